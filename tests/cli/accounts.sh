@@ -84,4 +84,29 @@ else
     run 75 gpufilter --report=json:account.json ready @shards.txt
     stderr_like '2 outputs done, 1 failed, 2 inputs missing, 1 records damaged'
     grep -qF '"ready/1.tar.json"' account.json || problem "$(cat account.json)"
+
+    begin "an archive that is cut is named in the log, and is bad input; one that is missing is not"
+    tar cf shards/5.tar in/1.ppm in/2.ppm
+    head -c 40000 shards/5.tar >shards/cut.tar
+    printf 'shards/%s.tar\n' 1 cut 5 >cut.txt
+    run 4 gpufilter -q -i @cut.txt -o 'cut/{stem}.tar' --log=cut.log invert
+    grep -q '"input":"shards/cut.tar","output":"cut/cut.tar","status":"failed","exit":4,"message":"shards/cut.tar: damaged archive: .*, at or after .in/[12].ppm' cut.log ||
+        problem "$(cat cut.log)"
+    run 4 gpufilter --report=json:account.json cut.log @cut.txt
+    stderr_like '[0-9]* outputs done, 1 failed, 0 inputs missing'
+    run 4 gpufilter -q -i shards/cut.tar -o cut/alone.tar --log=alone.log invert
+    grep -q '"input":"shards/cut.tar","output":"cut/alone.tar","status":"failed","exit":4' alone.log || problem "$(cat alone.log)"
+    cp shards/5.tar shards/cut.tar
+    run 0 gpufilter -q -i @cut.txt -o 'cut/{stem}.tar' --resume=cut.log invert
+    run 0 gpufilter --report=json:account.json cut.log @cut.txt
+    for output in 'cut/{stem}.tar' 'cut/{archive}/{stem}.ppm'; do
+        rm shards/cut.tar
+        run 75 gpufilter -q -i @cut.txt -o "$output" --log=gone.log invert
+        run 75 gpufilter --report=json:account.json gone.log @cut.txt
+        stderr_like '[0-9]* outputs done, 1 failed, 0 inputs missing'
+        cp shards/5.tar shards/cut.tar
+        run 0 gpufilter -q -i @cut.txt -o "$output" --log=gone.log invert
+        run 0 gpufilter --report=json:account.json gone.log @cut.txt
+        rm gone.log
+    done
 fi

@@ -64,9 +64,12 @@ run 4 gpufilter -i cut.tar -o out.tar invert -o cut/ invert
 stderr_like "cut.tar: ends without a tar archive's end marker: it may have been cut"
 wrote out.tar "$members"
 only cut/set a.png
-run 4 sh -c 'gzip -c cut.tar | "$GPUFILTER" -q -i tar:- -o tar:- invert >piped.tar'
+run 75 sh -c 'gzip -c cut.tar | "$GPUFILTER" -q -i tar:- -o tar:- invert >piped.tar'
 stderr_like "stdin: ends without a tar archive's end marker: it may have been cut"
 same piped.tar out.tar
+run 4 sh -c '"$GPUFILTER" -q -i tar:- -o tar:- invert <cut.tar >piped.tar'
+run 75 sh -c 'head -c 1000 one.tar | "$GPUFILTER" -q -i tar:- -o tar:- invert'
+run 4 sh -c 'echo garbage | "$GPUFILTER" -q -i tar:- -o tar:- invert'
 run 4 gpufilter -q -i cut.tar -o none.tar --fail-fast invert
 absent none.tar
 

@@ -60,7 +60,9 @@ run 4 gpufilter -i bad.tar -o some.tar --log=log.jsonl invert
 grep -q '^gpufilter: bad.tar/set/deep/bad.jpg: not a picture of a known format$' stderr || problem "$(cat stderr)"
 grep -q '^gpufilter: 1 of 3 files failed, 2 done$' stderr || problem "$(cat stderr)"
 [ "$(tar tf bad.tar | grep -v bad.jpg)" = "$(tar tf some.tar)" ] || problem "the members are $(tar tf some.tar)"
-[ "$(grep -c '"status":"ok"' log.jsonl) $(grep -c '"status":"failed"' log.jsonl)" = "2 1" ] || problem "the log is $(cat log.jsonl)"
+[ "$(grep -c '"status":"ok"' log.jsonl) $(grep -c '"status":"failed"' log.jsonl)" = "2 2" ] || problem "the log is $(cat log.jsonl)"
+grep -q '"input":"bad.tar","output":"some.tar","status":"failed","exit":4,"message":"1 of 3 pictures failed: bad.tar/set/deep/bad.jpg: ' log.jsonl ||
+    problem "the log is $(cat log.jsonl)"
 grep -q '"input":"bad.tar/set/0001.png","output":"some.tar/set/0001.png"' log.jsonl || problem "the log is $(cat log.jsonl)"
 
 begin "holes that end a file are read as zeros"

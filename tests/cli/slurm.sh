@@ -197,8 +197,11 @@ else
     run 4 gpufilter --report=json:account.json out @shards.txt
     stderr_like '90 outputs done, 10 failed, 0 inputs missing, 0 records damaged'
     run 4 gpufilter --report=json:account.json log.jsonl
-    stderr_like '4992 outputs done, 10 failed, 0 inputs missing, 0 records damaged' # two are of the cut archive
+    # 4992 pictures, of which two are of the cut archive, and 90 archives; 10 pictures, their archives, and two others
+    stderr_like '5082 outputs done, 22 failed, 0 inputs missing, 0 records damaged'
     printf 'shards/%s.tar\n' foreign cut never >>shards.txt
+    run 75 gpufilter --report=json:account.json log.jsonl @shards.txt
+    stderr_like '5082 outputs done, 22 failed, 1 inputs missing, 0 records damaged'
     cp torn out/7.tar.json
     run 75 gpufilter --report=json:account.json out @shards.txt
     stderr_like '89 outputs done, 10 failed, 4 inputs missing, 1 records damaged'

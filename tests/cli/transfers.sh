@@ -169,9 +169,11 @@ done
 
 begin "a store that fails is that archive's 75; no record is there without its archive"
 fault always 'far:out/4.tar$'
-run 75 far --transfer-tries=2
+run 75 far --transfer-tries=2 --log=store.log
 [ "$(cat stderr)" = "gpufilter: far:out/4.tar: --store failed, 2 times: exit status 7: no such bucket
 gpufilter: 1 of 8 archives failed" ] || problem "$(cat stderr)"
+grep -q '"output":"far:out/4.tar","status":"failed","exit":75,"message":"far:out/4.tar: --store failed' store.log || problem "$(cat store.log)"
+[ "$(grep -c '"output":"far:out/[0-9].tar","status":"ok","exit":0' store.log)" -eq 7 ] || problem "$(cat store.log)"
 done_are 1 2 3 5 6 7 8
 clean
 rm fault
@@ -196,12 +198,19 @@ echo nothing >set/bad.png
 tar cf far/odd/4.tar set
 rm set/bad.png
 printf 'far:odd/%s.tar\n' 1 2 3 4 none >odd.txt
-run 75 gpufilter -q -i @odd.txt -o 'far:out/{stem}.tar' "$fetch" "$store" --transfer-tries=1 invert
+run 75 gpufilter -q -i @odd.txt -o 'far:out/{stem}.tar' "$fetch" "$store" --transfer-tries=1 --log=odd.log invert
+for each in '1.tar","output":"far:out/1.tar","status":"ok","exit":0,' '2.tar","output":"far:out/2.tar","status":"failed","exit":75,' \
+    '3.tar","output":"far:out/3.tar","status":"failed","exit":4,"message":"far:odd/3.tar: empty file' '4.tar","output":"far:out/4.tar","status":"failed","exit":4,' \
+    'none.tar","output":"far:out/none.tar","status":"failed","exit":75,"message":"far:odd/none.tar: --fetch failed'; do
+    grep -qF "\"input\":\"far:odd/$each" odd.log || problem "no $each in $(cat odd.log)"
+done
 ls far/out | tr '\n' ' ' | grep -qx '1.tar 1.tar.json 4.tar 4.tar.json ' || problem "$(ls far/out)"
 grep -q 'far:odd/4.tar/set/bad.png: not a picture' far/out/4.tar.json || problem "$(cat far/out/4.tar.json)"
 grep -q '^gpufilter: far:odd/none.tar: --fetch failed' stderr || problem "$(cat stderr)"
 grep -q '^gpufilter: far:odd/2.tar: ' stderr || problem "$(cat stderr)"
-! grep -q "$TMPDIR" stderr || problem "a message names a temporary file: $(cat stderr)"
+! grep -q "$TMPDIR" stderr odd.log || problem "a message names a temporary file: $(cat stderr)"
+printf 'far:odd/2.tar\t%s\n' "$(stat -c %s far/odd/2.tar)" >odd.txt
+run 4 gpufilter -q -i @odd.txt -o 'far:out/{stem}.tar' "$fetch" "$store" --transfer-tries=1 invert
 clean
 
 begin "the archives on their way are no more bytes than --transfer-space"

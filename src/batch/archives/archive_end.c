@@ -115,29 +115,37 @@ static void describe_devices(const struct gf_batch_devices *devices, char *text,
 /* Hands a complete archive and its record over to be stored. An archive that can have no record yet
  * is not stored. */
 static enum gf_status store_archive(const struct gf_archive_ring *ring, struct gf_archive *archive,
-                                    struct gf_archive_output *output, bool again,
-                                    const char *device, struct gf_error *error)
+                                    int number, bool again, const char *device,
+                                    struct gf_error *error)
 {
+    struct gf_archive_output *const output = &archive->output[number];
     enum gf_status status = gf_archive_commit(output->writer, error);
     if (status || again || output->record.again)
         return status;
     status = gf_archive_record_write(&output->record, device, false, error);
     if (status)
         return status;
+    struct gf_archive_line *const line = gf_archive_line_of(ring, archive, number);
+    if (!line)
+        return gf_fail_memory(error);
     const uint64_t counted = archive->fetched.output_bytes / (uint64_t)ring->outputs;
     char *const file = output->file;
     archive->fetched.output_bytes -= counted;
     output->file = NULL;
-    return gf_transfers_store(ring->transfers, file, output->record.output, output->is_outdated,
-                              counted, error);
+    status = gf_transfers_store(ring->transfers, file, output->record.output, output->is_outdated,
+                                counted, line, error);
+    output->is_handed = !status;
+    if (status)
+        free(line);
+    return status;
 }
 
 /* Makes the archive visible under its name, and writes its record if the archive has all that it
  * can ever have. */
 static enum gf_status commit_archive(const struct gf_archive_ring *ring, struct gf_archive *archive,
-                                     struct gf_archive_output *output, bool again,
-                                     struct gf_error *error)
+                                     int number, bool again, struct gf_error *error)
 {
+    struct gf_archive_output *const output = &archive->output[number];
     const struct gf_batch_request *const request = ring->batch->request;
     const struct gf_archive_record *const record = &output->record;
     const bool recorded = ring->from_archives && strcmp(record->output, "-");
@@ -145,7 +153,7 @@ static enum gf_status commit_archive(const struct gf_archive_ring *ring, struct 
     enum gf_status status = GF_OK;
     describe_devices(&ring->batch->devices, device, sizeof device);
     if (output->file)
-        return store_archive(ring, archive, output, again, device, error);
+        return store_archive(ring, archive, number, again, device, error);
     if (recorded && (!request->options.no_clobber || access(record->output, F_OK)))
         status = gf_archive_record_remove(record->output, error);
     if (!status)
@@ -170,7 +178,8 @@ static enum gf_status end_output(struct gf_archive_ring *ring, struct gf_archive
                       "%s: is its own output, and stays as it was", archive->from);
         return GF_OK;
     }
-    output->status = commit_archive(ring, archive, output, again, &why);
+    output->status = commit_archive(ring, archive, number, again, &why);
+    output->why = why;
     if (output->status && several)
         gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", why.text);
     else if (output->status)
@@ -213,15 +222,22 @@ void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archiv
         count_earlier(ring, archive);
         return;
     }
-    if (archive->written)
+    if (archive->written) {
+        gf_archive_log(ring, archive);
         return;
+    }
     for (int k = 0; k < ring->outputs; k++)
         in_place |= is_in_place(archive, k);
     enum gf_status input = status_of_input(ring, archive, in_place, &why), status = GF_OK;
-    if (input)
+    if (input) {
+        archive->fault = why;
         gf_archive_fail(ring, input, &why);
-    if (archive->read_status || ((input || archive->failure) && request->fail_fast))
+    }
+    if (archive->read_status || ((input || archive->failure) && request->fail_fast)) {
+        if (input)
+            gf_archive_log(ring, archive);
         return;
+    }
     for (int k = 0; k < ring->outputs; k++) {
         const enum gf_status ended =
             end_output(ring, archive, k, input || archive->failure, input != GF_OK, &why);
@@ -232,15 +248,21 @@ void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archiv
                       ring->alone ? "" : archive->from, ring->alone ? "" : ": ");
     if (status)
         gf_archive_fail(ring, status, &why);
+    gf_archive_log(ring, archive);
 }
 
 void gf_archive_end_stores(struct gf_archive_ring *ring, bool all)
 {
     struct gf_error why;
+    void *line;
     if (all && ring->transfers)
         gf_transfers_finish(ring->transfers);
-    while (ring->transfers && gf_transfers_next_failure(ring->transfers, &why))
-        gf_archive_fail(ring, why.status, &why);
+    while (ring->transfers && gf_transfers_next_ended(ring->transfers, &line, &why)) {
+        if (why.status)
+            gf_archive_fail(ring, why.status, &why);
+        gf_archive_log_stored(ring, line, &why);
+        free(line);
+    }
 }
 
 enum gf_status gf_archive_failure(const struct gf_archive_ring *ring, struct gf_error *error)

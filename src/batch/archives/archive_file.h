@@ -48,8 +48,10 @@ struct gf_archive_reader; /* opaque */
 /* Opens an archive for reading. Returns GF_ERROR_UNAVAILABLE if libarchive is missing. */
 enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
                                       struct gf_error *error) GF_CHECKED;
-/* Opens an archive whose file is open. The reader owns the descriptor, even after a failure. */
-enum gf_status gf_archive_reader_open_descriptor(int descriptor, const char *name,
+/* Opens an archive whose file is open. The reader owns the descriptor, even after a failure.
+ * `whole` tells that a file which ends early is so in its place, and was not cut on its way here.
+ */
+enum gf_status gf_archive_reader_open_descriptor(int descriptor, const char *name, bool whole,
                                                  struct gf_archive_reader **reader,
                                                  struct gf_error *error) GF_CHECKED;
 void gf_archive_reader_close(struct gf_archive_reader *reader);
@@ -60,7 +62,9 @@ void gf_archive_reader_cancel(struct gf_archive_reader *reader);
 int64_t gf_archive_reader_size(const struct gf_archive_reader *reader);
 /* Describes the file that the reader reads. Returns false if it reads no file. */
 bool gf_archive_reader_file(const struct gf_archive_reader *reader, struct stat *file);
-/* Finds the next member; *found is false at the end. */
+/* Finds the next member; *found is false at the end. This function and those that read further
+ * return GF_ERROR_INPUT if the archive is damaged, or GF_ERROR_READ if it ends early and may have
+ * been cut on its way. */
 enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archive_member *member,
                                bool *found, struct gf_error *error) GF_CHECKED;
 /* Reads the next `size` bytes of the member that was found last; the member must have that many

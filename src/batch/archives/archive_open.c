@@ -77,6 +77,7 @@ static struct gf_archive *make(const struct gf_archive_ring *ring, size_t index)
     if (!archive)
         return NULL;
     archive->argument = ring->batch->request->inputs->item[index].path;
+    archive->index = ring->batch->request->inputs->item[index].index;
     archive->from = name_for_messages(archive->argument, "stdin");
     archive->fetched.fd = -1;
     name_archives(ring, archive, index);
@@ -160,12 +161,13 @@ enum gf_status gf_archive_open(struct gf_archive_ring *ring, struct gf_archive *
     struct gf_batch *const batch = ring->batch;
     struct gf_archive_reader *reader;
     const int fd = archive->fetched.fd;
+    const bool whole = batch->request->inputs->item[archive->fetched.position].bytes;
     archive->fetched.fd = -1;
     if (archive->fetched.status)
         *error = archive->fetched.error;
     const enum gf_status status =
         archive->fetched.status ? archive->fetched.status
-        : fd >= 0 ? gf_archive_reader_open_descriptor(fd, archive->from, &reader, error)
+        : fd >= 0 ? gf_archive_reader_open_descriptor(fd, archive->from, whole, &reader, error)
                   : gf_archive_reader_open(archive->argument, &reader, error);
     if (status)
         return status;

@@ -239,6 +239,7 @@ enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_arc
         left += !output->status;
         if (!output->status)
             continue;
+        output->why = why;
         if (status)
             gf_batch_tell(ring->batch->request, GF_MESSAGE_ERROR, "%s", error->text);
         status = output->status;

@@ -38,6 +38,9 @@ struct gf_archive_reader {
     enum gf_status status;
     atomic_bool cancelled;
     bool packed;
+    bool ended; /* the input was read to its end */
+    bool
+        uncut; /* the input is a file that lies in its place, or has the size that it should have */
     char block[64 << 10];
 };
 
@@ -83,6 +86,7 @@ static ssize_t read_block(struct archive *archive, void *context, const void **b
     reader->status = gf_input_read_some(reader->input, reader->block, sizeof reader->block, &got,
                                         &reader->error);
     *block = reader->block;
+    reader->ended = !reader->status && !got;
     pass(&reader->into, reader->block, got);
     if (!reader->status)
         return (ssize_t)got;
@@ -110,6 +114,13 @@ static ssize_t read_unpacked(struct archive *archive, void *context, const void 
     return (ssize_t)size;
 }
 
+/* The status of damage: bad input, unless another try may bring what follows the end of what is
+ * known to be an archive. */
+static enum gf_status status_of_damage(const struct gf_archive_reader *reader)
+{
+    return reader->ended && !reader->uncut && *reader->member ? GF_ERROR_READ : GF_ERROR_INPUT;
+}
+
 /* Fails with libarchive's message, or with an earlier message of the input. */
 static enum gf_status fail_reading(const struct gf_archive_reader *reader, struct gf_error *error)
 {
@@ -117,8 +128,10 @@ static enum gf_status fail_reading(const struct gf_archive_reader *reader, struc
     if (!why)
         why = gf_archive_calls.archive_error_string(reader->unpacked);
     if (!reader->status)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged archive: %s",
-                       gf_input_name(reader->input), why ? why : "it ends early");
+        return gf_fail(error, status_of_damage(reader), "%s: damaged archive: %s%s%s%s",
+                       gf_input_name(reader->input), why ? why : "it ends early",
+                       *reader->member ? ", at or after '" : "", reader->member,
+                       *reader->member ? "'" : "");
     *error = reader->error;
     return reader->status;
 }
@@ -156,7 +169,7 @@ static enum gf_status open_steps(struct gf_archive_reader *reader, struct gf_err
 }
 
 /* Opens a reader. The reader owns the input from then on, even after a failure. */
-static enum gf_status open_reader(struct gf_input *input, int64_t start,
+static enum gf_status open_reader(struct gf_input *input, int64_t start, bool uncut,
                                   struct gf_archive_reader **reader, struct gf_error *error)
 {
     struct gf_archive_reader *const opened = calloc(1, sizeof *opened);
@@ -166,6 +179,7 @@ static enum gf_status open_reader(struct gf_input *input, int64_t start,
     }
     opened->input = input;
     opened->start = start;
+    opened->uncut = uncut;
     const enum gf_status status = open_steps(opened, error);
     if (status) {
         gf_archive_reader_close(opened);
@@ -184,10 +198,10 @@ enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_re
     *reader = NULL;
     if (!status)
         status = gf_input_open(gf_archive_path(argument), false, &input, error);
-    return status ? status : open_reader(input, 0, reader, error);
+    return status ? status : open_reader(input, 0, gf_input_size(input) >= 0, reader, error);
 }
 
-enum gf_status gf_archive_reader_open_descriptor(int descriptor, const char *name,
+enum gf_status gf_archive_reader_open_descriptor(int descriptor, const char *name, bool whole,
                                                  struct gf_archive_reader **reader,
                                                  struct gf_error *error)
 {
@@ -199,7 +213,7 @@ enum gf_status gf_archive_reader_open_descriptor(int descriptor, const char *nam
         return status;
     }
     status = gf_input_open_descriptor(descriptor, 0, -1, name, &input, error);
-    return status ? status : open_reader(input, 0, reader, error);
+    return status ? status : open_reader(input, 0, whole, reader, error);
 }
 
 enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, int64_t position,
@@ -218,7 +232,7 @@ enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, i
     if (!status)
         status = gf_input_open_descriptor(own, offset + start, -1, gf_input_name(reader->input),
                                           &input, error);
-    return status ? status : open_reader(input, start, again, error);
+    return status ? status : open_reader(input, start, reader->uncut, again, error);
 }
 
 int64_t gf_archive_position(const struct gf_archive_reader *reader)
@@ -354,7 +368,7 @@ enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more, stru
     *more = reader->out.zeros_from > end || reader->into.zeros_from > packed;
     if (reader->out.bytes > end)
         return GF_OK;
-    return gf_fail(error, GF_ERROR_INPUT,
+    return gf_fail(error, status_of_damage(reader),
                    "%s: ends without a tar archive's end marker: it may have been cut",
                    gf_input_name(reader->input));
 }

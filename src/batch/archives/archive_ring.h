@@ -23,6 +23,8 @@ struct gf_archive_output {
     char *file; /* the temporary file that is stored when it is complete, from malloc(); or NULL */
     struct gf_archive_writer *writer; /* NULL: not open */
     enum gf_status status;            /* the status of writing the archive */
+    struct gf_error why;              /* why that failed */
+    bool is_handed;                   /* the transfers store it; its line in the log comes then */
     void *lost;       /* the names of members that the archive lacks, in a tree of tsearch() */
     bool is_outdated; /* --probe printed a record that does not fit the output */
     struct gf_archive_record record;
@@ -33,6 +35,7 @@ struct gf_archive_output {
  * writes uses the members from `output` on, and frees the structure. */
 struct gf_archive {
     struct gf_archive *next; /* the archive that follows in the ring's list */
+    size_t index;            /* the index of the archive in the list of all parts, from 0 */
     const char *argument;    /* the archive's name as in -i */
     const char *from;        /* the archive's name in messages */
     struct gf_input_identity identity;
@@ -54,6 +57,7 @@ struct gf_archive {
     bool begun;             /* the output archives were opened */
     enum gf_status failure; /* the gravest failure of the archive's pictures and links */
     enum gf_status written; /* the status of all output archives together */
+    struct gf_error fault;  /* why the input, or all outputs, failed; status GF_OK: they did not */
 };
 
 /* The failure of one output of a picture. */
@@ -199,6 +203,17 @@ void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archiv
  * run's; any other is told. */
 void gf_archive_fail(struct gf_archive_ring *ring, enum gf_status status,
                      const struct gf_error *why);
+/* The lines of an archive in the log (archive_log.c): one for each output archive, and one for all
+ * outputs that are files. gf_archive_log() writes those of outputs that the transfers do not store.
+ */
+void gf_archive_log(struct gf_archive_ring *ring, const struct gf_archive *archive);
+/* Makes the line of an output that is complete. The line is from malloc(); NULL when out of
+ * memory. */
+struct gf_archive_line *gf_archive_line_of(const struct gf_archive_ring *ring,
+                                           const struct gf_archive *archive, int number);
+/* Writes the line of an output that was stored or, if why->status is set, could not be stored. */
+void gf_archive_log_stored(struct gf_archive_ring *ring, struct gf_archive_line *line,
+                           const struct gf_error *why);
 /* Notes the archives that could not be stored; `all` waits for those that are being stored. */
 void gf_archive_end_stores(struct gf_archive_ring *ring, bool all);
 /* Returns the failure of the run after all archives have ended. */

@@ -100,6 +100,10 @@ static enum gf_status begin_alone(struct gf_archive_ring *ring, struct gf_error 
     enum gf_status status = GF_OK;
     if (ring->from_archives && !archive->skipped)
         status = gf_archive_open(ring, archive, error);
+    if (status) {
+        archive->fault = *error;
+        gf_archive_log(ring, archive);
+    }
     return status ? status : gf_archive_begin_outputs(ring, archive, error);
 }
 

@@ -122,8 +122,10 @@ static void write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slo
         archive->written = gf_archive_begin_outputs(ring, archive, &why);
     if (!archive->written && !slot->ends)
         archive->written = gf_archive_write_slot(ring, slot, &why);
-    if (archive->written && !before)
+    if (archive->written && !before) {
+        archive->fault = why;
         gf_archive_fail(ring, archive->written, &why);
+    }
     if (slot->ends && !(archive->written && ring->alone))
         end_archive(ring, archive);
 }

@@ -2,12 +2,14 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/exit_status.h"
 #include "base/fail.h"
 #include "base/json_read.h"
 #include "base/line.h"
@@ -17,6 +19,7 @@
 struct account_entry {
     char *input, *output, *message;
     bool failed;
+    bool again; /* it failed, and another try may mend that */
     double finished, bytes_out;
 };
 
@@ -29,7 +32,7 @@ struct gf_account {
     void *entries; /* in a tree of tsearch() */
     struct names missing, damaged;
     struct gf_json json; /* while the tree is written */
-    size_t done, failed;
+    size_t done, failed, again;
     double bytes_out;
 };
 
@@ -149,6 +152,7 @@ static bool keep_line(struct gf_account *account, const struct gf_json_value *li
                              .output = strdup(gf_json_text_of(line, "output")),
                              .message = strdup(gf_json_text_of(line, "message")),
                              .failed = !strcmp(status, gf_outcome_names[GF_OUTCOME_FAILED]),
+                             .again = gf_json_int_of(line, "exit", 0, INT_MAX, 0) == GF_EXIT_AGAIN,
                              .finished = skipped || isnan(finished) ? 0 : finished,
                              .bytes_out = bytes_out > 0 ? bytes_out : 0});
 }
@@ -281,8 +285,10 @@ static void count_entry(const void *node, VISIT visit, void *context)
     const struct account_entry *const entry = *(struct account_entry *const *)node;
     if (visit != postorder && visit != leaf)
         return;
+    /* An archive whose pictures become files has a line without an output. */
     account->failed += entry->failed;
-    account->done += !entry->failed;
+    account->done += !entry->failed && *entry->output;
+    account->again += entry->failed && entry->again;
     account->bytes_out += entry->bytes_out;
 }
 
@@ -311,7 +317,7 @@ void gf_account_put(struct gf_account *account, FILE *file)
 {
     struct gf_json *const json = &account->json;
     *json = gf_json_begin(file);
-    account->done = account->failed = 0;
+    account->done = account->failed = account->again = 0;
     account->bytes_out = 0;
     twalk_r(account->entries, count_entry, account);
     gf_json_object(json, NULL, GF_JSON_LINES);
@@ -329,9 +335,8 @@ void gf_account_put(struct gf_account *account, FILE *file)
 
 enum gf_status gf_account_conclude(const struct gf_account *account, struct gf_error *error)
 {
-    const enum gf_status status = account->missing.count || account->damaged.count ? GF_ERROR_READ
-                                  : account->failed                                ? GF_ERROR_INPUT
-                                                                                   : GF_OK;
+    const bool again = account->missing.count || account->damaged.count || account->again;
+    const enum gf_status status = again ? GF_ERROR_READ : account->failed ? GF_ERROR_INPUT : GF_OK;
     return gf_fail(error, status,
                    "%zu outputs done, %zu failed, %zu inputs missing, %zu records damaged",
                    account->done, account->failed, account->missing.count, account->damaged.count);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/exit_status.h"
 #include "base/fail.h"
 #include "base/json.h"
 
@@ -29,6 +30,7 @@ static const struct gf_key_help keys[] = {
     {"input", "its name"},
     {"output", "the name of the result"},
     {"status", "ok, failed or skipped"},
+    {"exit", "the exit status of a run for this output alone: 75 if another try may help"},
     {"message", "why it failed or was skipped; else empty"},
     {"bytes_in", "the size of the input; -1: unknown"},
     {"bytes_out", "the size of the output; -1: unknown"},
@@ -88,6 +90,7 @@ static void put_entry(FILE *file, const struct gf_batch_log_entry *entry)
     gf_json_string(&json, "input", entry->input);
     gf_json_string(&json, "output", entry->output ? entry->output : "");
     gf_json_string(&json, "status", gf_outcome_names[entry->outcome]);
+    gf_json_number(&json, "exit", gf_exit_status(entry->failure), 0);
     gf_json_string(&json, "message", entry->message ? entry->message : "");
     gf_json_number(&json, "bytes_in", (double)entry->bytes_in, 0);
     gf_json_number(&json, "bytes_out", (double)entry->bytes_out, 0);

@@ -2,7 +2,7 @@
  * appended by one write, so that a run that is killed leaves whole lines, except perhaps the last.
  * --resume reads the log.
  *
- *   {"index":7,"input":"a.jpg","output":"out/a.jpg","status":"ok","message":"","bytes_in":512,"bytes_out":498,
+ *   {"index":7,"input":"a.jpg","output":"out/a.jpg","status":"ok","exit":0,"message":"","bytes_in":512,"bytes_out":498,
  *    "width":1920,"height":1080,"ms":{"total":19.2,"decode":9.1,"upload":0.0,"filter":2.1,"download":0.0,
  *    "encode":7.9},"finished":1763827200.125,"device":"cpu, 1
  * thread","decoder":"cpu","encoder":"cpu","job":"0f3c...",
@@ -38,6 +38,7 @@ struct gf_batch_log_entry {
     /* The input's identity, as in struct gf_input_identity; NULL: not known. */
     const char *identity;
     enum gf_outcome outcome;
+    enum gf_status failure; /* why it failed; GF_OK: it did not */
     const char *message;
     long long bytes_in, bytes_out; /* -1: unknown */
     int width, height;             /* the size of the input; 0: unknown */

@@ -30,6 +30,7 @@ static void free_job(struct gf_transfer_job *job)
 {
     free(job->file);
     free(job->out);
+    free(job->item);
     free(job);
 }
 
@@ -94,15 +95,14 @@ void gf_transfer_store_next(struct gf_transfers *transfers)
     transfers->storing--;
     transfers->held -= job->counted;
     job->ended = true;
-    if (!job->is_awaited && job->status)
-        append(&transfers->failed, job);
-    else if (!job->is_awaited)
-        free_job(job);
+    if (!job->is_awaited)
+        append(&transfers->ended, job);
     pthread_cond_broadcast(&transfers->changed);
 }
 
 enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
-                                  bool outdated, uint64_t counted, struct gf_error *error)
+                                  bool outdated, uint64_t counted, void *item,
+                                  struct gf_error *error)
 {
     struct stat there;
     const uint64_t bytes = stat(file, &there) ? 0 : (uint64_t)there.st_size;
@@ -116,6 +116,7 @@ enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, co
         gf_transfers_release(transfers, counted);
         return gf_fail_memory(error);
     }
+    job->item = item;
     pthread_mutex_lock(&transfers->lock);
     transfers->held += bytes - counted;
     append(&transfers->to_store, job);
@@ -146,14 +147,17 @@ void gf_transfers_finish(struct gf_transfers *transfers)
     pthread_mutex_unlock(&transfers->lock);
 }
 
-bool gf_transfers_next_failure(struct gf_transfers *transfers, struct gf_error *error)
+bool gf_transfers_next_ended(struct gf_transfers *transfers, void **item, struct gf_error *error)
 {
     pthread_mutex_lock(&transfers->lock);
-    struct gf_transfer_job *const job = remove_first(&transfers->failed);
+    struct gf_transfer_job *const job = remove_first(&transfers->ended);
     pthread_mutex_unlock(&transfers->lock);
     if (!job)
         return false;
     *error = job->why;
+    error->status = job->status;
+    *item = job->item;
+    job->item = NULL;
     free_job(job);
     return true;
 }
@@ -161,6 +165,6 @@ bool gf_transfers_next_failure(struct gf_transfers *transfers, struct gf_error *
 void gf_transfer_free_jobs(struct gf_transfers *transfers)
 {
     struct gf_transfer_job *job;
-    while ((job = remove_first(&transfers->to_store)) || (job = remove_first(&transfers->failed)))
+    while ((job = remove_first(&transfers->to_store)) || (job = remove_first(&transfers->ended)))
         free_job(job);
 }

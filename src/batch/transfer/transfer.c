@@ -78,7 +78,7 @@ enum gf_status gf_transfers_open(const struct gf_transfer_options *options,
     if (!options->space)
         opened->options.space = gf_transfer_folder_free() / 4;
     opened->to_store.end = &opened->to_store.first;
-    opened->failed.end = &opened->failed.first;
+    opened->ended.end = &opened->ended.first;
     pthread_mutex_init(&opened->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);

@@ -60,17 +60,19 @@ char *gf_transfers_probe(const struct gf_transfers *transfers, const char *recor
 /* Stores a file and then its record, which is the file FILE.json. The file's path is from malloc(),
  * and belongs to the transfers from now on. If the record that is there is `outdated`, an empty one
  * takes its place before the file is stored, so that no record ever vouches for another file.
- * `counted` are the bytes that the space counts for the output so far. */
+ * `counted` are the bytes that the space counts for the output so far. `item` is from malloc(), or
+ * NULL, and comes back from gf_transfers_next_ended(). After a failure the caller still owns it. */
 enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
-                                  bool outdated, uint64_t counted,
+                                  bool outdated, uint64_t counted, void *item,
                                   struct gf_error *error) GF_CHECKED;
 /* Stores a file, without a record, and waits until that is done. The caller removes the file. */
 enum gf_status gf_transfers_store_now(struct gf_transfers *transfers, const char *file,
                                       const char *out, struct gf_error *error) GF_CHECKED;
 /* Waits until all files are stored, or have failed. */
 void gf_transfers_finish(struct gf_transfers *transfers);
-/* Returns the next file that could not be stored, and why. Returns false if there is none. */
-bool gf_transfers_next_failure(struct gf_transfers *transfers, struct gf_error *error);
+/* Returns the item of the next file that was stored or could not be stored; error->status tells
+ * which. Returns false if there is none. */
+bool gf_transfers_next_ended(struct gf_transfers *transfers, void **item, struct gf_error *error);
 
 /* Ends the commands of all transfers and removes their folder. A signal handler calls this function
  * before it ends the process. */

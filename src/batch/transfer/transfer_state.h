@@ -15,10 +15,11 @@ struct gf_transfer_input {
     struct gf_fetched fetched;
 };
 
-/* An output that is to be stored, or that has failed. */
+/* An output that is to be stored, or whose store has ended. */
 struct gf_transfer_job {
     struct gf_transfer_job *next;
     char *file, *out;
+    void *item; /* the caller's, from malloc(); or NULL */
     uint64_t counted;
     bool outdated;   /* the record of another file is there */
     bool is_awaited; /* the job belongs to a thread that waits until it has ended; no record */
@@ -43,7 +44,7 @@ struct gf_transfers {
     struct gf_transfer_input input[GF_TRANSFER_AHEAD]; /* by the remainder of the position */
     size_t begun, taken;      /* the numbers of inputs whose fetch has begun, and that were taken */
     size_t fetching, storing; /* the numbers of commands that run */
-    struct gf_transfer_queue to_store, failed;
+    struct gf_transfer_queue to_store, ended;
     uint64_t held;    /* the bytes in the folder, and those that are to come */
     uint64_t largest; /* the largest input so far */
     bool stopped;     /* no fetch begins any more */

@@ -119,6 +119,7 @@ static void record_without_picture(struct gf_batch_worker *worker,
                                                        : names      ? names[result->number]
                                                                     : NULL,
                                              .outcome = result->outcome,
+                                             .failure = result->status,
                                              .message = result->why.text,
                                              .bytes_in = -1,
                                              .bytes_out = -1,

@@ -49,6 +49,8 @@ static enum gf_status add_line(const struct gf_json_value *line, struct gf_batch
         .decoder = gf_json_text_of(line, "decoder"),
         .encoder = gf_json_text_of(line, "encoder"),
     };
+    if (entry.outcome == GF_OUTCOME_DONE && !entry.width && !*entry.device)
+        return GF_OK; /* an archive, whose pictures have lines of their own */
     return gf_batch_report_add(report, &entry,
                                finished_s >= 0 && finished_s < 1e15 ? finished_s : NAN, error);
 }
