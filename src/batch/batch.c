@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "batch/archives/archive_run.h"
 #include "batch/request/output_names.h"
+#include "batch/sheets/sheet_run.h"
 #include "batch/workers/workers.h"
 #include "engine/backend.h"
 
@@ -72,7 +73,9 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
     enum gf_status status =
         batch->request->transfer ? gf_batch_check_transfers(batch->request, error) : GF_OK;
     if (!status)
-        status = gf_batch_name_outputs(batch->request, batch->output, error);
+        status = batch->request->sheet
+                     ? gf_sheet_name_pages(batch->request, batch->output, error)
+                     : gf_batch_name_outputs(batch->request, batch->output, error);
     if (status || batch->request->dry_run || !batch->count) {
         if (!status && batch->request->dry_run)
             status = gf_batch_dry_run(batch, error);
@@ -90,8 +93,9 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
         report_choice(batch, workers);
     if (batch->request->verbose)
         report_estimate(batch);
-    status = batch->request->transfer ? gf_batch_work_on_transfers(batch, workers, error)
-                                      : gf_batch_work_on_inputs(batch, workers, error);
+    status = batch->request->sheet      ? gf_sheet_work(batch, workers, error)
+             : batch->request->transfer ? gf_batch_work_on_transfers(batch, workers, error)
+                                        : gf_batch_work_on_inputs(batch, workers, error);
     gf_memory_budget_close(&batch->memory_budget);
     return status ? status : gf_batch_conclude(batch, error);
 }

@@ -10,6 +10,7 @@
 
 #include "batch/names/archive_name.h"
 #include "batch/batch.h"
+#include "batch/sheets/sheet.h"
 #include "batch/devices/devices.h"
 #include "batch/devices/figures_cache.h"
 #include "cli/command/shell_words.h"
@@ -38,6 +39,7 @@ struct session {
     struct gf_inputs inputs;
     struct gf_template output[GF_PIPELINE_OUTPUTS_MAX];
     struct gf_batch_output more[GF_PIPELINE_OUTPUTS_MAX - 1];
+    struct gf_sheet sheet; /* the value of --join or --sheet */
     struct gf_batch_log *log;
     struct gf_resume *resume;
     char **fetch, **store, **probe; /* the words of these commands, or NULL */
@@ -222,8 +224,10 @@ static enum gf_status open_template(const struct session *session, int index,
 {
     const struct gf_command *const command = session->command;
     const struct gf_command_output output = gf_command_output_at(command, index);
-    const bool several = command->inputs > 1 || gf_inputs_is_group(command->input[0]) ||
-                         gf_archive_named(command->input[0]);
+    const bool makes_one = command->join || command->sheet;
+    const bool several =
+        !makes_one && (command->inputs > 1 || gf_inputs_is_group(command->input[0]) ||
+                       gf_archive_named(command->input[0]));
     enum gf_status status = GF_OK;
     if (gf_archive_named(output.output)) {
         status = gf_template_of_archive(output.output, output.options.format, template, error);
@@ -314,10 +318,21 @@ static enum gf_status open_commands(struct session *session, struct gf_error *er
     return status ? status : split_command(command->probe, "probe", &session->probe, error);
 }
 
+static enum gf_status open_sheet(struct session *session, struct gf_error *error)
+{
+    const struct gf_command *const command = session->command;
+    if (command->join)
+        return gf_sheet_parse(GF_SHEET_JOIN, command->join, &session->sheet, error);
+    return command->sheet ? gf_sheet_parse(GF_SHEET_CELLS, command->sheet, &session->sheet, error)
+                          : GF_OK;
+}
+
 static enum gf_status open_session(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
     enum gf_status status = check_terminals(command, error);
+    if (!status)
+        status = open_sheet(session, error);
     if (!status)
         status = open_inputs(session, error);
     /* The trace, the page and the logs are opened before any work, so that an error is seen at
@@ -339,6 +354,7 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
 static void close_session(struct session *session)
 {
     gf_inputs_free(&session->inputs);
+    gf_sheet_free(&session->sheet);
     for (int i = 0; i < gf_command_outputs(session->command); i++)
         gf_template_free(&session->output[i]);
     gf_batch_log_close(session->log);
@@ -437,7 +453,9 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
         .counts = several ? gf_summary_prepare(command) : NULL,
         .context = session};
     gf_batch_choose_queues(&request);
-    const enum gf_status status = find_devices(session, &request.devices, error);
+    enum gf_status status = find_devices(session, &request.devices, error);
+    if (!status && (command->join || command->sheet))
+        status = gf_sheet_prepare(&session->sheet, &request, error);
     if (status)
         return status;
     gf_batch_begin_devices(&request);

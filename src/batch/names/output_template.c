@@ -41,7 +41,7 @@ static enum gf_status add_part(struct gf_template *template, struct gf_template_
                                struct gf_error *error)
 {
     if (template->parts == GF_TEMPLATE_PARTS_MAX)
-        return gf_fail(error, GF_ERROR_USAGE, "--output: more than %d parts",
+        return gf_fail(error, GF_ERROR_USAGE, "%s: more than %d parts", template->option,
                        GF_TEMPLATE_PARTS_MAX);
     template->part[template->parts++] = part;
     template->has_number |= part.field == GF_FIELD_NUMBER;
@@ -52,8 +52,8 @@ static enum gf_status add_part(struct gf_template *template, struct gf_template_
 }
 
 /* Reads a field from the text after its opening brace: "stem}..." or "n:4}...". */
-static enum gf_status read_field(const char *text, struct gf_template_part *part,
-                                 struct gf_error *error)
+static enum gf_status read_field(const char *option, const char *text,
+                                 struct gf_template_part *part, struct gf_error *error)
 {
     const size_t length = strcspn(text, "}"), name = strcspn(text, ":}");
     for (size_t i = 0; text[length] && i < sizeof fields / sizeof *fields; i++) {
@@ -68,9 +68,9 @@ static enum gf_status read_field(const char *text, struct gf_template_part *part
     }
     return gf_fail(
         error, GF_ERROR_USAGE,
-        "--output: '{%.*s' is none of {dir}, {stem}, {archive}, {ext}, {n}, {n:1}..{n:9}, {w}, "
+        "%s: '{%.*s' is none of {dir}, {stem}, {archive}, {ext}, {n}, {n:1}..{n:9}, {w}, "
         "{h}; a brace itself is {{ or }}",
-        (int)(length < 40 ? length + (text[length] == '}') : 40), text);
+        option, (int)(length < 40 ? length + (text[length] == '}') : 40), text);
 }
 
 /* Reads text up to a field, and replaces doubled braces by single ones, in place. */
@@ -96,7 +96,7 @@ static enum gf_status read_parts(struct gf_template *template, struct gf_error *
     for (const char *at = template->text; !status && *at;) {
         if (*at == '{' && at[1] != '{') {
             struct gf_template_part part = {0};
-            status = read_field(at + 1, &part, error);
+            status = read_field(template->option, at + 1, &part, error);
             if (!status)
                 status = add_part(template, part, error);
             at += strcspn(at, "}") + (strchr(at, '}') != NULL);
@@ -148,8 +148,10 @@ static enum gf_status read_folder(struct gf_template *template, const char *fold
 enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,
                                  struct gf_template *template, struct gf_error *error)
 {
-    *template = (struct gf_template){
-        .text = strdup(output), .is_stdout = !strcmp(output, "-"), .format = format};
+    *template = (struct gf_template){.text = strdup(output),
+                                     .option = "--output",
+                                     .is_stdout = !strcmp(output, "-"),
+                                     .format = format};
     if (!template->text)
         return gf_fail_memory(error);
     const bool folder = is_folder(output, several);
@@ -167,7 +169,8 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
 enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
                                       struct gf_template *template, struct gf_error *error)
 {
-    *template = (struct gf_template){.text = strdup(output), .format = format};
+    *template =
+        (struct gf_template){.text = strdup(output), .option = "--output", .format = format};
     if (!template->text)
         return gf_fail_memory(error);
     template->of_archives = strpbrk(output, "{}");
@@ -181,6 +184,18 @@ enum gf_status gf_template_of_archive(const char *output, enum gf_file_format fo
                              "%s: the name of an archive has {dir}, {stem}, {archive} and {n} only",
                              output);
     }
+    if (status)
+        gf_template_free(template);
+    return status;
+}
+
+enum gf_status gf_template_of_text(const char *text, const char *option,
+                                   struct gf_template *template, struct gf_error *error)
+{
+    *template = (struct gf_template){.text = strdup(text), .option = option};
+    if (!template->text)
+        return gf_fail_memory(error);
+    const enum gf_status status = read_parts(template, error);
     if (status)
         gf_template_free(template);
     return status;

@@ -33,7 +33,8 @@ struct gf_template_part {
 enum { GF_TEMPLATE_PARTS_MAX = 32 };
 
 struct gf_template {
-    char *text; /* the template as given, with single braces */
+    char *text;         /* the template as given, with single braces */
+    const char *option; /* the option's name for messages */
     bool is_stdout;
     bool is_pattern; /* the template has fields; otherwise it names one file */
     bool has_number, has_size, has_archive;
@@ -61,6 +62,9 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
 enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
                                       struct gf_template *template,
                                       struct gf_error *error) GF_CHECKED;
+/* Makes the template of a text that is no name of a file. `option` is for messages. */
+enum gf_status gf_template_of_text(const char *text, const char *option,
+                                   struct gf_template *template, struct gf_error *error) GF_CHECKED;
 void gf_template_free(struct gf_template *template);
 /* Returns the folder that holds every output, or "" if the template begins with a field. The text
  * is from malloc(). */

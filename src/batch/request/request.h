@@ -12,6 +12,7 @@
 #include "batch/transfer/transfer.h"
 
 struct gf_figures;
+struct gf_sheet;
 
 enum gf_message_kind {
     GF_MESSAGE_ERROR,
@@ -75,6 +76,9 @@ struct gf_batch_request {
      * all pictures. */
     size_t expected;
     const struct gf_template *output;
+    /* The sheets of which the pictures become parts (batch/sheets/sheet.h); NULL: each has an
+     * output of its own. */
+    const struct gf_sheet *sheet;
     const struct gf_batch_output *more; /* the outputs after the first */
     int more_outputs;
     /* The CUDA devices that share the work. If there is none, options.device decides. */

@@ -241,9 +241,10 @@ static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *
             .choose = gf_batch_choose_path,
             .done = gf_batch_picture_done,
             .several = several,
-            .several_hint = archive ? "each picture needs a name: a file of its own"
-                                    : "number the outputs by {n}, without "
-                                      "--skip-existing and --update, or write to -",
+            .several_hint = archive          ? "each picture needs a name: a file of its own"
+                            : request->sheet ? "each picture needs a file of its own"
+                                             : "number the outputs by {n}, without "
+                                               "--skip-existing and --update, or write to -",
             .left_out = worker->result[k].outcome != GF_OUTCOME_WAITING,
             .context = &worker->result[k]};
     const enum gf_status status =

@@ -81,6 +81,7 @@ struct gf_command {
     int inputs;
     const char *trace, *log, *resume, *metrics; /* NULL: not given */
     const char *fetch, *store, *probe;          /* commands; NULL: not given */
+    const char *join, *sheet;                   /* NULL: not given */
     int transfer_tries;
     uint64_t transfer_space; /* 0: not given */
     /* The members of the only output, or of the first of several outputs. */

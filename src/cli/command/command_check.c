@@ -194,6 +194,31 @@ static enum gf_status check_info(const struct gf_command *command, struct gf_err
     return GF_OK;
 }
 
+/* Refuses what does not suit a run that makes one picture of several. */
+static enum gf_status check_sheet(const struct gf_command *command, struct gf_error *error)
+{
+    const char *const option = command->join ? "--join" : "--sheet";
+    const struct {
+        bool given;
+        const char *name;
+    } unfit[] = {
+        {command->join && command->sheet, "--sheet"},
+        {command->more_outputs, "several -o"},
+        {command->action == GF_ACTION_EXPLAIN, "--explain"},
+        {command->profile || command->trace, "--profile and --trace"},
+        {command->log || command->resume, "--log and --resume"},
+        {command->skip_existing || command->update, "--skip-existing and --update"},
+        {command->fetch || command->store, "--fetch and --store"},
+        {command->shards, "--shard"},
+    };
+    for (size_t i = 0; (command->join || command->sheet) && i < sizeof unfit / sizeof *unfit; i++) {
+        if (unfit[i].given)
+            return gf_fail(error, GF_ERROR_USAGE, "%s makes one picture of several: without %s",
+                           option, unfit[i].name);
+    }
+    return GF_OK;
+}
+
 enum gf_status gf_command_check(const struct gf_command *command, struct gf_error *error)
 {
     if (command->action == GF_ACTION_COMPARE)
@@ -216,7 +241,9 @@ enum gf_status gf_command_check(const struct gf_command *command, struct gf_erro
     }
     const bool report =
         command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
-    enum gf_status status = report ? check_single(command, error) : GF_OK;
+    enum gf_status status = check_sheet(command, error);
+    if (!status && report)
+        status = check_single(command, error);
     if (!status)
         status = check_page(command, error);
     if (status || !command->output)

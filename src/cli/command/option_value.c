@@ -7,6 +7,7 @@
 #include "base/suggest.h"
 #include "base/value.h"
 #include "chain/chain.h"
+#include "batch/sheets/sheet.h"
 #include "cli/command/command.h"
 #include "cli/help/synonyms.h"
 
@@ -205,7 +206,7 @@ static enum gf_status set_shard(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
-/* Stores the topic of --help: a filter, or a choice such as "study". */
+/* Stores the topic of --help: a filter, an option with parameters, or a choice such as "study". */
 static enum gf_status set_topic(const struct gf_option *option, const char *text,
                                 struct gf_command *command, struct gf_error *error)
 {
@@ -215,7 +216,12 @@ static enum gf_status set_topic(const struct gf_option *option, const char *text
             return GF_OK;
         }
     }
-    return gf_filter_named(text, "", &command->topic, error);
+    for (int kind = GF_SHEET_JOIN; kind <= GF_SHEET_CELLS; kind++) {
+        const struct gf_filter *const declaration = gf_sheet_declaration((enum gf_sheet_kind)kind);
+        if (!strcmp(gf_filter_name(declaration) + strlen("--"), text))
+            command->topic = declaration;
+    }
+    return command->topic ? GF_OK : gf_filter_named(text, "", &command->topic, error);
 }
 
 /* Stores the value that the option implies without a value. */

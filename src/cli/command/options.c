@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "batch/batch.h"
+#include "batch/sheets/sheet.h"
 #include "cli/command/command.h"
 #include "cli/study/study.h"
 
@@ -92,7 +93,7 @@ static const struct gf_option options[] = {
 #include "codec/formats.def"
              "known by content. FILE[2] is the third picture of a file, - is standard input. Also a folder, a quoted "
              "pattern, or @LIST, a file with one name per line (@-: standard input); -i may be given several times. "
-             "Or archives: FILE.tar, compressed or not; tar:- is standard input"},
+             "Or archives: FILE.tar, also compressed; tar:- reads a pipe"},
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_OUTPUT,
      .offset = AT(output),
      .help = "the picture to write, in the format of its extension; it appears complete or not at all. - is standard "
@@ -173,6 +174,11 @@ static const struct gf_option options[] = {
     {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(recursive),
      .help = "also search the folders within a folder"},
+    {.name = "join", .argument = "across|down|grid", .type = GF_OPTION_WORDS, .word_at = gf_sheet_direction,
+     .offset = AT(join),
+     .help = "one picture of several; see --help join"},
+    {.name = "sheet", .argument = "COLUMNSxROWS", .type = GF_OPTION_WORDS, .offset = AT(sheet),
+     .help = "contact sheets; see --help sheet"},
     {.name = "null", .letter = '0', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(nul_separated),
      .help = "names in a list end with NUL"},
     {.name = "log", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(log),
@@ -212,7 +218,7 @@ static const struct gf_option options[] = {
 
     {.group = "Device and memory", .name = "device", .type = GF_OPTION_DEVICE, .choices = devices,
      .greatest = GF_DEVICE_INDEX_MAX, .offset = AT(options.device),
-     .help = "where to run; auto takes what is done sooner. Several GPUs, as far as they pay: cuda:0,1 or cuda:all"},
+     .help = "where to run; auto takes what is done sooner. Several GPUs if they pay: cuda:0,1 or cuda:all"},
     {.name = "server", .type = GF_OPTION_CHOICE, .choices = server_uses, .offset = AT(server),
      .help = "whether a server that keeps the GPU awake does single pictures; start starts a server where there is none"},
     {.name = "serve", .type = GF_OPTION_CHOICE, .optional = true, .choices = serve_forms,

@@ -155,7 +155,8 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
     for (const struct gf_param *param = params; param->name; param++)
         gf_param_print(file, param);
     gf_help_example(filter, example, sizeof example);
-    fprintf(file, "\nExample:\n  gpufilter -i in.png -o out.png '%s'\n", example);
+    fprintf(file, "\nExample:\n  gpufilter -i %s -o out.png '%s'\n",
+            *example == '-' ? "folder" : "in.png", example);
     print_definition(file, gf_filter_definition(filter));
     if (gf_filter_variant(filter, 1, NULL))
         fprintf(file, "\n--help=study %s lists the variants of its CUDA kernels.\n", name);

@@ -7,6 +7,7 @@
 #include "batch/log/account.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/output_template.h"
+#include "batch/sheets/sheet.h"
 #include "cli/actions.h"
 #include "cli/help/help.h"
 #include "gpufilter/status.h"
@@ -159,6 +160,19 @@ static void put_outputs(FILE *file)
         "and *--update* make the missing outputs. The times of a line begin where those of the "
         "line before end, so that the first output's line has the decoding." GF_STUDY(
             " *--profile=compare* takes one output."));
+}
+
+static void put_sheets(FILE *file)
+{
+    fputs(".SH SEVERAL PICTURES TO ONE\n", file);
+    gf_man_prose(file,
+                 "*--join* and *--sheet* make one picture of several, in the order of the inputs. "
+                 "Their parameters are given as those of a filter. The inputs are files, folders, "
+                 "patterns and lists, but no archives; *-o* is a single name. *--log*, *--resume*, "
+                 "*--skip-existing*, *--update*, *--shard*, *--fetch*, *--store*, *--profile* and "
+                 "*--trace* are refused. Pictures that fail are named, and the status is 4 or 75.");
+    put_filter(file, gf_sheet_declaration(GF_SHEET_JOIN));
+    put_filter(file, gf_sheet_declaration(GF_SHEET_CELLS));
 }
 
 static void put_archives(FILE *file)
@@ -408,6 +422,7 @@ void gf_man_print(FILE *file)
         put_filter(file, filter);
     put_batches(file);
     put_outputs(file);
+    put_sheets(file);
     put_archives(file);
     put_transfers(file);
     put_account(file);

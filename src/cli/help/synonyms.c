@@ -48,6 +48,15 @@ static const struct synonym option_synonyms[] = {
     {"metadata", "info"},
     {"exif", "info"},
     {"statistics", "info"},
+    {"append", "join=down"},
+    {"arrayjoin", "join=grid"},
+    {"hstack", "join=across"},
+    {"vstack", "join=down"},
+    {"xstack", "join=grid"},
+    {"collage", "join=grid"},
+    {"concat", "join"},
+    {"montage", "sheet"},
+    {"contact-sheet", "sheet"},
 };
 
 static const struct synonym value_synonyms[] = {

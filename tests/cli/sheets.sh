@@ -1,0 +1,154 @@
+# shellcheck shell=sh
+# Several pictures to one: --join and --sheet. What they write is compared with pixels that are written down here.
+printf 'P5\n2 3\n255\nabcdef' >a.pgm
+printf 'P5\n3 1\n255\nxyz' >b.pgm
+printf 'P5\n1 2\n255\n12' >c.pgm
+# The levels of gray that are letters: white is ~ here.
+white='background=#7e7e7e'
+
+stderr_has()
+{
+    grep -qe "$1" stderr || problem "stderr has nothing like '$1': $(cat stderr)"
+}
+
+begin "across: side by side, each by gravity, with gaps and margins"
+run 0 gpufilter -i a.pgm -i b.pgm -o out.pgm --join=across:$white
+stderr_like '2 files done in '
+printf 'P5\n5 3\n255\nab~~~cdxyzef~~~' >wanted.pgm
+same out.pgm wanted.pgm
+run 0 gpufilter -i a.pgm -i b.pgm -o out.pgm "--join=across:gap=1:margin=1:gravity=southeast:$white"
+printf 'P5\n8 5\n255\n~~~~~~~~~ab~~~~~~cd~~~~~~ef~xyz~~~~~~~~~' >wanted.pgm
+same out.pgm wanted.pgm
+
+begin "down and grid: a column is as wide as its widest, a row as high as its highest picture"
+run 0 gpufilter -i a.pgm -i b.pgm -o out.pgm --join=down:gravity=west:$white
+printf 'P5\n3 4\n255\nab~cd~ef~xyz' >wanted.pgm
+same out.pgm wanted.pgm
+run 0 gpufilter -i a.pgm -i b.pgm -i c.pgm -o out.pgm --join=grid:gravity=northwest:$white
+printf 'P5\n5 5\n255\nabxyzcd~~~ef~~~1~~~~2~~~~' >wanted.pgm
+same out.pgm wanted.pgm
+run 0 gpufilter -i a.pgm -i b.pgm -i c.pgm -o out.pgm --join=grid:columns=3:gravity=north:$white
+printf 'P5\n6 3\n255\nabxyz1cd~~~2ef~~~~' >wanted.pgm
+same out.pgm wanted.pgm
+run 0 gpufilter -i a.pgm -i b.pgm -o vertical.pgm --join=vertical:shim=2
+run 0 gpufilter -i a.pgm -i b.pgm -o out.pgm --join=down:gap=2
+same vertical.pgm out.pgm
+
+begin "the chain makes each picture before it is placed"
+run 0 gpufilter -i a.pgm -i c.pgm -o out.pgm --join=across:gravity=north:background=black crop=1:2:0:0,invert
+printf 'P5\n2 2\n255\n\236\316\234\315' >wanted.pgm
+same out.pgm wanted.pgm
+
+begin "the result has the channels and the bits of the picture that has the most"
+printf 'P6\n1 1\n65535\n\001\002\003\004\005\006' >deep.ppm
+run 0 gpufilter -i deep.ppm -i c.pgm -o out.ppm --join=across:gravity=south:background=red
+printf 'P6\n2 2\n65535\n\377\377\000\000\000\000111111\001\002\003\004\005\006222222' >wanted.ppm
+same out.ppm wanted.ppm
+printf 'P7\nWIDTH 1\nHEIGHT 1\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\nA\100' >alpha.pam
+run 0 gpufilter -i alpha.pam -i b.pgm -o out.pam --join=down:gravity=east:background=transparent
+{ printf 'P7\nWIDTH 3\nHEIGHT 2\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPHA\nENDHDR\n\000\000\000\000A\100' &&
+    printf 'x\377y\377z\377'; } >wanted.pam
+same out.pam wanted.pam
+
+begin "in a format without alpha the pictures are laid on the background"
+run 0 gpufilter -i alpha.pam -i c.pgm -o out.pgm --join=across:gravity=north:background=#c8c8c8
+# (65 * 64 + 200 * 191 + 127) / 255 is 166
+printf 'P5\n2 2\n255\n\2461\3102' >wanted.pgm
+same out.pgm wanted.pgm
+
+begin "EXIF orientation is applied"
+{
+    head -c 2 in.jpg
+    printf '\377\341\000\042Exif\000\000MM\000\052\000\000\000\010\000\001\001\022\000\003\000\000\000\001\000\006\000\000\000\000\000\000'
+    tail -c +3 in.jpg
+} >turned.jpg
+run 0 gpufilter -i turned.jpg -o turned.ppm
+run 0 gpufilter -i turned.jpg -o out.ppm --join=across
+same out.ppm turned.ppm
+run 0 gpufilter -i turned.jpg -o out.ppm --join=across --no-autorotate
+run 0 gpufilter -i in.jpg -o in.jpg.ppm
+same out.ppm in.jpg.ppm
+
+begin "folders, patterns and lists, and any number of workers, in the order of the inputs"
+mkdir folder
+for each in a b c; do cp $each.pgm folder; done
+run 0 gpufilter -i a.pgm -i b.pgm -i c.pgm -o wanted.pgm --join=across
+printf '%s\n' folder/a.pgm folder/b.pgm folder/c.pgm >list
+for input in folder 'folder/*.pgm' @list; do
+    for threads in 1 2 5; do
+        run 0 gpufilter -i "$input" -o out.pgm --join=across --threads=$threads
+        same out.pgm wanted.pgm
+    done
+done
+run 0 gpufilter -i a.pgm -i - -i c.pgm -o - --format=pnm --join=across <b.pgm
+same stdout wanted.pgm
+
+begin "a picture that fails is named, and nothing is written"
+head -c 100 in.png >folder/b.png
+printf 'no picture' >folder/d.png
+run 4 gpufilter -i folder -o new/out.pgm --join=down
+for each in 'folder/b.png: truncated' 'folder/d.png: not a picture' '2 of 5 files failed, 3 done'; do
+    grep -q "^gpufilter: $each" stderr || problem "stderr has no '$each': $(cat stderr)"
+done
+absent new/out.pgm
+run 4 gpufilter -i folder -o out2.pgm --join=down --fail-fast --threads=1
+stderr_has 'folder/b.png: truncated'
+absent out2.pgm
+run 75 gpufilter -i a.pgm -i nothing.pgm -o out2.pgm --join=down
+stderr_has 'nothing.pgm: No such file or directory'
+absent out2.pgm
+run 4 gpufilter -i folder/b.png -o out2.pgm --join=down
+stderr_like 'folder/b.png: truncated'
+rm folder/?.png
+
+begin "names: an input is not replaced, --no-clobber keeps a file, --dry-run writes nothing"
+run 2 gpufilter -i a.pgm -i b.pgm -o a.pgm --join=across
+stderr_has 'a.pgm'
+printf 'P5\n2 3\n255\nabcdef' | cmp -s - a.pgm || problem "a.pgm has changed"
+run 75 gpufilter -i a.pgm -i b.pgm -o out.pgm --join=across --no-clobber
+stderr_like 'out.pgm: is there already (--no-clobber)'
+run 0 gpufilter -i a.pgm -i b.pgm -o dry.pgm --join=across --dry-run
+stdout_has '^a.pgm -> dry.pgm$'
+stdout_has '^b.pgm -> dry.pgm$'
+absent dry.pgm
+
+begin "joined pictures have the limits of --memory and --max-pixels"
+head -c 300000 /dev/zero | { printf 'P5\n500 600\n255\n' && cat; } >big.pgm
+for each in 1 2 3 4; do echo big.pgm; done >list
+run 4 gpufilter -i @list -o out3.pgm --join=across --memory=1M
+stderr_has 'the pictures of a row are held as a whole'
+run 4 gpufilter -i @list -o out3.pgm --join=across --max-pixels=1M
+stderr_has '2000x600'
+absent out3.pgm
+
+begin "what does not fit together is refused before anything runs"
+while IFS='|' read -r arguments message; do
+    # shellcheck disable=SC2086 # several arguments
+    run 2 gpufilter -i a.pgm -i b.pgm -o out4.pgm $arguments
+    stderr_like "$message"
+done <<'END'
+--join=across:columns=2|--join: columns are for --join=grid
+--join=across:gaps=2|--join: unknown parameter 'gaps'; did you mean 'gap'?
+--join=sideways|--join: direction=sideways is none of across, down, grid
+--join=grid,blur|--join: parameters are separated by colons
+--join=across --sheet=2x2|--join makes one picture of several: without --sheet
+--join=across --log=log|--join makes one picture of several: without --log and --resume
+--join=across --shard=1/2|--join makes one picture of several: without --shard
+--join=across -o more.pgm|--join makes one picture of several: without several -o
+--montage=2x2|unknown option '--montage=2x2'; did you mean '--sheet'?
+-append|unknown option '-append'; did you mean '--join=down'?
+--hstack|unknown option '--hstack'; did you mean '--join=across'?
+END
+run 2 gpufilter -i a.pgm -o '{stem}.pgm' --join=across
+stderr_like "--join: -o names the file of a picture, and {n} is the number of a page: '{stem}.pgm'"
+run 2 gpufilter -i a.pgm -o out.tar --join=across
+stderr_like "--join writes pictures, and no archive: 'out.tar'"
+run 2 gpufilter -i in.tar -o out4.pgm --join=across
+stderr_like "--join takes pictures, folders and lists, and no archive: 'in.tar'"
+absent out4.pgm more.pgm log
+
+begin "--help explains the parameters"
+run 0 gpufilter --help join
+stdout_has '^  gravity  *where a picture lies'
+run 0 gpufilter --help sheet
+stdout_has '^  cell  *width and height of a cell'
