@@ -370,6 +370,7 @@ static struct gf_backend_calls make_calls(void)
     calls.lane_close = gf_cuda_lane_close;
     calls.lane_enter = gf_cuda_lane_enter;
     calls.hold = gf_cuda_hold;
+    calls.drop_brief = gf_cuda_drop_brief_pictures;
     calls.load = cuda_load;
     calls.unload = cuda_unload;
     calls.upload = gf_cuda_upload;

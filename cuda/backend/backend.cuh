@@ -115,12 +115,14 @@ void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
 
 /* pictures.cu defines these functions. */
-/* Copies the stage's second pictures to the device, where they stay until the backend closes. */
+/* Copies the stage's second pictures to the device, where they stay until the backend closes or,
+ * if they are brief, until gf_cuda_drop_brief_pictures(). */
 enum gf_status gf_cuda_hold(struct gf_backend *backend, const struct gf_stage *stage,
                             struct gf_error *error);
 /* Finds the addresses of the stage's second pictures on the device. */
 void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stage *stage,
                            struct gf_view *views);
+void gf_cuda_drop_brief_pictures(struct gf_backend *backend);
 void gf_cuda_drop_pictures(struct cuda_backend *cuda);
 
 /* statistic.cu defines these functions. */

@@ -14,6 +14,8 @@ static const bool OWN = true;
 struct device_picture {
     uint64_t id;
     int device, users;
+    bool brief;
+    uint64_t bytes; /* of the picture in the budget */
     struct gf_view view;
     struct device_picture *next;
 };
@@ -74,6 +76,8 @@ static enum gf_status add(struct cuda_backend *cuda, const struct gf_picture *pi
     }
     made->id = picture->id;
     made->device = cuda->options.device;
+    made->brief = picture->brief;
+    made->bytes = gf_picture_bytes(picture);
     made->next = pictures;
     *added = pictures = made;
     return GF_OK;
@@ -102,10 +106,10 @@ static enum gf_status take_from_budget(struct cuda_backend *cuda, const struct g
     return GF_OK;
 }
 
-static void give_to_budget(struct cuda_backend *cuda, const struct gf_picture *picture)
+static void give_to_budget(struct cuda_backend *cuda, uint64_t bytes)
 {
     pthread_mutex_lock(&cuda->lock);
-    cuda->used_bytes -= gf_picture_bytes(picture);
+    cuda->used_bytes -= bytes;
     pthread_mutex_unlock(&cuda->lock);
 }
 
@@ -126,7 +130,7 @@ static enum gf_status hold(struct cuda_backend *cuda, const struct gf_picture *p
     if (!found)
         status = add(cuda, picture, &found, error);
     if (status) {
-        give_to_budget(cuda, picture);
+        give_to_budget(cuda, gf_picture_bytes(picture));
         return status;
     }
     found->users++;
@@ -162,19 +166,42 @@ void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stag
     pthread_mutex_unlock(&lock);
 }
 
+/* The caller holds the lock. */
+static void let_go(struct device_picture *held)
+{
+    if (--held->users)
+        return;
+    struct device_picture **at = &pictures;
+    while (*at != held)
+        at = &(*at)->next;
+    *at = held->next;
+    gf_cuda_memory_free(held->device, held->view.data, OWN);
+    free(held);
+}
+
+void gf_cuda_drop_brief_pictures(struct gf_backend *backend)
+{
+    struct cuda_backend *const cuda = backend_of(backend);
+    int kept = 0;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < cuda->held_count; i++) {
+        struct device_picture *const held = cuda->held[i];
+        if (!held->brief) {
+            cuda->held[kept++] = held;
+            continue;
+        }
+        give_to_budget(cuda, held->bytes);
+        let_go(held);
+    }
+    cuda->held_count = kept;
+    pthread_mutex_unlock(&lock);
+}
+
 void gf_cuda_drop_pictures(struct cuda_backend *cuda)
 {
     pthread_mutex_lock(&lock);
-    for (int i = 0; i < cuda->held_count; i++) {
-        if (--cuda->held[i]->users)
-            continue;
-        struct device_picture **at = &pictures;
-        while (*at != cuda->held[i])
-            at = &(*at)->next;
-        *at = cuda->held[i]->next;
-        gf_cuda_memory_free(cuda->options.device, cuda->held[i]->view.data, OWN);
-        free(cuda->held[i]);
-    }
+    for (int i = 0; i < cuda->held_count; i++)
+        let_go(cuda->held[i]);
     pthread_mutex_unlock(&lock);
     free(cuda->held);
     cuda->held = NULL;

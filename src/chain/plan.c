@@ -34,7 +34,8 @@ struct builder {
     struct gf_icc icc;
     const struct gf_filter *written; /* the filter of the chain whose parts are added now; NULL:
                                       * none */
-    bool no_fuse;                    /* each point filter is a stage of its own */
+    const struct gf_facts_of_picture *facts;
+    bool no_fuse; /* each point filter is a stage of its own */
     /* The depth of the colour before it was premultiplied; 0: the colour is straight. */
     int straight_bits;
     bool may_exceed_alpha; /* the last stencil may have made premultiplied colour that exceeds
@@ -170,6 +171,7 @@ static struct gf_extent extent_of(const struct builder *b)
 {
     struct gf_extent extent = gf_extent_of(b->format);
     extent.bits = b->straight_bits ? b->straight_bits : extent.bits;
+    extent.facts = b->facts;
     return extent;
 }
 
@@ -361,7 +363,11 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
                                 struct gf_error *error)
 {
     *plan = (struct gf_plan){.in = in, .out = in};
-    struct builder b = {.plan = plan, .format = in, .icc = request->icc, .no_fuse = chain->no_fuse};
+    struct builder b = {.plan = plan,
+                        .format = in,
+                        .icc = request->icc,
+                        .facts = request->facts,
+                        .no_fuse = chain->no_fuse};
     enum gf_status status = add_chain(&b, chain, request, error);
     if (!status)
         status = bind_stages(&b, error);

@@ -23,6 +23,8 @@ static bool is_part_of_text(const char *begin, const char *at)
             is_digit(at[2]) && !isalnum((unsigned char)at[3]) && !(at[3] && strchr("./_-", at[3]));
         return *at == ',' || is_time;
     }
+    if (at - begin >= 2 && !strncmp(at - 2, "{n:", 3) && is_digit(at[1]) && at[2] == '}')
+        return true;
     return isalpha((unsigned char)at[-1]) && !strncmp(at, "://", 3);
 }
 

@@ -11,8 +11,9 @@ enum { GF_TOKEN_MAX = 32768 }; /* the most bytes of a token; a matrix of 31x31 n
  * too long or a quote is not closed. */
 const char *gf_token_next(const char *text, const char *stops, char *token);
 
-/* Does the same for a text, up to ':' or ','. A colon of a time (12:30) or of an address
- * (https://x.org) belongs to the text, and so does a comma between two digits. */
+/* Does the same for a text, up to ':' or ','. A colon of a time (12:30), of an address
+ * (https://x.org) or of the field {n:4} belongs to the text, and so does a comma between two
+ * digits. */
 const char *gf_token_next_text(const char *text, char *token);
 
 /* Removes the blanks at both ends of the text, in place. */

@@ -84,6 +84,9 @@ struct gf_backend_calls {
      * too; calling hold() first makes free_bytes() count their memory as used. NULL: the pictures
      * are available already. */
     enum gf_status (*hold)(struct gf_backend *, const struct gf_stage *, struct gf_error *);
+    /* Frees the second pictures that were made for one main picture alone (brief); none is in use.
+     * NULL, if hold() is NULL. */
+    void (*drop_brief)(struct gf_backend *);
     /* Makes the stage's constants available to its kernels until unload(). If `lane` is not NULL,
      * only that lane reads them, and they may be copied in its order; NULL: any lane may read them
      * at once. */

@@ -150,6 +150,8 @@ static void pin_images(struct gf_schedule_state *state)
 static enum gf_status hold_pictures(const struct gf_schedule *schedule, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
+    if (schedule->backend->calls->drop_brief)
+        schedule->backend->calls->drop_brief(schedule->backend);
     for (int i = 0; !status && schedule->backend->calls->hold && i < schedule->plan->stage_count;
          i++)
         status =

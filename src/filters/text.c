@@ -11,13 +11,14 @@
 #include "pixel/point/blend.h"
 #include "pixel/point/point.h"
 #include "text/text.h"
+#include "text/text_fields.h"
 
 struct text {
     char text[GF_FILE_NAME_SIZE], font[GF_FILE_NAME_SIZE], file[GF_FILE_NAME_SIZE];
     double spacing, outline, opacity;
     struct gf_length size;
     struct gf_colour colour, edge, background;
-    int gravity, align, padding, face;
+    int gravity, align, padding, face, fields;
     struct gf_length x, y;
     const struct gf_picture *picture;
 };
@@ -27,14 +28,16 @@ struct part {
     int gravity;
     struct gf_length x, y;
     double opacity, size;
-    const struct text *drawn; /* a text whose size depends on the picture's, and whose picture the
-                               * part owns; NULL: the chain owns the picture */
+    const struct text *drawn; /* a text that depends on the picture, until load() has drawn it */
+    struct gf_text_about about;
+    bool owns; /* the part owns the picture, not the chain */
     const struct gf_picture *picture;
 };
 
 enum { SIZE_LEAST = 1, SIZE_MOST = 2000, SIZE_USUAL = 20 };
 
 static const char *const none[] = {"none", NULL};
+static const char *const switches[] = {"no", "yes", NULL};
 static const char *const aligns[] = {"left", "centre", "right", NULL};
 
 static const struct gf_param params[] = {
@@ -62,6 +65,9 @@ static const struct gf_param params[] = {
     GF_PARAM(struct text, spacing, 1, 0.1, 10, "multiplies the font's distance of lines"),
     GF_PARAM_INT(struct text, face, 0, 0, 255, "which font of a collection (.ttc)"),
     GF_PARAM_FILE(struct text, file, NULL, "a file of UTF-8 whose lines are the text"),
+    GF_PARAM_CHOICE(struct text, fields, 0, switches,
+                    "yes replaces {stem}, {name}, {ext}, {n}, {n:4}, {date}, {time}, {camera}, "
+                    "{lens}, {w} and {h} by what they are for each picture; {{ is a brace"),
     {0},
 };
 
@@ -128,9 +134,30 @@ static enum gf_status check(const void *params_, struct gf_error *error)
                : GF_OK;
 }
 
+/* Returns the text, which the caller frees. */
+static enum gf_status find_text(const struct text *p, const struct gf_text_about *about,
+                                char **found, struct gf_error *error)
+{
+    char *const text = malloc(2 * (GF_TEXT_BYTES_MAX + 2));
+    char *const filled = text ? text + GF_TEXT_BYTES_MAX + 2 : NULL;
+    enum gf_status status = text ? GF_OK : gf_fail_memory(error);
+    *found = text;
+    if (!status && *p->file) {
+        status = read_file(p->file, text, error);
+    } else if (!status) {
+        strcpy(text, *p->text ? p->text : "text");
+        unescape(text);
+    }
+    if (!status && p->fields)
+        status = gf_text_fill(text, about, filled, GF_TEXT_BYTES_MAX + 2, error);
+    if (!status && p->fields)
+        memmove(text, filled, strlen(filled) + 1);
+    return status;
+}
+
 /* Draws the text with letters of that size. */
-static enum gf_status draw(const struct text *p, double size, const struct gf_picture **picture,
-                           struct gf_error *error)
+static enum gf_status draw(const struct text *p, double size, const struct gf_text_about *about,
+                           const struct gf_picture **picture, struct gf_error *error)
 {
     const struct gf_text_style style = {
         .size = size,
@@ -142,18 +169,13 @@ static enum gf_status draw(const struct text *p, double size, const struct gf_pi
         .colour = number_of(&p->colour),
         .edge = number_of(&p->edge),
         .background = number_of(&p->background),
+        .filled = p->fields,
     };
     struct gf_error missing;
     if (gf_text_available(&missing))
         return GF_OK; /* shape() reports the missing libraries; chains can be parsed without them */
-    char *const text = malloc(GF_TEXT_BYTES_MAX + 2);
-    enum gf_status status = text ? GF_OK : gf_fail_memory(error);
-    if (!status && *p->file) {
-        status = read_file(p->file, text, error);
-    } else if (!status) {
-        strcpy(text, *p->text ? p->text : "text");
-        unescape(text);
-    }
+    char *text;
+    enum gf_status status = find_text(p, about, &text, error);
     if (!status)
         status = gf_text_load(p->font, text, &style, picture, error);
     free(text);
@@ -164,7 +186,9 @@ static enum gf_status load(void *params_, struct gf_error *error)
 {
     struct text *const text = params_;
     const struct gf_length size = text->size;
-    return draw(text, size.unit == GF_PERCENT ? SIZE_USUAL : size.value, &text->picture, error);
+    const struct gf_text_about nothing = {0};
+    return draw(text, size.unit == GF_PERCENT ? SIZE_USUAL : size.value, &nothing, &text->picture,
+                error);
 }
 
 static void unload(void *params_)
@@ -181,13 +205,19 @@ static int drawn_pictures(const void *params_, const struct gf_picture **list)
 static enum gf_status load_part(void *params_, struct gf_error *error)
 {
     struct part *const part = params_;
-    return part->drawn ? draw(part->drawn, part->size, &part->picture, error) : GF_OK;
+    const struct text *const text = part->drawn;
+    if (!text)
+        return GF_OK;
+    part->drawn = NULL;
+    part->picture = NULL;
+    part->owns = true;
+    return draw(text, part->size, &part->about, &part->picture, error);
 }
 
 static void unload_part(void *params_)
 {
     const struct part *const part = params_;
-    if (part->drawn)
+    if (part->owns)
         gf_text_release(part->picture);
 }
 
@@ -238,12 +268,23 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
     part.y = text->y;
     part.opacity = text->opacity;
     part.picture = text->picture;
-    if (text->size.unit == GF_PERCENT) {
-        const double size = text->size.value / 100 * extent->height;
+    if (text->size.unit == GF_PERCENT || text->fields) {
+        const double size = text->size.unit == GF_PERCENT ? text->size.value / 100 * extent->height
+                                                          : text->size.value;
         part.drawn = text;
         part.size = fmin(fmax(size, SIZE_LEAST), SIZE_MOST);
     }
+    if (text->fields) {
+        part.about.facts = extent->facts;
+        part.about.width = extent->width;
+        part.about.height = extent->height;
+    }
     gf_parts_add(parts, &text_part, &part, sizeof part);
+}
+
+static bool reads_facts(const void *params_)
+{
+    return ((const struct text *)params_)->fields;
 }
 
 const struct gf_filter gf_text_filter = {
@@ -251,12 +292,14 @@ const struct gf_filter gf_text_filter = {
     .synonyms = "drawtext annotate caption label title write subtitle font",
     .summary = "lines of text on the picture",
     .definition =
-        "The text is drawn once, by FreeType's outlines without hinting at parts of pixels, with "
-        "the glyphs that HarfBuzz chooses (kerning, ligatures, joined letters), and laid over the "
-        "picture as overlay does. A line that begins with a right-to-left script runs from right "
-        "to left; the Unicode Bidirectional Algorithm orders mixed lines (UAX #9, without its "
-        "control characters). A glyph that the font lacks is an error. The result is the same on "
-        "every device, but may differ between versions of the libraries.",
+        "The text is drawn once, or once for each picture with fields=yes, by FreeType's "
+        "outlines without hinting at parts of pixels, with the glyphs that HarfBuzz chooses "
+        "(kerning, ligatures, joined letters), and laid over the picture as overlay does. A "
+        "line that begins with a right-to-left script runs from right to left; the Unicode "
+        "Bidirectional Algorithm orders mixed lines (UAX #9, without its control characters). A"
+        " glyph that the font lacks is an error. A field that is not known, such as the date of"
+        " a picture without EXIF, is empty, with one warning in a run. The result is the same "
+        "on every device, but may differ between versions of the libraries.",
     .example = "text=harbour at dusk:size=10:gravity=south:background=#10203a",
     GF_PARAMS(struct text, params),
     .kind = GF_POINT,
@@ -266,4 +309,5 @@ const struct gf_filter gf_text_filter = {
     .unload = unload,
     .pictures = drawn_pictures,
     .expand = expand,
+    .reads_facts = reads_facts,
 };

@@ -94,6 +94,8 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
         return status;
     enum gf_remote_outcome outcome = GF_REMOTE_ABSENT;
     if (work.in >= 0 && work.out >= 0 && open_named(&pipeline->chain, &work)) {
+        work.number = task->destination && task->destination->number ? task->destination->number
+                                                                     : task->number;
         work.in_page = gf_input_page(task->input);
         work.in_name = gf_input_name(task->input);
         work.out_name = gf_output_name(task->output);

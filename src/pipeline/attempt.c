@@ -153,6 +153,7 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
     struct part part = {.source = source, .in = task->image_in, .request = {.orientation = 1}};
     enum gf_status status = GF_OK;
     int begin = 0, end, parts = 0;
+    gf_pipeline_note_facts(pipeline, task, source);
     if (source)
         part.request = gf_pipeline_request(pipeline, source);
     if (source && source->metadata.icc.size && !part.request.icc.size && gf_chain_converts(chain))

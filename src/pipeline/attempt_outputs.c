@@ -133,6 +133,7 @@ static void request_all(struct gf_several *several, int outputs, bool again)
 {
     struct gf_pipeline *const pipeline = several->pipeline;
     bool no_profile = false;
+    gf_pipeline_note_facts(pipeline, several->branch[0].task, several->source);
     for (int i = 0; i < outputs; i++) {
         struct gf_branch *const branch = &several->branch[i];
         gf_pipeline_select(pipeline, i);

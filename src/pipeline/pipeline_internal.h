@@ -2,6 +2,8 @@
 #ifndef GF_PIPELINE_PIPELINE_INTERNAL_H
 #define GF_PIPELINE_PIPELINE_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "base/memory_budget.h"
 #include "base/start_times.h"
 #include "chain/plan.h"
@@ -55,6 +57,7 @@ struct gf_destination {
     /* Is called when the output of a picture is complete under its name, or in `bytes`. May be
      * NULL. */
     void (*done)(void *context, int number, const char *path, const struct gf_profile *profile);
+    int number; /* the input's number in a list, from 1; 0: pictures are numbered in their input */
     bool several; /* there are names for more than one picture */
     /* if `several` is false: what a user can do about an input that holds several pictures */
     const char *several_hint;
@@ -113,6 +116,9 @@ void gf_pipeline_share_budget(struct gf_pipeline *pipeline, struct gf_memory_bud
 void gf_pipeline_share_progress(struct gf_pipeline *pipeline,
                                 struct gf_schedule_progress *progress);
 
+/* Makes pipelines share the warnings of facts that pictures lack: *missed is 0 at first. */
+void gf_pipeline_share_missed(struct gf_pipeline *pipeline, atomic_uint *missed);
+
 /* Closes the pipeline's backend and replaces it by `backend`, which the pipeline then owns.
  * `on_cuda` tells to treat it as a GPU, after whose failures the pipeline makes further
  * attempts. */
@@ -146,6 +152,7 @@ struct gf_remote_work {
                                      * GF_FILE_AUTO */
     int in, out;                    /* descriptors of regular files */
     int64_t in_offset;              /* where the picture begins */
+    int number;                     /* the input's number in a list, or the picture's in it */
     int in_page;                    /* as gf_input_page gives it */
     const char *in_name, *out_name; /* names for messages */
     int files;                      /* how many files the chain names; each is a regular file */

@@ -2,6 +2,8 @@
 #ifndef GF_PIPELINE_PIPELINE_STATE_H
 #define GF_PIPELINE_PIPELINE_STATE_H
 
+#include <stdatomic.h>
+
 #include "chain/chain.h"
 #include "chain/plan.h"
 #include "codec/codec.h"
@@ -30,6 +32,13 @@ enum gf_hold {
 struct gf_pipeline {
     struct gf_chain chain;
     struct gf_options options;
+    struct gf_facts_of_picture facts; /* the facts of the present picture; tell is NULL if no text
+                                       * needs them */
+    const char *input_name;           /* facts: the input, its number, and its EXIF */
+    int input_number;
+    struct gf_exif_facts exif;
+    atomic_uint *missed, own_missed; /* a bit for each kind of fact whose lack was warned of; NULL:
+                                      * own_missed counts */
     struct gf_plan last_plan;        /* the plan of the last picture, whose constants the next plan
                                       * may take over */
     struct gf_output_choice *output; /* [outputs] elements; the pipeline's own chain is always the
@@ -165,6 +174,9 @@ enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,
  * the chain can use; the source has not been set to it yet. */
 struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline,
                                               struct gf_source *source);
+/* Notes what texts can say about the task's picture. `source` may be NULL. */
+void gf_pipeline_note_facts(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                            const struct gf_source *source);
 /* Makes the chain and the options of that output the pipeline's present ones. */
 void gf_pipeline_select(struct gf_pipeline *pipeline, int output);
 /* Filters the pictures of the input, each to all outputs. The profile of the first picture must

@@ -75,7 +75,7 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
 {
     const struct gf_options own = pipeline->options;
     struct gf_options options = work->options;
-    const struct gf_destination nowhere = {0};
+    const struct gf_destination nowhere = {.number = work->number};
     struct gf_picture_task task = {
         .destination = &nowhere, .number = 1, .file_format = options.format};
     options.device = own.device;
@@ -85,8 +85,10 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
     options.transfer = own.transfer;
     options.sandbox_program = own.sandbox_program;
     options.sandbox = own.sandbox > options.sandbox ? own.sandbox : options.sandbox;
+    atomic_uint missed = ~0u; /* the client has warned of facts that the picture lacks */
     const struct gf_handed_files handed = {work->files, work->file_name, work->file};
     gf_pipeline_share_progress(pipeline, work->progress);
+    gf_pipeline_share_missed(pipeline, &missed);
     gf_named_files_hand(&handed);
     enum gf_status status = open_files(work, &task, error);
     if (!status)
@@ -106,5 +108,6 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
     gf_input_close(task.input);
     gf_named_files_hand(NULL);
     gf_pipeline_share_progress(pipeline, NULL);
+    gf_pipeline_share_missed(pipeline, NULL);
     return status;
 }

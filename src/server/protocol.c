@@ -134,6 +134,7 @@ bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_mes
     request->warn = options->warn != NULL;
     request->in_offset = work->in_offset;
     request->in_page = work->in_page;
+    request->number = work->number;
     bool fits = true;
     request->files = work->files;
     for (int i = 0; i < work->files; i++)
@@ -159,6 +160,7 @@ void gf_server_read_work(const struct gf_server_request *request, struct gf_remo
                                     .out = -1,
                                     .in_offset = request->in_offset,
                                     .in_page = request->in_page,
+                                    .number = request->number,
                                     .in_name = request->in_name,
                                     .out_name = request->out_name,
                                     .files = request->files};

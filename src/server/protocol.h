@@ -22,7 +22,7 @@
 #include "pipeline/pipeline_internal.h"
 
 enum {
-    GF_SERVER_VERSION = 5,
+    GF_SERVER_VERSION = 6,
     GF_SERVER_BEAT_MS = 500,
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
@@ -84,6 +84,7 @@ struct gf_server_request {
     double timeout_s, target_ssim;
     int64_t in_offset;
     int32_t in_page; /* -1: none */
+    int32_t number;  /* of the input in a list */
     int32_t files;   /* number of files that the chain names */
     char chain[GF_SERVER_CHAIN_SIZE], in_name[GF_SERVER_NAME_SIZE], out_name[GF_SERVER_NAME_SIZE];
     char file_name[GF_REMOTE_FILES][GF_SERVER_NAME_SIZE];

@@ -74,6 +74,8 @@ struct gf_filter {
     /* Appends the filters that do the work on such a picture; without any the picture does not
      * change. NULL: the filter does the work itself. */
     void (*expand)(const void *params, const struct gf_extent *extent, struct gf_parts *parts);
+    /* Whether expand() reads extent->facts; NULL: no. */
+    bool (*reads_facts)(const void *params);
     /* Finds the box in the picture on which the size of the result depends. expand() gets the box.
      * The stages before the filter then make a whole picture in host memory. NULL: the filter needs
      * no box. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "gpufilter/image.h"
+#include "stage/facts.h"
 
 struct gf_filter;
 
@@ -50,11 +51,13 @@ struct gf_extent {
     int reduction;           /* the divisor of both sides: 1, 2, 4 or 8 */
     struct gf_rectangle box; /* the box that find_box() found in the picture */
     int bits;                /* bits of a sample, before a stencil premultiplies it */
+    const struct gf_facts_of_picture *facts; /* NULL: nothing else is known of the picture */
 };
 
 static inline struct gf_extent gf_extent_of(struct gf_format format)
 {
-    const struct gf_extent extent = {format.width, format.height, 1, {0, 0, 0, 0}, format.bits};
+    const struct gf_extent extent = {format.width, format.height, 1,
+                                     {0, 0, 0, 0}, format.bits,   NULL};
     return extent;
 }
 

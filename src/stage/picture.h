@@ -3,6 +3,7 @@
 #ifndef GF_STAGE_PICTURE_H
 #define GF_STAGE_PICTURE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/c_linkage.h"
@@ -15,6 +16,7 @@ enum { GF_STAGE_PICTURES_MAX = 8 };
 
 struct gf_picture {
     struct gf_image image;
+    bool brief;  /* it is made for one main picture alone */
     uint64_t id; /* a number that identifies the picture in this process */
     char *notes; /* lines of warnings from the picture's reader that have not been reported; NULL:
                   * none */

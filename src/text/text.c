@@ -10,6 +10,7 @@
 #include "base/named_file.h"
 #include "pixel/files/kept_files.h"
 #include "pixel/files/picture_file.h"
+#include "text/text_fields.h"
 #include "text/text_font.h"
 #ifdef GF_LIBRARY_freetype
 #include "text/text_shape.h"
@@ -22,15 +23,16 @@ enum { STYLE_SIZE = 200 };
 
 static void write_style(const struct gf_text_style *s, char *how)
 {
-    snprintf(how, STYLE_SIZE, "%.17g %.17g %.17g %d %d %d %d %d %d\n", s->size, s->spacing,
-             s->outline, s->face, s->align, s->padding, s->colour, s->edge, s->background);
+    snprintf(how, STYLE_SIZE, "%.17g %.17g %.17g %d %d %d %d %d %d %d\n", s->size, s->spacing,
+             s->outline, s->face, s->align, s->padding, s->colour, s->edge, s->background,
+             s->filled);
 }
 
 /* Reads the style, and returns the text after it. */
 static const char *read_style(const char *how, struct gf_text_style *s)
 {
-    sscanf(how, "%lf %lf %lf %d %d %d %d %d %d", &s->size, &s->spacing, &s->outline, &s->face,
-           &s->align, &s->padding, &s->colour, &s->edge, &s->background);
+    sscanf(how, "%lf %lf %lf %d %d %d %d %d %d %d", &s->size, &s->spacing, &s->outline, &s->face,
+           &s->align, &s->padding, &s->colour, &s->edge, &s->background, &s->filled);
     return strchr(how, '\n') + 1;
 }
 
@@ -77,6 +79,17 @@ static enum gf_status draw(const unsigned char *bytes, size_t size, const char *
     return status;
 }
 
+/* Notes how long the picture is of use, and a warning if its text has a field as it stands. */
+static void note(struct gf_picture *picture, const char *how)
+{
+    struct gf_text_style style;
+    const char *const text = read_style(how, &style);
+    picture->brief = style.filled;
+    if (!style.filled && gf_text_has_field(text))
+        picture->notes = strdup("text: its braces are drawn as they stand; fields=yes replaces "
+                                "{stem} and the like");
+}
+
 static enum gf_status read_text(int fd, const char *path, const char *how, void **value,
                                 struct gf_error *error)
 {
@@ -96,6 +109,8 @@ static enum gf_status read_text(int fd, const char *path, const char *how, void 
     status = gf_picture_new(&image, &picture, error);
     if (status)
         gf_image_free(&image);
+    else
+        note(picture, how);
     *value = picture;
     return status;
 }

@@ -22,6 +22,7 @@ struct gf_text_style {
     int align;                    /* enum gf_text_align */
     int padding;                  /* pixels around the text */
     int colour, edge, background; /* 0xRRGGBB; background: -1 for none */
+    int filled;                   /* 1: the text is of one main picture alone */
 };
 
 /* Draws `text`, which is UTF-8 with lines separated by '

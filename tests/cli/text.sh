@@ -12,7 +12,7 @@ if gpufilter --version | grep -q '^text: FreeType'; then
     cmp -s quoted.ppm file.ppm || problem "a byte order mark or carriage returns show"
 
     begin "a time, a number or an address needs no quotes, and other texts are answered by the quoted form"
-    for text in 12:30 12:30:45 https://x.org 10,000 'at 7:15'; do
+    for text in 12:30 12:30:45 https://x.org 10,000 'at 7:15' 'no {n:3}'; do
         run 0 gpufilter -i in.ppm -o plain.ppm "text=$text:size=10"
         run 0 gpufilter -i in.ppm -o quoted.ppm "text='$text':size=10"
         cmp -s plain.ppm quoted.ppm || problem "$text"
@@ -28,6 +28,51 @@ if gpufilter --version | grep -q '^text: FreeType'; then
     run 0 gpufilter -i pictures -o made blur,text=Ag:size=30:outline=2:opacity=0.5
     run 0 gpufilter -i in.ppm -o bands.ppm --band-rows=7 blur,text=Ag:size=30:outline=2:opacity=0.5
     for i in 1 2 3; do cmp -s made/$i.ppm bands.ppm || problem "$i.ppm"; done
+
+    begin "fields=yes replaces fields by what they are for each picture"
+    mkdir shots
+    camera_jpeg in.jpg >shots/a.b.jpg
+    cp in.jpg shots/plain.jpg
+    run 0 gpufilter -i shots -o 'shown/{stem}.ppm' --strip "text='{n:3} {stem} {name}.{ext}\n{w}x{h} {{x}}':fields=yes:size=10"
+    ! grep warning stderr >problems || problem "$(cat problems)"
+    run 0 gpufilter -i shots/a.b.jpg -o 1.ppm "text='001 a.b a.b.jpg.jpg\n77x55 {x}':size=10"
+    run 0 gpufilter -i shots/plain.jpg -o 2.ppm "text='002 plain plain.jpg.jpg\n77x55 {x}':size=10"
+    cmp -s shown/a.b.ppm 1.ppm || problem "the first picture"
+    cmp -s shown/plain.ppm 2.ppm || problem "the second picture"
+    run 0 gpufilter -i shots/a.b.jpg -o 1.ppm --strip 'text={camera} {lens} {date} {time}:size=5:fields=yes'
+    silent
+    run 0 gpufilter -i shots/a.b.jpg -o 2.ppm 'text=Canon EOS R5 RF24-70mm 2024-05-01 12:30:size=5'
+    cmp -s 1.ppm 2.ppm || problem "the facts of EXIF"
+    run 0 gpufilter -i - -o 1.ppm 'text={stem} {n}:fields=yes' <in.ppm
+    run 0 gpufilter -i in.ppm -o 2.ppm 'text=stdin 1'
+    cmp -s 1.ppm 2.ppm || problem "standard input"
+    run 0 gpufilter -i shots/plain.jpg -o 1.ppm 'trim,resize=50%,text={stem} {w}:fields=yes:size=20%' -o 2.ppm 'text={stem}:fields=yes'
+    ! grep warning stderr >problems || problem "$(cat problems)"
+    run 0 gpufilter -i shots/plain.jpg -o 3.ppm 'trim,resize=50%,text=plain 39:size=20%'
+    run 0 gpufilter -i shots/plain.jpg -o 4.ppm 'text=plain'
+    cmp -s 1.ppm 3.ppm || problem "the size after other filters"
+    cmp -s 2.ppm 4.ppm || problem "the second output"
+
+    begin "braces stay without fields=yes, and what is not known is warned of once"
+    run 0 gpufilter -i in.ppm -o 1.ppm 'text={stem}'
+    stderr_is 'gpufilter: warning: text: its braces are drawn as they stand; fields=yes replaces {stem} and the like'
+    run 0 gpufilter -i in.ppm -o 2.ppm 'text={{stem}}:fields=yes'
+    silent
+    cmp -s 1.ppm 2.ppm || problem "doubled braces"
+    run 0 gpufilter -i in.ppm -o 2.ppm 'text={a b} {':size=8
+    silent
+    cp shots/plain.jpg shots/c.jpg
+    run 0 gpufilter -i shots -o dated/ --strip 'text=on {date}:fields=yes'
+    [ "$(grep -c warning stderr)" -eq 1 ] || problem "$(cat stderr)"
+    grep -q 'warning: shots/[cp][a-z]*.jpg: text: {date} is not known, and left empty, also in further pictures$' stderr || problem "$(cat stderr)"
+    run 2 gpufilter -i in.ppm -o out.png 'text={stm}:fields=yes'
+    stderr_is "gpufilter: text: '{stm}' is none of {stem}, {name}, {ext}, {n}, {date}, {time}, {camera}, {lens}, {w}, {h}; a brace itself is {{"
+    absent out.png
+    newline=$(printf 'a\nb')
+    cp in.ppm "$newline.ppm"
+    run 0 gpufilter -i "$newline.ppm" -o 1.ppm 'text={stem}:fields=yes'
+    run 0 gpufilter -i in.ppm -o 2.ppm 'text=a?b'
+    cmp -s 1.ppm 2.ppm || problem "a line end in a name"
 
     begin "text names what is wrong"
     printf 'a\0b' >nul.txt

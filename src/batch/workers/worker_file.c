@@ -108,6 +108,7 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     gf_second_pictures_set_limits(outer);
     if (!status) {
         gf_pipeline_share_budget(worker->pipeline, &worker->batch->memory_budget);
+        gf_pipeline_share_missed(worker->pipeline, &worker->batch->missed);
         gf_pipeline_set_reason(worker->pipeline, batch->devices.reason);
         if (gf_batch_is_single(batch->request))
             gf_pipeline_share_progress(worker->pipeline, &worker->batch->progress);
@@ -240,6 +241,7 @@ static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *
             .bytes = worker->result[k].bytes,
             .choose = gf_batch_choose_path,
             .done = gf_batch_picture_done,
+            .number = gf_batch_is_single(request) ? 0 : (int)(worker->index + 1),
             .several = several,
             .several_hint = archive          ? "each picture needs a name: a file of its own"
                             : request->sheet ? "each picture needs a file of its own"

@@ -50,6 +50,7 @@ struct gf_batch {
     struct gf_options options; /* the options of a worker's pipeline */
     struct gf_memory_budget memory_budget;
     struct gf_batch_devices devices;
+    atomic_uint missed;             /* facts of pictures whose lack a worker has warned of */
     struct gf_claims *claims;       /* NULL, or the names that are taken, if not all names are known
                                      * before the run */
     struct gf_transfers *transfers; /* NULL: pictures lie in their places, or are in archives */
