@@ -139,6 +139,8 @@ else
             [ "$most" -eq 0 ] || [ "$most" -ge 77 ] ||
                 problem "$file $written: the dearest content takes $most % of what it declares"
         done
+        declares --threads=16 -i noise.ppm -o "$file"
+        declares --threads=16 -i "$file" -o o.ppm
     done
 fi
 
@@ -180,10 +182,10 @@ elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
     skip "a sanitizer takes memory of its own"
 else
     own=$(peak -i small.pgm -o o.ppm)
-    run 4 in_group 20 "$GPUFILTER" -i four -o small --device=cpu equalize,transpose
+    run 4 in_group 20 "$GPUFILTER" -i four -o small --device=cpu --threads=2 equalize,transpose
     [ "$(grep -c 'four/[1-4].jpg: .*: that takes 18 MiB of memory, over the 15 MiB of this machine' stderr)" -eq 4 ] ||
         problem "it says: $(cat stderr)"
-    run 0 in_group 28 /usr/bin/time -q -f %M -o peak "$GPUFILTER" -i four -o large --device=cpu equalize,transpose
+    run 0 in_group 28 /usr/bin/time -q -f %M -o peak "$GPUFILTER" -i four -o large --device=cpu --threads=2 equalize,transpose
     [ "$(tail -n 1 peak)" -le $((own + 28 * 1024)) ] || problem "it took $(tail -n 1 peak) kB, and $own of its own"
     [ "$(find large -name '?.jpg' | wc -l)" -eq 4 ] || problem "large has $(ls large)"
 fi

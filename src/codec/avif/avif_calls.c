@@ -1,4 +1,5 @@
 #include "codec/avif/avif_calls.h"
+#include "codec/common/checks.h"
 
 #include "codec/common/opening.h"
 
@@ -54,4 +55,10 @@ void gf_avif_set_orientation(avifImage *image, int orientation)
         image->transformFlags |= AVIF_TRANSFORM_IMIR;
         MIRROR(image) = (uint8_t)transformations[orientation].mirror;
     }
+}
+
+uint64_t gf_avif_thread_bytes(const struct gf_options *options)
+{
+    const uint64_t THREAD_BYTES = 384 << 10; /* measured */
+    return (uint64_t)gf_library_threads(options) * THREAD_BYTES;
 }

@@ -6,6 +6,7 @@
 #include <avif/avif.h>
 
 #include "base/library.h"
+#include "gpufilter/options.h"
 
 /* clang-format off */
 #define GF_AVIF_CALLS(CALL) \
@@ -26,5 +27,8 @@ extern struct gf_avif_calls gf_avif;
  * mirroring. */
 int gf_avif_orientation(const avifImage *image);
 void gf_avif_set_orientation(avifImage *image, int orientation);
+
+/* Returns the bytes that the threads of libavif's codecs take, whatever the picture's size. */
+uint64_t gf_avif_thread_bytes(const struct gf_options *options);
 
 #endif

@@ -203,6 +203,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
                          (image->transformFlags & AVIF_TRANSFORM_CLAP ? crop_bytes : 0);
     enum gf_status status = gf_whole_source_describe(whole, image->width, image->height, channels,
                                                      bits, bytes * bits / 8, error);
+    whole->base.memory.bytes += gf_avif_thread_bytes(&whole->options);
     whole->base.stored =
         (struct gf_stored){.pages = avif->decoder->imageCount,
                            .bits = (int)image->depth,

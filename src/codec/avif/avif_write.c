@@ -178,6 +178,7 @@ struct gf_codec_memory gf_avif_sink_memory(struct gf_format format,
     struct gf_codec_memory memory = gf_whole_sink_memory(format, library_bytes);
     const double tables = table_bytes * format.width * format.height;
     memory.bytes += tables < (double)TABLES_MOST ? (uint64_t)tables : TABLES_MOST;
+    memory.bytes += gf_avif_thread_bytes(options);
     return memory;
 }
 

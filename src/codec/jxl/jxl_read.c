@@ -91,6 +91,16 @@ static double library_bytes(const JxlBasicInfo *info, int pages)
            (lossless ? lossless_bytes : 0) + (info->alpha_bits ? lossless_bytes : 0);
 }
 
+/* Returns the bytes that libjxl's threads take: each thread decodes a part of 256 x 256 pixels in
+ * floats, with one plane more than the colours and alpha have. */
+static uint64_t thread_bytes(const JxlBasicInfo *info, const struct gf_options *options)
+{
+    const uint64_t side = 256, threads = (uint64_t)gf_library_threads(options),
+                   parts = (info->xsize + side - 1) / side * ((info->ysize + side - 1) / side),
+                   planes = 4 + (info->alpha_bits > 0);
+    return (parts < threads ? parts : threads) * side * side * planes * sizeof(float);
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     struct jxl_source *const jxl = (struct jxl_source *)whole;
@@ -111,6 +121,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         whole, info->xsize, info->ysize,
         (info->num_color_channels == 1 ? 1 : 3) + (info->alpha_bits > 0),
         info->bits_per_sample > 8 ? 16 : 8, library_bytes(info, jxl->header.pages), error);
+    whole->base.memory.bytes += thread_bytes(info, &whole->options);
     return status ? status
                   : gf_choose_page(whole->name, whole->page, jxl->header.pages, &whole->options,
                                    &jxl->page, error);
