@@ -65,6 +65,20 @@ grep -q '"input":"bad.tar","output":"some.tar","status":"failed","exit":4,"messa
     problem "the log is $(cat log.jsonl)"
 grep -q '"input":"bad.tar/set/0001.png","output":"some.tar/set/0001.png"' log.jsonl || problem "the log is $(cat log.jsonl)"
 
+begin "an archive that begins within a file is read from there"
+mkdir within
+head -c 300000 /dev/zero | tr '\0' 'a' >within/other.txt
+for i in 1 2 3 4 5; do
+    gpufilter -q -i in.ppm -o within/$i.ppm --device=cpu "resize=${i}1:77"
+done
+tar cf within.tar within
+run 0 gpufilter -q -i within.tar -o within-out.tar invert
+{ head -c 1000 /dev/zero && cat within.tar; } >behind
+run 0 sh -c '{ head -c 1000 >skipped && "$GPUFILTER" -q -i tar:- -o tar:- invert; } <behind >behind-out.tar'
+same behind-out.tar within-out.tar
+run 0 sh -c 'cat within.tar | "$GPUFILTER" -q -i tar:- -o tar:- invert >piped.tar'
+same piped.tar within-out.tar
+
 begin "holes that end a file are read as zeros"
 mkdir holes
 cp in.ppm holes/a.ppm

@@ -56,7 +56,8 @@
     CALL(archive_entry_set_uid) \
     CALL(archive_entry_set_gid) \
     CALL(archive_entry_copy_stat) \
-    CALL(archive_entry_sparse_clear)
+    CALL(archive_entry_sparse_clear) \
+    CALL(archive_entry_sparse_count)
 
 struct gf_archive_calls {
     GF_ARCHIVE_CALLS(GF_LIBRARY_CALL)

@@ -72,6 +72,13 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
  * gf_bytes_in_proportion() of the archive's bytes that were read. */
 enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
+/* Returns another descriptor of the file of an archive that is not packed, for
+ * gf_archive_member_place(); -1: there is none. The caller closes it. */
+int gf_archive_reader_members(const struct gf_archive_reader *reader);
+/* Returns the position in the archive's file at which the bytes of the member that was found last
+ * begin; -1 if they do not all lie there one after another. */
+int64_t gf_archive_member_place(const struct gf_archive_reader *reader,
+                                const struct gf_archive_member *member);
 /* Reads the members whatever they have, since the output has a limit of its own. */
 void gf_archive_reader_allow_any_proportion(struct gf_archive_reader *reader);
 /* Returns the position in the unpacked archive where the member that was found last begins, or

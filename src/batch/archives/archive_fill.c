@@ -55,6 +55,18 @@ static void pass_slot_on(struct gf_archive_ring *ring, struct gf_archive_slot *s
     pthread_mutex_unlock(&batch->lock);
 }
 
+/* Leaves the picture's bytes in the archive's file, where a worker reads them; false: there is no
+ * such file. */
+static bool leave_bytes(struct gf_archive_slot *slot)
+{
+    const struct gf_archive *const archive = slot->archive;
+    slot->position =
+        archive->members < 0 ? -1 : gf_archive_member_place(archive->reader, &slot->member);
+    slot->left = slot->position >= 0;
+    slot->size = slot->left ? (size_t)slot->member.size : 0;
+    return slot->left;
+}
+
 static enum gf_status read_bytes(struct gf_archive_reader *reader, struct gf_archive_slot *slot,
                                  size_t size, struct gf_error *error)
 {
@@ -126,9 +138,10 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
         status = gf_archive_prepare_results(ring, slot, error);
     if (!status && !why && size > ring->limit)
         return pass_large(ring, slot, error);
-    if (!status)
-        status = why ? gf_archive_refuse(ring, slot, why, error)
-                     : read_bytes(reader, slot, (size_t)size, error);
+    if (!status && why)
+        status = gf_archive_refuse(ring, slot, why, error);
+    else if (!status && (slot->item.is_link || !leave_bytes(slot)))
+        status = read_bytes(reader, slot, (size_t)size, error);
     if (!status)
         pass_slot_on(ring, slot, GF_SLOT_TO_DO);
     return status;

@@ -79,7 +79,7 @@ static struct gf_archive *make(const struct gf_archive_ring *ring, size_t index)
     archive->argument = ring->batch->request->inputs->item[index].path;
     archive->index = ring->batch->request->inputs->item[index].index;
     archive->from = name_for_messages(archive->argument, "stdin");
-    archive->fetched.fd = -1;
+    archive->fetched.fd = archive->members = -1;
     name_archives(ring, archive, index);
     return archive;
 }
@@ -174,6 +174,9 @@ enum gf_status gf_archive_open(struct gf_archive_ring *ring, struct gf_archive *
     if (batch->request->options.max_output_bytes)
         gf_archive_reader_allow_any_proportion(reader);
     archive->is_file = gf_archive_reader_file(reader, &archive->file);
+    /* The file of a transferred archive gives its space back when the reader is closed. */
+    if (!ring->transfers)
+        archive->members = gf_archive_reader_members(reader);
     pthread_mutex_lock(&batch->lock);
     archive->reader = reader;
     archive->is_opened = true;
@@ -234,6 +237,8 @@ void gf_archive_free_first(struct gf_archive_ring *ring)
     }
     if (ring->transfers)
         drop_transfers(ring, archive);
+    if (archive->members >= 0)
+        close(archive->members);
     free(archive);
 }
 

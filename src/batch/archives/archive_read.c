@@ -1,6 +1,7 @@
 /* Reads an archive member by member. libarchive unpacks the archive in one step and finds the
  * members in another step. So the bytes after the last member, which the second step does not read,
- * can be checked. */
+ * can be checked. A file that is not packed needs no first step; the second step passes over the
+ * bytes of members that are read elsewhere. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -26,7 +27,7 @@ struct passage {
 };
 
 struct gf_archive_reader {
-    struct archive *unpacked; /* the first step, which unpacks the archive */
+    struct archive *unpacked; /* the first step, which unpacks the archive; NULL: not needed */
     struct archive *archive;  /* the second step, which finds the members */
     struct passage into, out; /* the bytes into and out of the first step */
     uint64_t given;           /* bytes of members that were read, holes included */
@@ -73,6 +74,13 @@ static void pass(struct passage *passage, const void *block, size_t size)
     passage->bytes += (int64_t)size;
 }
 
+/* Sets the error of a step to the input's. */
+static ssize_t fail_step(const struct gf_archive_reader *reader, struct archive *archive)
+{
+    gf_archive_calls.archive_set_error(archive, EIO, "%s", reader->error.text);
+    return -1;
+}
+
 /* Gives the next bytes of the input to the first step. */
 static ssize_t read_block(struct archive *archive, void *context, const void **block)
 {
@@ -88,10 +96,7 @@ static ssize_t read_block(struct archive *archive, void *context, const void **b
     *block = reader->block;
     reader->ended = !reader->status && !got;
     pass(&reader->into, reader->block, got);
-    if (!reader->status)
-        return (ssize_t)got;
-    gf_archive_calls.archive_set_error(archive, EIO, "%s", reader->error.text);
-    return -1;
+    return reader->status ? fail_step(reader, archive) : (ssize_t)got;
 }
 
 /* Gives the next unpacked bytes to the second step. */
@@ -114,6 +119,41 @@ static ssize_t read_unpacked(struct archive *archive, void *context, const void 
     return (ssize_t)size;
 }
 
+/* Gives the next bytes of a file that is not packed to the second step. A large member is passed
+ * over, so that few bytes are read at a time. */
+static ssize_t read_direct(struct archive *archive, void *context, const void **block)
+{
+    enum { BYTES = 16 << 10 };
+    struct gf_archive_reader *const reader = context;
+    size_t got = 0;
+    if (reader->cancelled)
+        return ARCHIVE_FATAL;
+    reader->status = gf_input_read_at(reader->input, reader->into.bytes, reader->block, BYTES, &got,
+                                      &reader->error);
+    if (reader->status)
+        return fail_step(reader, archive);
+    *block = reader->block;
+    reader->ended = !got;
+    pass(&reader->into, reader->block, got);
+    reader->out = reader->into;
+    return (ssize_t)got;
+}
+
+/* Passes over bytes of a member in a file that is not packed. */
+static la_int64_t skip_direct(struct archive *archive, void *context, la_int64_t request)
+{
+    struct gf_archive_reader *const reader = context;
+    const int64_t left = gf_input_size(reader->input) - reader->into.bytes;
+    const int64_t skipped = request < left ? request : left;
+    (void)archive;
+    if (skipped <= 0)
+        return 0;
+    reader->into.bytes += skipped;
+    reader->into.zeros_from = reader->into.bytes;
+    reader->out = reader->into;
+    return skipped;
+}
+
 /* The status of damage: bad input, unless another try may bring what follows the end of what is
  * known to be an archive. */
 static enum gf_status status_of_damage(const struct gf_archive_reader *reader)
@@ -125,7 +165,7 @@ static enum gf_status status_of_damage(const struct gf_archive_reader *reader)
 static enum gf_status fail_reading(const struct gf_archive_reader *reader, struct gf_error *error)
 {
     const char *why = gf_archive_calls.archive_error_string(reader->archive);
-    if (!why)
+    if (!why && reader->unpacked)
         why = gf_archive_calls.archive_error_string(reader->unpacked);
     if (!reader->status)
         return gf_fail(error, status_of_damage(reader), "%s: damaged archive: %s%s%s%s",
@@ -148,6 +188,25 @@ static void support_packers(struct archive *archive)
     (void)gf_archive_calls.archive_read_support_filter_zstd(archive);
 }
 
+/* Opens the second step. A file that is not packed is read again from its start, without the first
+ * step. */
+static enum gf_status open_second_step(struct gf_archive_reader *reader, struct gf_error *error)
+{
+    reader->packed = gf_archive_calls.archive_filter_count(reader->unpacked) > 1;
+    if (reader->packed || gf_input_size(reader->input) < 0)
+        return gf_archive_calls.archive_read_open2(reader->archive, reader, NULL, read_unpacked,
+                                                   NULL, NULL)
+                   ? fail_reading(reader, error)
+                   : GF_OK;
+    gf_archive_calls.archive_read_free(reader->unpacked);
+    reader->unpacked = NULL;
+    reader->into = (struct passage){0};
+    return gf_archive_calls.archive_read_open2(reader->archive, reader, NULL, read_direct,
+                                               skip_direct, NULL)
+               ? fail_reading(reader, error)
+               : GF_OK;
+}
+
 static enum gf_status open_steps(struct gf_archive_reader *reader, struct gf_error *error)
 {
     struct archive *const unpacked = reader->unpacked = gf_archive_calls.archive_read_new();
@@ -158,10 +217,11 @@ static enum gf_status open_steps(struct gf_archive_reader *reader, struct gf_err
         support_packers(unpacked);
         (void)gf_archive_calls.archive_read_support_format_raw(unpacked);
         (void)gf_archive_calls.archive_read_support_format_tar(archive);
-        if (gf_archive_calls.archive_read_open2(unpacked, reader, NULL, read_block, NULL, NULL) ||
-            gf_archive_calls.archive_read_next_header2(unpacked, whole) ||
-            gf_archive_calls.archive_read_open2(archive, reader, NULL, read_unpacked, NULL, NULL))
-            status = fail_reading(reader, error);
+        status =
+            gf_archive_calls.archive_read_open2(unpacked, reader, NULL, read_block, NULL, NULL) ||
+                    gf_archive_calls.archive_read_next_header2(unpacked, whole)
+                ? fail_reading(reader, error)
+                : open_second_step(reader, error);
     }
     if (whole)
         gf_archive_calls.archive_entry_free(whole);
@@ -185,7 +245,6 @@ static enum gf_status open_reader(struct gf_input *input, int64_t start, bool un
         gf_archive_reader_close(opened);
         return status;
     }
-    opened->packed = gf_archive_calls.archive_filter_count(opened->unpacked) > 1;
     *reader = opened;
     return GF_OK;
 }
@@ -350,21 +409,47 @@ enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, siz
     return GF_OK;
 }
 
+int gf_archive_reader_members(const struct gf_archive_reader *reader)
+{
+    int descriptor;
+    int64_t offset;
+    if (reader->unpacked ||
+        gf_input_descriptor(reader->input, &descriptor, &offset, &(struct gf_error){0}))
+        return -1;
+    return fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+}
+
+int64_t gf_archive_member_place(const struct gf_archive_reader *reader,
+                                const struct gf_archive_member *member)
+{
+    int descriptor;
+    int64_t offset;
+    const int64_t begin = gf_archive_calls.archive_filter_bytes(reader->archive, 0),
+                  left = gf_input_size(reader->input) - begin;
+    if (reader->unpacked || !member->size || left < 0 || member->size > (uint64_t)left ||
+        gf_archive_calls.archive_entry_sparse_count(member->header) ||
+        gf_input_descriptor(reader->input, &descriptor, &offset, &(struct gf_error){0}))
+        return -1;
+    return offset + begin;
+}
+
 enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more, struct gf_error *error)
 {
     const int64_t end = gf_archive_calls.archive_read_header_position(reader->archive);
     const void *block;
     ssize_t got;
     *more = false;
-    while ((got = read_unpacked(reader->archive, reader, &block)) > 0)
+    while ((got = reader->unpacked ? read_unpacked(reader->archive, reader, &block)
+                                   : read_direct(reader->archive, reader, &block)) > 0)
         continue;
-    if (!got) {
+    if (!got && reader->unpacked) {
         while ((got = read_block(reader->unpacked, reader, &block)) > 0)
             continue;
     }
     if (got < 0)
         return fail_reading(reader, error);
-    const int64_t packed = gf_archive_calls.archive_filter_bytes(reader->unpacked, -1);
+    const int64_t packed =
+        reader->unpacked ? gf_archive_calls.archive_filter_bytes(reader->unpacked, -1) : end;
     *more = reader->out.zeros_from > end || reader->into.zeros_from > packed;
     if (reader->out.bytes > end)
         return GF_OK;

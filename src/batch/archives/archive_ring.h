@@ -42,7 +42,10 @@ struct gf_archive {
     struct gf_fetched fetched;        /* the transfer of the archive, if there are transfers */
     struct gf_archive_reader *reader; /* NULL: not open */
     bool is_opened;                   /* the reader has been open */
-    bool is_file;                     /* the reader reads the file that `file` describes */
+    /* The file of an archive that is not packed, for the workers, which read members from it; -1:
+     * the reader reads all members. */
+    int members;
+    bool is_file; /* the reader reads the file that `file` describes */
     struct stat file;
     struct gf_archive_links links;
     struct gf_claims claims;    /* the names of members of the output archives */
@@ -74,8 +77,10 @@ struct gf_archive_slot {
     bool ends; /* the slot is the archive's last, and holds nothing else */
     struct gf_archive_member member;
     char *target;        /* the target of a link from or to a picture */
-    unsigned char *data; /* NULL: the picture is a file */
-    size_t size, held;   /* `held` is the number of bytes that the ring counts for the slot */
+    unsigned char *data; /* NULL: the picture is a file, or `left` */
+    bool left;           /* the bytes are left in the archive's file, at `position` */
+    int64_t position;
+    size_t size, held; /* `held` is the number of bytes that the ring counts for the slot */
     /* The picture's index in its archive, or the file's index in the list of inputs. */
     size_t index;
     struct gf_batch_item item;
@@ -140,6 +145,9 @@ static inline bool gf_archive_has_room(const struct gf_archive_ring *ring, size_
     return ring->read - ring->written < GF_ARCHIVE_SLOTS &&
            (!ring->bytes || ring->bytes + bytes <= ring->limit);
 }
+/* Reads the bytes that the slot has left in the archive's file. If that fails, the slot's outputs
+ * are refused. */
+void gf_archive_slot_load(const struct gf_archive_ring *ring, struct gf_archive_slot *slot);
 void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *slot);
 
 /* Refuses, before anything runs, options that do not suit archives, and names that collide. Names

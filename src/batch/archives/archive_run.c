@@ -71,8 +71,10 @@ static void choose_devices(struct gf_archive_ring *ring)
     const int64_t size = wait_for_pictures(ring);
     pthread_mutex_lock(&batch->lock);
     for (size_t i = 0; size > 0 && i < ring->read && inputs.count < LOOKED_AT; i++) {
-        const struct gf_archive_slot *const slot = gf_archive_slot_at(ring, i);
+        struct gf_archive_slot *const slot = gf_archive_slot_at(ring, i);
         bytes += HEADER_BYTES + slot->size;
+        if (slot->state == GF_SLOT_TO_DO)
+            gf_archive_slot_load(ring, slot);
         if (slot->state != GF_SLOT_TO_DO || !slot->data)
             continue;
         name[inputs.count++] =

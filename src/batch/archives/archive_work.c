@@ -35,6 +35,7 @@ static bool take_picture(struct gf_batch_worker *worker)
     struct gf_archive_slot *const slot = take_slot(ring);
     if (!slot)
         return false;
+    gf_archive_slot_load(ring, slot);
     worker->input = gf_archive_input_of(ring, slot);
     worker->item = &slot->item;
     worker->taken = slot;

@@ -46,9 +46,12 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
 }
 
 /* Returns the status with which gf_batch_check_existing() refuses an output: GF_ERROR_UNFIT if the
- * output could never be made, GF_ERROR_OUTPUT if it already exists. */
+ * output could never be made, GF_ERROR_READ if the input could not be read, GF_ERROR_OUTPUT if the
+ * output already exists. */
 enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int number)
 {
+    if (item->is_unread)
+        return GF_ERROR_READ;
     return item->refusal && item->refusal[number] ? GF_ERROR_UNFIT : GF_ERROR_OUTPUT;
 }
 

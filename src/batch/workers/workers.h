@@ -19,6 +19,7 @@ struct gf_batch_item {
     /* The reason for which each output cannot be made, or NULL. The array is NULL if all can be
      * made. */
     char **refusal;
+    bool is_unread; /* the input could not be read, which is the refusal; another try may succeed */
     /* The input is a link in an archive. Only outputs that are files get pictures made of it, since
      * archives get the link itself. */
     bool is_link;
