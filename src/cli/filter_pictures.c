@@ -414,6 +414,7 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
                                                  .store = session->store,
                                                  .probe = session->probe,
                                                  .tries = command->transfer_tries,
+                                                 .timeout_s = command->transfer_timeout,
                                                  .space = command->transfer_space};
     /* For several pictures the peaks are not measured: measuring them takes longer than filtering
      * many a picture. */

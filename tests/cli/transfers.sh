@@ -32,7 +32,8 @@ if [ -s fault ] && echo "$1 $2" | grep -q "$(cat faulty)"; then
     cut) head -c 1000 "$from" >"$to"; exit 0 ;;
     cut-once) rm fault; head -c 1000 "$from" >"$to"; exit 1 ;;
     nothing) exit 0 ;;
-    hang) echo $$ >hangs; : >"$to".part; trap '' HUP; sleep 100 & echo $! >hangs.too; wait ;;
+    once-slow) rm fault; trap 'exit 0' TERM; sleep 20 & wait ;;
+    hang) echo $$ >hangs; mkdir -p "$(dirname "$to")"; : >"$to".part; trap '' HUP; sleep 100 & echo $! >hangs.too; wait ;;
     stubborn) trap '' TERM; echo $$ >hangs; while :; do sleep 1; done ;;
     esac
 fi
@@ -69,6 +70,12 @@ done_are()
         grep -qF "\"input\": \"far:in/$each.tar\"" far/out/$each.tar.json || problem "$(cat far/out/$each.tar.json)"
         grep -qF "\"output\": \"far:out/$each.tar\"" far/out/$each.tar.json || problem "$(cat far/out/$each.tar.json)"
     done
+}
+
+# runs PROCESS: whether the process is there, and no zombie.
+runs()
+{
+    grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status" 2>/dev/null
 }
 
 # fault WHAT NAME: what goes wrong next. The files of an earlier test are gone.
@@ -166,6 +173,26 @@ gpufilter: 1 of 8 archives failed" ] || problem "$(cat stderr)"
     done_are 1 2 3 5 6 7 8
     clean
 done
+
+begin "a command that takes longer than --transfer-timeout is ended with what it has started, and has failed"
+for what in hang stubborn; do
+    for which in 'far:in/4.tar ' 'far:out/4.tar$'; do
+        fault $what "$which"
+        rm -f hangs.too
+        run 75 timeout 60 "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" --transfer-tries=1 --transfer-timeout=1 invert
+        grep -q '^gpufilter: far:.*/4.tar: --[a-z]* failed, 1 time: took longer than --transfer-timeout=1$' stderr || problem "$(cat stderr)"
+        for each in hangs hangs.too; do
+            [ ! -s $each ] || ! runs "$(cat $each)" || problem "$each: a command still runs"
+        done
+        rm -f far/out/*.part
+        done_are 1 2 3 5 6 7 8
+        clean
+    done
+done
+fault once-slow 'far:in/4.tar '
+run 0 far --transfer-timeout=1 --transfer-tries=2
+done_are 1 2 3 4 5 6 7 8
+clean
 
 begin "a store that fails is that archive's 75; no record is there without its archive"
 fault always 'far:out/4.tar$'
@@ -396,12 +423,6 @@ run 75 gpufilter -q -i @odd.txt -o 'far:out/{stem}.jpg' "$fetch" "$store" --tran
 grep -qx 'gpufilter: far:pictures/9.png: not a picture of a known format' stderr || problem "$(cat stderr)"
 [ ! -e far/out ] || problem "$(ls far/out)"
 clean
-
-# runs PROCESS: whether the process is there, and no zombie.
-runs()
-{
-    grep -q '^State:[[:space:]]*[^Z[:space:]]' "/proc/$1/status" 2>/dev/null
-}
 
 # ends SIGNAL STATUS FAULT NAME: the signal ends a run while a command hangs, and nothing is left.
 ends()

@@ -61,7 +61,8 @@ enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *word
     while (!done && tried < tries && (!tried || pause_before(transfers, tried - 1))) {
         if (!values->out)
             unlink(values->file); /* of an earlier try */
-        done = gf_command_run(gf_transfer_thread, words, values, nowhere, &why) &&
+        done = gf_command_run(gf_transfer_thread, words, values, transfers->options.timeout_s,
+                              nowhere, &why) &&
                check_file(values, bytes, &why);
         tried++;
     }
@@ -74,6 +75,6 @@ enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *word
 bool gf_transfer_run_probe(const struct gf_transfers *transfers, const char *record, int printed)
 {
     const struct gf_command_values values = {.record = record};
-    return gf_command_run(gf_transfer_thread, transfers->options.probe, &values, printed,
-                          &(struct gf_error){0});
+    return gf_command_run(gf_transfer_thread, transfers->options.probe, &values,
+                          transfers->options.timeout_s, printed, &(struct gf_error){0});
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/spans.h"
 #include "base/spawn.h"
 #include "codec/io/spool.h"
 
@@ -138,6 +139,35 @@ static pid_t start(int number, char **words, int printed, int said)
     return process;
 }
 
+/* Waits until the process has ended, for `wait_ms` at most; the process stays a zombie. Returns
+ * whether it has ended. */
+static bool ends_within(pid_t process, int64_t wait_ms)
+{
+    enum { LONGEST_MS = 20 };
+    siginfo_t end = {.si_pid = 0};
+    const double until_s = gf_now() + 1e-3 * (double)wait_ms;
+    bool gone = false;
+    for (long pause_ms = 1; !gone && !end.si_pid && gf_now() < until_s;
+         pause_ms = pause_ms < LONGEST_MS ? 2 * pause_ms : LONGEST_MS) {
+        sleep_ms(pause_ms);
+        gone = waitid(P_PID, (id_t)process, &end, WEXITED | WNOWAIT | WNOHANG) && errno == ECHILD;
+    }
+    return gone || end.si_pid;
+}
+
+/* Ends a process that takes longer than timeout_s seconds, unless this is 0, and its group. Returns
+ * whether it took longer. */
+static bool end_late(pid_t process, int timeout_s)
+{
+    enum { MERCY_MS = 2000 };
+    if (!timeout_s || ends_within(process, (int64_t)timeout_s * 1000))
+        return false;
+    kill(-process, SIGTERM);
+    if (!ends_within(process, MERCY_MS))
+        kill(-process, SIGKILL);
+    return true;
+}
+
 /* Waits until the process has ended, ends what it has left running, and returns its status. The
  * process keeps its number until it is no longer in the table. Orphans of its group become children
  * of this process if this is process 1. */
@@ -171,12 +201,14 @@ static void read_last_line(int said, char *line, size_t size)
         memmove(line, before + 1, strlen(before));
 }
 
-static bool explain_end(int status, int said, struct gf_error *error)
+static bool explain_end(int status, int said, int late_s, struct gf_error *error)
 {
-    char how[40], line[300];
-    if (WIFEXITED(status) && !WEXITSTATUS(status))
+    char how[80], line[300];
+    if (late_s)
+        snprintf(how, sizeof how, "took longer than --transfer-timeout=%d", late_s);
+    else if (WIFEXITED(status) && !WEXITSTATUS(status))
         return true;
-    if (WIFSIGNALED(status))
+    else if (WIFSIGNALED(status))
         snprintf(how, sizeof how, "ended by signal %d", WTERMSIG(status));
     else
         snprintf(how, sizeof how, "exit status %d", WEXITSTATUS(status));
@@ -186,7 +218,7 @@ static bool explain_end(int status, int said, struct gf_error *error)
 }
 
 bool gf_command_run(int number, char *const *words, const struct gf_command_values *values,
-                    int printed, struct gf_error *error)
+                    int timeout_s, int printed, struct gf_error *error)
 {
     char **const expanded = expand(words, values);
     const int said = gf_spool_open();
@@ -195,10 +227,11 @@ bool gf_command_run(int number, char *const *words, const struct gf_command_valu
         (void)gf_fail(error, GF_OK, "%s", strerror(expanded ? errno : ENOMEM));
     } else {
         const pid_t process = start(number, expanded, printed, said);
+        const bool late = process > 0 && end_late(process, timeout_s);
         if (process < 0)
             (void)gf_fail(error, GF_OK, "%s: %s", expanded[0], strerror(errno));
         else
-            done = explain_end(wait_for_end(number, process), said, error);
+            done = explain_end(wait_for_end(number, process), said, late ? timeout_s : 0, error);
     }
     if (said >= 0)
         close(said);
