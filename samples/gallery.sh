@@ -30,12 +30,26 @@ halves() # OUTPUT BEFORE AFTER
 
 kept=$(mktemp)
 cp "$samples/gallery/text.jpg" "$kept" 2>/dev/null || true
+kept_sheet=$(mktemp)
+cp "$samples/gallery/sheet.jpg" "$kept_sheet" 2>/dev/null || true
 rm -rf "$folder/gallery"
 mkdir -p "$folder/gallery"
 picture gallery/after.jpg "$repair"
 picture gallery/before-detail.jpg "$coil"
 picture gallery/after-detail.jpg "$repair,$coil"
 picture gallery/original.jpg "$lantern,$double"
+# A contact sheet of one part of the picture through several filters.
+for chain in blur=2 sobel equalize duotone pixelate=8 posterize=4 vignette invert; do
+    mkdir -p "$folder/cells"
+    "$program" --device=cpu --quiet -i "$samples/harbour.png" -o "$folder/cells/${chain%%=*}.png" "$lantern,$chain"
+done
+# without its libraries there are no labels, and the picture stays
+if "$program" --version | grep -q '^text: FreeType'; then
+    "$program" --device=cpu --quiet --quality=85 -i "$folder/cells" -o "$folder/gallery/sheet.jpg" '--sheet=4x2:cell=156x104:label={stem}'
+else
+    cp "$kept_sheet" "$folder/gallery/sheet.jpg"
+fi
+rm -r "$folder/cells" "$kept_sheet"
 page=$folder/gallery/README.md
 {
     echo "# Gallery"
@@ -47,6 +61,10 @@ page=$folder/gallery/README.md
     echo "of chromakey there is white."
     echo
     echo "![the original](original.jpg)"
+    echo
+    echo "\`--sheet=4x2:cell=156x104:label={stem}\` makes a contact sheet of several pictures:"
+    echo
+    echo "![a contact sheet](sheet.jpg)"
     echo
     echo "| filter | what it does | parameters, by position: default (range) |"
     echo "| --- | --- | --- |"

@@ -147,6 +147,106 @@ run 2 gpufilter -i in.tar -o out4.pgm --join=across
 stderr_like "--join takes pictures, folders and lists, and no archive: 'in.tar'"
 absent out4.pgm more.pgm log
 
+# triple PGM: the PGM of letters as a PPM
+triple()
+{
+    sed -n '1s/P5/P6/p; 2,3p; 4,$s/./&&&/gp' "$1"
+}
+
+begin "--sheet puts pictures into cells of one size, as they are if they fit"
+run 0 gpufilter -i a.pgm -i b.pgm -i c.pgm -o out.ppm "--sheet=2x2:cell=3x4:gap=1:margin=0:gravity=northwest:$white"
+stderr_like '3 files done in '
+printf 'P5\n7 9\n255\nab~~xyzcd~~~~~ef~~~~~~~~~~~~~~~~~~~1~~~~~~2~~~~~~~~~~~~~~~~~~~~' | head -c 74 >letters.pgm
+triple letters.pgm | head -c 200 >wanted.ppm
+same out.ppm wanted.ppm
+
+begin "rows and pages without pictures are left out, and {n} numbers pages"
+for each in a b c a b; do echo $each.pgm; done >list
+run 0 gpufilter -i @list -o 'pages/{n:2}.ppm' "--sheet=1x2:cell=3x3:gap=0:margin=0:gravity=northwest:$white"
+only pages 01.ppm 02.ppm 03.ppm
+printf 'P5\n3 6\n255\nab~cd~ef~xyz~~~~~~' >letters.pgm
+triple letters.pgm | head -c 65 >wanted.ppm
+same pages/01.ppm wanted.ppm
+printf 'P5\n3 3\n255\nxyz~~~~~~' >letters.pgm
+triple letters.pgm | head -c 38 >wanted.ppm
+same pages/03.ppm wanted.ppm
+run 2 gpufilter -i @list -o one.ppm --sheet=1x2
+stderr_like 'one.ppm: 5 pictures make 3 pages of 2: {n} in the name numbers them, as in sheet-{n}.png'
+absent one.ppm
+run 0 gpufilter -i @list -o one.ppm --sheet=1:cell=3x3:gap=0:margin=0
+[ "$(head -n 2 one.ppm | tail -n 1)" = '3 15' ] || problem "the page is $(head -n 2 one.ppm | tail -n 1)"
+
+begin "larger pictures become what thumbnail makes of them, after the chain"
+run 0 gpufilter -i in.ppm -o out.ppm --sheet=1x1:cell=20x20:margin=0:gravity=north invert
+run 0 gpufilter -i in.ppm -o wanted.ppm invert,thumbnail=20:20,pad=20:20:gravity=north
+same out.ppm wanted.ppm
+
+begin "labels name the pictures; the font's height makes the cells higher"
+run 0 gpufilter -i c.pgm -o out.ppm --sheet=1x1:cell=40x8:margin=0
+if gpufilter --version | grep -q '^text: FreeType'; then
+    run 0 gpufilter -i in.ppm -o named.ppm '--sheet=1x1:cell=120x60:margin=0:label={n}-{stem}.{ext} {w}x{h}:size=10'
+    high=$(sed -n '2s/.* //p' named.ppm)
+    [ "$high" -gt 65 ] || problem "the sheet has $high rows"
+    # The rows below the picture are the drawn text.
+    gpufilter -i named.ppm -o label.pgm "crop=120:$((high - 60)):0:60,grayscale"
+    printf 'P5\n1 1\n255\n\377' >white.pgm
+    gpufilter -i white.pgm -o drawn.pgm "pad=120:$((high - 60)):colour=white,text=1-in.ppm 77x55:size=10:colour=black"
+    same label.pgm drawn.pgm
+    cp in.ppm "gr$(printf '\303\274n').ppm"
+    run 0 gpufilter -i gr?*n.ppm -o out.ppm '--sheet=1x1:label={stem}:size=10'
+    run 0 gpufilter -i in.ppm -o long.ppm '--sheet=1x1:cell=20x20:margin=0:label=a long text that does not fit'
+    [ "$(sed -n '2s/ .*//p' long.ppm)" = 20 ] || problem "the label has made the sheet wider"
+else
+    run 3 gpufilter -i in.ppm -o named.ppm '--sheet=1x1:label={stem}'
+    absent named.ppm
+fi
+run 2 gpufilter -i in.ppm -o named.ppm '--sheet=1x1:label={stme}'
+stderr_like "--sheet: label: '{stme}' is none of"
+
+begin "a page with a picture that fails is not written, or has an empty cell"
+for each in a b nothing a b; do echo $each.pgm; done >list
+run 75 gpufilter -i @list -o 'failed/{n}.ppm' "--sheet=1x2:cell=3x3:gap=0:margin=0:gravity=northwest:$white"
+stderr_has 'nothing.pgm: No such file or directory'
+stderr_has '1 of 5 files failed, 4 done'
+only failed 1.ppm 3.ppm
+same failed/3.ppm pages/03.ppm
+same failed/1.ppm pages/01.ppm
+run 75 gpufilter -i @list -o 'empty/{n}.ppm' "--sheet=1x2:failed=empty:cell=3x3:gap=0:margin=0:gravity=northwest:$white"
+only empty 1.ppm 2.ppm 3.ppm
+printf 'P5\n3 6\n255\n~~~~~~~~~ab~cd~ef~' >letters.pgm
+triple letters.pgm | head -c 65 >wanted.ppm
+same empty/2.ppm wanted.ppm
+head -c 100 in.png >cut.png
+run 4 gpufilter -i a.pgm -i cut.png -o cut.ppm --sheet=2x1
+stderr_has 'cut.png: truncated'
+absent cut.ppm
+
+begin "background=transparent: alpha where the format has it, else white"
+run 0 gpufilter -i c.pgm -o out.pam --sheet=1x1:cell=2x2:margin=0:gravity=west:background=transparent
+{ printf 'P7\nWIDTH 2\nHEIGHT 2\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n' &&
+    printf '111\377\000\000\000\000222\377\000\000\000\000'; } >wanted.pam
+same out.pam wanted.pam
+run 0 gpufilter -i c.pgm -o out.ppm --sheet=1x1:cell=2x2:margin=0:gravity=west:background=transparent
+printf 'P6\n2 2\n255\n111\377\377\377222\377\377\377' >wanted.ppm
+same out.ppm wanted.ppm
+
+begin "any number of workers makes the same sheet, and thousands of pictures take no more memory"
+i=0
+while [ $i -lt 4000 ]; do echo in.png; i=$((i + 1)); done >many
+head -n 40 many >few
+run 0 gpufilter -i @few -o out.ppm --sheet=8:cell=16x16 --threads=1
+run 0 gpufilter -i @few -o wanted.ppm --sheet=8:cell=16x16 --threads=4
+same out.ppm wanted.ppm
+if has_time; then
+    for list in few many; do
+        # shellcheck disable=SC2094 # a report of its own
+        /usr/bin/time -q -f %M -o $list.kb "$GPUFILTER" -q -i @$list -o out.ppm --sheet=8:cell=100x100 --threads=2 || problem "$list fails"
+    done
+    [ "$(sed -n 2p out.ppm)" = '872 54008' ] || problem "the sheet is $(sed -n 2p out.ppm)"
+    # The sheet has 141 MB.
+    [ "$(tail -n 1 many.kb)" -lt $(($(tail -n 1 few.kb) + 12000)) ] || problem "$(tail -n 1 many.kb) KB, and $(tail -n 1 few.kb) KB for 40"
+fi
+
 begin "--help explains the parameters"
 run 0 gpufilter --help join
 stdout_has '^  gravity  *where a picture lies'

@@ -90,6 +90,18 @@ static void place_picture(const struct gf_sheet_writer *writer, size_t cell,
     placed->y = layout->y[row] + gf_gravity_y(writer->sheet->gravity, height - format.height);
 }
 
+/* Opens the page whose first picture is that of input `index`. */
+static enum gf_status open_page(struct gf_sheet_writer *writer, size_t index,
+                                struct gf_format format, struct gf_error *error)
+{
+    const struct gf_sheet *const sheet = writer->sheet;
+    const char *const path = page_name(writer, index);
+    const enum gf_status status = sheet->name->is_stdout ? GF_OK : gf_make_folders_of(path, error);
+    return status ? status
+                  : gf_page_open(&writer->page, path, format, &sheet->background, &sheet->options,
+                                 error);
+}
+
 /* ---- sheets of cells ---- */
 
 /* Begins the page whose first picture is that of input `index`. */
@@ -116,8 +128,7 @@ static enum gf_status begin_sheet(struct gf_sheet_writer *writer, size_t index,
                                      .height = layout->page_height,
                                      .channels = sheet->background.word ? 4 : 3,
                                      .bits = 8};
-    return gf_page_open(&writer->page, page_name(writer, index), format, &sheet->background,
-                        &sheet->options, error);
+    return open_page(writer, index, format, error);
 }
 
 /* Ends the row of cells and, after its last row, the page. */
@@ -232,8 +243,7 @@ static enum gf_status write_joined(struct gf_sheet_writer *writer, struct gf_err
     for (size_t i = 0; !status && i < writer->count; i++)
         place_picture(writer, i, &writer->placed[i]);
     if (!status)
-        status = gf_page_open(&writer->page, page_name(writer, 0), joined_format(writer),
-                              &writer->sheet->background, &writer->sheet->options, error);
+        status = open_page(writer, 0, joined_format(writer), error);
     if (!status)
         status = gf_page_write(&writer->page, writer->placed, writer->count,
                                writer->layout.page_height, error);
