@@ -32,7 +32,7 @@ ISAL := $(if $(shell pkg-config --exists libisal 2>/dev/null && echo 1),1,0)
 endif
 # The picture formats beyond PNG, JPEG, PNM and PAM whose libraries are here; WITHOUT="avif heif" leaves some out. Their
 # libraries are loaded when such a picture is met, since starting with all of them would take longer than most pictures.
-# The filter text (text), archives (tar) and cells for decoders (seccomp) are asked for and left out in the same way.
+# The filter text (text), its fonts by name (fonts), archives (tar) and cells for decoders (seccomp) are asked for and left out in the same way.
 ifneq ($(call unset,FORMATS),)
 FORMATS := $(filter-out $(addsuffix :%,$(WITHOUT)),$(shell sh tests/formats.sh $(or $(CC),cc)))
 endif
@@ -100,7 +100,7 @@ INCLUDES := -Iinclude -Isrc -I.
 # The library that a format is loaded from, and its package: -DGF_LIBRARY_webp=libwebp.so.7=libwebp7
 FORMAT_FLAGS := $(foreach l,$(subst $(comma), ,$(foreach f,$(FORMATS),$(lastword $(subst :, ,$f)))),\
   -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst .so, ,$l)))=$l)
-TEXT_CFLAGS := $(if $(filter text,$(FORMAT_NAMES)),$(shell pkg-config --cflags freetype2 harfbuzz))
+TEXT_CFLAGS := $(if $(filter text,$(FORMAT_NAMES)),$(shell pkg-config --cflags freetype2 harfbuzz $(if $(filter fonts,$(FORMAT_NAMES)),fontconfig)))
 GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL) \
   $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(if $(filter 1,$(STUDY)),-DGF_WITH_STUDY) $(FORMAT_FLAGS) $(TEXT_CFLAGS)
 # Contraction is off on both compilers: the picture must not depend on who rounds once and who twice.

@@ -50,6 +50,7 @@ formats()
     format gif libgif-dev gif_lib.h -lgif # giflib has no pkg-config file
     format tar libarchive-dev archive.h $(flags libarchive) # not of pictures, but of archives
     format seccomp libseccomp-dev seccomp.h $(flags libseccomp) # not of pictures, but of cells for decoders
+    format fonts libfontconfig-dev fontconfig/fontconfig.h $(flags fontconfig | sed s/-lfreetype//) # not of pictures, but of fonts by name in text
     format text libfreetype-dev,libharfbuzz-dev hb-ft.h $(flags freetype2 harfbuzz) # not of pictures, but of the filter text
 }
 

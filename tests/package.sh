@@ -53,6 +53,8 @@ PATH=$path
 packages ""
 result "what is loaded is recommended" "$(sed -n 's/^ *FORMATS ?= //p' "$build/config.mk" | tr ' :,' '\n' |
     sed -n 's/^\(lib[^=]*\).*/\1/p' | missing Recommends)"
+result "a font for texts is recommended" "$(grep -q 'FORMATS.*:libfreetype' "$build/config.mk" || exit 0
+    dpkg-deb -f "$folder"/deb/gpufilter_*.deb Recommends | grep -q fonts-dejavu-core || echo "no fonts-dejavu-core")"
 dpkg-deb -c "$folder"/deb/gpufilter-dev_*.deb >"$folder/listed"
 result "the second package has what programs are built with" "$(for file in include/gpufilter/version.h libgpufilter.a \
     libgpufilter.so pkgconfig/gpufilter.pc cmake/gpufilter/gpufilter-config.cmake cmake/gpufilter/gpufilter-config-version.cmake; do

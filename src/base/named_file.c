@@ -16,6 +16,11 @@ void gf_named_files_hand(const struct gf_handed_files *files)
     handed = files;
 }
 
+bool gf_named_files_handed(void)
+{
+    return handed;
+}
+
 /* Copies a descriptor. The copy and the original share one position in the file. */
 static int copy_of(int descriptor)
 {

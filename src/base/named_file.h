@@ -21,6 +21,9 @@ struct gf_handed_files {
  * again. *handed must live until then. */
 void gf_named_files_hand(const struct gf_handed_files *handed);
 
+/* Whether the calling thread opens no files but handed ones. */
+bool gf_named_files_handed(void);
+
 /* Returns a descriptor of the file, at its beginning, which the caller closes; -1 with errno after
  * a failure. `flags` are passed to open() in addition to O_RDONLY and O_CLOEXEC. */
 int gf_named_file_open(const char *path, int flags);

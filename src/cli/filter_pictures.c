@@ -26,6 +26,7 @@
 #include "gpufilter/device.h"
 #include "report/profile/profile_report.h"
 #include "report/text.h"
+#include "text/text.h"
 
 /* The seconds after which a server that --server=start started ends if it has no work. */
 enum { SERVER_IDLE_S = 300 };
@@ -399,6 +400,17 @@ static void drop_warning(void *context, const char *text)
     (void)text;
 }
 
+/* Tells which fonts of this machine texts were drawn with, since their results depend on them. */
+static void describe_fonts(void)
+{
+    const char *path;
+    for (int i = 0; (path = gf_text_font_used(i)); i++) {
+        struct gf_error line;
+        (void)gf_fail(&line, GF_OK, "text: in a font of this machine: %s", path);
+        gf_message_print("", line.text);
+    }
+}
+
 static enum gf_status run_batch(struct session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
@@ -471,6 +483,8 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
         gf_progress_clear(&session->progress);
         gf_message_print("", text);
     }
+    if (command->verbose)
+        describe_fonts();
     if (command->verbose)
         gf_summary_start();
     if (several && state.pictures && profiled && !session->report_status)

@@ -44,8 +44,11 @@ static const struct gf_param params[] = {
     GF_PARAM_TEXT(struct text, text,
                   "UTF-8; \\n begins a line, \\\\ is a backslash. Quotes keep commas and colons: "
                   "'a, b\\nc'; 12:30 and https://x.org need none; by default \"text\""),
-    GF_PARAM_FILE(struct text, font, NULL,
-                  "a font file: TrueType, OpenType, Type 1; by default a plain font of ASCII"),
+    GF_PARAM_FILE(
+        struct text, font, NULL,
+        "a font's file (TrueType, OpenType, Type 1), or the name of a font of this machine, "
+        "such as DejaVu Sans; by default a plain font for ASCII, and DejaVu Sans for "
+        "other letters"),
     GF_PARAM_RELATIVE(struct text, size, SIZE_USUAL, SIZE_LEAST, SIZE_MOST,
                       "size of the letters (of an em), in pixels; per cent are of the picture's "
                       "height"),
@@ -297,9 +300,12 @@ const struct gf_filter gf_text_filter = {
         "(kerning, ligatures, joined letters), and laid over the picture as overlay does. A "
         "line that begins with a right-to-left script runs from right to left; the Unicode "
         "Bidirectional Algorithm orders mixed lines (UAX #9, without its control characters). A"
-        " glyph that the font lacks is an error. A field that is not known, such as the date of"
-        " a picture without EXIF, is empty, with one warning in a run. The result is the same "
-        "on every device, but may differ between versions of the libraries.",
+        " glyph that the font's file lacks is an error. Fonts of this machine, for a font by "
+        "its name or for letters beyond ASCII, complete each other; the result then depends on "
+        "the fonts that are installed, and --verbose names those that were used. A field that "
+        "is not known, such as the date of a picture without EXIF, is empty, with one warning "
+        "in a run. The result is the same on every device, but may differ between versions of "
+        "the libraries.",
     .example = "text=harbour at dusk:size=10:gravity=south:background=#10203a",
     GF_PARAMS(struct text, params),
     .kind = GF_POINT,

@@ -48,6 +48,20 @@ static bool open_named(const struct gf_chain *chain, struct gf_remote_work *work
     return good;
 }
 
+/* Whether a stage reads a picture that depends on files of this machine which the chain does not
+ * name. The remote opens no such file. */
+static bool is_local(const struct gf_plan *plan)
+{
+    bool found = false;
+    for (int i = 0; i < plan->stage_count; i++) {
+        const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+        int count = gf_stage_pictures(&plan->stage[i], list);
+        while (count--)
+            found |= list[count]->local;
+    }
+    return found;
+}
+
 static enum gf_status take_result(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                   const struct gf_plan *plan, const struct gf_remote_result *result,
                                   struct gf_error *error)
@@ -93,7 +107,7 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
     if (status)
         return status;
     enum gf_remote_outcome outcome = GF_REMOTE_ABSENT;
-    if (work.in >= 0 && work.out >= 0 && open_named(&pipeline->chain, &work)) {
+    if (work.in >= 0 && work.out >= 0 && !is_local(plan) && open_named(&pipeline->chain, &work)) {
         work.number = task->destination && task->destination->number ? task->destination->number
                                                                      : task->number;
         work.in_page = gf_input_page(task->input);

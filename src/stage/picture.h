@@ -17,6 +17,7 @@ enum { GF_STAGE_PICTURES_MAX = 8 };
 struct gf_picture {
     struct gf_image image;
     bool brief;  /* it is made for one main picture alone */
+    bool local;  /* it depends on files of this machine that the chain does not name */
     uint64_t id; /* a number that identifies the picture in this process */
     char *notes; /* lines of warnings from the picture's reader that have not been reported; NULL:
                   * none */

@@ -2,9 +2,12 @@
  * batch share them. */
 #include "text/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/fail.h"
 #include "base/named_file.h"
@@ -17,82 +20,151 @@
 #endif
 
 #ifdef GF_LIBRARY_freetype
-/* ---- the style as text, under which a picture is kept ---- */
+/* ---- how a text is drawn, as text, under which a picture is kept ---- */
 
-enum { STYLE_SIZE = 200 };
+enum { HOW_SIZE = 200 + GF_TEXT_FACES_MAX * (GF_TEXT_PATH_SIZE + 16) };
 
-static void write_style(const struct gf_text_style *s, char *how)
+/* What `how` says: the style, the fonts after the first one, and the text. */
+struct how {
+    struct gf_text_style style;
+    int local;                /* the fonts are not files that the chain names */
+    int further;              /* the number of fonts after the first one */
+    const char *fonts, *text; /* fonts: lines of an index and a path */
+};
+
+static void write_how(const struct gf_text_style *s, const struct gf_text_fonts *fonts,
+                      const char *text, char *how)
 {
-    snprintf(how, STYLE_SIZE, "%.17g %.17g %.17g %d %d %d %d %d %d %d\n", s->size, s->spacing,
-             s->outline, s->face, s->align, s->padding, s->colour, s->edge, s->background,
-             s->filled);
+    char *at = how;
+    at += sprintf(at, "%.17g %.17g %.17g %d %d %d %d %d %d %d %d %d\n", s->size, s->spacing,
+                  s->outline, s->face, s->align, s->padding, s->colour, s->edge, s->background,
+                  s->filled, fonts->count > 0, fonts->count > 1 ? fonts->count - 1 : 0);
+    for (int i = 1; i < fonts->count; i++)
+        at += sprintf(at, "%d %s\n", fonts->font[i].face, fonts->font[i].path);
+    strcpy(at, text);
 }
 
-/* Reads the style, and returns the text after it. */
-static const char *read_style(const char *how, struct gf_text_style *s)
+static struct how read_how(const char *text)
 {
-    sscanf(how, "%lf %lf %lf %d %d %d %d %d %d %d", &s->size, &s->spacing, &s->outline, &s->face,
-           &s->align, &s->padding, &s->colour, &s->edge, &s->background, &s->filled);
-    return strchr(how, '\n') + 1;
+    struct how how = {.further = 0};
+    struct gf_text_style *const s = &how.style;
+    sscanf(text, "%lf %lf %lf %d %d %d %d %d %d %d %d %d", &s->size, &s->spacing, &s->outline,
+           &s->face, &s->align, &s->padding, &s->colour, &s->edge, &s->background, &s->filled,
+           &how.local, &how.further);
+    how.fonts = how.text = strchr(text, '\n') + 1;
+    for (int i = 0; i < how.further; i++)
+        how.text = strchr(how.text, '\n') + 1;
+    return how;
 }
+
+/* ---- the fonts of a text, opened ---- */
+
+struct opened {
+    FT_Library freetype;
+    struct gf_text_faces faces;
+    unsigned char *bytes[GF_TEXT_FACES_MAX]; /* the file of each face */
+};
 
 static enum gf_status open_face(FT_Library freetype, const unsigned char *bytes, size_t size,
-                                const struct gf_text_style *style, FT_Face *face,
-                                struct gf_error *error)
+                                int index, double pixels, FT_Face *face, struct gf_error *error)
 {
     const FT_Error failure =
-        gf_text.FT_New_Memory_Face(freetype, bytes, (FT_Long)size, style->face, face);
+        gf_text.FT_New_Memory_Face(freetype, bytes, (FT_Long)size, index, face);
     if (failure == FT_Err_Out_Of_Memory)
         return gf_fail_memory(error);
     if (failure)
         return gf_fail(error, GF_ERROR_USAGE,
-                       style->face ? "it is not a font with a face of that number (FreeType: error "
-                                     "0x%02x)"
-                                   : "it is not a font that FreeType reads (error 0x%02x)",
+                       index ? "it is not a font with a face of that number (FreeType: error "
+                               "0x%02x)"
+                             : "it is not a font that FreeType reads (error 0x%02x)",
                        (unsigned)failure);
     if (!FT_IS_SCALABLE(*face))
         return gf_fail(error, GF_ERROR_USAGE, "the font has pictures in place of outlines");
-    if (gf_text.FT_Set_Char_Size(*face, 0, (FT_F26Dot6)(style->size * 64 + 0.5), 72, 72))
+    if (gf_text.FT_Set_Char_Size(*face, 0, (FT_F26Dot6)(pixels * 64 + 0.5), 72, 72))
         return gf_fail(error, GF_ERROR_USAGE, "the font has no letters of that size");
     return GF_OK;
 }
 
-static enum gf_status draw(const unsigned char *bytes, size_t size, const char *how,
+/* Opens the next font of the bytes, which `opened` then owns. */
+static enum gf_status add_face(struct opened *opened, unsigned char *bytes, size_t size, int index,
+                               const struct gf_text_style *style, struct gf_error *error)
+{
+    struct gf_text_faces *const faces = &opened->faces;
+    opened->bytes[faces->count] = bytes;
+    const enum gf_status status = open_face(opened->freetype, bytes, size, index, style->size,
+                                            &faces->face[faces->count], error);
+    faces->count++;
+    return status;
+}
+
+static enum gf_status add_further(struct opened *opened, const struct how *how,
+                                  struct gf_error *error)
+{
+    const char *line = how->fonts;
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < how->further; i++, line = strchr(line, '\n') + 1) {
+        unsigned char *bytes = NULL;
+        char path[GF_TEXT_PATH_SIZE];
+        size_t size = 0;
+        int index = 0;
+        sscanf(line, "%d %1023[^\n]", &index, path);
+        const int fd = gf_named_file_open(path, O_NONBLOCK);
+        if (fd < 0)
+            return gf_fail(error, GF_ERROR_READ, "%.200s: %s", path, strerror(errno));
+        status = gf_named_file_read(fd, GF_TEXT_FONT_MAX, GF_ERROR_USAGE, &bytes, &size, error);
+        close(fd);
+        if (!status)
+            status = add_face(opened, bytes, size, index, &how->style, error);
+    }
+    return status;
+}
+
+static void close_fonts(struct opened *opened)
+{
+    for (int i = 0; i < opened->faces.count; i++) {
+        if (opened->faces.face[i])
+            gf_text.FT_Done_Face(opened->faces.face[i]);
+        free(opened->bytes[i]);
+    }
+    gf_text.FT_Done_FreeType(opened->freetype);
+}
+
+/* Draws the text in the font of the bytes, which the function frees. */
+static enum gf_status draw(unsigned char *bytes, size_t size, const struct how *how,
                            struct gf_image *image, struct gf_error *error)
 {
-    struct gf_text_style style;
     struct gf_text_lines lines = {0};
-    FT_Library freetype;
-    FT_Face face = NULL;
-    const char *const text = read_style(how, &style);
-    if (gf_text.FT_Init_FreeType(&freetype))
+    struct opened opened = {.faces.local = how->local};
+    if (gf_text.FT_Init_FreeType(&opened.freetype)) {
+        free(bytes);
         return gf_fail_memory(error);
-    enum gf_status status = open_face(freetype, bytes, size, &style, &face, error);
+    }
+    enum gf_status status = add_face(&opened, bytes, size, how->style.face, &how->style, error);
     if (!status)
-        status = gf_text_shape(face, text, &lines, error);
+        status = add_further(&opened, how, error);
     if (!status)
-        status = gf_text_draw(freetype, face, &lines, &style, image, error);
+        status = gf_text_shape(&opened.faces, how->text, &lines, error);
+    if (!status)
+        status = gf_text_draw(opened.freetype, &opened.faces, &lines, &how->style, image, error);
     gf_text_lines_free(&lines);
-    if (face)
-        gf_text.FT_Done_Face(face);
-    gf_text.FT_Done_FreeType(freetype);
+    close_fonts(&opened);
     return status;
 }
 
 /* Notes how long the picture is of use, and a warning if its text has a field as it stands. */
-static void note(struct gf_picture *picture, const char *how)
+static void note(struct gf_picture *picture, const struct how *how)
 {
-    struct gf_text_style style;
-    const char *const text = read_style(how, &style);
-    picture->brief = style.filled;
-    if (!style.filled && gf_text_has_field(text))
+    picture->brief = how->style.filled;
+    picture->local = how->local;
+    if (!how->style.filled && gf_text_has_field(how->text))
         picture->notes = strdup("text: its braces are drawn as they stand; fields=yes replaces "
                                 "{stem} and the like");
 }
 
-static enum gf_status read_text(int fd, const char *path, const char *how, void **value,
+static enum gf_status read_text(int fd, const char *path, const char *how_text, void **value,
                                 struct gf_error *error)
 {
+    const struct how how = read_how(how_text);
     struct gf_image image = {.data = NULL};
     struct gf_picture *picture = NULL;
     struct gf_error detail = {0};
@@ -102,15 +174,16 @@ static enum gf_status read_text(int fd, const char *path, const char *how, void 
         fd >= 0 ? gf_named_file_read(fd, GF_TEXT_FONT_MAX, GF_ERROR_USAGE, &font, &size, &detail)
                 : gf_text_font_make(&font, &size, &detail);
     if (!status)
-        status = draw(font, size, how, &image, &detail);
-    free(font);
+        status = draw(font, size, &how, &image, &detail);
+    if (status && (!*path || how.local))
+        return gf_fail(error, status, "%s", detail.text);
     if (status)
-        return gf_fail(error, status, "%.200s%s%s", path, *path ? ": " : "", detail.text);
+        return gf_fail(error, status, "%.200s: %s", path, detail.text);
     status = gf_picture_new(&image, &picture, error);
     if (status)
         gf_image_free(&image);
     else
-        note(picture, how);
+        note(picture, &how);
     *value = picture;
     return status;
 }
@@ -123,12 +196,18 @@ enum gf_status gf_text_load(const char *font, const char *text, const struct gf_
 {
     enum gf_status status = gf_text_available(error);
     const void *value = NULL;
-    char *const how = status ? NULL : malloc(STYLE_SIZE + strlen(text) + 1);
+    struct gf_text_fonts fonts = {.count = 0};
+    struct gf_text_style own = *style;
+    if (!status && (gf_text_names_font(font) || (!*font && gf_text_beyond_ascii(text)))) {
+        status = gf_text_fonts_find(font, text, &fonts, error);
+        font = fonts.font[0].path;
+        own.face = fonts.font[0].face;
+    }
+    char *const how = status ? NULL : malloc(HOW_SIZE + strlen(text) + 1);
     if (!status && !how)
         status = gf_fail_memory(error);
     if (!status) {
-        write_style(style, how);
-        strcat(how, text);
+        write_how(&own, &fonts, text, how);
         status = gf_kept_files_find(&texts, font, how, &value, error);
     }
     free(how);
@@ -155,5 +234,11 @@ enum gf_status gf_text_load(const char *font, const char *text, const struct gf_
 void gf_text_release(const struct gf_picture *picture)
 {
     (void)picture;
+}
+
+const char *gf_text_font_used(int index)
+{
+    (void)index;
+    return NULL;
 }
 #endif

@@ -5,6 +5,7 @@
 #include "text/text.h"
 #ifdef GF_LIBRARY_freetype
 #include "text/text_calls.h"
+#include "text/text_fonts.h"
 
 struct gf_text_calls gf_text;
 static struct gf_library library =
@@ -24,8 +25,8 @@ void gf_text_libraries(char *text, size_t size)
         gf_text.FT_Library_Version(freetype, &version[0], &version[1], &version[2]);
         gf_text.FT_Done_FreeType(freetype);
     }
-    snprintf(text, size, "FreeType %d.%d.%d, HarfBuzz %s", version[0], version[1], version[2],
-             gf_text.hb_version_string());
+    snprintf(text, size, "FreeType %d.%d.%d, HarfBuzz %s%s", version[0], version[1], version[2],
+             gf_text.hb_version_string(), gf_text_fonts_library());
 }
 
 #else

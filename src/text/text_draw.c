@@ -9,7 +9,7 @@
 /* A picture that is being drawn. Lengths are in 1/64 pixel unless their comment says pixels. y
  * counts upwards from the first baseline, x to the right from the left end of the widest line. */
 struct drawing {
-    FT_Face face;
+    const struct gf_text_faces *faces;
     FT_Stroker stroker; /* NULL: no outline */
     const struct gf_text_lines *lines;
     const struct gf_text_style *style;
@@ -53,15 +53,16 @@ static enum gf_status damaged(FT_Error failure, struct gf_error *error)
                          (unsigned)failure);
 }
 
-static enum gf_status load_glyph(const struct drawing *d, unsigned index, FT_Glyph *glyph,
-                                 struct gf_error *error)
+static enum gf_status load_glyph(const struct drawing *d, const struct gf_text_glyph *at,
+                                 FT_Glyph *glyph, struct gf_error *error)
 {
+    const FT_Face face = d->faces->face[at->face];
     FT_Error failure =
-        gf_text.FT_Load_Glyph(d->face, index, FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP);
-    if (!failure && d->face->glyph->format != FT_GLYPH_FORMAT_OUTLINE)
+        gf_text.FT_Load_Glyph(face, at->index, FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP);
+    if (!failure && face->glyph->format != FT_GLYPH_FORMAT_OUTLINE)
         return gf_fail(error, GF_ERROR_USAGE, "the font has pictures in place of outlines");
     if (!failure)
-        failure = gf_text.FT_Get_Glyph(d->face->glyph, glyph);
+        failure = gf_text.FT_Get_Glyph(face->glyph, glyph);
     return failure ? damaged(failure, error) : GF_OK;
 }
 
@@ -69,7 +70,7 @@ static enum gf_status load_glyph(const struct drawing *d, unsigned index, FT_Gly
 static enum gf_status measure(struct drawing *d, struct gf_error *error)
 {
     const int64_t beyond = llround(ceil(d->style->outline)) + d->style->padding;
-    const FT_Size_Metrics *const font = &d->face->size->metrics;
+    const FT_Size_Metrics *const font = &d->faces->face[0]->size->metrics;
     int64_t x0 = 0, x1 = up(d->widest), y1 = up(font->ascender);
     int64_t y0 = down(font->descender) - (d->lines->lines - 1) * (d->pitch / 64);
     for (int i = 0; i < d->lines->glyphs; i++) {
@@ -77,7 +78,7 @@ static enum gf_status measure(struct drawing *d, struct gf_error *error)
         FT_Vector part;
         FT_BBox box;
         int64_t x, y;
-        const enum gf_status status = load_glyph(d, d->lines->glyph[i].index, &glyph, error);
+        const enum gf_status status = load_glyph(d, &d->lines->glyph[i], &glyph, error);
         if (status)
             return status;
         gf_text.FT_Glyph_Get_CBox(glyph, FT_GLYPH_BBOX_SUBPIXELS, &box);
@@ -131,7 +132,7 @@ static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_g
     FT_Glyph glyph;
     FT_Vector part;
     int64_t x, y;
-    enum gf_status status = load_glyph(d, at->index, &glyph, error);
+    enum gf_status status = load_glyph(d, at, &glyph, error);
     if (status)
         return status;
     place(d, at, &part, &x, &y);
@@ -201,12 +202,12 @@ static void colour_pixels(const struct drawing *d, const struct gf_image *image)
     }
 }
 
-enum gf_status gf_text_draw(FT_Library library, FT_Face face, const struct gf_text_lines *lines,
-                            const struct gf_text_style *style, struct gf_image *image,
-                            struct gf_error *error)
+enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *faces,
+                            const struct gf_text_lines *lines, const struct gf_text_style *style,
+                            struct gf_image *image, struct gf_error *error)
 {
-    struct drawing d = {.face = face, .lines = lines, .style = style};
-    d.pitch = 64 * llround(face->size->metrics.height * style->spacing / 64);
+    struct drawing d = {.faces = faces, .lines = lines, .style = style};
+    d.pitch = 64 * llround(faces->face[0]->size->metrics.height * style->spacing / 64);
     for (int i = 0; i < lines->lines; i++)
         d.widest = lines->width[i] > d.widest ? lines->width[i] : d.widest;
     enum gf_status status = GF_OK;

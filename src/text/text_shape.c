@@ -10,7 +10,8 @@
 
 /* The state while a text is shaped, besides its lines. */
 struct shaping {
-    hb_font_t *font;
+    const struct gf_text_faces *faces;
+    hb_font_t *font[GF_TEXT_FACES_MAX];
     hb_buffer_t *buffer;
     struct gf_text_letter *letter;
     uint32_t *code;
@@ -40,6 +41,35 @@ static enum gf_status read_line(struct shaping *s, const char *text, int *count,
     return GF_OK;
 }
 
+/* Whether the letter has no shape of its own, and takes the face of the letter before it. */
+static bool follows(uint32_t code)
+{
+    const hb_unicode_general_category_t kind =
+        gf_text.hb_unicode_general_category(gf_text.hb_unicode_funcs_get_default(), code);
+    return code == ' ' || kind == HB_UNICODE_GENERAL_CATEGORY_NON_SPACING_MARK ||
+           kind == HB_UNICODE_GENERAL_CATEGORY_SPACING_MARK ||
+           kind == HB_UNICODE_GENERAL_CATEGORY_ENCLOSING_MARK ||
+           kind == HB_UNICODE_GENERAL_CATEGORY_FORMAT;
+}
+
+/* Chooses the first face that has the letter; face 0 if none has it. */
+static void choose_faces(const struct shaping *s, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct gf_text_letter *const letter = &s->letter[i];
+        const int before = i ? letter[-1].face : 0;
+        int face = 0;
+        if (follows(letter->code) &&
+            gf_text.FT_Get_Char_Index(s->faces->face[before], letter->code))
+            face = before;
+        else
+            while (face < s->faces->count &&
+                   !gf_text.FT_Get_Char_Index(s->faces->face[face], letter->code))
+                face++;
+        letter->face = (unsigned char)(face < s->faces->count ? face : 0);
+    }
+}
+
 static enum gf_status append_glyphs(struct shaping *s, int start, struct gf_error *error)
 {
     unsigned count = 0;
@@ -60,18 +90,21 @@ static enum gf_status append_glyphs(struct shaping *s, int start, struct gf_erro
     int64_t *const pen = &lines->width[lines->lines];
     for (unsigned i = 0; i < count; i++) {
         if (!info[i].codepoint)
-            return gf_fail(error, GF_ERROR_USAGE, "the font has no glyph for U+%04X",
+            return gf_fail(error, GF_ERROR_USAGE,
+                           s->faces->local ? "no font of this machine has a glyph for U+%04X"
+                                           : "the font has no glyph for U+%04X",
                            s->letter[start + (int)info[i].cluster].code);
         lines->glyph[lines->glyphs++] = (struct gf_text_glyph){.index = info[i].codepoint,
                                                                .x = *pen + place[i].x_offset,
                                                                .y = place[i].y_offset,
-                                                               .line = lines->lines};
+                                                               .line = lines->lines,
+                                                               .face = s->letter[start].face};
         *pen += place[i].x_advance;
     }
     return GF_OK;
 }
 
-/* Shapes a run of letters with one level and script. */
+/* Shapes a run of letters with one level, script and face. */
 static enum gf_status shape_run(struct shaping *s, int start, int end, struct gf_error *error)
 {
     s->buffer = gf_text.hb_buffer_create();
@@ -82,7 +115,7 @@ static enum gf_status shape_run(struct shaping *s, int start, int end, struct gf
                                                                           : HB_DIRECTION_LTR);
     gf_text.hb_buffer_set_script(s->buffer, s->letter[start].script);
     /* The buffer has no language, so that the picture does not depend on the locale. */
-    gf_text.hb_shape(s->font, s->buffer, NULL, 0);
+    gf_text.hb_shape(s->font[s->letter[start].face], s->buffer, NULL, 0);
     const enum gf_status status = gf_text.hb_buffer_allocation_successful(s->buffer)
                                       ? append_glyphs(s, start, error)
                                       : gf_fail_memory(error);
@@ -119,10 +152,12 @@ static enum gf_status shape_line(struct shaping *s, int count, struct gf_error *
     if (!run)
         return gf_fail_memory(error);
     gf_text_set_levels(s->letter, count);
+    choose_faces(s, count);
     int runs = 0;
     for (int i = 0; i < count; i++) {
         const struct gf_text_letter *const at = &s->letter[i];
-        if (!i || at->level != at[-1].level || at->script != at[-1].script)
+        if (!i || at->level != at[-1].level || at->script != at[-1].script ||
+            at->face != at[-1].face)
             run[runs++] = (struct run){.start = i, .level = at->level};
         run[runs - 1].end = i + 1;
     }
@@ -152,20 +187,24 @@ static enum gf_status shape_lines(struct shaping *s, const char *text, struct gf
     return status;
 }
 
-enum gf_status gf_text_shape(FT_Face face, const char *text, struct gf_text_lines *lines,
-                             struct gf_error *error)
+enum gf_status gf_text_shape(const struct gf_text_faces *faces, const char *text,
+                             struct gf_text_lines *lines, struct gf_error *error)
 {
     const size_t length = strlen(text);
     struct shaping s = {.letter = malloc((4 * length + 1) * sizeof *s.letter),
                         .code = malloc((4 * length + 1) * sizeof *s.code),
+                        .faces = faces,
                         .lines = lines};
     *lines = (struct gf_text_lines){.width = calloc(length + 1, sizeof *lines->width)};
     enum gf_status status = s.letter && s.code && lines->width ? GF_OK : gf_fail_memory(error);
     if (!status) {
-        s.font = gf_text.hb_ft_font_create(face, NULL);
-        gf_text.hb_ft_font_set_load_flags(s.font, FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP);
+        for (int i = 0; i < faces->count; i++) {
+            s.font[i] = gf_text.hb_ft_font_create(faces->face[i], NULL);
+            gf_text.hb_ft_font_set_load_flags(s.font[i], FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP);
+        }
         status = shape_lines(&s, text, error);
-        gf_text.hb_font_destroy(s.font);
+        for (int i = 0; i < faces->count; i++)
+            gf_text.hb_font_destroy(s.font[i]);
     }
     free(s.letter);
     free(s.code);

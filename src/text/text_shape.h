@@ -9,12 +9,13 @@
 
 #include "text/text.h"
 #include "text/text_calls.h"
+#include "text/text_fonts.h"
 
 struct gf_text_glyph {
     unsigned index; /* the glyph's index in the font */
     /* The glyph's origin, from the line's start and baseline, in 1/64 pixel, y upwards. */
     int64_t x, y;
-    int line;
+    int line, face;
 };
 
 struct gf_text_lines {
@@ -27,21 +28,28 @@ struct gf_text_lines {
 struct gf_text_letter {
     uint32_t code;
     hb_script_t script;
-    unsigned char kind, level;
+    unsigned char kind, level, face;
 };
 
 /* Sets the script and level of the letters of a line from their code points. */
 void gf_text_set_levels(struct gf_text_letter *letter, int count);
 
-/* Shapes UTF-8 for a face whose size is set. The caller frees the lines by gf_text_lines_free(),
+/* The open fonts of a text, as in struct gf_text_fonts. */
+struct gf_text_faces {
+    FT_Face face[GF_TEXT_FACES_MAX];
+    int count;
+    bool local; /* they are fonts of this machine that the chain does not name as files */
+};
+
+/* Shapes UTF-8 for faces whose size is set. The caller frees the lines by gf_text_lines_free(),
  * even after a failure. */
-enum gf_status gf_text_shape(FT_Face face, const char *text, struct gf_text_lines *lines,
-                             struct gf_error *error) GF_CHECKED;
+enum gf_status gf_text_shape(const struct gf_text_faces *faces, const char *text,
+                             struct gf_text_lines *lines, struct gf_error *error) GF_CHECKED;
 void gf_text_lines_free(struct gf_text_lines *lines);
 
-/* Draws the lines with a face whose size is set. The caller frees the image by gf_image_free(). */
-enum gf_status gf_text_draw(FT_Library library, FT_Face face, const struct gf_text_lines *lines,
-                            const struct gf_text_style *style, struct gf_image *image,
-                            struct gf_error *error) GF_CHECKED;
+/* Draws the lines with faces whose size is set. The caller frees the image by gf_image_free(). */
+enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *faces,
+                            const struct gf_text_lines *lines, const struct gf_text_style *style,
+                            struct gf_image *image, struct gf_error *error) GF_CHECKED;
 
 #endif

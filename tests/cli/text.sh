@@ -22,6 +22,11 @@ if gpufilter --version | grep -q '^text: FreeType'; then
     run 2 gpufilter -i in.ppm -o out.png 'text=12:30, blurr'
     stderr_is "gpufilter: unknown filter 'blurr'; did you mean 'blur'? Else a text with a comma is quoted: \"text='12:30, blurr'\""
 
+    run 3 gpufilter -i in.ppm -o out.png text=16:9
+    stderr_like "text: 9: there is .*; a text with a colon is quoted: \"text='16:9'\"$"
+    run 3 gpufilter -i in.ppm -o out.png 'text=Note: see:size=3'
+    stderr_like "text: see: there is .*; a text with a colon is quoted: \"text='Note: see'\"$"
+
     begin "a batch shares a text, and bands do not show"
     mkdir pictures
     for i in 1 2 3; do cp in.ppm pictures/$i.ppm; done
@@ -74,6 +79,45 @@ if gpufilter --version | grep -q '^text: FreeType'; then
     run 0 gpufilter -i in.ppm -o 2.ppm 'text=a?b'
     cmp -s 1.ppm 2.ppm || problem "a line end in a name"
 
+    begin "a text beyond ASCII, and a font by its name, need a font of this machine"
+    printf '<?xml version="1.0"?>\n<!DOCTYPE fontconfig SYSTEM "fonts.dtd">\n<fontconfig></fontconfig>\n' >none.conf
+    if gpufilter --version | grep -q '^text: .*fontconfig'; then
+        FONTCONFIG_FILE=$PWD/none.conf run 3 gpufilter -i in.ppm -o out.png text=à
+        stderr_is 'gpufilter: text: letters beyond ASCII need a font, and this machine has none (apt-get install fonts-dejavu-core); or font= names a file'
+        FONTCONFIG_FILE=$PWD/none.conf run 3 gpufilter -i in.ppm -o out.png 'text=a:font=Nobody Sans'
+        stderr_is 'gpufilter: text: Nobody Sans: there is neither a file nor a font of that name (fc-list lists fonts)'
+        absent out.png
+        FONTCONFIG_FILE=$PWD/none.conf run 0 gpufilter -i in.ppm -o plain.ppm text=a
+        run 0 gpufilter -i in.ppm -o same.ppm text=a
+        cmp -s plain.ppm same.ppm || problem "ASCII depends on the machine"
+    else
+        run 3 gpufilter -i in.ppm -o out.png 'text=a:font=Nobody Sans'
+        stderr_like 'text: Nobody Sans: there is no file of that name, and .*fontconfig'
+    fi
+
+    begin "fonts of this machine are found by name, and complete each other"
+    font=$(fc-match -f '%{file}' 'DejaVu Sans:style=Book' 2>&-)
+    serif=$(fc-match -f '%{file}' 'DejaVu Serif:style=Book' 2>&-)
+    case $(gpufilter --version):$font:$serif in
+    *'
+text: '*fontconfig*:*/DejaVuSans.ttf:*/DejaVuSerif.ttf)
+        run 0 gpufilter -i in.ppm -o file.ppm "text=Aж→:$font:20"
+        for chain in text=Aж→:size=20 'text=Aж→:DejaVu Sans:20' 'text=Aж→:font=dejavu sans:size=20'; do
+            run 0 gpufilter -i in.ppm -o name.ppm "$chain"
+            silent
+            cmp -s file.ppm name.ppm || problem "$chain"
+        done
+        run 0 gpufilter -v -i in.ppm -o name.ppm 'text=ж'
+        grep -q "^gpufilter: text: in a font of this machine: $font$" stderr || problem "$(cat stderr)"
+        run 2 gpufilter -i in.ppm -o out.png "text=aس:$serif"
+        stderr_is "gpufilter: text: $serif: the font has no glyph for U+0633"
+        run 0 gpufilter -i in.ppm -o name.ppm 'text=aس:DejaVu Serif:20'
+        run 0 gpufilter -i in.ppm -o file.ppm "text=a:$serif:20"
+        ! cmp -s file.ppm name.ppm || problem "the letter of another font is missing"
+        ;;
+    *) skip "DejaVu or fontconfig is missing" ;;
+    esac
+
     begin "text names what is wrong"
     printf 'a\0b' >nul.txt
     printf '\376\377\0a' >wide.txt
@@ -85,8 +129,6 @@ if gpufilter --version | grep -q '^text: FreeType'; then
         absent out.png
     done <<'END'
 text=a:in.ppm|in.ppm: it is not a font that FreeType reads (error 0x02); a text with a colon is quoted: "text='a:in.ppm'"
-text=16:9|9: No such file or directory; a text with a colon is quoted: "text='16:9'"
-text=Note: see:size=3|see: No such file or directory; a text with a colon is quoted: "text='Note: see'"
 text=text=a: b|'b' comes after a named parameter, so it needs its name; a text with a colon is quoted: "text='a: b'"
 text=a:none.ttf|none.ttf: No such file or directory
 text=file=none.txt|none.txt: No such file or directory
@@ -94,7 +136,6 @@ text=file=nul.txt|nul.txt: it holds NUL bytes, which no text does
 text=file=wide.txt|wide.txt: it is UTF-16; only UTF-8 is read
 text=file=long.txt|long.txt: it is larger than 64 KiB
 text=a:file=words.txt|the text is given twice, by text and by file
-text=à|the font has no glyph for U+00E0
 text=a:size=0|size=0 is outside 1..2000
 END
 else

@@ -79,7 +79,7 @@ unknown=$(printf '%s\n' "$loaded" | grep -v = | paste -sd' ' -)
 printf '#!/bin/sh\nset -e\nldconfig\n' | tee "$root/DEBIAN/postinst" >"$root/DEBIAN/postrm"
 chmod 755 "$root/DEBIAN/postinst" "$root/DEBIAN/postrm"
 control "$root" gpufilter graphics "$(needs)" "image filters on NVIDIA GPUs, and the same pictures without one" \
-    "$(printf '%s\n' "$loaded" | sed -n 's/.*=//p' | list)" <<END
+    "$({ printf '%s\n' "$loaded" | sed -n 's/.*=//p'; printf '%s\n' "$loaded" | sed -n 's/^libfreetype.*/fonts-dejavu-core/p'; } | list)" <<END
  A filter for PNG, JPEG, WebP, TIFF, AVIF and other pictures on the command line: blur, sharpen, resize, equalise and others, in
  chains, on single pictures, streams and batches, and the library that it is made of.
 END

@@ -1,6 +1,10 @@
 /* Text as pictures: the font that is made, lines, directions, what is refused, damaged fonts, and
  * sharing. With GF_FONT_WRITE=FILE the font is left there, for tests/filters/goldens/text.py. */
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/library.h"
+#include "base/named_file.h"
 #include "chain/chain.h"
 #include "pixel/files/picture_file.h"
 #include "support.h"
@@ -41,6 +45,42 @@ static void assert_refused(const char *font, const char *text, const struct gf_t
                      missing ? GF_ERROR_READ : GF_ERROR_USAGE);
     assert_string_equal(error.text, message);
     assert_null(picture);
+}
+
+/* Writes the font that is made into a file. */
+static void leave_font(char *path, size_t size)
+{
+    unsigned char *font = NULL;
+    size_t bytes = 0;
+    struct gf_error error = {0};
+    assert_ok("font", gf_text_font_make(&font, &bytes, &error), &error);
+    snprintf(path, size, "%s",
+             getenv("GF_FONT_WRITE") ? getenv("GF_FONT_WRITE") : in_folder("made.ttf"));
+    save(path, font, bytes);
+    free(font);
+}
+
+/* A server's thread opens neither a font of the machine nor a file that it was not handed. */
+static void test_handed(void **state)
+{
+    skip_without_libraries();
+    char font[300];
+    leave_font(font, sizeof font);
+    const int descriptor = open(font, O_RDONLY);
+    const char *const path = "Given Name";
+    const struct gf_handed_files handed = {1, &path, &descriptor};
+    const struct gf_picture *picture = NULL;
+    struct gf_error error = {0};
+    gf_named_files_hand(&handed);
+    assert_ok("handed", gf_text_load(path, "a", &plain, &picture, &error), &error);
+    assert_false(picture->local);
+    gf_text_release(picture);
+    assert_int_equal(gf_text_load("DejaVu Sans", "a", &plain, &picture, &error), GF_ERROR_READ);
+    assert_string_equal(error.text, "DejaVu Sans: Permission denied");
+    assert_int_equal(gf_text_load("", "\xc3\xa9", &plain, &picture, &error), GF_ERROR_UNAVAILABLE);
+    assert_string_equal(error.text, "fonts of the machine are not given to a server");
+    gf_named_files_hand(NULL);
+    close(descriptor);
 }
 
 /* At 10 pixels an em each square of the font is a pixel. */
@@ -97,11 +137,15 @@ static void test_refused(void **state)
 {
     skip_without_libraries();
     struct gf_text_style style = plain;
-    assert_refused("", "a\xc3\xa9", &style, "the font has no glyph for U+00E9");
-    assert_refused("",
+    char font[300], missing[400];
+    leave_font(font, sizeof font);
+    snprintf(missing, sizeof missing, "%s: the font has no glyph for U+00E9", font);
+    assert_refused(font, "a\xc3\xa9", &style, missing);
+    snprintf(missing, sizeof missing, "%s: the font has no glyph for U+4E2D", font);
+    assert_refused(font,
                    "a\xe4\xb8\xad"
                    "b",
-                   &style, "the font has no glyph for U+4E2D");
+                   &style, missing);
     static const char *const wrong[] = {"\xff",     "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                                         "\xe4\xb8", "\x80"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -160,15 +204,9 @@ static void test_damaged(void **state)
 /* The font that is made is a font for others, too. */
 static void test_file_and_sharing(void **state)
 {
-    unsigned char *font = NULL;
-    size_t size = 0;
     struct gf_error error = {0};
-    assert_ok("font", gf_text_font_make(&font, &size, &error), &error);
     char path[300];
-    snprintf(path, sizeof path, "%s",
-             getenv("GF_FONT_WRITE") ? getenv("GF_FONT_WRITE") : in_folder("made.ttf"));
-    save(path, font, size);
-    free(font);
+    leave_font(path, sizeof path);
     skip_without_libraries();
     const struct gf_picture *one = NULL, *two = NULL;
     assert_ok("one", gf_text_load(path, "Same", &plain, &one, &error), &error);
@@ -236,9 +274,12 @@ static void test_levels(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_squares),          cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_refused),          cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_file_and_sharing), cmocka_unit_test(test_levels)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_squares),
+                                       cmocka_unit_test(test_lines),
+                                       cmocka_unit_test(test_refused),
+                                       cmocka_unit_test(test_damaged),
+                                       cmocka_unit_test(test_file_and_sharing),
+                                       cmocka_unit_test(test_levels),
+                                       cmocka_unit_test(test_handed)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

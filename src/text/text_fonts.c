@@ -1,0 +1,305 @@
+#ifdef GF_LIBRARY_freetype
+#include "text/text_fonts.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+
+#include "base/fail.h"
+#include "base/named_file.h"
+#include "base/printable.h"
+#include "text/text.h"
+#ifdef GF_LIBRARY_fontconfig
+#include <fontconfig/fontconfig.h>
+
+#include "base/library.h"
+#endif
+
+bool gf_text_beyond_ascii(const char *text)
+{
+    bool beyond = false;
+    for (int length; *text; text += length) {
+        length = gf_utf8_length(text);
+        beyond |= length > 1;
+        if (!length)
+            return false;
+    }
+    return beyond;
+}
+
+bool gf_text_names_font(const char *font)
+{
+    static const char *const extensions[] = {".ttf", ".otf",  ".ttc",   ".otc", ".pfb",
+                                             ".pfa", ".woff", ".woff2", ".cff"};
+    const char *const dot = strrchr(font, '.');
+    struct stat file;
+    for (size_t i = 0; dot && i < sizeof extensions / sizeof *extensions; i++) {
+        if (!strcasecmp(dot, extensions[i]))
+            return false;
+    }
+    return *font && !strchr(font, '/') && !gf_named_files_handed() && stat(font, &file) != 0;
+}
+
+/* ---- the fonts that were used, for gf_text_fonts_used() ---- */
+
+enum { USED_MAX = 16 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static char *used[USED_MAX];
+static int used_count;
+
+static void note_used(const struct gf_text_fonts *fonts)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < fonts->count; i++) {
+        int k = 0;
+        while (k < used_count && strcmp(used[k], fonts->font[i].path) != 0)
+            k++;
+        if (k == used_count && k < USED_MAX && (used[k] = strdup(fonts->font[i].path)))
+            used_count++;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+const char *gf_text_font_used(int index)
+{
+    pthread_mutex_lock(&lock);
+    const char *const path = index < used_count ? used[index] : NULL;
+    pthread_mutex_unlock(&lock);
+    return path;
+}
+
+/* ---- by fontconfig ---- */
+
+#ifdef GF_LIBRARY_fontconfig
+/* clang-format off */
+#define FONT_CALLS(CALL) \
+    CALL(FcInit) CALL(FcNameParse) CALL(FcPatternCreate) CALL(FcPatternDestroy) \
+    CALL(FcPatternAddString) CALL(FcPatternAddBool) CALL(FcPatternGetString) \
+    CALL(FcPatternGetInteger) CALL(FcPatternGetCharSet) CALL(FcConfigSubstitute) \
+    CALL(FcDefaultSubstitute) CALL(FcFontSort) CALL(FcFontList) CALL(FcFontSetDestroy) \
+    CALL(FcObjectSetBuild) CALL(FcObjectSetDestroy) CALL(FcCharSetHasChar)
+/* clang-format on */
+
+static struct {
+    FONT_CALLS(GF_LIBRARY_CALL)
+} fc;
+static struct gf_library library =
+    GF_LIBRARY(fc, FONT_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_fontconfig));
+
+/* The fonts for a name, the best first. The few names of a run are kept until the process ends. */
+enum { NAMES_MAX = 16 };
+static struct {
+    char *name;
+    FcFontSet *fonts;
+} sorted[NAMES_MAX];
+static int sorted_count;
+
+static bool is_generic(const char *name)
+{
+    static const char *const generic[] = {"sans", "sans-serif", "serif", "mono", "monospace"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof generic / sizeof *generic; i++)
+        found |= !strcasecmp(name, generic[i]);
+    return found;
+}
+
+/* Whether the font has that name in the property, such as FC_FAMILY. */
+static bool has_name(FcPattern *font, const char *property, const char *name)
+{
+    FcChar8 *text;
+    bool found = false;
+    for (int i = 0; !found && !fc.FcPatternGetString(font, property, i, &text); i++)
+        found = !strcasecmp((const char *)text, name);
+    return found;
+}
+
+/* Returns the fonts in the order in which they suit the pattern. The order does not depend on the
+ * locale. */
+static FcFontSet *sort(FcPattern *pattern)
+{
+    FcResult result;
+    fc.FcPatternAddBool(pattern, FC_SCALABLE, FcTrue);
+    fc.FcPatternAddString(pattern, FC_LANG, (const FcChar8 *)"en");
+    fc.FcPatternAddString(pattern, FC_NAMELANG, (const FcChar8 *)"en");
+    fc.FcConfigSubstitute(NULL, pattern, FcMatchPattern);
+    fc.FcDefaultSubstitute(pattern);
+    return fc.FcFontSort(NULL, pattern, FcFalse, NULL, &result);
+}
+
+/* Returns the fonts for a name such as "DejaVu Sans", "DejaVu Sans:bold" or, as a whole name,
+ * "DejaVu Sans Bold"; NULL if there is none of that name. */
+static FcFontSet *sort_by_name(const char *name)
+{
+    FcPattern *pattern = *name ? fc.FcNameParse((const FcChar8 *)name) : fc.FcPatternCreate();
+    FcChar8 *family = NULL;
+    char asked[200] = "";
+    if (!pattern)
+        return NULL;
+    if (!*name)
+        fc.FcPatternAddString(pattern, FC_FAMILY, (const FcChar8 *)GF_TEXT_FONT_USUAL);
+    else if (!fc.FcPatternGetString(pattern, FC_FAMILY, 0, &family))
+        snprintf(asked, sizeof asked, "%s", (const char *)family);
+    FcFontSet *fonts = sort(pattern);
+    fc.FcPatternDestroy(pattern);
+    if (!fonts || !fonts->nfont || !*asked || is_generic(asked) ||
+        has_name(fonts->fonts[0], FC_FAMILY, asked))
+        return fonts;
+    for (int i = 0; i < fonts->nfont; i++) {
+        FcPattern *const font = fonts->fonts[i];
+        if (!has_name(font, FC_FULLNAME, asked))
+            continue;
+        memmove(fonts->fonts + 1, fonts->fonts, (size_t)i * sizeof(FcPattern *));
+        fonts->fonts[0] = font;
+        return fonts;
+    }
+    fc.FcFontSetDestroy(fonts);
+    return NULL;
+}
+
+/* Returns the fonts for the name, which stay fontconfig's; NULL: none. The caller holds the lock.
+ */
+static FcFontSet *fonts_of_name(const char *name)
+{
+    for (int i = 0; i < sorted_count; i++) {
+        if (!strcmp(sorted[i].name, name))
+            return sorted[i].fonts;
+    }
+    if (sorted_count == NAMES_MAX || (!sorted_count && !fc.FcInit()))
+        return NULL;
+    sorted[sorted_count].name = strdup(name);
+    if (!sorted[sorted_count].name)
+        return NULL;
+    sorted[sorted_count].fonts = sort_by_name(name);
+    return sorted[sorted_count++].fonts;
+}
+
+static void append(struct gf_text_fonts *fonts, FcPattern *font)
+{
+    FcChar8 *path = NULL;
+    struct gf_text_font *const to = &fonts->font[fonts->count];
+    to->face = 0;
+    if (fc.FcPatternGetString(font, FC_FILE, 0, &path) ||
+        strlen((const char *)path) >= sizeof to->path || strchr((const char *)path, '\n'))
+        return;
+    (void)fc.FcPatternGetInteger(font, FC_INDEX, 0, &to->face);
+    strcpy(to->path, (const char *)path);
+    fonts->count++;
+}
+
+static bool has_letter(FcPattern *font, uint32_t code)
+{
+    FcCharSet *letters = NULL;
+    return !fc.FcPatternGetCharSet(font, FC_CHARSET, 0, &letters) &&
+           fc.FcCharSetHasChar(letters, code);
+}
+
+/* Adds fonts until each letter is in one, as far as a font has it. */
+static void choose(FcFontSet *set, const char *text, struct gf_text_fonts *fonts)
+{
+    int chosen[GF_TEXT_FACES_MAX] = {0};
+    append(fonts, set->fonts[0]);
+    while (*text && fonts->count && fonts->count < GF_TEXT_FACES_MAX) {
+        uint32_t code = 0;
+        const int length = gf_utf8_read(text, text + strnlen(text, 4), &code);
+        text += length ? length : 1;
+        bool found = code < ' ' || !length;
+        for (int i = 0; !found && i < fonts->count; i++)
+            found = has_letter(set->fonts[chosen[i]], code);
+        for (int i = 0; !found && i < set->nfont; i++) {
+            const int count = fonts->count;
+            if (!has_letter(set->fonts[i], code))
+                continue;
+            append(fonts, set->fonts[i]);
+            found = fonts->count > count;
+            chosen[count] = found ? i : 0;
+        }
+    }
+}
+
+static bool find_by_fontconfig(const char *name, const char *text, struct gf_text_fonts *fonts)
+{
+    pthread_mutex_lock(&lock);
+    FcFontSet *const set = fonts_of_name(name);
+    if (set && set->nfont)
+        choose(set, text, fonts);
+    pthread_mutex_unlock(&lock);
+    return fonts->count;
+}
+
+static enum gf_status load_fontconfig(struct gf_error *error)
+{
+    return gf_library_load(&library, "font", GF_ERROR_UNAVAILABLE, error);
+}
+#else
+static bool find_by_fontconfig(const char *name, const char *text, struct gf_text_fonts *fonts)
+{
+    (void)name;
+    (void)text;
+    return fonts->count;
+}
+
+static enum gf_status load_fontconfig(struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                   "this build knows no font by its name: it was made without fontconfig "
+                   "(libfontconfig-dev)");
+}
+#endif
+
+/* ---- without fontconfig ---- */
+
+/* Finds the usual font where distributions put it. */
+static bool find_usual(struct gf_text_fonts *fonts)
+{
+    static const char *const paths[] = {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
+                                        "/usr/share/fonts/dejavu-sans-fonts/DejaVuSans.ttf",
+                                        "/usr/share/fonts/TTF/DejaVuSans.ttf",
+                                        "/usr/share/fonts/dejavu/DejaVuSans.ttf"};
+    struct stat file;
+    for (size_t i = 0; !fonts->count && i < sizeof paths / sizeof *paths; i++) {
+        if (stat(paths[i], &file))
+            continue;
+        strcpy(fonts->font[0].path, paths[i]);
+        fonts->font[0].face = 0;
+        fonts->count = 1;
+    }
+    return fonts->count;
+}
+
+const char *gf_text_fonts_library(void)
+{
+    struct gf_error missing;
+    return load_fontconfig(&missing) ? "" : ", fontconfig";
+}
+
+enum gf_status gf_text_fonts_find(const char *name, const char *text, struct gf_text_fonts *fonts,
+                                  struct gf_error *error)
+{
+    struct gf_error missing = {0};
+    fonts->count = 0;
+    /* A server opens no file that its client has not opened. */
+    if (gf_named_files_handed())
+        return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                       "fonts of the machine are not given to a server");
+    const bool loaded = !load_fontconfig(&missing);
+    if (loaded ? find_by_fontconfig(name, text, fonts) : !*name && find_usual(fonts)) {
+        note_used(fonts);
+        return GF_OK;
+    }
+    if (*name && !loaded)
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, "%.100s: there is no file of that name, and %s",
+                       name, missing.text);
+    if (*name)
+        return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                       "%.100s: there is neither a file nor a font of that name (fc-list lists "
+                       "fonts)",
+                       name);
+    return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                   "letters beyond ASCII need a font, and this machine has none "
+                   "(apt-get install " GF_TEXT_FONT_PACKAGE "); or font= names a file");
+}
+#endif

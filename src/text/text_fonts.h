@@ -1,0 +1,39 @@
+/* Chooses fonts of this machine: by name, and for letters that another font lacks. What is drawn
+ * with them depends on the machine. */
+#ifndef GF_TEXT_TEXT_FONTS_H
+#define GF_TEXT_TEXT_FONTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gpufilter/status.h"
+
+enum { GF_TEXT_FACES_MAX = 8, GF_TEXT_PATH_SIZE = 1024 };
+
+/* The font for unnamed texts beyond ASCII, the package that has it, and one for more letters. */
+#define GF_TEXT_FONT_USUAL "DejaVu Sans"
+#define GF_TEXT_FONT_PACKAGE "fonts-dejavu-core"
+
+/* The fonts of a text: the first has most of its letters, each further one some that all fonts
+ * before it lack. */
+struct gf_text_fonts {
+    int count;
+    struct gf_text_font {
+        char path[GF_TEXT_PATH_SIZE];
+        int face; /* the index of the font in the file */
+    } font[GF_TEXT_FACES_MAX];
+};
+
+/* Whether the text is UTF-8 with letters beyond ASCII. */
+bool gf_text_beyond_ascii(const char *text);
+/* Whether the value of font= is the name of a font, not of a file. */
+bool gf_text_names_font(const char *font);
+/* Finds the fonts of that name for the text; the name "" means the usual font. Returns
+ * GF_ERROR_UNAVAILABLE if there is none. */
+enum gf_status gf_text_fonts_find(const char *name, const char *text, struct gf_text_fonts *fonts,
+                                  struct gf_error *error) GF_CHECKED;
+
+/* Returns ", fontconfig" if fonts can be found by name, otherwise "". */
+const char *gf_text_fonts_library(void);
+
+#endif
