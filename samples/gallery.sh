@@ -50,6 +50,8 @@ else
     cp "$kept_sheet" "$folder/gallery/sheet.jpg"
 fi
 rm -r "$folder/cells" "$kept_sheet"
+region='pixelate=6:region=ellipse 40% 0 42% 98%:feather=8'
+picture gallery/region.jpg "$lantern,$region,$double"
 page=$folder/gallery/README.md
 {
     echo "# Gallery"
@@ -65,6 +67,10 @@ page=$folder/gallery/README.md
     echo "\`--sheet=4x2:cell=156x104:label={stem}\` makes a contact sheet of several pictures:"
     echo
     echo "![a contact sheet](sheet.jpg)"
+    echo
+    echo "Filters that keep the picture's size also take a region, here \`$region\`; all other pixels stay as they are:"
+    echo
+    echo "![pixelate within an ellipse](region.jpg)"
     echo
     echo "| filter | what it does | parameters, by position: default (range) |"
     echo "| --- | --- | --- |"

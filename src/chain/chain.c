@@ -47,7 +47,11 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
     if (!item->params)
         return gf_fail_memory(error);
     *text = stop;
-    status = gf_params_parse(item->filter, text, item->params, &item->variant, error);
+    struct gf_common_params common = {.variant = NULL};
+    status = gf_params_parse(item->filter, text, item->params, &common, error);
+    item->variant = common.variant;
+    if (!status && *common.region.region)
+        status = gf_region_read(item->filter, &common.region, &item->region, error);
     struct gf_error detail = {0};
     if (!status && item->filter->load) {
         status = item->filter->load(item->params, &detail);
@@ -138,6 +142,9 @@ int gf_chain_files(const struct gf_chain *chain, const char **path, int most)
                 path[count] = text;
             count++;
         }
+        const struct gf_region *const region = chain->item[i].region;
+        if (region && *region->file && count++ < most)
+            path[count - 1] = region->file;
     }
     return count;
 }
@@ -156,6 +163,7 @@ void gf_chain_free(struct gf_chain *chain)
         if (chain->item[i].is_loaded && chain->item[i].filter->unload)
             chain->item[i].filter->unload(chain->item[i].params);
         free(chain->item[i].params);
+        gf_region_free(chain->item[i].region);
     }
     free(chain->item);
     *chain = (struct gf_chain){0};

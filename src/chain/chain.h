@@ -3,6 +3,7 @@
 #define GF_CHAIN_CHAIN_H
 
 #include "base/c_linkage.h"
+#include "chain/region.h"
 #include "stage/filter.h"
 
 GF_C_BEGIN
@@ -12,6 +13,7 @@ struct gf_chain_item {
     void *params;                     /* the parameters; the item frees them */
     bool is_loaded;                   /* the filter has loaded files, which unload() must release */
     const struct gf_variant *variant; /* chosen by variant=name; NULL: the default */
+    struct gf_region *region;         /* the region to which the filter is limited; or NULL */
 };
 struct gf_chain {
     struct gf_chain_item *item;

@@ -11,15 +11,16 @@
 #include "chain/token.h"
 #include "chain/variants.h"
 
-/* The state while parameters are read. `given` has a bit for each parameter. */
+/* The state while parameters are read. `given` has a bit for each parameter of the filter,
+ * `given_region` one for each of gf_region_params. */
 struct parser {
     const struct gf_filter *filter;
     void *params;
-    const struct gf_variant **variant;
+    struct gf_common_params *common;
     int position; /* the index of the parameter that the next value without a name sets */
     bool has_names;
     const struct gf_param *named; /* the last parameter that was named; or NULL */
-    unsigned given;
+    unsigned given, given_region;
 };
 
 static void add_name(char *names, size_t size, const char *name)
@@ -33,28 +34,68 @@ static enum gf_status set_variant(struct parser *parser, const char *text, struc
     const struct gf_filter *const filter = parser->filter;
     const struct gf_variant *variant;
     char names[400] = "";
-    if (*parser->variant)
+    if (parser->common->variant)
         return gf_fail(error, GF_ERROR_USAGE, "%s: variant is given twice", filter->name);
     for (int i = 0; (variant = gf_filter_variant_at(filter, i)); i++) {
         if (!strcmp(text, variant->name)) {
-            *parser->variant = variant;
+            parser->common->variant = variant;
             return GF_OK;
         }
         add_name(names, sizeof names, variant->name);
     }
-    *parser->variant = strcmp(text, "naive") ? NULL : gf_filter_naive(filter);
-    return *parser->variant ? GF_OK
-                            : gf_fail(error, GF_ERROR_USAGE, "%s: variant=%.60s is none of %s",
-                                      filter->name, text, names);
+    parser->common->variant = strcmp(text, "naive") ? NULL : gf_filter_naive(filter);
+    return parser->common->variant
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_USAGE, "%s: variant=%.60s is none of %s", filter->name,
+                         text, names);
 }
 
-static enum gf_status unknown_param(const struct gf_filter *filter, const char *name,
+/* Whether the filter takes the parameters of gf_region_params. */
+static bool takes_region(const struct parser *parser)
+{
+    return parser->common && gf_filter_takes_region(parser->filter);
+}
+
+/* Returns the declaration of region or feather, if the name is one of them; else NULL. */
+static const struct gf_param *find_region_param(const char *name)
+{
+    const struct gf_param *param = gf_region_params;
+    while (param->name && strcmp(param->name, name) != 0)
+        param++;
+    return param->name ? param : NULL;
+}
+
+static enum gf_status set_region(struct parser *parser, const struct gf_param *param,
+                                 const char *value, struct gf_error *error)
+{
+    const struct gf_filter *const filter = parser->filter;
+    const unsigned bit = 1u << (param - gf_region_params);
+    if (!takes_region(parser))
+        return gf_fail(
+            error, GF_ERROR_USAGE,
+            "%s: %s is for filters that keep the picture's size and profile and go through "
+            "the picture once",
+            filter->name, param->name);
+    if (parser->given_region & bit)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: %s is given twice", filter->name, param->name);
+    parser->given_region |= bit;
+    parser->named = param;
+    return gf_param_set_value(filter, param, value, &parser->common->region, error);
+}
+
+static enum gf_status unknown_param(const struct parser *parser, const char *name,
                                     struct gf_error *error)
 {
+    const struct gf_filter *const filter = parser->filter;
     const char *best = NULL;
     int distance = 0;
     char names[240] = "";
     for (const struct gf_param *param = gf_filter_params(filter); param->name; param++) {
+        gf_suggest_consider(name, param->name, &best, &distance);
+        add_name(names, sizeof names, param->name);
+    }
+    for (const struct gf_param *param = gf_region_params; takes_region(parser) && param->name;
+         param++) {
         gf_suggest_consider(name, param->name, &best, &distance);
         add_name(names, sizeof names, param->name);
     }
@@ -112,7 +153,7 @@ static enum gf_status find_by_name(const struct parser *parser, const char *name
                 return GF_OK;
         }
     }
-    return unknown_param(parser->filter, name, error);
+    return unknown_param(parser, name, error);
 }
 
 static enum gf_status find_by_position(struct parser *parser, const char *text, int *index,
@@ -155,6 +196,9 @@ static enum gf_status parse_param(struct parser *parser, const char *name, char 
         parser->has_names = true;
         if (!strcmp(name, "variant") && gf_filter_variant_at(filter, 0))
             return set_variant(parser, value, error);
+        const struct gf_param *const region = parser->common ? find_region_param(name) : NULL;
+        if (region)
+            return set_region(parser, region, value, error);
         status = find_by_name(parser, name, &index, error);
     } else {
         status = find_by_position(parser, value, &index, error);
@@ -184,9 +228,9 @@ static enum gf_status check_params(const struct gf_filter *filter, unsigned give
 }
 
 enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
-                               const struct gf_variant **variant, struct gf_error *error)
+                               struct gf_common_params *common, struct gf_error *error)
 {
-    struct parser parser = {.filter = filter, .params = params, .variant = variant};
+    struct parser parser = {.filter = filter, .params = params, .common = common};
     char name[64], token[GF_TOKEN_MAX];
     gf_params_set_defaults(filter, params);
     while (**text == '=' || **text == ':') {
@@ -206,5 +250,10 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
         if (status)
             return status;
     }
+    if (parser.given_region && !*common->region.region)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: feather is the soft edge of a region, which is "
+                       "missing: region=X Y WIDTH HEIGHT",
+                       filter->name);
     return check_params(filter, parser.given, params, error);
 }

@@ -7,6 +7,7 @@
 #include "chain/chain.h"
 #include "chain/fuse.h"
 #include "chain/param_value.h"
+#include "chain/region_plan.h"
 #include "chain/variants.h"
 #include "filters/icc/icc.h"
 #include "icc/icc_build.h"
@@ -232,6 +233,25 @@ static enum gf_status add_expanded(struct builder *b, struct item item,
     return item.filter->expand ? add_parts(b, item, extent, error) : add_filter(b, item, error);
 }
 
+/* Adds the stage of a filter that is limited to a region. The stage needs straight colour, and as
+ * many channels as the filter may make. */
+static enum gf_status add_region(struct builder *b, const struct gf_chain_item *item,
+                                 struct gf_error *error)
+{
+    const struct gf_region_request request = {
+        .item = item, .icc = b->icc, .facts = b->facts, .no_fuse = b->no_fuse};
+    struct gf_region_run *run = NULL;
+    struct gf_channels *wider = NULL;
+    enum gf_status status = b->straight_bits ? add_straight(b, error) : GF_OK;
+    if (!status)
+        status = gf_region_plan(&request, b->format, b->plan, &wider, &run, error);
+    if (!status && wider)
+        status = add_item(b, (struct item){.filter = &gf_channels, .params = wider}, error);
+    if (!status && run)
+        status = add_item(b, (struct item){.filter = &gf_region, .params = run}, error);
+    return status;
+}
+
 /* Adds a filter with its default parameters. */
 static enum gf_status add_default(struct builder *b, const struct gf_filter *filter,
                                   struct gf_error *error)
@@ -258,10 +278,9 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
     for (int i = 0; !status && i < chain->count; i++) {
         const struct gf_chain_item *const item = &chain->item[i];
         b->written = item->filter;
-        status = add_expanded(
-            b,
-            (struct item){.filter = item->filter, .params = item->params, .variant = item->variant},
-            &extent, error);
+        const struct item whole = {
+            .filter = item->filter, .params = item->params, .variant = item->variant};
+        status = item->region ? add_region(b, item, error) : add_expanded(b, whole, &extent, error);
         extent = extent_of(b);
     }
     b->written = NULL;
@@ -393,7 +412,7 @@ int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int ori
 {
     const struct gf_chain_item *const first = chain->item;
     const bool turned = orientation > 4;
-    if (!chain->count || !first->filter->reduction)
+    if (!chain->count || !first->filter->reduction || first->region)
         return 1;
     return first->filter->reduction(first->params, turned ? in.height : in.width,
                                     turned ? in.width : in.height);

@@ -72,6 +72,10 @@ void gf_plan_free(struct gf_plan *plan);
 /* Allocates zeroed parameters for a stage; the plan owns and frees them. */
 void *gf_plan_own(struct gf_plan *plan, size_t size);
 
+/* Makes `plan` the owner of all parameters that `part` owns. */
+enum gf_status gf_plan_adopt(struct gf_plan *plan, struct gf_plan *part,
+                             struct gf_error *error) GF_CHECKED;
+
 /* Returns the number of stages that the two plans have in common, from stages first_a and first_b
  * on: the same filters with the same parameters on the same formats. Both plans must be made with
  * request.apart, since fused stages are not compared. */

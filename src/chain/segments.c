@@ -16,6 +16,19 @@ void *gf_plan_own(struct gf_plan *plan, size_t size)
     return grown[plan->owned_count++].params;
 }
 
+enum gf_status gf_plan_adopt(struct gf_plan *plan, struct gf_plan *part, struct gf_error *error)
+{
+    const int count = plan->owned_count + part->owned_count;
+    struct gf_owned *const grown = realloc(plan->owned, ((size_t)count + 1) * sizeof *grown);
+    if (!grown)
+        return gf_fail_memory(error);
+    plan->owned = grown;
+    for (int i = 0; i < part->owned_count; i++)
+        grown[plan->owned_count++] = part->owned[i];
+    part->owned_count = 0;
+    return GF_OK;
+}
+
 void gf_plan_free(struct gf_plan *plan)
 {
     for (int i = 0; i < plan->stage_count; i++)

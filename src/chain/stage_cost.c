@@ -2,6 +2,7 @@
 
 #include "pixel/point/fused.h"
 #include "pixel/point/point.h"
+#include "pixel/region/region.h"
 
 struct scale {
     gf_filter_times *times;
@@ -48,6 +49,20 @@ static double fused_ns(const struct gf_fused_run *run, const struct scale *scale
     return sum;
 }
 
+/* The rows of the boxes are filtered, and all pixels are copied. */
+static double region_ns(const struct gf_stage *stage, const struct scale *scale)
+{
+    const struct gf_region_run *const run = stage->params;
+    double sum = (double)gf_row_bytes(stage->out) / 3 * stage->out.height * GF_COST_PIXEL;
+    for (int b = 0; b < run->boxes; b++) {
+        const struct gf_region_box *const box = &run->box[b];
+        for (int i = 0; i < box->count; i++)
+            sum +=
+                stage_ns(&run->stage[box->first + i], scale) * box->at.height / stage->out.height;
+    }
+    return sum;
+}
+
 static double stage_ns(const struct gf_stage *stage, const struct scale *scale)
 {
     const double in = (double)gf_row_bytes(stage->in), out = (double)gf_row_bytes(stage->out);
@@ -63,6 +78,8 @@ static double stage_ns(const struct gf_stage *stage, const struct scale *scale)
         return point_run_ns(stage->params, scale) * pixels;
     if (stage->filter == &gf_fused)
         return fused_ns(stage->params, scale);
+    if (stage->filter == &gf_region)
+        return region_ns(stage, scale);
     gf_stage_input_rows(stage, y, y + 1, &first, &end);
     const double radius = gf_stage_needs_whole(stage) ? 0 : (end - first - 1) / 2.0;
     return filter_ns(stage->filter, radius, scale) * pixels;

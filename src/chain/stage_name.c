@@ -3,6 +3,7 @@
 #include "chain/plan.h"
 #include "pixel/point/fused.h"
 #include "pixel/point/point.h"
+#include "pixel/region/region.h"
 
 const struct gf_filter *gf_plan_stage_filter(const struct gf_stage *stage, int i)
 {
@@ -10,6 +11,8 @@ const struct gf_filter *gf_plan_stage_filter(const struct gf_stage *stage, int i
         const struct gf_point_run *const run = stage->params;
         return i < run->count ? run->item[i].filter : NULL;
     }
+    if (stage->filter == &gf_region)
+        return i ? NULL : ((const struct gf_region_run *)stage->params)->written;
     if (stage->filter != &gf_fused)
         return i ? NULL : stage->filter;
     const struct gf_fused_run *const run = stage->params;

@@ -13,6 +13,7 @@ const struct gf_filter gf_transpose_filter = {
     .summary = "rows become columns",
     .definition = "Pixel (x, y) of the result is pixel (y, x) of the picture.",
     .kind = GF_GEOMETRY,
+    .takes_no_region = true,
     .cost = {.pixel = 1.3},
     GF_ORIENT_FILTER,
     .cuda = GF_CUDA(GF_TRANSPOSE_KERNELS(NULL)),

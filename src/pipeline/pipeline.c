@@ -99,6 +99,8 @@ static void warn_of_pictures(const struct gf_pipeline *pipeline, const struct gf
         const struct gf_chain_item *const item = &chain->item[i];
         const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
         int count = item->filter->pictures ? item->filter->pictures(item->params, list) : 0;
+        if (item->region && item->region->mask)
+            list[count++] = item->region->mask;
         while (count--) {
             char *const notes = gf_picture_take_notes(list[count]), *rest = notes;
             for (char *line; (line = strsep(&rest, "\n"));) {

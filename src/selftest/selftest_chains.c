@@ -1,6 +1,8 @@
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "chain/region.h"
 #include "selftest/selftest_chains.h"
 
 static size_t append(char *text, size_t length, const char *format, ...) GF_PRINTF(3, 4);
@@ -90,4 +92,15 @@ bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text)
         separator = ':';
     }
     return more;
+}
+
+bool gf_selftest_region(const struct gf_filter *filter, char *text)
+{
+    if (!gf_filter_takes_region(filter))
+        return false;
+    gf_selftest_chain(filter, GF_SELFTEST_DEFAULT, text);
+    append(text, strlen(text),
+           "%cregion=20%% 10%% 40%% 50%%/ellipse 50%% 40%% 60%% 50%%/-3 80%% 9 9:feather=5",
+           strchr(text, '=') ? ':' : '=');
+    return true;
 }

@@ -18,5 +18,8 @@ enum gf_selftest_set {
  * turn. text has room for GF_SELFTEST_TEXT bytes. Returns false if there is no such set, nor a
  * later one. */
 bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text);
+/* Likewise with the defaults, within a region that has shapes of both kinds and soft edges. Returns
+ * false if the filter takes no region. */
+bool gf_selftest_region(const struct gf_filter *filter, char *text);
 
 #endif

@@ -80,6 +80,8 @@ struct gf_filter {
      * The stages before the filter then make a whole picture in host memory. NULL: the filter needs
      * no box. */
     void (*find_box)(const void *params, const struct gf_view *picture, struct gf_rectangle *box);
+    /* The filter changes the picture's size, or it goes through the picture several times. */
+    bool takes_no_region;
     /* Returns the number, 1, 2, 4 or 8, by which a picture's sides may be divided when it is
      * decoded for this filter, if the filter is the first of a chain; NULL: 1. */
     int (*reduction)(const void *params, int width, int height);
@@ -98,6 +100,10 @@ struct gf_filter {
     /* GF_STENCIL: the number of rows above and below a result row that the row depends on.
      * GF_PARAM_BORDER declares what lies beyond the picture. NULL: see input_rows. */
     int (*radius)(const void *params);
+    /* GF_STENCIL with radius(): the number of columns to the left and to the right that a result
+     * pixel depends on, if it depends in no other way on its column. NULL: a part of the columns
+     * cannot be filtered alone. */
+    int (*columns)(const void *params);
     /* GF_STENCIL: if no premultiplied colour of the input exceeds its alpha, no colour of the
      * result does, as with means and medians. After other stencils the planner limits the
      * colour. */

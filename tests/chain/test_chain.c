@@ -150,7 +150,8 @@ static void test_other_words(void **state)
     assert_error("crop=1:2:aspect=2", "crop: w, h and aspect are one too many: leave out one");
     assert_error("crop=width=1:w=2", "crop: w is given twice");
     assert_error("nlmeans=height=2",
-                 "nlmeans: unknown parameter 'height'; it has h, search, patch, border, variant");
+                 "nlmeans: unknown parameter 'height'; it has h, search, patch, border, region, "
+                 "feather, variant");
 }
 
 static void assert_text(const char *text, const char *expected)
@@ -430,7 +431,8 @@ static void test_suggestions(void **state)
     assert_error("Blur", "unknown filter 'Blur'; did you mean 'blur'?");
     assert_error("blur=sigmа=2", "blur: sigma=sigmа=2 is not a number"); /* a Cyrillic letter */
     assert_error("blur=sgima=2", "blur: unknown parameter 'sgima'; did you mean 'sigma'?");
-    assert_error("blur=zoom=2", "blur: unknown parameter 'zoom'; it has sigma, border, variant");
+    assert_error("blur=zoom=2",
+                 "blur: unknown parameter 'zoom'; it has sigma, border, region, feather, variant");
     assert_error("resize=50%x50%",
                  "resize: w=50%x50%: each number is a parameter of its own: resize=50%:50%");
     assert_error("crop=10x8+2+1",

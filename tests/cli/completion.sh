@@ -49,7 +49,7 @@ offers 'gpufilter -v --output=in.j' 'in.jpg'
 begin "filters, parameters and their values inside a chain"
 offers 'gpufilter -i a -o b equ' 'equalize'
 offers 'gpufilter blur=2,equ' '2,equalize'
-offers 'gpufilter blur=' 'border= sigma= variant='
+offers 'gpufilter blur=' 'border= feather= region= sigma= variant='
 offers 'gpufilter blur=b' 'border='
 offers 'gpufilter blur=sigma=2:border=re' 'reflect'
 offers 'gpufilter equalize=mode=l' 'lightness luma'

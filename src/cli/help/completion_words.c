@@ -2,6 +2,7 @@
  * share. */
 #include <string.h>
 
+#include "chain/region.h"
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
 #include "report/text.h"
@@ -32,8 +33,14 @@ void gf_completion_filters(FILE *file, const char *assignment)
 bool gf_completion_param_at(const struct gf_filter *filter, int index,
                             struct gf_completion_param *param)
 {
-    const struct gf_param *const declared = gf_filter_params(filter);
-    int count = 0;
+    const struct gf_param *declared = gf_filter_params(filter);
+    int count = 0, own = 0;
+    while (declared[own].name)
+        own++;
+    if (index >= own && gf_filter_takes_region(filter)) {
+        declared = gf_region_params;
+        index -= own;
+    }
     while (count < index && declared[count].name)
         count++;
     const char *const *const choices = declared[count].choices, *word;

@@ -154,6 +154,11 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
             params->name ? "Parameters, in their order by position:" : "No parameters.");
     for (const struct gf_param *param = params; param->name; param++)
         gf_param_print(file, param);
+    if (gf_filter_takes_region(filter))
+        fputs("\nBy their names alone:\n", file);
+    for (const struct gf_param *param = gf_region_params;
+         gf_filter_takes_region(filter) && param->name; param++)
+        gf_param_print(file, param);
     gf_help_example(filter, example, sizeof example);
     fprintf(file, "\nExample:\n  gpufilter -i %s -o out.png '%s'\n",
             *example == '-' ? "folder" : "in.png", example);

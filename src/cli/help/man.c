@@ -9,6 +9,7 @@
 #include "batch/names/output_template.h"
 #include "batch/sheets/sheet.h"
 #include "cli/actions.h"
+#include "chain/region.h"
 #include "cli/help/help.h"
 #include "gpufilter/status.h"
 #include "cli/help/man_parts.h"
@@ -43,7 +44,19 @@ static void put_head(FILE *file)
               "a colon is quoted with '' or \"\", from its first character on, or escaped with a "
               "backslash; quotes elsewhere are characters as any other.\n"
               "Adjacent filters that need only the pixel itself are evaluated together and "
-              "rounded once.");
+              "rounded once.\n"
+              "Filters that keep the picture's size and go through it once also take a region, by "
+              "name. Pixels beyond it keep their samples, and only the rows that it touches are "
+              "filtered. What a filter makes is the same as without a region: it reads beyond it, "
+              "and *equalize*, *normalize* and other filters with statistics take these of the "
+              "whole picture. A shape may lie beyond the picture. Of shapes that overlap the one "
+              "that covers a pixel most counts. A pixel becomes v + c (f - v) with the filter's "
+              "result f and the coverage c; colours count by their alphas. In a rectangle c is d / "
+              "feather, at most 1, with the distance d of the pixel's middle from the edge; in an "
+              "ellipse d is (1 - r) times the smaller half axis, with r = 1 on the edge. A mask "
+              "counts by its luma times its alpha, interpolated linearly.");
+    for (const struct gf_param *param = gf_region_params; param->name; param++)
+        gf_man_param(file, param);
 }
 
 static void put_options(FILE *file)

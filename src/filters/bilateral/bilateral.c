@@ -332,6 +332,7 @@ const struct gf_filter gf_bilateral_filter = {
     .within_alpha = true,
     .cost = {.pixel = 7, .row = 1.4, .tap = 0.6},
     .radius = bilateral_radius,
+    .columns = bilateral_radius,
     .constants_size = sizeof(struct gf_bilateral_weights),
     .prepare = bilateral_prepare,
     .cpu_scratch = bilateral_scratch,

@@ -164,6 +164,7 @@ const struct gf_filter gf_blur_filter = {
     .within_alpha = true,
     .cost = {.pixel = 0.8, .row = 0.15},
     .radius = blur_radius,
+    .columns = blur_radius,
     .constants_size = sizeof(struct gf_blur),
     .prepare = blur_prepare,
     .cpu_scratch = gf_gauss_cpu_scratch,

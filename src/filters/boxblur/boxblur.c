@@ -236,6 +236,7 @@ const struct gf_filter gf_boxblur_filter = {
     .within_alpha = true,
     .cost = {.pixel = 1.0, .row = 0.01},
     .radius = boxblur_radius,
+    .columns = boxblur_radius,
     .constants_size = sizeof(struct gf_box),
     .prepare = boxblur_prepare,
     .cpu_scratch = boxblur_scratch,

@@ -199,5 +199,6 @@ const struct gf_filter gf_canny_filter = {
                   "gradient counts. A picture with alpha counts as laid on black.",
     GF_PARAMS(struct canny, params),
     .kind = GF_GEOMETRY,
+    .takes_no_region = true,
     .expand = expand,
 };

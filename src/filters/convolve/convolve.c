@@ -37,6 +37,11 @@ static int convolve_radius(const void *params)
     return ((const struct gf_convolve_params *)params)->kernel.height / 2;
 }
 
+static int convolve_columns(const void *params)
+{
+    return ((const struct gf_convolve_params *)params)->kernel.width / 2;
+}
+
 static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_convolve_params *const params = stage->params;
@@ -362,6 +367,7 @@ const struct gf_filter gf_convolve_filter = {
     .cost = {.pixel = 0.5, .tap = 0.08},
     .check = convolve_check,
     .radius = convolve_radius,
+    .columns = convolve_columns,
     .constants_size = sizeof(struct gf_convolve),
     .prepare = convolve_prepare,
     .cpu_scratch = convolve_scratch,

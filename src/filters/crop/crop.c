@@ -161,6 +161,7 @@ const struct gf_filter gf_crop_filter = {
     .example = "crop=w=50%:h=50%",
     GF_PARAMS(struct gf_crop_params, crop_params),
     .kind = GF_GEOMETRY,
+    .takes_no_region = true,
     .check = crop_check,
     .shape = crop_shape,
     .input_rows = crop_input_rows,

@@ -141,6 +141,7 @@ const struct gf_filter gf_trim_filter = {
     .example = "trim=tolerance=0.2",
     GF_PARAMS(struct trim, trim_params),
     .kind = GF_GEOMETRY,
+    .takes_no_region = true,
     .expand = expand,
     .find_box = find_box,
 };

@@ -287,5 +287,6 @@ const struct gf_filter gf_distance_filter = {
         "Alpha is dropped. Two steps of the filter need the whole picture.",
     GF_PARAMS(struct distance, params),
     .kind = GF_GEOMETRY,
+    .takes_no_region = true,
     .expand = expand,
 };

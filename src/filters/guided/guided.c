@@ -272,6 +272,7 @@ const struct gf_filter gf_guided_filter = {
     .kind = GF_STENCIL,
     .cost = {.pixel = 24},
     .radius = reach,
+    .columns = reach,
     .constants_size = sizeof(struct gf_guided),
     .prepare = prepare,
     .cpu_scratch = scratch_bytes,

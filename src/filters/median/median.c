@@ -291,6 +291,7 @@ const struct gf_filter gf_median_filter = {
              .radius_max = GF_MEDIAN_COLUMNS_RADIUS - 1,
              .pixel_beyond = 20},
     .radius = median_radius,
+    .columns = median_radius,
     .cpu_scratch = median_scratch,
     .cpu = median_cpu,
     .cpu_intrinsics = true,

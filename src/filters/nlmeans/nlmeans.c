@@ -225,6 +225,7 @@ const struct gf_filter gf_nlmeans_filter = {
     .within_alpha = true,
     .cost = {.pixel = 1000},
     .radius = reach,
+    .columns = reach,
     .constants_size = sizeof(struct gf_nlmeans),
     .prepare = prepare,
     .cpu_scratch = scratch_bytes,

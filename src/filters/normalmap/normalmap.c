@@ -200,6 +200,7 @@ const struct gf_filter gf_normalmap_filter = {
     .cost = {.pixel = 0.8},
     .shape = normalmap_shape,
     .radius = normalmap_radius,
+    .columns = normalmap_radius,
     .constants_size = sizeof(struct gf_normalmap),
     .prepare = normalmap_prepare,
     .cpu_scratch = normalmap_scratch,

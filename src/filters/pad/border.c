@@ -43,5 +43,6 @@ const struct gf_filter gf_border_filter = {
     .example = "border=10:orange",
     GF_PARAMS(struct border, params),
     .kind = GF_GEOMETRY,
+    .takes_no_region = true,
     .expand = expand,
 };

@@ -202,6 +202,7 @@ const struct gf_filter gf_pad_filter = {
     .example = "pad=120%:120%:colour=orange",
     GF_PARAMS(struct gf_pad_params, params),
     .kind = GF_GEOMETRY,
+    .takes_no_region = true,
     .check = check,
     .shape = shape,
     .input_rows = input_rows,

@@ -42,5 +42,6 @@ const struct gf_filter gf_tile_filter = {
     .example = "tile",
     GF_PARAMS(struct tile, params),
     .kind = GF_GEOMETRY,
+    .takes_no_region = true,
     .expand = expand,
 };

@@ -188,6 +188,7 @@ const struct gf_filter gf_resize_filter = {
         "linear light instead of sRGB values.",
     GF_PARAMS(struct gf_resize_params, resize_params),
     .kind = GF_STENCIL,
+    .takes_no_region = true,
     .example = "resize=50%",
     .cost = {.pixel = 1, .row = 1.1},
     .check = resize_check,

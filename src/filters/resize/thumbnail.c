@@ -96,6 +96,7 @@ const struct gf_filter gf_thumbnail_filter = {
     .example = "thumbnail=120",
     GF_PARAMS(struct thumbnail, thumbnail_params),
     .kind = GF_STENCIL,
+    .takes_no_region = true,
     .check = check,
     .expand = expand,
     .reduction = reduction,

@@ -191,6 +191,7 @@ const struct gf_filter gf_sobel_filter = {
     .kind = GF_STENCIL,
     .cost = {.pixel = 0.8},
     .radius = sobel_radius,
+    .columns = sobel_radius,
     .constants_size = sizeof(struct gf_sobel),
     .prepare = sobel_prepare,
     .cpu_scratch = sobel_scratch,

@@ -104,6 +104,7 @@ const struct gf_filter gf_unsharp_filter = {
     .kind = GF_STENCIL,
     .cost = {.pixel = 1.2, .row = 0.15},
     .radius = unsharp_radius,
+    .columns = unsharp_radius,
     .constants_size = sizeof(struct gf_unsharp),
     .prepare = unsharp_prepare,
     .cpu_scratch = gf_gauss_cpu_scratch,

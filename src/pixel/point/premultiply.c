@@ -62,6 +62,32 @@ const struct gf_filter gf_limit_to_alpha = {
     .point = limit_point,
 };
 
+static enum gf_status channels_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                     struct gf_error *error)
+{
+    out->channels = ((const struct gf_channels *)params)->count;
+    return GF_OK;
+}
+
+static enum gf_status channels_point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                                     struct gf_error *error)
+{
+    if (gf_colour_channels(stage->out) > gf_colour_channels(stage->in))
+        gf_point_colour(builder);
+    if (gf_has_alpha(stage->out) && !gf_has_alpha(stage->in))
+        gf_point_opaque(builder);
+    return GF_OK;
+}
+
+const struct gf_filter gf_channels = {
+    .name = "channels",
+    .summary = "equal colours for gray, and an opaque alpha, where these are missing",
+    .params_size = sizeof(struct gf_channels),
+    .kind = GF_POINT,
+    .shape = channels_shape,
+    .point = channels_point,
+};
+
 static enum gf_status opaque_shape(const void *params, struct gf_format in, struct gf_format *out,
                                    struct gf_error *error)
 {

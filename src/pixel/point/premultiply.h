@@ -17,6 +17,11 @@ extern const struct gf_filter gf_premultiply; /* has no params */
 extern const struct gf_filter gf_unpremultiply;
 /* Limits premultiplied colour to its alpha. The filter has no params. */
 extern const struct gf_filter gf_limit_to_alpha;
+/* Makes three equal colours of gray, and adds an alpha of M, where the result has more channels. */
+struct gf_channels {
+    int count; /* the channels of the result */
+};
+extern const struct gf_filter gf_channels;
 /* Adds an alpha of M to a picture without alpha. The filter has no params. */
 extern const struct gf_filter gf_opaque;
 

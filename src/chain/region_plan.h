@@ -1,0 +1,27 @@
+/* Plans a filter that is limited to a region. */
+#ifndef GF_CHAIN_REGION_PLAN_H
+#define GF_CHAIN_REGION_PLAN_H
+
+#include "base/c_linkage.h"
+#include "chain/plan.h"
+#include "pixel/point/premultiply.h"
+#include "pixel/region/region.h"
+
+GF_C_BEGIN
+
+struct gf_region_request {
+    const struct gf_chain_item *item;
+    struct gf_icc icc;                       /* the profile of the picture's colours */
+    const struct gf_facts_of_picture *facts; /* of struct gf_plan_request */
+    bool no_fuse;
+};
+
+/* Makes the parameters of gf_region for a picture with straight alpha; NULL if the filter changes
+ * nothing there. *wider is set if the filter may make more channels than the picture has: the
+ * picture needs them before gf_region. `plan` owns both. */
+enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf_format in,
+                              struct gf_plan *plan, struct gf_channels **wider,
+                              struct gf_region_run **run, struct gf_error *error) GF_CHECKED;
+
+GF_C_END
+#endif
