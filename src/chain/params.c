@@ -125,11 +125,13 @@ static const char *name_of_synonym(const struct gf_filter *filter, const char *w
         const char *word, *name;
         enum gf_param_type type;
     } synonyms[] = {
-        {"width", "w", GF_TYPE_LENGTH},      {"height", "h", GF_TYPE_LENGTH},
-        {"left", "x", GF_TYPE_LENGTH},       {"top", "y", GF_TYPE_LENGTH},
-        {"color", "colour", GF_TYPE_COLOUR}, {"position", "gravity", GF_TYPE_CHOICE},
-        {"shim", "gap", GF_TYPE_INT},        {"padding", "gap", GF_TYPE_INT},
-        {"spacing", "gap", GF_TYPE_INT},
+        {"width", "w", GF_TYPE_LENGTH},         {"height", "h", GF_TYPE_LENGTH},
+        {"left", "x", GF_TYPE_LENGTH},          {"top", "y", GF_TYPE_LENGTH},
+        {"color", "colour", GF_TYPE_COLOUR},    {"position", "gravity", GF_TYPE_CHOICE},
+        {"fontsize", "size", GF_TYPE_RELATIVE}, {"fontcolor", "colour", GF_TYPE_COLOUR},
+        {"fontfile", "font", GF_TYPE_FILE},     {"boxcolor", "background", GF_TYPE_COLOUR},
+        {"rotate", "angle", GF_TYPE_FLOAT},     {"shim", "gap", GF_TYPE_INT},
+        {"padding", "gap", GF_TYPE_INT},        {"spacing", "gap", GF_TYPE_INT},
     };
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
         const struct gf_param *param = gf_filter_params(filter);

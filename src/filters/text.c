@@ -15,10 +15,10 @@
 
 struct text {
     char text[GF_FILE_NAME_SIZE], font[GF_FILE_NAME_SIZE], file[GF_FILE_NAME_SIZE];
-    double spacing, outline, opacity;
+    double spacing, outline, opacity, soft, angle;
     struct gf_length size;
-    struct gf_colour colour, edge, background;
-    int gravity, align, padding, face, fields;
+    struct gf_colour colour, edge, background, shadow;
+    int distance, gravity, align, padding, face, fields;
     struct gf_length x, y;
     const struct gf_picture *picture;
 };
@@ -64,6 +64,12 @@ static const struct gf_param params[] = {
     GF_PARAM_INT(struct text, padding, 0, 0, 1000, "pixels around the text, within its box"),
     GF_PARAM(struct text, outline, 0, 0, 100, "width of a line around the letters, in pixels"),
     GF_PARAM_COLOUR(struct text, edge, 0x000000, NULL, "colour of the outline"),
+    GF_PARAM_COLOUR(struct text, shadow, -1, none, "colour of a shadow behind the letters"),
+    GF_PARAM_INT(struct text, distance, 2, 0, 1000,
+                 "pixels by which the shadow lies to the right and below"),
+    GF_PARAM(struct text, soft, 1, 0, 50, "standard deviation of the shadow's blur, in pixels"),
+    GF_PARAM(struct text, angle, 0, -1000, 1000,
+             "turns the text with its box by degrees clockwise"),
     GF_PARAM_CHOICE(struct text, align, GF_TEXT_LEFT, aligns, "where shorter lines lie"),
     GF_PARAM(struct text, spacing, 1, 0.1, 10, "multiplies the font's distance of lines"),
     GF_PARAM_INT(struct text, face, 0, 0, 255, "which font of a collection (.ttc)"),
@@ -166,6 +172,10 @@ static enum gf_status draw(const struct text *p, double size, const struct gf_te
         .size = size,
         .spacing = p->spacing,
         .outline = p->outline,
+        .angle = p->angle,
+        .soft = p->soft,
+        .distance = p->distance,
+        .shadow = number_of(&p->shadow),
         .face = p->face,
         .align = p->align,
         .padding = p->padding,

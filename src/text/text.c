@@ -36,9 +36,10 @@ static void write_how(const struct gf_text_style *s, const struct gf_text_fonts 
                       const char *text, char *how)
 {
     char *at = how;
-    at += sprintf(at, "%.17g %.17g %.17g %d %d %d %d %d %d %d %d %d\n", s->size, s->spacing,
-                  s->outline, s->face, s->align, s->padding, s->colour, s->edge, s->background,
-                  s->filled, fonts->count > 0, fonts->count > 1 ? fonts->count - 1 : 0);
+    at += sprintf(at, "%.17g %.17g %.17g %.17g %.17g %d %d %d %d %d %d %d %d %d %d %d\n", s->size,
+                  s->spacing, s->outline, s->angle, s->soft, s->distance, s->shadow, s->face,
+                  s->align, s->padding, s->colour, s->edge, s->background, s->filled,
+                  fonts->count > 0, fonts->count > 1 ? fonts->count - 1 : 0);
     for (int i = 1; i < fonts->count; i++)
         at += sprintf(at, "%d %s\n", fonts->font[i].face, fonts->font[i].path);
     strcpy(at, text);
@@ -48,9 +49,9 @@ static struct how read_how(const char *text)
 {
     struct how how = {.further = 0};
     struct gf_text_style *const s = &how.style;
-    sscanf(text, "%lf %lf %lf %d %d %d %d %d %d %d %d %d", &s->size, &s->spacing, &s->outline,
-           &s->face, &s->align, &s->padding, &s->colour, &s->edge, &s->background, &s->filled,
-           &how.local, &how.further);
+    sscanf(text, "%lf %lf %lf %lf %lf %d %d %d %d %d %d %d %d %d %d %d", &s->size, &s->spacing,
+           &s->outline, &s->angle, &s->soft, &s->distance, &s->shadow, &s->face, &s->align,
+           &s->padding, &s->colour, &s->edge, &s->background, &s->filled, &how.local, &how.further);
     how.fonts = how.text = strchr(text, '\n') + 1;
     for (int i = 0; i < how.further; i++)
         how.text = strchr(how.text, '\n') + 1;

@@ -18,6 +18,10 @@ struct gf_text_style {
     /* The distance between lines, as a multiple of the font's own distance. */
     double spacing;
     double outline;               /* pixels around the letters; 0: none */
+    double angle;                 /* degrees, clockwise */
+    double soft;                  /* the standard deviation of the shadow's blur */
+    int distance;                 /* pixels by which the shadow lies to the right and below */
+    int shadow;                   /* the shadow's colour, -1 for none */
     int face;                     /* the index, from 0, of the font in a file with several fonts */
     int align;                    /* enum gf_text_align */
     int padding;                  /* pixels around the text */

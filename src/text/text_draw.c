@@ -4,20 +4,26 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/elementary.h"
 #include "base/fail.h"
 
 /* A picture that is being drawn. Lengths are in 1/64 pixel unless their comment says pixels. y
  * counts upwards from the first baseline, x to the right from the left end of the widest line. */
 struct drawing {
     const struct gf_text_faces *faces;
+    FT_Library library;
     FT_Stroker stroker; /* NULL: no outline */
+    bool turned;        /* the text is turned about its origin by the matrix */
+    FT_Matrix turn;
     const struct gf_text_lines *lines;
     const struct gf_text_style *style;
     int64_t pitch, widest;
     int left, top, width, height; /* the picture's left end, its top above the baseline, and its
                                    * size, in pixels */
-    unsigned char *fill, *edge;   /* coverage of the letters, and of their outline, width x
-                                   * height */
+    int64_t x0, y0, x1, y1;       /* the box around the text before it is turned, in pixels */
+    unsigned char *box, *shade; /* coverage of the box, if the text is turned, and of the shadow */
+    unsigned char *fill, *edge; /* coverage of the letters, and of their outline, width x
+                                 * height */
 };
 
 static int64_t down(int64_t v)
@@ -30,19 +36,30 @@ static int64_t up(int64_t v)
     return -down(-v);
 }
 
+static FT_Vector turn(const FT_Matrix *m, FT_Vector v)
+{
+    const FT_Vector turned = {
+        (FT_Pos)llround(((double)m->xx * (double)v.x + (double)m->xy * (double)v.y) / 65536),
+        (FT_Pos)llround(((double)m->yx * (double)v.x + (double)m->yy * (double)v.y) / 65536)};
+    return turned;
+}
+
 /* Splits the position of a glyph into whole pixels and a fraction, by which the outline is
  * moved. */
-static void place(const struct drawing *d, const struct gf_text_glyph *glyph, FT_Vector *part,
-                  int64_t *x, int64_t *y)
+static void place(const struct drawing *d, bool turned, const struct gf_text_glyph *glyph,
+                  FT_Vector *part, int64_t *x, int64_t *y)
 {
     const int64_t rest = d->widest - d->lines->width[glyph->line];
     const int64_t at = glyph->x + (d->style->align == GF_TEXT_CENTRE  ? rest / 2
                                    : d->style->align == GF_TEXT_RIGHT ? rest
                                                                       : 0);
-    *x = down(at);
-    *y = down(glyph->y) - glyph->line * (d->pitch / 64);
-    part->x = (FT_Pos)(at - 64 * *x);
-    part->y = (FT_Pos)(glyph->y - 64 * down(glyph->y));
+    FT_Vector origin = {(FT_Pos)at, (FT_Pos)(glyph->y - glyph->line * (d->pitch / 64) * 64)};
+    if (turned)
+        origin = turn(&d->turn, origin);
+    *x = down(origin.x);
+    *y = down(origin.y);
+    part->x = (FT_Pos)(origin.x - 64 * *x);
+    part->y = (FT_Pos)(origin.y - 64 * *y);
 }
 
 static enum gf_status damaged(FT_Error failure, struct gf_error *error)
@@ -66,7 +83,36 @@ static enum gf_status load_glyph(const struct drawing *d, const struct gf_text_g
     return failure ? damaged(failure, error) : GF_OK;
 }
 
-/* Enlarges the picture so that it contains the glyphs. */
+/* Sets the picture's place and size from the box. */
+static enum gf_status set_frame(struct drawing *d, struct gf_error *error)
+{
+    const struct gf_text_style *const style = d->style;
+    const bool beyond_box = style->shadow >= 0 && style->background < 0;
+    const int64_t margin = beyond_box ? style->distance + (int64_t)ceil(3 * style->soft) : 0;
+    int64_t x0 = d->x0, y0 = d->y0, x1 = d->x1, y1 = d->y1;
+    for (int i = 0; d->turned && i < 4; i++) {
+        const FT_Vector corner = {(FT_Pos)(64 * (i & 1 ? d->x1 : d->x0)),
+                                  (FT_Pos)(64 * (i & 2 ? d->y1 : d->y0))};
+        const FT_Vector v = turn(&d->turn, corner);
+        x0 = i && x0 < down(v.x) ? x0 : down(v.x);
+        y0 = i && y0 < down(v.y) ? y0 : down(v.y);
+        x1 = i && x1 > up(v.x) ? x1 : up(v.x);
+        y1 = i && y1 > up(v.y) ? y1 : up(v.y);
+    }
+    const int64_t width = x1 - x0 + 2 * margin, height = y1 - y0 + 2 * margin;
+    if (width > GF_TEXT_PIXELS_MAX || height > GF_TEXT_PIXELS_MAX ||
+        width * height > GF_TEXT_PIXELS_MAX)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "the text takes %lldx%lld pixels, more than %d million", (long long)width,
+                       (long long)height, GF_TEXT_PIXELS_MAX / 1000000);
+    d->left = (int)(x0 - margin);
+    d->top = (int)(y1 + margin);
+    d->width = width > 0 ? (int)width : 1;
+    d->height = height > 0 ? (int)height : 1;
+    return GF_OK;
+}
+
+/* Enlarges the box so that it contains the glyphs. */
 static enum gf_status measure(struct drawing *d, struct gf_error *error)
 {
     const int64_t beyond = llround(ceil(d->style->outline)) + d->style->padding;
@@ -85,23 +131,43 @@ static enum gf_status measure(struct drawing *d, struct gf_error *error)
         gf_text.FT_Done_Glyph(glyph);
         if (box.xMin >= box.xMax)
             continue;
-        place(d, &d->lines->glyph[i], &part, &x, &y);
+        place(d, false, &d->lines->glyph[i], &part, &x, &y);
         x0 = fmin(x0, x + down(box.xMin + part.x));
         x1 = fmax(x1, x + up(box.xMax + part.x));
         y0 = fmin(y0, y + down(box.yMin + part.y));
         y1 = fmax(y1, y + up(box.yMax + part.y));
     }
-    const int64_t width = x1 - x0 + 2 * beyond, height = y1 - y0 + 2 * beyond;
-    if (width > GF_TEXT_PIXELS_MAX || height > GF_TEXT_PIXELS_MAX ||
-        width * height > GF_TEXT_PIXELS_MAX)
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "the text takes %lldx%lld pixels, more than %d million", (long long)width,
-                       (long long)height, GF_TEXT_PIXELS_MAX / 1000000);
-    d->left = (int)(x0 - beyond);
-    d->top = (int)(y1 + beyond);
-    d->width = width > 0 ? (int)width : 1;
-    d->height = height > 0 ? (int)height : 1;
-    return GF_OK;
+    d->x0 = x0 - beyond;
+    d->y0 = y0 - beyond;
+    d->x1 = x1 + beyond;
+    d->y1 = y1 + beyond;
+    return set_frame(d, error);
+}
+
+/* Draws the box of a text that is turned. */
+static enum gf_status draw_box(struct drawing *d, struct gf_error *error)
+{
+    FT_Outline outline;
+    FT_Bitmap bitmap = {.rows = (unsigned)d->height,
+                        .width = (unsigned)d->width,
+                        .pitch = d->width,
+                        .num_grays = 256,
+                        .pixel_mode = FT_PIXEL_MODE_GRAY};
+    d->box = bitmap.buffer = calloc((size_t)d->width * (size_t)d->height, 1);
+    if (!d->box || gf_text.FT_Outline_New(d->library, 4, 1, &outline))
+        return gf_fail_memory(error);
+    for (int i = 0; i < 4; i++) {
+        const FT_Vector corner = {(FT_Pos)(64 * (i == 1 || i == 2 ? d->x1 : d->x0)),
+                                  (FT_Pos)(64 * (i & 2 ? d->y1 : d->y0))};
+        outline.points[i] = turn(&d->turn, corner);
+        outline.points[i].x -= 64 * d->left;
+        outline.points[i].y -= 64 * (d->top - d->height);
+        outline.tags[i] = FT_CURVE_TAG_ON;
+    }
+    outline.contours[0] = 3;
+    const FT_Error failure = gf_text.FT_Outline_Get_Bitmap(d->library, &outline, &bitmap);
+    gf_text.FT_Outline_Done(d->library, &outline);
+    return failure ? gf_fail(error, GF_ERROR_USAGE, "the text is too long to be turned") : GF_OK;
 }
 
 /* Adds a glyph to the coverage. If two glyphs overlap, their coverages a and b become 1 - (1 - a)
@@ -135,8 +201,10 @@ static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_g
     enum gf_status status = load_glyph(d, at, &glyph, error);
     if (status)
         return status;
-    place(d, at, &part, &x, &y);
+    place(d, d->turned, at, &part, &x, &y);
     FT_Error failure = outline ? gf_text.FT_Glyph_StrokeBorder(&glyph, d->stroker, 0, 1) : 0;
+    if (!failure && d->turned)
+        failure = gf_text.FT_Glyph_Transform(glyph, &d->turn, NULL);
     if (!failure)
         failure = gf_text.FT_Glyph_To_Bitmap(&glyph, FT_RENDER_MODE_NORMAL, &part, 1);
     if (failure)
@@ -157,6 +225,10 @@ static enum gf_status draw_glyphs(struct drawing *d, struct gf_error *error)
         for (int i = 0; !status && i < d->lines->glyphs; i++)
             status = draw_glyph(d, &d->lines->glyph[i], outline, error);
     }
+    if (!status && d->turned && d->style->background >= 0)
+        status = draw_box(d, error);
+    if (!status && d->style->shadow >= 0)
+        status = gf_text_shade(d->fill, d->edge, d->width, d->height, d->style, &d->shade, error);
     return status;
 }
 
@@ -186,7 +258,9 @@ static void colour_pixels(const struct drawing *d, const struct gf_image *image)
             const size_t at = (size_t)y * (size_t)d->width + (size_t)x;
             double pixel[4] = {0};
             if (style->background >= 0)
-                lay(pixel, style->background, 1);
+                lay(pixel, style->background, d->box ? d->box[at] / 255.0 : 1);
+            if (d->shade && d->shade[at])
+                lay(pixel, style->shadow, d->shade[at] / 255.0);
             if (d->edge && d->edge[at])
                 lay(pixel, style->edge, d->edge[at] / 255.0);
             if (d->fill[at])
@@ -206,7 +280,12 @@ enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *face
                             const struct gf_text_lines *lines, const struct gf_text_style *style,
                             struct gf_image *image, struct gf_error *error)
 {
-    struct drawing d = {.faces = faces, .lines = lines, .style = style};
+    struct drawing d = {.library = library, .faces = faces, .lines = lines, .style = style};
+    const double cosine = gf_sin_pi_double(style->angle / 180 + 0.5);
+    const double sine = gf_sin_pi_double(style->angle / 180);
+    d.turned = sine != 0 || cosine < 0;
+    d.turn = (FT_Matrix){lround(65536 * cosine), lround(65536 * sine), -lround(65536 * sine),
+                         lround(65536 * cosine)};
     d.pitch = 64 * llround(faces->face[0]->size->metrics.height * style->spacing / 64);
     for (int i = 0; i < lines->lines; i++)
         d.widest = lines->width[i] > d.widest ? lines->width[i] : d.widest;
@@ -221,7 +300,7 @@ enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *face
         status = draw_glyphs(&d, error);
     if (!status) {
         const bool gray = is_gray(style->colour) && is_gray(style->background) &&
-                          (!d.stroker || is_gray(style->edge));
+                          is_gray(style->shadow) && (!d.stroker || is_gray(style->edge));
         status =
             gf_image_alloc(image, (struct gf_format){d.width, d.height, gray ? 2 : 4, 8}, error);
     }
@@ -231,6 +310,8 @@ enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *face
         gf_text.FT_Stroker_Done(d.stroker);
     free(d.fill);
     free(d.edge);
+    free(d.box);
+    free(d.shade);
     return status;
 }
 #endif

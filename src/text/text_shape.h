@@ -47,6 +47,12 @@ enum gf_status gf_text_shape(const struct gf_text_faces *faces, const char *text
                              struct gf_text_lines *lines, struct gf_error *error) GF_CHECKED;
 void gf_text_lines_free(struct gf_text_lines *lines);
 
+/* Makes the coverage of a shadow of the letters and, unless it is NULL, of their outline; the
+ * caller frees it, even after a failure. */
+enum gf_status gf_text_shade(const unsigned char *fill, const unsigned char *edge, int width,
+                             int height, const struct gf_text_style *style, unsigned char **shade,
+                             struct gf_error *error) GF_CHECKED;
+
 /* Draws the lines with faces whose size is set. The caller frees the image by gf_image_free(). */
 enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *faces,
                             const struct gf_text_lines *lines, const struct gf_text_style *style,

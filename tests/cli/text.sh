@@ -118,6 +118,14 @@ text: '*fontconfig*:*/DejaVuSans.ttf:*/DejaVuSerif.ttf)
     *) skip "DejaVu or fontconfig is missing" ;;
     esac
 
+    begin "shadows, turned texts, and the words of other programs"
+    run 0 gpufilter -i in.ppm -o 1.ppm text=Ag:size=20:colour=red:angle=30:background=blue
+    run 0 gpufilter -i in.ppm -o 2.ppm text=Ag:fontsize=20:fontcolor=red:rotate=30:boxcolor=blue
+    cmp -s 1.ppm 2.ppm || problem "the words of other programs"
+    run 0 gpufilter -i in.ppm -o 1.ppm text=Ag:size=20:shadow=black:soft=0:distance=3
+    run 0 gpufilter -i in.ppm -o 2.ppm text=Ag:size=20:colour=black:x=3:y=3,text=Ag:size=20
+    cmp -s 1.ppm 2.ppm || problem "a hard shadow is not the text in black"
+
     begin "text names what is wrong"
     printf 'a\0b' >nul.txt
     printf '\376\377\0a' >wide.txt

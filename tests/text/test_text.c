@@ -16,7 +16,7 @@
 #endif
 
 static const struct gf_text_style plain = {
-    .size = 10, .spacing = 1, .colour = 0xffffff, .background = -1};
+    .size = 10, .spacing = 1, .colour = 0xffffff, .background = -1, .shadow = -1};
 
 static void skip_without_libraries(void)
 {
@@ -131,6 +131,90 @@ static void test_lines(void **state)
     assert_true(same_format(empty->image.format, format_of(1, 10, 2, 8)));
     assert_int_equal(sample_at(&empty->image, 0, 3, 1), 0);
     gf_text_release(empty);
+}
+
+/* Quarter turns move pixels, and a full turn changes nothing. */
+static void test_turned(void **state)
+{
+    skip_without_libraries();
+    struct gf_text_style style = plain;
+    style.outline = 1;
+    style.edge = 0x808080;
+    const struct gf_picture *const upright = draw("Ag\n7", &style);
+    const int w = upright->image.format.width, h = upright->image.format.height;
+    for (int turns = 1; turns <= 4; turns++) {
+        style.angle = 90 * turns;
+        const struct gf_picture *const turned = draw("Ag\n7", &style);
+        const struct gf_image *const image = &turned->image;
+        assert_true(
+            same_format(image->format, turns % 2 ? format_of(h, w, 2, 8) : format_of(w, h, 2, 8)));
+        for (int y = 0; y < h; y++) {
+            for (int x = 0; x < w; x++) {
+                const int to_x[] = {x, h - 1 - y, w - 1 - x, y};
+                const int to_y[] = {y, x, h - 1 - y, w - 1 - x};
+                for (int c = 0; c < 2; c++)
+                    assert_in_range(sample_at(image, to_x[turns % 4], to_y[turns % 4], c) + 2,
+                                    sample_at(&upright->image, x, y, c),
+                                    sample_at(&upright->image, x, y, c) + 4);
+            }
+        }
+        if (turns == 4)
+            assert_int_equal(compare(image, &upright->image).most, 0);
+        gf_text_release(turned);
+    }
+    gf_text_release(upright);
+    style = plain;
+    style.background = 0x102030;
+    style.padding = 20;
+    style.angle = 45;
+    const struct gf_picture *const box = draw("A", &style);
+    const int side = box->image.format.width;
+    assert_in_range(box->image.format.height, side - 1, side + 1); /* (46 + 50) / sqrt(2) */
+    assert_in_range(side, 68, 70);
+    assert_int_equal(sample_at(&box->image, 0, 0, 3), 0);
+    assert_int_equal(sample_at(&box->image, side / 2, 4, 3), 255);
+    assert_int_equal(sample_at(&box->image, side / 2, 4, 2), 0x30);
+    assert_int_equal(sample_at(&box->image, 3, 3, 3), 0);
+    gf_text_release(box);
+}
+
+static void test_shadow(void **state)
+{
+    skip_without_libraries();
+    struct gf_text_style style = plain;
+    style.shadow = 0x000000;
+    style.distance = 1;
+    const struct gf_picture *const letters = draw("|", &plain);
+    const struct gf_picture *const hard = draw("|", &style);
+    assert_true(same_format(hard->image.format, format_of(6 + 2, 10 + 2, 2, 8)));
+    int sum = 0;
+    for (int y = 0; y < 10; y++) {
+        for (int x = 0; x < 6; x++) {
+            const int letter = sample_at(&letters->image, x, y, 1);
+            const int above = x && y ? sample_at(&letters->image, x - 1, y - 1, 1) : 0;
+            assert_int_equal(sample_at(&hard->image, x + 1, y + 1, 1), letter | above);
+            assert_int_equal(sample_at(&hard->image, x + 1, y + 1, 0), letter || !above ? 255 : 0);
+            sum += letter;
+        }
+    }
+    gf_text_release(hard);
+    style.distance = 0;
+    style.soft = 2;
+    style.colour = 0x000000;
+    const struct gf_picture *const soft = draw("|", &style);
+    assert_true(same_format(soft->image.format, format_of(6 + 12, 10 + 12, 2, 8)));
+    int blurred = 0;
+    for (int y = 0; y < 22; y++) {
+        for (int x = 0; x < 18; x++) {
+            const bool inside = x >= 6 && x < 12 && y >= 6 && y < 16;
+            if (!inside || !sample_at(&letters->image, x - 6, y - 6, 1))
+                blurred += sample_at(&soft->image, x, y, 1);
+        }
+    }
+    /* The bar is a pixel wide: the blur leaves a fifth of it in its place. */
+    assert_in_range(blurred, sum * 7 / 10, sum * 9 / 10);
+    gf_text_release(soft);
+    gf_text_release(letters);
 }
 
 static void test_refused(void **state)
@@ -276,6 +360,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_squares),
                                        cmocka_unit_test(test_lines),
+                                       cmocka_unit_test(test_turned),
+                                       cmocka_unit_test(test_shadow),
                                        cmocka_unit_test(test_refused),
                                        cmocka_unit_test(test_damaged),
                                        cmocka_unit_test(test_file_and_sharing),

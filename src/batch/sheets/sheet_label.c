@@ -30,7 +30,8 @@ static int number_of(const struct gf_colour *colour)
 static enum gf_status draw(const struct gf_sheet *sheet, const char *text,
                            const struct gf_picture **picture, struct gf_error *error)
 {
-    const struct gf_text_style style = {.size = sheet->size,
+    const struct gf_text_style style = {.shadow = -1,
+                                        .size = sheet->size,
                                         .spacing = 1,
                                         .align = GF_TEXT_CENTRE,
                                         .colour = number_of(&sheet->colour),
