@@ -247,6 +247,48 @@ if has_time; then
     [ "$(tail -n 1 many.kb)" -lt $(($(tail -n 1 few.kb) + 12000)) ] || problem "$(tail -n 1 many.kb) KB, and $(tail -n 1 few.kb) KB for 40"
 fi
 
+begin "places=FILE.css has a rule for each picture, places=FILE.json an atlas"
+run 0 gpufilter -i a.pgm -i b.pgm -i c.pgm -o icons/all.png --join=grid:gap=1:gravity=northwest:places=icons/all.css
+cat >wanted.css <<'END'
+.sprite-a { background: url("all.png") 0px 0px no-repeat; width: 2px; height: 3px; }
+.sprite-b { background: url("all.png") -3px 0px no-repeat; width: 3px; height: 1px; }
+.sprite-c { background: url("all.png") 0px -4px no-repeat; width: 1px; height: 2px; }
+END
+same icons/all.css wanted.css
+run 0 gpufilter -i a.pgm -i b.pgm -o all.png --sheet=2x1:cell=4x4:gap=1:margin=2:gravity=southeast:places=icons/all.json
+cat >wanted.json <<'END'
+{
+ "frames": [
+  {"filename":"a.pgm","frame":{"x":4,"y":3,"w":2,"h":3},"rotated":false,"trimmed":false,"sourceSize":{"w":2,"h":3}},
+  {"filename":"b.pgm","frame":{"x":8,"y":5,"w":3,"h":1},"rotated":false,"trimmed":false,"sourceSize":{"w":3,"h":1}}
+ ],
+ "meta": {"image":"all.png","size":{"w":13,"h":8},"scale":"1"}
+}
+END
+tr -d ' \n' <icons/all.json >places && tr -d ' \n' <wanted.json >wanted && same places wanted
+# Each place has the pixels of its picture.
+for place in a:4:3:2:3 b:8:5:3:1; do
+    IFS=: read -r stem x y w h <<END
+$place
+END
+    run 0 gpufilter -i all.png -o cut.ppm "crop=$w:$h:$x:$y"
+    triple $stem.pgm | head -c $((11 + w * h * 3)) | cmp -s - cut.ppm || problem "$stem.pgm is not at $x, $y"
+done
+
+begin "places: names that do not do, and failures"
+run 2 gpufilter -i a.pgm -o no.png --join=across:places=no.txt
+stderr_like '--join: places=no.txt is no .css and no .json'
+run 2 gpufilter -i a.pgm -i folder/a.pgm -o no.png --join=across:places=no.css
+stderr_like "'a.pgm' and 'folder/a.pgm' would both be .sprite-a in the CSS"
+run 2 gpufilter -i a.pgm -i b.pgm -o 'no-{n}.png' --sheet=1x1:places=no.json
+stderr_like 'no.json: places are for a file of one page, not for several'
+run 2 gpufilter -i a.pgm -o - --format=png --join=across:places=no.json
+stderr_like 'no.json: places are for a file of one page, not for standard output'
+run 75 gpufilter -i a.pgm -i nothing.pgm -o no.png --join=across:places=no.css
+absent no.png no.css no.json no.txt
+run 0 gpufilter -i a.pgm -i b.pgm -o dry.png --join=across:places=dry.css --dry-run
+absent dry.png dry.css
+
 begin "--help explains the parameters"
 run 0 gpufilter --help join
 stdout_has '^  gravity  *where a picture lies'

@@ -30,6 +30,11 @@ static const char *const failures[] = {"refuse", "empty", NULL};
 #define PARAM_GRAVITY \
     GF_PARAM_GRAVITY(struct gf_sheet, "where a picture lies that is smaller than its place")
 
+#define PARAM_PLACES \
+    GF_PARAM_FILE(struct gf_sheet, places, NULL, \
+                  "a file that gets the place of each picture, for sprites: .css has a rule " \
+                  ".sprite-STEM for each, .json a texture atlas; by default none")
+
 static const struct gf_param join_params[] = {
     GF_PARAM_CHOICE(struct gf_sheet, direction, GF_SHEET_ACROSS, directions,
                     "across: side by side; down: one below the other; grid: in rows and columns"),
@@ -39,6 +44,7 @@ static const struct gf_param join_params[] = {
     PARAM_MARGIN(0),
     PARAM_BACKGROUND,
     PARAM_GRAVITY,
+    PARAM_PLACES,
     {0},
 };
 
@@ -81,6 +87,7 @@ static const struct gf_param sheet_params[] = {
     GF_PARAM_CHOICE(struct gf_sheet, failed, 0, failures,
                     "refuse: a page is not written if one of its pictures fails; empty: the "
                     "picture's cell stays empty. The picture counts as failed in both cases"),
+    PARAM_PLACES,
     {0},
 };
 
@@ -167,6 +174,9 @@ enum gf_status gf_sheet_parse(enum gf_sheet_kind kind, const char *value, struct
     sheet->direction %= GF_SHEET_GRID + 1;
     if (!status && sheet->columns && sheet->direction != GF_SHEET_GRID)
         status = gf_fail(error, GF_ERROR_USAGE, "--join: columns are for --join=grid");
+    if (!status && *sheet->places && !gf_places_named(sheet->places))
+        status = gf_fail(error, GF_ERROR_USAGE, "%s: places=%.120s is no .css and no .json",
+                         declaration->name, sheet->places);
     if (status || kind == GF_SHEET_JOIN)
         return status;
     status = read_sizes(sheet, error);

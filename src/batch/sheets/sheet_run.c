@@ -38,10 +38,24 @@ static enum gf_status check_pages(const struct gf_batch_request *request, char *
             status =
                 gf_fail(error, GF_ERROR_OUTPUT, "%s: is there already (--no-clobber)", path[i]);
     }
+    if (*request->sheet->places)
+        once[1] = (char *)request->sheet->places;
     if (!status)
         status = gf_outputs_check(request->inputs, once, 2, error);
     free(once);
     return status;
+}
+
+static enum gf_status check_places(const struct gf_batch_request *request, size_t pages,
+                                   struct gf_error *error)
+{
+    const struct gf_sheet *const sheet = request->sheet;
+    if (!*sheet->places)
+        return GF_OK;
+    if (pages > 1 || sheet->name->is_stdout)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: places are for a file of one page, not for %s",
+                       sheet->places, pages > 1 ? "several" : "standard output");
+    return gf_places_check(sheet->places, request->inputs, error);
 }
 
 enum gf_status gf_sheet_name_pages(const struct gf_batch_request *request, char **path,
@@ -59,7 +73,7 @@ enum gf_status gf_sheet_name_pages(const struct gf_batch_request *request, char 
                        "%s: %zu pictures make %zu pages of %zu: {n} in the name numbers them, as "
                        "in sheet-{n}.png",
                        sheet->name->text, inputs->count, pages, cells);
-    enum gf_status status = GF_OK;
+    enum gf_status status = check_places(request, pages, error);
     for (size_t i = 0; !status && i < inputs->count; i++) {
         const struct gf_template_values values = {.input = &inputs->item[i],
                                                   .number = i / cells + 1};
@@ -82,12 +96,13 @@ static bool take_picture(struct gf_batch_worker *worker)
         pthread_cond_wait(&batch->changed, &batch->lock);
     const bool taken = !batch->stopped && batch->next < batch->count;
     const size_t number = taken ? batch->next++ : 0;
+    struct gf_sheet_picture *const picture = &ring->picture[number % ring->room];
+    if (taken)
+        *picture = (struct gf_sheet_picture){
+            .bytes = {.format = GF_FILE_PAM, .name = batch->item[number].output[0]}};
     pthread_mutex_unlock(&batch->lock);
     if (!taken)
         return false;
-    struct gf_sheet_picture *const picture = &ring->picture[number % ring->room];
-    *picture = (struct gf_sheet_picture){
-        .bytes = {.format = GF_FILE_PAM, .name = batch->item[number].output[0]}};
     worker->taken = picture;
     worker->bytes = &picture->bytes;
     worker->input = &batch->request->inputs->item[number];
@@ -179,9 +194,14 @@ enum gf_status gf_sheet_work(struct gf_batch *batch, int workers, struct gf_erro
                         .writer = {.sheet = batch->request->sheet, .batch = batch}};
     const struct gf_batch_supply supply = {
         .context = &ring, .take = take_picture, .done = end_picture, .attend = write_pages};
+    const struct gf_sheet *const sheet = batch->request->sheet;
     ring.picture = calloc(ring.room, sizeof *ring.picture);
-    const enum gf_status status =
-        ring.picture ? gf_batch_work(batch, &supply, workers, error) : gf_fail_memory(error);
+    enum gf_status status = ring.picture ? GF_OK : gf_fail_memory(error);
+    if (!status && *sheet->places)
+        status = gf_places_open(&ring.writer.places, sheet->places, batch->item[0].output[0],
+                                batch->count, &sheet->options, error);
+    if (!status)
+        status = gf_batch_work(batch, &supply, workers, error);
     for (size_t i = 0; ring.picture && i < ring.room; i++)
         free(ring.picture[i].bytes.data);
     free(ring.picture);

@@ -5,6 +5,7 @@
 #include "batch/sheets/sheet.h"
 #include "batch/sheets/sheet_layout.h"
 #include "batch/sheets/sheet_page.h"
+#include "batch/sheets/sheet_places.h"
 #include "batch/workers/workers.h"
 
 /* A picture as the worker leaves it. */
@@ -21,6 +22,7 @@ struct gf_sheet_writer {
     struct gf_batch *batch;
     struct gf_sheet_layout layout;
     struct gf_page page;
+    struct gf_places places;
     struct gf_placed *placed; /* the pictures and labels of the group */
     size_t count, room;
     uint64_t held;   /* the bytes of the group's pictures */

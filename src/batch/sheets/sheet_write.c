@@ -66,6 +66,16 @@ static enum gf_status read_picture(const struct gf_sheet_picture *picture, const
     return status;
 }
 
+/* Notes where the picture of input `index` lies. */
+static void keep_place(struct gf_sheet_writer *writer, size_t index, const struct gf_placed *placed)
+{
+    struct gf_places *const places = &writer->places;
+    if (places->output)
+        places->place[places->count++] =
+            (struct gf_place){input_name(writer, index), placed->x, placed->y,
+                              placed->image.format.width, placed->image.format.height};
+}
+
 static enum gf_status check_held(struct gf_sheet_writer *writer, const char *name, uint64_t bytes,
                                  struct gf_error *error)
 {
@@ -181,6 +191,7 @@ static enum gf_status add_to_sheet(struct gf_sheet_writer *writer, size_t index,
         writer->count += !status;
         if (!status) {
             place_picture(writer, cell, placed);
+            keep_place(writer, index, placed);
             status = check_held(writer, input_name(writer, index), picture->bytes.size, error);
         }
         if (!status && *sheet->label)
@@ -240,8 +251,10 @@ static enum gf_status lay_out_joined(struct gf_sheet_writer *writer, struct gf_e
 static enum gf_status write_joined(struct gf_sheet_writer *writer, struct gf_error *error)
 {
     enum gf_status status = lay_out_joined(writer, error);
-    for (size_t i = 0; !status && i < writer->count; i++)
+    for (size_t i = 0; !status && i < writer->count; i++) {
         place_picture(writer, i, &writer->placed[i]);
+        keep_place(writer, i, &writer->placed[i]);
+    }
     if (!status)
         status = open_page(writer, 0, joined_format(writer), error);
     if (!status)
@@ -272,14 +285,21 @@ static enum gf_status add_to_joined(struct gf_sheet_writer *writer, size_t index
 enum gf_status gf_sheet_add(struct gf_sheet_writer *writer, size_t index,
                             const struct gf_sheet_picture *picture, struct gf_error *error)
 {
-    return writer->sheet->kind == GF_SHEET_JOIN ? add_to_joined(writer, index, picture, error)
-                                                : add_to_sheet(writer, index, picture, error);
+    const enum gf_status status = writer->sheet->kind == GF_SHEET_JOIN
+                                      ? add_to_joined(writer, index, picture, error)
+                                      : add_to_sheet(writer, index, picture, error);
+    const bool writes_places =
+        writer->places.output && index + 1 == writer->batch->count && !writer->incomplete;
+    return status || !writes_places ? status
+                                    : gf_places_write(&writer->places, writer->layout.page_width,
+                                                      writer->layout.page_height, error);
 }
 
 void gf_sheet_close_writer(struct gf_sheet_writer *writer)
 {
     drop_group(writer);
     gf_page_close(&writer->page);
+    gf_places_close(&writer->places);
     gf_sheet_layout_free(&writer->layout);
     free(writer->placed);
     writer->placed = NULL;

@@ -54,6 +54,8 @@ static const struct synonym option_synonyms[] = {
     {"vstack", "join=down"},
     {"xstack", "join=grid"},
     {"collage", "join=grid"},
+    {"sprites", "join=grid:places=FILE.css"},
+    {"sprite", "join=grid:places=FILE.css"},
     {"concat", "join"},
     {"montage", "sheet"},
     {"contact-sheet", "sheet"},
