@@ -292,5 +292,6 @@ absent dry.png dry.css
 begin "--help explains the parameters"
 run 0 gpufilter --help join
 stdout_has '^  gravity  *where a picture lies'
+grep -qe '^  region' stdout && problem "a region of what is joined"
 run 0 gpufilter --help sheet
 stdout_has '^  cell  *width and height of a cell'

@@ -63,6 +63,7 @@ static const struct gf_filter join_declaration = {
     .example = "--join=across:gap=8",
     GF_PARAMS(struct gf_sheet, join_params),
     .kind = GF_GEOMETRY,
+    .takes_no_region = true,
 };
 
 static const struct gf_param sheet_params[] = {
@@ -104,6 +105,7 @@ static const struct gf_filter sheet_declaration = {
     .example = "--sheet=6x4:cell=160x120:label={stem}",
     GF_PARAMS(struct gf_sheet, sheet_params),
     .kind = GF_GEOMETRY,
+    .takes_no_region = true,
 };
 
 const struct gf_filter *gf_sheet_declaration(enum gf_sheet_kind kind)
