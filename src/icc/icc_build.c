@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/hash.h"
 
 #ifdef GF_WITH_LCMS
 #include "icc/icc_memory.h"
@@ -255,22 +254,21 @@ bool gf_icc_is_sound(struct gf_icc icc)
 
 /* ---- the last transforms, which are kept ---- */
 
-enum { KEPT = 4 };
-static struct {
-    uint64_t key;
-    struct gf_icc_transform *transform;
+/* The profiles are kept and compared, since somebody could make a profile with the hash of another.
+ */
+enum { KEPT = 4, KEPT_BYTES_MOST = 4 << 20 };
+static struct kept {
+    struct gf_icc_wish wish;
+    struct gf_icc_transform *transform; /* NULL: nothing is kept here */
 } kept[KEPT];
 static int kept_next;
 static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
 
-static uint64_t key_of(const struct gf_icc_wish *wish)
+static bool is_same_wish(const struct gf_icc_wish *a, const struct gf_icc_wish *b)
 {
-    const int numbers[] = {wish->inputs, wish->outputs, wish->bits, wish->intent,
-                           wish->black_point};
-    uint64_t key = gf_hash(GF_HASH_START, numbers, sizeof numbers);
-    key = gf_hash(key, &wish->from.size, sizeof wish->from.size);
-    key = gf_hash(key, wish->from.data, wish->from.size);
-    return gf_hash(key, wish->to.data, wish->to.size);
+    return a->inputs == b->inputs && a->outputs == b->outputs && a->bits == b->bits &&
+           a->intent == b->intent && a->black_point == b->black_point &&
+           gf_icc_same(a->from, b->from) && gf_icc_same(a->to, b->to);
 }
 
 static struct gf_icc_transform *copy_of(const struct gf_icc_transform *transform)
@@ -281,31 +279,43 @@ static struct gf_icc_transform *copy_of(const struct gf_icc_transform *transform
     return copy;
 }
 
+/* Keeps a copy of the transform, unless memory runs out or its profiles are large. */
+static void keep(const struct gf_icc_wish *wish, const struct gf_icc_transform *transform)
+{
+    const size_t bytes = wish->from.size + wish->to.size;
+    unsigned char *const copy = bytes <= KEPT_BYTES_MOST ? malloc(bytes) : NULL;
+    struct gf_icc_transform *const made = copy ? copy_of(transform) : NULL;
+    if (!made) {
+        free(copy);
+        return;
+    }
+    struct kept *const to = &kept[kept_next++ % KEPT];
+    free((void *)to->wish.from.data);
+    free(to->transform);
+    memcpy(copy, wish->from.data, wish->from.size);
+    memcpy(copy + wish->from.size, wish->to.data, wish->to.size);
+    *to = (struct kept){*wish, made};
+    to->wish.from.data = copy;
+    to->wish.to.data = copy + wish->from.size;
+}
+
 enum gf_status gf_icc_build(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
                             struct gf_error *error)
 {
-    const uint64_t key = key_of(wish);
     enum gf_status status = GF_OK;
     *transform = NULL;
     pthread_mutex_lock(&keeping);
     int i = 0;
-    while (i < KEPT && !(kept[i].transform && kept[i].key == key))
+    while (i < KEPT && !(kept[i].transform && is_same_wish(&kept[i].wish, wish)))
         i++;
-    if (i == KEPT) {
-        struct gf_icc_transform *made = NULL;
-        status = work(wish, NULL, &made, error);
-        i = kept_next;
-        if (!status) {
-            free(kept[i].transform);
-            kept[i].transform = made;
-            kept[i].key = key;
-            kept_next = (kept_next + 1) % KEPT;
-        }
-    }
-    if (!status) {
+    if (i < KEPT) {
         *transform = copy_of(kept[i].transform);
         if (!*transform)
             status = gf_fail_memory(error);
+    } else {
+        status = work(wish, NULL, transform, error);
+        if (!status)
+            keep(wish, *transform);
     }
     pthread_mutex_unlock(&keeping);
     return status;
