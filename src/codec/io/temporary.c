@@ -20,33 +20,48 @@
 
 /* ---- the files that a signal handler has to remove ---- */
 
-enum { SLOTS = 256 }; /* each worker of a batch uses one */
 enum slot_state { SLOT_FREE, SLOT_BEING_SET, SLOT_SET };
 
-/* The registered files. Slots are static and never freed, because the signal handler may run at any
- * time in any thread. */
+/* The registered files. A slot is never freed or taken out of the list, because the signal handler
+ * may run at any time in any thread. */
 static struct gf_temporary_slot {
+    struct gf_temporary_slot *next;
     atomic_int state;
     char path[PATH_MAX];
-} slots[SLOTS];
+} * _Atomic slots;
 
 static atomic_bool abandoning;
 
-/* Takes a free slot for the path. Returns NULL if all are in use: a signal then does not remove
- * this file. */
+/* Adds a slot that is being set to the list. Returns NULL when out of memory. */
+static struct gf_temporary_slot *slot_add(void)
+{
+    struct gf_temporary_slot *const slot = malloc(sizeof *slot);
+    if (!slot)
+        return NULL;
+    atomic_init(&slot->state, SLOT_BEING_SET);
+    slot->next = atomic_load(&slots);
+    while (!atomic_compare_exchange_weak(&slots, &slot->next, slot))
+        continue;
+    return slot;
+}
+
+/* Takes a slot for the path. Returns NULL when out of memory: a signal then does not remove this
+ * file, and a later run does. */
 static struct gf_temporary_slot *slot_take(const char *path)
 {
-    if (strlen(path) >= sizeof slots->path)
+    struct gf_temporary_slot *slot = atomic_load(&slots);
+    int state = SLOT_FREE;
+    if (strlen(path) >= sizeof slot->path)
         return NULL;
-    for (int i = 0; i < SLOTS; i++) {
-        int state = SLOT_FREE;
-        if (!atomic_compare_exchange_strong(&slots[i].state, &state, SLOT_BEING_SET))
-            continue;
-        strcpy(slots[i].path, path);
-        atomic_store(&slots[i].state, SLOT_SET);
-        return &slots[i];
+    while (slot && !atomic_compare_exchange_strong(&slot->state, &state, SLOT_BEING_SET)) {
+        slot = slot->next;
+        state = SLOT_FREE;
     }
-    return NULL;
+    if (!slot && !(slot = slot_add()))
+        return NULL;
+    strcpy(slot->path, path);
+    atomic_store(&slot->state, SLOT_SET);
+    return slot;
 }
 
 static void sleep_ms(long milliseconds)
@@ -57,9 +72,9 @@ static void sleep_ms(long milliseconds)
 
 static void remove_names(void)
 {
-    for (int i = 0; i < SLOTS; i++) {
-        if (atomic_load(&slots[i].state) == SLOT_SET)
-            unlink(slots[i].path);
+    for (struct gf_temporary_slot *slot = atomic_load(&slots); slot; slot = slot->next) {
+        if (atomic_load(&slot->state) == SLOT_SET)
+            unlink(slot->path);
     }
 }
 
