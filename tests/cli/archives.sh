@@ -212,3 +212,15 @@ LC_ALL=C sed 's|path=odd/.x|path=odd/\xcc/|' odd.tar >slash.tar
 cmp -s odd.tar slash.tar && problem "tar wrote no pax header"
 run 0 gpufilter -q -i slash.tar -o rewritten.tar invert
 run 0 gpufilter -q -i rewritten.tar -o again.tar
+
+begin "a member named '-' is a file, and its picture does not go to standard output"
+mkdir dashes dashes/out
+cp in.ppm dashes/-
+cp in.ppm dashes/-.ppm
+(cd dashes && tar cf dash.tar -- - -.ppm)
+run 0 sh -c 'cd dashes/out && "$GPUFILTER" -q -i ../dash.tar -o "{stem}" --format=ppm invert'
+[ ! -s stdout ] || problem "it went to standard output"
+only dashes/out -
+run 0 gpufilter -q -i dashes/dash.tar -o dashes/out.tar invert
+[ "$(tar tf dashes/out.tar | tr '\n' ' ')" = "- -.ppm " ] || problem "$(tar tf dashes/out.tar)"
+tar xOf dashes/out.tar -- - | cmp -s - in.ppm || problem "the member - was changed"

@@ -324,6 +324,17 @@ static void squeeze_slashes(char *path)
     *to = '\0';
 }
 
+/* A file whose name is "-", as the stem of "-.png", is not standard output. */
+static enum gf_status tell_from_stdout(char **path, struct gf_error *error)
+{
+    char *const name = *path;
+    if (strcmp(name, "-"))
+        return GF_OK;
+    *path = strdup("./-");
+    free(name);
+    return *path ? GF_OK : gf_fail_memory(error);
+}
+
 enum gf_status gf_template_expand(const struct gf_template *template,
                                   const struct gf_template_values *values, char **path,
                                   struct gf_error *error)
@@ -348,7 +359,7 @@ enum gf_status gf_template_expand(const struct gf_template *template,
         if (!rooted && **path == '/')
             memmove(*path, *path + 1, strlen(*path));
     }
-    return GF_OK;
+    return template->is_pattern ? tell_from_stdout(path, error) : GF_OK;
 }
 
 enum gf_status gf_make_folders_of(const char *path, struct gf_error *error)
