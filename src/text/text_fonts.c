@@ -79,7 +79,7 @@ const char *gf_text_font_used(int index)
 #define FONT_CALLS(CALL) \
     CALL(FcInit) CALL(FcNameParse) CALL(FcPatternCreate) CALL(FcPatternDestroy) \
     CALL(FcPatternAddString) CALL(FcPatternAddBool) CALL(FcPatternGetString) \
-    CALL(FcPatternGetInteger) CALL(FcPatternGetCharSet) CALL(FcConfigSubstitute) \
+    CALL(FcPatternGetInteger) CALL(FcPatternGetBool) CALL(FcPatternGetCharSet) CALL(FcConfigSubstitute) \
     CALL(FcDefaultSubstitute) CALL(FcFontSort) CALL(FcFontList) CALL(FcFontSetDestroy) \
     CALL(FcObjectSetBuild) CALL(FcObjectSetDestroy) CALL(FcCharSetHasChar)
 /* clang-format on */
@@ -190,10 +190,19 @@ static void append(struct gf_text_fonts *fonts, FcPattern *font)
     fonts->count++;
 }
 
+/* Whether the font's letters are outlines of one colour, which are all that is drawn. */
+static bool has_outlines(FcPattern *font)
+{
+    FcBool outlines = FcFalse, colours = FcFalse;
+    (void)fc.FcPatternGetBool(font, FC_OUTLINE, 0, &outlines);
+    (void)fc.FcPatternGetBool(font, FC_COLOR, 0, &colours);
+    return outlines && !colours;
+}
+
 static bool has_letter(FcPattern *font, uint32_t code)
 {
     FcCharSet *letters = NULL;
-    return !fc.FcPatternGetCharSet(font, FC_CHARSET, 0, &letters) &&
+    return has_outlines(font) && !fc.FcPatternGetCharSet(font, FC_CHARSET, 0, &letters) &&
            fc.FcCharSetHasChar(letters, code);
 }
 

@@ -71,6 +71,8 @@ static void test_chains_with_files(void **state)
     if (!gf_text_available(&why)) {
         write_font("font.ttf");
         assert_true(assert_the_same("text=words:size=20"));
+        assert_true(assert_the_same("text={stem} {n} {w}:fields=yes:size=20"));
+        assert_true(assert_the_same("text={name} {date}:fields=yes:size=20"));
         assert_true(assert_the_same("text=words:font.ttf:size=20"));
         assert_true(assert_the_same("text=file=words.txt:font=font.ttf:size=20,overlay=layer.ppm"));
     }
@@ -118,6 +120,25 @@ static void test_files_that_stay_here(void **state)
     stop_server();
 }
 
+/* A text in a font of this machine is drawn here, since the server opens no file by itself. */
+static void test_fonts_that_stay_here(void **state)
+{
+    static const char *const chains[] = {"text=\xc3\xa9:size=20", "text={stem}\xc3\xa9:fields=yes",
+                                         "text=a:font=DejaVu Sans"};
+    const int before = start_elsewhere();
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        const struct seen alone = run_alone(chains[i], "in.ppm", "alone.ppm"),
+                          seen = run_client(chains[i], "in.ppm", "out.ppm");
+        assert_int_equal(seen.status, alone.status);
+        assert_string_equal(seen.error.text, alone.error.text);
+        assert_false(seen.by_server);
+        if (!alone.status)
+            assert_true(same_file("out.ppm", "alone.ppm"));
+    }
+    go_back(before);
+    stop_server();
+}
+
 static void test_handed_files(void **state)
 {
     char got[8] = "";
@@ -148,6 +169,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_handed_files),
         cmocka_unit_test_teardown(test_chains_with_files, end_test),
+        cmocka_unit_test_teardown(test_fonts_that_stay_here, end_test),
         cmocka_unit_test_teardown(test_files_that_change, end_test),
         cmocka_unit_test_teardown(test_files_that_stay_here, end_test),
     };
