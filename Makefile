@@ -101,8 +101,9 @@ INCLUDES := -Iinclude -Isrc -I.
 FORMAT_FLAGS := $(foreach l,$(subst $(comma), ,$(foreach f,$(FORMATS),$(lastword $(subst :, ,$f)))),\
   -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst .so, ,$l)))=$l)
 TEXT_CFLAGS := $(if $(filter text,$(FORMAT_NAMES)),$(shell pkg-config --cflags freetype2 harfbuzz $(if $(filter fonts,$(FORMAT_NAMES)),fontconfig)))
+JP2_CFLAGS := $(if $(filter jp2,$(FORMAT_NAMES)),$(shell pkg-config --cflags libopenjp2))
 GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL) \
-  $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(if $(filter 1,$(STUDY)),-DGF_WITH_STUDY) $(FORMAT_FLAGS) $(TEXT_CFLAGS)
+  $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(if $(filter 1,$(STUDY)),-DGF_WITH_STUDY) $(FORMAT_FLAGS) $(TEXT_CFLAGS) $(JP2_CFLAGS)
 # Contraction is off on both compilers: the picture must not depend on who rounds once and who twice.
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(HARDENING)

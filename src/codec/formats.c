@@ -87,6 +87,11 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 #else
 #define OWN_heif .open = NULL
 #endif
+#ifdef GF_LIBRARY_openjp2
+#define OWN_jp2 READS_AND_WRITES(jp2)
+#else
+#define OWN_jp2 .open = NULL
+#endif
 #ifdef GF_LIBRARY_jxl
 #define OWN_jxl READS_AND_WRITES(jxl)
 #else
@@ -179,8 +184,6 @@ static const struct gf_foreign foreign[] = {
      .extensions = "nef nrw cr2 arw srf dng pef srw 3fr iiq",
      .command = GF_COMMAND_FOR_RAW},
     FOREIGN("a raw photograph (CR3)", "\0\0\0\30ftypcrx "),
-    FOREIGN("JPEG 2000", "\0\0\0\x0cjP  "),
-    FOREIGN("JPEG 2000", "\xff\x4f\xff\x51"),
     FOREIGN("JPEG XR", "II\xbc\x01"),
     FOREIGN("OpenEXR", "\x76\x2f\x31\x01"),
     FOREIGN("Radiance HDR", "#?RADIANCE"),

@@ -202,7 +202,7 @@ gpufilter -i plain.ppm -o gray.pam --format=pam grayscale
 same twice-rgb.pam gray.pam
 
 begin "what libraries print of a damaged picture does not reach the user, unless with -v"
-for format in avif jxl; do
+for format in avif jxl jp2; do
     gpufilter -i in.ppm -o whole.$format 2>/dev/null || continue
     size=$(wc -c <whole.$format)
     for at in 2 3 4 5; do

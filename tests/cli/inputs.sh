@@ -108,7 +108,7 @@ foreign()
 }
 
 begin "formats that are not read are named"
-foreign a.jp2 'JPEG 2000' '\000\000\000\014jP  \015\012\207\012'
+foreign a.jxr 'JPEG XR' 'II\274\001'
 foreign a.pdf PDF '%%PDF-1.7'
 foreign a.svg SVG '<?xml version="1.0"?><svg></svg>'
 foreign misnamed.png DDS 'DDS '

@@ -40,7 +40,7 @@ absent b.ppm
 
 begin "--max-output drops what is larger, in every format"
 run 0 gpufilter -i small.pgm -o noise.ppm --device=cpu resize=100:100,colormatrix=sepia,addnoise=0.3
-for extension in ppm pam png jpg webp tif avif jxl; do
+for extension in ppm pam png jpg webp tif avif jxl jp2; do
     gpufilter -q -i noise.ppm -o whole.$extension 2>stderr || continue
     size=$(wc -c <whole.$extension)
     run 0 gpufilter -q -i noise.ppm -o "o.$extension" --device=cpu --max-output="$size"
@@ -89,7 +89,7 @@ run 0 gpufilter -i small.pgm -o o2.ppm --formats=pnm,png overlay=o.png
 run 4 gpufilter -i o.png -i small.pgm -o 'f-{stem}.ppm' --formats=pnm
 [ -s f-small.ppm ] || problem "small.pgm is not done"
 run 2 gpufilter -i small.pgm -o o2.ppm --formats=pnm,xpm
-stderr_like "--formats=xpm is none of png, jpeg, pnm, pam, webp, tiff, avif, jxl, heic, gif, bmp, qoi"
+stderr_like "--formats=xpm is none of png, jpeg, pnm, pam, webp, tiff, avif, jxl, heic, gif, jp2, bmp, qoi"
 run 2 gpufilter -i small.pgm -o o2.ppm --formats=
 run 4 gpufilter --compare o.png small.pgm --formats=pnm
 stderr_like "o.png: is PNG, which is not in --formats$"

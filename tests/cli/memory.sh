@@ -125,7 +125,7 @@ else
     gpufilter -i noise.ppm -o screen.ppm --device=cpu pixelate=4,posterize=2
     gpufilter -i screen.ppm -o gray.pgm --device=cpu grayscale
     own=$(peak -i small.pgm -o o.ppm)
-    for kind in webp:WebP avif:AVIF jxl:"JPEG XL"; do
+    for kind in webp:WebP avif:AVIF jxl:"JPEG XL" jp2:"JPEG 2000"; do
         has "${kind#*:}" || continue
         file=o.${kind%:*}
         for written in "" --lossless; do

@@ -37,6 +37,8 @@
     X(JXL_DECODE, "jxl-decode", 30, "ns/pixel", "decoding JPEG XL, a thread") \
     X(JXL_ENCODE, "jxl-encode", 300, "ns/pixel", "encoding JPEG XL, a thread") \
     X(HEIC_DECODE, "heic-decode", 30, "ns/pixel", "decoding HEIC, a thread") \
+    X(JP2_DECODE, "jp2-decode", 100, "ns/pixel", "decoding JPEG 2000, a thread") \
+    X(JP2_ENCODE, "jp2-encode", 250, "ns/pixel", "encoding JPEG 2000, a thread") \
     X(GIF_DECODE, "gif-decode", 10, "ns/pixel", "decoding GIF, a thread") \
     X(WHOLE, "whole", 0.8, "ns/pixel", "memory for a picture that a stage must see whole") \
     X(CUDA_START, "cuda-start", 165, "ms", "from opening the GPU to its first kernel") \

@@ -71,6 +71,13 @@ gf_source_opener gf_heif_source_open;
 extern struct gf_library gf_gif_library;
 gf_source_opener gf_gif_source_open;
 
+/* JPEG 2000 by OpenJPEG: gray, RGB and sYCC, with alpha or without, and palettes. Samples of more
+ * than 8 bits are read as 16. */
+extern struct gf_library gf_jp2_library;
+gf_source_opener gf_jp2_source_open;
+gf_sink_opener gf_jp2_sink_open;
+gf_sink_memory_call gf_jp2_sink_memory;
+
 /* BMP: gray, RGB and alpha of 8 bits; a picture is in memory as a whole. */
 gf_source_opener gf_bmp_source_open;
 gf_sink_opener gf_bmp_sink_open;

@@ -1,0 +1,46 @@
+/* What the boxes and markers of a JPEG 2000 say (ISO/IEC 15444-1, annexes A and I). The project's
+ * own code reads them, so that the limits are checked before OpenJPEG sees the file, and so that a
+ * file whose end is missing is known. */
+#ifndef GF_CODEC_JP2_JP2_HEADER_H
+#define GF_CODEC_JP2_JP2_HEADER_H
+
+#include "codec/common/metadata.h"
+#include "gpufilter/status.h"
+
+enum { GF_JP2_CHANNELS_MAX = 4 };
+enum gf_jp2_space { GF_JP2_CMYK = 12, GF_JP2_LAB = 14, GF_JP2_SRGB = 16, GF_JP2_GRAY, GF_JP2_YCC };
+
+struct gf_jp2_component {
+    int bits;
+    bool is_signed;
+    int dx, dy; /* one sample stands for so many pixels */
+};
+
+struct gf_jp2_header {
+    struct gf_blob stream;   /* the codestream, within the file */
+    uint32_t x0, y0, x1, y1; /* the picture's place on the reference grid */
+    uint32_t tile_x0, tile_y0, tile_dx, tile_dy;
+    int components;
+    struct gf_jp2_component component[GF_JP2_CHANNELS_MAX];
+    uint64_t tiles;
+    double structs;  /* bytes of OpenJPEG's structs of precincts and code blocks for each sample */
+    double includes; /* the part of a precinct that a sample is */
+    int layers, levels; /* the most of them */
+    int space;          /* the number of the colour space (enum gf_jp2_space); 0: none is said */
+    int channels;       /* after the palette */
+    int alpha;          /* the stored channel that is alpha; -1: none */
+    int order[GF_JP2_CHANNELS_MAX]; /* the stored channels of the colours, then that of alpha */
+    bool premultiplied;
+    struct {
+        int entries, columns, bits; /* entries is 0 without a palette */
+        const unsigned char *values;
+    } palette;
+};
+
+/* Reads the header and the metadata. Fails with GF_ERROR_INPUT if the file is damaged, incomplete
+ * or of a kind that is not read. */
+enum gf_status gf_jp2_header_read(const struct gf_blob *file, const char *name,
+                                  struct gf_jp2_header *header, struct gf_metadata *metadata,
+                                  struct gf_error *error) GF_CHECKED;
+
+#endif

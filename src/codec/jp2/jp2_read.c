@@ -1,0 +1,252 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/common/checks.h"
+#include "codec/common/opening.h"
+#include "codec/common/samples.h"
+#include "codec/common/whole_source.h"
+#include "codec/jp2/jp2_calls.h"
+#include "codec/jp2/jp2_header.h"
+
+struct jp2_source {
+    struct gf_whole_source whole;
+    struct gf_jp2_header header;
+};
+
+/* ---- the samples ---- */
+
+static unsigned greatest(int bits)
+{
+    return bits >= 32 ? ~0u : (1u << bits) - 1;
+}
+
+/* Converts a sample of so many bits to the format's, rounded. */
+static unsigned widened(int64_t value, int bits, int to)
+{
+    const int64_t most = greatest(bits), wanted = greatest(to);
+    value = value < 0 ? 0 : value > most ? most : value;
+    return (unsigned)(bits == to ? value : (value * wanted + most / 2) / most);
+}
+
+static void put(unsigned char *pixels, size_t at, int bits, unsigned value)
+{
+    const uint16_t wide = (uint16_t)value;
+    if (bits == 16)
+        memcpy(pixels + 2 * at, &wide, 2);
+    else
+        pixels[at] = (unsigned char)value;
+}
+
+/* Returns the index of the component's sample for a column or row of the picture. The component has
+ * `count` of them, each of which stands for `step`. */
+static uint32_t index_of(uint32_t origin, uint32_t at, uint32_t step, uint32_t count)
+{
+    const uint64_t place = ((uint64_t)origin + at) / step,
+                   first = ((uint64_t)origin + step - 1) / step;
+    const uint64_t index = place > first ? place - first : 0;
+    return index < count ? (uint32_t)index : count - 1;
+}
+
+/* Copies channel c of the pixels from its component. */
+static void copy_component(const struct gf_jp2_header *header, int c, const opj_image_t *image,
+                           struct gf_format format, unsigned char *pixels)
+{
+    const struct gf_jp2_component component = header->component[header->order[c]];
+    const opj_image_comp_t *const from = &image->comps[header->order[c]];
+    const int64_t zero = component.is_signed ? (int64_t)1 << (component.bits - 1) : 0;
+    for (int y = 0; y < format.height; y++) {
+        const OPJ_INT32 *const row =
+            from->data +
+            (size_t)index_of(header->y0, (uint32_t)y, (uint32_t)component.dy, from->h) * from->w;
+        const size_t begin = (size_t)y * (size_t)format.width;
+        for (int x = 0; x < format.width; x++) {
+            const uint32_t at = component.dx == 1 ? (uint32_t)x
+                                                  : index_of(header->x0, (uint32_t)x,
+                                                             (uint32_t)component.dx, from->w);
+            put(pixels, (begin + (size_t)x) * (size_t)format.channels + (size_t)c, format.bits,
+                widened(row[at] + zero, component.bits, format.bits));
+        }
+    }
+}
+
+/* Looks the samples of the only component up in the palette. An index beyond its end is its last.
+ */
+static void copy_palette(const struct gf_jp2_header *header, const opj_image_comp_t *from,
+                         struct gf_format format, unsigned char *pixels)
+{
+    const int bits = header->palette.bits, bytes = bits > 8 ? 2 : 1;
+    const size_t count = (size_t)format.width * (size_t)format.height;
+    for (size_t i = 0; i < count; i++) {
+        const int last = header->palette.entries - 1, index = from->data[i];
+        const unsigned char *const entry =
+            header->palette.values + (size_t)(index < 0      ? 0
+                                              : index > last ? last
+                                                             : index) *
+                                         (size_t)(format.channels * bytes);
+        for (int c = 0; c < format.channels; c++)
+            put(pixels, i * (size_t)format.channels + (size_t)c, format.bits,
+                widened(gf_get_be(entry + header->order[c] * bytes, bytes), bits, format.bits));
+    }
+}
+
+static int64_t sample_at(const unsigned char *pixels, size_t at, int bits)
+{
+    uint16_t wide;
+    memcpy(&wide, pixels + (bits == 16 ? 2 * at : 0), 2);
+    return bits == 16 ? wide : pixels[at];
+}
+
+static unsigned clamped(int64_t scaled, int bits)
+{
+    const int64_t most = greatest(bits), value = (scaled + (1 << 15)) >> 16;
+    return (unsigned)(value < 0 ? 0 : value > most ? most : value);
+}
+
+/* Converts sYCC (IEC 61966-2-1, annex F) to sRGB, in units of 1/65536. */
+static void ycc_to_rgb(unsigned char *pixels, struct gf_format format)
+{
+    enum { CR_RED = 91881, CB_GREEN = 22554, CR_GREEN = 46802, CB_BLUE = 116130 };
+    const size_t count = (size_t)format.width * (size_t)format.height;
+    const int64_t half = (int64_t)1 << (format.bits - 1);
+    for (size_t i = 0; i < count; i++) {
+        const size_t at = i * (size_t)format.channels;
+        const int64_t y = sample_at(pixels, at, format.bits) << 16,
+                      cb = sample_at(pixels, at + 1, format.bits) - half,
+                      cr = sample_at(pixels, at + 2, format.bits) - half;
+        put(pixels, at, format.bits, clamped(y + CR_RED * cr, format.bits));
+        put(pixels, at + 1, format.bits, clamped(y - CB_GREEN * cb - CR_GREEN * cr, format.bits));
+        put(pixels, at + 2, format.bits, clamped(y + CB_BLUE * cb, format.bits));
+    }
+}
+
+/* ---- decoding ---- */
+
+/* Whether the decoded picture is what the header said. */
+static bool is_as_declared(const struct gf_jp2_header *header, const opj_image_t *image)
+{
+    bool is = image->numcomps == (OPJ_UINT32)header->components;
+    for (int c = 0; is && c < header->components; c++) {
+        const opj_image_comp_t *const from = &image->comps[c];
+        const uint32_t dx = (uint32_t)header->component[c].dx,
+                       dy = (uint32_t)header->component[c].dy;
+        is = from->data && from->prec == (OPJ_UINT32)header->component[c].bits &&
+             from->w == (header->x1 - 1) / dx + 1 - ((uint64_t)header->x0 + dx - 1) / dx &&
+             from->h == (header->y1 - 1) / dy + 1 - ((uint64_t)header->y0 + dy - 1) / dy;
+    }
+    return is;
+}
+
+static void copy_pixels(const struct jp2_source *jp2, const opj_image_t *image,
+                        unsigned char *pixels)
+{
+    const struct gf_format format = jp2->whole.base.format;
+    const struct gf_jp2_header *const header = &jp2->header;
+    const size_t count = (size_t)format.width * (size_t)format.height;
+    if (header->palette.entries)
+        copy_palette(header, &image->comps[0], format, pixels);
+    for (int c = 0; !header->palette.entries && c < format.channels; c++)
+        copy_component(header, c, image, format, pixels);
+    if (header->space == GF_JP2_YCC)
+        ycc_to_rgb(pixels, format);
+    if (header->premultiplied)
+        gf_pixels_unpremultiply(pixels, count, format.channels, format.bits);
+}
+
+/* Decodes the codestream. A warning that OpenJPEG gives meanwhile is about what it could not
+ * decode; a warning about the header may be about a marker that it does not know. */
+static bool decode_stream(const struct jp2_source *jp2, opj_codec_t *codec,
+                          struct gf_jp2_stream *stream, opj_image_t **image)
+{
+    opj_dparameters_t parameters;
+    opj_stream_t *const opened = gf_jp2_stream_open(stream, false);
+    gf_jp2.opj_set_default_decoder_parameters(&parameters);
+    gf_jp2_prepare(codec, stream, gf_library_threads(&jp2->whole.options));
+    bool done = opened && gf_jp2.opj_setup_decoder(codec, &parameters) &&
+                gf_jp2.opj_read_header(opened, codec, image);
+    if (done) {
+        *stream->why = '\0';
+        done = gf_jp2.opj_decode(codec, opened, *image);
+    }
+    if (opened)
+        gf_jp2.opj_stream_destroy(opened);
+    return done;
+}
+
+static enum gf_status jp2_decode(struct gf_whole_source *source, unsigned char *pixels,
+                                 struct gf_error *error)
+{
+    const struct jp2_source *const jp2 = (struct jp2_source *)source;
+    struct gf_jp2_stream stream = {.data = jp2->header.stream.data,
+                                   .size = jp2->header.stream.size};
+    opj_codec_t *const codec = gf_jp2.opj_create_decompress(OPJ_CODEC_J2K);
+    opj_image_t *image = NULL;
+    enum gf_status status = GF_OK;
+    if (!codec)
+        return gf_fail_memory(error);
+    const bool done = decode_stream(jp2, codec, &stream, &image);
+    gf_jp2.opj_destroy_codec(codec);
+    if (!done || *stream.why)
+        status = gf_whole_source_fail(
+            source, *stream.why ? stream.why : "OpenJPEG cannot decode it", error);
+    else if (!is_as_declared(&jp2->header, image))
+        status = gf_whole_source_fail(source, "its picture is another than its header says", error);
+    else
+        copy_pixels(jp2, image, pixels);
+    if (image)
+        gf_jp2.opj_image_destroy(image);
+    return status;
+}
+
+/* ---- the header ---- */
+
+/* Returns the bytes that OpenJPEG takes for each pixel, beside those of the file: samples of four
+ * bytes in the picture and, unless the only tile becomes the picture, in a tile; structs of
+ * tiles, precincts and code blocks; the list of packets. */
+static double library_bytes(const struct gf_jp2_header *header)
+{
+    enum { SAMPLE = 4, TILE_BYTES = 8000, TILE_CHANNEL_BYTES = 1300 };
+    const double width = header->x1 - header->x0, height = header->y1 - header->y0;
+    const double wide = header->tile_dx < width ? header->tile_dx : width,
+                 high = header->tile_dy < height ? header->tile_dy : height;
+    double samples = 0;
+    for (int c = 0; c < header->components; c++)
+        samples += 1.0 / (header->component[c].dx * header->component[c].dy);
+    const double tile = header->tiles > 1 ? wide * high : 0;
+    const double packets = 2.0 * header->layers * header->components * (header->levels + 1) *
+                           (1 + wide * high * header->includes);
+    return samples * SAMPLE +
+           (samples * tile * SAMPLE + samples * wide * high * header->structs +
+            (double)header->tiles * (TILE_BYTES + TILE_CHANNEL_BYTES * header->components) +
+            packets + (double)header->stream.size) /
+               (width * height);
+}
+
+static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
+{
+    struct gf_jp2_header *const header = &((struct jp2_source *)whole)->header;
+    enum gf_status status =
+        gf_jp2_header_read(&whole->file, whole->name, header, &whole->base.metadata, error);
+    if (status)
+        return status;
+    int bits = header->palette.entries ? header->palette.bits : 0;
+    for (int c = 0; !header->palette.entries && c < header->components; c++)
+        bits = header->component[c].bits > bits ? header->component[c].bits : bits;
+    whole->base.stored =
+        (struct gf_stored){.pages = 1,
+                           .bits = bits,
+                           .colour = header->palette.entries       ? GF_STORED_PALETTE
+                                     : header->space == GF_JP2_YCC ? GF_STORED_YCBCR
+                                                                   : GF_STORED_PLAIN};
+    return gf_whole_source_describe(whole, header->x1 - header->x0, header->y1 - header->y0,
+                                    header->channels, bits > 8 ? 16 : 8, library_bytes(header),
+                                    error);
+}
+
+enum gf_status gf_jp2_source_open(struct gf_input *input, const struct gf_options *options,
+                                  struct gf_source **source, struct gf_error *error)
+{
+    static const struct gf_whole_calls own = {
+        .size = sizeof(struct jp2_source), .read_header = read_header, .decode = jp2_decode};
+    return gf_whole_source_open(&own, input, options, source, error);
+}

@@ -1,0 +1,239 @@
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/time_limit.h"
+#include "codec/common/checks.h"
+#include "codec/common/opening.h"
+#include "codec/common/whole_sink.h"
+#include "codec/jp2/jp2_calls.h"
+#include "codec/jp2/jp2_markers.h"
+
+/* ---- the codestream ---- */
+
+static enum gf_status fail(const struct gf_whole_sink *sink, const struct gf_jp2_stream *stream,
+                           struct gf_error *error)
+{
+    if (stream->out_of_memory)
+        return gf_fail_memory(error);
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: OpenJPEG: %s", gf_output_name(sink->output),
+                   *stream->why ? stream->why : "the picture cannot be encoded");
+}
+
+/* A quality is the PSNR that OpenJPEG aims at: 30 dB, and 0.15 dB for each step of the quality. */
+static void configure(const struct gf_whole_sink *sink, opj_cparameters_t *parameters)
+{
+    enum { LEVELS_MAX = 6 };
+    const struct gf_format format = sink->format;
+    const int least = format.width < format.height ? format.width : format.height;
+    gf_jp2.opj_set_default_encoder_parameters(parameters);
+    parameters->numresolution = 1;
+    while (parameters->numresolution < LEVELS_MAX && least >> parameters->numresolution)
+        parameters->numresolution++;
+    parameters->tcp_numlayers = 1;
+    parameters->tcp_mct = gf_colour_channels(format) == 3;
+    parameters->irreversible = !sink->options.lossless;
+    parameters->cp_disto_alloc = sink->options.lossless;
+    parameters->cp_fixed_quality = !sink->options.lossless;
+    parameters->tcp_distoratio[0] = 30 + 0.15f * (float)sink->options.quality;
+}
+
+/* Copies the pixels to planes of OpenJPEG, and frees them. */
+static opj_image_t *make_image(struct gf_whole_sink *sink)
+{
+    const struct gf_format format = sink->format;
+    const size_t count = (size_t)format.width * (size_t)format.height;
+    opj_image_cmptparm_t planes[GF_JP2_CHANNELS_MAX] = {{0}};
+    for (int c = 0; c < format.channels; c++)
+        planes[c] = (opj_image_cmptparm_t){.dx = 1,
+                                           .dy = 1,
+                                           .w = (OPJ_UINT32)format.width,
+                                           .h = (OPJ_UINT32)format.height,
+                                           .prec = (OPJ_UINT32)format.bits};
+    opj_image_t *const image = gf_jp2.opj_image_create(
+        (OPJ_UINT32)format.channels, planes,
+        gf_colour_channels(format) == 3 ? OPJ_CLRSPC_SRGB : OPJ_CLRSPC_GRAY);
+    if (!image)
+        return NULL;
+    image->x1 = (OPJ_UINT32)format.width;
+    image->y1 = (OPJ_UINT32)format.height;
+    for (int c = 0; c < format.channels; c++) {
+        const unsigned char *const narrow = sink->pixels;
+        const uint16_t *const wide = (const void *)sink->pixels;
+        OPJ_INT32 *const to = image->comps[c].data;
+        for (size_t i = 0, at = (size_t)c; i < count; i++, at += (size_t)format.channels)
+            to[i] = format.bits == 16 ? wide[at] : narrow[at];
+    }
+    free(sink->pixels);
+    sink->pixels = NULL;
+    return image;
+}
+
+static bool encode_stream(opj_codec_t *codec, opj_stream_t *opened, opj_image_t *image)
+{
+    return gf_jp2.opj_start_compress(codec, image, opened) && gf_jp2.opj_encode(codec, opened) &&
+           gf_jp2.opj_end_compress(codec, opened);
+}
+
+static enum gf_status encode_image(const struct gf_whole_sink *sink, opj_image_t *image,
+                                   struct gf_jp2_stream *stream, struct gf_error *error)
+{
+    opj_cparameters_t parameters;
+    opj_codec_t *const codec = gf_jp2.opj_create_compress(OPJ_CODEC_J2K);
+    opj_stream_t *const opened = gf_jp2_stream_open(stream, true);
+    enum gf_status status = codec && opened ? GF_OK : gf_fail_memory(error);
+    configure(sink, &parameters);
+    if (!status) {
+        gf_jp2_prepare(codec, stream, gf_library_threads(&sink->options));
+        if (!gf_jp2.opj_setup_encoder(codec, &parameters, image) ||
+            !encode_stream(codec, opened, image))
+            status = fail(sink, stream, error);
+    }
+    if (opened)
+        gf_jp2.opj_stream_destroy(opened);
+    if (codec)
+        gf_jp2.opj_destroy_codec(codec);
+    return status ? status : gf_time_check(error);
+}
+
+/* ---- the boxes ---- */
+
+static unsigned char *put_be(unsigned char *at, uint64_t value, int bytes)
+{
+    while (bytes)
+        *at++ = (unsigned char)(value >> 8 * --bytes);
+    return at;
+}
+
+static unsigned char *put_head(unsigned char *at, size_t size, const char *type)
+{
+    at = put_be(at, size, 4);
+    memcpy(at, type, 4);
+    return at + 4;
+}
+
+/* Writes pixels per metre: dots per inch exactly, other numbers rounded. */
+static unsigned char *put_fraction(unsigned char *at, double density)
+{
+    enum { INCH = 254, POWER = 4, MOST = 65535 }; /* an inch has 254 / 10^4 metres */
+    const double dots = density * INCH / 1e4;
+    const bool is_dots = fabs(dots - round(dots)) < 1e-3 && dots >= 1 && dots <= MOST;
+    const double whole = is_dots ? round(dots) : round(density);
+    at = put_be(at, (uint64_t)fmin(whole, MOST), 2);
+    return put_be(at, is_dots ? INCH : 1, 2);
+}
+
+static unsigned char *put_density(unsigned char *at, const struct gf_metadata *metadata)
+{
+    enum { OUTER = 26, INNER = 18, INCH = 254, POWER = 4 };
+    if (metadata->density_x < 1 || metadata->density_y < 1)
+        return at;
+    at = put_head(put_head(at, OUTER, "res "), INNER, "resd");
+    unsigned char *const begin = at;
+    at = put_fraction(put_fraction(at, metadata->density_y), metadata->density_x);
+    at = put_be(at, gf_get_be(begin + 2, 2) == INCH ? POWER : 0, 1);
+    return put_be(at, gf_get_be(begin + 6, 2) == INCH ? POWER : 0, 1);
+}
+
+/* The colours, and for each channel what it is if there is alpha. */
+static unsigned char *put_colours(unsigned char *at, const struct gf_whole_sink *sink)
+{
+    enum { HEAD = 8, NUMBERED = 1, PROFILE = 2, COLOUR = 0, OPACITY = 1 };
+    const struct gf_blob *const icc = &sink->metadata.icc;
+    const int channels = sink->format.channels, colours = gf_colour_channels(sink->format);
+    at = put_head(at, HEAD + 3 + (icc->size ? icc->size : 4), "colr");
+    at = put_be(at, icc->size ? PROFILE : NUMBERED, 1);
+    at = put_be(at, 0, 2);
+    if (icc->size) {
+        memcpy(at, icc->data, icc->size);
+        at += icc->size;
+    } else {
+        at = put_be(at, colours == 1 ? GF_JP2_GRAY : GF_JP2_SRGB, 4);
+    }
+    if (channels == colours)
+        return at;
+    at = put_be(put_head(at, HEAD + 2 + 6 * (size_t)channels, "cdef"), (uint64_t)channels, 2);
+    for (int c = 0; c < channels; c++) {
+        at = put_be(at, (uint64_t)c, 2);
+        at = put_be(at, c == colours ? OPACITY : COLOUR, 2);
+        at = put_be(at, c == colours ? 0 : (uint64_t)c + 1, 2);
+    }
+    return at;
+}
+
+static unsigned char *put_block(unsigned char *at, const char *uuid, const struct gf_blob *blob)
+{
+    enum { HEAD = 8 };
+    if (!blob->size)
+        return at;
+    at = put_head(at, HEAD + GF_JP2_UUID_SIZE + blob->size, "uuid");
+    memcpy(at, uuid, GF_JP2_UUID_SIZE);
+    memcpy(at + GF_JP2_UUID_SIZE, blob->data, blob->size);
+    return at + GF_JP2_UUID_SIZE + blob->size;
+}
+
+/* Writes all before the codestream. The box of the codestream is the last, so that it needs no
+ * size. */
+static unsigned char *put_boxes(unsigned char *at, const struct gf_whole_sink *sink)
+{
+    enum { SIGNATURE = 12, TYPE = 20, HEAD = 8, IMAGE = 22, COMPRESSION = 7 };
+    const struct gf_format format = sink->format;
+    const struct gf_metadata *const metadata = &sink->metadata;
+    at = put_be(put_head(at, SIGNATURE, "jP  "), 0x0d0a870a, 4);
+    at = put_head(at, TYPE, "ftyp");
+    memcpy(at, "jp2 \0\0\0\0jp2 ", TYPE - HEAD);
+    at += TYPE - HEAD;
+    unsigned char *const outer = at;
+    at = put_be(put_head(at + HEAD, IMAGE, "ihdr"), (uint64_t)format.height, 4);
+    at = put_be(at, (uint64_t)format.width, 4);
+    at = put_be(at, (uint64_t)format.channels, 2);
+    at = put_be(at, (uint64_t)format.bits - 1, 1);
+    at = put_be(put_be(at, COMPRESSION, 1), 0, 2);
+    at = put_density(put_colours(at, sink), metadata);
+    put_head(outer, (size_t)(at - outer), "jp2h");
+    at = put_block(at, GF_JP2_UUID_EXIF, &metadata->exif);
+    at = put_block(at, GF_JP2_UUID_XMP, &metadata->xmp);
+    at = put_block(at, GF_JP2_UUID_IPTC, &metadata->iptc);
+    return put_head(at, 0, "jp2c");
+}
+
+static enum gf_status jp2_encode(struct gf_whole_sink *sink, struct gf_error *error)
+{
+    enum { BOXES = 512 }; /* is more than the boxes have beside the blocks of metadata */
+    const struct gf_metadata *const metadata = &sink->metadata;
+    struct gf_jp2_stream stream = {.data = NULL};
+    opj_image_t *const image = make_image(sink);
+    unsigned char *const boxes = malloc(BOXES + metadata->icc.size + metadata->exif.size +
+                                        metadata->xmp.size + metadata->iptc.size);
+    enum gf_status status =
+        image && boxes ? encode_image(sink, image, &stream, error) : gf_fail_memory(error);
+    if (image)
+        gf_jp2.opj_image_destroy(image);
+    if (!status)
+        status =
+            gf_output_write(sink->output, boxes, (size_t)(put_boxes(boxes, sink) - boxes), error);
+    if (!status)
+        status = gf_output_write(sink->output, stream.data, stream.size, error);
+    free(boxes);
+    free(stream.data);
+    return status;
+}
+
+struct gf_codec_memory gf_jp2_sink_memory(struct gf_format format, const struct gf_options *options)
+{
+    /* For each sample, measured of noise, which takes most. */
+    const double lossy_bytes = 9.5, lossless_bytes = format.bits == 16 ? 14.5 : 11;
+    const double bytes = options->lossless ? lossless_bytes : lossy_bytes;
+    return gf_whole_sink_memory(format, bytes * format.channels);
+}
+
+enum gf_status gf_jp2_sink_open(struct gf_output *output, struct gf_format format,
+                                const struct gf_metadata *metadata,
+                                const struct gf_options *options, struct gf_sink **sink,
+                                struct gf_error *error)
+{
+    enum { SIDE_MAX = 1 << 28 };
+    static const struct gf_whole_encoder encoder = {"JPEG 2000", SIDE_MAX, jp2_encode};
+    return gf_whole_sink_open(&encoder, output, format, format, metadata, options, sink, error);
+}
