@@ -345,6 +345,56 @@ static void test_rows_never_go_back(void **state)
     }
 }
 
+/* Asserts that the parts of the scratch memory, for rows y .. y + rows - 1, lie within the bytes
+ * that the stage asks for. */
+static void assert_scratch_fits(const char *label, int y, int rows)
+{
+    static unsigned char memory[1];
+    const struct gf_stage *const stage = &plan.stage[0];
+    const struct gf_region_run *const run = stage->params;
+    const struct gf_view out = {.format = stage->out, .y = y, .rows = rows};
+    const size_t bytes = stage->filter->cpu_scratch(stage, rows);
+    for (int b = 0; b < run->boxes; b++) {
+        struct gf_region_band band;
+        if (!gf_region_band(stage, b, &out, memory, &band))
+            continue;
+        for (int i = 0; i < band.box->count; i++) {
+            const struct gf_stage *const own = &run->stage[band.box->first + i];
+            const int made = band.cut[i + 1].end - band.cut[i + 1].first;
+            const size_t used =
+                (size_t)(band.scratch - memory) +
+                (own->filter->cpu_scratch ? own->filter->cpu_scratch(own, made) : 0);
+            if (used > bytes)
+                fail_msg("%s: rows %d..%d use %zu bytes of %zu", label, y, y + rows - 1, used,
+                         bytes);
+        }
+    }
+}
+
+static void test_scratch(void **state)
+{
+    static const char *const chains[] = {
+        "blur=5:region=3 40 9 20/30 70 5 30",
+        "pixelate=8:region=3 43 9 20/30 75 5 3",
+        "pixelate=30:region=3 13 9 70",
+        "blur=3:border=wrap:region=0 0 9 100",
+        "vflip=region=0 20 9 60",
+        "lens=0.3:region=5 5 40 80",
+        "perspective=keystone:region=5 5 40 80",
+        "lensblur=4:region=5 5 40 80",
+    };
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+        for (int channels = 3; channels <= 4; channels++) {
+            plan_region(chains[i], format_of(50, 100, channels, 8));
+            for (int rows = 1; rows <= 100; rows++) {
+                for (int y = 0; y + rows <= 100; y++)
+                    assert_scratch_fits(chains[i], y, rows);
+            }
+            drop_region();
+        }
+    }
+}
+
 static void assert_message(const char *text, struct gf_format format, const char *message)
 {
     struct gf_error error = {0};
@@ -385,7 +435,7 @@ int main(void)
         cmocka_unit_test(test_every_filter), cmocka_unit_test(test_places),
         cmocka_unit_test(test_soft_edges),   cmocka_unit_test(test_mask),
         cmocka_unit_test(test_boxes),        cmocka_unit_test(test_rows_never_go_back),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_scratch),      cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests_name("region", tests, make_folder, remove_folder);
 }

@@ -19,6 +19,26 @@
 #include "report/profile/profile_report.h"
 #include "report/text.h"
 
+static void put_regions(FILE *file)
+{
+    gf_man_prose(
+        file,
+        "Filters that keep the picture's size and go through it once also take a region, by name. "
+        "Pixels beyond it keep their samples, and only the rows that it touches are filtered. What "
+        "a filter makes is the same as without a region: it reads beyond it, and *equalize*, "
+        "*normalize* and other filters with statistics take these of the whole picture. A filter "
+        "that makes more channels gives them to the whole picture; one that makes fewer keeps the "
+        "picture's.\n"
+        "A shape may lie beyond the picture; WIDTHxHEIGHT+X+Y is a rectangle, too. Of shapes that "
+        "overlap the one that covers a pixel most counts. A pixel becomes v + c (f - v) with the "
+        "filter's result f and the coverage c; colours count by their alphas. In a rectangle c is "
+        "d / feather, at most 1, with the distance d of the pixel's middle from the edge; in an "
+        "ellipse d is (1 - r) times the smaller half axis, with r = 1 on the edge. A mask counts "
+        "by its luma times its alpha, interpolated linearly.");
+    for (const struct gf_param *param = gf_region_params; param->name; param++)
+        gf_man_param(file, param);
+}
+
 static void put_head(FILE *file)
 {
     fprintf(file, ".TH GPUFILTER 1 \"\" \"gpufilter %s\" \"User commands\"\n", gf_version());
@@ -44,19 +64,9 @@ static void put_head(FILE *file)
               "a colon is quoted with '' or \"\", from its first character on, or escaped with a "
               "backslash; quotes elsewhere are characters as any other.\n"
               "Adjacent filters that need only the pixel itself are evaluated together and "
-              "rounded once.\n"
-              "Filters that keep the picture's size and go through it once also take a region, by "
-              "name. Pixels beyond it keep their samples, and only the rows that it touches are "
-              "filtered. What a filter makes is the same as without a region: it reads beyond it, "
-              "and *equalize*, *normalize* and other filters with statistics take these of the "
-              "whole picture. A shape may lie beyond the picture. Of shapes that overlap the one "
-              "that covers a pixel most counts. A pixel becomes v + c (f - v) with the filter's "
-              "result f and the coverage c; colours count by their alphas. In a rectangle c is d / "
-              "feather, at most 1, with the distance d of the pixel's middle from the edge; in an "
-              "ellipse d is (1 - r) times the smaller half axis, with r = 1 on the edge. A mask "
-              "counts by its luma times its alpha, interpolated linearly.");
-    for (const struct gf_param *param = gf_region_params; param->name; param++)
-        gf_man_param(file, param);
+              "rounded once.");
+    fputs(".PP\n", file);
+    put_regions(file);
 }
 
 static void put_options(FILE *file)
