@@ -244,7 +244,7 @@ static const struct gf_option options[] = {
      .help = "limit of host memory; a picture that needs more is refused; by default three quarters of the memory there is, and for a decoder 1 GiB or 16 KiB for each byte of the file; suffixes K, M, G"},
     {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
      .greatest = MEMORY_GREATEST, .offset = AT(options.device_memory_bytes),
-     .help = "limit of device memory; by default what is free"},
+     .help = "limit; by default what is free"},
     {.name = "codec", .type = GF_OPTION_CHOICE, .choices = codecs, .offset = AT(options.codec),
      .help = "where JPEGs, and PNGs of level 1, are decoded and encoded, with the same result; auto: on the GPU, where a GPU runs and can do it"},
     {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
