@@ -289,7 +289,7 @@ static const struct gf_option options[] = {
      .help = "this text, or a filter's parameters, an example and its definition" GF_STUDY("; --help=study FILTER: the variants of its CUDA kernels")},
     {.name = "examples", .argument = "WORD", .type = GF_OPTION_WORDS, .optional = true,
      .action = GF_ACTION_EXAMPLES, .offset = AT(examples),
-     .help = "commands of the cookbook that have a word, such as gps, or of all words in quotes"},
+     .help = "commands of the cookbook that have a word"},
     {.name = "list", .type = GF_OPTION_CHOICE, .optional = true, .choices = lists,
      .implied = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(form),
      .help = "list the filters with their parameters"},

@@ -225,7 +225,10 @@ struct gf_codec_memory gf_jp2_sink_memory(struct gf_format format, const struct 
     /* For each sample, measured of noise, which takes most. */
     const double lossy_bytes = 9.5, lossless_bytes = format.bits == 16 ? 14.5 : 11;
     const double bytes = options->lossless ? lossless_bytes : lossy_bytes;
-    return gf_whole_sink_memory(format, bytes * format.channels);
+    const uint64_t THREAD_BYTES = 576 << 10; /* measured */
+    struct gf_codec_memory memory = gf_whole_sink_memory(format, bytes * format.channels);
+    memory.bytes += (uint64_t)(gf_library_threads(options) - 1) * THREAD_BYTES;
+    return memory;
 }
 
 enum gf_status gf_jp2_sink_open(struct gf_output *output, struct gf_format format,
