@@ -16,7 +16,8 @@ enum gf_param_type {
     GF_TYPE_FLOAT,  /* double, least..greatest */
     GF_TYPE_INT,    /* int, least..greatest */
     GF_TYPE_CHOICE, /* int, an index into choices */
-    GF_TYPE_WORD,   /* double, least..greatest, or the word choices[0], which is stored as NaN */
+    GF_TYPE_WORD,   /* double, least..greatest, or a word of choices: choices[0] is stored as NaN,
+                     * choices[i] as greatest + i */
     GF_TYPE_LENGTH, /* struct gf_length: pixels ("640"), or per cent of the input ("50%") */
     GF_TYPE_MATRIX, /* struct gf_matrix: "0 1 0/1 -4 1/0 1 0", or a name of choices */
     GF_TYPE_FILE,   /* char[GF_FILE_NAME_SIZE], the name of a file, or one of choices; "" if none is
@@ -56,7 +57,7 @@ struct gf_param {
                     * use */
     bool required; /* it has no default */
     double value;  /* the default value; for a choice its index; for a colour 0xRRGGBB, or -1 less
-                    * the index of a word; NaN for the word of a GF_TYPE_WORD */
+                    * the index of a word; NaN for the first word of a GF_TYPE_WORD */
     double least, greatest;      /* the limits, in the same form; any finite number */
     const char *const *choices;  /* ends with NULL */
     const char *help;            /* the meaning of the parameter, with units */

@@ -227,6 +227,19 @@ static enum gf_status set_number(const struct gf_filter *filter, const struct gf
     return GF_OK;
 }
 
+/* Reads a number or a word. */
+static enum gf_status set_word(const struct gf_filter *filter, const struct gf_param *param,
+                               const char *text, double *value, struct gf_error *error)
+{
+    const int word = find_choice(param->choices, text);
+    if (word < 0 && isalpha((unsigned char)*text))
+        return unknown_choice(filter, param, text, " or a number", error);
+    if (word < 0)
+        return set_number(filter, param, text, value, error);
+    *value = word ? param->greatest + word : NAN;
+    return GF_OK;
+}
+
 static enum gf_status set_words(const struct gf_filter *filter, const struct gf_param *param,
                                 const char *text, const char *what, char *value,
                                 struct gf_error *error)
@@ -278,11 +291,7 @@ enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct g
     case GF_TYPE_TEXT:
         return set_words(filter, param, text, "a text", member, error);
     case GF_TYPE_WORD:
-        if (!strcmp(text, param->choices[0])) {
-            *(double *)member = NAN;
-            return GF_OK;
-        }
-        return set_number(filter, param, text, member, error);
+        return set_word(filter, param, text, member, error);
     case GF_TYPE_FLOAT:
         return set_number(filter, param, text, member, error);
     case GF_TYPE_INT:

@@ -28,12 +28,16 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
 {
     int choices = 0;
     switch (param->type) {
+    case GF_TYPE_WORD:
+        while (param->choices[choices])
+            choices++;
+        if (set >= GF_SELFTEST_CHOICES)
+            return append(text, length, "%s",
+                          param->choices[((int)set - GF_SELFTEST_CHOICES) % choices]);
+        /* fallthrough */
     case GF_TYPE_FLOAT:
     case GF_TYPE_INT:
-    case GF_TYPE_WORD:
     case GF_TYPE_RELATIVE:
-        if (set == GF_SELFTEST_CHOICES && param->type == GF_TYPE_WORD)
-            return append(text, length, "%s", param->choices[0]);
         return append(text, length, "%.9g",
                       set == GF_SELFTEST_LEAST ? param->least : param->greatest);
     case GF_TYPE_MATRIX:
@@ -68,19 +72,37 @@ static size_t append_value(char *text, size_t length, const struct gf_param *par
     return length;
 }
 
+/* Other numbers may matter beside a word alone. Each word is therefore tried with the defaults,
+ * then with the least numbers, then with the greatest ones. */
+static enum gf_selftest_set numbers_beside_words(int set, int words)
+{
+    return (enum gf_selftest_set)(set < GF_SELFTEST_CHOICES ? set
+                                                            : (set - GF_SELFTEST_CHOICES) / words);
+}
+
+static bool is_number(const struct gf_param *param)
+{
+    return param->type == GF_TYPE_INT || param->type == GF_TYPE_FLOAT;
+}
+
 bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text)
 {
     const struct gf_param *const list = gf_filter_params(filter);
     size_t length = append(text, 0, "%s", gf_filter_name(filter));
     bool more = set <= GF_SELFTEST_GREATEST;
     char separator = '=';
+    enum gf_selftest_set numbers = (enum gf_selftest_set)set;
     for (int i = 0; list[i].name; i++) {
         int choices = 0;
         while (list[i].choices && list[i].choices[choices])
             choices++;
+        if (list[i].type == GF_TYPE_WORD && choices > 1) {
+            more |= set < GF_SELFTEST_CHOICES + choices * GF_SELFTEST_CHOICES;
+            numbers = numbers_beside_words(set, choices);
+        }
         more |= set < choices + 1;
-        const bool wanted = list[i].required || set == GF_SELFTEST_LEAST ||
-                            set == GF_SELFTEST_GREATEST ||
+        const bool wanted = list[i].required || numbers == GF_SELFTEST_LEAST ||
+                            numbers == GF_SELFTEST_GREATEST ||
                             (list[i].type == GF_TYPE_LENGTH && i == 0) ||
                             (set >= GF_SELFTEST_CHOICES &&
                              (list[i].type == GF_TYPE_CHOICE || list[i].type == GF_TYPE_WORD ||
@@ -88,7 +110,8 @@ bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text)
         if (!wanted || list[i].type == GF_TYPE_FILE)
             continue;
         length = append(text, length, "%c%s=", separator, list[i].name);
-        length = append_value(text, length, &list[i], (enum gf_selftest_set)set);
+        length = append_value(text, length, &list[i],
+                              is_number(&list[i]) ? numbers : (enum gf_selftest_set)set);
         separator = ':';
     }
     return more;

@@ -185,6 +185,12 @@ struct gf_filter {
         .name = #member, .type = GF_TYPE_WORD, .offset = offsetof(type_, member), .value = value_, \
         .least = least_, .greatest = greatest_, .choices = choices_, .help = help_ \
     }
+/* Returns the index of the word that the value of such a parameter stands for, or -1 for a number.
+ */
+static inline int gf_param_word(const struct gf_param *param, double value)
+{
+    return isnan(value) ? 0 : value > param->greatest ? (int)(value - param->greatest) : -1;
+}
 #define GF_PARAM_LENGTH(type_, member, least_, greatest_, help_) \
     { \
         .name = #member, .type = GF_TYPE_LENGTH, .offset = offsetof(type_, member), \

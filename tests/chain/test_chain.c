@@ -357,7 +357,8 @@ static void test_errors(void **state)
     assert_error("blur,,blur", "a filter's name is missing at ',blur'");
     assert_error(",", "a filter's name is missing at ','");
     assert_error("=2", "a filter's name is missing at '=2'");
-    assert_error("threshold=otso", "threshold: value=otso is not a number");
+    assert_error("threshold=otso",
+                 "threshold: value=otso is none of otsu, adaptive, gaussian, sauvola or a number");
     assert_error("rotate=45:bilinear",
                  "rotate: kernel=bilinear is none of linear, cubic, lanczos3, nearest");
     struct gf_error error = {0};

@@ -61,7 +61,9 @@ static void add_value(const struct gf_param *param, char *text, size_t size)
         break;
     case GF_TYPE_WORD:
         if (draw(2)) {
-            snprintf(text, size, "%s", param->choices[0]);
+            while (param->choices[choices])
+                choices++;
+            snprintf(text, size, "%s", param->choices[choices > 1 ? draw(choices) : 0]);
             break;
         }
         /* fallthrough */

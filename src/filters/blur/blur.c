@@ -5,25 +5,20 @@
 #include "pixel/gauss/gauss_rows.h"
 #include "pixel/stencil.h"
 
-struct blur {
-    double sigma;
-    int border;
-};
-
 static const struct gf_param blur_params[] = {
-    GF_PARAM(struct blur, sigma, 1.5, 0.1, 250, "standard deviation, in pixels"),
-    GF_PARAM_BORDER(struct blur),
+    GF_PARAM(struct gf_blur_params, sigma, 1.5, 0.1, 250, "standard deviation, in pixels"),
+    GF_PARAM_BORDER(struct gf_blur_params),
     {0},
 };
 
 static int blur_radius(const void *params)
 {
-    return gf_gauss_radius(((const struct blur *)params)->sigma);
+    return gf_gauss_radius(((const struct gf_blur_params *)params)->sigma);
 }
 
 static enum gf_status blur_prepare(struct gf_stage *stage, struct gf_error *error)
 {
-    const struct blur *const blur = stage->params;
+    const struct gf_blur_params *const blur = stage->params;
     struct gf_blur *const constants = stage->constants;
     gf_gauss_init(&constants->gauss, blur->sigma);
     constants->border = blur->border;
@@ -87,7 +82,7 @@ static const char *refuses_words(const struct gf_stage *stage)
 
 static const char *refuses_tensor(const struct gf_stage *stage)
 {
-    return gf_gauss_tensor_refuses(stage, ((const struct blur *)stage->params)->sigma);
+    return gf_gauss_tensor_refuses(stage, ((const struct gf_blur_params *)stage->params)->sigma);
 }
 
 static size_t separable_scratch(const struct gf_stage *stage, int rows)
@@ -159,7 +154,7 @@ const struct gf_filter gf_blur_filter = {
     .definition =
         "The weights are exp(-i^2 / (2 sigma^2)) for i = -r..r with r = ceil(3 sigma), normalised; "
         "columns first, then rows. 8 bits are computed in fixed point, 16 bits in floats.",
-    GF_PARAMS(struct blur, blur_params),
+    GF_PARAMS(struct gf_blur_params, blur_params),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 0.8, .row = 0.15},

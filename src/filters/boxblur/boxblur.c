@@ -6,25 +6,21 @@
 #include "base/target_clones.h"
 #include "pixel/stencil.h"
 
-struct boxblur {
-    int radius, border;
-};
-
 static const struct gf_param boxblur_params[] = {
-    GF_PARAM_INT(struct boxblur, radius, 1, 0, 500,
+    GF_PARAM_INT(struct gf_boxblur_params, radius, 1, 0, 500,
                  "in pixels: the window is 2 radius + 1 on a side"),
-    GF_PARAM_BORDER(struct boxblur),
+    GF_PARAM_BORDER(struct gf_boxblur_params),
     {0},
 };
 
 static int boxblur_radius(const void *params)
 {
-    return ((const struct boxblur *)params)->radius;
+    return ((const struct gf_boxblur_params *)params)->radius;
 }
 
 static enum gf_status boxblur_prepare(struct gf_stage *stage, struct gf_error *error)
 {
-    const struct boxblur *const params = stage->params;
+    const struct gf_boxblur_params *const params = stage->params;
     const uint32_t n = (uint32_t)((2 * params->radius + 1) * (2 * params->radius + 1));
     int shift = 0;
     while (n >> (shift + 1))
@@ -231,7 +227,7 @@ const struct gf_filter gf_boxblur_filter = {
     .definition =
         "Mean of the (2 radius + 1)^2 window, exact, rounded half up. The time hardly depends on "
         "the radius.",
-    GF_PARAMS(struct boxblur, boxblur_params),
+    GF_PARAMS(struct gf_boxblur_params, boxblur_params),
     .kind = GF_STENCIL,
     .within_alpha = true,
     .cost = {.pixel = 1.0, .row = 0.01},

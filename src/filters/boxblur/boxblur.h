@@ -10,6 +10,10 @@
 #include "base/host_device.h"
 #include "gpufilter/image.h"
 
+struct gf_boxblur_params {
+    int radius, border;
+};
+
 /* Divides the sum of n samples by n, rounded (a half up): (sum + n / 2) / n in integers, by a
  * multiplication, for odd n up to 1001 x 1001. With m = floor(2^(31 + shift) / n) + 1 and shift =
  * floor(log2 n), the error of num * m / 2^(31 + shift) is below 1 / n as long as 256 n < 2^30. The

@@ -5,7 +5,7 @@
 
 #include "base/target_clones.h"
 #include "pixel/sample.h"
-#include "pixel/stencil.h"
+#include "pixel/window_sums.h"
 #include "stage/border.h"
 
 struct guided {
@@ -48,17 +48,14 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     return GF_OK;
 }
 
-/* Arrays of a row's samples. An array with `room` in its name has 2 radius more pixels, half of
- * them in front of the row, and one more pixel in front of these, so that the sample before any
- * window can be read. */
+/* Arrays of a row's samples. An array with `room` in its name has gf_window_room() numbers. */
 struct work {
     const struct gf_guided *guided;
-    const struct gf_view *in;
-    /* row: the middle row of the columns' sums; -1: there are no sums yet */
-    int channels, samples, row;
-    int32_t *column, *column_room, *sum;    /* sums of samples */
-    double *square, *square_room, *squares; /* sums of squared samples */
-    int32_t *slope, *base, *base_sum;       /* sums of lines over the window's rows */
+    struct gf_column_sums sums;
+    int samples;
+    int32_t *column_room, *sum;       /* sums of samples */
+    double *square_room, *squares;    /* sums of squared samples */
+    int32_t *slope, *base, *base_sum; /* sums of lines over the window's rows */
     int32_t *slope_room, *base_room, *slope_sum;
     int32_t *line; /* a ring of rows of lines: [2 radius + 1][slopes, bases] */
 };
@@ -67,16 +64,11 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
 {
     struct gf_carver carver = {.base = base};
     const int radius = gf_stage_radius(stage) / 2;
-    const size_t samples = gf_samples(stage->in);
-    const size_t room = samples + (size_t)(2 * radius + 2) * (size_t)stage->in.channels;
-    *work = (struct work){.guided = stage->constants,
-                          .channels = stage->in.channels,
-                          .samples = (int)samples,
-                          .row = -1};
-    work->column = gf_carve(&carver, samples * sizeof(int32_t));
+    const size_t samples = gf_samples(stage->in), room = gf_window_room(stage->in, radius);
+    *work = (struct work){.guided = stage->constants, .samples = (int)samples};
+    work->sums = gf_column_sums_carve(&carver, stage->in, radius, gf_stage_border(stage));
     work->column_room = gf_carve(&carver, room * sizeof(int32_t));
     work->sum = gf_carve(&carver, samples * sizeof(int32_t));
-    work->square = gf_carve(&carver, samples * sizeof(double));
     work->square_room = gf_carve(&carver, room * sizeof(double));
     work->squares = gf_carve(&carver, samples * sizeof(double));
     work->slope = gf_carve(&carver, samples * sizeof(int32_t));
@@ -95,81 +87,8 @@ static size_t scratch_bytes(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage);
 }
 
-/* Adds a row to the columns' sums (sign 1) or subtracts it (sign -1). */
-GF_TARGET_CLONES static void add_samples(const unsigned char *row, int bits, int sign, int samples,
-                                         int32_t *restrict column, double *restrict square)
-{
-    if (bits == 8) {
-        for (int i = 0; i < samples; i++) {
-            const int v = row[i];
-            column[i] += sign * v;
-            square[i] += (double)(sign * v * v);
-        }
-    } else {
-        for (int i = 0; i < samples; i++) {
-            const int v = ((const gf_u16_any *)row)[i];
-            column[i] += sign * v;
-            square[i] += (double)sign * v * v;
-        }
-    }
-}
-
-static void add_row(struct work *work, int row, int sign)
-{
-    const int from = gf_border_index(row, work->in->format.height, work->guided->border);
-    if (from >= 0)
-        add_samples(gf_view_row(work->in, from), work->in->format.bits, sign, work->samples,
-                    work->column, work->square);
-}
-
-/* Computes the columns' sums around a row. If the sums of a neighbouring row are there, one row is
- * added and one subtracted. */
-static void go_to_row(struct work *work, int row)
-{
-    const int radius = work->guided->radius;
-    if (work->row >= 0 && row == work->row + 1) {
-        add_row(work, row + radius, 1);
-        add_row(work, row - radius - 1, -1);
-    } else if (work->row >= 0 && row == work->row - 1) {
-        add_row(work, row - radius, 1);
-        add_row(work, row + radius + 1, -1);
-    } else if (row != work->row) {
-        memset(work->column, 0, (size_t)work->samples * sizeof *work->column);
-        memset(work->square, 0, (size_t)work->samples * sizeof *work->square);
-        for (int i = -radius; i <= radius; i++)
-            add_row(work, row + i, 1);
-    }
-    work->row = row;
-}
-
-/* Computes the sums of windows along a row, over samples that are `channels` apart. The first sum
- * is added up; each later sum is the sum before it, plus one column and minus one column. */
-#define GF_GUIDED_SLIDE(name, type) \
-    static void name(const struct work *work, const type *column, type *room, type *sum) \
-    { \
-        const int channels = work->channels, radius = work->guided->radius; \
-        type *const first = room + (radius + 1) * channels; \
-        const int border = work->guided->border; \
-        memcpy(first, column, (size_t)work->samples * sizeof *column); \
-        gf_stencil_pad(first, work->samples / channels, radius, (size_t)channels * sizeof *column, \
-                       border); \
-        for (int c = 0; c < channels; c++) { \
-            type total = 0; \
-            for (int i = -radius; i < radius; i++) \
-                total += first[i * channels + c]; \
-            const type *ahead = first + radius * channels + c, \
-                       *behind = first - radius * channels + c; \
-            for (int i = c; i < work->samples; i += channels) { \
-                total += *ahead; \
-                sum[i] = total; \
-                total -= *behind; \
-                ahead += channels; \
-                behind += channels; \
-            } \
-        } \
-    }
-GF_GUIDED_SLIDE(slide, int32_t)
-GF_GUIDED_SLIDE(slide_squares, double)
+GF_WINDOW_SLIDE(slide, int32_t)
+GF_WINDOW_SLIDE(slide_squares, double)
 
 GF_TARGET_CLONES static void find_lines(const struct gf_guided guided, const int32_t *restrict sum,
                                         const double *restrict squares, int samples,
@@ -196,7 +115,7 @@ GF_TARGET_CLONES static void add_lines(int sign, const int32_t *restrict line, i
 static void enter_row(struct work *work, int row, bool replaces)
 {
     const int side = 2 * work->guided->radius + 1, samples = work->samples;
-    const int from = gf_border_index(row, work->in->format.height, work->guided->border);
+    const int from = gf_border_index(row, work->sums.in->format.height, work->guided->border);
     int32_t *const line = work->line + (size_t)((row + side) % side) * 2 * (size_t)samples;
     if (replaces)
         add_lines(-1, line, samples, work->slope, work->base);
@@ -204,10 +123,10 @@ static void enter_row(struct work *work, int row, bool replaces)
         memset(line, 0, 2 * (size_t)samples * sizeof *line);
         return;
     }
-    if (from != work->row) {
-        go_to_row(work, from);
-        slide(work, work->column, work->column_room, work->sum);
-        slide_squares(work, work->square, work->square_room, work->squares);
+    if (from != work->sums.row) {
+        gf_column_sums_go_to(&work->sums, from);
+        slide(&work->sums, work->sums.column, work->column_room, work->sum);
+        slide_squares(&work->sums, work->sums.square, work->square_room, work->squares);
     }
     find_lines(*work->guided, work->sum, work->squares, samples, line, line + samples);
     add_lines(1, line, samples, work->slope, work->base);
@@ -233,7 +152,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
 {
     struct work work;
     carve(&work, scratch, stage);
-    work.in = in;
+    work.sums.in = in;
     const int radius = work.guided->radius;
     memset(work.slope, 0, (size_t)work.samples * sizeof *work.slope);
     memset(work.base, 0, (size_t)work.samples * sizeof *work.base);
@@ -241,8 +160,8 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         enter_row(&work, row, false);
     for (int y = out->y; y < out->y + out->rows; y++) {
         enter_row(&work, y + radius, y > out->y);
-        slide(&work, work.slope, work.slope_room, work.slope_sum);
-        slide(&work, work.base, work.base_room, work.base_sum);
+        slide(&work.sums, work.slope, work.slope_room, work.slope_sum);
+        slide(&work.sums, work.base, work.base_room, work.base_sum);
         put_row(*work.guided, work.slope_sum, work.base_sum, gf_view_row(in, y), stage->in.bits,
                 work.samples, gf_view_row(out, y));
     }

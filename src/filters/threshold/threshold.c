@@ -4,15 +4,27 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "filters/threshold/local.h"
 #include "pixel/histogram/histogram_counters.h"
 #include "pixel/point/point.h"
 
-static const char *const words[] = {"otsu", NULL};
+static const char *const words[] = {"otsu", "adaptive", "gaussian", "sauvola", NULL};
 
-static const struct gf_param params[] = {
+const struct gf_param gf_threshold_params[] = {
     GF_PARAM_WORD(
         struct gf_threshold, value, 0.5, 0, 1, words,
-        "a part of the full scale; or otsu, the level that separates dark from light pixels best"),
+        "a part of the full scale; otsu, the level that separates dark from light pixels best; or "
+        "a threshold for each pixel by the pixels around it: adaptive, their mean; gaussian, their "
+        "mean that weighs near ones more; sauvola, their mean and deviation"),
+    GF_PARAM_INT(struct gf_threshold, radius, 12, 1, GF_THRESHOLD_RADIUS_MAX,
+                 "of the window around a pixel, 2 radius + 1 on a side: larger than the strokes"),
+    GF_PARAM(struct gf_threshold, offset, 0.03, -1, 1,
+             "how far below the mean the threshold lies (adaptive, gaussian), as a part of the "
+             "full scale: 3%"),
+    GF_PARAM(struct gf_threshold, k, 0.2, 0, 1,
+             "how much the deviation counts (sauvola): the threshold lies k below the mean where "
+             "all pixels are alike"),
+    GF_PARAM_BORDER(struct gf_threshold),
     {0},
 };
 
@@ -107,6 +119,32 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     return GF_OK;
 }
 
+static enum gf_status gray_point(const struct gf_stage *stage, struct gf_point_builder *builder,
+                                 struct gf_error *error)
+{
+    gf_point_luma(builder);
+    return GF_OK;
+}
+
+static const struct gf_filter gray = {
+    .name = "threshold-gray", .kind = GF_POINT, .shape = shape, .point = gray_point};
+
+extern const struct gf_filter gf_threshold_filter;
+
+/* One threshold for all pixels is a point filter; a threshold for each pixel takes a stencil. */
+static void expand(const void *params_, const struct gf_extent *extent, struct gf_parts *parts)
+{
+    const struct gf_threshold *const threshold = params_;
+    const int word = gf_param_word(gf_threshold_params, threshold->value);
+    if (word <= GF_THRESHOLD_OTSU) {
+        gf_parts_add(parts, &gf_threshold_filter, threshold, sizeof *threshold);
+        return;
+    }
+    gf_parts_add(parts, &gray, NULL, 0);
+    gf_parts_add(parts, word == GF_THRESHOLD_SAUVOLA ? &gf_threshold_sauvola : &gf_threshold_local,
+                 threshold, sizeof *threshold);
+}
+
 extern gf_launcher gf_threshold_branch_cuda, gf_threshold_predicated_cuda,
     gf_threshold_branch_free_cuda;
 /* The function refuses() of the variants that count levels. */
@@ -130,17 +168,26 @@ static const char *only_otsu_of_16_bits(const struct gf_stage *stage)
 
 const struct gf_filter gf_threshold_filter = {
     .name = "threshold",
-    .synonyms = "binarize",
+    .synonyms =
+        "binarize adaptive adaptivethreshold adaptive-threshold lat local localthreshold sauvola",
     .summary = "black and white by a threshold",
     .definition =
         "M where the luma, rounded to a sample, is value M or more, else 0; in one channel. Alpha "
         "is kept.\n"
-        "otsu: M above the level that makes the variance between the two classes largest.",
-    GF_PARAMS(struct gf_threshold, params),
+        "otsu: M above the level that makes the variance between the two classes largest.\n"
+        "adaptive, gaussian: M where the luma is above m - ceil(offset M), else 0; m is the luma "
+        "after boxblur=radius, or after blur with sigma = 0.3 radius + 0.5, rounded to a sample, "
+        "as in OpenCV's adaptiveThreshold with blockSize = 2 radius + 1 and C = offset M.\n"
+        "sauvola: M where the luma is above m (1 + k (s / (M / 2) - 1)), with the mean m and the "
+        "standard deviation s of the window, which are not rounded, as in scikit-image's "
+        "threshold_sauvola (which has border=reflect).",
+    .example = "threshold=adaptive",
+    GF_PARAMS(struct gf_threshold, gf_threshold_params),
     .kind = GF_POINT,
     .cost = {.pixel = 0.7},
     .shape = shape,
     .statistic = statistic,
+    .expand = expand,
     .point = point,
     .cuda = GF_CUDA(
         GF_HISTOGRAM_COUNTERS(only_otsu, only_otsu_of_8_bits, only_otsu_of_16_bits),

@@ -22,6 +22,7 @@ from local import local
 from shapes import shapes
 from layers import make as layers
 from sizes import sizes
+from thresholds import thresholds
 from tone import tone
 from warps import warps
 
@@ -312,6 +313,7 @@ def main():
     shapes(functools.partial(golden, series="shape"), rgb, gray, gray16, rgba)
     LIST.extend(layers())
     blurs(functools.partial(golden, series="soft"), rounded, rgb, gray, gray16, rgba)
+    thresholds(functools.partial(golden, series="bw"), luma, gray, gray16, rgb)
     with open(os.path.join(HERE, "list.txt"), "w") as file:
         file.write("\n".join(LIST) + "\n")
 

@@ -1,0 +1,162 @@
+/* The local thresholds. The mean of a window comes from the kernels of boxblur or blur; another
+ * kernel compares the picture with it. Sauvola's threshold has a kernel of its own. */
+#include "filters/threshold/threshold.h"
+
+#include "cuda/common/window_sums.cuh"
+
+enum { THREADS = 256, STRIP = 64, GRID_Y_MAX = 65535 };
+
+/* ---- the mean of a window ---- */
+
+struct compare_args {
+    struct view_pair p;
+    int offset;
+    bool alpha;
+};
+
+/* Compares VECTOR bytes of the picture with those of the means, which the result replaces. */
+template <class Sample>
+static __global__ void __launch_bounds__(THREADS) compare_kernel(const struct compare_args args)
+{
+    enum { SAMPLES = VECTOR / sizeof(Sample), MAX = (Sample)~0 };
+    const struct view_pair &p = args.p;
+    const int samples = p.width * p.channels;
+    const struct position at =
+        position_of(blockIdx.x * THREADS + threadIdx.x, p.rows, ceil_div(samples, SAMPLES));
+    const int first = (int)at.column * SAMPLES, count = min((int)SAMPLES, samples - first);
+    if (at.row >= (unsigned)p.rows || count <= 0)
+        return;
+    const Sample *const from = (const Sample *)(p.in + (size_t)at.row * p.in_pitch) + first;
+    Sample *const to = (Sample *)(p.out + (size_t)at.row * p.out_pitch) + first;
+    union {
+        uint4 vector;
+        Sample sample[SAMPLES];
+    } in, out;
+    if (count == SAMPLES) {
+        in.vector = __ldg((const uint4 *)from);
+        out.vector = *(const uint4 *)to;
+    } else {
+#pragma unroll
+        for (int i = 0; i < SAMPLES; i++) {
+            in.sample[i] = i < count ? from[i] : 0;
+            out.sample[i] = i < count ? to[i] : 0;
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < SAMPLES; i++)
+        out.sample[i] =
+            args.alpha && i % 2
+                ? in.sample[i]
+                : (Sample)gf_threshold_above(in.sample[i], out.sample[i], args.offset, MAX);
+    if (count == SAMPLES) {
+        *(uint4 *)to = out.vector;
+    } else {
+#pragma unroll
+        for (int i = 0; i < SAMPLES; i++) {
+            if (i < count)
+                to[i] = out.sample[i];
+        }
+    }
+}
+
+template <class Sample> static int launch_compare(const struct compare_args &whole, void *stream)
+{
+    const int items = ceil_div(whole.p.width * whole.p.channels, VECTOR / (int)sizeof(Sample));
+    return for_parts_of_rows(whole.p, (1u << 30) / items, [&](const struct view_pair &part) {
+        struct compare_args args = whole;
+        args.p = part;
+        compare_kernel<Sample><<<blocks_for((unsigned)items * part.rows, THREADS), THREADS, 0,
+                                 (cudaStream_t)stream>>>(args);
+        return (int)cudaGetLastError();
+    });
+}
+
+extern "C" int gf_threshold_local_cuda(const struct gf_launch *launch)
+{
+    struct gf_threshold_means means;
+    gf_threshold_means_of(launch->stage, &means);
+    struct gf_launch blurring = *launch;
+    blurring.stage = &means.stage;
+    const int status = means.stage.filter->cuda->launch(&blurring);
+    struct compare_args args = {};
+    args.p = aligned_views(launch);
+    args.offset = gf_threshold_offset(launch->stage);
+    args.alpha = gf_has_alpha(launch->in.format);
+    if (status || !args.p.rows)
+        return status;
+    return args.p.bits == 8 ? launch_compare<unsigned char>(args, launch->stream)
+                            : launch_compare<unsigned short>(args, launch->stream);
+}
+
+/* ---- Sauvola's threshold ---- */
+
+struct sauvola_args {
+    struct view_pair p;
+    struct gf_sauvola sauvola;
+    int strip; /* rows of a block */
+    bool alpha;
+};
+
+template <int BLOCK, class Sample, class Square>
+static __global__ void __launch_bounds__(BLOCK) sauvola_kernel(const struct sauvola_args args)
+{
+    __shared__ struct prefixes<unsigned, Square, BLOCK> prefixes;
+    const struct view_pair &p = args.p;
+    const int radius = args.sauvola.radius;
+    const struct place place = place_of<BLOCK>(p, radius, args.strip, p.rows);
+    struct column<Sample, Square> column = {
+        0, 0, -1
+    };
+    for (int y = place.top; y < place.end; y++) {
+        const int row = p.out_y + y;
+        column.go_to(p, place, radius, row);
+        unsigned sum = column.sum;
+        Square squares = column.squares;
+        window_sums(&prefixes, radius, place.makes, &sum, &squares);
+        if (place.makes) {
+            const size_t at = (size_t)place.x * p.channels + place.channel;
+            const Sample *const in =
+                (const Sample *)(p.in + (ptrdiff_t)(row - p.in_y) * (ptrdiff_t)p.in_pitch);
+            Sample *const out = (Sample *)(p.out + (size_t)y * p.out_pitch);
+            const Sample v = in[at];
+            const int above =
+                gf_sauvola_above(&args.sauvola, (double)v, (double)sum, (double)squares);
+            out[at] = args.alpha && place.channel ? v : (Sample)(0 - above);
+        }
+    }
+}
+
+template <int BLOCK, class Sample, class Square>
+static int launch_block(struct sauvola_args args, cudaStream_t stream)
+{
+    const struct view_pair &p = args.p;
+    const int least = ceil_div(p.rows, GRID_Y_MAX);
+    args.strip = least > STRIP ? least : STRIP;
+    const dim3 grid(ceil_div(p.width, BLOCK - 2 * args.sauvola.radius),
+                    ceil_div(p.rows, args.strip), p.channels);
+    sauvola_kernel<BLOCK, Sample, Square><<<grid, BLOCK, 0, stream>>>(args);
+    return cudaGetLastError();
+}
+
+/* Where windows would take most of a block's columns, blocks are larger. */
+template <class Sample, class Square>
+static int launch_sauvola(const struct sauvola_args &args, cudaStream_t stream)
+{
+    return args.sauvola.radius <= THREADS / 8
+               ? launch_block<THREADS, Sample, Square>(args, stream)
+               : launch_block<4 * THREADS, Sample, Square>(args, stream);
+}
+
+extern "C" int gf_threshold_sauvola_cuda(const struct gf_launch *launch)
+{
+    const struct gf_sauvola *const sauvola = (const struct gf_sauvola *)launch->stage->constants;
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    struct sauvola_args args = {};
+    args.p = view_pair_of(launch, sauvola->border);
+    args.sauvola = *sauvola;
+    args.alpha = gf_has_alpha(launch->in.format);
+    if (!args.p.rows)
+        return cudaSuccess;
+    return args.p.bits == 8 ? launch_sauvola<unsigned char, unsigned>(args, stream)
+                            : launch_sauvola<unsigned short, unsigned long long>(args, stream);
+}
