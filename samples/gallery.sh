@@ -10,20 +10,23 @@ tower='crop=w=168:h=112:x=626:y=110'   # a smooth sky, lines, grain
 houses='crop=w=168:h=112:x=300:y=150'  # colours in little light
 barrel='crop=w=168:h=112:x=0:y=240'    # wood, half of it dark
 near='crop=w=84:h=56:x=668:y=118'      # a part of the tower, where one sees single pixels
+report='crop=w=336:h=224:x=20:y=330'   # lines of writing
 double='resize=200%:kernel=nearest'
 coil="crop=w=150:h=100:x=440:y=400,$double"
 repair='nlmeans=0.025,clahe=2:4:4,vibrance=0.8,unsharp'
 
+source=$samples/harbour.png
+
 picture() # OUTPUT CHAIN
 {
-    "$program" --device=cpu --quiet --quality=85 -i "$samples/harbour.png" -o "$folder/$1" "$2"
+    "$program" --device=cpu --quiet --quality=85 -i "$source" -o "$folder/$1" "$2"
 }
 
 # The left half of what the first chain makes, beside the right half of what the second does. Both make one size.
 halves() # OUTPUT BEFORE AFTER
 {
     half=$folder/half.png
-    "$program" --device=cpu --quiet -i "$samples/harbour.png" -o "$half" "$2,crop=w=50%:x=0"
+    "$program" --device=cpu --quiet -i "$source" -o "$half" "$2,crop=w=50%:x=0"
     picture "$1" "$3,overlay=$half:northwest,resize=w=336:kernel=nearest"
     rm "$half"
 }
@@ -59,8 +62,8 @@ page=$folder/gallery/README.md
     echo "Each picture shows what one filter does. \`make gallery\` makes the pictures from parts of [harbour.png](../harbour.png), most"
     echo "of them from the part below. The command under a picture is the example of \`gpufilter --help FILTER\`, which also explains"
     echo "the parameters. Where a picture has two halves, the left half is the picture before the filter. The picture of thumbnail is the"
-    echo "whole harbour. Before flatten the corners were round, before icc the colours were made strong, and behind the transparent pixels"
-    echo "of chromakey there is white."
+    echo "whole harbour, that of deskew a page. Before flatten the corners were round, before icc the colours were made strong, and behind"
+    echo "the transparent pixels of chromakey there is white."
     echo
     echo "![the original](original.jpg)"
     echo
@@ -82,6 +85,11 @@ page=$folder/gallery/README.md
     icc) # differences show in strong colours
         strong="$barrel,saturation=2.5"
         halves "gallery/$name.jpg" "$strong" "$strong,$chain"
+        ;;
+    deskew) # a page, turned
+        source=$samples/report.jpg turned="$report,rotate=4:fit=keep"
+        halves "gallery/$name.jpg" "$turned" "$turned,$chain,crop=336:224"
+        source=$samples/harbour.png
         ;;
     trim) # of a picture with borders, enlarged again to the same size
         bordered="$lantern,resize=144:96,pad=168:112:colour=orange"

@@ -59,6 +59,8 @@ struct gf_profile {
     int reduction; /* 2, 4 or 8: the file was decoded at 1/2, 1/4 or 1/8 of its size, and `in` is
                     * the smaller picture; otherwise 1 */
     int quality;   /* the quality that max_bytes or target_ssim of the options has found; 0: none */
+    char found[64]; /* what a filter has found in the picture: "deskew: turned by -1.25 degrees"; or
+                     * "" */
 };
 
 /* Returns the kind's name: "decode", "upload", "stage"; "unknown" for a number that is no kind. */

@@ -96,7 +96,7 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
 
 int gf_chain_next_box(const struct gf_chain *chain, int first)
 {
-    while (first < chain->count && !chain->item[first].filter->find_box)
+    while (first < chain->count && !chain->item[first].filter->find)
         first++;
     return first < chain->count ? first : chain->count;
 }

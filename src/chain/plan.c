@@ -274,7 +274,7 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
         extent.height = turned ? request->width : request->height;
         extent.reduction = request->reduction;
     }
-    extent.box = request->box;
+    extent.found = request->found;
     for (int i = 0; !status && i < chain->count; i++) {
         const struct gf_chain_item *const item = &chain->item[i];
         b->written = item->filter;

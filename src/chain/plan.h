@@ -54,8 +54,7 @@ struct gf_plan_request {
     int reduction, width, height;
     bool apart; /* the plan will be cut, and fuses stencils only after the cut */
     const struct gf_facts_of_picture *facts; /* for texts on the picture; NULL: nothing is known */
-    /* The box that was found for the first filter, if that filter needs one. */
-    struct gf_rectangle box;
+    struct gf_found found; /* what the first filter's find() has found, if it has such a function */
 };
 
 /* Makes a plan. The chain must outlive the plan. */

@@ -102,6 +102,8 @@ static void describe_run(const char *input, const char *output, const struct gf_
     describe_file(input, profile->in_file, &profile->in, text);
     snprintf(text, sizeof text, "ran on %s: %s", profile->device, profile->reason);
     gf_message_print("", text);
+    if (*profile->found)
+        gf_message_print("", profile->found);
     snprintf(text, sizeof text, "%d segment%s, bands of %d rows, %d lane%s", profile->segments,
              gf_text_plural(profile->segments), profile->band_rows, profile->lanes,
              gf_text_plural(profile->lanes));

@@ -1,6 +1,8 @@
 /* Filters one picture by a pipeline, in as many attempts as its device needs. */
 #include "pipeline/pipeline_state.h"
 
+#include <stdio.h>
+
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
@@ -143,8 +145,17 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
     return status;
 }
 
+void gf_pipeline_find(struct gf_pipeline *pipeline, const struct gf_chain_item *item,
+                      const struct gf_view *picture, struct gf_found *found)
+{
+    *found = (struct gf_found){.is_known = false};
+    item->filter->find(item->params, picture, found);
+    if (*found->text)
+        snprintf(pipeline->profile.found, sizeof pipeline->profile.found, "%s", found->text);
+}
+
 /* Attempts the chain in parts. A part ends before each filter that needs a finished picture; that
- * filter finds its box in the picture and begins the next part. */
+ * filter finds what it needs in the picture and begins the next part. */
 enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                    struct gf_source *source, struct gf_error *error)
 {
@@ -174,7 +185,7 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
             .in = image,
             .request = {.orientation = 1, .icc = part.request.icc, .to_srgb = part.request.to_srgb},
             .recoloured = part.recoloured};
-        chain->item[end].filter->find_box(chain->item[end].params, &view, &part.request.box);
+        gf_pipeline_find(pipeline, &chain->item[end], &view, &part.request.found);
         task->image_bytes = image->pitch * (size_t)image->format.height;
         begin = end;
     }

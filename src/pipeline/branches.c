@@ -91,8 +91,8 @@ enum gf_status gf_branch_plan(struct gf_several *several, struct gf_branch *bran
     return status;
 }
 
-/* Ends a part of the chain at `image`: finds the next filter's box in the picture, and plans the
- * next part. */
+/* Ends a part of the chain at `image`: finds what the next filter needs in the picture, and plans
+ * the next part. */
 static enum gf_status enter_next_part(struct gf_several *several, struct gf_branch *branch,
                                       const struct gf_image *image, struct gf_error *error)
 {
@@ -105,7 +105,7 @@ static enum gf_status enter_next_part(struct gf_several *several, struct gf_bran
                                                .apart = true};
     branch->recoloured |= branch->plan.recoloured;
     branch->filtered = true;
-    item->filter->find_box(item->params, &view, &branch->request.box);
+    gf_pipeline_find(several->pipeline, item, &view, &branch->request.found);
     return gf_branch_plan(several, branch, branch->end, image->format, error);
 }
 

@@ -120,6 +120,11 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
 /* Sets the output's limits from the pipeline's options. */
 void gf_pipeline_limit_output(const struct gf_pipeline *pipeline, struct gf_output *output);
 
+/* Lets the item's filter find what it needs in the picture, and keeps the line about it for the
+ * profile. */
+void gf_pipeline_find(struct gf_pipeline *pipeline, const struct gf_chain_item *item,
+                      const struct gf_view *picture, struct gf_found *found);
+
 /* Attempts the whole chain once, from a source or, if `source` is NULL, from task->image_in. */
 enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                    struct gf_source *source, struct gf_error *error) GF_CHECKED;

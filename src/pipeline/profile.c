@@ -13,6 +13,7 @@ void gf_pipeline_begin_profile(struct gf_pipeline *pipeline)
     if (pipeline->has_begun)
         gf_spans_restart(&pipeline->spans, pipeline->options.profile || pipeline->options.spans);
     pipeline->has_begun = true;
+    *pipeline->profile.found = '\0';
 }
 
 enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,

@@ -76,10 +76,10 @@ struct gf_filter {
     void (*expand)(const void *params, const struct gf_extent *extent, struct gf_parts *parts);
     /* Whether expand() reads extent->facts; NULL: no. */
     bool (*reads_facts)(const void *params);
-    /* Finds the box in the picture on which the size of the result depends. expand() gets the box.
-     * The stages before the filter then make a whole picture in host memory. NULL: the filter needs
-     * no box. */
-    void (*find_box)(const void *params, const struct gf_view *picture, struct gf_rectangle *box);
+    /* Finds in the picture what the parts of the filter depend on, such as the size of the result;
+     * expand() gets it. *found is zero before the call. The stages before the filter then make a
+     * whole picture in host memory. NULL: the parts depend on no pixels. */
+    void (*find)(const void *params, const struct gf_view *picture, struct gf_found *found);
     /* The filter changes the picture's size, or it goes through the picture several times. */
     bool takes_no_region;
     /* Returns the number, 1, 2, 4 or 8, by which a picture's sides may be divided when it is

@@ -3,6 +3,7 @@
 #define GF_STAGE_PARTS_H
 
 #include <assert.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -38,26 +39,34 @@ static inline void gf_parts_add(struct gf_parts *parts, const struct gf_filter *
         memcpy(part->params, params, size);
 }
 
-/* A rectangle of a picture. A width of 0 means that the rectangle is not known. */
+/* A rectangle of a picture. */
 struct gf_rectangle {
     int x, y, width, height;
+};
+
+/* What a filter's find() has found in the picture. */
+struct gf_found {
+    bool is_known;           /* false: nothing has been looked for */
+    struct gf_rectangle box; /* what is kept of the picture */
+    double angle;            /* by which the picture is turned, in degrees, clockwise */
+    char text[64];           /* the line about it for --verbose, or "" */
 };
 
 /* The picture that a filter gets. If a file was decoded at a fraction of its size, the input is
  * smaller than the picture by that fraction; the picture's sides need not be multiples of
  * `reduction`. */
 struct gf_extent {
-    int width, height;       /* the size of the whole picture, to which sizes in parameters refer */
-    int reduction;           /* the divisor of both sides: 1, 2, 4 or 8 */
-    struct gf_rectangle box; /* the box that find_box() found in the picture */
-    int bits;                /* bits of a sample, before a stencil premultiplies it */
+    int width, height;     /* the size of the whole picture, to which sizes in parameters refer */
+    int reduction;         /* the divisor of both sides: 1, 2, 4 or 8 */
+    struct gf_found found; /* what find() found in the picture */
+    int bits;              /* bits of a sample, before a stencil premultiplies it */
     const struct gf_facts_of_picture *facts; /* NULL: nothing else is known of the picture */
 };
 
 static inline struct gf_extent gf_extent_of(struct gf_format format)
 {
-    const struct gf_extent extent = {format.width, format.height, 1,
-                                     {0, 0, 0, 0}, format.bits,   NULL};
+    const struct gf_extent extent = {
+        .width = format.width, .height = format.height, .reduction = 1, .bits = format.bits};
     return extent;
 }
 

@@ -204,6 +204,15 @@ cmp -s same.ppm out.ppm || problem "a tolerance of 1 leaves nothing that differs
 run 2 gpufilter -i in.ppm -o bad.png trim=tolerance=1.5
 stderr_like 'trim: tolerance=1.5 is outside 0..1$'
 
+begin "deskew turns a page, and --verbose tells the angle, also of each of several pages"
+awk 'BEGIN { print "P2 500 400 255"; for (y = 0; y < 400; y++) for (x = 0; x < 500; x++)
+    print ((y - x * 0.0524 + 40) % 20 < 6 && x % 50 > 9 && x > 40 && x < 460 ? 30 : 240) }' >page.pgm
+run 0 gpufilter -v -i page.pgm -o level.pgm deskew=40%:fit=keep
+grep -q '^gpufilter: deskew: turned by -[23]\.[09][0-9] degrees$' stderr || problem "$(cat stderr)"
+size_is level.pgm "500 400"
+run 0 gpufilter -v -i page.pgm -i level.pgm -o 'level-{n}.pgm' deskew
+[ "$(grep -c 'deskew: turned by -[23]\.[09]\|deskew: turned by -\?0\.0' stderr)" = 2 ] || problem "$(cat stderr)"
+
 begin "a thumbnail is sRGB"
 if gpufilter -i in.ppm -o p3.png icc=display-p3 2>/dev/null; then
     run 0 gpufilter -i p3.png -o thumb.png thumbnail=40:60:fit=contain:colour=orange

@@ -75,10 +75,11 @@ void gf_batch_picture_done(void *context, int number, const char *path,
     if (request->verbose && !gf_batch_is_single(request)) {
         /* gf_fail() makes a single line of the text, even if names in it contain line breaks. */
         struct gf_error line;
-        (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s",
+        (void)gf_fail(&line, GF_OK, "%s -> %s: %dx%d, %s, decoder %s, encoder %s, %.3f s%s%s",
                       worker->input->path, path ? path : result->path, profile->in.width,
                       profile->in.height, profile->device, codec(profile->device_decoded),
-                      codec(profile->device_encoded), profile->wall_s);
+                      codec(profile->device_encoded), profile->wall_s, *profile->found ? ", " : "",
+                      profile->found);
         fprintf(worker->notes_file, "p%s\n", line.text);
     }
     pthread_mutex_lock(&batch->lock);

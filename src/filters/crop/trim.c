@@ -115,13 +115,19 @@ static void find_box(const void *params, const struct gf_view *picture, struct g
     *box = (struct gf_rectangle){left, top, right - left, bottom - top};
 }
 
+static void find(const void *params, const struct gf_view *picture, struct gf_found *found)
+{
+    found->is_known = true;
+    find_box(params, picture, &found->box);
+}
+
 extern const struct gf_filter gf_crop_filter;
 
 /* Appends the crop filter, which removes nothing before the box is known. */
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct gf_rectangle whole = {.width = extent->width, .height = extent->height};
-    const struct gf_rectangle box = extent->box.width ? extent->box : whole;
+    const struct gf_rectangle box = extent->found.is_known ? extent->found.box : whole;
     const struct gf_crop_params crop = {.x = gf_in_pixels(box.x),
                                         .y = gf_in_pixels(box.y),
                                         .w = gf_in_pixels(box.width),
@@ -143,5 +149,5 @@ const struct gf_filter gf_trim_filter = {
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .expand = expand,
-    .find_box = find_box,
+    .find = find,
 };

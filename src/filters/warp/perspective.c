@@ -157,7 +157,7 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
 
 const struct gf_filter gf_perspective_filter = {
     .name = "perspective",
-    .synonyms = "keystone homography quad rectify deskew projective distort",
+    .synonyms = "keystone homography quad rectify projective distort",
     .summary = "four points of the picture become its corners",
     .definition = "The projective map that four points determine. " GF_WARP_DEFINITION,
     .example = "perspective=keystone",

@@ -5,25 +5,19 @@
 
 extern const struct gf_filter gf_rotate_filter;
 
-struct rotate {
-    double angle; /* the angle in degrees */
-    int fit, kernel;
-    struct gf_colour colour;
-};
-
 const char *const gf_warp_fit_names[] = {"grow", "keep", NULL};
 
 static const struct gf_param rotate_params[] = {
-    GF_PARAM(struct rotate, angle, 90, -1000, 1000, "degrees, clockwise"),
-    GF_WARP_PARAMS(struct rotate),
+    GF_PARAM(struct gf_rotate_params, angle, 90, -1000, 1000, "degrees, clockwise"),
+    GF_WARP_PARAMS(struct gf_rotate_params),
     GF_PARAM_CHOICE(
-        struct rotate, fit, GF_WARP_GROW, gf_warp_fit_names,
+        struct gf_rotate_params, fit, GF_WARP_GROW, gf_warp_fit_names,
         "grow: the result holds the whole picture; keep: the result has the picture's size"),
     {0},
 };
 
 /* Returns the number of quarter turns, 0..3, or -1 for any other angle. */
-static int quarters(const struct rotate *rotate)
+static int quarters(const struct gf_rotate_params *rotate)
 {
     const double turns = rotate->angle / 90;
     return turns == floor(turns) ? ((int)turns % 4 + 4) % 4 : -1;
@@ -41,7 +35,7 @@ static struct gf_orient rotation(const void *params)
 }
 
 /* Returns the warp that maps the centre of the picture to the centre of the result. */
-static struct gf_warp_params warp_of(const struct rotate *rotate, int width, int height)
+static struct gf_warp_params warp_of(const struct gf_rotate_params *rotate, int width, int height)
 {
     const double cosine = gf_sin_pi_double(rotate->angle / 180 + 0.5);
     const double sine = gf_sin_pi_double(rotate->angle / 180);
@@ -72,7 +66,7 @@ static void rotate_expand(const void *params, const struct gf_extent *extent,
         struct gf_warp_params warp = warp_of(params, extent->width, extent->height);
         gf_warp_parts(&stage_filter, &warp, extent, parts);
     } else if (quarters(params)) {
-        gf_parts_add(parts, &gf_rotate_filter, params, sizeof(struct rotate));
+        gf_parts_add(parts, &gf_rotate_filter, params, sizeof(struct gf_rotate_params));
     }
 }
 
@@ -85,13 +79,13 @@ static const char *refuses(const struct gf_stage *stage)
 
 const struct gf_filter gf_rotate_filter = {
     .name = "rotate",
-    .synonyms = "turn straighten deskew",
+    .synonyms = "turn",
     .summary = "rotation, clockwise",
     .definition =
         "Multiples of 90 degrees are exact permutations of the pixels: 90 moves the top "
         "row to the right edge. Other angles\nkeep the middle in the middle. " GF_WARP_DEFINITION,
     .example = "rotate=12",
-    GF_PARAMS(struct rotate, rotate_params),
+    GF_PARAMS(struct gf_rotate_params, rotate_params),
     .kind = GF_GEOMETRY,
     .cost = {.pixel = 1.2},
     .expand = rotate_expand,

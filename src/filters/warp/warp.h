@@ -46,6 +46,12 @@ static inline int gf_warp_side(double length)
     return side < 1 ? 1 : side > GF_SIDE_MAX ? GF_SIDE_MAX + 1 : (int)side;
 }
 
+struct gf_rotate_params {
+    double angle; /* in degrees, clockwise */
+    int fit, kernel;
+    struct gf_colour colour;
+};
+
 /* How the size of the result is chosen. */
 enum gf_warp_fit { GF_WARP_GROW, GF_WARP_KEEP };
 extern const char *const gf_warp_fit_names[]; /* defined in rotate.c */
