@@ -109,10 +109,11 @@ static void test_white(void **state)
 }
 
 static void check_unsharp_with(const struct gf_image *in, int border, double sigma, double amount,
-                               double threshold)
+                               double threshold, bool soft)
 {
     char text[200];
-    snprintf(text, sizeof text, "unsharp=%g:%g:%g:%s", sigma, amount, threshold, borders[border]);
+    snprintf(text, sizeof text, "unsharp=%g:%g:%g:%s%s", sigma, amount, threshold, borders[border],
+             soft ? ":onset=soft" : "");
     struct gf_image out = run_every_way(text, in);
     const struct gf_format f = in->format;
     const struct reference reference = reference_blur(in, sigma, border);
@@ -124,7 +125,9 @@ static void check_unsharp_with(const struct gf_image *in, int border, double sig
                 const int v = sample_at(in, x, y, c);
                 const double difference = v - *value, limit = threshold * most(in);
                 /* Where the difference is the limit but for rounding, either result is right. */
-                if (fabs(fabs(difference) - limit) < slack)
+                if (soft)
+                    *value = v + amount * copysign(fmax(fabs(difference) - limit, 0), difference);
+                else if (fabs(fabs(difference) - limit) < slack)
                     *value = sample_at(&out, x, y, c) == v ? v : v + amount * difference;
                 else
                     *value = fabs(difference) > limit ? v + amount * difference : v;
@@ -138,10 +141,11 @@ static void check_unsharp_with(const struct gf_image *in, int border, double sig
 
 static void check_unsharp(const struct gf_image *in, int border, double sigma)
 {
-    check_unsharp_with(in, border, sigma, 1, 0);
-    check_unsharp_with(in, border, sigma, 10, 0.1);
-    check_unsharp_with(in, border, sigma, 0, 0);
-    check_unsharp_with(in, border, sigma, 2.5, 1);
+    check_unsharp_with(in, border, sigma, 1, 0, false);
+    check_unsharp_with(in, border, sigma, 10, 0.1, false);
+    check_unsharp_with(in, border, sigma, 10, 0.1, true);
+    check_unsharp_with(in, border, sigma, 0, 0, false);
+    check_unsharp_with(in, border, sigma, 2.5, 1, false);
 }
 
 static void test_unsharp(void **state)

@@ -32,6 +32,8 @@ static const char *const chains[] = {
     "unsharp=7",
     "unsharp=12",
     "unsharp=20",
+    "unsharp=1:2:0.03:onset=soft",
+    "unsharp=9:2:0.03:onset=soft",
     "boxblur=0",
     "boxblur=1",
     "boxblur=2",

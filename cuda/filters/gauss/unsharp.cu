@@ -1,17 +1,23 @@
 #include "cuda/filters/gauss/gauss.cuh"
 #include "filters/unsharp/unsharp.h"
 
-struct sharpened {
+template <bool SOFT> struct sharpened_by {
     static constexpr unsigned START = 0;
     static constexpr int BLOCKS = 2, BYTE = 0;
     static constexpr bool ORIGINAL = true;
     float amount, limit;
 
+    __device__ __forceinline__ float sharpen(float v, float blurred) const
+    {
+        return SOFT ? gf_unsharp_soft(v, blurred, amount, limit)
+                    : gf_unsharp_sample(v, blurred, amount, limit);
+    }
+
     /* Computes gf_unsharp_blurred() with float_of() as its conversion. */
     __device__ __forceinline__ unsigned sample8(unsigned sum, unsigned original) const
     {
         const float blurred = float_of(sum >> GF_UNSHARP_DROP) * (1.0f / 32768.0f);
-        return round_bits(gf_unsharp_sample(float_of(original), blurred, amount, limit), 255.0f);
+        return round_bits(sharpen(float_of(original), blurred), 255.0f);
     }
     __device__ __forceinline__ unsigned four(const unsigned sum[4], unsigned originals) const
     {
@@ -23,13 +29,14 @@ struct sharpened {
     }
     __device__ __forceinline__ unsigned sample16(float blurred, const unsigned short *in) const
     {
-        return round_bits(gf_unsharp_sample(float_of(*in), blurred, amount, limit), 65535.0f);
+        return round_bits(sharpen(float_of(*in), blurred), 65535.0f);
     }
     __device__ __forceinline__ unsigned sample16_near(float blurred, const unsigned short *in) const
     {
         return sample16(blurred, in);
     }
 };
+typedef sharpened_by<false> sharpened;
 
 /* Computes unsharp in integers, without rounding before the end: without a threshold, and for an
  * amount that is `twice` / 2. The difference has 15 fraction bits and its product 16. A product of
@@ -67,9 +74,10 @@ struct sharpened_whole {
     }
 };
 
-static struct sharpened sharpened_of(const struct gf_unsharp *unsharp)
+template <bool SOFT = false>
+static sharpened_by<SOFT> sharpened_of(const struct gf_unsharp *unsharp)
 {
-    struct sharpened finish;
+    sharpened_by<SOFT> finish;
     finish.amount = unsharp->amount;
     finish.limit = unsharp->limit;
     return finish;
@@ -89,18 +97,22 @@ static int launch_sharpened(const struct gf_launch *launch, const struct gf_unsh
                : launch_mma(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
 }
 
-extern "C" int gf_unsharp_cuda(const struct gf_launch *launch)
-{
-    const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
-    return mma_is_faster<struct sharpened>(launch, &unsharp->gauss)
-               ? launch_sharpened(launch, unsharp)
-               : launch_best_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
-}
-
 extern "C" int gf_unsharp_tiled_cuda(const struct gf_launch *launch)
 {
     const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
-    return launch_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
+    return unsharp->onset == GF_UNSHARP_SOFT
+               ? launch_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of<true>(unsharp))
+               : launch_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
+}
+
+extern "C" int gf_unsharp_cuda(const struct gf_launch *launch)
+{
+    const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
+    if (unsharp->onset == GF_UNSHARP_SOFT)
+        return gf_unsharp_tiled_cuda(launch);
+    return mma_is_faster<sharpened>(launch, &unsharp->gauss)
+               ? launch_sharpened(launch, unsharp)
+               : launch_best_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
 }
 
 extern "C" int gf_unsharp_strip_cuda(const struct gf_launch *launch)

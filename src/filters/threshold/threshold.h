@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "base/c_linkage.h"
 #include "base/host_device.h"
 #include "filters/blur/blur.h"
 #include "filters/boxblur/boxblur.h"
@@ -36,10 +37,11 @@ struct gf_threshold_means {
         struct gf_blur_params blur;
     } params;
 };
+GF_C_BEGIN
 void gf_threshold_means_of(const struct gf_stage *stage, struct gf_threshold_means *means);
-
 /* Returns the offset in samples, rounded up, as OpenCV rounds it. */
 int gf_threshold_offset(const struct gf_stage *stage);
+GF_C_END
 
 GF_HOST_DEVICE int gf_threshold_above(int v, int mean, int offset, int max)
 {

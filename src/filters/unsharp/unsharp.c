@@ -6,6 +6,8 @@
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 
+static const char *const onsets[] = {"hard", "soft", NULL};
+
 static const struct gf_param unsharp_params[] = {
     GF_PARAM(struct gf_unsharp_params, sigma, 1, 0.1, 250,
              "standard deviation of the blur, in pixels"),
@@ -13,6 +15,9 @@ static const struct gf_param unsharp_params[] = {
     GF_PARAM(struct gf_unsharp_params, threshold, 0, 0, 1,
              "only differences above this part of the full scale are changed"),
     GF_PARAM_BORDER(struct gf_unsharp_params),
+    GF_PARAM_CHOICE(struct gf_unsharp_params, onset, GF_UNSHARP_HARD, onsets,
+                    "hard: a difference above the threshold counts whole; soft: only what exceeds "
+                    "the threshold counts, so that grain near it shows no steps"),
     {0},
 };
 
@@ -27,6 +32,7 @@ static enum gf_status unsharp_prepare(struct gf_stage *stage, struct gf_error *e
     struct gf_unsharp *const constants = stage->constants;
     gf_gauss_init(&constants->gauss, unsharp->sigma);
     constants->border = unsharp->border;
+    constants->onset = unsharp->onset;
     constants->amount = (float)unsharp->amount;
     constants->limit = (float)(unsharp->threshold * gf_sample_max(stage->in));
     return GF_OK;
@@ -38,6 +44,14 @@ GF_TARGET_CLONES static void sharpen8(const struct gf_unsharp *constants, const 
 {
     const float amount = constants->amount, limit = constants->limit;
     const int up = GF_GAUSS_SHIFT_MAX - constants->gauss.shift;
+    if (constants->onset == GF_UNSHARP_SOFT) {
+        for (size_t i = 0; i < count; i++) {
+            const float blurred = gf_unsharp_blurred(sums[i] << up);
+            const float v = gf_unsharp_soft((float)in[i], blurred, amount, limit);
+            out[i] = (unsigned char)gf_round_flat(v, 255.0f);
+        }
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         const float blurred = gf_unsharp_blurred(sums[i] << up);
         const float v = gf_unsharp_sample((float)in[i], blurred, amount, limit);
@@ -49,6 +63,13 @@ GF_TARGET_CLONES static void sharpen16(const struct gf_unsharp *constants, const
                                        const float *blurred, gf_u16_any *restrict out, size_t count)
 {
     const float amount = constants->amount, limit = constants->limit;
+    if (constants->onset == GF_UNSHARP_SOFT) {
+        for (size_t i = 0; i < count; i++) {
+            const float v = gf_unsharp_soft((float)in[i], blurred[i], amount, limit);
+            out[i] = (uint16_t)gf_round_flat(v, 65535.0f);
+        }
+        return;
+    }
     for (size_t i = 0; i < count; i++) {
         const float v = gf_unsharp_sample((float)in[i], blurred[i], amount, limit);
         out[i] = (uint16_t)gf_round_flat(v, 65535.0f);
@@ -85,9 +106,25 @@ static void unsharp_cpu(const struct gf_stage *stage, const struct gf_view *in,
     });
 }
 
+static const char *refuses_soft(const struct gf_stage *stage)
+{
+    return ((const struct gf_unsharp_params *)stage->params)->onset == GF_UNSHARP_SOFT
+               ? "takes onset=hard alone"
+               : NULL;
+}
+
+static const char *refuses_strip(const struct gf_stage *stage)
+{
+    const char *const why = refuses_soft(stage);
+    return why ? why : gf_gauss_strip_refuses(stage);
+}
+
 static const char *refuses_tensor(const struct gf_stage *stage)
 {
-    return gf_gauss_tensor_refuses(stage, ((const struct gf_unsharp_params *)stage->params)->sigma);
+    const char *const why = refuses_soft(stage);
+    return why ? why
+               : gf_gauss_tensor_refuses(stage,
+                                         ((const struct gf_unsharp_params *)stage->params)->sigma);
 }
 
 extern gf_launcher gf_unsharp_cuda, gf_unsharp_tiled_cuda, gf_unsharp_strip_cuda,
@@ -99,7 +136,8 @@ const struct gf_filter gf_unsharp_filter = {
     .summary = "sharpens by unsharp masking",
     .definition =
         "v + amount * (v - blur(v)) where |v - blur(v)| exceeds threshold * M, else v; blur is "
-        "the filter of that name, not rounded.",
+        "the filter of that name, not rounded. With onset=soft, v + amount * s (|v - blur(v)| - "
+        "threshold * M) there, with the sign s of v - blur(v).",
     GF_PARAMS(struct gf_unsharp_params, unsharp_params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 1.2, .row = 0.15},
@@ -120,7 +158,7 @@ const struct gf_filter gf_unsharp_filter = {
         {GF_STUDIED("strip", gf_unsharp_strip_cuda,
                     "as blur's: 16 bits, down a strip of the picture, the rows of the taps in "
                     "registers"),
-         .refuses = gf_gauss_strip_refuses},
+         .refuses = refuses_strip},
         {GF_STUDIED("tensor", gf_unsharp_tensor_cuda,
                     "as blur's: products of matrices of bytes on tensor cores, exact"),
          .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90}),

@@ -10,13 +10,14 @@
 
 struct gf_unsharp_params {
     double sigma, amount, threshold;
-    int border;
+    int border, onset;
 };
+enum gf_unsharp_onset { GF_UNSHARP_HARD, GF_UNSHARP_SOFT };
 
 /* The constants of unsharp. */
 struct gf_unsharp {
     struct gf_gauss gauss;
-    int border;
+    int border, onset;
     float amount;
     float limit; /* the threshold, in samples */
 };
@@ -25,6 +26,13 @@ GF_HOST_DEVICE float gf_unsharp_sample(float v, float blurred, float amount, flo
 {
     const float difference = v - blurred;
     return fabsf(difference) > limit ? v + amount * difference : v;
+}
+
+/* The same with a soft onset: only what exceeds the limit is added. */
+GF_HOST_DEVICE float gf_unsharp_soft(float v, float blurred, float amount, float limit)
+{
+    const float difference = v - blurred, over = fabsf(difference) - limit;
+    return over > 0.0f ? v + amount * copysignf(over, difference) : v;
 }
 
 /* Returns the blurred sample from its fixed-point sum with 24 fraction bits. The lowest 9 bits are
