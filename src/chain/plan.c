@@ -238,8 +238,8 @@ static enum gf_status add_expanded(struct builder *b, struct item item,
 static enum gf_status add_region(struct builder *b, const struct gf_chain_item *item,
                                  struct gf_error *error)
 {
-    const struct gf_region_request request = {
-        .item = item, .icc = b->icc, .facts = b->facts, .no_fuse = b->no_fuse};
+    const struct gf_region_request request = {gf_plan_make_for, .item = item, .icc = b->icc,
+                                              .facts = b->facts, .no_fuse = b->no_fuse};
     struct gf_region_run *run = NULL;
     struct gf_channels *wider = NULL;
     enum gf_status status = b->straight_bits ? add_straight(b, error) : GF_OK;

@@ -26,7 +26,7 @@ static enum gf_status plan_filter(const struct gf_region_request *request, struc
         params->count = channels;
         item[1].params = params;
     }
-    return gf_plan_make_for(&chain, in, &alone, plan, error);
+    return request->plan(&chain, in, &alone, plan, error);
 }
 
 /* The number of channels of a picture that holds pixels of both formats. */

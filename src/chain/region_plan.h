@@ -9,7 +9,13 @@
 
 GF_C_BEGIN
 
+/* gf_plan_make_for(), which itself calls gf_region_plan(). */
+typedef enum gf_status gf_planner(const struct gf_chain *chain, struct gf_format in,
+                                  const struct gf_plan_request *request, struct gf_plan *plan,
+                                  struct gf_error *error);
+
 struct gf_region_request {
+    gf_planner *plan;
     const struct gf_chain_item *item;
     struct gf_icc icc;                       /* the profile of the picture's colours */
     const struct gf_facts_of_picture *facts; /* of struct gf_plan_request */
