@@ -61,3 +61,15 @@ assert all(g["device"].startswith("cuda:") and g["memory_bytes"] > 0 for g in d[
 fi
 run 2 gpufilter --devices=measured
 stderr_is "gpufilter: --devices=measured is none of measure, json; did you mean 'measure'?"
+
+begin "maps that shrink parts of a picture more than others have the same bytes on both devices"
+run 0 gpufilter --device=cpu -i in.png -o tall.ppm resize=900:610,addnoise=0.05
+if gpufilter -q --device=cuda -i tall.ppm -o cuda.ppm invert 2>/dev/null; then
+    for chain in perspective=keystone 'perspective=15 30/85 0/70 100/0 60' lens=0.5 lens=-0.6:0.2; do
+        run 0 gpufilter -q --device=cpu -i tall.ppm -o cpu.ppm "$chain"
+        run 0 gpufilter -q --device=cuda -i tall.ppm -o cuda.ppm "$chain"
+        same cuda.ppm cpu.ppm
+    done
+else
+    skip "there is no GPU"
+fi

@@ -109,6 +109,11 @@ struct {
     {"ex2.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, exp2f(number(i, 1, o)) < 0x1p-126f ? 0.0f : exp2f(number(i, 1, o))); }},
     {"rsqrt.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, rsqrtf(number(i, 1, o))); }},
     {"rcp.approx.ftz.f32", [](const instruction &i, operand *o) { i.set(0, o, 1.0f / number(i, 1, o)); }},
+    /* The upper word of the quotient. */
+    {"rcp.approx.ftz.f64",
+     [](const instruction &i, operand *o) {
+         i.set(0, o, bits_as<uint64_t>(1 / bits_as<double>((uint64_t)i.get(1, o))) & ~(uint64_t)UINT32_MAX);
+     }},
     {"ld.shared.f32",
      [](const instruction &i, operand *o) { i.set(0, o, *(const float *)shared_at(word(i, 1, o), 4)); }},
     {"ld.shared.u32",

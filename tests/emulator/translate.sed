@@ -17,10 +17,10 @@ s/__shared__ \([^;]*\) \([a-z_]*\)\(\(\[[^;]*\]\)\{0,1\}\);/typedef \1 \2_shared
 
 # asm("text" : "=r"(a) : "r"(b)) becomes emulated::ptx([] {}, "text", emulated::out(a), emulated::in(b)).
 s/\<asm\( volatile\)\{0,1\}(/emulated::ptx([] {}, /
-s/ *:\{1,2\} *\("[=+]*[rlfh]"(\)/, \1/g
+s/ *:\{1,2\} *\("[=+]*[rlfdh]"(\)/, \1/g
 s/ *:\{1,3\} *"memory"//
-s/"[=+][rlfh]"(/emulated::out(/g
-s/"[rlfh]"(/emulated::in(/g
+s/"[=+][rlfdh]"(/emulated::out(/g
+s/"[rlfdh]"(/emulated::in(/g
 
 # g++'s own headers write __attribute__((__noinline__)), so that it cannot be a macro.
 s/__noinline__ //

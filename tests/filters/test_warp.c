@@ -122,12 +122,40 @@ static void test_rows(void **state)
     }
 }
 
+/* The samples of a pixel are at most 1.25 pixels of the input apart, and one where the map does not
+ * shrink, though it does elsewhere. */
+static void test_cells(void **state)
+{
+    enum { SIDE = 4096 };
+    struct gf_warp_params params = {
+        .map = {GF_WARP_PERSPECTIVE, {0.7, 0, 0, 0, 0.7, 0, 0, -0.3 / SIDE, 1}},
+        .width = SIDE,
+        .height = SIDE};
+    struct gf_stage stage = {
+        .params = &params, .in = format_of(SIDE, SIDE, 1, 8), .out = format_of(SIDE, SIDE, 1, 8)};
+    struct gf_error error;
+    gf_warp_plan(&params, SIDE, SIDE);
+    assert_int_equal(params.ny, 2);
+    assert_int_equal(gf_warp_prepare(&stage, &error), GF_OK);
+    const struct gf_warp *const warp = stage.constants;
+    int single = 0;
+    for (int y = 0; y < SIDE; y++) {
+        const double w = 1 - 0.3 / SIDE * y, step = 0.7 / (w * w);
+        const struct gf_warp_counts counts = gf_warp_cells(warp)[gf_warp_cell(warp, SIDE / 2, y)];
+        assert_true(step / counts.ny < 1.26);
+        single += counts.nx == 1 && counts.ny == 1;
+    }
+    assert_true(single > SIDE * 3 / 4 && single < SIDE);
+    gf_stage_release(&stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_steps_on_whole_parts),
         cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
  * each thread reads its window from global memory. With cubic and Lanczos kernels, for which a
  * block has to load a table of weights, blocks compute one tile after another; otherwise each block
  * computes one tile. */
+#include "cuda/filters/warp/warp_curved.cuh"
 #include "cuda/filters/warp/warp_direct.cuh"
 #include "cuda/filters/warp/warp_quad.cuh"
 
@@ -17,8 +18,9 @@ constexpr int TILED_BLOCKS = 4;
 
 struct warp_launch {
     struct warp_source source;
-    const int16_t *weights; /* the weights in device memory */
-    unsigned char *out;     /* points to row out_y */
+    const int16_t *weights; /* the weights and the counts of cells in device memory */
+    const struct gf_warp_counts *cells;
+    unsigned char *out; /* points to row out_y */
     size_t out_pitch;
     int in_end, out_y, rows, width; /* the rows and columns of the result; in_end is the end of the
                                      * input's rows */
@@ -154,16 +156,13 @@ static __global__ void __launch_bounds__(THREADS, 3)
     warp_direct_kernel(const __grid_constant__ struct warp_launch launch)
 {
     typedef typename pixel_type<SAMPLE, CHANNELS>::type Pixel;
-    __shared__ struct warp_offsets offsets;
     const int lane = threadIdx.x % WARP, line = threadIdx.x / WARP;
-    fill_offsets(launch.source.warp, &offsets);
-    __syncthreads();
     for (unsigned index = blockIdx.x; index < launch.tiles; index += gridDim.x) {
         const struct warp_tile own = tile_of(launch, index);
         const int x = own.x + min(lane, own.columns - 1);
         for (int row = line; row < own.rows; row += WARPS) {
             const Pixel pixel = mean_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(
-                launch.source, offsets, x, own.y + row, (const uint4 *)launch.weights);
+                launch.source, launch.cells, x, own.y + row, (const uint4 *)launch.weights);
             store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, out_row(launch, own.y + row), own.x,
                                                  own.columns);
         }
@@ -188,15 +187,29 @@ static int start_quads(const struct warp_launch *from, cudaStream_t stream)
                : status;
 }
 
+static int start_curved(const struct warp_launch *from, cudaStream_t stream)
+{
+    struct curved_launch launch = {};
+    launch.quad.source = from->source;
+    launch.quad.in_end = from->in_end;
+    launch.quad.out = from->out;
+    launch.quad.out_pitch = from->out_pitch;
+    launch.quad.rows = from->rows;
+    launch.quad.width = from->width;
+    launch.cells = from->cells;
+    launch.out_y = from->out_y;
+    return launch_curved(launch, stream);
+}
+
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
-static int start(const struct warp_launch *launch, bool tiled, cudaStream_t stream)
+static int start(const struct warp_launch *launch, bool tiled, bool curved, cudaStream_t stream)
 {
     const auto kernel = tiled ? warp_tiled_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>
                               : warp_direct_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>;
     constexpr bool QUADS = sizeof(SAMPLE) == 1 && CHANNELS == 3 && KERNEL == LINEAR_KERNEL;
     unsigned blocks = launch->tiles;
-    if (QUADS && tiled) {
-        const int status = start_quads(launch, stream);
+    if (QUADS && (tiled || curved)) {
+        const int status = curved ? start_curved(launch, stream) : start_quads(launch, stream);
         if (status != cudaErrorNotSupported)
             return status;
     }
@@ -211,17 +224,18 @@ static int start(const struct warp_launch *launch, bool tiled, cudaStream_t stre
 }
 
 template <typename SAMPLE, int CHANNELS>
-static int start_kernel(const struct warp_launch *launch, bool tiled, cudaStream_t stream)
+static int start_kernel(const struct warp_launch *launch, bool tiled, bool curved,
+                        cudaStream_t stream)
 {
     switch (launch->source.warp.kernel) {
     case GF_WARP_LINEAR:
-        return start<SAMPLE, CHANNELS, LINEAR_KERNEL, 2>(launch, tiled, stream);
+        return start<SAMPLE, CHANNELS, LINEAR_KERNEL, 2>(launch, tiled, curved, stream);
     case GF_WARP_CUBIC:
-        return start<SAMPLE, CHANNELS, TABLE_KERNEL, 4>(launch, tiled, stream);
+        return start<SAMPLE, CHANNELS, TABLE_KERNEL, 4>(launch, tiled, curved, stream);
     case GF_WARP_LANCZOS3:
-        return start<SAMPLE, CHANNELS, TABLE_KERNEL, 6>(launch, tiled, stream);
+        return start<SAMPLE, CHANNELS, TABLE_KERNEL, 6>(launch, tiled, curved, stream);
     default:
-        return start<SAMPLE, CHANNELS, NEAREST_KERNEL, 1>(launch, tiled, stream);
+        return start<SAMPLE, CHANNELS, NEAREST_KERNEL, 1>(launch, tiled, curved, stream);
     }
 }
 
@@ -237,6 +251,7 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     launch.source.in_y = in->y;
     launch.in_end = in->y + in->rows;
     launch.weights = (const int16_t *)((const char *)from->constants + warp->table);
+    launch.cells = (const struct gf_warp_counts *)((const char *)from->constants + warp->cells);
     launch.out = out->data;
     launch.out_pitch = out->pitch;
     launch.out_y = out->y;
@@ -247,19 +262,20 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     launch.reach = reach_of(*warp, TILE, TILE);
     launch.pitch = pitch_of(warp);
     const bool tiled = may_tile && fits_tile(warp);
+    const bool curved = may_tile && warp->map.kind != GF_WARP_AFFINE;
     switch (in->format.bits + in->format.channels) {
     case 8 + 1:
-        return start_kernel<uint8_t, 1>(&launch, tiled, stream);
+        return start_kernel<uint8_t, 1>(&launch, tiled, curved, stream);
     case 8 + 3:
-        return start_kernel<uint8_t, 3>(&launch, tiled, stream);
+        return start_kernel<uint8_t, 3>(&launch, tiled, curved, stream);
     case 16 + 1:
-        return start_kernel<uint16_t, 1>(&launch, tiled, stream);
+        return start_kernel<uint16_t, 1>(&launch, tiled, curved, stream);
     case 16 + 2:
-        return start_kernel<uint16_t, 2>(&launch, tiled, stream);
+        return start_kernel<uint16_t, 2>(&launch, tiled, curved, stream);
     case 16 + 3:
-        return start_kernel<uint16_t, 3>(&launch, tiled, stream);
+        return start_kernel<uint16_t, 3>(&launch, tiled, curved, stream);
     case 16 + 4:
-        return start_kernel<uint16_t, 4>(&launch, tiled, stream);
+        return start_kernel<uint16_t, 4>(&launch, tiled, curved, stream);
     }
     return cudaErrorInvalidValue; /* pictures with alpha arrive in 16 bits */
 }

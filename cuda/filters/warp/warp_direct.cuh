@@ -31,30 +31,17 @@ template <typename SAMPLE, int CHANNELS, class Pixel, bool INSIDE> struct pictur
     }
 };
 
-/* The positions of a pixel's samples, across and down, relative to its centre. They are the same
- * for all pixels, so that a block divides once. */
-struct warp_offsets {
-    double x[GF_WARP_SAMPLES_MAX], y[GF_WARP_SAMPLES_MAX];
-};
-
-static __device__ __forceinline__ void fill_offsets(const struct gf_warp &warp,
-                                                    struct warp_offsets *to)
-{
-    for (int i = threadIdx.x; i < GF_WARP_SAMPLES_MAX; i += blockDim.x) {
-        to->x[i] = gf_warp_offset(i, warp.nx);
-        to->y[i] = gf_warp_offset(i, warp.ny);
-    }
-}
-
-/* Computes gf_warp_at() with the offsets of a table. */
+/* Computes gf_warp_at() for a pixel that has `counts` samples, whose halves are gf_warp_half(). */
 static __device__ __forceinline__ struct gf_warp_at sample_at(const struct gf_warp &warp,
-                                                              const struct warp_offsets &offsets,
-                                                              int x, int y, int i, int j)
+                                                              struct gf_warp_counts counts,
+                                                              double half_x, double half_y, int x,
+                                                              int y, int i, int j)
 {
     if (warp.map.kind == GF_WARP_AFFINE)
         return gf_warp_at(&warp, x, y, i, j);
     double u, v;
-    gf_warp_source(&warp.map, x + offsets.x[i], y + offsets.y[j], &u, &v);
+    gf_warp_source(&warp.map, x + gf_warp_offset(i, counts.nx, half_x),
+                   y + gf_warp_offset(j, counts.ny, half_y), &u, &v);
     return gf_warp_split(u + warp.bias, v + warp.bias);
 }
 
@@ -67,7 +54,7 @@ static __device__ __forceinline__ bool is_inside(const struct gf_warp &warp, int
 /* Returns the pixel (x, y) of the result, from one sample or as the mean of several. */
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Pixel>
 static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source,
-                                                const struct warp_offsets &offsets, int x, int y,
+                                                const struct gf_warp_counts *cells, int x, int y,
                                                 const uint4 *weights)
 {
     typedef picture_window<SAMPLE, CHANNELS, Pixel, true> Inside;
@@ -75,9 +62,13 @@ static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source
     constexpr int MAX = sizeof(SAMPLE) == 1 ? 255 : 65535;
     constexpr int ORIGIN = TAPS > 1 ? TAPS / 2 - 1 : 0;
     const struct gf_warp &warp = source.warp;
-    const int nx = warp.nx, ny = warp.ny;
+    const bool straight = warp.map.kind == GF_WARP_AFFINE;
+    const struct gf_warp_counts counts = straight
+                                             ? gf_warp_counts{(uint8_t)warp.nx, (uint8_t)warp.ny}
+                                             : cells[gf_warp_cell(&warp, x, y)];
+    const int nx = counts.nx, ny = counts.ny;
     if (KERNEL == NEAREST_KERNEL || nx * ny == 1) {
-        const struct gf_warp_at at = sample_at(warp, offsets, x, y, 0, 0);
+        const struct gf_warp_at at = sample_at(warp, {1, 1}, 0.5, 0.5, x, y, 0, 0);
         const int left = at.x - ORIGIN, top = at.y - ORIGIN;
         if (is_inside(warp, left, top, TAPS))
             return value_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(Inside{&source, left, top}, at.f,
@@ -85,12 +76,13 @@ static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source
         return value_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(Anywhere{&source, left, top}, at.f,
                                                                at.g, weights);
     }
+    const double half_x = straight ? 0 : gf_warp_half(nx), half_y = straight ? 0 : gf_warp_half(ny);
     int64_t sums[CHANNELS] = {};
 #pragma unroll 1
     for (int j = 0; j < ny; j++) {
 #pragma unroll 1
         for (int i = 0; i < nx; i++) {
-            const struct gf_warp_at at = sample_at(warp, offsets, x, y, i, j);
+            const struct gf_warp_at at = sample_at(warp, counts, half_x, half_y, x, y, i, j);
             const int left = at.x - ORIGIN, top = at.y - ORIGIN;
             if (is_inside(warp, left, top, TAPS))
                 add_value<SAMPLE, CHANNELS, KERNEL, TAPS>(Inside{&source, left, top}, at.f, at.g,
@@ -100,10 +92,11 @@ static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source
                                                           weights, sums);
         }
     }
+    const double one_of = straight ? warp.one_of : 1 / (256.0 * (nx * ny));
     Pixel pixel = {};
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
-        add_sample<SAMPLE>(pixel, c, (uint32_t)gf_warp_mean(&warp, sums[c], MAX));
+        add_sample<SAMPLE>(pixel, c, (uint32_t)gf_warp_mean(nx * ny, one_of, sums[c], MAX));
     return pixel;
 }
 

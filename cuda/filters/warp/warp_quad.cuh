@@ -38,13 +38,14 @@ struct quad_box {
     int x, y, columns, rows;
 };
 
-/* Loads a box that is in the picture. All loads are issued before the first result is used. The
- * words of the eight groups of a row are four words apart, and rows an odd number of words, so that
- * no two lanes access the same bank. Rows of the picture that are not present belong to pixels
- * after the last one of the result, so that any other row can replace them. */
+/* Loads a box of so many groups that is in the picture. All loads are issued before the first
+ * result is used. The words of the eight groups of a row are four words apart, and rows an odd
+ * number of words, so that no two lanes access the same bank. Rows of the picture that are not
+ * present belong to pixels after the last one of the result, so that any other row can replace
+ * them. */
 template <class SHAPE>
-static __device__ __forceinline__ void fill_quads(const struct quad_launch &launch,
-                                                  const struct quad_box &box, uint32_t *tile)
+static __device__ __forceinline__ void
+fill_quads(const struct quad_launch &launch, const struct quad_box &box, int groups, uint32_t *tile)
 {
     const struct warp_source &source = launch.source;
     const int group = (int)threadIdx.x % QUADS_ACROSS, first = (int)threadIdx.x / QUADS_ACROSS;
@@ -61,7 +62,7 @@ static __device__ __forceinline__ void fill_quads(const struct quad_launch &laun
             (const uint32_t *)(source.in + from_row * source.pitch + 3 * (size_t)box.x) + 3 * group;
 #pragma unroll
         for (int i = 0; i < SHAPE::BOX_ACROSS; i++) {
-            if (group + i * QUADS_ACROSS < launch.groups) {
+            if (group + i * QUADS_ACROSS < groups) {
 #pragma unroll
                 for (int j = 0; j < 3; j++)
                     word[k][i][j] = __ldg(from + 3 * QUADS_ACROSS * i + j);
@@ -76,7 +77,7 @@ static __device__ __forceinline__ void fill_quads(const struct quad_launch &laun
         uint32_t *const to = tile + (row * launch.pitch + group * QUAD);
 #pragma unroll
         for (int i = 0; i < SHAPE::BOX_ACROSS; i++) {
-            if (group + i * QUADS_ACROSS < launch.groups) {
+            if (group + i * QUADS_ACROSS < groups) {
                 const uint32_t *const w = word[k][i];
                 uint32_t *const place = to + i * QUADS_ACROSS * QUAD;
                 place[0] = w[0];
@@ -198,7 +199,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     }
     if (box.x >= 0 && box.y >= 0 && box.y + box.rows <= warp.in_height &&
         box.x + launch.groups * QUAD <= warp.in_width)
-        fill_quads<SHAPE>(launch, box, tile);
+        fill_quads<SHAPE>(launch, box, launch.groups, tile);
     else
         fill_quads_beyond<SHAPE>(launch, box, tile);
     __syncthreads();

@@ -24,8 +24,9 @@
 #define GF_WARP_DEFINITION \
     "Pixel centres lie at half integers. Weights are whole numbers, in tables of 4096 positions " \
     "between two pixels (linear) or 1024 (cubic with a = -1/2, Lanczos with 3 lobes). Where the " \
-    "picture shrinks, a pixel is the mean of evenly spaced samples, at most 1.25 pixels apart. " \
-    "Alpha weights the colour."
+    "picture shrinks, a pixel is the mean of evenly spaced samples, at most 1.25 pixels apart, " \
+    "as many in each cell of the result (256 x 32 pixels or more) as its corners need. Alpha " \
+    "weights the colour."
 
 /* Appends the warp as `filter`, and sets its members that depend on the picture's size. If the
  * surroundings are transparent, a part that adds alpha precedes it. */

@@ -7,7 +7,9 @@
  * Where the map shrinks, a pixel of the result covers more than one pixel of the input. It is then
  * the mean of nx x ny samples spread evenly over it, as many as are needed for neighbouring samples
  * to be at most 1.25 pixels of the input apart (but at most 64 x 64): a box in the result's space,
- * as in Heckbert, Fundamentals of Texture Mapping and Image Warping, 1989, 3.5. */
+ * as in Heckbert, Fundamentals of Texture Mapping and Image Warping, 1989, 3.5. If the map is not
+ * straight, it shrinks some parts of the picture more than others. Each cell of the result then has
+ * its own numbers of samples. */
 #ifndef GF_PIXEL_WARP_WARP_H
 #define GF_PIXEL_WARP_WARP_H
 
@@ -46,9 +48,9 @@ struct gf_warp_params {
     struct gf_warp_map map;
     int width, height; /* the size of the result in pixels */
     int kernel;
-    int nx, ny;              /* the samples of a pixel across and down; set by gf_warp_plan() */
-    bool whole;              /* a band needs much of the input, which is then held whole; set by
-                              * gf_warp_plan() */
+    int nx, ny; /* the most samples of a pixel across and down; set by gf_warp_plan() */
+    bool whole; /* a band needs much of the input, which is then held whole; set by
+                 * gf_warp_plan() */
     struct gf_colour colour; /* with TRANSPARENT the input must have alpha */
 };
 
@@ -57,7 +59,8 @@ extern gf_launcher gf_warp_cuda, gf_warp_direct_cuda;
 #define GF_WARP_KERNELS \
     {GF_VARIANT("tiled", gf_warp_cuda, \
                 "a tile of the input in shared memory, of which a block makes 32 x 32 pixels, " \
-                "where the map is straight and does not shrink (Best Practices 9.2.3)")}, \
+                "where the map is straight and does not shrink, or colour is linear in 8 bits " \
+                "(Best Practices 9.2.3)")}, \
     { \
         GF_STUDIED("direct", gf_warp_direct_cuda, \
                    "a thread a pixel, which reads its window from global memory (Best Practices " \
@@ -89,27 +92,40 @@ enum {
     GF_WARP_PHASES = 1024, /* positions between two pixels in the tables of weights */
     GF_WARP_TAPS = 8,      /* the weights of a phase in the table; weights after `taps` are 0 */
     GF_WARP_SAMPLES_MAX = 64,
+    GF_WARP_RUN = 256,         /* the pixels that the CPU computes at once */
+    GF_WARP_CELLS_ACROSS = 32, /* the most cells of a result */
+    GF_WARP_CELLS_DOWN = 64,
+    GF_WARP_CELL_WIDTH = 8, /* the least sizes of a cell are 2^8 columns, so that a run is in one */
+    GF_WARP_CELL_HEIGHT = 5, /* cell, and 2^5 rows */
+    GF_WARP_ONE_CELL = 31,
+};
+
+/* The number of samples of a pixel, across and down. */
+struct gf_warp_counts {
+    uint8_t nx, ny;
 };
 
 /* The constants of a warp. The table of weights is at an offset of `table` bytes:
- * int16_t[PHASES][TAPS], in units of 1/2^14. */
+ * int16_t[PHASES][TAPS], in units of 1/2^14. The counts of cells are at an offset of `cells` bytes:
+ * struct gf_warp_counts[][cells_across]. */
 struct gf_warp {
     struct gf_warp_map map;
-    int kernel, taps, nx, ny;
+    int kernel, taps, nx, ny; /* nx and ny are the most samples of a pixel */
     int in_width, in_height;
     bool edge;                    /* the nearest edge pixel replaces `beyond` */
     uint16_t beyond[4];           /* a pixel outside of the picture */
     double bias;                  /* added to positions, so that truncation rounds */
-    double one_of;                /* 1 / (256 nx ny) */
+    double one_of;                /* AFFINE: 1 / (256 nx ny) */
     int64_t u, ux, uy, v, vx, vy; /* AFFINE: u + ux x + uy y in 2^-32 pixels, with the bias */
     int64_t part_ux, part_uy, part_vx, part_vy; /* half of the distance between two samples of a
                                                  * pixel */
-    size_t table;
+    int cell_width, cell_height, cells_across;  /* the sizes of a cell are powers of two, of which
+                                                 * these are the exponents */
+    size_t table, cells;
 };
 
 /* The positions of a run of pixels: the whole pixel at or before each position, and the fraction in
  * 1/4096. */
-enum { GF_WARP_RUN = 256 };
 struct gf_warp_run {
     int32_t x[GF_WARP_RUN], y[GF_WARP_RUN];
     uint16_t f[GF_WARP_RUN], g[GF_WARP_RUN];
@@ -171,10 +187,16 @@ GF_HOST_DEVICE int64_t gf_warp_part_v(const struct gf_warp *warp, int i, int j)
     return (2 * i + 1 - warp->nx) * warp->part_vx + (2 * j + 1 - warp->ny) * warp->part_vy;
 }
 
-/* Returns the position of sample i of n in a pixel, relative to the pixel's centre. */
-GF_HOST_DEVICE double gf_warp_offset(int i, int n)
+/* Returns the position of sample i of n in a pixel, relative to the pixel's centre. `half` is half
+ * of the distance between two samples, gf_warp_half(n). */
+GF_HOST_DEVICE double gf_warp_half(int n)
 {
-    return (2 * i + 1 - n) / (2.0 * n);
+    return 0.5 / n;
+}
+
+GF_HOST_DEVICE double gf_warp_offset(int i, int n, double half)
+{
+    return (2 * i + 1 - n) * half;
 }
 
 GF_HOST_DEVICE struct gf_warp_at gf_warp_split(double u, double v)
@@ -198,8 +220,8 @@ GF_HOST_DEVICE struct gf_warp_at gf_warp_at(const struct gf_warp *warp, int x, i
         return at;
     }
     double u, v;
-    gf_warp_source(&warp->map, x + gf_warp_offset(i, warp->nx), y + gf_warp_offset(j, warp->ny), &u,
-                   &v);
+    gf_warp_source(&warp->map, x + gf_warp_offset(i, warp->nx, gf_warp_half(warp->nx)),
+                   y + gf_warp_offset(j, warp->ny, gf_warp_half(warp->ny)), &u, &v);
     return gf_warp_split(u + warp->bias, v + warp->bias);
 }
 
@@ -242,17 +264,29 @@ GF_HOST_DEVICE int64_t gf_warp_fine(int64_t sum, int fraction_bits)
 }
 
 /* Returns the mean of a pixel's samples, which have 8 fraction bits, as a rounded sample. The
- * quotient is found by a multiplication, whose error is at most one. */
-GF_HOST_DEVICE int gf_warp_mean(const struct gf_warp *warp, int64_t sum, int max)
+ * quotient is found by a multiplication by one_of = 1 / (256 samples), whose error is at most
+ * one. */
+GF_HOST_DEVICE int gf_warp_mean(int samples, double one_of, int64_t sum, int max)
 {
-    const int64_t divisor = 256 * (int64_t)(warp->nx * warp->ny);
+    const int64_t divisor = 256 * (int64_t)samples;
     const int64_t rounded = sum + divisor / 2;
     if (rounded <= 0)
         return 0;
-    int64_t mean = (int64_t)((double)rounded * warp->one_of);
+    int64_t mean = (int64_t)((double)rounded * one_of);
     mean -= mean * divisor > rounded;
     mean += (mean + 1) * divisor <= rounded;
     return mean > max ? max : (int)mean;
+}
+
+/* Returns the place of a pixel's cell in the table of counts. */
+GF_HOST_DEVICE int gf_warp_cell(const struct gf_warp *warp, int x, int y)
+{
+    return (y >> warp->cell_height) * warp->cells_across + (x >> warp->cell_width);
+}
+
+static inline const struct gf_warp_counts *gf_warp_cells(const struct gf_warp *warp)
+{
+    return (const struct gf_warp_counts *)((const char *)warp + warp->cells);
 }
 
 static inline const int16_t *gf_warp_weights(const struct gf_warp *warp)

@@ -25,7 +25,8 @@ GF_TARGET_CLONES static void straight_positions(const struct gf_warp *warp, int 
 GF_INLINE void positions_by(const struct gf_warp *warp, int kind, int x, int y, int i, int j,
                             int count, struct gf_warp_run *run)
 {
-    const double first = gf_warp_offset(i, warp->nx), row = y + gf_warp_offset(j, warp->ny);
+    const double first = gf_warp_offset(i, warp->nx, gf_warp_half(warp->nx));
+    const double row = y + gf_warp_offset(j, warp->ny, gf_warp_half(warp->ny));
     struct gf_warp_map map = warp->map;
     map.kind = kind;
     for (int k = 0; k < count; k++) {
@@ -232,43 +233,49 @@ static bool is_beyond(const struct gf_warp *warp, int x, int y, int count)
     return left || right || above || below;
 }
 
-static void make_mean(const struct gf_warp_sampler *s, gf_warp_maker *maker, int x, int y,
-                      int count, unsigned char *out)
+/* `warp` has the numbers of samples of the pixels' cell. */
+static void make_mean(const struct gf_warp_sampler *s, const struct gf_warp *warp,
+                      gf_warp_maker *maker, int x, int y, int count, unsigned char *out)
 {
-    const int samples = s->warp->nx * s->warp->ny, channels = s->in->format.channels;
+    const int samples = warp->nx * warp->ny, channels = s->in->format.channels;
     const int max = gf_sample_max(s->in->format);
-    const bool beyond = is_beyond(s->warp, x, y, count);
+    const bool beyond = is_beyond(warp, x, y, count);
     const int made = beyond ? 1 : samples, pixels = beyond ? 1 : count;
     int64_t sums[GF_WARP_RUN * CHANNELS_MAX] = {0};
     struct gf_warp_run run;
+    const double one_of = 1 / (256.0 * samples);
     for (int sample = 0; sample < made; sample++) {
-        positions(s->warp, x, y, sample, pixels, &run);
+        positions(warp, x, y, sample, pixels, &run);
         maker(s, &run, 0, pixels, NULL, sums);
     }
     for (int i = 0; i < count * channels; i++) {
         const int64_t sum = beyond ? samples * sums[i % channels] : sums[i];
-        store(out, s->in->format.bits, i, gf_warp_mean(s->warp, sum, max));
+        store(out, s->in->format.bits, i, gf_warp_mean(samples, one_of, sum, max));
     }
 }
 
 void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                  void *scratch)
 {
-    const struct gf_warp *const warp = stage->constants;
+    const struct gf_warp *const all = stage->constants;
+    const struct gf_warp_counts *const cells = gf_warp_cells(all);
+    struct gf_warp warp = *all; /* with a cell's numbers of samples */
     const size_t size = (size_t)(in->format.channels * in->format.bits / 8);
-    const struct gf_warp_sampler sampler = {warp, in, gf_warp_weights(warp), size};
-    gf_warp_maker *const maker = maker_of(warp, in->format);
+    const struct gf_warp_sampler sampler = {all, in, gf_warp_weights(all), size};
+    gf_warp_maker *const maker = maker_of(all, in->format);
     const bool has_vectors = in->format.bits == 8;
     for (int y = out->y; y < out->y + out->rows; y++) {
         for (int x = 0; x < out->format.width; x += GF_WARP_RUN) {
             const int left = out->format.width - x, count = left < GF_WARP_RUN ? left : GF_WARP_RUN;
             unsigned char *const to = gf_view_row(out, y) + (size_t)x * size;
             struct gf_warp_run run;
-            if (warp->nx * warp->ny > 1) {
-                make_mean(&sampler, maker, x, y, count, to);
+            const struct gf_warp_counts counts = cells[gf_warp_cell(all, x, y)];
+            warp.nx = counts.nx, warp.ny = counts.ny;
+            if (warp.nx * warp.ny > 1) {
+                make_mean(&sampler, &warp, maker, x, y, count, to);
                 continue;
             }
-            positions(warp, x, y, 0, count, &run);
+            positions(&warp, x, y, 0, count, &run);
             if (has_vectors)
                 gf_warp_stretches(&sampler, maker, &run, count, to);
             else

@@ -236,6 +236,17 @@ static inline float __uint_as_float(unsigned v) { return emulated::bits_as<float
 static inline int __float_as_int(float v) { return emulated::bits_as<int>(v); }
 static inline unsigned __float_as_uint(float v) { return emulated::bits_as<unsigned>(v); }
 static inline float __saturatef(float v) { return v > 0 ? v < 1 ? v : 1.0f : 0.0f; /* of NaN: 0 */ }
+static inline int __double2loint(double v) { return (int)(uint32_t)emulated::bits_as<uint64_t>(v); }
+static inline int __double2hiint(double v) { return (int)(emulated::bits_as<uint64_t>(v) >> 32); }
+static inline double __hiloint2double(int high, int low)
+{
+    return emulated::bits_as<double>((uint64_t)(uint32_t)high << 32 | (uint32_t)low);
+}
+static inline double __dadd_rd(double a, double b)
+{
+    const double sum = a + b, part = sum - a, error = (a - (sum - part)) + (b - part);
+    return error < 0 ? nextafter(sum, -INFINITY) : sum;
+}
 static inline float __fsqrt_rn(float v) { return sqrtf(v); }
 static inline float __frcp_rn(float v) { return 1.0f / v; }
 static inline float rsqrtf(float v) { return (float)(1.0 / sqrt((double)v)); }

@@ -168,8 +168,9 @@ def perspectives(golden, rounded, rgb, gray):
                rounded(sampled(rgb, *homogeneous(matrix, 80, 70)(), kernel), rgb), 2, 998)
     matrix = cv2.getPerspectiveTransform(whole, quad)
     at = homogeneous(matrix, width, height)
-    golden(f"perspective={points}:unit=pixels:direction=to:colour=black", "rgb.ppm",
-           rounded(mean_of(rgb, at, 2, 2, beyond=0), rgb), 2, 998)
+    means = mean_of(rgb, at, 2, 2, beyond=0)
+    means[32:] = mean_of(rgb, at, 2, 1, beyond=0)[32:]  # the second row of cells
+    golden(f"perspective={points}:unit=pixels:direction=to:colour=black", "rgb.ppm", rounded(means, rgb), 2, 998)
     keystone = corners * np.float32([width, height])
     keystone[:2, 0] = np.float32([0.15, 0.85]) * width
     matrix = cv2.getPerspectiveTransform(keystone, whole)
