@@ -34,6 +34,10 @@ struct resize_walk {
     const float *column_weight, *row_weight;
 };
 
+/* Whether gf_resize_halves() computes the picture, and its launch, of resize_halves.cu. */
+bool gf_resize_is_half(const struct resize_args &args, const struct gf_resample *resample);
+int gf_resize_halves(const struct resize_args &args, cudaStream_t stream);
+
 /* Launch the kernels of resize_nearest.cu, resize_tile.cu and resize_walk_*.cu. All return a
  * cudaError_t. */
 int gf_resize_nearest(const struct resize_args &args, int pixel_bytes, cudaStream_t stream);
