@@ -8,8 +8,11 @@ static int extreme(const struct gf_launch *launch, bool dilates)
     const struct gf_morphology *const morphology =
         (const struct gf_morphology *)launch->stage->constants;
     const unsigned flip = dilates ? 0 : 0xFFFFFFFFu;
-    return morphology->is_rectangle ? gf_morphology_rectangle(launch, morphology, flip)
-                                    : gf_morphology_chords(launch, morphology, flip);
+    if (morphology->is_rectangle)
+        return gf_morphology_rectangle(launch, morphology, flip);
+    return gf_morphology_is_near(morphology, launch->in.format)
+               ? gf_morphology_near(launch, morphology, flip)
+               : gf_morphology_chords(launch, morphology, flip);
 }
 
 extern "C" int gf_dilate_cuda(const struct gf_launch *launch)
@@ -106,6 +109,9 @@ extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
     const int make = *(const int *)launch->stage->params;
     const struct gf_view &out = launch->out;
     const bool is_gradient = make == GF_MORPHOLOGY_GRADIENT;
+    if (is_gradient && morphology->is_rectangle && morphology->rx == 1 && morphology->ry == 1)
+        return gf_morphology_gradient(view_pair_of(launch, morphology->border),
+                                      gf_has_alpha(out.format), (cudaStream_t)launch->stream);
     const bool dilates_first = make == GF_MORPHOLOGY_BLACKHAT;
     const struct gf_rows rows = is_gradient
                                     ? gf_rows{out.y, out.y + out.rows}

@@ -1,4 +1,5 @@
-/* Squares of 3x3 in one pass, a walk down strips (cuda/common/walk.cuh). */
+/* Squares of 3x3 in one pass, a walk down strips (cuda/common/walk.cuh): dilation, erosion, and
+ * their difference. */
 #include "cuda/common/walk.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
@@ -61,6 +62,58 @@ template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sam
             out[w] = result[w];
     }
 };
+
+/* The largest minus the least of each pixel's square. No sample borrows from the next one, since
+ * the largest is never below the least. */
+template <class Sample, int CHANNELS> struct gradient_of_three : walk_stencil<Sample> {
+    static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), BESIDE = (PIXEL + 3) / 4;
+    static constexpr int BLOCKS = 4;
+    typedef unsigned constants; /* all ones, if the last of 2 or 4 channels is alpha; otherwise 0 */
+
+    unsigned keeps;
+    struct largest_of_three<Sample, CHANNELS> most, least;
+    unsigned last[4], middle[4]; /* the row before, and the row of the result, as they were read */
+
+    __device__ __forceinline__ explicit gradient_of_three(unsigned keeps)
+        : keeps(keeps), most(0), least(~0u)
+    {
+    }
+    __device__ __forceinline__ void take(const unsigned (&word)[4 + 2 * BESIDE], int phase)
+    {
+        most.take(word, phase);
+        least.take(word, phase);
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            middle[w] = last[w];
+            last[w] = word[BESIDE + w];
+        }
+    }
+    /* Returns ones for the samples of word `w` that are alpha. */
+    static __device__ __forceinline__ unsigned alpha(int w)
+    {
+        if (CHANNELS % 2)
+            return 0;
+        if (sizeof(Sample) == 1)
+            return CHANNELS == 2 ? 0xFF00FF00u : 0xFF000000u;
+        return CHANNELS == 2 || w % 2 ? 0xFFFF0000u : 0;
+    }
+    __device__ __forceinline__ void make(int, unsigned (&out)[4]) const
+    {
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+            const unsigned kept = alpha(w) & keeps;
+            out[w] = ((most.result[w] - least.result[w]) & ~kept) | (middle[w] & kept);
+        }
+    }
+};
+
+int gf_morphology_gradient(const struct view_pair &p, bool has_alpha, cudaStream_t stream)
+{
+    return for_samples(p, [&](auto sample, auto channels) -> int {
+        return walk_strips<gradient_of_three<decltype(sample), decltype(channels)::value>>(
+            p, has_alpha ? ~0u : 0, stream);
+    });
+}
 
 int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t stream)
 {

@@ -236,9 +236,11 @@ static __device__ __forceinline__ unsigned bordered_word(const struct view_pair 
 
 /* Both return a cudaError_t. They compute the rows of launch->out of a dilation or an erosion of
  * launch->in, with scratch memory of gf_morphology_device_scratch() bytes: rectangles in
- * rectangle.cu, other elements in chords.cu. */
+ * rectangle.cu, other elements in near.cu if gf_morphology_is_near(), else in chords.cu. */
 int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morphology *morphology,
                             unsigned flip);
+int gf_morphology_near(const struct gf_launch *launch, const struct gf_morphology *morphology,
+                       unsigned flip);
 int gf_morphology_chords(const struct gf_launch *launch, const struct gf_morphology *morphology,
                          unsigned flip);
 /* Rectangles of one column (columns.cu) and of one row (rows.cu). With `upwards` the last rows are
@@ -248,6 +250,8 @@ int gf_morphology_rows(const struct view_pair &p, int reach, unsigned flip, bool
                        cudaStream_t stream);
 /* Squares of 3x3, in one pass (small.cu). */
 int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t stream);
+/* The gradient of squares of 3x3, in one pass; alpha is kept (small.cu). */
+int gf_morphology_gradient(const struct view_pair &p, bool has_alpha, cudaStream_t stream);
 /* Squares of 5x5, in one pass (medium.cu). */
 int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream);
 

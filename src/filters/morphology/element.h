@@ -22,6 +22,10 @@ enum {
                                                        * chords */
     GF_LEVELS_MAX = 9,                                /* since the longest chord has 501 samples,
                                                        * and 2^8 <= 501 < 2^9 */
+    /* The largest elements that gf_morphology_is_near() accepts. */
+    GF_NEAR_CHORDS = 64,
+    GF_NEAR_RADIUS = 16, /* rows above and below the middle */
+    GF_NEAR_BYTES = 96,  /* bytes of a row on either side of the middle */
 };
 
 /* The element as the filters' parameters describe it. */
@@ -140,9 +144,20 @@ static inline size_t gf_morphology_pitch(struct gf_format format, int rx)
     return (((size_t)format.width + 2 * (size_t)rx) * pixel + 255) / 256 * 256;
 }
 
+/* Returns whether the device computes an element that is no rectangle in shared memory: 64 KB,
+ * which all devices have. */
+static inline bool gf_morphology_is_near(const struct gf_morphology *morphology,
+                                         struct gf_format format)
+{
+    return morphology->chords <= GF_NEAR_CHORDS && morphology->ry <= GF_NEAR_RADIUS &&
+           morphology->rx * format.channels * format.bits / 8 <= GF_NEAR_BYTES;
+}
+
 static inline size_t gf_morphology_device_scratch(const struct gf_morphology *morphology,
                                                   struct gf_format format, int rows, int in_rows)
 {
+    if (!morphology->is_rectangle && gf_morphology_is_near(morphology, format))
+        return 0;
     if (!morphology->is_rectangle)
         return gf_morphology_pitch(format, morphology->rx) * (size_t)in_rows *
                (size_t)gf_morphology_levels(morphology->levels);
