@@ -65,8 +65,12 @@ struct gf_extent {
 
 static inline struct gf_extent gf_extent_of(struct gf_format format)
 {
-    const struct gf_extent extent = {
-        .width = format.width, .height = format.height, .reduction = 1, .bits = format.bits};
+    const struct gf_extent extent = {.width = format.width,
+                                     .height = format.height,
+                                     .reduction = 1,
+                                     .found = {0},
+                                     .bits = format.bits,
+                                     .facts = NULL};
     return extent;
 }
 

@@ -451,13 +451,25 @@ static void test_reuse(void **state)
     gf_pipeline_close(pipeline[1]);
 }
 
-static struct gf_image gpu_result(const char *chain, const struct gf_image *in,
-                                  const struct gf_options *options)
+static struct gf_image fresh_result(const char *chain, const struct gf_image *in,
+                                    const struct gf_options *options)
 {
     struct gf_image out;
     struct gf_error error = {0};
     assert_ok(chain, pipeline_result(chain, options, in, &out, &error), &error);
     return out;
+}
+
+/* Whether a filter of the chain looks into the picture before its plan is made: reference() does
+ * not do that. */
+static bool looks_first(const char *text)
+{
+    struct gf_chain chain;
+    struct gf_error error = {0};
+    assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
+    const bool looks = gf_chain_next_box(&chain, 0) < chain.count;
+    gf_chain_free(&chain);
+    return looks;
 }
 
 /* What one picture's stages have prepared serves the next of its format, and no other. context: the
@@ -482,9 +494,9 @@ static void check_one_after_another(const char *chain, void *context)
         if (!chain_format(chain, format, 1, &shape))
             continue;
         struct gf_image input = picture_random(format, 0, (uint64_t)i);
-        struct gf_image expected = options.device == GF_DEVICE_CPU
+        struct gf_image expected = options.device == GF_DEVICE_CPU && !looks_first(chain)
                                        ? reference(chain, &input, 0)
-                                       : gpu_result(chain, &input, &options);
+                                       : fresh_result(chain, &input, &options);
         struct gf_image output = picture_new(expected.format, 4);
         assert_ok(chain, gf_pipeline_run_image(pipeline, &input, &output, &error), &error);
         assert_same(chain, &output, &expected);
@@ -704,7 +716,7 @@ static void test_counting_on_a_gpu(void **state)
         for (int way = 0; way < 2; way++) {
             options.band_rows = way ? 17 : 0;
             options.lanes = way ? 3 : 1;
-            struct gf_image found = gpu_result(chain, &input, &options);
+            struct gf_image found = fresh_result(chain, &input, &options);
             assert_same(chain, &found, &expected);
             picture_free(&found);
         }
