@@ -27,7 +27,8 @@ static inline struct gf_view rows_on_device(struct gf_format format)
     return gf_view_make(data, pitch, format, (struct gf_rows){0, format.height});
 }
 
-/* Nothing is written between the rows, where nothing may be read. */
+/* Nothing is written between the rows, where nothing may be read. cudaMemcpy2D() may return before
+ * the last bytes have arrived, for which streams that do not wait for it would be too early. */
 static inline struct gf_view upload(const struct gf_image *image)
 {
     const struct gf_view there = rows_on_device(image->format);
@@ -35,6 +36,7 @@ static inline struct gf_view upload(const struct gf_image *image)
                                   gf_row_bytes(image->format), (size_t)image->format.height,
                                   cudaMemcpyHostToDevice),
                      cudaSuccess);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
     return there;
 }
 

@@ -2,7 +2,8 @@
 
     python3 samples/cluster/arithmetic.py tests/bench/results >samples/cluster/arithmetic.md
 
-The rates are those of the newest jobs-*.json of the folder, on one GPU. `make readme` writes the page anew.
+The rates are those of the newest jobs-*.json of the folder from a machine with 16 processors, on one GPU. `make readme` writes the
+page anew.
 """
 import glob
 import json
@@ -11,8 +12,7 @@ import sys
 
 PICTURES, ARCHIVES, NODES, PROCESSORS = 10**8, 10**5, 50, 16
 BYTES = {"1080p": 350e3, "12 megapixels": 2.5e6}  # of a JPEG of quality 90
-# Pictures a second and milliseconds of a processor, on one H200 of a machine with 16 processors, 2026-11-27.
-SIXTEEN = {"1080p": (15371, 0.384), "12 megapixels": (4744, 0.97), "a tar of 1080p": (3408, 1.85)}
+JOBS = "1080p", "12 megapixels", "a tar of 1080p"
 OUT = 12e3  # of a thumbnail
 START = 0.4  # seconds until a process with one GPU has begun; 0.2 to 0.4 were measured
 CLIENT = 0.09  # seconds of a processor for the start of rclone
@@ -20,20 +20,21 @@ STARTS = 4  # of rclone for an archive: --probe, --fetch, and --store of the arc
 NETWORKS = {"10 Gbit/s": 1.25e9, "100 Gbit/s": 12.5e9}  # bytes a second
 KILLS = {"10 minutes": 600, "hour": 3600, "day": 86400}  # a node's time from one kill to the next
 
-newest = sorted(glob.glob(os.path.join(sys.argv[1], "jobs-*.json")))[-1]
-with open(newest) as file:
-    saved = json.load(file)
+
+
+def load(name):
+    with open(name) as file:
+        return json.load(file)
+
+
+names = sorted(glob.glob(os.path.join(sys.argv[1], "jobs-*.json")))
+newest = [name for name in names if load(name)["threads"] == PROCESSORS][-1]
+saved = load(newest)
 figures = {each["job"]: each for each in saved["figures"] if each["tool"] == "1 GPU"}
-
-
-def job(name, rate, processor_ms, processors):
-    return f"{name}, {processors} processors", rate, processor_ms / 1e3 / processors, BYTES[name.removeprefix("a tar of ")]
-
-
-jobs = [job(name, *given, PROCESSORS) for name, given in SIXTEEN.items()]
-for name in SIXTEEN:
+jobs = []
+for name in JOBS:
     figure = figures["thumbnail=256 of " + name]
-    jobs.append(job(name, figure["pictures_s"], figure["processor_ms"], saved["threads"]))
+    jobs.append((name, figure["pictures_s"], figure["processor_ms"] / 1e3 / PROCESSORS, BYTES[name.removeprefix("a tar of ")]))
 
 
 def duration(seconds):
@@ -61,9 +62,8 @@ def table(head, rows):
 print(f"""# The arithmetic of {PICTURES:,} pictures
 
 {PICTURES:,} JPEGs in {ARCHIVES:,} archives on {NODES} nodes, each with one GPU and {PROCESSORS} processors, to thumbnails of 256 pixels.
-Nothing of this was run. The rates are of one GPU, with all files in memory: they hold where the storage keeps up. Those of a machine
-with {saved["threads"]} processors are in `{os.path.basename(newest)}` ({saved["gpu"].split(":")[0]}), those with 16 were measured on such a GPU on the
-same day. A JPEG of 1080p has {BYTES["1080p"] / 1e3:.0f} kB, one of 12 megapixels {BYTES["12 megapixels"] / 1e6} MB. The start of a process with a GPU takes {START} s,
+Nothing of this was run. The rates are those of one {saved["gpu"].split(":")[0]} in `{os.path.basename(newest)}`, with all files in memory: they hold
+where the storage keeps up. A JPEG of 1080p has {BYTES["1080p"] / 1e3:.0f} kB, one of 12 megapixels {BYTES["12 megapixels"] / 1e6} MB. The start of a process with a GPU takes {START} s,
 that of rclone {CLIENT} s of a processor. `arithmetic.py` writes this page.
 
 ## The whole
@@ -105,14 +105,16 @@ for count in (10, 100, 1000, 5000, 20000, 100000):
 table(["pictures", "bytes", "work", "a process each", "transfers", *(f"lost, a kill every {k}" for k in KILLS), "last"], rows)
 
 print("""The least size keeps the starts of rclone below 2 % of the processors, the largest the loss below 1 % with a kill every ten minutes.
-In the last column the starts of a process for each archive are 10 %. Rows without a tar say what archives would need if they were
-as fast as files.
+In the last column the starts of a process for each archive are 10 %. The rows of networks say what they carry, of either size of
+pictures.
 """)
 rows = []
-for name, rate, _, each in jobs:
+for name, rate, each in [(job[0], job[1], job[3]) for job in jobs] + [(name, bytes_s, 1) for name, bytes_s in NETWORKS.items()]:
     sizes = STARTS * CLIENT / (0.02 * PROCESSORS), (0.01 * 600 - START) / 1.5, START / 0.1
-    rows.append([name, *(f"{seconds * rate:,.0f}: {size(seconds * rate * each)}" for seconds in sizes)])
+    counts = ["" if each == 1 else f"{seconds * rate:,.0f}: " for seconds in sizes]
+    rows.append([name, *(count + size(seconds * rate * each) for count, seconds in zip(counts, sizes))])
 table(["pictures", "least, with transfers", "largest", "least, with a process each"], rows)
-print("""**What follows.** Archives of 0.2 to 2 GB on a shared file system, and of 1 to 2 GB where they are transferred: smaller ones pay for
-starts, larger ones repeat more after a kill, and need more space where they are fetched ahead. A process does a part (`--shard=K/N`),
-not an archive. Four to eight parts a node share the work evenly.""")
+print("""**What follows.** An archive should hold one to four seconds of a node's work: 1 to 5 GB where a network of 10 Gbit/s brings them, more
+where it is faster. Smaller ones pay for starts, larger ones repeat more after a kill, and need more space where they are fetched
+ahead. Archives that lie in place may be smaller, if a process does a part (`--shard=K/N`), not an archive. Four to eight parts a
+node share the work evenly.""")

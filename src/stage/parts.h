@@ -65,12 +65,12 @@ struct gf_extent {
 
 static inline struct gf_extent gf_extent_of(struct gf_format format)
 {
-    const struct gf_extent extent = {.width = format.width,
-                                     .height = format.height,
-                                     .reduction = 1,
-                                     .found = {0},
-                                     .bits = format.bits,
-                                     .facts = NULL};
+    struct gf_extent extent;
+    memset(&extent, 0, sizeof extent); /* C++ warns of initializers that leave members out */
+    extent.width = format.width;
+    extent.height = format.height;
+    extent.reduction = 1;
+    extent.bits = format.bits;
     return extent;
 }
 
