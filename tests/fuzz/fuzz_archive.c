@@ -14,13 +14,6 @@
 
 enum { TO_FOLDER = 1, TO_ARCHIVE = 2, PLAIN = 4, FAIL_FAST = 8, RAW = 16 };
 
-/* libarchive 3.6 leaks what it keeps of an archive whose writing fails. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libarchive.so";
-}
-
 /* SCRATCH/a/b holds the outputs, "folder" and "out.tar", and the archive's record, "out.tar.json".
  * It holds nothing else; nor do the folders above. */
 static char scratch[] = "/tmp/gpufilter-fuzz-XXXXXX";
