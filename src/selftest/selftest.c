@@ -85,7 +85,8 @@ static enum gf_status run_filter(struct gf_selftester *test, const struct gf_fil
     const bool fuses = filter->fuses && !test->variant && bits == 8 && channels % 2;
     enum gf_status status = GF_OK;
     test->cases = test->failures = test->worst = 0;
-    if (!test->variant && gf_selftest_region(filter, text))
+    const bool in_region = !test->variant && (!test->small_only || channels == 3);
+    if (in_region && gf_selftest_region(filter, text))
         status =
             run_chain(test, GF_SELFTEST_DEFAULT, GF_FUSES_NOTHING, channels, bits, text, error);
     for (int set = 0; !status && gf_selftest_chain(filter, set, text); set++) {
