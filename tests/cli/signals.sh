@@ -109,13 +109,17 @@ else
     exec 9<>feed
     head -c 3000 in.ppm >&9
     sleep 1
-    one=$(awk -v parent="$job" '/^Pid:/ { pid = $2 } /^PPid:/ && $2 == parent { print pid }' /proc/[0-9]*/status 2>/dev/null)
+    # Processes end while their files are read, at which awk itself would stop.
+    one=$(cat /proc/[0-9]*/status 2>/dev/null | awk -v parent="$job" '/^Pid:/ { pid = $2 } /^PPid:/ && $2 == parent { print pid }')
     grep -lsx "PPid:.$one" /proc/[0-9]*/status | while read -r each; do
         ! grep '^State:.Z' "$each" || cat "$each"
     done >zombies
     [ ! -s zombies ] || problem "a zombie: $(cat zombies)"
     only first gray16.pnm in.pnm
-    kill -TERM "$one" || problem "it does not run: $(cat stderr)"
+    if ! kill -TERM "${one:-none}" 2>/dev/null; then
+        problem "it does not run: $(cat stderr)"
+        kill -KILL $job
+    fi
     wait $job
     got=$?
     exec 9>&-
