@@ -7,8 +7,11 @@ passed=0 failed=0 skipped=0
 log=$(mktemp)
 # What the program measures of the machine stays with the tests.
 XDG_CACHE_HOME=$(mktemp -d)
-trap 'rm -rf "$log" "$XDG_CACHE_HOME"' EXIT
-export CMOCKA_MESSAGE_OUTPUT=TAP XDG_CACHE_HOME
+# fontconfig leaks 288 bytes when it is first used, of which programs with an address sanitizer would tell.
+leaks=$(mktemp)
+echo leak:libfontconfig.so >"$leaks"
+trap 'rm -rf "$log" "$XDG_CACHE_HOME" "$leaks"' EXIT
+export CMOCKA_MESSAGE_OUTPUT=TAP XDG_CACHE_HOME LSAN_OPTIONS="suppressions=$leaks:print_suppressions=0"
 
 for test in "$@"; do
     printf '%s\n' "== $test"
