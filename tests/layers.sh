@@ -45,7 +45,7 @@ result "src/DESIGN.md has the whole way" "$(grep -c '^| [0-9]* | `gf_' src/DESIG
 
 # Headers that are included several times with other macros begin without a guard. Some libraries' own lie in folders
 # that pkg-config names.
-flags=$(for library in freetype2 harfbuzz lcms2; do pkg-config --cflags $library 2>/dev/null; done)
+flags=$(for library in freetype2 harfbuzz lcms2 libopenjp2; do pkg-config --cflags $library 2>/dev/null; done)
 # shellcheck disable=SC2086 # several words
 result "headers compile by themselves" "$(find src include -name '*.h' | sort | while read -r header; do
     grep -q '^#ifndef GP\{0,1\}' "$header" || continue
@@ -53,7 +53,7 @@ result "headers compile by themselves" "$(find src include -name '*.h' | sort | 
     said=$(printf '#include "%s"\n' "${name#include/}" |
         ${CC:-cc} -std=c17 -D_GNU_SOURCE -Iinclude -Isrc -I. $flags -Wall -Werror -x c -fsyntax-only - 2>&1 | head -n 3)
     # An optional library's header, of a library that is not here.
-    lacking=$(printf '%s\n' "$said" | sed -n 's/.*fatal error: \([^:]*\): No such file.*/\1/p')
+    lacking=$(printf '%s\n' "$said" | sed -n "s/.*fatal error: '\{0,1\}\([^:']*\)'\{0,1\}\(: No such file\| file not found\).*/\1/p")
     [ -n "$lacking" ] && grep -rq "#include <$lacking>" src || printf '%s' "${said:+$said
 }"
 done)"

@@ -3,6 +3,7 @@
 #define GF_CODEC_JP2_JP2_CALLS_H
 
 #include <openjpeg.h>
+#include <stdbool.h>
 
 #include "base/library.h"
 
