@@ -183,3 +183,15 @@ stderr_like '--on-failure is for archives that are made of archives'
 run 2 gpufilter -i tar:- -i shards/1.tar -o 'x/{stem}.tar' invert </dev/null
 stderr_like 'tar:-: a stream is the only input of a run'
 absent x
+
+begin "small archives, of which many wait to be written, do not use up the files that may be open"
+mkdir small
+printf 'P5\n2 2\n255\nabcd' >small/a.pgm
+tar cf small.tar small
+i=0
+while [ $i -lt 200 ]; do
+    cp small.tar small/$i.tar && echo "small/$i.tar"
+    i=$((i + 1))
+done >small.txt
+run 0 sh -c 'ulimit -n 60 && exec "$GPUFILTER" -q --device=cpu -i @small.txt -o "from-small/{stem}.tar" invert'
+[ "$(find from-small -name '*.tar' | wc -l)" -eq 200 ] || problem "there are $(find from-small -name '*.tar' | wc -l) archives"

@@ -174,10 +174,11 @@ enum gf_status gf_archive_open(struct gf_archive_ring *ring, struct gf_archive *
     if (batch->request->options.max_output_bytes)
         gf_archive_reader_allow_any_proportion(reader);
     archive->is_file = gf_archive_reader_file(reader, &archive->file);
-    /* The file of a transferred archive gives its space back when the reader is closed. */
-    if (!ring->transfers)
-        archive->members = gf_archive_reader_members(reader);
     pthread_mutex_lock(&batch->lock);
+    /* The file of a transferred archive gives its space back when the reader is closed. */
+    if (!ring->transfers && ring->files_open < GF_ARCHIVE_FILES)
+        archive->members = gf_archive_reader_members(reader);
+    ring->files_open += archive->members >= 0;
     archive->reader = reader;
     archive->is_opened = true;
     ring->open = archive;
@@ -228,6 +229,7 @@ void gf_archive_free_first(struct gf_archive_ring *ring)
     ring->first = archive->next;
     if (!ring->first)
         ring->last = NULL;
+    ring->files_open -= archive->members >= 0;
     pthread_mutex_unlock(&ring->batch->lock);
     for (int k = 0; k < ring->outputs; k++) {
         struct gf_archive_output *const output = &archive->output[k];

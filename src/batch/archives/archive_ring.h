@@ -12,7 +12,10 @@
 #include "batch/transfer/transfer.h"
 #include "batch/workers/workers.h"
 
-enum { GF_ARCHIVE_SLOTS = 1024 };
+enum {
+    GF_ARCHIVE_SLOTS = 1024,
+    GF_ARCHIVE_FILES = 16 /* the most archives in the ring whose files stay open */
+};
 
 enum gf_slot_state { GF_SLOT_FREE, GF_SLOT_TO_DO, GF_SLOT_IN_WORK, GF_SLOT_DONE };
 
@@ -124,6 +127,7 @@ struct gf_archive_ring {
     bool full;     /* the reader waits for room, or for a transfer */
     size_t wanted; /* the number of bytes for which the reader waits */
     struct gf_archive_sample sample;
+    int files_open; /* the number of archives in the ring whose files stay open */
     bool reading;
     pthread_t reader_thread;
     struct gf_transfers *transfers; /* NULL: inputs and outputs lie in their places */
