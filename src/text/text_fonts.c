@@ -90,13 +90,13 @@ static struct {
 static struct gf_library library =
     GF_LIBRARY(fc, FONT_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_fontconfig));
 
-/* The fonts for a name, the best first. The few names of a run are kept until the process ends. */
+/* The fonts for a name, the best first. The last names are kept. */
 enum { NAMES_MAX = 16 };
 static struct {
-    char *name;
+    char *name; /* NULL: not used yet */
     FcFontSet *fonts;
 } sorted[NAMES_MAX];
-static int sorted_count;
+static unsigned sorted_count; /* the number of names so far */
 
 static bool is_generic(const char *name)
 {
@@ -160,21 +160,24 @@ static FcFontSet *sort_by_name(const char *name)
     return NULL;
 }
 
-/* Returns the fonts for the name, which stay fontconfig's; NULL: none. The caller holds the lock.
- */
+/* Returns the fonts for the name, which stay valid until the next call; NULL: none. The caller
+ * holds the lock. */
 static FcFontSet *fonts_of_name(const char *name)
 {
-    for (int i = 0; i < sorted_count; i++) {
+    for (int i = 0; i < NAMES_MAX && sorted[i].name; i++) {
         if (!strcmp(sorted[i].name, name))
             return sorted[i].fonts;
     }
-    if (sorted_count == NAMES_MAX || (!sorted_count && !fc.FcInit()))
+    char *const copy = !sorted_count && !fc.FcInit() ? NULL : strdup(name);
+    if (!copy)
         return NULL;
-    sorted[sorted_count].name = strdup(name);
-    if (!sorted[sorted_count].name)
-        return NULL;
-    sorted[sorted_count].fonts = sort_by_name(name);
-    return sorted[sorted_count++].fonts;
+    const unsigned place = sorted_count++ % NAMES_MAX;
+    free(sorted[place].name);
+    if (sorted[place].fonts)
+        fc.FcFontSetDestroy(sorted[place].fonts);
+    sorted[place].name = copy;
+    sorted[place].fonts = sort_by_name(name);
+    return sorted[place].fonts;
 }
 
 static void append(struct gf_text_fonts *fonts, FcPattern *font)

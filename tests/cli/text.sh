@@ -102,6 +102,11 @@ if gpufilter --version | grep -q '^text: FreeType'; then
     *'
 text: '*fontconfig*:*/DejaVuSans.ttf:*/DejaVuSerif.ttf)
         run 0 gpufilter -i in.ppm -o file.ppm "text=Aж→:$font:20"
+        chain=invert
+        for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do
+            chain="$chain,text=a:font='DejaVu Sans:size=$i'"
+        done
+        run 0 gpufilter -i in.ppm -o many.ppm "$chain"
         for chain in text=Aж→:size=20 'text=Aж→:DejaVu Sans:20' 'text=Aж→:font=dejavu sans:size=20'; do
             run 0 gpufilter -i in.ppm -o name.ppm "$chain"
             silent
