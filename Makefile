@@ -260,8 +260,8 @@ test: ## installs what is missing, builds, runs every test
 
 test-only: all $(TESTS)
 	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(GF_LDFLAGS) $(LDFLAGS) $(LIBS)" \
-	  tests/run.sh $(TESTS) tests/run-cli.sh tests/selftest.sh tests/layers.sh tests/calls.sh tests/build.sh tests/package.sh \
-	  tests/api.sh tests/cmake.sh tests/readme.sh tests/page.sh tests/example_filters.sh
+	  tests/run.sh $(TESTS) $(wildcard tests/cli/*.sh) tests/selftest.sh tests/layers.sh tests/calls.sh tests/readme.sh tests/page.sh \
+	  -- tests/build.sh tests/package.sh tests/api.sh tests/cmake.sh tests/example_filters.sh
 
 test-server: $(BUILD)/tests/test_server_faults ## kills 200 servers, starts 500 clients at once, stops one for a minute
 	@GF_SERVER_KILLS=200 GF_SERVER_CROWD=500 GF_SERVER_STOPPED=60 GF_SERVER_SECONDS=1000 tests/run.sh $<

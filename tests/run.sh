@@ -1,44 +1,78 @@
 #!/bin/sh
-# Runs the test programs and scripts given as arguments. Each prints TAP ("ok", "not ok", "# SKIP"); one that
-# ends without its plan, or badly without saying which test failed, counts as a failure. One that has not ended after
+# run.sh TEST... [-- TEST...]: runs test programs and scripts, GF_TEST_JOBS at a time (else one a processor); those after --
+# run alone, one after the other. tests/cli/NAME.sh is run by run-cli.sh. Each test prints TAP ("ok", "not ok", "# SKIP"); one
+# that ends without its plan, or badly without saying which test failed, counts as a failure. One that has not ended after
 # GF_TEST_SECONDS is stopped with all that it started, and fails. Closes with the count.
-limit=${GF_TEST_SECONDS:-1200}
-passed=0 failed=0 skipped=0
-log=$(mktemp)
-# What the program measures of the machine stays with the tests.
-XDG_CACHE_HOME=$(mktemp -d)
-# fontconfig leaks 288 bytes when it is first used, of which programs with an address sanitizer would tell.
-leaks=$(mktemp)
-echo leak:libfontconfig.so >"$leaks"
-trap 'rm -rf "$log" "$XDG_CACHE_HOME" "$leaks"' EXIT
-export CMOCKA_MESSAGE_OUTPUT=TAP XDG_CACHE_HOME LSAN_OPTIONS="suppressions=$leaks:print_suppressions=0"
 
-for test in "$@"; do
-    printf '%s\n' "== $test"
-    timeout -k 10 "$limit" "$test" >"$log" 2>&1 </dev/null
-    status=$?
-    [ "$status" -ne 124 ] || echo "not ok - $test was stopped after $limit s" >>"$log"
+# judge STATUS LOG: the log's failures, in full, or what it skipped; the counts are added to the folder's.
+judge()
+{
     # What cmocka skips it calls "not ok" before its version 2.
-    sed -i 's/^not ok\( .*# *SKIP\)/ok\1/' "$log"
-    skips=$(grep -ciE '^ok.*# *skip' "$log")
-    oks=$(grep -cE '^ok' "$log")
-    bad=$(grep -cE '^not ok' "$log")
-    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then
+    sed -i 's/^not ok\( .*# *SKIP\)/ok\1/' "$2"
+    skips=$(grep -ciE '^ok.*# *skip' "$2")
+    oks=$(grep -cE '^ok' "$2")
+    bad=$(grep -cE '^not ok' "$2")
+    if [ "$1" -ne 0 ] && [ "$bad" -eq 0 ]; then
         bad=1
-        echo "not ok - $test ended with status $status" >>"$log"
+        echo "not ok - $test ended with status $1" >>"$2"
     fi
-    plan=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$log" | head -n 1)
+    plan=$(sed -n 's/^1\.\.\([0-9]*\)$/\1/p' "$2" | head -n 1)
     if [ "$bad" -eq 0 ] && { [ -z "$plan" ] || [ "$oks" -ne "$plan" ]; }; then
         bad=1
-        echo "not ok - $test ran $oks of ${plan:-an unknown number of} tests" >>"$log"
+        echo "not ok - $test ran $oks of ${plan:-an unknown number of} tests" >>"$2"
     fi
     if [ "$bad" -gt 0 ]; then
-        cat "$log"
+        cat "$2"
     else
-        grep -iE '^ok.*# *skip' "$log"
+        grep -iE '^ok.*# *skip' "$2"
     fi
-    passed=$((passed + oks - skips)) failed=$((failed + bad)) skipped=$((skipped + skips))
+    echo "$((oks - skips)) $bad $skips" >>"$GF_TEST_FOLDER/counts"
+}
+
+# one TEST: runs it with a cache of its own, for what the program measures of the machine. The lines of a test stay together.
+one()
+{
+    test=$1
+    case $test in
+    tests/cli/*.sh) set -- tests/run-cli.sh "$(basename "$test" .sh)" ;;
+    esac
+    own=$(mktemp -d "$GF_TEST_FOLDER/XXXXXX")
+    mkdir "$own/cache"
+    begun=$(date +%s)
+    XDG_CACHE_HOME=$own/cache timeout -k 10 "${GF_TEST_SECONDS:-1200}" "$@" >"$own/log" 2>&1 </dev/null
+    status=$?
+    [ "$status" -ne 124 ] || echo "not ok - $test was stopped after ${GF_TEST_SECONDS:-1200} s" >>"$own/log"
+    {
+        echo "== $test ($(($(date +%s) - begun)) s)"
+        judge "$status" "$own/log"
+    } >"$own/told"
+    flock "$GF_TEST_FOLDER/counts" cat "$own/told"
+    rm -rf "$own"
+}
+
+if [ "$1" = --one ]; then
+    one "$2"
+    exit 0
+fi
+
+GF_TEST_FOLDER=$(mktemp -d)
+trap 'rm -rf "$GF_TEST_FOLDER"' EXIT
+# fontconfig leaks 288 bytes when it is first used, of which programs with an address sanitizer would tell.
+echo leak:libfontconfig.so >"$GF_TEST_FOLDER/leaks"
+LSAN_OPTIONS=suppressions=$GF_TEST_FOLDER/leaks:print_suppressions=0
+export CMOCKA_MESSAGE_OUTPUT=TAP GF_TEST_FOLDER LSAN_OPTIONS
+
+: >"$GF_TEST_FOLDER/counts"
+jobs=${GF_TEST_JOBS:-$(nproc)}
+while [ $# -gt 0 ]; do
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do
+        printf '%s\0' "$1"
+        shift
+    done | xargs -0 -r -n 1 -P "$jobs" "$0" --one
+    while [ $# -gt 0 ] && [ "$1" != -- ]; do shift; done
+    [ $# -eq 0 ] || shift
+    jobs=1
 done
 
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
+awk '{ passed += $1; failed += $2; skipped += $3 }
+    END { print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"; exit !(failed == 0 && passed > 0) }' "$GF_TEST_FOLDER/counts"
