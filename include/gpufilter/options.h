@@ -17,8 +17,8 @@ enum gf_device_kind {
     GF_DEVICE_CPU,
     GF_DEVICE_CUDA /* GF_ERROR_UNAVAILABLE if there is none */
 };
-/* The file formats. HEIC and GIF can only be read. WebP, TIFF, AVIF, JPEG XL, HEIC, GIF
- * and JPEG 2000 need a library that may be missing. */
+/* The file formats. HEIC, GIF and the raw photographs of cameras can only be read. WebP, TIFF,
+ * AVIF, JPEG XL, HEIC, GIF, JPEG 2000 and raw photographs need a library that may be missing. */
 enum gf_file_format {
     GF_FILE_AUTO,
     GF_FILE_PNG,
@@ -33,7 +33,8 @@ enum gf_file_format {
     GF_FILE_GIF,
     GF_FILE_BMP,
     GF_FILE_QOI,
-    GF_FILE_JP2
+    GF_FILE_JP2,
+    GF_FILE_RAW
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
@@ -50,8 +51,8 @@ enum gf_tiff_compression { GF_TIFF_DEFLATE, GF_TIFF_LZW, GF_TIFF_NONE, GF_TIFF_J
  * system calls, and whose death fails its picture alone. */
 enum gf_sandbox {
     GF_SANDBOX_OFF,
-    GF_SANDBOX_AUTO, /* WebP, TIFF, AVIF, JPEG XL, HEIC, GIF, JPEG 2000 and pictures' ICC profiles,
-                      * where the machine has cells */
+    GF_SANDBOX_AUTO, /* WebP, TIFF, AVIF, JPEG XL, HEIC, GIF, JPEG 2000, raw photographs and
+                      * pictures' ICC profiles, where the machine has cells */
     GF_SANDBOX_ALL   /* PNG and JPEG, too; GF_ERROR_UNAVAILABLE where the machine has none. Decoders
                       * of a GPU stay where they are */
 };

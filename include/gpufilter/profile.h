@@ -49,8 +49,8 @@ struct gf_profile {
     int lanes, segments;
     int band_rows; /* the rows of a band of the first segment */
     struct gf_format in, out;
-    char in_file[8], out_file[8];  /* "PNG", "JPEG", "PNM", "PAM"; empty for pictures in memory */
-    long long in_bytes, out_bytes; /* the bytes of the files; in_bytes is -1 for a stream */
+    char in_file[16], out_file[16]; /* "PNG", "JPEG", "PNM", "PAM"; empty for pictures in memory */
+    long long in_bytes, out_bytes;  /* the bytes of the files; in_bytes is -1 for a stream */
     /* Peak bandwidths of this machine, measured in this run, in bytes per second; 0: not
      * measured. */
     double device_copy_peak;             /* device copy (CPU backend: memcpy), read + written */

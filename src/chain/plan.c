@@ -408,14 +408,15 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     return status;
 }
 
-int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation)
+int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation, int most)
 {
     const struct gf_chain_item *const first = chain->item;
     const bool turned = orientation > 4;
-    if (!chain->count || !first->filter->reduction || first->region)
+    if (most < 2 || !chain->count || !first->filter->reduction || first->region)
         return 1;
-    return first->filter->reduction(first->params, turned ? in.height : in.width,
-                                    turned ? in.width : in.height);
+    const int wanted = first->filter->reduction(first->params, turned ? in.height : in.width,
+                                                turned ? in.width : in.height);
+    return wanted < most ? wanted : most;
 }
 
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,

@@ -65,8 +65,8 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
 enum gf_status gf_plan_make(const struct gf_chain *chain, struct gf_format in, int orientation,
                             struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
 /* Returns the number by which the picture's sides may be divided when it is decoded for this chain:
- * 1, 2, 4 or 8. */
-int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation);
+ * 1, 2, 4 or 8, and not above `most` of the decoder. */
+int gf_plan_reduction(const struct gf_chain *chain, struct gf_format in, int orientation, int most);
 void gf_plan_free(struct gf_plan *plan);
 /* Allocates zeroed parameters for a stage; the plan owns and frees them. */
 void *gf_plan_own(struct gf_plan *plan, size_t size);

@@ -41,14 +41,9 @@ struct run {
 static enum gf_status read_header(const struct run *run, const char *name, struct gf_input *input,
                                   struct gf_facts *facts, struct gf_error *error)
 {
-    unsigned char head[256];
-    size_t got;
     struct gf_source *source = NULL;
-    enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
-    if (!status)
-        status = gf_source_open(input, &run->options, &source, error);
-    if (!status &&
-        !gf_facts_read(facts, name, gf_file_format_of(head, got), gf_input_size(input), source))
+    enum gf_status status = gf_source_open(input, &run->options, &source, error);
+    if (!status && !gf_facts_read(facts, name, gf_input_size(input), source))
         status = gf_fail_memory(error);
     if (source)
         source->close(source);

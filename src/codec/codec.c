@@ -5,7 +5,9 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "codec/camera_raw.h"
 #include "codec/cell/cell.h"
 #include "codec/common/checks.h"
 #include "codec/common/keep.h"
@@ -93,18 +95,44 @@ static enum gf_status open_source(const struct gf_file_type *type, struct gf_inp
     return status ? status : type->open(input, options, source, error);
 }
 
+/* Finds the format of the input. What begins as a TIFF may be the raw photograph of a camera,
+ * unless one of its pictures was chosen; a stream is then read to its end, as a TIFF needs it. */
+static enum gf_status recognise(struct gf_input *input, const unsigned char *head, size_t size,
+                                const struct gf_options *options, enum gf_file_format *format,
+                                struct gf_error *error)
+{
+    struct gf_input_loan loan;
+    enum gf_status status = GF_OK;
+    *format = gf_file_format_of(head, size);
+    if (*format != GF_FILE_TIFF || gf_input_page(input) >= 0)
+        return GF_OK;
+    if (gf_input_size(input) < 0) {
+        status = gf_input_lend(input, options->memory_bytes ? options->memory_bytes : SIZE_MAX / 2,
+                               &loan, error);
+        if (loan.descriptor >= 0)
+            close(loan.descriptor);
+    }
+    if (!status && gf_is_camera_raw(input))
+        *format = GF_FILE_RAW;
+    return status;
+}
+
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error)
 {
     unsigned char head[256];
     size_t got;
     const char *const name = gf_input_name(input);
+    enum gf_file_format format;
     enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
     if (status)
         return status;
     if (!got)
         return gf_fail(error, GF_ERROR_INPUT, "%s: empty file", name);
-    const struct gf_file_type *const type = gf_file_type(gf_file_format_of(head, got));
+    status = recognise(input, head, got, options, &format, error);
+    if (status)
+        return status;
+    const struct gf_file_type *const type = gf_file_type(format);
     if (!type)
         return fail_unknown(input, head, got, error);
     if (options->formats && !(options->formats >> type->format & 1))
@@ -114,8 +142,11 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: a picture is selected by its number in %s, not in %s", name,
                        "animated and many-paged files", type->name);
-    return open_source(type, input, gf_said_begin(gf_input_said(input), name, options), source,
-                       error);
+    status =
+        open_source(type, input, gf_said_begin(gf_input_said(input), name, options), source, error);
+    if (!status)
+        (*source)->file = format;
+    return status;
 }
 
 enum gf_file_format gf_file_format_named(const char *path)

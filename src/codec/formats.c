@@ -97,6 +97,11 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 #else
 #define OWN_jxl .open = NULL
 #endif
+#ifdef GF_LIBRARY_raw_r
+#define OWN_raw READS(raw)
+#else
+#define OWN_raw .open = NULL
+#endif
 #ifdef GF_LIBRARY_tiff
 #define OWN_tiff READS_AND_WRITES(tiff)
 #else
@@ -156,8 +161,6 @@ bool gf_file_type_ignores(const struct gf_file_type *type, const struct gf_optio
 
 /* ---- formats that the program knows but does not read ---- */
 
-/* The reader of TIFF knows most raw photographs by their contents. The entry with their extensions
- * is for files that no reader knows. */
 static const struct gf_foreign foreign[] = {
 #define FOREIGN(name_, bytes_) \
     { \
@@ -168,22 +171,8 @@ static const struct gf_foreign foreign[] = {
         .name = (name_), .bytes = (bytes_), .length = sizeof(bytes_) - 1, \
         .extensions = (extensions_), .command = (command_) \
     }
-#define RAW(kind, bytes, extension) \
-    PIPED("a raw photograph (" kind ")", bytes, extension, GF_COMMAND_FOR_RAW)
     PIPED("PDF", "%PDF-", "pdf", "pdftoppm -png -r 150"),
     PIPED("SVG", "<svg", "svg svgz", "rsvg-convert"),
-    RAW("RAF", "FUJIFILMCCD-RAW", "raf"),
-    RAW("ORF", "IIRO", "orf"),
-    RAW("ORF", "IIRS", "orf"),
-    RAW("ORF", "MMOR", "orf"),
-    RAW("RW2", "IIU\0", "rw2"),
-    RAW("CRW", "II\32\0\0\0HEAPCCDR", "crw"),
-    RAW("X3F", "FOVb", "x3f"),
-    RAW("MRW", "\0MRM", "mrw"),
-    {.name = "a raw photograph",
-     .extensions = "nef nrw cr2 arw srf dng pef srw 3fr iiq",
-     .command = GF_COMMAND_FOR_RAW},
-    FOREIGN("a raw photograph (CR3)", "\0\0\0\30ftypcrx "),
     FOREIGN("JPEG XR", "II\xbc\x01"),
     FOREIGN("OpenEXR", "\x76\x2f\x31\x01"),
     FOREIGN("Radiance HDR", "#?RADIANCE"),
@@ -197,7 +186,6 @@ static const struct gf_foreign foreign[] = {
     FOREIGN("PFM", "Pf\n"),
 #undef FOREIGN
 #undef PIPED
-#undef RAW
 };
 enum { FOREIGN_COUNT = sizeof foreign / sizeof *foreign };
 

@@ -26,7 +26,7 @@ struct gf_file_type {
     const char *extensions;      /* separated by blanks, the usual extension first */
     const char *read_extensions; /* further extensions, of inputs only; may be NULL */
     const char *instead;         /* the extension of outputs, if the format is only read */
-    struct gf_magic magic[4];
+    struct gf_magic magic[9];
     /* Recognises a file, if `magic` is not enough; may be NULL. */
     bool (*recognise)(const unsigned char *bytes, size_t size);
     /* The most bits of a sample, 8 or 16. */

@@ -215,6 +215,8 @@ static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_pictu
         pipeline->options.warn = NULL;
     if (task->input)
         status = gf_source_open(task->input, &pipeline->options, &source, error);
+    if (source)
+        task->own_format = source->file;
     if (!status)
         status = gf_pipeline_attempt(pipeline, task, source, error);
     pipeline->options.warn = pipeline->remote_warn;

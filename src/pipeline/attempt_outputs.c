@@ -33,6 +33,8 @@ static enum gf_status open_source(struct gf_several *several, bool again, struct
     if (!status)
         status = gf_source_open(input, &pipeline->options, &several->source, error);
     pipeline->options.warn = warn;
+    for (int i = 0; !status && i < pipeline->outputs; i++)
+        several->branch[i].task->own_format = several->source->file;
     return status;
 }
 

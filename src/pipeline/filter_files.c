@@ -106,9 +106,9 @@ enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *d
     GF_NOT_NULL(data, error);
     GF_NOT_NULL(result, error);
     GF_NOT_NULL(result_size, error);
-    if ((int)format < 0 || format > GF_FILE_JP2)
+    if ((int)format < 0 || format > GF_FILE_RAW)
         return gf_fail(error, GF_ERROR_USAGE, "format=%d is outside 0..%d", (int)format,
-                       GF_FILE_JP2);
+                       GF_FILE_RAW);
     struct gf_bytes bytes = {.format = format, .name = "output"};
     const struct gf_file_bytes input = {data, size};
     struct gf_destination destination = {.bytes = &bytes,

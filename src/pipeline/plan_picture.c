@@ -55,13 +55,11 @@ struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline
         .orientation = pipeline->options.autorotate ? source->metadata.orientation : 1,
         .width = source->format.width,
         .height = source->format.height,
-        .reduction = 1,
         .to_srgb = gf_converts_for_output(&pipeline->options)};
     if (gf_chain_converts(&pipeline->chain) || request.to_srgb)
         request.icc = gf_metadata_icc(&source->metadata, source->format, &pipeline->options);
-    if (source->reduce)
-        request.reduction =
-            gf_plan_reduction(&pipeline->chain, source->format, request.orientation);
+    request.reduction = gf_plan_reduction(&pipeline->chain, source->format, request.orientation,
+                                          source->most_reduction);
     return request;
 }
 

@@ -119,3 +119,30 @@ stderr_is "gpufilter: --info: 'nothing.png' is no file, and only --info=statisti
 run 2 gpufilter --info=statistics -i in.png wobble
 stderr_like "unknown filter 'wobble'"
 absent out.png
+
+begin "a camera's raw photograph: its header, its picture, its thumbnail, and what is not there of it"
+gpufilter --version | grep -q '^formats: .*camera raw' || lacking="built without LibRaw"
+if [ -z "$lacking" ]; then
+    camera_dng >a.dng
+    run 0 gpufilter --info a.dng
+    for line in 'format  *camera raw (DNG)' 'width  *48' 'height  *64' 'bits  *13' 'model  *Bayer AHD' 'camera  *Maker Model 1'; do
+        stdout_has "^$line\$"
+    done
+    mkdir raws
+    cp a.dng raws/b.NEF
+    run 0 gpufilter -q -i raws -o developed
+    run 0 gpufilter -q -i a.dng -o a.ppm -v
+    grep -q 'a.dng: camera raw, 48x64 RGB, 16 bits, decoded by the CPU' stderr || problem "stderr: $(cat stderr)"
+    run 0 gpufilter -q -i developed/b.tif -o b.ppm
+    same a.ppm b.ppm
+    run 0 gpufilter -q -i a.dng -o small.ppm -v thumbnail=10
+    grep -q '48x64 RGB, 16 bits, decoded at 1/2 by the CPU' stderr || problem "stderr: $(cat stderr)"
+    run 4 gpufilter -i a.dng -o b.ppm --formats=tiff,ppm
+    stderr_is "gpufilter: a.dng: is camera raw, which is not in --formats"
+    head -c 4000 a.dng >cut.dng
+    run 4 gpufilter -q -i cut.dng -o c.ppm
+    stderr_is "gpufilter: cut.dng: damaged: truncated"
+    absent c.ppm
+    run 2 gpufilter -i in.png -o b.dng
+    stderr_like 'b.dng: camera raw is read, not written'
+fi

@@ -113,7 +113,7 @@ foreign a.pdf PDF '%%PDF-1.7'
 foreign a.svg SVG '<?xml version="1.0"?><svg></svg>'
 foreign misnamed.png DDS 'DDS '
 
-begin "PDF, SVG and raw photographs are answered by the command to pipe from"
+begin "PDF and SVG are answered by the command to pipe from"
 # piped FILE FORMAT COMMAND BYTES
 piped()
 {
@@ -124,8 +124,6 @@ piped b.pdf PDF 'pdftoppm -png -r 150' '%%PDF-1.7'
 piped late.pdf PDF 'pdftoppm -png -r 150' 'bytes before %%PDF-1.7'
 piped b.svg SVG rsvg-convert '\357\273\277\n <!-- a drawing --><svg></svg>'
 piped c.svgz SVG rsvg-convert '\037\213 and so on'
-piped a.raf 'a raw photograph (RAF)' 'dcraw -c -w' 'FUJIFILMCCD-RAW'
-piped a.NEF 'a raw photograph' 'dcraw -c -w' 'an unknown kind'
 printf '%%PDF-1.7' >'two words.pdf'
 refused 4 'two words.pdf: is PDF, which is not read; pipe it: pdftoppm -png -r 150 FILE | gpufilter' -i 'two words.pdf'
 printf '%%PDF-1.7' | run 4 gpufilter -i - -o x.png

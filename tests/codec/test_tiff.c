@@ -2,86 +2,7 @@
 #include "codec/codec_test.h"
 
 #include "codec/formats.h"
-
-enum { BYTE = 1, SHORT = 3, LONG = 4, UNDEFINED = 7 };
-
-struct tiff {
-    bool big_endian, big_tiff;
-    struct bytes bytes;
-    unsigned char entries[32 * 20];
-    int count;
-    size_t link; /* where the offset of the next directory goes */
-};
-
-static void put(const struct tiff *tiff, unsigned char *to, int bytes, uint64_t value)
-{
-    for (int i = 0; i < bytes; i++)
-        to[tiff->big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
-}
-
-static void put_more(struct tiff *tiff, int bytes, uint64_t value)
-{
-    unsigned char text[8];
-    put(tiff, text, bytes, value);
-    append(&tiff->bytes, text, (size_t)bytes);
-}
-
-static void begin(struct tiff *tiff)
-{
-    append(&tiff->bytes, tiff->big_endian ? "MM" : "II", 2);
-    put_more(tiff, 2, tiff->big_tiff ? 43 : 42);
-    if (tiff->big_tiff)
-        put_more(tiff, 2, 8);
-    if (tiff->big_tiff)
-        put_more(tiff, 2, 0);
-    tiff->link = tiff->bytes.size;
-    put_more(tiff, tiff->big_tiff ? 8 : 4, 0);
-}
-
-/* A tag of numbers. */
-static void tag(struct tiff *tiff, unsigned number, int type, int count, const unsigned *values)
-{
-    const int bytes = type == SHORT ? 2 : type == LONG ? 4 : 1, word = tiff->big_tiff ? 8 : 4;
-    unsigned char *const entry = tiff->entries + tiff->count++ * (4 + 2 * word);
-    unsigned char *value = entry + 4 + word;
-    memset(entry, 0, (size_t)(4 + 2 * word));
-    put(tiff, entry, 2, number);
-    put(tiff, entry + 2, 2, (unsigned)type);
-    put(tiff, entry + 4, word, (unsigned)count);
-    if (count * bytes > word) {
-        put(tiff, value, word, tiff->bytes.size);
-        for (int i = 0; i < count; i++)
-            put_more(tiff, bytes, values[i]);
-        return;
-    }
-    for (int i = 0; i < count; i++)
-        put(tiff, value + i * bytes, bytes, values[i]);
-}
-
-static void tag1(struct tiff *tiff, unsigned number, unsigned value)
-{
-    tag(tiff, number, LONG, 1, &value);
-}
-
-/* Adds the directory of the tags so far, and returns its offset. */
-static size_t add_directory(struct tiff *tiff)
-{
-    const size_t at = tiff->bytes.size;
-    put_more(tiff, tiff->big_tiff ? 8 : 2, (unsigned)tiff->count);
-    append(&tiff->bytes, tiff->entries, (size_t)(tiff->count * (4 + 2 * (tiff->big_tiff ? 8 : 4))));
-    put_more(tiff, tiff->big_tiff ? 8 : 4, 0);
-    tiff->count = 0;
-    return at;
-}
-
-/* Adds it as that of the next picture. */
-static void add_page(struct tiff *tiff)
-{
-    const int word = tiff->big_tiff ? 8 : 4;
-    put(tiff, tiff->bytes.data + tiff->link, word, tiff->bytes.size);
-    add_directory(tiff);
-    tiff->link = tiff->bytes.size - (size_t)word;
-}
+#include "codec/tiff_files.h"
 
 static void write_file(struct tiff *tiff)
 {
@@ -314,29 +235,6 @@ static void test_damage_behind(void **state)
     check_first("a.tif", 'a', "a.tif: damaged behind its first picture: ");
 }
 
-static void test_raw_photographs(void **state)
-{
-    const struct gf_options options = plain_options();
-    for (int kind = 0; kind < 2; kind++) {
-        struct tiff tiff = {.big_endian = kind};
-        begin(&tiff);
-        tag1(&tiff, 256, 2);
-        tag1(&tiff, 262, 32803); /* the samples of a camera's sensor */
-        const unsigned below = (unsigned)add_directory(&tiff);
-        tag_gray(&tiff, 1, 'a');
-        if (kind)
-            tag(&tiff, 330, LONG, 2, (unsigned[]){below, below});
-        else
-            tag(&tiff, 50706, BYTE, 4, (unsigned[]){1, 4, 0, 0}); /* DNG's version */
-        add_page(&tiff);
-        write_file(&tiff);
-        assert_refused(in_folder("a.tif"), &options,
-                       kind ? "a.tif: is a raw photograph (TIFF/EP), which is not read; pipe it: "
-                            : "a.tif: is a raw photograph (DNG), which is not read; pipe it: ");
-        check_first("a.tif[0]", 'a', "");
-    }
-}
-
 /* Whoever forgets the photometric interpretation must not lose a sample by it. */
 static void test_no_photometric(void **state)
 {
@@ -489,7 +387,6 @@ int main(void)
         cmocka_unit_test(test_reduced),
         cmocka_unit_test(test_many_reduced),
         cmocka_unit_test(test_damage_behind),
-        cmocka_unit_test(test_raw_photographs),
         cmocka_unit_test(test_no_photometric),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_damaged_row),

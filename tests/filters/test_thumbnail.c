@@ -15,7 +15,7 @@ static int reduction_of(const char *text, int width, int height, int orientation
     struct gf_chain chain;
     struct gf_error error = {0};
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
-    const int reduction = gf_plan_reduction(&chain, format_of(width, height, 3, 8), orientation);
+    const int reduction = gf_plan_reduction(&chain, format_of(width, height, 3, 8), orientation, 8);
     gf_chain_free(&chain);
     return reduction;
 }
@@ -91,7 +91,7 @@ static void test_sizes(void **state)
         struct gf_error error = {0};
         assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
         const int reduction =
-            gf_plan_reduction(&chain, format_of(width, height, 3, 8), orientation);
+            gf_plan_reduction(&chain, format_of(width, height, 3, 8), orientation, 8);
         const struct gf_format whole = size_of_plan(&chain, width, height, orientation, 1);
         const struct gf_format part = size_of_plan(&chain, width, height, orientation, reduction);
         if (!same_format(whole, part))

@@ -20,6 +20,32 @@ static void put_picture(const struct gf_file_type *type, int channels, int bits,
     free(image.data);
 }
 
+/* Puts a DNG of gray of 32x24, and it as another maker's and as a mosaic of another pattern. */
+static void put_raw(void)
+{
+    static const char head[] =
+        "II\52\0\10\0\0\0\25\0\376\0\4\0\1\0\0\0\0\0\0\0\0\1\4\0\1\0\0\0 \0\0\0\1\1\4\0\1\0\0\0"
+        "\30\0\0\0\2\1\3\0\1\0\0\0\20\0\0\0\3\1\3\0\1\0\0\0\1\0\0\0\6\1\3\0\1\0\0\0\43\200\0\0"
+        "\17\1\2\0\6\0\0\0\12\1\0\0\20\1\2\0\10\0\0\0\20\1\0\0\21\1\4\0\1\0\0\0\206\1\0\0\22\1"
+        "\3\0\1\0\0\0\6\0\0\0\25\1\3\0\1\0\0\0\1\0\0\0\26\1\4\0\1\0\0\0\30\0\0\0\27\1\4\0\1\0\0"
+        "\0\0\6\0\0\215\202\3\0\2\0\0\0\2\0\2\0\216\202\1\0\4\0\0\0\0\1\1\2\22\306\1\0\4\0\0\0"
+        "\1\4\0\0\24\306\2\0\16\0\0\0\30\1\0\0\35\306\4\0\1\0\0\0\20\20\0\0\41\306\12\0\11\0\0"
+        "\0\46\1\0\0\50\306\5\0\3\0\0\0n\1\0\0Z\306\3\0\1\0\0\0\25\0\0\0\0\0\0\0Maker\0Model "
+        "\61\0Maker Model \61\0\225\176\0\0\20\47\0\0\365\303\377\377\20\47\0\0\207\354\377\377"
+        "\20\47\0\0\43\332\377\377\20\47\0\0HI\0\0\20\47\0\0\240\1\0\0\20\47\0\0\54\2\0\0\20\47"
+        "\0\0\10\370\377\377\20\47\0\0L\51\0\0\20\47\0\0\1\0\0\0\1\0\0\0\1\0\0\0\1\0\0\0\1\0\0"
+        "\0\1\0\0\0";
+    enum { PATTERN = 8 + 2 + 14 * 12 + 8, SAMPLES = 32 * 24 * 2 };
+    uint8_t file[sizeof head - 1 + SAMPLES];
+    memcpy(file, head, sizeof head - 1);
+    memset(file + sizeof head - 1, 8, SAMPLES);
+    put_seed("raw", file, sizeof file);
+    file[PATTERN] = 1;
+    put_seed("raw", file, sizeof file);
+    memcpy(memmem(file, sizeof file, "Maker", 5), "Nikon", 5);
+    put_seed("raw", file, sizeof file);
+}
+
 void put_format_seeds(void)
 {
     const struct gf_file_type *type;
@@ -35,4 +61,5 @@ void put_format_seeds(void)
                 put_picture(type, kind % 4 + 1, bits, lossless);
         }
     }
+    put_raw();
 }

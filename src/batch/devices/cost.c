@@ -62,6 +62,7 @@ static const struct {
     [GF_FILE_JXL] = {.decode = GF_FIGURE_JXL_DECODE, .encode = GF_FIGURE_JXL_ENCODE},
     [GF_FILE_HEIC] = {.decode = GF_FIGURE_HEIC_DECODE},
     [GF_FILE_JP2] = {.decode = GF_FIGURE_JP2_DECODE, .encode = GF_FIGURE_JP2_ENCODE},
+    [GF_FILE_RAW] = {.decode = GF_FIGURE_RAW_DECODE},
     [GF_FILE_GIF] = {.decode = GF_FIGURE_GIF_DECODE},
 };
 enum { CODERS = sizeof coders / sizeof *coders };

@@ -221,25 +221,21 @@ static void look_into(struct sample *sample, const struct gf_input_name *name)
                         .height = 4320};
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
-    unsigned char head[16];
-    size_t got = 0;
     struct gf_options options = sample->request->options;
     options.warn = NULL;
     if (!name->data && gf_input_named_is_stream(name->path)) {
         add_look(sample, &look);
         return;
     }
-    if (!open_input(name, &input) && !gf_input_peek(input, head, sizeof head, &got, NULL) &&
-        !gf_source_open(input, &options, &source, NULL)) {
+    if (!open_input(name, &input) && !gf_source_open(input, &options, &source, NULL)) {
         look = (struct look){.width = source->format.width,
                              .height = source->format.height,
-                             .reduction = 1,
-                             .file = gf_file_format_of(head, got),
+                             .file = source->file,
                              .bytes = (double)gf_input_size(input),
                              .device_decodes = source->for_device_codec};
         look.marked = look.device_decodes && look.file == GF_FILE_PNG;
-        if (source->reduce)
-            look.reduction = gf_plan_reduction(sample->chain, source->format, 1);
+        look.reduction =
+            gf_plan_reduction(sample->chain, source->format, 1, source->most_reduction);
         if (look.reduction > 1)
             source->reduce(source, look.reduction);
         look.format = source->format;

@@ -415,8 +415,10 @@ static void put_files(FILE *file)
           "the user counts as not there, and it may be removed at any time.\n.PP\nAn interlaced "
           "PNG is decoded as a whole, as is a JPEG of several scans (a progressive one), and "
           "\\fB\\-\\-progressive\\fR and \\fB\\-\\-optimize\\fR encode as a whole. WebP, AVIF, "
-          "JPEG XL, JPEG 2000, HEIC, GIF and BMP are always decoded and encoded as a whole. A "
-          "picture "
+          "JPEG XL, JPEG 2000, HEIC, GIF, camera raw and BMP are always decoded and encoded as a "
+          "whole. Camera raw is developed by LibRaw: with the camera's white balance, to sRGB of "
+          "16 bits without brightening; the demosaic is AHD, for X\\-Trans Markesteijn's in three "
+          "passes, and thumbnails are developed at half the size without a demosaic. A picture "
           "that takes more than \\fB\\-\\-memory\\fR is refused; by default the limit is three "
           "quarters of the machine's memory, or of the control group's where that has less.\n",
           file);

@@ -62,17 +62,19 @@ static bool sizes_are_good(const struct gf_cell_header *header)
 static bool header_is_good(const struct gf_cell_header *header)
 {
     const struct gf_format format = {header->width, header->height, header->channels, header->bits};
-    const uint32_t flags = header->is_float | header->for_device_codec | header->reduces |
-                           header->finishes | header->leaves | header->has_cicp | header->has_srgb |
-                           header->has_gamma | header->has_chromaticities;
+    const uint32_t flags = header->is_float | header->for_device_codec | header->finishes |
+                           header->leaves | header->has_cicp | header->has_srgb |
+                           header->has_gamma | header->has_chromaticities,
+                   reduction = header->most_reduction;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);
     if (!told || header->status)
         return told;
     return !gf_format_check(format, "", NULL) && gf_row_bytes(format) <= GF_CELL_HALF &&
            header->pages >= 0 && header->stored_bits >= 0 && header->stored_bits <= 64 &&
-           header->stored_colour <= GF_STORED_YCCK && header->memory_bytes < (uint64_t)1 << 60 &&
-           flags <= 1 && header->intent <= 3 && is_density(header->density_x) &&
+           header->stored_colour <= GF_STORED_XTRANS && ends(header->kind, sizeof header->kind) &&
+           header->memory_bytes < (uint64_t)1 << 60 && flags <= 1 && reduction <= 8 &&
+           !(reduction & (reduction - 1)) && header->intent <= 3 && is_density(header->density_x) &&
            is_density(header->density_y) && header->orientation >= 1 && header->orientation <= 8 &&
            header->unread < 2 * GF_KIND_AUXILIARY && sizes_are_good(header);
 }
@@ -161,10 +163,11 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->stored_bits = source->stored.bits;
     header->stored_colour = source->stored.colour;
     header->is_float = source->stored.is_float;
+    memcpy(header->kind, source->stored.kind, sizeof header->kind);
     header->memory_bytes = source->memory.bytes;
     snprintf(header->why, sizeof header->why, "%s", source->memory.why ? source->memory.why : "");
     header->for_device_codec = source->for_device_codec;
-    header->reduces = source->reduce != NULL;
+    header->most_reduction = (uint32_t)source->most_reduction;
     header->finishes = source->finish != NULL;
     header->leaves = source->leave != NULL;
 #define WRITE(member) header->member = tags->member;
@@ -251,6 +254,7 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
                                         .bits = header->stored_bits,
                                         .colour = (enum gf_stored_colour)header->stored_colour,
                                         .is_float = header->is_float};
+    memcpy(source->stored.kind, header->kind, sizeof header->kind);
     source->memory.bytes = header->memory_bytes;
     source->for_device_codec = header->for_device_codec;
 #define READ(member) tags->member = header->member;

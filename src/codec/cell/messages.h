@@ -76,8 +76,9 @@ struct gf_cell_header {
     int32_t width, height, channels, bits;
     int32_t pages, stored_bits;
     uint32_t stored_colour, is_float;
+    char kind[sizeof((struct gf_stored *)0)->kind];
     uint64_t memory_bytes;
-    uint32_t for_device_codec, reduces, finishes, leaves;
+    uint32_t for_device_codec, most_reduction, finishes, leaves;
     uint32_t has_cicp, has_srgb, has_gamma, has_chromaticities, intent;
     uint8_t cicp[4];
     uint32_t gamma;

@@ -238,7 +238,8 @@ static enum gf_status read_header(struct cell_source *source, struct gf_error *e
     struct gf_source *const base = &source->base;
     memcpy(source->why, header->why, sizeof source->why);
     base->memory.why = *source->why ? source->why : "its decoder is a process of its own";
-    base->reduce = header->reduces ? cell_reduce : NULL;
+    base->reduce = cell_reduce;
+    base->most_reduction = (int)header->most_reduction;
     base->finish = header->finishes ? cell_finish : NULL;
     base->leave = header->leaves ? cell_leave : NULL;
     return gf_size_check(source->talk.name, (uint64_t)base->format.width,

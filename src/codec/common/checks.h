@@ -45,8 +45,6 @@ enum gf_status gf_memory_check_proportion(const struct gf_source *source,
                                           const struct gf_options *options,
                                           struct gf_error *error) GF_CHECKED;
 
-/* Develops a camera's raw photograph. */
-#define GF_COMMAND_FOR_RAW "dcraw -c -w"
 /* Fails with GF_ERROR_INPUT for a file of a format that is not read. `what` is the format, such as
  * "PDF"; `command` prints such a file as a picture, or is NULL. */
 enum gf_status gf_fail_unread(struct gf_error *error, const char *name, const char *what,

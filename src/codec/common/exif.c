@@ -196,17 +196,30 @@ static void set_number(struct gf_blob *exif, const struct directory *directory, 
     tiff_put(exif, at, bytes, value);
 }
 
+/* Finds the directory to which an entry of the first one links. */
+static bool second_directory(const struct gf_blob *exif, struct directory *directory)
+{
+    int bytes;
+    const size_t link = first_directory(exif, directory)
+                            ? find_number(exif, directory, TAG_EXIF_DIRECTORY, &bytes)
+                            : 0;
+    return link && bytes == 4 && read_directory(exif, tiff_get(exif, link, 4), directory);
+}
+
 void gf_exif_set_size(struct gf_blob *exif, int width, int height)
 {
     struct directory directory;
-    int bytes;
-    const size_t link = first_directory(exif, &directory)
-                            ? find_number(exif, &directory, TAG_EXIF_DIRECTORY, &bytes)
-                            : 0;
-    if (!link || bytes != 4 || !read_directory(exif, tiff_get(exif, link, 4), &directory))
+    if (!second_directory(exif, &directory))
         return;
     set_number(exif, &directory, TAG_WIDTH, (uint32_t)width);
     set_number(exif, &directory, TAG_HEIGHT, (uint32_t)height);
+}
+
+void gf_exif_set_srgb(struct gf_blob *exif)
+{
+    struct directory directory;
+    if (second_directory(exif, &directory))
+        set_number(exif, &directory, TAG_COLOUR_SPACE, 1);
 }
 
 /* Reads the number at `index` among the tag's numbers. */
@@ -357,7 +370,8 @@ static bool read_memory(void *context, uint64_t offset, void *data, size_t size)
 
 struct gf_ifd_reader gf_exif_reader(const struct gf_blob *exif, uint64_t *first)
 {
-    const bool is_exif = gf_exif_begins(exif->data, exif->size);
+    const bool is_exif =
+        exif->size >= TIFF_HEADER && (!memcmp(exif->data, "II", 2) || !memcmp(exif->data, "MM", 2));
     *first = is_exif ? tiff_get(exif, 4, 4) : 0;
     /* The cast is safe, because the blob is only read. */
     return (struct gf_ifd_reader){.read = read_memory,

@@ -18,6 +18,8 @@ int gf_exif_orientation(const struct gf_blob *exif);
 bool gf_exif_set_orientation(struct gf_blob *exif, int orientation);
 /* Changes the picture's size in pixels if EXIF states one. */
 void gf_exif_set_size(struct gf_blob *exif, int width, int height);
+/* Makes EXIF say that the colours are sRGB if it says which they are. */
+void gf_exif_set_srgb(struct gf_blob *exif);
 /* Whether EXIF states a resolution. */
 bool gf_exif_has_density(const struct gf_blob *exif);
 /* Removes the thumbnails: nothing refers to them any more, and their bytes are zero or cut off. */

@@ -49,6 +49,30 @@ static void put(unsigned char *to, size_t bytes, bool big_endian, uint64_t value
         to[big_endian ? bytes - 1 - i : i] = (unsigned char)(value >> 8 * i);
 }
 
+static bool read_input(void *context, uint64_t offset, void *data, size_t size)
+{
+    size_t got = 0;
+    return offset < INT64_MAX &&
+           !gf_input_read_at(context, (int64_t)offset, data, size, &got, NULL) && got == size;
+}
+
+struct gf_ifd_reader gf_ifd_reader_of(struct gf_input *input, uint64_t *first)
+{
+    unsigned char head[16];
+    struct gf_ifd_reader reader = {.read = read_input, .context = input};
+    *first = 0;
+    if (!read_input(input, 0, head, 8) || head[0] != head[1] || !memchr("IM", head[0], 2))
+        return reader;
+    reader.big_endian = head[0] == 'M';
+    const uint64_t version = get(head + 2, 2, reader.big_endian);
+    reader.big_tiff = version == 43;
+    if (version == 42)
+        *first = get(head + 4, 4, reader.big_endian);
+    else if (reader.big_tiff && read_input(input, 0, head, sizeof head))
+        *first = get(head + 8, 8, reader.big_endian);
+    return reader;
+}
+
 static bool read_directory(const struct gf_ifd_reader *reader, uint64_t offset,
                            struct directory *directory)
 {
@@ -90,25 +114,44 @@ static const struct entry *find(const struct directory *directory, uint16_t tag)
     return NULL;
 }
 
+/* Reads the first numbers of the entry, `most` at most. Returns how many. */
+static size_t numbers_of(const struct gf_ifd_reader *reader, const struct entry *entry,
+                         uint64_t *number, size_t most)
+{
+    const size_t bytes = (size_t)(entry->size / entry->count);
+    unsigned char raw[8];
+    size_t i = 0;
+    for (; i < most && i < entry->count && bytes <= sizeof raw; i++) {
+        if (!reader->read(reader->context, entry->at + i * bytes, raw, bytes))
+            break;
+        number[i] = get(raw, bytes, reader->big_endian);
+    }
+    return i;
+}
+
 static uint64_t link_of(const struct gf_ifd_reader *reader, const struct entry *entry)
 {
-    unsigned char raw[8];
-    if (entry->count != 1 || entry->size > 8 ||
-        !reader->read(reader->context, entry->at, raw, (size_t)entry->size))
-        return 0;
-    return get(raw, (size_t)entry->size, reader->big_endian);
+    uint64_t link;
+    return entry->count == 1 && numbers_of(reader, entry, &link, 1) ? link : 0;
 }
 
 uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag)
 {
+    uint64_t number[2];
+    return gf_ifd_numbers(reader, offset, tag, number, 2) == 1 ? number[0] : 0;
+}
+
+size_t gf_ifd_numbers(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
+                      uint64_t *number, size_t most)
+{
     struct directory directory;
-    uint64_t result = 0;
+    size_t count = 0;
     if (read_directory(reader, offset, &directory)) {
         const struct entry *const entry = find(&directory, tag);
-        result = entry ? link_of(reader, entry) : 0;
+        count = entry ? numbers_of(reader, entry, number, most) : 0;
     }
     free(directory.entry);
-    return result;
+    return count;
 }
 
 bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,

@@ -7,9 +7,18 @@
 #include <stdint.h>
 
 #include "codec/common/texts.h"
+#include "codec/io/input.h"
 
 enum {
+    GF_IFD_DESCRIPTION = 0x010e,
+    GF_IFD_MAKE = 0x010f,
+    GF_IFD_MODEL = 0x0110,
     GF_IFD_ORIENTATION = 0x0112,
+    GF_IFD_SOFTWARE = 0x0131,
+    GF_IFD_TIME = 0x0132,
+    GF_IFD_ARTIST = 0x013b,
+    GF_IFD_COMPUTER = 0x013c,
+    GF_IFD_COPYRIGHT = 0x8298,
     GF_IFD_EXIF = 0x8769,
     GF_IFD_GPS = 0x8825,
     GF_IFD_INTEROPERABILITY = 0xa005
@@ -21,6 +30,9 @@ struct gf_ifd_reader {
     void *context;
     bool big_endian, big_tiff;
 };
+/* Returns a reader of the input, a regular file or memory. *first becomes the offset of the first
+ * directory; 0 if the input is no TIFF. */
+struct gf_ifd_reader gf_ifd_reader_of(struct gf_input *input, uint64_t *first);
 /* The bytes to which directories are appended. */
 struct gf_ifd_writer {
     struct gf_blob bytes;
@@ -37,6 +49,9 @@ uint64_t gf_ifd_copy(const struct gf_ifd_reader *reader, uint64_t offset, const 
 /* Returns the offset of another directory that a tag such as GF_IFD_EXIF states; 0 if the directory
  * has no such tag. */
 uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
+/* Reads the first numbers of a tag, `most` at most, and returns how many. */
+size_t gf_ifd_numbers(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
+                      uint64_t *number, size_t most);
 /* Copies the value of a tag of any type unchanged from the file to `bytes`; the caller frees
  * bytes->data. It is empty if there is no such tag. Returns false when out of memory. */
 bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,

@@ -59,6 +59,41 @@ bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t
     return true;
 }
 
+const uint16_t gf_exif_tags_in_tiff[] = {GF_IFD_DESCRIPTION, GF_IFD_MAKE,     GF_IFD_MODEL,
+                                         GF_IFD_ORIENTATION, GF_IFD_SOFTWARE, GF_IFD_TIME,
+                                         GF_IFD_ARTIST,      GF_IFD_COMPUTER, GF_IFD_COPYRIGHT,
+                                         GF_IFD_EXIF,        GF_IFD_GPS,      0};
+
+/* Whether a TIFF's directory has a tag without which its EXIF is not worth keeping. */
+static bool tells_something(const struct gf_ifd_reader *reader, uint64_t directory)
+{
+    static const uint16_t texts[] = {GF_IFD_MAKE, GF_IFD_MODEL, GF_IFD_TIME};
+    bool tells = gf_ifd_link(reader, directory, GF_IFD_EXIF) ||
+                 gf_ifd_link(reader, directory, GF_IFD_GPS) ||
+                 gf_ifd_link(reader, directory, GF_IFD_ORIENTATION) > 1;
+    for (size_t i = 0; !tells && i < sizeof texts / sizeof *texts; i++) {
+        char *const text = gf_ifd_text(reader, directory, texts[i]);
+        tells = text != NULL;
+        free(text);
+    }
+    return tells;
+}
+
+bool gf_metadata_add_exif_in_tiff(struct gf_metadata *metadata, const struct gf_ifd_reader *reader,
+                                  uint64_t directory)
+{
+    static const unsigned char header[] = {'I', 'I', 42, 0, 8, 0, 0, 0};
+    struct gf_ifd_writer writer = {0};
+    if (!tells_something(reader, directory))
+        return true;
+    bool done = gf_blob_set(&writer.bytes, header, sizeof header);
+    if (done && gf_ifd_copy(reader, directory, gf_exif_tags_in_tiff, &writer) &&
+        !writer.out_of_memory && writer.bytes.size <= GF_METADATA_MAX)
+        done = gf_metadata_add_exif(metadata, writer.bytes.data, writer.bytes.size);
+    free(writer.bytes.data);
+    return done && !writer.out_of_memory;
+}
+
 bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size)
 {
     if (size < 4)

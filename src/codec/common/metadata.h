@@ -64,6 +64,12 @@ enum { GF_METADATA_MAX = 255 * 65519 };
  * structure is ignored; of several blocks of EXIF in a file only the first is used. Returns false
  * when out of memory. */
 bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size);
+/* The tags of a TIFF's directory that belong to EXIF, too: texts, orientation, and links to other
+ * directories; 0 at the end. */
+extern const uint16_t gf_exif_tags_in_tiff[];
+/* Adds EXIF from the directory of a TIFF, and from those that the directory links to. */
+bool gf_metadata_add_exif_in_tiff(struct gf_metadata *metadata, const struct gf_ifd_reader *reader,
+                                  uint64_t directory);
 /* Adds EXIF from a box of HEIF or JPEG XL, which begins with the offset of the TIFF structure. */
 bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size);
 /* Adds the EXIF or XMP in the payload of a JPEG's APP1 segment. Returns false when out of

@@ -78,6 +78,12 @@ gf_source_opener gf_jp2_source_open;
 gf_sink_opener gf_jp2_sink_open;
 gf_sink_memory_call gf_jp2_sink_memory;
 
+/* The raw photographs of cameras by LibRaw: developed with the camera's white balance to sRGB of 16
+ * bits, without brightening; the mosaic of the sensor's colours becomes a picture by AHD, or at
+ * half the size without. */
+extern struct gf_library gf_raw_library;
+gf_source_opener gf_raw_source_open;
+
 /* BMP: gray, RGB and alpha of 8 bits; a picture is in memory as a whole. */
 gf_source_opener gf_bmp_source_open;
 gf_sink_opener gf_bmp_sink_open;

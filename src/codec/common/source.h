@@ -20,7 +20,9 @@ enum gf_stored_colour {
     GF_STORED_PALETTE,
     GF_STORED_YCBCR,
     GF_STORED_CMYK,
-    GF_STORED_YCCK
+    GF_STORED_YCCK,
+    GF_STORED_BAYER, /* a sensor's mosaic of colours */
+    GF_STORED_XTRANS
 };
 
 /* What a file's header says beyond the format in which the rows are read. */
@@ -29,10 +31,12 @@ struct gf_stored {
     int bits;  /* bits of a sample in the file; 0: as in the format */
     enum gf_stored_colour colour;
     bool is_float; /* samples are floating-point numbers */
+    char kind[8];  /* the kind of a format that has several, such as "DNG"; "": none is known */
 };
 
 struct gf_source {
     struct gf_format format;
+    enum gf_file_format file; /* the file's format; gf_source_open() sets it */
     struct gf_stored stored;
     struct gf_metadata metadata;
     struct gf_codec_memory memory; /* memory that reading the rows takes */
@@ -40,9 +44,11 @@ struct gf_source {
                                     * whole; else 0 */
     bool for_device_codec;         /* the header says that a GPU's decoder can decode the file */
     int reduction;                 /* the reduction given to reduce(); 0 and 1: the full size */
+    int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: pictures are decoded at the
+                         * full size only */
     /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
      * `format` to the smaller size, in which sides are rounded up. It must be called before the
-     * first read(). NULL if the file format has no such decoding. */
+     * first read(). */
     void (*reduce)(struct gf_source *source, int reduction);
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,

@@ -319,6 +319,7 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
     memset(opened, 0, offsetof(struct gf_jpeg_source, marker));
     opened->base = (struct gf_source){.metadata = {.orientation = 1},
                                       .reduce = jpeg_reduce,
+                                      .most_reduction = 8,
                                       .read = jpeg_read,
                                       .finish = jpeg_finish,
                                       .leave = jpeg_leave,

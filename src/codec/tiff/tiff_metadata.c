@@ -53,59 +53,20 @@ static void read_density(const struct gf_tiff_handle *handle, struct gf_metadata
 
 /* ---- EXIF, which in a TIFF is part of the file's own directories ---- */
 
-enum { TIFF_HEADER = 8 };
-
-static bool read_file(void *context, uint64_t offset, void *data, size_t size)
-{
-    size_t got = 0;
-    return offset < INT64_MAX &&
-           !gf_input_read_at(context, (int64_t)offset, data, size, &got, NULL) && got == size;
-}
-
-struct gf_ifd_reader gf_tiff_ifd_reader(const struct gf_tiff_handle *handle)
-{
-    return (struct gf_ifd_reader){.read = read_file,
-                                  .context = handle->input,
-                                  .big_endian = gf_tiff.TIFFIsBigEndian(handle->tiff),
-                                  .big_tiff = gf_tiff.TIFFIsBigTIFF(handle->tiff)};
-}
-
-/* The tags of the first directory that belong to EXIF, too: texts, orientation, and links to other
- * directories. */
-static const uint16_t exif_tags[] = {
-    TIFFTAG_IMAGEDESCRIPTION, TIFFTAG_MAKE,     TIFFTAG_MODEL,  TIFFTAG_ORIENTATION,
-    TIFFTAG_SOFTWARE,         TIFFTAG_DATETIME, TIFFTAG_ARTIST, TIFFTAG_HOSTCOMPUTER,
-    TIFFTAG_COPYRIGHT,        GF_IFD_EXIF,      GF_IFD_GPS,     0};
-/* At least one of these tags must be present; otherwise EXIF is not worth keeping. */
-static const uint32_t telling_tags[] = {TIFFTAG_MAKE, TIFFTAG_MODEL, TIFFTAG_DATETIME};
-
-static bool tells_something(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
-                            uint64_t directory)
-{
-    const char *text;
-    for (size_t i = 0; i < sizeof telling_tags / sizeof *telling_tags; i++) {
-        if (gf_tiff.TIFFGetField(handle->tiff, telling_tags[i], &text))
-            return true;
-    }
-    return gf_ifd_link(reader, directory, GF_IFD_EXIF) ||
-           gf_ifd_link(reader, directory, GF_IFD_GPS) ||
-           gf_ifd_link(reader, directory, GF_IFD_ORIENTATION) > 1;
-}
-
 /* Reads IPTC: from Photoshop's resources, or from a tag of its own. Many writers wrongly declare
  * the tag as 4-byte numbers, whose bytes are in the wrong order if a program has changed the file's
  * byte order. */
-static bool read_iptc(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
+static bool read_iptc(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
+                      struct gf_metadata *metadata)
 {
     enum { IPTC_BEGIN = 0x1c };
-    const struct gf_ifd_reader reader = gf_tiff_ifd_reader(handle);
     uint32_t size = 0;
     const void *data = NULL;
     struct gf_blob alone;
     if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_PHOTOSHOP, &size, &data) && size &&
         !gf_metadata_add_photoshop(metadata, data, size))
         return false;
-    if (!gf_ifd_bytes(&reader, gf_tiff.TIFFCurrentDirOffset(handle->tiff), TIFFTAG_RICHTIFFIPTC,
+    if (!gf_ifd_bytes(reader, gf_tiff.TIFFCurrentDirOffset(handle->tiff), TIFFTAG_RICHTIFFIPTC,
                       &alone))
         return false;
     if (alone.size > 3 && alone.data[0] != IPTC_BEGIN && alone.data[3] == IPTC_BEGIN)
@@ -113,22 +74,6 @@ static bool read_iptc(const struct gf_tiff_handle *handle, struct gf_metadata *m
     const bool added = gf_metadata_add_photoshop(metadata, alone.data, alone.size);
     free(alone.data);
     return added;
-}
-
-static bool read_exif(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
-{
-    static const unsigned char header[TIFF_HEADER] = {'I', 'I', 42, 0, 8, 0, 0, 0};
-    const uint64_t directory = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
-    const struct gf_ifd_reader reader = gf_tiff_ifd_reader(handle);
-    struct gf_ifd_writer writer = {0};
-    if (!tells_something(handle, &reader, directory))
-        return true;
-    bool done = gf_blob_set(&writer.bytes, header, sizeof header);
-    if (done && gf_ifd_copy(&reader, directory, exif_tags, &writer) && !writer.out_of_memory &&
-        writer.bytes.size <= GF_METADATA_MAX)
-        done = gf_metadata_add_exif(metadata, writer.bytes.data, writer.bytes.size);
-    free(writer.bytes.data);
-    return done && !writer.out_of_memory;
 }
 
 /* Appends the directories of EXIF to the file, and sets the tags that refer to them. */
@@ -148,9 +93,10 @@ static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *
         const uint64_t copy = from ? gf_ifd_copy(&reader, from, NULL, &writer) : 0;
         done &= !copy || gf_tiff.TIFFSetField(handle->tiff, links[i], copy);
     }
-    for (int i = 0; exif_tags[i]; i++) {
-        char *const text = gf_ifd_text(&reader, first, exif_tags[i]);
-        done &= !text || !*text || gf_tiff.TIFFSetField(handle->tiff, exif_tags[i], text);
+    for (int i = 0; gf_exif_tags_in_tiff[i]; i++) {
+        char *const text = gf_ifd_text(&reader, first, gf_exif_tags_in_tiff[i]);
+        done &=
+            !text || !*text || gf_tiff.TIFFSetField(handle->tiff, gf_exif_tags_in_tiff[i], text);
         free(text);
     }
     if (done && writer.bytes.size && !writer.out_of_memory)
@@ -162,11 +108,16 @@ static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *
 
 bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
 {
+    uint64_t first;
+    const struct gf_ifd_reader reader = gf_ifd_reader_of(handle->input, &first);
     uint16_t orientation = 1;
     read_density(handle, metadata);
     if (!read_blob(handle, TIFFTAG_ICCPROFILE, &metadata->icc) ||
-        !read_blob(handle, TIFFTAG_XMLPACKET, &metadata->xmp) || !read_iptc(handle, metadata) ||
-        !read_exif(handle, metadata) || (!metadata->exif.size && !read_texts(handle, metadata)))
+        !read_blob(handle, TIFFTAG_XMLPACKET, &metadata->xmp) ||
+        !read_iptc(handle, &reader, metadata) ||
+        !gf_metadata_add_exif_in_tiff(metadata, &reader,
+                                      gf_tiff.TIFFCurrentDirOffset(handle->tiff)) ||
+        (!metadata->exif.size && !read_texts(handle, metadata)))
         return false;
     gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_ORIENTATION, &orientation);
     metadata->orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;

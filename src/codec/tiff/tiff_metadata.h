@@ -10,8 +10,6 @@
 #include "codec/common/texts.h"
 #include "codec/tiff/tiff_handle.h"
 
-/* Returns a reader of the input's directories. */
-struct gf_ifd_reader gf_tiff_ifd_reader(const struct gf_tiff_handle *handle);
 /* Reads the current directory's metadata. False when out of memory. */
 bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, struct gf_metadata *metadata);
 /* Sets the tags of metadata in the directory that is being written. options->warn is called for

@@ -1,66 +1,11 @@
 #include "codec/tiff/tiff_page.h"
 
-#include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "codec/common/checks.h"
 #include "codec/common/whole_source.h"
-#include "codec/tiff/tiff_metadata.h"
 
 enum { BELOW_MOST = 16 }; /* the most directories below the first that are searched */
-
-/* The names of raw formats, by the beginning of the maker's name in the file. */
-static const struct {
-    const char *maker, *name;
-} raw_formats[] = {{"Canon", "CR2"},       {"Nikon", "NEF"},  {"Sony", "ARW"},
-                   {"Pentax", "PEF"},      {"Ricoh", "PEF"},  {"Samsung", "SRW"},
-                   {"Hasselblad", "3FR"},  {"Kodak", "DCR"},  {"Eastman Kodak", "DCR"},
-                   {"Seiko Epson", "ERF"}, {"Mamiya", "MEF"}, {"Leaf", "MOS"},
-                   {"Phase One", "IIQ"}};
-
-static const char *raw_name(const struct gf_tiff_handle *handle)
-{
-    const char *maker = NULL;
-    const void *version = NULL;
-    if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_DNGVERSION, &version))
-        return "DNG";
-    gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_MAKE, &maker);
-    for (size_t i = 0; maker && i < sizeof raw_formats / sizeof *raw_formats; i++) {
-        if (!strncasecmp(maker, raw_formats[i].maker, strlen(raw_formats[i].maker)))
-            return raw_formats[i].name;
-    }
-    return "TIFF/EP";
-}
-
-static bool is_sensor(const struct gf_ifd_reader *reader, uint64_t directory)
-{
-    enum { LINEAR_RAW = 34892 };
-    const uint64_t photometric = gf_ifd_link(reader, directory, TIFFTAG_PHOTOMETRIC);
-    return photometric == PHOTOMETRIC_CFA || photometric == LINEAR_RAW;
-}
-
-/* Whether the first directory, or one below it, contains the samples of a camera's sensor. Canon's
- * files have a mark after the header instead. */
-static bool is_raw(const struct gf_tiff_handle *handle)
-{
-    const struct gf_ifd_reader reader = gf_tiff_ifd_reader(handle);
-    char mark[4] = "";
-    uint16_t count = 0;
-    const uint64_t *below = NULL;
-    const void *version = NULL;
-    if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_DNGVERSION, &version) ||
-        is_sensor(&reader, gf_tiff.TIFFCurrentDirOffset(handle->tiff)) ||
-        (reader.read(reader.context, 8, mark, sizeof mark) && !memcmp(mark, "CR\2\0", 4)))
-        return true;
-    if (!gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_SUBIFD, &count, &below))
-        return false;
-    for (int i = 0; i < count && i < BELOW_MOST; i++) {
-        if (is_sensor(&reader, below[i]))
-            return true;
-    }
-    return false;
-}
 
 static bool is_full(const struct gf_tiff_handle *handle)
 {
@@ -120,11 +65,6 @@ enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
 {
     int page = 0;
     *directory = 0;
-    if (wanted < 0 && is_raw(handle)) {
-        char what[60];
-        snprintf(what, sizeof what, "a raw photograph (%s)", raw_name(handle));
-        return gf_fail_unread(error, handle->name, what, GF_COMMAND_FOR_RAW);
-    }
     const bool full = wanted >= 0 || is_full(handle);
     const int count = handle->pages = count_pages(handle, options);
     const uint64_t first = gf_tiff.TIFFCurrentDirOffset(handle->tiff);

@@ -64,7 +64,8 @@ static void read_numbers(const struct gf_source *source, const struct gf_exif_fa
     const struct gf_format format = source->format;
     const struct gf_metadata *const metadata = &source->metadata;
     const bool own = metadata->density_x > 0 && metadata->density_y > 0;
-    const bool inks = source->stored.colour >= GF_STORED_CMYK;
+    const bool inks =
+        source->stored.colour == GF_STORED_CMYK || source->stored.colour == GF_STORED_YCCK;
     const double x = own ? metadata->density_x : exif->density_x,
                  y = own ? metadata->density_y : exif->density_y;
     number[GF_FACT_PAGES] = source->stored.pages ? source->stored.pages : NAN;
@@ -88,23 +89,25 @@ static void read_numbers(const struct gf_source *source, const struct gf_exif_fa
 
 static const char *name_model(const struct gf_source *source)
 {
-    static const char *const names[] = {[GF_STORED_PALETTE] = "palette",
-                                        [GF_STORED_YCBCR] = "YCbCr",
-                                        [GF_STORED_CMYK] = "CMYK",
-                                        [GF_STORED_YCCK] = "YCCK"};
+    static const char *const names[] = {
+        [GF_STORED_PALETTE] = "palette", [GF_STORED_YCBCR] = "YCbCr",
+        [GF_STORED_CMYK] = "CMYK",       [GF_STORED_YCCK] = "YCCK",
+        [GF_STORED_BAYER] = "Bayer AHD", [GF_STORED_XTRANS] = "X-Trans"};
     return source->stored.colour                     ? names[source->stored.colour]
            : gf_colour_channels(source->format) == 1 ? "gray"
                                                      : "RGB";
 }
 
-bool gf_facts_read(struct gf_facts *facts, const char *name, enum gf_file_format format,
-                   int64_t bytes, const struct gf_source *source)
+bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
+                   const struct gf_source *source)
 {
-    char kinds[GF_METADATA_KINDS_TEXT_SIZE];
+    char format[40], kinds[GF_METADATA_KINDS_TEXT_SIZE];
     const bool gray = gf_colour_channels(source->format) == 1;
     const struct gf_exif_facts exif = gf_exif_read(&source->metadata.exif);
     struct colours colours;
     *facts = (struct gf_facts){.text = {NULL}};
+    snprintf(format, sizeof format, *source->stored.kind ? "%s (%s)" : "%s",
+             gf_file_format_name(source->file), source->stored.kind);
     name_colours(&source->metadata, exif.colour, gray, &colours);
     gf_metadata_kinds_text(gf_metadata_kinds(&source->metadata), kinds);
     read_numbers(source, &exif, facts->number);
@@ -113,7 +116,7 @@ bool gf_facts_read(struct gf_facts *facts, const char *name, enum gf_file_format
         enum gf_fact fact;
         const char *text;
     } texts[] = {{GF_FACT_FILE, name},
-                 {GF_FACT_FORMAT, gf_file_format_name(format)},
+                 {GF_FACT_FORMAT, format},
                  {GF_FACT_SAMPLES, source->stored.is_float ? "float" : "integer"},
                  {GF_FACT_MODEL, name_model(source)},
                  {GF_FACT_COLOURS, colours.name},
@@ -166,7 +169,8 @@ static void put_fact(const struct gf_facts *facts, int fact, char *text, size_t 
 
 void gf_facts_heading(FILE *file)
 {
-    fputs("format       size      model    bits pages turn colours             metadata         "
+    fputs("format                   size model      bits pages turn colours             metadata   "
+          "      "
           "file\n",
           file);
 }
@@ -184,7 +188,7 @@ void gf_facts_row(const struct gf_facts *facts, FILE *file)
     snprintf(metadata, sizeof metadata, "%s%s%s%s", number[GF_FACT_EXIF_BYTES] ? "exif " : "",
              number[GF_FACT_GPS] ? "gps " : "", number[GF_FACT_XMP_BYTES] ? "xmp " : "",
              number[GF_FACT_IPTC_BYTES] ? "iptc " : "");
-    fprintf(file, "%-7s %12s %-10s %3.0f %5s %4.0f %-19s %-16s %s\n", facts->text[GF_FACT_FORMAT],
+    fprintf(file, "%-16s %12s %-10s %3.0f %5s %4.0f %-19s %-16s %s\n", facts->text[GF_FACT_FORMAT],
             size, model, number[GF_FACT_BITS], *pages ? pages : "-", number[GF_FACT_ORIENTATION],
             *colours ? colours : "-", *metadata ? metadata : "-", name);
 }

@@ -53,10 +53,10 @@ struct gf_facts {
     double number[GF_FACTS];
 };
 
-/* Collects the facts of a source whose file has this format and size (-1: unknown). Returns false
- * when out of memory. */
-bool gf_facts_read(struct gf_facts *facts, const char *name, enum gf_file_format format,
-                   int64_t bytes, const struct gf_source *source);
+/* Collects the facts of a source whose file has this size (-1: unknown). Returns false when out of
+ * memory. */
+bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
+                   const struct gf_source *source);
 void gf_facts_free(struct gf_facts *facts);
 
 /* Writes the facts as members of the object that is open; what is not known becomes null. */

@@ -333,8 +333,6 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
     struct gf_pipeline *pipeline = NULL;
     struct gf_input *opened = NULL;
     struct gf_source *source = NULL;
-    unsigned char head[16];
-    size_t got = 0;
     *explanation = (struct gf_explanation){0};
     char reason[sizeof explanation->reason] = "";
     const struct gf_options settled =
@@ -345,12 +343,9 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
     if (!status)
         status = gf_input_open(input, false, &opened, error);
     if (!status)
-        status = gf_input_peek(opened, head, sizeof head, &got, error);
-    if (!status)
         status = gf_source_open(opened, &settled, &source, error);
     if (!status)
-        status = explain_source(pipeline, source,
-                                drops_alpha(output, &settled, gf_file_format_of(head, got)),
+        status = explain_source(pipeline, source, drops_alpha(output, &settled, source->file),
                                 explanation, error);
     if (source)
         source->close(source);
