@@ -33,6 +33,31 @@ void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int borde
     }
 }
 
+static void copy_pixel(const unsigned char *row, struct gf_format format, int at, int border,
+                       unsigned char *to)
+{
+    const size_t pixel_bytes = (size_t)(format.channels * format.bits / 8);
+    const int from = gf_border_index(at, format.width, border);
+    if (from < 0)
+        memset(to, 0, pixel_bytes);
+    else
+        memcpy(to, row + (size_t)from * pixel_bytes, pixel_bytes);
+}
+
+void gf_stencil_columns(const unsigned char *row, struct gf_format format, int first, int count,
+                        int border, unsigned char *to)
+{
+    const size_t pixel_bytes = (size_t)(format.channels * format.bits / 8);
+    const int end = first + count, begin = first < 0 ? 0 : first;
+    const int last = end < format.width ? end : format.width;
+    memcpy(to + (size_t)(begin - first) * pixel_bytes, row + (size_t)begin * pixel_bytes,
+           (size_t)(last - begin) * pixel_bytes);
+    for (int x = first; x < begin; x++)
+        copy_pixel(row, format, x, border, to + (size_t)(x - first) * pixel_bytes);
+    for (int x = last; x < end; x++)
+        copy_pixel(row, format, x, border, to + (size_t)(x - first) * pixel_bytes);
+}
+
 /* The function is static, because compilers export the clones of a global function from the
  * library. */
 GF_TARGET_CLONES static void to_floats(const unsigned char *row, int bits, size_t count,

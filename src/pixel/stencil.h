@@ -36,6 +36,10 @@ void gf_stencil_rows(const struct gf_view *in, int first, int count, int border,
 /* Fills `pad` pixels on both sides of the `width` pixels at `row`. */
 void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int border);
 
+/* Copies columns first .. first + count - 1 of a row of the picture, which the border extends. */
+void gf_stencil_columns(const unsigned char *row, struct gf_format format, int first, int count,
+                        int border, unsigned char *to);
+
 /* Convert `count` samples of a row to floats, and floats to samples, which are rounded (a half up)
  * and clamped. */
 void gf_samples_to_floats(const unsigned char *row, int bits, size_t count, float *restrict to);

@@ -180,24 +180,11 @@ static void copy_columns(const struct work *work, int row, unsigned char *to)
 {
     const struct gf_format format = work->in->format;
     const int border = work->convolve->border, pad = work->convolve->width / 2;
-    const int begin = work->first - pad, end = work->first + work->columns + pad;
-    const int first = begin < 0 ? 0 : begin, last = end < format.width ? end : format.width;
-    const size_t channels = (size_t)format.channels;
     const int index = gf_border_index(row, format.height, border);
     /* The view lacks only rows that no result depends on. */
     const bool is_there = index >= work->in->y && index < work->in->y + work->in->rows;
-    const unsigned char *const from = is_there ? gf_view_row(work->in, index) : work->zeros;
-    memcpy(to + (size_t)(first - begin) * channels, from + (size_t)first * channels,
-           (size_t)(last - first) * channels);
-    for (int x = begin; x < end; x++) {
-        if (x == first)
-            x = last;
-        if (x == end)
-            break;
-        const int inside = gf_border_index(x, format.width, border);
-        memcpy(to + (size_t)(x - begin) * channels,
-               inside < 0 ? work->zeros : from + (size_t)inside * channels, channels);
-    }
+    gf_stencil_columns(is_there ? gf_view_row(work->in, index) : work->zeros, format,
+                       work->first - pad, work->columns + 2 * pad, border, to);
 }
 
 static void fill_group(const struct work *work, int row, uint32_t *to)
