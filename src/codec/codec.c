@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "codec/camera_raw.h"
 #include "codec/cell/cell.h"
+#include "codec/common/camera_raw.h"
 #include "codec/common/checks.h"
 #include "codec/common/keep.h"
 #include "codec/common/metadata.h"

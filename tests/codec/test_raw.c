@@ -322,6 +322,13 @@ static void test_damage(void **state)
             fail_msg("%zu of %zu bytes were read", size, whole.size);
         assert_failure_says("a.dng");
     }
+    /* LibRaw would make the samples black, since they are not compressed as the file says. */
+    unsigned char *const compression = memmem(whole.data, whole.size, "\3\1\3\0\1\0\0\0\1", 9);
+    assert_non_null(compression);
+    compression[8] = 7;
+    save(in_folder("a.dng"), whole.data, whole.size);
+    assert_refused(in_folder("a.dng"), &options, "a.dng: damaged: its samples make no sense");
+    compression[8] = 1;
     /* The samples are beyond the end of the file. */
     const unsigned at = 8 + 2 + 12 + 4;
     unsigned char *entry = memmem(whole.data + at + 2 * WIDTH * HEIGHT, 400, "\x11\1\4\0", 4);

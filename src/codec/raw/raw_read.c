@@ -1,6 +1,7 @@
 /* Develops the raw photographs of cameras by LibRaw. */
 #include <errno.h>
 #include <libraw/libraw.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,6 +12,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
+#include "codec/raw/raw_ends.h"
 
 /* LibRaw's threads are those of OpenMP, whose library it brings. */
 void omp_set_num_threads(int threads);
@@ -32,6 +34,8 @@ struct gf_library gf_raw_library = GF_LIBRARY(calls, RAW_CALLS, GF_LIBRARY_TEXT(
 
 enum { XTRANS = 9, FIRST_MOSAIC = 1000, AHD = 3, SRGB = 1 };
 
+static const char senseless[] = "its samples make no sense";
+
 static enum gf_status fail(const struct gf_whole_source *source, int code, struct gf_error *error)
 {
     if (code == LIBRAW_UNSUFFICIENT_MEMORY || code == ENOMEM)
@@ -41,8 +45,11 @@ static enum gf_status fail(const struct gf_whole_source *source, int code, struc
     if (code == LIBRAW_FILE_UNSUPPORTED)
         return gf_fail(error, GF_ERROR_INPUT, "%s: LibRaw does not know this camera raw",
                        source->name);
-    return gf_whole_source_fail(
-        source, code == LIBRAW_IO_ERROR ? "truncated" : calls.libraw_strerror(code), error);
+    return gf_whole_source_fail(source,
+                                code == LIBRAW_IO_ERROR     ? "truncated"
+                                : code == LIBRAW_DATA_ERROR ? senseless
+                                                            : calls.libraw_strerror(code),
+                                error);
 }
 
 /* ---- the picture ---- */
@@ -96,11 +103,42 @@ static enum gf_status open_raw(const struct gf_whole_source *source, bool *damag
     return code ? fail(source, code, error) : GF_OK;
 }
 
+/* Reads the samples. LibRaw does not fill in those for which it finds no bytes, or no sense in
+ * them: they shall be zero, and not what the memory had before. */
+static int unpack(libraw_data_t *raw)
+{
+    enum { FILL_WITH_ZEROS = 0xff }; /* the complement of the byte that malloc() writes */
+    mallopt(M_PERTURB, FILL_WITH_ZEROS);
+    const int code = calls.libraw_unpack(raw);
+    mallopt(M_PERTURB, 0);
+    return code;
+}
+
+/* Whether the mosaic is black from that row on, which no sensor gives. */
+static bool is_black(const libraw_data_t *raw, int row)
+{
+    const libraw_image_sizes_t *const sizes = &raw->sizes;
+    for (; raw->rawdata.raw_image && row < sizes->height; row++) {
+        const ushort *const sample = raw->rawdata.raw_image + sizes->left_margin +
+                                     (size_t)(sizes->top_margin + row) * sizes->raw_pitch / 2;
+        for (int x = 0; x < sizes->width; x++) {
+            if (sample[x])
+                return false;
+        }
+    }
+    return raw->rawdata.raw_image;
+}
+
 /* Develops the picture, which the caller frees. */
 static enum gf_status develop(const struct gf_whole_source *source, libraw_data_t *raw,
                               libraw_processed_image_t **image, struct gf_error *error)
 {
-    int code = calls.libraw_unpack(raw);
+    bool known;
+    if (!gf_raw_ends(&source->file, &known))
+        return fail(source, LIBRAW_IO_ERROR, error);
+    int code = unpack(raw);
+    if (!code && is_black(raw, known ? 0 : raw->sizes.height - 1))
+        code = known ? LIBRAW_DATA_ERROR : LIBRAW_IO_ERROR;
     if (!code)
         code = calls.libraw_dcraw_process(raw);
     if (!code)
@@ -128,9 +166,9 @@ static enum gf_status raw_decode(struct gf_whole_source *source, unsigned char *
                     image->colors != format.channels || image->bits != format.bits))
         status = gf_whole_source_fail(source, "its picture is another than its header says", error);
     if (!status && damaged && !source->options.allow_truncated)
-        status = gf_whole_source_fail(source, "its samples make no sense", error);
+        status = gf_whole_source_fail(source, senseless, error);
     else if (!status && damaged)
-        gf_warn(&source->options, "%s: damaged: its samples make no sense", source->name);
+        gf_warn(&source->options, "%s: damaged: %s", source->name, senseless);
     if (!status)
         memcpy(pixels, image->data, gf_row_bytes(format) * (size_t)format.height);
     if (image)
@@ -189,7 +227,7 @@ static bool read_metadata(struct gf_whole_source *source)
 
 /* ---- the header ---- */
 
-static void name_kind(const libraw_data_t *raw, char kind[8])
+static void name_kind(const libraw_data_t *raw, const struct gf_blob *file, char kind[8])
 {
     static const struct {
         const char *maker, *kind;
@@ -204,6 +242,8 @@ static void name_kind(const libraw_data_t *raw, char kind[8])
         if (!strcasecmp(raw->idata.normalized_make, kinds[i].maker))
             name = kinds[i].kind;
     }
+    if (!strcmp(name, "CR2") && memcmp(file->data, "II*", 4) != 0)
+        name = memcmp(file->data, "II", 2) ? "CR3" : "CRW";
     memcpy(kind, name, strlen(name) + 1);
 }
 
@@ -245,7 +285,7 @@ static enum gf_status describe(struct gf_whole_source *source, libraw_data_t *ra
                                                                          : GF_STORED_PLAIN};
     for (unsigned most = raw->color.maximum; most; most >>= 1)
         base->stored.bits++;
-    name_kind(raw, base->stored.kind);
+    name_kind(raw, &source->file, base->stored.kind);
     const int code = calls.libraw_adjust_sizes_info_only(raw);
     if (code)
         return fail(source, code, error);

@@ -1,0 +1,13 @@
+/* Whether a raw photograph has all of its samples: LibRaw does not say so of every format. */
+#ifndef GF_CODEC_RAW_RAW_ENDS_H
+#define GF_CODEC_RAW_RAW_ENDS_H
+
+#include <stdbool.h>
+
+#include "codec/common/texts.h"
+
+/* Whether the strips and tiles of the sensor's samples lie within the file. *known becomes false if
+ * no directory says where they are. */
+bool gf_raw_ends(const struct gf_blob *file, bool *known);
+
+#endif
