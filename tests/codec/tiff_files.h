@@ -99,4 +99,10 @@ static inline void add_page(struct tiff *tiff)
     tiff->link = tiff->bytes.size - (size_t)word;
 }
 
+static inline void write_file(struct tiff *tiff)
+{
+    save(in_folder("a.tif"), tiff->bytes.data, tiff->bytes.size);
+    free(tiff->bytes.data);
+}
+
 #endif

@@ -38,9 +38,10 @@ gf_source_opener gf_webp_source_open;
 gf_sink_opener gf_webp_sink_open;
 gf_sink_memory_call gf_webp_sink_memory;
 
-/* TIFF and BigTIFF by libtiff: gray, RGB and palettes of up to 8 and of 16 bits. Tiled files are
- * read by rows of tiles, others row by row. Outputs are written in strips, and as a BigTIFF if the
- * pixels take more than a TIFF's 4 GiB. */
+/* TIFF and BigTIFF by libtiff: gray, RGB, palettes, CMYK, L*a*b* and YCbCr, integers of 1 to 32 and
+ * of 64 bits, and floating-point numbers. Samples of more than 8 bits are read as 16. Tiled files
+ * are read by rows of tiles, others row by row. Outputs are written in strips, and as a BigTIFF if
+ * the pixels take more than a TIFF's 4 GiB. */
 extern struct gf_library gf_tiff_library;
 gf_source_opener gf_tiff_source_open;
 gf_sink_opener gf_tiff_sink_open;

@@ -22,7 +22,9 @@
     CALL(TIFFNumberOfStrips) CALL(TIFFIsCODECConfigured) CALL(TIFFFindCODEC) CALL(TIFFGetStrileByteCount) \
     CALL(TIFFGetStrileOffset) CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
     CALL(TIFFWriteRawStrip) CALL(TIFFWriteDirectory) CALL(TIFFCurrentDirOffset) \
-    CALL(TIFFIsBigEndian) CALL(TIFFIsBigTIFF) CALL(TIFFSwabArrayOfLong)
+    CALL(TIFFIsBigEndian) CALL(TIFFIsBigTIFF) CALL(TIFFSwabArrayOfLong) \
+    CALL(TIFFSwabArrayOfShort) CALL(TIFFSwabArrayOfTriples) CALL(TIFFSwabArrayOfLong8) \
+    CALL(TIFFRGBAImageOK) CALL(TIFFRGBAImageBegin) CALL(TIFFRGBAImageGet) CALL(TIFFRGBAImageEnd)
 /* clang-format on */
 
 struct gf_tiff_calls {

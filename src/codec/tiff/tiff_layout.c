@@ -2,7 +2,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "base/fail.h"
 #include "codec/common/checks.h"
 
 /* Fails for an unsupported kind of TIFF, which the message names: "of CMYK inks". */
@@ -31,22 +33,23 @@ static const char *name_of(const struct name *names, int number)
     return names->text;
 }
 
-static const struct name colour_names[] = {{PHOTOMETRIC_MASK, "that is a mask"},
-                                           {PHOTOMETRIC_SEPARATED, "of CMYK or other inks"},
-                                           {PHOTOMETRIC_YCBCR, "of YCbCr without JPEG"},
-                                           {PHOTOMETRIC_CIELAB, "of CIE L*a*b* colours"},
-                                           {PHOTOMETRIC_ICCLAB, "of ICC L*a*b* colours"},
-                                           {PHOTOMETRIC_ITULAB, "of ITU L*a*b* colours"},
+/* The colours that cannot be read. */
+static const struct name colour_names[] = {{PHOTOMETRIC_ITULAB, "of ITU L*a*b* colours"},
                                            {PHOTOMETRIC_CFA, "of a camera's raw samples"},
-                                           {PHOTOMETRIC_LOGL, "of LogL luminance"},
-                                           {PHOTOMETRIC_LOGLUV, "of LogLuv colours"},
+                                           {34892, "of a camera's raw samples"},
                                            {-1, "of unknown colours"}};
 
-static const struct name sample_names[] = {{SAMPLEFORMAT_INT, "of signed integers"},
-                                           {SAMPLEFORMAT_IEEEFP, "of floating-point numbers"},
-                                           {SAMPLEFORMAT_COMPLEXINT, "of complex numbers"},
-                                           {SAMPLEFORMAT_COMPLEXIEEEFP, "of complex numbers"},
-                                           {-1, "of unknown numbers"}};
+/* The colours that can be read. */
+static const struct {
+    int photometric, colours;
+    enum gf_tiff_colour colour;
+} readable[] = {
+    {PHOTOMETRIC_MINISBLACK, 1, GF_TIFF_PLAIN}, {PHOTOMETRIC_MINISWHITE, 1, GF_TIFF_PLAIN},
+    {PHOTOMETRIC_MASK, 1, GF_TIFF_PLAIN},       {PHOTOMETRIC_RGB, 3, GF_TIFF_PLAIN},
+    {PHOTOMETRIC_PALETTE, 1, GF_TIFF_PALETTE},  {PHOTOMETRIC_SEPARATED, 4, GF_TIFF_CMYK},
+    {PHOTOMETRIC_CIELAB, 3, GF_TIFF_CIELAB},    {PHOTOMETRIC_ICCLAB, 3, GF_TIFF_ICCLAB},
+    {PHOTOMETRIC_YCBCR, 3, GF_TIFF_DISPLAY},    {PHOTOMETRIC_LOGL, 1, GF_TIFF_DISPLAY},
+    {PHOTOMETRIC_LOGLUV, 3, GF_TIFF_DISPLAY}};
 
 static int number(const struct gf_tiff_handle *handle, uint32_t tag, int missing)
 {
@@ -60,53 +63,82 @@ static enum gf_status guess_colours(const struct gf_tiff_handle *handle,
                                     struct gf_tiff_layout *layout, struct gf_error *error)
 {
     uint16_t count = 0, inks, *kinds = NULL;
-    if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_INKSET, &inks))
-        return refuse(handle, error, "%s", name_of(colour_names, PHOTOMETRIC_SEPARATED));
     gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds);
     layout->colours = layout->samples;
     for (int i = 0; i < count; i++) /* does not count kinds that libtiff adds and no standard has */
         layout->colours -= kinds[i] != EXTRASAMPLE_UNSPECIFIED;
+    if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_INKSET, &inks) && layout->colours == 4) {
+        layout->colour = GF_TIFF_CMYK;
+        return GF_OK;
+    }
     return layout->colours == 1 || layout->colours == 3
                ? GF_OK
                : refuse(handle, error, "that does not say what its %d samples a pixel are",
                         layout->samples);
 }
 
+static enum gf_status check_inks(const struct gf_tiff_handle *handle,
+                                 const struct gf_tiff_layout *layout, struct gf_error *error)
+{
+    if (layout->samples < layout->colours)
+        return refuse(handle, error, "of %d inks", layout->samples);
+    return number(handle, TIFFTAG_INKSET, INKSET_CMYK) == INKSET_CMYK
+               ? GF_OK
+               : refuse(handle, error, "of inks that are not CMYK");
+}
+
 static enum gf_status read_photometric(const struct gf_tiff_handle *handle,
                                        struct gf_tiff_layout *layout, struct gf_error *error)
 {
-    const int photometric = number(handle, TIFFTAG_PHOTOMETRIC, -1);
-    layout->colours = photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_YCBCR ? 3 : 1;
+    const int photometric = number(handle, TIFFTAG_PHOTOMETRIC, -1),
+              count = (int)(sizeof readable / sizeof *readable);
+    int i = 0;
+    if (photometric < 0) {
+        const enum gf_status status = guess_colours(handle, layout, error);
+        return status || layout->colour != GF_TIFF_CMYK ? status
+                                                        : check_inks(handle, layout, error);
+    }
+    while (i < count && readable[i].photometric != photometric)
+        i++;
+    if (i == count)
+        return refuse(handle, error, "%s", name_of(colour_names, photometric));
+    layout->colour = readable[i].colour;
+    layout->colours = readable[i].colours;
     layout->inverted = photometric == PHOTOMETRIC_MINISWHITE;
-    layout->has_palette = photometric == PHOTOMETRIC_PALETTE;
-    const bool jpeg = layout->compression == COMPRESSION_JPEG;
-    if (photometric == PHOTOMETRIC_MINISBLACK || photometric == PHOTOMETRIC_MINISWHITE ||
-        photometric == PHOTOMETRIC_RGB || photometric == PHOTOMETRIC_PALETTE ||
-        (photometric == PHOTOMETRIC_YCBCR && jpeg))
-        return GF_OK;
-    return photometric < 0 ? guess_colours(handle, layout, error)
-                           : refuse(handle, error, "%s", name_of(colour_names, photometric));
+    /* libtiff's decoder of JPEG gives RGB. */
+    if (photometric == PHOTOMETRIC_YCBCR && layout->compression == COMPRESSION_JPEG)
+        layout->colour = GF_TIFF_PLAIN;
+    return layout->colour == GF_TIFF_CMYK ? check_inks(handle, layout, error) : GF_OK;
 }
 
+/* Makes the table of a palette: RGB of 8 bits, and of 16 where the indices have more than 8. */
 static enum gf_status read_palette(const struct gf_tiff_handle *handle,
                                    struct gf_tiff_layout *layout, struct gf_error *error)
 {
     uint16_t *colour[3];
-    const int count = 1 << layout->bits;
     unsigned greatest = 0;
-    if (layout->bits > 8 || layout->samples != 1)
-        return refuse(handle, error, "of a palette with %d samples a pixel of %d bits",
-                      layout->samples, layout->bits);
+    if (layout->bits > 16 || layout->number != GF_TIFF_UNSIGNED)
+        return refuse(handle, error, "of a palette with samples of %d bits", layout->bits);
     if (!gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_COLORMAP, &colour[0], &colour[1], &colour[2]))
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: its palette is missing", handle->name);
-    for (int i = 0; i < count; i++)
-        for (int c = 0; c < 3; c++)
-            greatest = colour[c][i] > greatest ? colour[c][i] : greatest;
+    const int count = 1 << layout->bits, bits = layout->bits > 8 ? 16 : 8;
+    const unsigned wanted = bits == 16 ? 65535 : 255;
+    /* An index of 8 bits must not lead beyond the table, whatever the damage. */
+    unsigned char *const narrow = calloc(bits == 16 ? 65536 : 256, bits == 16 ? 6 : 3);
+    uint16_t *const words = (uint16_t *)(void *)narrow;
+    if (!(layout->palette = narrow))
+        return gf_fail_memory(error);
+    for (int i = 0; i < 3 * count; i++)
+        greatest = colour[i % 3][i / 3] > greatest ? colour[i % 3][i / 3] : greatest;
     /* Some writers store 8 bits although the format has 16. */
     const unsigned most = greatest > 255 ? 65535 : 255;
-    for (int i = 0; i < count; i++)
-        for (int c = 0; c < 3; c++)
-            layout->palette[i][c] = (unsigned char)((colour[c][i] * 255u + most / 2) / most);
+    for (int i = 0; i < 3 * count; i++) {
+        const uint64_t value = ((uint64_t)colour[i % 3][i / 3] * wanted + most / 2) / most;
+        if (bits == 16)
+            words[i] = (uint16_t)value;
+        else
+            narrow[i] = (unsigned char)value;
+    }
     return GF_OK;
 }
 
@@ -128,23 +160,49 @@ static void find_alpha(const struct gf_tiff_handle *handle, const struct gf_opti
                 handle->name, more - !!layout->alpha_at);
 }
 
-static enum gf_status check_bits(const struct gf_tiff_handle *handle,
+/* Decides how the samples are numbers. */
+static enum gf_status read_numbers(const struct gf_tiff_handle *handle,
+                                   struct gf_tiff_layout *layout, struct gf_error *error)
+{
+    const int kind = number(handle, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+    const bool lab = layout->colour == GF_TIFF_CIELAB || layout->colour == GF_TIFF_ICCLAB;
+    if (kind != SAMPLEFORMAT_UINT && kind != SAMPLEFORMAT_VOID && kind != SAMPLEFORMAT_INT &&
+        kind != SAMPLEFORMAT_IEEEFP)
+        return refuse(handle, error, "of complex or unknown numbers");
+    layout->number = kind == SAMPLEFORMAT_IEEEFP        ? GF_TIFF_FLOAT
+                     : kind == SAMPLEFORMAT_INT && !lab ? GF_TIFF_SIGNED
+                                                        : GF_TIFF_UNSIGNED;
+    if (!gf_tiff_can_unpack(layout) || (lab && (gf_tiff_is_wide(layout) || layout->bits % 8)))
+        return refuse(handle, error, "of %ssamples of %d bits",
+                      layout->number == GF_TIFF_FLOAT ? "floating-point "
+                      : lab                           ? "L*a*b* "
+                                                      : "",
+                      layout->bits);
+    gf_tiff_usual_range(layout, &layout->low, &layout->high);
+    return GF_OK;
+}
+
+static enum gf_status check_kind(const struct gf_tiff_handle *handle,
                                  const struct gf_tiff_layout *layout, struct gf_error *error)
 {
-    const int kind = number(handle, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT), bits = layout->bits;
-    if (kind != SAMPLEFORMAT_UINT && kind != SAMPLEFORMAT_VOID)
-        return refuse(handle, error, "%s", name_of(sample_names, kind));
-    if (bits != 1 && bits != 2 && bits != 4 && bits != 8 && bits != 16)
-        return refuse(handle, error, "of samples of %d bits", bits);
-    if (bits < 8 && layout->samples > 1)
-        return refuse(handle, error, "of %d samples a pixel of %d bits", layout->samples, bits);
     if (layout->samples < layout->colours || layout->samples > 64)
         return refuse(handle, error, "of %d samples a pixel", layout->samples);
+    if (layout->compression == COMPRESSION_JPEG && layout->bits != 8)
+        return refuse(handle, error, "of JPEG with samples of %d bits", layout->bits);
     if (gf_tiff.TIFFIsCODECConfigured(layout->compression))
         return GF_OK;
     const TIFFCodec *const codec = gf_tiff.TIFFFindCODEC(layout->compression);
     return codec ? refuse(handle, error, "packed by %s", codec->name)
                  : refuse(handle, error, "of compression %d", layout->compression);
+}
+
+/* Asks libtiff whether it can convert the picture. */
+static enum gf_status check_display(const struct gf_tiff_handle *handle, struct gf_error *error)
+{
+    char why[1024] = "";
+    return gf_tiff.TIFFRGBAImageOK(handle->tiff, why)
+               ? GF_OK
+               : refuse(handle, error, "of a kind of YCbCr or LogLuv (%.70s)", why);
 }
 
 /* Reads the size of tiles. Tiles may exceed the picture, but a damaged header must not cause large
@@ -184,21 +242,36 @@ enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
     enum gf_status status = gf_size_check(handle->name, width, height, options, error);
     if (!status)
         status = read_photometric(handle, layout, error);
+    if (!status && layout->colour == GF_TIFF_DISPLAY)
+        status = check_display(handle, error);
+    else if (!status)
+        status = read_numbers(handle, layout, error);
     if (!status)
-        status = check_bits(handle, layout, error);
-    if (!status && layout->has_palette)
+        status = check_kind(handle, layout, error);
+    if (!status && layout->colour == GF_TIFF_PALETTE)
         status = read_palette(handle, layout, error);
     if (!status)
         status = read_tiles(handle, width, height, layout, error);
     if (status)
         return status;
-    find_alpha(handle, options, layout);
-    layout->format = (struct gf_format){
-        .width = (int)width,
-        .height = (int)height,
-        .channels = layout->has_palette ? 3 : layout->colours + !!layout->alpha_at,
-        .bits = layout->bits == 16 ? 16 : 8};
+    if (layout->colour != GF_TIFF_DISPLAY)
+        find_alpha(handle, options, layout);
+    const int colours =
+        layout->colour == GF_TIFF_PLAIN || layout->colour == GF_TIFF_DISPLAY ? layout->colours : 3;
+    const bool deep =
+        layout->colour != GF_TIFF_DISPLAY && (layout->bits > 8 || gf_tiff_is_wide(layout));
+    layout->format = (struct gf_format){.width = (int)width,
+                                        .height = (int)height,
+                                        .channels = colours + !!layout->alpha_at,
+                                        .bits = deep ? 16 : 8};
     return GF_OK;
+}
+
+void gf_tiff_layout_free(struct gf_tiff_layout *layout)
+{
+    free(layout->palette);
+    layout->palette = NULL;
+    gf_cmyk_close(&layout->cmyk);
 }
 
 void gf_tiff_prepare(const struct gf_tiff_handle *handle, const struct gf_tiff_layout *layout)

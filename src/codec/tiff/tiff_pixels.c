@@ -1,7 +1,31 @@
+/* Samples become gray or RGB, with or without alpha. */
 #include <string.h>
 
 #include "codec/common/samples.h"
 #include "codec/tiff/tiff_layout.h"
+#include "pixel/colour.h"
+
+/* The parts of the memory for a row: the samples of the file, a plane or the inks, and RGB. */
+struct scratch {
+    unsigned char *samples, *inks, *rgb;
+};
+
+static size_t sample_bytes(const struct gf_tiff_layout *layout)
+{
+    return (size_t)layout->format.bits / 8;
+}
+
+size_t gf_tiff_scratch_bytes(const struct gf_tiff_layout *layout, int pixels)
+{
+    return (size_t)pixels * sample_bytes(layout) * (size_t)(layout->samples + 4 + 3);
+}
+
+static struct scratch scratch_of(const struct gf_tiff_layout *layout, void *memory, int pixels)
+{
+    const size_t plane = (size_t)pixels * sample_bytes(layout);
+    unsigned char *const inks = (unsigned char *)memory + plane * (size_t)layout->samples;
+    return (struct scratch){.samples = memory, .inks = inks, .rgb = inks + 4 * plane};
+}
 
 #define CONVERT(name, type, most) \
     static void name(const struct gf_tiff_layout *layout, const type *src, type *dst, int pixels) \
@@ -17,47 +41,147 @@
 CONVERT(convert8, uint8_t, 255u)
 CONVERT(convert16, uint16_t, 65535u)
 
-/* Converts palettes, and samples of fewer than 8 bits. */
-static void convert_packed(const struct gf_tiff_layout *layout, const unsigned char *src,
-                           unsigned char *dst, int pixels)
+/* ---- colours that become RGB ---- */
+
+/* Converts to RGB by the palette. */
+#define LOOK_UP(name, type) \
+    static void name(const struct gf_tiff_layout *layout, const type *src, type *rgb, int pixels) \
+    { \
+        const type *const palette = layout->palette; \
+        for (int i = 0; i < pixels; i++, src += layout->samples, rgb += 3) \
+            memcpy(rgb, palette + 3 * (size_t)*src, 3 * sizeof *rgb); \
+    }
+LOOK_UP(look_up8, uint8_t)
+LOOK_UP(look_up16, uint16_t)
+
+/* The matrix from XYZ relative to the white point D50 to linear light of sRGB's primaries, whose
+ * white point D65 is adapted by Bradford's method, as profiles of sRGB have it. */
+static const float from_lab[3][3] = {{3.0219825f, -1.6172090f, -0.40477353f},
+                                     {-0.94370931f, 1.9161301f, 0.027579211f},
+                                     {0.069387619f, -0.22899387f, 1.1596063f}};
+
+/* Converts a colour relative to D50, as Little CMS does by "relative colorimetric". L* is 0..100.
+ */
+static void lab_to_rgb(float l, float a, float b, float rgb[3])
 {
-    const unsigned bits = (unsigned)layout->bits, most = (1u << bits) - 1,
-                   step = (unsigned)layout->samples;
-    for (size_t i = 0; i < (size_t)pixels; i++) {
-        const size_t bit = i * step * bits;
-        const unsigned value = src[bit / 8] >> (8 - bits - bit % 8) & most;
-        if (layout->has_palette)
-            memcpy(dst + 3 * i, layout->palette[value], 3);
-        else
-            dst[i] = (unsigned char)((layout->inverted ? most - value : value) * 255 / most);
+    const float fy = (l + 16.0f) / 116.0f;
+    const float x = gf_lab_inverse(fy + a / 500.0f), y = gf_lab_inverse(fy),
+                z = gf_lab_inverse(fy - b / 200.0f);
+    for (int c = 0; c < 3; c++) {
+        const float *const row = from_lab[c];
+        const float linear = row[0] * x + row[1] * y + row[2] * z;
+        rgb[c] = gf_srgb_encode(gf_clamp(linear, 1.0f));
     }
 }
 
-void gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *src,
-                     unsigned char *dst, int pixels)
+/* Of 16 bits a* and b* have 256 steps for each unit; L* = 100 is 65280 where they are unsigned. */
+#define LAB(name, type, signed_type, most, step, white) \
+    static void name(const struct gf_tiff_layout *layout, const type *src, type *rgb, int pixels) \
+    { \
+        const bool is_signed = layout->colour == GF_TIFF_CIELAB; \
+        const float scale = 100.0f / (is_signed ? (most) : (white)); \
+        for (int i = 0; i < pixels; i++, src += layout->samples, rgb += 3) { \
+            float colour[3], ab[2]; \
+            for (int c = 0; c < 2; c++) \
+                ab[c] = is_signed ? (float)(signed_type)src[c + 1] / (step) \
+                                  : (float)src[c + 1] / (step)-128.0f; \
+            lab_to_rgb((float)src[0] * scale, ab[0], ab[1], colour); \
+            for (int c = 0; c < 3; c++) \
+                rgb[c] = (type)(colour[c] * (most) + 0.5f); \
+        } \
+    }
+LAB(lab8, uint8_t, int8_t, 255.0f, 1.0f, 255.0f)
+LAB(lab16, uint16_t, int16_t, 65535.0f, 256.0f, 65280.0f)
+
+static void gather_inks(const struct gf_tiff_layout *layout, const unsigned char *src,
+                        unsigned char *inks, int pixels)
 {
-    const bool same =
-        layout->samples == layout->format.channels && !layout->inverted && !layout->associated;
-    if (layout->has_palette || layout->bits < 8)
-        convert_packed(layout, src, dst, pixels);
-    else if (same)
-        memcpy(dst, src, (size_t)pixels * (size_t)layout->samples * (size_t)(layout->bits / 8));
-    else if (layout->bits == 8)
-        convert8(layout, src, dst, pixels);
-    else
-        convert16(layout, (const uint16_t *)(const void *)src, (uint16_t *)(void *)dst, pixels);
-    if (layout->associated)
-        gf_pixels_unpremultiply(dst, (size_t)pixels, layout->format.channels, layout->bits);
+    const size_t from = (size_t)layout->samples * sample_bytes(layout),
+                 to = 4 * sample_bytes(layout);
+    for (int i = 0; i < pixels; i++, src += from, inks += to)
+        memcpy(inks, src, to);
 }
 
-void gf_tiff_interleave(const struct gf_tiff_layout *layout, const unsigned char *planes,
-                        size_t plane_bytes, unsigned char *dst, int pixels)
+static void make_rgb(const struct gf_tiff_layout *layout, const struct scratch *scratch,
+                     const unsigned char *samples, int pixels)
 {
-    const size_t bytes = (size_t)layout->bits / 8, step = bytes * (size_t)layout->samples;
+    const bool deep = layout->format.bits == 16;
+    const uint16_t *const words = (const uint16_t *)(const void *)samples;
+    uint16_t *const rgb16 = (uint16_t *)(void *)scratch->rgb;
+    if (layout->colour == GF_TIFF_CMYK) {
+        gather_inks(layout, samples, scratch->inks, pixels);
+        gf_cmyk_convert(&layout->cmyk, scratch->inks, false, scratch->rgb, pixels);
+    } else if (layout->colour == GF_TIFF_PALETTE) {
+        deep ? look_up16(layout, words, rgb16, pixels)
+             : look_up8(layout, samples, scratch->rgb, pixels);
+    } else {
+        deep ? lab16(layout, words, rgb16, pixels) : lab8(layout, samples, scratch->rgb, pixels);
+    }
+}
+
+/* Copies RGB, and alpha from the file's samples. */
+static void join_alpha(const struct gf_tiff_layout *layout, const unsigned char *rgb,
+                       const unsigned char *samples, unsigned char *dst, int pixels)
+{
+    const size_t bytes = sample_bytes(layout), step = bytes * (size_t)layout->samples;
+    if (!layout->alpha_at) {
+        memcpy(dst, rgb, 3 * bytes * (size_t)pixels);
+        return;
+    }
+    samples += bytes * (size_t)layout->alpha_at;
+    for (int i = 0; i < pixels; i++, dst += 4 * bytes, rgb += 3 * bytes, samples += step) {
+        memcpy(dst, rgb, 3 * bytes);
+        memcpy(dst + 3 * bytes, samples, bytes);
+    }
+}
+
+/* Unpacks the planes of a row and interleaves their samples. */
+static bool join_planes(const struct gf_tiff_layout *layout, const unsigned char *src,
+                        size_t plane_bytes, const struct scratch *scratch, int pixels)
+{
+    const size_t bytes = sample_bytes(layout), step = bytes * (size_t)layout->samples;
+    bool within = true;
     for (int p = 0; p < layout->samples; p++) {
-        const unsigned char *from = planes + (size_t)p * plane_bytes;
-        unsigned char *to = dst + (size_t)p * bytes;
+        const unsigned char *from = scratch->inks;
+        unsigned char *to = scratch->samples + (size_t)p * bytes;
+        if (!gf_tiff_needs(layout, p))
+            continue;
+        within &=
+            gf_tiff_unpack(layout, src + (size_t)p * plane_bytes, p, scratch->inks, (size_t)pixels);
         for (int i = 0; i < pixels; i++, from += bytes, to += step)
             memcpy(to, from, bytes);
     }
+    return within;
+}
+
+bool gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *src,
+                     size_t plane_bytes, void *memory, unsigned char *dst, int pixels)
+{
+    const struct scratch scratch = scratch_of(layout, memory, pixels);
+    const size_t count = (size_t)pixels * (size_t)layout->samples;
+    const bool plain = layout->colour == GF_TIFF_PLAIN && !layout->inverted &&
+                       layout->samples == layout->format.channels,
+               as_stored =
+                   layout->number == GF_TIFF_UNSIGNED && layout->bits == layout->format.bits;
+    const unsigned char *samples = scratch.samples;
+    bool within = true;
+    if (layout->separate)
+        within = join_planes(layout, src, plane_bytes, &scratch, pixels);
+    else if (as_stored)
+        samples = src;
+    else
+        within = gf_tiff_unpack(layout, src, -1, plain ? dst : scratch.samples, count);
+    if (layout->colour != GF_TIFF_PLAIN) {
+        make_rgb(layout, &scratch, samples, pixels);
+        join_alpha(layout, scratch.rgb, samples, dst, pixels);
+    } else if (plain && (layout->separate || as_stored)) {
+        memcpy(dst, samples, count * sample_bytes(layout));
+    } else if (!plain && layout->format.bits == 8) {
+        convert8(layout, samples, dst, pixels);
+    } else if (!plain) {
+        convert16(layout, (const uint16_t *)(const void *)samples, (uint16_t *)(void *)dst, pixels);
+    }
+    if (layout->associated)
+        gf_pixels_unpremultiply(dst, (size_t)pixels, layout->format.channels, layout->format.bits);
+    return within;
 }
