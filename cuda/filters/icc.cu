@@ -196,11 +196,26 @@ static __device__ __forceinline__ void convert_grid(const struct icc_args &args,
     }
 }
 
+template <class SAMPLE>
+static __device__ __forceinline__ void convert_tone(const struct icc_args &args, const SAMPLE *in,
+                                                    SAMPLE *out)
+{
+    const float *const decode = (const float *)(args.block + args.t.decode_at);
+    float light[3];
+    gf_icc_tone(&args.t, (const float *)(args.block + args.t.gain_at), __ldg(decode + in[0]),
+                __ldg(decode + in[1]), __ldg(decode + in[2]), light);
+#pragma unroll
+    for (unsigned c = 0; c < 3; c++)
+        out[c] = (SAMPLE)encoded<SAMPLE>(args, light[c], c);
+}
+
 static __device__ __forceinline__ void convert_pixel(const struct icc_args &args,
                                                      const unsigned char *in, unsigned char *out)
 {
     if (args.t.kind == GF_ICC_LEVELS)
         convert_levels(args, in, out);
+    else if (args.t.kind == GF_ICC_TONE)
+        convert_tone(args, in, out);
     else
         convert_grid(args, in, out);
 }
@@ -212,6 +227,8 @@ static __device__ __forceinline__ void convert_pixel(const struct icc_args &args
         convert_levels(args, in, out);
     else if (args.t.kind == GF_ICC_MATRIX)
         convert_matrix(args, in, out);
+    else if (args.t.kind == GF_ICC_TONE)
+        convert_tone(args, in, out);
     else
         convert_grid(args, in, out);
 }

@@ -85,6 +85,27 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
     return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
 }
 
+static enum gf_status add_colour(struct builder *b, struct item item, struct gf_error *error);
+
+/* Adds the conversion from HDR that another conversion needs before it, unless that one says itself
+ * what the colours are. The result has the profile of the other one's result, if tonemap can make
+ * it. */
+static enum gf_status add_tonemap(struct builder *b, const struct item *before,
+                                  struct gf_error *error)
+{
+    const struct gf_icc srgb = gf_icc_named("srgb", gf_colour_channels(b->format) == 1);
+    struct gf_icc from = b->icc, to = {0};
+    const enum gf_status status =
+        before->filter->colours(before->params, b->format, &from, &to, error);
+    if (status || !from.hdr[1])
+        return status;
+    const bool is_srgb =
+        !to.size || gf_icc_same(gf_icc_for(to, gf_colour_channels(b->format)), srgb);
+    const struct item item = {.filter = &gf_tonemap_filter,
+                              .params = is_srgb ? &gf_tonemap_to_srgb : &gf_tonemap_to_display_p3};
+    return add_colour(b, item, error);
+}
+
 /* Adds a filter that converts colours, unless the input's colours already have the profile of the
  * result. Tone filters and stencils do not change the profile. A profile that does not fit the
  * picture any more, such as a profile of RGB after grayscale, counts as none. */
@@ -94,11 +115,16 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
     struct gf_icc to = {0};
     if (!b->icc.unsaid && !gf_icc_fits(b->icc, gf_colour_channels(b->format)))
         b->icc = gf_icc_named("srgb", gf_colour_channels(b->format) == 1);
-    enum gf_status status = shape(b, &item, &out, error);
+    enum gf_status status = GF_OK;
+    if (b->icc.hdr[1] && item.filter != &gf_tonemap_filter)
+        status = add_tonemap(b, &item, error);
+    if (!status)
+        status = shape(b, &item, &out, error);
     if (!status)
         status = item.filter->colours(item.params, b->format, &b->icc, &to, error);
-    /* The filter itself also ignores a picture whose colours have no profile. */
-    if (!status && b->icc.unsaid)
+    /* The filter itself also ignores a picture whose colours have no profile; tonemap leaves what
+     * is not HDR as it is. */
+    if (!status && !b->icc.hdr[1] && (b->icc.unsaid || item.filter == &gf_tonemap_filter))
         return GF_OK;
     const bool same = !status && gf_icc_same(b->icc, to) && out.channels == b->format.channels;
     if (!status && !same && b->straight_bits)
@@ -284,7 +310,8 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
         extent = extent_of(b);
     }
     b->written = NULL;
-    if (!status && request->to_srgb && !gf_icc_is_srgb(b->icc, gf_colour_channels(b->format)))
+    if (!status && request->to_srgb &&
+        (b->icc.hdr[1] || !gf_icc_is_srgb(b->icc, gf_colour_channels(b->format))))
         status = add_filter(b, (struct item){.filter = &gf_icc_to_srgb}, error);
     if (!status && request->opaque && gf_has_alpha(b->format))
         status = add_default(b, &gf_flatten_filter, error);

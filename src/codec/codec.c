@@ -262,6 +262,12 @@ struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_fo
     return format;
 }
 
+bool gf_format_names_hdr(enum gf_file_format file_format)
+{
+    const struct gf_file_type *const type = gf_file_type(file_format);
+    return !type || type->tags > GF_TAGS_NONE;
+}
+
 struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
                                       const struct gf_options *options)
 {

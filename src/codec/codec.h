@@ -46,6 +46,8 @@ const char *gf_file_format_extension(enum gf_file_format format);
 /* Returns the pixel format in which a file of this type stores a picture of `format`: JPEG has 8
  * bits, JPEG and PNM have no alpha, WebP has no gray. formats.h has the table. */
 struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_format format);
+/* Whether a file of this type can say that its samples are PQ or HLG. */
+bool gf_format_names_hdr(enum gf_file_format file_format);
 
 /* The memory that a sink needs to write a picture of this pixel format. */
 struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,

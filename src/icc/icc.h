@@ -16,7 +16,10 @@ GF_C_BEGIN
 struct gf_icc {
     const unsigned char *data;
     size_t size;
-    bool unsaid; /* no profile can describe the colours: they are not converted */
+    bool unsaid; /* no profile can describe the colours; only `hdr` says what they are */
+    /* HDR: the primaries and the transfer function of ITU-T H.273, PQ (16) or HLG (18). Zeros: not
+     * HDR. */
+    unsigned char hdr[2];
     /* The profile came with a picture: Little CMS reads it in a cell, as these options say. */
     enum gf_sandbox sandbox;
     const char *sandbox_program;

@@ -102,6 +102,40 @@ static inline __attribute__((always_inline)) void matrix_16(const struct gf_icc_
     }
 }
 
+static inline __attribute__((always_inline)) void tone_row(const struct gf_icc_transform *t,
+                                                           const void *in, int in_channels,
+                                                           void *out, int out_channels, int width,
+                                                           int bits)
+{
+    const float *const decode = gf_icc_block(t, t->decode_at);
+    const float *const gain = gf_icc_block(t, t->gain_at);
+    const void *const encode = gf_icc_block(t, t->encode_at);
+    for (int x = 0; x < width; x++) {
+        float v[3], light[3];
+        for (int c = 0; c < 3; c++)
+            v[c] = decode[bits == 8 ? ((const unsigned char *)in)[x * in_channels + c]
+                                    : ((const uint16_t *)in)[x * in_channels + c]];
+        gf_icc_tone(t, gain, v[0], v[1], v[2], light);
+        for (int c = 0; c < 3; c++) {
+            if (bits == 8)
+                ((unsigned char *)out)[x * out_channels + c] =
+                    ((const unsigned char *)encode)[gf_icc_encode_index_8(light[c])];
+            else
+                ((uint16_t *)out)[x * out_channels + c] =
+                    (uint16_t)gf_icc_encode_16(encode, light[c]);
+        }
+    }
+}
+
+GF_TARGET_CLONES static void convert_tone(const struct gf_icc_transform *t, const void *in,
+                                          int in_channels, void *out, int out_channels, int width)
+{
+    if (t->bits == 8)
+        tone_row(t, in, in_channels, out, out_channels, width, 8);
+    else
+        tone_row(t, in, in_channels, out, out_channels, width, 16);
+}
+
 GF_TARGET_CLONES static void convert_matrix(const struct gf_icc_transform *t, const void *in,
                                             int in_channels, void *out, int out_channels, int width)
 {
@@ -227,6 +261,8 @@ void gf_icc_convert(const struct gf_icc_transform *t, const void *in, int in_cha
         convert_levels(t, in, in_channels, out, out_channels, width);
     else if (t->kind == GF_ICC_MATRIX)
         convert_matrix(t, in, in_channels, out, out_channels, width);
+    else if (t->kind == GF_ICC_TONE)
+        convert_tone(t, in, in_channels, out, out_channels, width);
     else
         convert_grid(t, in, in_channels, out, out_channels, width);
     const bool done = t->kind == GF_ICC_MATRIX; /* a MATRIX has copied alpha already */

@@ -17,6 +17,34 @@ const struct gf_icc_space gf_icc_display_p3 = {.name = "Display P3",
                                                .blue = {0.150, 0.060},
                                                .curve = GF_ICC_SRGB};
 
+bool gf_icc_primaries(int number, struct gf_icc_space *space)
+{
+    static const struct {
+        int number;
+        const char *name;
+        double xy[8]; /* the chromaticities x and y of white, red, green and blue */
+    } known[] = {
+        {1, "BT.709", {0.3127, 0.3290, 0.640, 0.330, 0.300, 0.600, 0.150, 0.060}},
+        {5, "BT.470 BG", {0.3127, 0.3290, 0.640, 0.330, 0.290, 0.600, 0.150, 0.060}},
+        {6, "BT.601", {0.3127, 0.3290, 0.630, 0.340, 0.310, 0.595, 0.155, 0.070}},
+        {9, "BT.2020", {0.3127, 0.3290, 0.708, 0.292, 0.170, 0.797, 0.131, 0.046}},
+        {11, "DCI-P3", {0.3140, 0.3510, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060}},
+        {12, "Display P3", {0.3127, 0.3290, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060}},
+    };
+    size_t i = 0;
+    while (i < sizeof known / sizeof *known && known[i].number != number)
+        i++;
+    if (i == sizeof known / sizeof *known)
+        return false;
+    const double *const xy = known[i].xy;
+    *space = (struct gf_icc_space){.name = known[i].name,
+                                   .white = {xy[0], xy[1]},
+                                   .red = {xy[2], xy[3]},
+                                   .green = {xy[4], xy[5]},
+                                   .blue = {xy[6], xy[7]}};
+    return true;
+}
+
 typedef double matrix[3][3];
 
 static const matrix bradford = {
@@ -86,15 +114,12 @@ static bool adapt(const double white[3], matrix adaptation)
     return true;
 }
 
-/* Computes the XYZ of the primaries, adapted to D50, as the columns of a matrix. Their sum is the
- * white D50. */
-static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, matrix primaries)
+/* Computes the XYZ of the primaries as the columns of a matrix. Their sum is the white. */
+static bool find_xyz(const struct gf_icc_space *space, const double white[3], matrix m)
 {
     const double *const corner[3] = {space->red, space->green, space->blue};
-    double white[3], xyz[3], amount[3];
-    matrix m, inverse;
-    if (!xyz_of(space->white, white) || !adapt(white, adaptation))
-        return false;
+    double xyz[3], amount[3];
+    matrix inverse;
     for (int j = 0; j < 3; j++) {
         /* The y of a primary may be 0, so that only the direction of its XYZ is used. */
         xyz[0] = corner[j][0];
@@ -110,6 +135,17 @@ static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, 
         for (int j = 0; j < 3; j++)
             m[i][j] *= amount[j];
     }
+    return true;
+}
+
+/* Computes the XYZ of the primaries, adapted to D50, as the columns of a matrix. Their sum is the
+ * white D50. */
+static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, matrix primaries)
+{
+    double white[3];
+    matrix m;
+    if (!xyz_of(space->white, white) || !adapt(white, adaptation) || !find_xyz(space, white, m))
+        return false;
     multiply(adaptation, m, primaries);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
@@ -117,6 +153,21 @@ static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, 
                 return false;
         }
     }
+    return true;
+}
+
+bool gf_icc_matrix_between(const struct gf_icc_space *from, const struct gf_icc_space *to,
+                           matrix between, double luminance[3])
+{
+    double white[3];
+    matrix adaptation, source, target, inverse;
+    if (!find_primaries(from, adaptation, source) || !find_primaries(to, adaptation, target) ||
+        !invert(target, inverse))
+        return false;
+    multiply(inverse, source, between);
+    if (!xyz_of(from->white, white) || !find_xyz(from, white, source))
+        return false;
+    memcpy(luminance, source[1], sizeof source[1]);
     return true;
 }
 

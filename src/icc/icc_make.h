@@ -26,6 +26,16 @@ enum { GF_ICC_NAME_MOST = 60, GF_ICC_MADE_MOST = 1024 };
 
 extern const struct gf_icc_space gf_icc_srgb, gf_icc_display_p3;
 
+/* Sets the name, the white and the primaries of a number of ITU-T H.273. Returns false if no
+ * profile can describe them. */
+bool gf_icc_primaries(int number, struct gf_icc_space *space);
+
+/* Computes the matrix from linear light of one space to linear light of another, adapted to its
+ * white by Bradford's matrix, and the weights of luminance of `from`, whose sum is 1. Returns false
+ * if the chromaticities describe no colour space. */
+bool gf_icc_matrix_between(const struct gf_icc_space *from, const struct gf_icc_space *to,
+                           double between[3][3], double luminance[3]);
+
 /* Writes a profile of ICC version 4.2 and returns its size, at most GF_ICC_MADE_MOST bytes. With
  * `gray` it is a gray profile with the same white and curve. Returns 0 if the chromaticities
  * describe no colour space, or the gamma is not within 0.01..100. (ICC.1:2010; adaptation to D50 by

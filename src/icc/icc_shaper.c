@@ -70,23 +70,16 @@ static void fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *fro
     }
 }
 
-/* Returns the light at table index i plus `part`, a fraction of a step. */
-static double light_at(int i, double part, int mantissa_bits)
-{
-    const int steps = 1 << mantissa_bits, octave = i >> mantissa_bits;
-    const double mantissa = 1 + ((i & (steps - 1)) + part) / steps;
-    return gf_icc_clamp((mantissa * (double)(1 << octave) - 1) / 65536);
-}
-
 static void fill_curve(void *table, const cmsToneCurve *curve, int bits)
 {
     for (int i = 0; bits == 8 && i < GF_ICC_ENCODE_SIZE_8; i++) {
-        const double light = i ? light_at(i, 0.5, GF_ICC_ENCODE_BITS_8) : 0;
+        const double light = i ? gf_icc_light_at(i, 0.5, GF_ICC_ENCODE_BITS_8) : 0;
         const double v = cmsEvalToneCurveFloat(curve, (float)light);
         ((unsigned char *)table)[i] = (unsigned char)(gf_icc_clamp(v) * 255 + 0.5);
     }
     for (int i = 0; bits == 16 && i < GF_ICC_ENCODE_SIZE_16; i++) {
-        const double v = cmsEvalToneCurveFloat(curve, (float)light_at(i, 0, GF_ICC_ENCODE_BITS_16));
+        const double v =
+            cmsEvalToneCurveFloat(curve, (float)gf_icc_light_at(i, 0, GF_ICC_ENCODE_BITS_16));
         ((float *)table)[i] = (float)(gf_icc_clamp(v) * 65535);
     }
 }

@@ -12,7 +12,8 @@
 enum gf_icc_kind {
     GF_ICC_LEVELS, /* gray input: a table of results */
     GF_ICC_MATRIX, /* between RGB profiles: curves, a matrix, curves */
-    GF_ICC_GRID    /* a table of 3 or 4 dimensions, with interpolation between nodes */
+    GF_ICC_GRID,   /* a table of 3 or 4 dimensions, with interpolation between nodes */
+    GF_ICC_TONE    /* from HDR: a curve, a gain by the luminance, a matrix, a curve */
 };
 
 enum {
@@ -47,6 +48,10 @@ struct gf_icc_transform {
      * sample. */
     unsigned decode_at, decode_step, encode_at, encode_step, product_at;
     float matrix[3][3]; /* the matrix from decoded samples to linear light of the result */
+    /* For TONE: the curves as for MATRIX, one for all channels, and float [ENCODE_SIZE_16] at
+     * gain_at: what light is multiplied by, for each luminance (gf_icc_table_at()). */
+    unsigned gain_at;
+    float luminance[3]; /* the weights of the decoded samples in the luminance */
     /* For GRID: uint16_t [grid^inputs][GF_ICC_NODE], the first channel outermost. If encode_at is
      * not 0, the nodes contain light, -1/4..5/4, and the curves at encode_at convert it to samples,
      * so that light outside of the result's gamut is clipped at each pixel. For 8 bits also struct
@@ -79,14 +84,50 @@ GF_HOST_DEVICE uint32_t gf_icc_encode_index_8(float light)
            (23 - GF_ICC_ENCODE_BITS_8);
 }
 
-GF_HOST_DEVICE uint32_t gf_icc_encode_16(const float *table, float light)
+/* Looks up light, 0..1, in a table of GF_ICC_ENCODE_SIZE_16 floats, with straight lines between
+ * them. */
+GF_HOST_DEVICE float gf_icc_table_at(const float *table, float light)
 {
     const uint32_t at = gf_bits_of_float(light + GF_ICC_DARK) - GF_ICC_DARK_BITS;
     const uint32_t rest = at & ((1u << (23 - GF_ICC_ENCODE_BITS_16)) - 1);
     const float part = (float)(int32_t)rest * (1.0f / (float)(1 << (23 - GF_ICC_ENCODE_BITS_16)));
     const float low = table[at >> (23 - GF_ICC_ENCODE_BITS_16)];
     const float high = table[(at >> (23 - GF_ICC_ENCODE_BITS_16)) + 1];
-    return (uint32_t)(int32_t)((low + (high - low) * part) + 0.5f);
+    return low + (high - low) * part;
+}
+
+GF_HOST_DEVICE uint32_t gf_icc_encode_16(const float *table, float light)
+{
+    return (uint32_t)(int32_t)(gf_icc_table_at(table, light) + 0.5f);
+}
+
+/* Returns the light at table index i plus `part`, a fraction of a step. */
+static inline double gf_icc_light_at(int i, double part, int mantissa_bits)
+{
+    const int steps = 1 << mantissa_bits, octave = i >> mantissa_bits;
+    const double mantissa = 1 + ((i & (steps - 1)) + part) / steps;
+    const double light = (mantissa * (double)(1 << octave) - 1) / 65536;
+    return light > 0 ? light < 1 ? light : 1 : 0;
+}
+
+/* Converts decoded samples of a TONE to light of the result, 0..1. The gain depends on the
+ * luminance alone, so that hues stay. A colour outside of the result's gamut moves towards the gray
+ * of its luminance until it is inside. */
+GF_HOST_DEVICE void gf_icc_tone(const struct gf_icc_transform *t, const float *gain, float r,
+                                float g, float b, float light[3])
+{
+    const float y = gf_icc_light(r * t->luminance[0], g * t->luminance[1], b * t->luminance[2]);
+    const float times = gf_icc_table_at(gain, y), gray = gf_icc_within(y * times);
+    float part = 1.0f;
+    for (int c = 0; c < 3; c++) {
+        light[c] = ((r * t->matrix[c][0] + g * t->matrix[c][1]) + b * t->matrix[c][2]) * times;
+        const float beyond = light[c] > 1.0f   ? (1.0f - gray) / (light[c] - gray)
+                             : light[c] < 0.0f ? gray / (gray - light[c])
+                                               : 1.0f;
+        part = beyond < part ? beyond : part;
+    }
+    for (int c = 0; c < 3; c++)
+        light[c] = gf_icc_within(gray + (light[c] - gray) * part);
 }
 
 /* The position of a sample on an axis: the node below it, and the distance from that node in units

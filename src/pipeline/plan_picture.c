@@ -56,7 +56,9 @@ struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline
         .width = source->format.width,
         .height = source->format.height,
         .to_srgb = gf_converts_for_output(&pipeline->options)};
-    if (gf_chain_converts(&pipeline->chain) || request.to_srgb)
+    const struct gf_colour_tags *const colour = &source->metadata.colour;
+    if (gf_chain_converts(&pipeline->chain) || request.to_srgb ||
+        (colour->has_cicp && gf_transfer_is_hdr(colour->cicp[1])))
         request.icc = gf_metadata_icc(&source->metadata, source->format, &pipeline->options);
     request.reduction = gf_plan_reduction(&pipeline->chain, source->format, request.orientation,
                                           source->most_reduction);
@@ -123,9 +125,15 @@ static enum gf_status make_plan(const struct gf_pipeline *pipeline, const struct
     return status;
 }
 
-/* Only the output's name tells whether its format stores alpha, and the name may depend on the
- * plan. A picture that would lose its alpha is therefore planned again. If the output must be
- * lossless, the picture keeps its alpha, and the output's format refuses it. */
+/* Whether the result has HDR colours that a file of the format cannot name. */
+static bool loses_hdr(enum gf_file_format file_format, const struct gf_plan *plan)
+{
+    return plan->icc.hdr[1] && !gf_format_names_hdr(file_format);
+}
+
+/* Only the output's name tells whether its format stores alpha or HDR, and the name may depend on
+ * the plan. A picture that would lose its alpha, or look wrong, is therefore planned again. If the
+ * output must be lossless, the samples stay, and a format without alpha refuses the picture. */
 enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      const struct gf_chain *chain, struct gf_format in,
                                      const struct gf_plan_request *asked, struct gf_plan *plan,
@@ -142,13 +150,21 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
         warn_of_idle(pipeline, name, plan);
     if (!status && task->destination && !task->output)
         status = open_output(pipeline, task, plan->out, error);
-    if (status || !task->output || pipeline->options.lossless ||
-        !loses_alpha(task->file_format, plan->out))
+    if (status || !task->output || pipeline->options.lossless)
         return status;
+    request.opaque = loses_alpha(task->file_format, plan->out);
+    const bool tones = loses_hdr(task->file_format, plan);
+    if (!request.opaque && !tones)
+        return GF_OK;
     gf_plan_free(plan);
-    request.opaque = true;
-    gf_warn(&pipeline->options,
-            "%s: its format has no alpha channel: the picture is laid on white (flatten=white)",
-            gf_output_name(task->output));
+    request.to_srgb |= tones;
+    if (request.opaque)
+        gf_warn(&pipeline->options,
+                "%s: its format has no alpha channel: the picture is laid on white (flatten=white)",
+                gf_output_name(task->output));
+    if (tones)
+        gf_warn(&pipeline->options,
+                "%s: its format has no HDR: the colours become those of sRGB (tonemap)",
+                gf_output_name(task->output));
     return make_plan(pipeline, chain, in, &request, plan, error);
 }

@@ -176,7 +176,7 @@ tagged()
     LC_ALL=C grep -qaF "$(printf "cICP$1")" tagged.png || problem "the cICP chunk is not $1: $(LC_ALL=C sed -n 's/.*\(cICP....\).*/\1/p' tagged.png | od -c)"
 }
 
-begin "samples of PQ, which nothing converts, keep that tag where the file can have it, and one line says so where it matters"
+begin "samples of PQ keep that tag where the file can have it; elsewhere, and for conversions, they become sRGB"
 run 0 gpufilter -i in.ppm -o plain.png
 {
     head -c 33 plain.png
@@ -186,14 +186,18 @@ run 0 gpufilter -i in.ppm -o plain.png
 run 0 gpufilter -i pq.png -o tagged.png blur
 silent
 tagged '\11\20'
-for chain in thumbnail=20 icc=srgb icc=display-p3; do
-    have_lcms || [ $chain = thumbnail=20 ] || continue
-    run 0 gpufilter -i pq.png -o tagged.png "$chain"
-    stderr_is 'gpufilter: warning: tagged.png: nothing converts the transfer PQ: the samples keep it and count as sRGB'
-    tagged '\11\20'
-    run 0 gpufilter -i pq.png -o out.jpg "$chain"
-    stderr_is 'gpufilter: warning: out.jpg: nothing converts the transfer PQ: the samples keep it and count as sRGB'
+run 0 gpufilter -i pq.png -o toned.ppm tonemap
+for chain in tonemap icc=srgb ''; do
+    have_lcms || [ $chain != icc=srgb ] || continue
+    # shellcheck disable=SC2086 # one word or none
+    run 0 gpufilter -i pq.png -o out.ppm $chain
+    [ -z "$chain" ] || silent
+    same toned.ppm out.ppm
 done
+stderr_is 'gpufilter: warning: out.ppm: its format has no HDR: the colours become those of sRGB (tonemap)'
+run 0 gpufilter -i pq.png -o out.png thumbnail=20
+silent
+! grep -qa cICP out.png || problem "a cICP chunk is left"
 if have_lcms; then
     run 0 gpufilter -i pq.png -o out.png icc=srgb:from=display-p3
     silent
@@ -209,11 +213,10 @@ run 0 gpufilter -i in.ppm -i plain.png -o 'second/{stem}{w}.{ext}' overlay=pq.pn
 [ "$(grep -cx 'gpufilter: warning: pq.png: nothing converts the transfer PQ: its samples are taken as they are' stderr)" = 1 ] || problem "$(cat stderr)"
 run 0 gpufilter -q -i in.ppm -o out.ppm overlay=pq.png
 silent
-run 0 gpufilter -i pq.png -o tagged.png --strip
-stderr_is "gpufilter: warning: tagged.png: its colours are not sRGB's and nothing converts the transfer PQ: what describes them is kept"
-tagged '\11\20'
-run 0 gpufilter -i pq.png -o untagged.jpg --strip
-stderr_is 'gpufilter: warning: untagged.jpg: its samples keep the transfer PQ, which the file does not say: it will look wrong'
+run 0 gpufilter -i pq.png -o out.png --strip
+silent
+run 0 gpufilter -i out.png -o out.ppm
+same toned.ppm out.ppm
 for format in avif jxl; do
     gpufilter -i in.ppm -o probe.$format 2>/dev/null || continue
     for options in '' --lossless; do
@@ -225,5 +228,5 @@ for format in avif jxl; do
         tagged '\11\20'
     done
     run 0 gpufilter -i pq.$format -o out.ppm
-    stderr_is 'gpufilter: warning: out.ppm: its samples keep the transfer PQ, which the file does not say: it will look wrong'
+    stderr_is 'gpufilter: warning: out.ppm: its format has no HDR: the colours become those of sRGB (tonemap)'
 done

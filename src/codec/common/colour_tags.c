@@ -12,6 +12,17 @@ bool gf_transfer_is_hdr(int transfer)
     return transfer == PQ || transfer == HLG;
 }
 
+void gf_colour_tags_hdr(const struct gf_colour_tags *tags, unsigned char hdr[2])
+{
+    enum { BT2020 = 9 };
+    struct gf_icc_space space;
+    const unsigned char primaries = tags->cicp[0] == UNSPECIFIED ? BT2020 : tags->cicp[0];
+    const bool is_hdr =
+        tags->has_cicp && gf_transfer_is_hdr(tags->cicp[1]) && gf_icc_primaries(primaries, &space);
+    hdr[0] = is_hdr ? primaries : 0;
+    hdr[1] = is_hdr ? tags->cicp[1] : 0;
+}
+
 void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int transfer)
 {
     tags->has_cicp =
@@ -42,39 +53,19 @@ static bool space_of_cicp(const unsigned char *cicp, struct gf_icc_space *space)
 {
     static const struct {
         unsigned char number;
-        const char *name;
-        double xy[8]; /* the chromaticities x and y of white, red, green and blue */
-    } primaries[] = {
-        {1, "BT.709", {0.3127, 0.3290, 0.640, 0.330, 0.300, 0.600, 0.150, 0.060}},
-        {5, "BT.470 BG", {0.3127, 0.3290, 0.640, 0.330, 0.290, 0.600, 0.150, 0.060}},
-        {6, "BT.601", {0.3127, 0.3290, 0.630, 0.340, 0.310, 0.595, 0.155, 0.070}},
-        {9, "BT.2020", {0.3127, 0.3290, 0.708, 0.292, 0.170, 0.797, 0.131, 0.046}},
-        {11, "DCI-P3", {0.3140, 0.3510, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060}},
-        {12, "Display P3", {0.3127, 0.3290, 0.680, 0.320, 0.265, 0.690, 0.150, 0.060}},
-    };
-    static const struct {
-        unsigned char number;
         enum gf_icc_curve curve;
         double gamma;
     } transfers[] = {{1, GF_ICC_BT709, 0},  {4, GF_ICC_POWER, 2.2}, {5, GF_ICC_POWER, 2.8},
                      {6, GF_ICC_BT709, 0},  {8, GF_ICC_POWER, 1},   {13, GF_ICC_SRGB, 0},
                      {14, GF_ICC_BT709, 0}, {15, GF_ICC_BT709, 0}};
-    size_t p = 0, t = 0;
-    while (p < sizeof primaries / sizeof *primaries && primaries[p].number != cicp[0])
-        p++;
+    size_t t = 0;
     while (t < sizeof transfers / sizeof *transfers && transfers[t].number != cicp[1])
         t++;
-    if (p == sizeof primaries / sizeof *primaries || t == sizeof transfers / sizeof *transfers ||
-        cicp[2] || !cicp[3])
+    if (t == sizeof transfers / sizeof *transfers || cicp[2] || !cicp[3] ||
+        !gf_icc_primaries(cicp[0], space))
         return false;
-    const double *const xy = primaries[p].xy;
-    *space = (struct gf_icc_space){.name = primaries[p].name,
-                                   .white = {xy[0], xy[1]},
-                                   .red = {xy[2], xy[3]},
-                                   .green = {xy[4], xy[5]},
-                                   .blue = {xy[6], xy[7]},
-                                   .curve = transfers[t].curve,
-                                   .gamma = transfers[t].gamma};
+    space->curve = transfers[t].curve;
+    space->gamma = transfers[t].gamma;
     return true;
 }
 

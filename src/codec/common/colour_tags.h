@@ -32,6 +32,9 @@ void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int tra
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
                               struct gf_colour_tags *kept);
 bool gf_transfer_is_hdr(int transfer);
+/* Sets the primaries and the transfer function of HDR, as in struct gf_icc, or zeros. Unspecified
+ * primaries of HDR are those of BT.2020. */
+void gf_colour_tags_hdr(const struct gf_colour_tags *tags, unsigned char hdr[2]);
 
 enum { GF_COLOURS_TEXT_SIZE = 48 };
 /* Whether the cICP describes colours that no ICC profile can describe, so that nothing converts the

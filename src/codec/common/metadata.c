@@ -232,7 +232,9 @@ struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format for
     if (!gf_colour_tags_win(&metadata->colour, own.size))
         return gf_icc_fits(own, channels) && gf_icc_is_sound(own) ? own : (struct gf_icc){0};
     made.unsaid = gf_colour_tags_unsaid(&metadata->colour, own.size, text);
-    if (!made.unsaid)
+    if (made.unsaid)
+        gf_colour_tags_hdr(&metadata->colour, made.hdr);
+    else
         made.size = gf_colour_tags_profile(&metadata->colour, channels == 1, metadata->made);
     return made;
 }

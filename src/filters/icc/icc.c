@@ -132,7 +132,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     return build(stage, stage->params, error);
 }
 
-static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+void gf_icc_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch)
 {
     for (int y = out->y; y < out->y + out->rows; y++)
@@ -159,7 +159,7 @@ const struct gf_filter gf_icc_filter = {
     .colours = colours,
     .shape = shape,
     .prepare = prepare,
-    .cpu = cpu,
+    .cpu = gf_icc_cpu,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };
 
@@ -190,6 +190,6 @@ const struct gf_filter gf_icc_to_srgb = {
     .colours = srgb_colours,
     .shape = srgb_shape,
     .prepare = srgb_prepare,
-    .cpu = cpu,
+    .cpu = gf_icc_cpu,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };

@@ -1,4 +1,4 @@
-/* The part of icc that other filters use. */
+/* The parts of icc and tonemap that other filters use. */
 #ifndef GF_FILTERS_ICC_ICC_H
 #define GF_FILTERS_ICC_ICC_H
 
@@ -7,5 +7,18 @@
 /* The filter `icc=srgb` without parameters (params is NULL), as a part of another filter. In a
  * build without Little CMS it changes nothing. */
 extern const struct gf_filter gf_icc_to_srgb;
+
+/* The parameters of `tonemap`, which the planner puts before other conversions of HDR colours. */
+struct gf_tonemap {
+    int curve;
+    double white, peak;
+    int to, from;
+};
+extern const struct gf_filter gf_tonemap_filter;
+extern const struct gf_tonemap gf_tonemap_to_srgb, gf_tonemap_to_display_p3;
+
+/* The cpu() of filters whose constants are a struct gf_icc_transform. */
+void gf_icc_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                void *scratch);
 
 #endif
