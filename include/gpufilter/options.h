@@ -162,9 +162,10 @@ struct gf_options {
     const char *sandbox_program;
     enum gf_sandbox sandbox;
     bool reserved_2[4];
-    /* The best quality of a JPEG, WebP, AVIF or JPEG XL whose file has at most so many bytes, found
-     * by up to seven trials of the CPU's encoder, takes the place of `quality`; GF_ERROR_UNFIT if
-     * quality 1 takes more. 0: `quality` counts. Other formats are GF_ERROR_USAGE. */
+    /* The best quality of a JPEG, WebP, AVIF, JPEG XL or JPEG 2000 whose file has at most so many
+     * bytes, found by up to seven trials of the CPU's encoder, takes the place of `quality`;
+     * GF_ERROR_UNFIT if quality 1 takes more. 0: `quality` counts. Other formats are
+     * GF_ERROR_USAGE. */
     uint64_t max_bytes;
     /* The least quality with at least this SSIM to the filtered picture takes the place of
      * `quality`, for the same formats; GF_ERROR_UNFIT if no quality has it. 0: `quality` counts. */

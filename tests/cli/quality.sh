@@ -2,7 +2,7 @@
 photo=$here/../samples/harbour.png
 run 0 gpufilter -i "$photo" -o small.png --device=cpu resize=200
 formats=jpg
-for extension in webp avif jxl; do
+for extension in webp avif jxl jp2; do
     gpufilter -q -i small.png -o a.$extension 2>stderr && formats="$formats $extension"
 done
 
@@ -71,7 +71,7 @@ absent out.jpg
 begin "formats without a quality are refused by name before anything runs"
 for extension in png ppm tif; do
     run 2 gpufilter -i small.png -o o.$extension --max-bytes=9k
-    stderr_like "o.$extension: --max-bytes=9000 chooses a quality, and [A-Z]* has none: use JPEG, WebP, AVIF, JPEG XL\$"
+    stderr_like "o.$extension: --max-bytes=9000 chooses a quality, and [A-Z]* has none: use JPEG, WebP, AVIF, JPEG XL, JPEG 2000\$"
     run 2 gpufilter -i small.png -o o.$extension --target-ssim=0.9
     absent o.$extension
 done

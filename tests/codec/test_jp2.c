@@ -319,6 +319,78 @@ static void test_density(void **state)
     }
 }
 
+/* A source at a fraction of the size of b.jp2. */
+static struct gf_source *opened(struct gf_input **input)
+{
+    static struct gf_options options;
+    struct gf_source *source = NULL;
+    options = plain_options();
+    if (gf_input_open(in_folder("b.jp2"), false, input, &failure) ||
+        gf_source_open(*input, &options, &source, &failure))
+        fail_msg("%s", failure.text);
+    return source;
+}
+
+/* Each half of the size is what a level of the wavelets has, of all kinds of pixels. */
+static void test_reduced(void **state)
+{
+    for (int kind = 0; kind < 24; kind++) {
+        const int reduction = 1 << (kind / 8 + 1), channels = kind % 4 + 1,
+                  bits = kind & 4 ? 16 : 8;
+        struct picture picture = smooth_picture(50, 31, channels, bits);
+        struct bytes file = written(&picture);
+        struct gf_input *input;
+        save(in_folder("b.jp2"), file.data, file.size);
+        struct gf_source *const source = opened(&input);
+        assert_int_equal(source->most_reduction, 8);
+        source->reduce(source, reduction);
+        struct picture back = {.format = source->format};
+        assert_int_equal(back.format.width, (50 + reduction - 1) / reduction);
+        assert_int_equal(back.format.height, (31 + reduction - 1) / reduction);
+        back.data = malloc(picture_bytes(back.format));
+        if (read_rows_of(source, back.data))
+            fail_msg("%s", failure.text);
+        const size_t pixel = gf_row_bytes(back.format) / (size_t)back.format.width,
+                     high = bits == 16; /* the high byte of a sample, on this machine */
+        for (size_t y = 1; y + 1 < (size_t)back.format.height; y++)
+            for (size_t at = pixel + high; at + pixel < gf_row_bytes(back.format); at += 1 + high) {
+                const size_t x = at / pixel;
+                const int is = back.data[y * gf_row_bytes(back.format) + at],
+                          was = picture.data[y * (size_t)reduction * gf_row_bytes(picture.format) +
+                                             x * (size_t)reduction * pixel + at % pixel];
+                if (abs(is - was) > 4 * reduction)
+                    fail_msg("1/%d, %zu,%zu: %d instead of %d", reduction, x, y, is, was);
+            }
+        source->close(source);
+        gf_input_close(input);
+        free_picture(&back);
+        free_picture(&picture);
+        free(file.data);
+    }
+}
+
+/* What has fewer levels, indices of a palette, or begins elsewhere on the grid. */
+static void test_not_reduced(void **state)
+{
+    struct picture picture = random_picture(20, 3, 1, 8);
+    struct bytes file = written(&picture);
+    for (int kind = 0; kind < 2; kind++) {
+        struct gf_input *input;
+        if (kind) {
+            unsigned char *const size = find_marker(&file, 0x51);
+            put_be(size + 6, 20, 4); /* the picture is the last column of its grid */
+            put_be(size + 14, 19, 4);
+        }
+        save(in_folder("b.jp2"), file.data, file.size);
+        struct gf_source *const source = opened(&input);
+        assert_int_equal(source->most_reduction, kind ? 0 : 2);
+        source->close(source);
+        gf_input_close(input);
+    }
+    free_picture(&picture);
+    free(file.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +404,8 @@ int main(void)
         cmocka_unit_test(test_cmyk_is_refused),
         cmocka_unit_test(test_every_cut),
         cmocka_unit_test(test_density),
+        cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_not_reduced),
     };
     if (!has_jp2()) {
         puts("1..1\nok 1 # SKIP built without OpenJPEG");

@@ -82,6 +82,13 @@ static enum gf_status whole_read(struct gf_source *base, int rows, unsigned char
     return GF_OK;
 }
 
+static void whole_reduce(struct gf_source *base, int reduction)
+{
+    base->reduction = reduction;
+    base->format.width = (base->format.width + reduction - 1) / reduction;
+    base->format.height = (base->format.height + reduction - 1) / reduction;
+}
+
 static void whole_close(struct gf_source *base)
 {
     struct gf_whole_source *const source = (struct gf_whole_source *)base;
@@ -116,8 +123,11 @@ enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct g
     struct gf_whole_source *const opened = calloc(1, calls->size);
     if (!opened)
         return gf_fail_memory(error);
-    opened->base = (struct gf_source){
-        .metadata = {.orientation = 1}, .read = whole_read, .close = whole_close};
+    opened->base = (struct gf_source){.metadata = {.orientation = 1},
+                                      .reduction = 1,
+                                      .reduce = whole_reduce,
+                                      .read = whole_read,
+                                      .close = whole_close};
     opened->calls = calls;
     opened->options = *options;
     opened->name = gf_input_name(input);

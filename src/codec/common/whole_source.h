@@ -16,7 +16,8 @@ struct gf_whole_calls {
     size_t size;
     /* Reads the header and the metadata; calls gf_whole_source_describe() and gf_choose_page(). */
     enum gf_status (*read_header)(struct gf_whole_source *source, struct gf_error *error);
-    /* Decodes the picture to `pixels`, rows without gaps, in base.format. */
+    /* Decodes the picture to `pixels`, rows without gaps, in base.format: at 1 / base.reduction of
+     * its size, which is above 1 only if read_header() has set base.most_reduction. */
     enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
                              struct gf_error *error);
     /* Frees the memory of the format's own members, even after a failed open. NULL if they have

@@ -26,6 +26,7 @@ struct gf_jp2_header {
     double structs;  /* bytes of OpenJPEG's structs of precincts and code blocks for each sample */
     double includes; /* the part of a precinct that a sample is */
     int layers, levels; /* the most of them */
+    int least_levels;   /* of all components and tiles */
     int space;          /* the number of the colour space (enum gf_jp2_space); 0: none is said */
     int channels;       /* after the palette */
     int alpha;          /* the stored channel that is alpha; -1: none */

@@ -1,5 +1,6 @@
 #include "codec/jp2/jp2_markers.h"
 
+#include <limits.h>
 #include <math.h>
 
 enum marker { SOC = 0xff4f, SIZ = 0xff51, COD, COC, SOT = 0xff90, SOD = 0xff93, EOC = 0xffd9 };
@@ -96,6 +97,7 @@ static const char *read_coding(const unsigned char *data, size_t size, bool has_
         (has_precincts && size < HEAD + (size_t)levels + 1))
         return damaged_markers;
     header->levels = levels > header->levels ? levels : header->levels;
+    header->least_levels = least_of(levels, header->least_levels);
     double structs = 0, part = pow(0.25, levels); /* of all samples */
     for (int i = 0; i <= levels; i++) {
         const int both = has_precincts ? data[HEAD + i] : WHOLE << 4 | WHOLE;
@@ -173,6 +175,7 @@ const char *gf_jp2_read_markers(struct gf_jp2_header *header)
     const unsigned char *const data = header->stream.data;
     size_t at = 4;
     uint64_t tiles = 0;
+    header->least_levels = INT_MAX;
     const size_t size = header->stream.size > at + 2 ? gf_get_be(data + at, 2) : 0;
     if (size < 2 || size > header->stream.size - at)
         return cut;

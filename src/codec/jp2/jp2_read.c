@@ -122,17 +122,26 @@ static void ycc_to_rgb(unsigned char *pixels, struct gf_format format)
 
 /* ---- decoding ---- */
 
+/* Returns how many samples a component has for so many pixels. */
+static uint32_t samples_of(uint32_t pixels, uint32_t step, int reduction)
+{
+    return (uint32_t)((((uint64_t)pixels - 1) / step + (uint64_t)reduction) / (uint64_t)reduction);
+}
+
 /* Whether the decoded picture is what the header said. */
-static bool is_as_declared(const struct gf_jp2_header *header, const opj_image_t *image)
+static bool is_as_declared(const struct gf_jp2_header *header, int reduction,
+                           const opj_image_t *image)
 {
     bool is = image->numcomps == (OPJ_UINT32)header->components;
     for (int c = 0; is && c < header->components; c++) {
         const opj_image_comp_t *const from = &image->comps[c];
         const uint32_t dx = (uint32_t)header->component[c].dx,
                        dy = (uint32_t)header->component[c].dy;
-        is = from->data && from->prec == (OPJ_UINT32)header->component[c].bits &&
-             from->w == (header->x1 - 1) / dx + 1 - ((uint64_t)header->x0 + dx - 1) / dx &&
-             from->h == (header->y1 - 1) / dy + 1 - ((uint64_t)header->y0 + dy - 1) / dy;
+        is =
+            from->data && from->prec == (OPJ_UINT32)header->component[c].bits &&
+            from->w ==
+                samples_of(header->x1, dx, reduction) - ((uint64_t)header->x0 + dx - 1) / dx &&
+            from->h == samples_of(header->y1, dy, reduction) - ((uint64_t)header->y0 + dy - 1) / dy;
     }
     return is;
 }
@@ -161,6 +170,8 @@ static bool decode_stream(const struct jp2_source *jp2, opj_codec_t *codec,
     opj_dparameters_t parameters;
     opj_stream_t *const opened = gf_jp2_stream_open(stream, false);
     gf_jp2.opj_set_default_decoder_parameters(&parameters);
+    while (jp2->whole.base.reduction >> (parameters.cp_reduce + 1))
+        parameters.cp_reduce++;
     gf_jp2_prepare(codec, stream, gf_library_threads(&jp2->whole.options));
     bool done = opened && gf_jp2.opj_setup_decoder(codec, &parameters) &&
                 gf_jp2.opj_read_header(opened, codec, image);
@@ -189,7 +200,7 @@ static enum gf_status jp2_decode(struct gf_whole_source *source, unsigned char *
     if (!done || *stream.why)
         status = gf_whole_source_fail(
             source, *stream.why ? stream.why : "OpenJPEG cannot decode it", error);
-    else if (!is_as_declared(&jp2->header, image))
+    else if (!is_as_declared(&jp2->header, source->base.reduction, image))
         status = gf_whole_source_fail(source, "its picture is another than its header says", error);
     else
         copy_pixels(jp2, image, pixels);
@@ -224,6 +235,7 @@ static double library_bytes(const struct gf_jp2_header *header)
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
+    enum { MOST_HALVES = 3 };
     struct gf_jp2_header *const header = &((struct jp2_source *)whole)->header;
     enum gf_status status =
         gf_jp2_header_read(&whole->file, whole->name, header, &whole->base.metadata, error);
@@ -238,6 +250,11 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
                            .colour = header->palette.entries       ? GF_STORED_PALETTE
                                      : header->space == GF_JP2_YCC ? GF_STORED_YCBCR
                                                                    : GF_STORED_PLAIN};
+    /* Indices of a palette have no mean, and where a picture begins elsewhere on the grid its
+     * halves have other sides. */
+    const int halves =
+        header->palette.entries || header->x0 || header->y0 ? 0 : header->least_levels;
+    whole->base.most_reduction = halves ? 1 << (halves < MOST_HALVES ? halves : MOST_HALVES) : 0;
     return gf_whole_source_describe(whole, header->x1 - header->x0, header->y1 - header->y0,
                                     header->channels, bits > 8 ? 16 : 8, library_bytes(header),
                                     error);

@@ -263,14 +263,6 @@ static double library_bytes(const libraw_data_t *raw, double pixels, int threads
                                                 : 0);
 }
 
-/* Makes the source decode at half the size: each square of four samples becomes a pixel. */
-static void raw_reduce(struct gf_source *base, int reduction)
-{
-    base->reduction = reduction;
-    base->format.width = (base->format.width + reduction - 1) / reduction;
-    base->format.height = (base->format.height + reduction - 1) / reduction;
-}
-
 static enum gf_status describe(struct gf_whole_source *source, libraw_data_t *raw,
                                struct gf_error *error)
 {
@@ -294,10 +286,8 @@ static enum gf_status describe(struct gf_whole_source *source, libraw_data_t *ra
                   raw->sizes.iwidth < raw->sizes.iheight ? raw->sizes.iwidth : raw->sizes.iheight,
               other = raw->sizes.iwidth + raw->sizes.iheight - least;
     if (filters > FIRST_MOSAIC && least == (width < height ? width : height) &&
-        other == width + height - least) {
-        base->most_reduction = 2;
-        base->reduce = raw_reduce;
-    }
+        other == width + height - least)
+        base->most_reduction = 2; /* each square of four samples becomes a pixel */
     return gf_whole_source_describe(
         source, raw->sizes.iwidth, raw->sizes.iheight, colours == 1 ? 1 : 3, 16,
         pixels > 0 ? library_bytes(raw, pixels, gf_library_threads(&source->options)) / pixels : 0,
