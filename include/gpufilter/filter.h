@@ -69,7 +69,8 @@ struct gf_filter; /* opaque */
 
 /* Returns the filter with the index, from 0 on; NULL after the last one. */
 GF_API const struct gf_filter *gf_filter_at(int index);
-/* Returns the filter of that name or alias, or NULL. */
+/* Returns the filter of that name or alias, or NULL. Case, dashes and underscores do not count, and
+ * a few names of other programs are known: "Unsharp" and "sharpen" find unsharp. */
 GF_API const struct gf_filter *gf_filter_find(const char *name);
 /* Returns the name of the filter that is most similar to a mistyped name; NULL if none is
  * similar. */

@@ -1,5 +1,7 @@
 #include "base/suggest.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 static int least(int a, int b)
@@ -39,4 +41,28 @@ void gf_suggest_consider(const char *word, const char *candidate, const char **b
         *best = candidate;
         *distance = d;
     }
+}
+
+bool gf_suggest_same(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += strspn(a, "-_");
+        b += strspn(b, "-_");
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+bool gf_suggest_listed(const char *list, const char *word)
+{
+    char one[48];
+    bool found = false;
+    for (size_t length; list && *list && *word && !found; list += length + (list[length] == ' ')) {
+        length = strcspn(list, " ");
+        snprintf(one, sizeof one, "%.*s", (int)length, list);
+        found = gf_suggest_same(one, word);
+    }
+    return found;
 }

@@ -2,10 +2,12 @@
  * contains ',' or ':' is quoted or escaped (chain/token.h). */
 #include "chain/chain.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "chain/foreign.h"
 #include "chain/params.h"
 #include "chain/quote_hint.h"
 #include "chain/token.h"
@@ -17,12 +19,29 @@ enum gf_status gf_filter_named(const char *name, const char *advice,
     *filter = gf_filter_find(name);
     if (*filter)
         return GF_OK;
-    const char *const best = gf_filter_suggest(name);
+    const char *best = gf_foreign_meaning(name);
+    best = best ? best : gf_filter_suggest(name);
     if (best)
         return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s'; did you mean '%s'?", name,
                        best);
     return gf_fail(error, GF_ERROR_USAGE, "unknown filter '%.60s' (gf_filter_at lists them)%s",
                    name, advice);
+}
+
+/* Makes the error about an item name what other programs mean by the item, if that is known. */
+static void add_meaning(const struct gf_chain_item *item, const char *name, const char *text,
+                        struct gf_error *error)
+{
+    const char *const meaning = gf_foreign_meaning(text);
+    if (!meaning || !error)
+        return;
+    struct gf_error before = *error;
+    char *const suggestion = strstr(before.text, "; did you mean");
+    if (suggestion)
+        *suggestion = '\0';
+    if (!item->filter)
+        snprintf(before.text, sizeof before.text, "unknown filter '%.60s'", name);
+    (void)gf_fail(error, before.status, "%s; did you mean '%s'?", before.text, meaning);
 }
 
 /* Parses an item. `before` is the item before the comma that precedes it, and `written` its text;
@@ -38,7 +57,10 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
         return gf_fail(error, GF_ERROR_USAGE, "a filter's name is missing at '%.60s'", *text);
     const bool after_text = before && gf_quote_hint_suits(before->filter);
     const char *const advice = before && !after_text ? "; a comma within a value needs quotes" : "";
+    const char *const begin = *text;
     enum gf_status status = gf_filter_named(name, advice, &item->filter, error);
+    if (status)
+        add_meaning(item, name, begin, error);
     if (status && after_text)
         gf_quote_hint_comma(before->filter, written, *text, error);
     if (status)
@@ -49,6 +71,8 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
     *text = stop;
     struct gf_common_params common = {.variant = NULL};
     status = gf_params_parse(item->filter, text, item->params, &common, error);
+    if (status)
+        add_meaning(item, name, begin, error);
     item->variant = common.variant;
     if (!status && *common.region.region)
         status = gf_region_read(item->filter, &common.region, &item->region, error);

@@ -176,7 +176,9 @@ bool gf_colour_parse(const char *text, struct gf_colour *colour)
             return true;
         }
     }
-    const size_t length = *text == '#' ? strspn(text + 1, digits) : 0;
+    const bool is_ffmpeg = !strncasecmp(text, "0x", 2);
+    text += is_ffmpeg;
+    const size_t length = is_ffmpeg || *text == '#' ? strspn(text + 1, digits) : 0;
     if ((length != 3 && length != 6 && length != 12) || text[1 + length])
         return false;
     *colour = (struct gf_colour){.word = 0};

@@ -1,4 +1,4 @@
-/* Colours as text: names of CSS, "#rgb", "#rrggbb" and "#rrrrggggbbbb". */
+/* Colours as text: names of CSS, "#rgb", "#rrggbb" (in FFmpeg "0xrrggbb") and "#rrrrggggbbbb". */
 #ifndef GF_CHAIN_COLOUR_VALUE_H
 #define GF_CHAIN_COLOUR_VALUE_H
 

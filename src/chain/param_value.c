@@ -3,10 +3,13 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "base/value.h"
 #include "chain/colour_value.h"
+#include "chain/geometry.h"
 
 static void describe_choices(const char *const *choices, char *text, size_t size)
 {
@@ -25,19 +28,6 @@ static enum gf_status unknown_choice(const struct gf_filter *filter, const struc
                    text, choices, more);
 }
 
-/* Whether two words differ in case, dashes and underscores alone, as southeast and South-East. */
-static bool is_same_word(const char *a, const char *b)
-{
-    for (;; a++, b++) {
-        a += strspn(a, "-_");
-        b += strspn(b, "-_");
-        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
-            return false;
-        if (!*a)
-            return true;
-    }
-}
-
 /* Returns the word by which the program names what other programs call `text`; or `text`. */
 static const char *usual_word(const char *text)
 {
@@ -53,9 +43,15 @@ static const char *usual_word(const char *text)
         {"topright", "northeast"},
         {"bottomleft", "southwest"},
         {"bottomright", "southeast"},
+        {"lanczos", "lanczos3"},
+        {"bicubic", "cubic"},
+        {"bilinear", "linear"},
+        {"neighbor", "nearest"},
+        {"neighbour", "nearest"},
+        {"box", "area"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (is_same_word(text, words[i][0]))
+        if (gf_suggest_same(text, words[i][0]))
             return words[i][1];
     }
     return text;
@@ -67,7 +63,7 @@ static int find_choice(const char *const *choices, const char *text)
     const char *const usual = usual_word(text);
     for (int pass = 0; choices && pass < 2; pass++) {
         for (int i = 0; choices[i]; i++) {
-            if (is_same_word(pass ? usual : text, choices[i]))
+            if (gf_suggest_same(pass ? usual : text, choices[i]))
                 return i;
         }
     }
@@ -78,8 +74,11 @@ static enum gf_status set_choice(const struct gf_filter *filter, const struct gf
                                  const char *text, int *value, struct gf_error *error)
 {
     const int found = find_choice(param->choices, text);
+    struct gf_colour colour;
     if (found < 0)
-        return unknown_choice(filter, param, text, "", error);
+        return unknown_choice(
+            filter, param, text,
+            gf_colour_parse(text, &colour) ? "; a colour has its name: colour=white" : "", error);
     *value = found;
     return GF_OK;
 }
@@ -87,6 +86,12 @@ static enum gf_status set_choice(const struct gf_filter *filter, const struct gf
 static enum gf_status outside(const struct gf_filter *filter, const struct gf_param *param,
                               const char *text, struct gf_error *error)
 {
+    const bool is_whole = strspn(text, "0123456789") == strlen(text);
+    if (is_whole && param->greatest == 1 && param->least >= -1 && strtod(text, NULL) <= 255)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: %s=%.60s is outside %g..%g; did you mean '%.60s%s'?", filter->name,
+                       param->name, text, param->least, param->greatest, text,
+                       strtod(text, NULL) > 100 ? "/255" : "%");
     return gf_fail(error, GF_ERROR_USAGE, "%s: %s=%.60s is outside %g..%g", filter->name,
                    param->name, text, param->least, param->greatest);
 }
@@ -98,28 +103,18 @@ static enum gf_status not_a(const struct gf_filter *filter, const struct gf_para
                    what);
 }
 
-/* Rewrites "1600x1200", "50%x50%" and "100x80+10+5", the sizes and places of other programs, with
- * colons between the numbers. */
-static bool take_apart(const char *text, char *apart, size_t size)
-{
-    const size_t length = strlen(text);
-    const char *const x = strpbrk(text, "xX");
-    if (!x || x == text || !x[1] || length >= size || strspn(text, "0123456789.%xX+") < length)
-        return false;
-    for (size_t i = 0; i <= length; i++)
-        apart[i] = text[i] && strchr("xX+", text[i]) ? ':' : text[i];
-    return true;
-}
-
 static enum gf_status set_length(const struct gf_filter *filter, const struct gf_param *param,
                                  const char *text, struct gf_length *length, struct gf_error *error)
 {
     const char *end;
-    char apart[60];
-    if (take_apart(text, apart, sizeof apart))
+    char meaning[100];
+    if (gf_geometry_meaning(filter, text, meaning, sizeof meaning))
         return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: %s=%.60s: each number is a parameter of its own: %s=%s", filter->name,
-                       param->name, text, filter->name, apart);
+                       "%s: %s=%.60s: each number is a parameter of its own; did you mean '%s'?",
+                       filter->name, param->name, text, meaning);
+    length->unit = GF_UNSET;
+    if (param->least > 0 && (!strcmp(text, "-1") || !strcmp(text, "-2")))
+        return GF_OK; /* FFmpeg's word for a side that follows from the other */
     if (!gf_value_number(text, &length->value, &end) ||
         (*end && strcmp(end, "%") && strcmp(end, "px")))
         return not_a(filter, param, text, "a length (pixels, or per cent as in 50%)", error);
@@ -217,10 +212,17 @@ static bool read_number(const struct gf_param *param, const char *text, double *
     return true;
 }
 
+/* Returns the second number of ImageMagick's RADIUSxSIGMA, as in 0x8, if the parameter is a sigma;
+ * else the text. ImageMagick finds a radius for the sigma where the radius is 0. */
+static const char *skip_radius(const struct gf_param *param, const char *text)
+{
+    return !strcmp(param->name, "sigma") && !strncmp(text, "0x", 2) ? text + 2 : text;
+}
+
 static enum gf_status set_number(const struct gf_filter *filter, const struct gf_param *param,
                                  const char *text, double *value, struct gf_error *error)
 {
-    if (!read_number(param, text, value))
+    if (!read_number(param, skip_radius(param, text), value))
         return not_a(filter, param, text, "a number", error);
     if (*value < param->least || *value > param->greatest)
         return outside(filter, param, text, error);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/suggest.h"
+#include "chain/geometry.h"
 #include "chain/param_value.h"
 #include "chain/token.h"
 #include "chain/variants.h"
@@ -125,13 +126,31 @@ static const char *name_of_synonym(const struct gf_filter *filter, const char *w
         const char *word, *name;
         enum gf_param_type type;
     } synonyms[] = {
-        {"width", "w", GF_TYPE_LENGTH},         {"height", "h", GF_TYPE_LENGTH},
-        {"left", "x", GF_TYPE_LENGTH},          {"top", "y", GF_TYPE_LENGTH},
-        {"color", "colour", GF_TYPE_COLOUR},    {"position", "gravity", GF_TYPE_CHOICE},
-        {"fontsize", "size", GF_TYPE_RELATIVE}, {"fontcolor", "colour", GF_TYPE_COLOUR},
-        {"fontfile", "font", GF_TYPE_FILE},     {"boxcolor", "background", GF_TYPE_COLOUR},
-        {"rotate", "angle", GF_TYPE_FLOAT},     {"shim", "gap", GF_TYPE_INT},
-        {"padding", "gap", GF_TYPE_INT},        {"spacing", "gap", GF_TYPE_INT},
+        {"width", "w", GF_TYPE_LENGTH},
+        {"height", "h", GF_TYPE_LENGTH},
+        {"left", "x", GF_TYPE_LENGTH},
+        {"top", "y", GF_TYPE_LENGTH},
+        {"color", "colour", GF_TYPE_COLOUR},
+        {"position", "gravity", GF_TYPE_CHOICE},
+        {"fontsize", "size", GF_TYPE_RELATIVE},
+        {"fontcolor", "colour", GF_TYPE_COLOUR},
+        {"fontfile", "font", GF_TYPE_FILE},
+        {"boxcolor", "background", GF_TYPE_COLOUR},
+        {"rotate", "angle", GF_TYPE_FLOAT},
+        {"shim", "gap", GF_TYPE_INT},
+        {"padding", "gap", GF_TYPE_INT},
+        {"spacing", "gap", GF_TYPE_INT},
+        {"background", "colour", GF_TYPE_COLOUR},
+        {"bordercolor", "colour", GF_TYPE_COLOUR},
+        {"fill", "colour", GF_TYPE_COLOUR},
+        {"fuzz", "tolerance", GF_TYPE_FLOAT},
+        {"fuzz", "similarity", GF_TYPE_FLOAT},
+        {"h", "angle", GF_TYPE_FLOAT},
+        {"blend", "mode", GF_TYPE_CHOICE},
+        {"all_mode", "mode", GF_TYPE_CHOICE},
+        {"flags", "kernel", GF_TYPE_CHOICE},
+        {"filter", "kernel", GF_TYPE_CHOICE},
+        {"interpolator", "kernel", GF_TYPE_CHOICE},
     };
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
         const struct gf_param *param = gf_filter_params(filter);
@@ -215,6 +234,23 @@ static enum gf_status parse_param(struct parser *parser, const char *name, char 
     return gf_param_set_value(filter, param, value, parser->params, error);
 }
 
+/* Takes a value, or the several numbers of a geometry. */
+static enum gf_status parse_values(struct parser *parser, const char *name, char *value,
+                                   struct gf_error *error)
+{
+    char values[60];
+    const bool is_first = !*name && !parser->position && !parser->has_names;
+    const int lengths =
+        is_first ? gf_geometry_lengths(parser->filter, value, values, sizeof values) : 0;
+    if (!lengths)
+        return parse_param(parser, name, value, error);
+    enum gf_status status = GF_OK;
+    for (char *rest = values; !status && rest;)
+        status = parse_param(parser, name, strsep(&rest, ":"), error);
+    parser->position = lengths; /* a place that is left out is not what comes next */
+    return status;
+}
+
 static enum gf_status check_params(const struct gf_filter *filter, unsigned given,
                                    const void *params, struct gf_error *error)
 {
@@ -248,7 +284,7 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
         char *const value = gf_token_trim(token);
         if (!*name && !*value)
             return gf_fail(error, GF_ERROR_USAGE, "%s: an empty parameter", filter->name);
-        const enum gf_status status = parse_param(&parser, name, value, error);
+        const enum gf_status status = parse_values(&parser, name, value, error);
         if (status)
             return status;
     }

@@ -25,8 +25,8 @@ const struct gf_filter *gf_filter_at(int index)
 const struct gf_filter *gf_filter_find(const char *name)
 {
     for (int i = 0; name && i < FILTER_COUNT; i++) {
-        if (!strcmp(name, filters[i]->name) ||
-            (filters[i]->alias && !strcmp(name, filters[i]->alias)))
+        if (gf_suggest_same(name, filters[i]->name) || gf_suggest_listed(filters[i]->alias, name) ||
+            gf_suggest_listed(filters[i]->names, name))
             return filters[i];
     }
     return NULL;
@@ -37,13 +37,9 @@ const struct gf_filter *gf_filter_find(const char *name)
 static const char *find_synonym(const char *word)
 {
     static _Thread_local char names[100];
-    const size_t length = strlen(word);
     *names = '\0';
     for (int i = 0; i < FILTER_COUNT; i++) {
-        const char *at = filters[i]->synonyms;
-        while (at && (strncmp(at, word, length) || !strchr(" ", at[length])))
-            at = strchr(at, ' ') ? strchr(at, ' ') + 1 : NULL;
-        if (at && length)
+        if (gf_suggest_listed(filters[i]->synonyms, word))
             snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s",
                      *names ? "' or '" : "", filters[i]->name);
     }

@@ -247,6 +247,14 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
     if (type || named != GF_FILE_AUTO)
         return gf_fail(error, GF_ERROR_USAGE, "%s: %s is read, not written: use %s", name,
                        gf_file_type(type ? *format : named)->name, list);
+    const size_t length = path ? strlen(path) : 0;
+    if (length && strchr(path, '[') && path[length - 1] == ']')
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: what libvips takes in brackets are options, such as options.quality",
+                       name);
+    if (length > 2 && !strcmp(path + length - 2, ":-"))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: standard output is -, and its format options.format", name);
     return gf_fail(error, GF_ERROR_USAGE,
                    "%s: the extension says no format: use %s or options.format", name, list);
 }

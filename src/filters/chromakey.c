@@ -35,7 +35,8 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_chromakey_filter = {
     .name = "chromakey",
-    .synonyms = "colorkey greenscreen key",
+    .names = "colorkey",
+    .synonyms = "greenscreen key transparent",
     .summary = "makes a colour transparent",
     .definition =
         "Alpha times (d - similarity) / blend, clamped to 0..1, d the distance of Cb / M and Cr / "

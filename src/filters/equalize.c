@@ -93,7 +93,7 @@ static const char *refuses_roots(const struct gf_stage *stage)
 
 const struct gf_filter gf_equalize_filter = {
     .name = "equalize",
-    .synonyms = "histeq",
+    .names = "equalise histeq histequal",
     .summary = "histogram equalisation",
     .definition =
         "With c the cumulative histogram of N pixels and c0 its first value that is not zero:\n"

@@ -34,7 +34,8 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_grayscale_filter = {
     .name = "grayscale",
-    .synonyms = "gray grey mono monochrome desaturate colorspace bw",
+    .names = "greyscale gray grey desaturate",
+    .synonyms = "mono monochrome colorspace bw",
     .summary = "luma, in one channel",
     .definition = "bt601: (77 R + 150 G + 29 B) / 256 in 8 bits, (19595 R + 38470 G + 7471 B) / "
                   "65536 in 16. bt709: (13933 R + 46871 G + 4732 B) / 65536. Alpha is kept. Gray "

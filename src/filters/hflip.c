@@ -10,7 +10,7 @@ GF_ORIENT_FUNCTIONS(mirrored)
 
 const struct gf_filter gf_hflip_filter = {
     .name = "hflip",
-    .synonyms = "mirror",
+    .names = "mirror",
     .alias = "flop",
     .summary = "left and right exchanged",
     .definition = "Pixel (x, y) of the result is pixel (width - 1 - x, y) of the picture.",

@@ -35,7 +35,8 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_hue_filter = {
     .name = "hue",
-    .synonyms = "hue-rotate huerotate modulate",
+    .names = "huerotate",
+    .synonyms = "modulate",
     .summary = "turns the hues",
     .definition = "The matrix of hue-rotate() of CSS (Filter Effects Module Level 1): a rotation "
                   "about the axis of grays that\n"

@@ -10,7 +10,8 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_invert_filter = {
     .name = "invert",
-    .synonyms = "negate negative inverse",
+    .names = "negate",
+    .synonyms = "negative inverse",
     .summary = "negative",
     .definition = "M - v for each colour sample.",
     .kind = GF_POINT,

@@ -91,7 +91,8 @@ static const char *only_without_clip(const struct gf_stage *stage)
 
 const struct gf_filter gf_normalize_filter = {
     .name = "normalize",
-    .synonyms = "autocontrast autolevel stretch",
+    .names = "normalise autolevel autolevels autocontrast",
+    .synonyms = "stretch contraststretch linearstretch autogamma",
     .summary = "stretches the levels to the full scale",
     .definition = "(v - low) M / (high - low), clamped. low and high are the first levels, counted "
                   "from either end, by which more than clip % of the pixels have been passed. "

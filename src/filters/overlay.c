@@ -131,7 +131,8 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
 
 const struct gf_filter gf_overlay_filter = {
     .name = "overlay",
-    .synonyms = "composite watermark blend merge layer multiply screen over logo stamp",
+    .names = "composite",
+    .synonyms = "watermark blend merge layer multiply screen over logo stamp",
     .summary = "another picture on the picture",
     .definition = "Compositing and Blending Level 1 (W3C, 2024): co = as ((1 - ab) Cs + ab B(Cb, "
                   "Cs)) + (1 - as) ab Cb, ao = as + ab (1 - as), C = co / ao; b is the picture, s "

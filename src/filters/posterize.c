@@ -65,7 +65,8 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_posterize_filter = {
     .name = "posterize",
-    .synonyms = "dither ordered-dither quantize reduce",
+    .names = "posterise",
+    .synonyms = "dither ordered-dither quantize reduce elbg",
     .summary = "few levels, with or without dither",
     .definition =
         "round(v (levels - 1) / M) M / (levels - 1), a half up. With dither the threshold of a "

@@ -22,6 +22,7 @@ extern gf_launcher gf_point_powf_cuda, gf_point_cbrtf_cuda;
 
 const struct gf_filter gf_saturation_filter = {
     .name = "saturation",
+    .names = "saturate",
     .summary = "more or less colour",
     .definition = "sRGB to CIELAB (D65), a* and b* times factor, back to sRGB, clamped. Gray "
                   "pictures stay as\n"

@@ -20,6 +20,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_solarize_filter = {
     .name = "solarize",
+    .names = "solarise",
     .synonyms = "sabattier",
     .summary = "bright tones turn into their negative",
     .definition = "M - v where the sample, rounded, is threshold M or more, else v; as Pillow's "

@@ -78,7 +78,8 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
 
 const struct gf_filter gf_whitebalance_filter = {
     .name = "whitebalance",
-    .synonyms = "awb autowb grayworld greyworld white-balance",
+    .names = "grayworld greyworld",
+    .synonyms = "awb autowb white-balance",
     .summary = "takes out a colour cast",
     .definition = "Linear light of each channel times target / light of the channel, clamped. gray "
                   "(gray world, Buchsbaum 1980): the light of a channel is its mean, and the "

@@ -100,18 +100,14 @@ static enum gf_status run_filter(struct gf_selftester *test, const struct gf_fil
     return status;
 }
 
-static bool is_named(const char *name, const char *text, size_t length)
-{
-    return strlen(name) == length && !strncmp(name, text, length);
-}
-
 static bool is_chosen(const struct gf_selftester *test, const struct gf_filter *filter)
 {
     const char *at = test->filters;
+    char name[64];
     for (size_t length; *at; at += length + (at[length] == ',')) {
         length = strcspn(at, ",");
-        if (is_named(filter->name, at, length) ||
-            (filter->alias && is_named(filter->alias, at, length)))
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        if (gf_filter_find(name) == filter)
             return true;
     }
     return !*test->filters;

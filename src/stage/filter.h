@@ -52,8 +52,11 @@ enum gf_fusing { GF_FUSES_NOTHING, GF_FUSES_BEFORE, GF_FUSES_AFTER, GF_FUSES_BOT
 
 struct gf_filter {
     const char *name, *alias, *summary, *definition;
-    /* Other programs' names for the filter, with a space before and after each. An unknown name
-     * that is one of them gets this filter as a suggestion. NULL: none. */
+    /* Names that other programs have for the filter, separated by blanks; NULL: none. A chain may
+     * name the filter by them, since their first parameters mean the same. */
+    const char *names;
+    /* Words of other programs for what the filter does. An unknown name that is one of them gets
+     * this filter as a suggestion. */
     const char *synonyms;
     /* A chain for the filter's help, if its defaults would change nothing that one sees; or
      * NULL. */

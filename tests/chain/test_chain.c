@@ -7,6 +7,7 @@
 #include "stage/border.h"
 #include "chain/variants.h"
 #include "chain/chain.h"
+#include "chain/foreign.h"
 
 static struct gf_chain chain;
 
@@ -333,7 +334,7 @@ static void test_errors(void **state)
     assert_error("blur=sigma=999", "blur: sigma=999 is outside 0.1..250");
     assert_error("blur=0", "blur: sigma=0 is outside 0.1..250");
     assert_error("blur=two", "blur: sigma=two is not a number");
-    assert_error("blur=0x10", "blur: sigma=0x10 is not a number");
+    assert_error("contrast=0x10", "contrast: x=0x10 is not a number");
     assert_error("blur=nan", "blur: sigma=nan is not a number");
     assert_error("blur=inf", "blur: sigma=inf is not a number");
     assert_error("blur=1e999", "blur: sigma=1e999 is not a number");
@@ -359,8 +360,8 @@ static void test_errors(void **state)
     assert_error("=2", "a filter's name is missing at '=2'");
     assert_error("threshold=otso",
                  "threshold: value=otso is none of otsu, adaptive, gaussian, sauvola or a number");
-    assert_error("rotate=45:bilinear",
-                 "rotate: kernel=bilinear is none of linear, cubic, lanczos3, nearest");
+    assert_error("rotate=45:sharp",
+                 "rotate: kernel=sharp is none of linear, cubic, lanczos3, nearest");
     struct gf_error error = {0};
     assert_int_equal(gf_chain_parse("convolve", &chain, &error), GF_ERROR_USAGE);
     assert_int_equal(strncmp(error.text, "convolve: kernel is missing: ", 29), 0);
@@ -420,30 +421,108 @@ static void test_suggestions(void **state)
 {
     assert_error("blurr", "unknown filter 'blurr'; did you mean 'blur'?");
     assert_error("qualize", "unknown filter 'qualize'; did you mean 'equalize'?");
-    assert_error("equalise", "unknown filter 'equalise'; did you mean 'equalize'?");
     assert_error("tarnspose", "unknown filter 'tarnspose'; did you mean 'transpose'?");
-    assert_error("greyscale", "unknown filter 'greyscale'; did you mean 'grayscale'?");
-    assert_error("sharpen", "unknown filter 'sharpen'; did you mean 'unsharp'?");
+    assert_error("sharp", "unknown filter 'sharp'; did you mean 'unsharp'?");
     assert_error("denoise",
                  "unknown filter 'denoise'; did you mean 'median' or 'bilateral' or 'nlmeans'?");
-    assert_error("gray", "unknown filter 'gray'; did you mean 'grayscale'?");
-    assert_error("resize=1600x1200",
-                 "resize: w=1600x1200: each number is a parameter of its own: resize=1600:1200");
-    assert_error("Blur", "unknown filter 'Blur'; did you mean 'blur'?");
+    assert_error("Auto-Gamma", "unknown filter 'Auto-Gamma'; did you mean 'normalize'?");
     assert_error("blur=sigmа=2", "blur: sigma=sigmа=2 is not a number"); /* a Cyrillic letter */
     assert_error("blur=sgima=2", "blur: unknown parameter 'sgima'; did you mean 'sigma'?");
     assert_error("blur=zoom=2",
                  "blur: unknown parameter 'zoom'; it has sigma, border, region, feather, variant");
-    assert_error("resize=50%x50%",
-                 "resize: w=50%x50%: each number is a parameter of its own: resize=50%:50%");
-    assert_error("crop=10x8+2+1",
-                 "crop: w=10x8+2+1: each number is a parameter of its own: crop=10:8:2:1");
     assert_error("resize=0.5",
                  "resize: w=0.5 is not a whole number of pixels; a part is per cent, as 50%");
     assert_error("blur=varient=tiled",
                  "blur: unknown parameter 'varient'; did you mean 'variant'?");
     assert_error("xyzzy", "unknown filter 'xyzzy' (gf_filter_at lists them)");
     assert_error("q", "unknown filter 'q' (gf_filter_at lists them)");
+}
+
+/* Names and forms of other programs: what they are here. */
+static void test_other_names(void **state)
+{
+    static const char *const same[][2] = {
+        {"sharpen=2", "unsharp=2"},
+        {"Gray", "grayscale"},
+        {"auto-level", "normalize"},
+        {"gaussian_blur=0x3", "blur=3"},
+        {"scale=400:-1", "resize=w=400"},
+        {"scale=-2:300:flags=bicubic", "resize=h=300:kernel=cubic"},
+        {"crop=10x8+2+1", "crop=10:8:2:1"},
+        {"crop=50%x40%:north", "crop=50%:40%:gravity=north"},
+        {"pad=90x80:colour=red", "pad=90:80:colour=red"},
+        {"thumbnail=64x48", "thumbnail=64:48"},
+        {"rotate=3:background=0xff8800", "rotate=3:colour=#ff8800"},
+        {"trim=fuzz=10%", "trim=tolerance=0.1"},
+        {"hue=h=90", "hue=90"},
+    };
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        struct gf_chain other;
+        parse(same[i][1]);
+        assert_int_equal(gf_chain_parse(same[i][0], &other, NULL), GF_OK);
+        assert_ptr_equal(other.item->filter, chain.item->filter);
+        assert_memory_equal(other.item->params, chain.item->params,
+                            chain.item->filter->params_size);
+        gf_chain_free(&other);
+        gf_chain_free(&chain);
+    }
+}
+
+static void test_foreign_forms(void **state)
+{
+    assert_error("sepia-tone=80%",
+                 "unknown filter 'sepia-tone'; did you mean 'colormatrix=sepia'?");
+    assert_error("blur,rot=d90", "unknown filter 'rot'; did you mean 'rotate=90'?");
+    assert_error("flip=horizontal",
+                 "vflip: one value too many: 'horizontal'; did you mean 'hflip'?");
+    assert_error("crop=ih:ih", "crop: w=ih is not a length (pixels, or per cent as in 50%); did "
+                               "you mean 'crop=aspect=1'?");
+    assert_error("threshold=128", "threshold: value=128 is outside 0..1; did you mean '128/255'?");
+    assert_error("vignette=50", "vignette: strength=50 is outside 0..1; did you mean '50%'?");
+    assert_error("tile=3x3", "tile: w=3x3: each number is a parameter of its own; did you mean "
+                             "'tile=300%:200%'?");
+    static const char *const meant[][2] = {
+        {"resize=400x300", "resize=400:300:fit=inside"},
+        {"resize=400x300!", "resize=400:300"},
+        {"resize=400x300^", "resize=400:300:fit=cover"},
+        {"resize=400x300>", "resize=400:300:fit=inside:only=shrink"},
+        {"resize=x300", "resize=h=300"},
+        {"resize=400x", "resize=w=400"},
+        {"border=20x20", "border=20"},
+    };
+    for (size_t i = 0; i < sizeof meant / sizeof *meant; i++) {
+        char text[200];
+        const char *const value = strchr(meant[i][0], '=') + 1;
+        const bool is_border = *meant[i][0] == 'b';
+        snprintf(text, sizeof text,
+                 "%s: %s=%s: each number is a parameter of its own; did you mean '%s'?",
+                 is_border ? "border" : "resize", is_border ? "width" : "w", value, meant[i][1]);
+        assert_error(meant[i][0], text);
+    }
+    assert_error("resize=x", "resize: w=x is not a length (pixels, or per cent as in 50%)");
+    assert_error("crop=1x2x3x4x5", "crop: w=1x2x3x4x5: each number is a parameter of its own; did "
+                                   "you mean 'crop=1:2:3:4:5'?");
+    assert_error("duotone=0x12345g",
+                 "duotone: dark=0x12345g is not a colour such as white or #ff8800");
+}
+
+/* Every chain that is proposed is one. */
+static void test_foreign_meanings(void **state)
+{
+    struct gf_error error;
+    const char *meaning;
+    int count = 0;
+    for (int i = 0; (meaning = gf_foreign_meaning_at(i)); i++) {
+        struct gf_chain meant;
+        count++;
+        error.text[0] = '\0';
+        const enum gf_status status = gf_chain_parse(meaning, &meant, &error);
+        if (!status)
+            gf_chain_free(&meant);
+        else if (!strstr(error.text, "No such file") && !strstr(error.text, "FreeType"))
+            fail_msg("%s: %s", meaning, error.text);
+    }
+    assert_true(count > 50);
 }
 
 /* ---- nonsense ---- */
@@ -514,8 +593,9 @@ int main(void)
         cmocka_unit_test(test_lengths),        cmocka_unit_test(test_matrices),
         cmocka_unit_test(test_largest_matrix), cmocka_unit_test(test_errors),
         cmocka_unit_test(test_variants),       cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_suggestions),    cmocka_unit_test(test_fuzz),
-        cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_suggestions),    cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_foreign_forms),  cmocka_unit_test(test_foreign_meanings),
+        cmocka_unit_test(test_fuzz),           cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -62,6 +62,10 @@ stderr_is "gpufilter: warning: letters.pgm: pad changes nothing of 5x4: w and h 
 same letters.pgm wide.pgm
 run 0 gpufilter -i letters.pgm -o wide.pgm pad=5:4
 silent
+for padded in "aspect=1 5 5" "aspect=16/4 16 4" "aspect=1/2 5 10" "8:4:aspect=1 8 8" "w=6:aspect=3 12 4"; do
+    run 0 gpufilter -i letters.pgm -o wide.pgm "pad=${padded%% *}"
+    size_is wide.pgm "${padded#* }"
+done
 
 begin "an overlay and a text in per cent of each picture, also of several sizes at once"
 printf 'P6\n8 4\n255\n%96s' "" >mark.ppm
@@ -125,7 +129,7 @@ absent out
 
 begin "pad and resize name what is wrong"
 run 2 gpufilter -i in.ppm -o out.png pad
-stderr_like 'pad: neither w nor h is given: pad=WIDTH:HEIGHT$'
+stderr_like 'pad: neither w nor h nor aspect is given: pad=WIDTH:HEIGHT or pad=aspect=16/9$'
 run 2 gpufilter -i in.ppm -o out.png pad=50:40:midle
 stderr_like 'pad: gravity=midle is none of centre, north, northeast, east, southeast, south, southwest, west, northwest, center$'
 run 2 gpufilter -i in.ppm -o out.png pad=50:40:colour=golden

@@ -295,7 +295,20 @@ static void test_refusals(void **state)
                                    "without dashes: resize=50%");
     assert_refused("-rotate 90",
                    "unknown option '-rotate'; rotate is a filter, written without dashes: rotate");
-    assert_refused("-negate", "unknown option '-negate'; did you mean the filter 'invert'?");
+    assert_refused("-negate", "unknown option '-negate'; negate is a filter, written without "
+                              "dashes: negate");
+    assert_refused("-sepia-tone 80%",
+                   "unknown option '-sepia-tone'; did you mean the filter 'colormatrix=sepia'?");
+    assert_refused("-y -i a -o b", "unknown option '-y': outputs that exist are replaced anyway");
+    assert_refused("--auto_orient", "unknown option '--auto_orient': pictures are turned upright "
+                                    "by their EXIF anyway");
+    assert_refused("--maxSize=5", "unknown option '--maxSize=5'; did you mean '--max-bytes'?");
+    assert_refused("-i a -i b -o c hstack", "'hstack' is no filter; did you mean '--join=across'?");
+    assert_refused("-i a -i b -o c +append",
+                   "'+append' is no filter; did you mean '--join=across'?");
+    assert_refused("-i a -o b blur,auto-orient",
+                   "'auto-orient' is no filter: pictures are turned upright by their EXIF anyway");
+    assert_refused("-i a -o b --resume blur=2", "--resume needs a file, and 'blur=2' is a chain");
     assert_refused("-i a -o b blur,strip", "'strip' is an option, not a filter: --strip");
     assert_refused("-i a -o b text='a,strip',quality=3",
                    "'quality' is an option, not a filter: --quality");

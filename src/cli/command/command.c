@@ -4,6 +4,7 @@
 
 #include "base/suggest.h"
 #include "base/value.h"
+#include "chain/foreign.h"
 #include "chain/token.h"
 #include "cli/command/command.h"
 #include "cli/help/synonyms.h"
@@ -79,7 +80,10 @@ static enum gf_status unknown_option(const char *text, struct gf_error *error)
     if (best)
         return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s'; did you mean '--%s'?", text,
                        best);
-    if ((best = gf_filter_suggest(word)))
+    if ((best = gf_option_note(word)))
+        return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s': %s", text, best);
+    best = gf_foreign_meaning(word);
+    if (best || (best = gf_filter_suggest(word)))
         return gf_fail(error, GF_ERROR_USAGE,
                        "unknown option '%.60s'; did you mean the filter '%s'?", text, best);
     return gf_fail(error, GF_ERROR_USAGE, "unknown option '%.60s' (--help lists them)", text);
@@ -134,6 +138,12 @@ static enum gf_status next_value(struct reader *reader, const struct gf_option *
         return gf_fail(reader->error, GF_ERROR_USAGE, "--%s needs a value: %s", option->name,
                        usage);
     }
+    const size_t name = strcspn(text, "=");
+    char word[32];
+    snprintf(word, sizeof word, "%.*s", (int)name, text);
+    if (option->type == GF_OPTION_FILE && text[name] && gf_filter_find(word))
+        return gf_fail(reader->error, GF_ERROR_USAGE, "--%s needs a file, and '%.60s' is a chain",
+                       option->name, text);
     *value = text;
     reader->next++;
     return GF_OK;
@@ -202,16 +212,34 @@ static enum gf_status check_number(const struct reader *reader, const char *text
                    is_quality ? "; did you mean --quality=" : "", is_quality ? text : "");
 }
 
-/* Refuses a chain that has the name of an option in place of a filter. */
+/* Refuses a word in place of a filter that is an option, here or, as "+append", in other programs.
+ */
+static enum gf_status check_name(const char *word, const char *chain, struct gf_error *error)
+{
+    if (gf_filter_find(word) || gf_foreign_meaning(chain))
+        return GF_OK;
+    if (find_name(word, strlen(word)))
+        return gf_fail(error, GF_ERROR_USAGE, "'%s' is an option, not a filter: --%s", word, word);
+    const bool is_plus = *word == '+';
+    const char *const meant = gf_option_synonym(word + is_plus), *const note = gf_option_note(word);
+    if (meant && !gf_filter_suggest(word + is_plus))
+        return gf_fail(error, GF_ERROR_USAGE, "'%.60s' is no filter; did you mean '--%s'?", word,
+                       is_plus && !strcmp(meant, "join=down") ? "join=across" : meant);
+    return note ? gf_fail(error, GF_ERROR_USAGE, "'%.60s' is no filter: %s", word, note) : GF_OK;
+}
+
 static enum gf_status check_names(const struct reader *reader, const char *chain)
 {
     char token[GF_TOKEN_MAX];
     bool is_name = true;
-    for (const char *at = chain; at && (at = gf_token_next(at, "=:,", token));) {
+    for (const char *at = chain; at;) {
+        const char *const begin = at;
+        if (!(at = gf_token_next(at, "=:,", token)))
+            break;
         const char *const word = gf_token_trim(token);
-        if (is_name && find_name(word, strlen(word)) && !gf_filter_find(word))
-            return gf_fail(reader->error, GF_ERROR_USAGE, "'%s' is an option, not a filter: --%s",
-                           word, word);
+        const enum gf_status status = is_name ? check_name(word, begin, reader->error) : GF_OK;
+        if (status)
+            return status;
         is_name = *at == ',';
         at = *at ? at + 1 : NULL;
     }
@@ -229,9 +257,11 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     /* If a shell expands -i *.jpg, all names but the first look like chains. */
     if (gf_file_format_named(text) != GF_FILE_AUTO && !access(text, F_OK))
         return gf_fail(reader->error, GF_ERROR_USAGE,
-                       "'%.80s' is a file, where a chain was expected: quote the pattern, or give "
-                       "each file an -i",
-                       text);
+                       "'%.80s' is a file, where a chain was expected: %s", text,
+                       reader->command->inputs
+                           ? "quote the pattern, or give each file an -i"
+                           : "files are named as in -i in.png -o out.png, and chains as in "
+                             "resize=50%");
     if (reader->in_environment)
         return gf_fail(reader->error, GF_ERROR_USAGE, "'%.80s' is no option", text);
     if (*chain)

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/suggest.h"
+
 struct synonym {
     const char *word, *meant;
 };
@@ -31,7 +33,7 @@ static const struct synonym option_synonyms[] = {
     {"noclobber", "no-clobber"},
     {"newer", "update"},
     {"benchmark", "profile"},
-    {"stats", "info"},
+    {"stats", "info=statistics"},
     {"ram", "memory"},
     {"mem", "memory"},
     {"gpu-memory", "device-memory"},
@@ -47,7 +49,30 @@ static const struct synonym option_synonyms[] = {
     {"header", "info"},
     {"metadata", "info"},
     {"exif", "info"},
-    {"statistics", "info"},
+    {"statistics", "info=statistics"},
+    {"histogram", "info=statistics"},
+    {"hist_plot", "info=statistics"},
+    {"check", "info=statistics"},
+    {"verify", "info=statistics"},
+    {"validate", "info=statistics"},
+    {"average", "info=statistics"},
+    {"probe", "info"},
+    {"metric", "compare"},
+    {"psnr", "compare"},
+    {"ssim", "compare"},
+    {"diff", "compare=A B -o DIFFERENCES"},
+    {"max-size", "max-bytes"},
+    {"filesize", "max-bytes"},
+    {"extent-size", "max-bytes"},
+    {"q:v", "quality"},
+    {"chroma-subsampling", "subsampling"},
+    {"pix_fmt", "subsampling"},
+    {"newer-only", "update"},
+    {"u", "update"},
+    {"mogrify", "output"},
+    {"colors", "png-palette"},
+    {"colours", "png-palette"},
+    {"palettegen", "png-palette"},
     {"append", "join=down"},
     {"arrayjoin", "join=grid"},
     {"hstack", "join=across"},
@@ -67,10 +92,21 @@ static const struct synonym value_synonyms[] = {
     {"md", "markdown"}, {"plain", "lines"}, {"all", "full"},
 };
 
+/* Words, separated by blanks, that are no options here, and what to do instead. */
+static const struct synonym notes[] = {
+    {"y f force overwrite", "outputs that exist are replaced anyway"},
+    {"in-place", "the folder of the inputs may be the output: -i 'photos/*.jpg' -o photos/"},
+    {"auto-orient autorotate autorot", "pictures are turned upright by their EXIF anyway"},
+    {"vf af filter:v filter_complex", "a chain needs no option: -i in.png -o out.png resize=w=400"},
+    {"frames:v vframes pages page", "a number takes one picture of a file: -i a.gif[0]"},
+    {"min-size min-bytes larger-than",
+     "a list chooses: find photos -size +1M | gpufilter -i @- -o small/ thumbnail=200"},
+};
+
 static const char *find(const struct synonym *synonym, size_t count, const char *word)
 {
     for (size_t i = 0; i < count; i++) {
-        if (!strcmp(synonym[i].word, word))
+        if (gf_suggest_same(synonym[i].word, word))
             return synonym[i].meant;
     }
     return NULL;
@@ -79,6 +115,15 @@ static const char *find(const struct synonym *synonym, size_t count, const char 
 const char *gf_option_synonym(const char *word)
 {
     return find(option_synonyms, sizeof option_synonyms / sizeof *option_synonyms, word);
+}
+
+const char *gf_option_note(const char *word)
+{
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        if (gf_suggest_listed(notes[i].word, word))
+            return notes[i].meant;
+    }
+    return NULL;
 }
 
 const char *gf_value_synonym(const char *word)

@@ -149,7 +149,8 @@ static const struct gf_variant kernels[] = {
 
 const struct gf_filter gf_blur_filter = {
     .name = "blur",
-    .synonyms = "gaussian gauss gaussianblur smooth",
+    .names = "gblur gaussblur gaussianblur",
+    .synonyms = "gaussian gauss smooth",
     .summary = "Gaussian blur",
     .definition =
         "The weights are exp(-i^2 / (2 sigma^2)) for i = -r..r with r = ceil(3 sigma), normalised; "

@@ -221,6 +221,7 @@ static const struct gf_variant kernels[] = {
 
 const struct gf_filter gf_boxblur_filter = {
     .name = "boxblur",
+    .names = "avgblur",
     .synonyms = "mean average",
     .summary = "mean of a square window",
     .example = "boxblur=3",

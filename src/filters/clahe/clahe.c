@@ -276,7 +276,7 @@ extern gf_launcher gf_clahe_cuda;
 
 const struct gf_filter gf_clahe_filter = {
     .name = "clahe",
-    .synonyms = "adaptive local-contrast adapthist",
+    .synonyms = "adaptive local-contrast adapthist hist_local",
     .summary = "local histogram equalisation",
     .definition =
         "Contrast-limited adaptive histogram equalisation (K. Zuiderveld, Graphics Gems IV, 1994) "

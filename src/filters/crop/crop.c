@@ -152,6 +152,7 @@ extern gf_launcher gf_crop_cuda;
 
 const struct gf_filter gf_crop_filter = {
     .name = "crop",
+    .names = "extract",
     .synonyms = "cut",
     .summary = "a rectangle of the picture",
     .definition =

@@ -137,7 +137,7 @@ static void expand(const void *params, const struct gf_extent *extent, struct gf
 
 const struct gf_filter gf_trim_filter = {
     .name = "trim",
-    .synonyms = "autocrop find_trim whitespace",
+    .synonyms = "autocrop cropdetect find_trim whitespace",
     .summary = "cuts off borders of one colour",
     .definition =
         "Keeps the smallest rectangle that holds every pixel with a channel further from the "

@@ -144,7 +144,8 @@ extern gf_launcher gf_icc_cuda;
 
 const struct gf_filter gf_icc_filter = {
     .name = "icc",
-    .synonyms = "colour color profile colorspace colourspace srgb display-p3 icc_transform",
+    .synonyms = "colour color profile colorspace colourspace srgb display-p3 icc_transform "
+                "tocolourspace tocolorspace",
     .summary = "the picture in the colours of another ICC profile",
     .definition = "Converts from the picture's profile to the named profile, which the output then "
                   "carries. Between profiles of a matrix and curves the conversion is curves, a "

@@ -211,7 +211,7 @@ extern gf_launcher gf_nlmeans_cuda;
 
 const struct gf_filter gf_nlmeans_filter = {
     .name = "nlmeans",
-    .synonyms = "denoise non-local-means nlm",
+    .synonyms = "denoise non-local-means nlm enhance hqdn3d",
     .summary = "removes noise by averaging similar places",
     .definition =
         "Non-local means (A. Buades, B. Coll and J.-M. Morel, 2005) with uniform patches (J. "

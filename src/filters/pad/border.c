@@ -36,7 +36,7 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
 
 const struct gf_filter gf_border_filter = {
     .name = "border",
-    .synonyms = "margin",
+    .synonyms = "margin splice",
     .summary = "a border added on each side",
     .definition = "The picture in the middle of one that is larger by twice the width; pad makes a "
                   "picture of a given size, frame\ndraws over the edges.",

@@ -9,6 +9,8 @@
 
 const char *const gf_pad_words[] = {"edge", "transparent", NULL};
 
+static const char *const any[] = {"any", NULL};
+
 static const struct gf_param params[] = {
     GF_PARAM_LENGTH(struct gf_pad_params, w, 0.001, GF_SIDE_MAX,
                     "columns of the result; fewer than the picture's do not change it"),
@@ -17,14 +19,17 @@ static const struct gf_param params[] = {
     GF_PARAM_COLOUR(struct gf_pad_params, colour, 0xffffff, gf_pad_words,
                     "what is added: white, #ff8800; edge repeats the nearest pixel; transparent "
                     "adds an alpha channel where there is none"),
+    GF_PARAM_WORD(struct gf_pad_params, aspect, NAN, 0.0001, 10000, any,
+                  "width divided by height, as 16/9 or 1: one side grows until it is so"),
     {0},
 };
 
 static enum gf_status check(const void *params_, struct gf_error *error)
 {
     const struct gf_pad_params *const pad = params_;
-    if (pad->w.unit == GF_UNSET && pad->h.unit == GF_UNSET)
-        return gf_fail(error, GF_ERROR_USAGE, "neither w nor h is given: pad=WIDTH:HEIGHT");
+    if (pad->w.unit == GF_UNSET && pad->h.unit == GF_UNSET && !(pad->aspect > 0))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "neither w nor h nor aspect is given: pad=WIDTH:HEIGHT or pad=aspect=16/9");
     return GF_OK;
 }
 
@@ -39,7 +44,9 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
                             struct gf_error *error)
 {
     const struct gf_pad_params *const pad = params_;
-    const double width = side(pad->w, in.width), height = side(pad->h, in.height);
+    const double w = side(pad->w, in.width), h = side(pad->h, in.height);
+    const double width = pad->aspect > 0 ? fmax(w, floor(h * pad->aspect + 0.5)) : w;
+    const double height = pad->aspect > 0 ? fmax(h, floor(w / pad->aspect + 0.5)) : h;
     if (width > GF_SIDE_MAX || height > GF_SIDE_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%.0fx%.0f is larger than %d pixels a side", width,
                        height, GF_SIDE_MAX);
@@ -198,7 +205,8 @@ const struct gf_filter gf_pad_filter = {
     .synonyms = "extend canvas letterbox extent embed",
     .summary = "a larger picture with this one in it",
     .definition = "A side that is already larger stays as it is: nothing is cut. Where the padding "
-                  "is odd, the part on the right or below is larger by one.",
+                  "is odd, the part on the right or below is larger by one. With aspect the "
+                  "result is the smallest picture of that shape that has the other size.",
     .example = "pad=120%:120%:colour=orange",
     GF_PARAMS(struct gf_pad_params, params),
     .kind = GF_GEOMETRY,

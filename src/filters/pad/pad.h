@@ -11,6 +11,7 @@ struct gf_pad_params {
     struct gf_length w, h;
     int gravity;
     struct gf_colour colour;
+    double aspect; /* width divided by height of the result; not above 0: any */
 };
 
 /* The values of colour.word, in the order of gf_pad_words. GF_PAD_REPEAT has no word; the filter

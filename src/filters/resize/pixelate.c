@@ -51,6 +51,7 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
 
 const struct gf_filter gf_pixelate_filter = {
     .name = "pixelate",
+    .names = "pixelize pixelise",
     .synonyms = "mosaic block censor anonymise",
     .summary = "blocks of one colour",
     .definition = "Each block of size x size pixels becomes its mean; blocks at the right and "

@@ -179,7 +179,8 @@ static void resize_expand(const void *params, const struct gf_extent *extent,
 
 const struct gf_filter gf_resize_filter = {
     .name = "resize",
-    .synonyms = "scale size shrink enlarge fit contain cover",
+    .names = "scale",
+    .synonyms = "size shrink enlarge fit contain cover",
     .summary = "another size, by a weighted mean of pixels",
     .definition =
         "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "

@@ -148,8 +148,7 @@ static const char *only_otsu_of_16_bits(const struct gf_stage *stage)
 
 const struct gf_filter gf_threshold_filter = {
     .name = "threshold",
-    .synonyms =
-        "binarize adaptive adaptivethreshold adaptive-threshold lat local localthreshold sauvola",
+    .synonyms = "binarize binarise bilevel adaptive adaptivethreshold lat local sauvola",
     .summary = "black and white by a threshold",
     .definition =
         "M where the luma, rounded to a sample, is value M or more, else 0; in one channel. Alpha "

@@ -132,7 +132,8 @@ extern gf_launcher gf_unsharp_cuda, gf_unsharp_tiled_cuda, gf_unsharp_strip_cuda
 
 const struct gf_filter gf_unsharp_filter = {
     .name = "unsharp",
-    .synonyms = "sharpen sharp usm",
+    .names = "sharpen",
+    .synonyms = "sharp usm adaptivesharpen smartsharp",
     .summary = "sharpens by unsharp masking",
     .definition =
         "v + amount * (v - blur(v)) where |v - blur(v)| exceeds threshold * M, else v; blur is "

@@ -79,7 +79,7 @@ static const char *refuses(const struct gf_stage *stage)
 
 const struct gf_filter gf_rotate_filter = {
     .name = "rotate",
-    .synonyms = "turn",
+    .synonyms = "turn similarity rot",
     .summary = "rotation, clockwise",
     .definition =
         "Multiples of 90 degrees are exact permutations of the pixels: 90 moves the top "
