@@ -68,6 +68,12 @@ static const struct {
     /* transparency */
     {"alpha=remove", "flatten=white"},
     {"alpha=off", "flatten=none"},
+    {"alpha=extract", "grayscale=alpha"},
+    {"alphaextract", "grayscale=alpha"},
+    {"extract*Channel=[aA3]*", "grayscale=alpha"},
+    {"extract_band=3", "grayscale=alpha"},
+    {"channel=[aA]*", "grayscale=alpha"},
+    {"extractchannel extract_band channel separate extractplanes", "grayscale=red"},
     {"removealpha", "flatten=none"},
     {"opaque replacecolor replacecolour", "chromakey=red:0.1:0.05,flatten=blue"},
     /* several pictures, shapes and texts */

@@ -67,6 +67,17 @@ for padded in "aspect=1 5 5" "aspect=16/4 16 4" "aspect=1/2 5 10" "8:4:aspect=1 
     size_is wide.pgm "${padded#* }"
 done
 
+begin "grayscale takes a channel: red, green, blue, or alpha, which is white where there is none"
+printf 'P7\nWIDTH 2\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabcdefgh' >clear.pam
+for taken in red=ae green=bf blue=cg alpha=dh; do
+    run 0 gpufilter -i clear.pam -o taken.pgm "grayscale=${taken%=*},flatten=none"
+    [ "$(tail -n 1 taken.pgm)" = "${taken#*=}" ] || problem "$taken: $(tail -n 1 taken.pgm)"
+done
+run 0 gpufilter -i letters.pgm -o taken.pgm grayscale=alpha
+[ "$(tail -c 20 taken.pgm | tr '\377' w)" = wwwwwwwwwwwwwwwwwwww ] || problem "an opaque picture is not white"
+run 2 gpufilter -i clear.pam -o taken.pgm alphaextract
+stderr_is "gpufilter: unknown filter 'alphaextract'; did you mean 'grayscale=alpha'?"
+
 begin "an overlay and a text in per cent of each picture, also of several sizes at once"
 printf 'P6\n8 4\n255\n%96s' "" >mark.ppm
 run 0 gpufilter -i in.ppm -o twice.ppm resize=200%

@@ -99,6 +99,7 @@ static const struct synonym notes[] = {
     {"auto-orient autorotate autorot", "pictures are turned upright by their EXIF anyway"},
     {"vf af filter:v filter_complex", "a chain needs no option: -i in.png -o out.png resize=w=400"},
     {"frames:v vframes pages page", "a number takes one picture of a file: -i a.gif[0]"},
+    {"density dpi xres resolution units", "exiftool -XResolution=300 -YResolution=300 writes it"},
     {"min-size min-bytes larger-than",
      "a list chooses: find photos -size +1M | gpufilter -i @- -o small/ thumbnail=200"},
 };
