@@ -87,9 +87,19 @@ static const struct synonym option_synonyms[] = {
 };
 
 static const struct synonym value_synonyms[] = {
-    {"gpu", "cuda"},    {"nvidia", "cuda"}, {"host", "cpu"}, {"4:2:0", "420"},
-    {"4:2:2", "422"},   {"4:4:4", "444"},   {"off", "none"}, {"csv", "compare:csv"},
-    {"md", "markdown"}, {"plain", "lines"}, {"all", "full"},
+    {"gpu", "cuda"},
+    {"nvidia", "cuda"},
+    {"host", "cpu"},
+    {"4:2:0", "420"},
+    {"4:2:2", "422"},
+    {"4:4:4", "444"},
+    {"off", "none"},
+    {"csv", "compare:csv"},
+    {"md", "markdown"},
+    {"plain", "lines"},
+    {"all", "full"},
+    {"stats", "statistics"},
+    {"histogram", "statistics"},
 };
 
 /* Words, separated by blanks, that are no options here, and what to do instead. */
