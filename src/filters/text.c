@@ -312,7 +312,10 @@ const struct gf_filter gf_text_filter = {
         "Bidirectional Algorithm orders mixed lines (UAX #9, without its control characters). A"
         " glyph that the font's file lacks is an error. Fonts of this machine, for a font by "
         "its name or for letters beyond ASCII, complete each other; the result then depends on "
-        "the fonts that are installed, and --verbose names those that were used. A field that "
+        "the fonts that are installed, and --verbose names those that were used. Emoji have "
+        "their colours where a font of pictures has them (CBDT, sbix, such as Noto Color Emoji; "
+        "COLR tables are not read): by default beyond U+1F000, elsewhere before U+FE0F; colour "
+        "and outline do not change them. A field that "
         "is not known, such as the date of a picture without EXIF, is empty, with one warning "
         "in a run. The result is the same on every device, but may differ between versions of "
         "the libraries.",

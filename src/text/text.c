@@ -67,7 +67,8 @@ struct opened {
 };
 
 static enum gf_status open_face(FT_Library freetype, const unsigned char *bytes, size_t size,
-                                int index, double pixels, FT_Face *face, struct gf_error *error)
+                                int index, double pixels, FT_Face *face, double *scale,
+                                struct gf_error *error)
 {
     const FT_Error failure =
         gf_text.FT_New_Memory_Face(freetype, bytes, (FT_Long)size, index, face);
@@ -79,6 +80,9 @@ static enum gf_status open_face(FT_Library freetype, const unsigned char *bytes,
                                "0x%02x)"
                              : "it is not a font that FreeType reads (error 0x%02x)",
                        (unsigned)failure);
+    *scale = 0;
+    if (gf_text_has_pictures(*face))
+        return gf_text_choose_pictures(*face, pixels, scale, error);
     if (!FT_IS_SCALABLE(*face))
         return gf_fail(error, GF_ERROR_USAGE, "the font has pictures in place of outlines");
     if (gf_text.FT_Set_Char_Size(*face, 0, (FT_F26Dot6)(pixels * 64 + 0.5), 72, 72))
@@ -92,8 +96,9 @@ static enum gf_status add_face(struct opened *opened, unsigned char *bytes, size
 {
     struct gf_text_faces *const faces = &opened->faces;
     opened->bytes[faces->count] = bytes;
-    const enum gf_status status = open_face(opened->freetype, bytes, size, index, style->size,
-                                            &faces->face[faces->count], error);
+    const enum gf_status status =
+        open_face(opened->freetype, bytes, size, index, style->size, &faces->face[faces->count],
+                  &faces->scale[faces->count], error);
     faces->count++;
     return status;
 }

@@ -15,7 +15,7 @@
 /* clang-format off */
 #define GF_TEXT_CALLS(CALL) \
     CALL(FT_Init_FreeType) CALL(FT_Done_FreeType) CALL(FT_Library_Version) \
-    CALL(FT_New_Memory_Face) CALL(FT_Done_Face) CALL(FT_Set_Char_Size) CALL(FT_Load_Glyph) CALL(FT_Get_Char_Index) \
+    CALL(FT_New_Memory_Face) CALL(FT_Done_Face) CALL(FT_Set_Char_Size) CALL(FT_Select_Size) CALL(FT_Load_Glyph) CALL(FT_Get_Char_Index) \
     CALL(FT_Get_Glyph) CALL(FT_Done_Glyph) CALL(FT_Glyph_Get_CBox) CALL(FT_Glyph_StrokeBorder) CALL(FT_Glyph_Transform) CALL(FT_Outline_New) \
     CALL(FT_Outline_Done) CALL(FT_Outline_Get_Bitmap) \
     CALL(FT_Glyph_To_Bitmap) CALL(FT_Stroker_New) CALL(FT_Stroker_Set) CALL(FT_Stroker_Done) \

@@ -21,6 +21,7 @@ struct drawing {
     int left, top, width, height; /* the picture's left end, its top above the baseline, and its
                                    * size, in pixels */
     int64_t x0, y0, x1, y1;       /* the box around the text before it is turned, in pixels */
+    unsigned char *paint;         /* pictures of glyphs, premultiplied R, G, B, A; NULL: none */
     unsigned char *box, *shade; /* coverage of the box, if the text is turned, and of the shadow */
     unsigned char *fill, *edge; /* coverage of the letters, and of their outline, width x
                                  * height */
@@ -112,23 +113,49 @@ static enum gf_status set_frame(struct drawing *d, struct gf_error *error)
     return GF_OK;
 }
 
+static double scale_of(const struct drawing *d, int face)
+{
+    return d->faces->scale[face];
+}
+
+/* Finds the box around a glyph's origin that contains the glyph. */
+static enum gf_status measure_glyph(const struct drawing *d, const struct gf_text_glyph *at,
+                                    FT_BBox *box, struct gf_error *error)
+{
+    const double scale = 64 * scale_of(d, at->face);
+    const FT_Face face = d->faces->face[at->face];
+    const FT_Bitmap *picture;
+    FT_Glyph glyph;
+    const enum gf_status status = scale > 0 ? gf_text_load_picture(face, at->index, &picture, error)
+                                            : load_glyph(d, at, &glyph, error);
+    if (status)
+        return status;
+    if (scale > 0) {
+        const double left = face->glyph->bitmap_left, top = face->glyph->bitmap_top;
+        *box = (FT_BBox){lround(scale * (left - 1)), lround(scale * (top - picture->rows - 1)),
+                         lround(scale * (left + picture->width + 1)), lround(scale * (top + 1))};
+        return GF_OK;
+    }
+    gf_text.FT_Glyph_Get_CBox(glyph, FT_GLYPH_BBOX_SUBPIXELS, box);
+    gf_text.FT_Done_Glyph(glyph);
+    return GF_OK;
+}
+
 /* Enlarges the box so that it contains the glyphs. */
 static enum gf_status measure(struct drawing *d, struct gf_error *error)
 {
     const int64_t beyond = llround(ceil(d->style->outline)) + d->style->padding;
     const FT_Size_Metrics *const font = &d->faces->face[0]->size->metrics;
-    int64_t x0 = 0, x1 = up(d->widest), y1 = up(font->ascender);
-    int64_t y0 = down(font->descender) - (d->lines->lines - 1) * (d->pitch / 64);
+    const double scale = scale_of(d, 0) > 0 ? scale_of(d, 0) : 1;
+    int64_t x0 = 0, x1 = up(d->widest), y1 = up(llround(font->ascender * scale));
+    int64_t y0 = down(llround(font->descender * scale)) - (d->lines->lines - 1) * (d->pitch / 64);
     for (int i = 0; i < d->lines->glyphs; i++) {
-        FT_Glyph glyph;
         FT_Vector part;
         FT_BBox box;
         int64_t x, y;
-        const enum gf_status status = load_glyph(d, &d->lines->glyph[i], &glyph, error);
+        const enum gf_status status = measure_glyph(d, &d->lines->glyph[i], &box, error);
         if (status)
             return status;
-        gf_text.FT_Glyph_Get_CBox(glyph, FT_GLYPH_BBOX_SUBPIXELS, &box);
-        gf_text.FT_Done_Glyph(glyph);
         if (box.xMin >= box.xMax)
             continue;
         place(d, false, &d->lines->glyph[i], &part, &x, &y);
@@ -191,6 +218,25 @@ static void cover(const struct drawing *d, unsigned char *coverage, const FT_Bit
     }
 }
 
+/* Paints a glyph that is a picture. */
+static enum gf_status paint_glyph(const struct drawing *d, const struct gf_text_glyph *at,
+                                  struct gf_error *error)
+{
+    const struct gf_text_canvas canvas = {
+        d->paint, d->left, d->top, d->width, d->height, d->turn.xx / 65536.0, d->turn.xy / 65536.0};
+    const FT_Face face = d->faces->face[at->face];
+    const FT_Bitmap *picture;
+    FT_Vector part;
+    int64_t x, y;
+    const enum gf_status status = gf_text_load_picture(face, at->index, &picture, error);
+    if (status || !picture->rows)
+        return status;
+    place(d, d->turned, at, &part, &x, &y);
+    gf_text_paint(&canvas, face, scale_of(d, at->face), (double)(64 * x + part.x) / 64,
+                  (double)(64 * y + part.y) / 64);
+    return GF_OK;
+}
+
 /* Draws the glyph or, with `outline`, the area within and around the glyph. */
 static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_glyph *at,
                                  bool outline, struct gf_error *error)
@@ -198,6 +244,8 @@ static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_g
     FT_Glyph glyph;
     FT_Vector part;
     int64_t x, y;
+    if (scale_of(d, at->face) > 0)
+        return outline ? GF_OK : paint_glyph(d, at, error);
     enum gf_status status = load_glyph(d, at, &glyph, error);
     if (status)
         return status;
@@ -215,12 +263,33 @@ static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_g
     return status;
 }
 
+/* Makes the shadow of the letters, their outline and pictures. */
+static enum gf_status shade(struct drawing *d, struct gf_error *error)
+{
+    const size_t pixels = (size_t)d->width * (size_t)d->height;
+    unsigned char *const all = d->paint ? malloc(pixels) : NULL;
+    if (d->paint && !all)
+        return gf_fail_memory(error);
+    for (size_t i = 0; all && i < pixels; i++)
+        all[i] = d->fill[i] > d->paint[4 * i + 3] ? d->fill[i] : d->paint[4 * i + 3];
+    const enum gf_status status = gf_text_shade(all ? all : d->fill, d->edge, d->width, d->height,
+                                                d->style, &d->shade, error);
+    free(all);
+    return status;
+}
+
 static enum gf_status draw_glyphs(struct drawing *d, struct gf_error *error)
 {
     const size_t pixels = (size_t)d->width * (size_t)d->height;
     d->fill = calloc(pixels, 1);
     d->edge = d->stroker ? calloc(pixels, 1) : NULL;
-    enum gf_status status = d->fill && (d->edge || !d->stroker) ? GF_OK : gf_fail_memory(error);
+    bool pictures = false;
+    for (int i = 0; i < d->lines->glyphs; i++)
+        pictures |= scale_of(d, d->lines->glyph[i].face) > 0;
+    d->paint = pictures ? calloc(pixels, 4) : NULL;
+    enum gf_status status = d->fill && (d->edge || !d->stroker) && (d->paint || !pictures)
+                                ? GF_OK
+                                : gf_fail_memory(error);
     for (int outline = 0; outline <= (d->stroker ? 1 : 0); outline++) {
         for (int i = 0; !status && i < d->lines->glyphs; i++)
             status = draw_glyph(d, &d->lines->glyph[i], outline, error);
@@ -228,7 +297,7 @@ static enum gf_status draw_glyphs(struct drawing *d, struct gf_error *error)
     if (!status && d->turned && d->style->background >= 0)
         status = draw_box(d, error);
     if (!status && d->style->shadow >= 0)
-        status = gf_text_shade(d->fill, d->edge, d->width, d->height, d->style, &d->shade, error);
+        status = shade(d, error);
     return status;
 }
 
@@ -265,6 +334,9 @@ static void colour_pixels(const struct drawing *d, const struct gf_image *image)
                 lay(pixel, style->edge, d->edge[at] / 255.0);
             if (d->fill[at])
                 lay(pixel, style->colour, d->fill[at] / 255.0);
+            for (int c = 0; d->paint && c < 4; c++)
+                pixel[c] =
+                    d->paint[4 * at + (size_t)c] + pixel[c] * (1 - d->paint[4 * at + 3] / 255.0);
             for (int c = 0; pixel[3] == 0 && c < 3;
                  c++) /* transparent pixels have the text's colour, too */
                 pixel[c] = style->colour >> (16 - 8 * c) & 255;
@@ -286,7 +358,8 @@ enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *face
     d.turned = sine != 0 || cosine < 0;
     d.turn = (FT_Matrix){lround(65536 * cosine), lround(65536 * sine), -lround(65536 * sine),
                          lround(65536 * cosine)};
-    d.pitch = 64 * llround(faces->face[0]->size->metrics.height * style->spacing / 64);
+    d.pitch = 64 * llround((double)faces->face[0]->size->metrics.height *
+                           (faces->scale[0] > 0 ? faces->scale[0] : 1) * style->spacing / 64);
     for (int i = 0; i < lines->lines; i++)
         d.widest = lines->width[i] > d.widest ? lines->width[i] : d.widest;
     enum gf_status status = GF_OK;
@@ -299,7 +372,7 @@ enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *face
     if (!status)
         status = draw_glyphs(&d, error);
     if (!status) {
-        const bool gray = is_gray(style->colour) && is_gray(style->background) &&
+        const bool gray = !d.paint && is_gray(style->colour) && is_gray(style->background) &&
                           is_gray(style->shadow) && (!d.stroker || is_gray(style->edge));
         status =
             gf_image_alloc(image, (struct gf_format){d.width, d.height, gray ? 2 : 4, 8}, error);
@@ -309,6 +382,7 @@ enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *face
     if (d.stroker)
         gf_text.FT_Stroker_Done(d.stroker);
     free(d.fill);
+    free(d.paint);
     free(d.edge);
     free(d.box);
     free(d.shade);

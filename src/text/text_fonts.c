@@ -193,42 +193,57 @@ static void append(struct gf_text_fonts *fonts, FcPattern *font)
     fonts->count++;
 }
 
-/* Whether the font's letters are outlines of one colour, which are all that is drawn. */
-static bool has_outlines(FcPattern *font)
+/* Whether the font's letters are outlines of one colour, or (`pictures`) pictures with colours.
+ * Colours of outlines are not drawn. */
+static bool has_kind(FcPattern *font, bool pictures)
 {
     FcBool outlines = FcFalse, colours = FcFalse;
     (void)fc.FcPatternGetBool(font, FC_OUTLINE, 0, &outlines);
     (void)fc.FcPatternGetBool(font, FC_COLOR, 0, &colours);
-    return outlines && !colours;
+    return pictures ? colours && !outlines : outlines && !colours;
 }
 
-static bool has_letter(FcPattern *font, uint32_t code)
+static bool has_letter(FcPattern *font, uint32_t code, bool pictures)
 {
     FcCharSet *letters = NULL;
-    return has_outlines(font) && !fc.FcPatternGetCharSet(font, FC_CHARSET, 0, &letters) &&
+    return has_kind(font, pictures) && !fc.FcPatternGetCharSet(font, FC_CHARSET, 0, &letters) &&
            fc.FcCharSetHasChar(letters, code);
 }
 
-/* Adds fonts until each letter is in one, as far as a font has it. */
+/* Adds a font of that kind that has the letter, unless one was chosen before. Returns whether there
+ * is one. */
+static bool choose_for(FcFontSet *set, uint32_t code, bool pictures, int *chosen,
+                       struct gf_text_fonts *fonts)
+{
+    bool found = false;
+    for (int i = 0; !found && i < fonts->count; i++)
+        found = has_letter(set->fonts[chosen[i]], code, pictures);
+    for (int i = 0; !found && i < set->nfont; i++) {
+        const int count = fonts->count;
+        if (!has_letter(set->fonts[i], code, pictures))
+            continue;
+        append(fonts, set->fonts[i]);
+        found = fonts->count > count;
+        chosen[count] = found ? i : 0;
+    }
+    return found;
+}
+
+/* Adds fonts until each letter is in one, as far as a font has it, of its own kind first (see
+ * gf_text_is_picture()). */
 static void choose(FcFontSet *set, const char *text, struct gf_text_fonts *fonts)
 {
     int chosen[GF_TEXT_FACES_MAX] = {0};
     append(fonts, set->fonts[0]);
     while (*text && fonts->count && fonts->count < GF_TEXT_FACES_MAX) {
-        uint32_t code = 0;
+        uint32_t code = 0, next = 0;
         const int length = gf_utf8_read(text, text + strnlen(text, 4), &code);
         text += length ? length : 1;
-        bool found = code < ' ' || !length;
-        for (int i = 0; !found && i < fonts->count; i++)
-            found = has_letter(set->fonts[chosen[i]], code);
-        for (int i = 0; !found && i < set->nfont; i++) {
-            const int count = fonts->count;
-            if (!has_letter(set->fonts[i], code))
-                continue;
-            append(fonts, set->fonts[i]);
-            found = fonts->count > count;
-            chosen[count] = found ? i : 0;
-        }
+        (void)gf_utf8_read(text, text + strnlen(text, 4), &next);
+        const bool pictures = gf_text_is_picture(code, next, has_kind(set->fonts[0], true));
+        if (code >= ' ' && length && !gf_text_is_sign(code) &&
+            !choose_for(set, code, pictures, chosen, fonts) && fonts->count < GF_TEXT_FACES_MAX)
+            (void)choose_for(set, code, !pictures, chosen, fonts);
     }
 }
 

@@ -8,6 +8,25 @@
 
 #include "gpufilter/status.h"
 
+/* Variation selectors 15 and 16, which ask for an outline or a picture of the letter before, and
+ * the zero width joiner, which joins emoji. */
+enum { GF_TEXT_OUTLINE_SELECTOR = 0xFE0E, GF_TEXT_PICTURE_SELECTOR, GF_TEXT_JOINER = 0x200D };
+
+/* Whether the letter is a selector or the joiner, which fonts need not have. */
+static inline bool gf_text_is_sign(unsigned code)
+{
+    return code == GF_TEXT_OUTLINE_SELECTOR || code == GF_TEXT_PICTURE_SELECTOR ||
+           code == GF_TEXT_JOINER;
+}
+
+/* Whether a font with pictures comes first for the letter: for emoji beyond U+1F000, and wherever
+ * the letter `next` or the first font (`named`) asks for it. */
+static inline bool gf_text_is_picture(unsigned code, unsigned next, bool named)
+{
+    return next == GF_TEXT_PICTURE_SELECTOR ||
+           (next != GF_TEXT_OUTLINE_SELECTOR && (code >= 0x1F000 || (named && code > 0x7F)));
+}
+
 enum { GF_TEXT_FACES_MAX = 8, GF_TEXT_PATH_SIZE = 1024 };
 
 /* The font for unnamed texts beyond ASCII, the package that has it, and one for more letters. */

@@ -2,6 +2,7 @@
 #include "text/text_shape.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -52,20 +53,36 @@ static bool follows(uint32_t code)
            kind == HB_UNICODE_GENERAL_CATEGORY_FORMAT;
 }
 
-/* Chooses the first face that has the letter; face 0 if none has it. */
+/* Returns the first face that has the letter, of pictures or of outlines; the number of faces if
+ * none has it. */
+static int first_face(const struct shaping *s, uint32_t code, bool pictures)
+{
+    int face = 0;
+    while (face < s->faces->count && ((s->faces->scale[face] > 0) != pictures ||
+                                      !gf_text.FT_Get_Char_Index(s->faces->face[face], code)))
+        face++;
+    return face;
+}
+
+/* Chooses the first face that has the letter, of its own kind if there is one (see
+ * gf_text_is_picture()); face 0 if none has it. A letter after a zero width joiner takes the face
+ * of the letters before it. */
 static void choose_faces(const struct shaping *s, int count)
 {
     for (int i = 0; i < count; i++) {
         struct gf_text_letter *const letter = &s->letter[i];
         const int before = i ? letter[-1].face : 0;
         int face = 0;
-        if (follows(letter->code) &&
-            gf_text.FT_Get_Char_Index(s->faces->face[before], letter->code))
+        const bool pictures = gf_text_is_picture(letter->code, i + 1 < count ? letter[1].code : 0,
+                                                 s->faces->scale[0] > 0);
+        const bool blank = letter->code == ' ' && s->faces->scale[before] > 0;
+        const bool joined =
+            (follows(letter->code) && !blank) || (i && letter[-1].code == GF_TEXT_JOINER);
+        if (gf_text_is_sign(letter->code) ||
+            (joined && gf_text.FT_Get_Char_Index(s->faces->face[before], letter->code)))
             face = before;
-        else
-            while (face < s->faces->count &&
-                   !gf_text.FT_Get_Char_Index(s->faces->face[face], letter->code))
-                face++;
+        else if ((face = first_face(s, letter->code, pictures)) == s->faces->count)
+            face = first_face(s, letter->code, !pictures);
         letter->face = (unsigned char)(face < s->faces->count ? face : 0);
     }
 }
@@ -88,18 +105,21 @@ static enum gf_status append_glyphs(struct shaping *s, int start, struct gf_erro
         s->room = room;
     }
     int64_t *const pen = &lines->width[lines->lines];
+    const int face = s->letter[start].face;
+    const double scale = s->faces->scale[face] > 0 ? s->faces->scale[face] : 1;
     for (unsigned i = 0; i < count; i++) {
         if (!info[i].codepoint)
             return gf_fail(error, GF_ERROR_USAGE,
                            s->faces->local ? "no font of this machine has a glyph for U+%04X"
                                            : "the font has no glyph for U+%04X",
                            s->letter[start + (int)info[i].cluster].code);
-        lines->glyph[lines->glyphs++] = (struct gf_text_glyph){.index = info[i].codepoint,
-                                                               .x = *pen + place[i].x_offset,
-                                                               .y = place[i].y_offset,
-                                                               .line = lines->lines,
-                                                               .face = s->letter[start].face};
-        *pen += place[i].x_advance;
+        lines->glyph[lines->glyphs++] =
+            (struct gf_text_glyph){.index = info[i].codepoint,
+                                   .x = *pen + llround(place[i].x_offset * scale),
+                                   .y = llround(place[i].y_offset * scale),
+                                   .line = lines->lines,
+                                   .face = face};
+        *pen += llround(place[i].x_advance * scale);
     }
     return GF_OK;
 }
@@ -200,7 +220,9 @@ enum gf_status gf_text_shape(const struct gf_text_faces *faces, const char *text
     if (!status) {
         for (int i = 0; i < faces->count; i++) {
             s.font[i] = gf_text.hb_ft_font_create(faces->face[i], NULL);
-            gf_text.hb_ft_font_set_load_flags(s.font[i], FT_LOAD_NO_HINTING | FT_LOAD_NO_BITMAP);
+            gf_text.hb_ft_font_set_load_flags(
+                s.font[i],
+                FT_LOAD_NO_HINTING | (faces->scale[i] > 0 ? FT_LOAD_COLOR : FT_LOAD_NO_BITMAP));
         }
         status = shape_lines(&s, text, error);
         for (int i = 0; i < faces->count; i++)

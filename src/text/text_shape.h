@@ -37,6 +37,8 @@ void gf_text_set_levels(struct gf_text_letter *letter, int count);
 /* The open fonts of a text, as in struct gf_text_fonts. */
 struct gf_text_faces {
     FT_Face face[GF_TEXT_FACES_MAX];
+    /* For a face whose glyphs are pictures: pixels of the text for a pixel of these; else 0. */
+    double scale[GF_TEXT_FACES_MAX];
     int count;
     bool local; /* they are fonts of this machine that the chain does not name as files */
 };
@@ -52,6 +54,27 @@ void gf_text_lines_free(struct gf_text_lines *lines);
 enum gf_status gf_text_shade(const unsigned char *fill, const unsigned char *edge, int width,
                              int height, const struct gf_text_style *style, unsigned char **shade,
                              struct gf_error *error) GF_CHECKED;
+
+/* Whether the font has its glyphs as pictures with colours. */
+bool gf_text_has_pictures(FT_Face face);
+/* Chooses the pictures of the size nearest to `pixels`, larger ones first. */
+enum gf_status gf_text_choose_pictures(FT_Face face, double pixels, double *scale,
+                                       struct gf_error *error) GF_CHECKED;
+/* Loads a glyph's picture, which stays in face->glyph until the next call. */
+enum gf_status gf_text_load_picture(FT_Face face, unsigned index, const FT_Bitmap **picture,
+                                    struct gf_error *error) GF_CHECKED;
+
+/* Where pictures of glyphs are painted: premultiplied R, G, B, A. `left` and `top` are as in struct
+ * drawing of text_draw.c; the text is turned by an angle clockwise. */
+struct gf_text_canvas {
+    unsigned char *paint;
+    int left, top, width, height;
+    double cosine, sine;
+};
+
+/* Paints the picture in face->glyph, whose origin is at (x, y), over the canvas. */
+void gf_text_paint(const struct gf_text_canvas *canvas, FT_Face face, double scale, double x,
+                   double y);
 
 /* Draws the lines with faces whose size is set. The caller frees the image by gf_image_free(). */
 enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *faces,

@@ -356,6 +356,63 @@ static void test_levels(void **state)
 }
 #endif
 
+/* The number of samples of pixels that hide what is below, and differ between the pictures. */
+static int differing(const struct gf_image *a, const struct gf_image *b)
+{
+    int count = 0;
+    assert_true(same_format(a->format, b->format));
+    for (int i = 0; i < a->format.width * a->format.height * 3; i++) {
+        const int x = i / 3 % a->format.width, y = i / 3 / a->format.width;
+        count +=
+            sample_at(a, x, y, 3) == 255 && sample_at(a, x, y, i % 3) != sample_at(b, x, y, i % 3);
+    }
+    return count;
+}
+
+/* Emoji keep the colours of their font, whatever the text's colour is; joined ones are one glyph.
+ */
+static void test_emoji(void **state)
+{
+    static const char font[] = "/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf";
+    static const char grin[] = "\xf0\x9f\x98\x80";
+    struct gf_text_style style = plain;
+    skip_without_libraries();
+    if (access(font, R_OK)) {
+        print_message("skipped: there is no %s (fonts-noto-color-emoji)\n", font);
+        skip();
+    }
+    style.size = 30;
+    const struct gf_picture *const white = draw(grin, &style);
+    style.colour = 0xff0000;
+    const struct gf_picture *const red = draw(grin, &style);
+    const struct gf_image *const image = &white->image;
+    assert_int_equal(image->format.channels, 4);
+    const int x = image->format.width / 2, y = image->format.height / 4;
+    assert_int_equal(sample_at(image, x, y, 3), 255); /* the yellow forehead */
+    assert_true(sample_at(image, x, y, 0) > 200 && sample_at(image, x, y, 2) < 120);
+    assert_true(image->format.width > 30 && image->format.width < 45);
+    assert_int_equal(differing(image, &red->image), 0);
+    const struct gf_picture *const letters = draw("\xf0\x9f\x98\x80\xef\xb8\x8e", &style);
+    assert_int_equal(sample_at(&letters->image, letters->image.format.width / 2, 0, 1), 0);
+    /* a couple with a heart; a thumb of a skin tone */
+    const struct gf_picture *const couple = draw(
+        "\xf0\x9f\x91\xa9\xe2\x80\x8d\xe2\x9d\xa4\xef\xb8\x8f\xe2\x80\x8d\xf0\x9f\x91\xa8", &style);
+    const struct gf_picture *const thumb = draw("\xf0\x9f\x91\x8d\xf0\x9f\x8f\xbd", &style);
+    assert_int_equal(couple->image.format.width, image->format.width);
+    assert_int_equal(thumb->image.format.width, image->format.width);
+    /* Half a turn shows the picture upside down. */
+    style.angle = 180;
+    const struct gf_picture *const turned = draw(grin, &style);
+    assert_true(abs(turned->image.format.width - image->format.width) < 2);
+    assert_true(sample_at(&turned->image, x, turned->image.format.height - 1 - y, 0) > 200);
+    gf_text_release(white);
+    gf_text_release(red);
+    gf_text_release(letters);
+    gf_text_release(couple);
+    gf_text_release(thumb);
+    gf_text_release(turned);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_squares),
@@ -366,6 +423,7 @@ int main(void)
                                        cmocka_unit_test(test_damaged),
                                        cmocka_unit_test(test_file_and_sharing),
                                        cmocka_unit_test(test_levels),
+                                       cmocka_unit_test(test_emoji),
                                        cmocka_unit_test(test_handed)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
