@@ -1,0 +1,227 @@
+/* Changes EXIF in place. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/common/exif_directory.h"
+#include "codec/common/metadata.h"
+
+/* Appends a copy of the first directory with an entry for the orientation. */
+static bool add_orientation(struct gf_blob *exif, int orientation)
+{
+    static const unsigned char empty[TIFF_HEADER] = {'M', 'M', 0, 42};
+    struct directory old = {0};
+    if (!gf_exif_begins(exif->data, exif->size) && !gf_blob_set(exif, empty, sizeof empty))
+        return false;
+    (void)first_directory(exif, &old);
+    const size_t begin = exif->size + exif->size % 2;
+    const size_t size = begin + 2 + (old.count + 1) * TIFF_ENTRY + 4;
+    unsigned char *const grown = realloc(exif->data, size);
+    if (!grown)
+        return false;
+    memset(grown + exif->size, 0, size - exif->size);
+    *exif = (struct gf_blob){grown, size};
+    size_t from = 0, to = begin + 2;
+    for (; from < old.count; from++, to += TIFF_ENTRY) { /* entries are in the order of their
+                                                          * tags */
+        if (tiff_get(exif, old.first + from * TIFF_ENTRY, 2) >= TAG_ORIENTATION)
+            break;
+        memcpy(grown + to, grown + old.first + from * TIFF_ENTRY, TIFF_ENTRY);
+    }
+    memcpy(grown + to + TIFF_ENTRY, grown + old.first + from * TIFF_ENTRY,
+           (old.count - from) * TIFF_ENTRY);
+    tiff_put(exif, to, 2, TAG_ORIENTATION);
+    tiff_put(exif, to + 2, 2, TIFF_SHORT);
+    tiff_put(exif, to + 4, 4, 1);
+    tiff_put(exif, to + 8, 2, (uint32_t)orientation);
+    tiff_put(exif, begin, 2, (uint32_t)old.count + 1);
+    if (old.next)
+        tiff_put(exif, size - 4, 4, tiff_get(exif, old.next, 4));
+    tiff_put(exif, 4, 4, (uint32_t)begin);
+    return true;
+}
+
+bool gf_exif_set_orientation(struct gf_blob *exif, int orientation)
+{
+    int bytes;
+    const size_t at = find_orientation(exif, &bytes);
+    if (at)
+        tiff_put(exif, at, bytes, (uint32_t)orientation);
+    return at || orientation == 1 || add_orientation(exif, orientation);
+}
+
+/* Sets a number. If it is too large for its type, the type becomes LONG, for which every entry has
+ * room. */
+static void set_number(struct gf_blob *exif, const struct directory *directory, uint32_t tag,
+                       uint32_t value)
+{
+    int bytes;
+    const size_t at = find_number(exif, directory, tag, &bytes);
+    if (!at || tiff_get(exif, at, bytes) == value)
+        return;
+    if (bytes < 4 && value >> 8 * bytes) {
+        tiff_put(exif, at - 6, 2, TIFF_LONG);
+        bytes = 4;
+    }
+    tiff_put(exif, at, bytes, value);
+}
+
+/* Finds the directory to which an entry of the first one links. */
+static bool second_directory(const struct gf_blob *exif, struct directory *directory)
+{
+    int bytes;
+    const size_t link = first_directory(exif, directory)
+                            ? find_number(exif, directory, TAG_EXIF_DIRECTORY, &bytes)
+                            : 0;
+    return link && bytes == 4 && read_directory(exif, tiff_get(exif, link, 4), directory);
+}
+
+void gf_exif_set_size(struct gf_blob *exif, int width, int height)
+{
+    struct directory directory;
+    if (!second_directory(exif, &directory))
+        return;
+    set_number(exif, &directory, TAG_WIDTH, (uint32_t)width);
+    set_number(exif, &directory, TAG_HEIGHT, (uint32_t)height);
+}
+
+void gf_exif_set_srgb(struct gf_blob *exif)
+{
+    struct directory directory;
+    if (second_directory(exif, &directory))
+        set_number(exif, &directory, TAG_COLOUR_SPACE, 1);
+}
+
+/* Returns the end of a directory and of the link behind it. */
+static size_t end_of(const struct directory *directory)
+{
+    return directory->first + directory->count * TIFF_ENTRY + (directory->next ? 4 : 0);
+}
+
+/* Overwrites bytes that are removed with zeros, but never the header and the first directory, even
+ * if the file claims that the bytes are there. */
+static void wipe(struct gf_blob *exif, const struct directory *first, size_t at, size_t size)
+{
+    const size_t end = end_of(first);
+    if (at < TIFF_HEADER || at >= exif->size ||
+        (at < end && (at + 2 >= first->first || size > first->first - 2 - at)))
+        return;
+    if (size >= exif->size - at) {
+        exif->size = at;
+        return;
+    }
+    memset(exif->data + at, 0, size);
+}
+
+static void wipe_all(struct gf_blob *exif, const struct directory *first,
+                     const struct directory *directory, uint32_t offsets, uint32_t sizes)
+{
+    enum { STRIPS_MAX = 256 };
+    size_t at, size;
+    for (size_t i = 0; i < STRIPS_MAX && get_number(exif, directory, offsets, i, &at) &&
+                       get_number(exif, directory, sizes, i, &size);
+         i++)
+        wipe(exif, first, at, size);
+}
+
+void gf_exif_remove_thumbnails(struct gf_blob *exif)
+{
+    enum { DIRECTORIES_MAX = 8 };
+    struct directory first, directory;
+    if (!first_directory(exif, &first) || !first.next)
+        return;
+    size_t link = first.next;
+    for (int i = 0; i < DIRECTORIES_MAX && link && link + 4 <= exif->size &&
+                    read_directory(exif, tiff_get(exif, link, 4), &directory);
+         i++) {
+        link = directory.next;
+        wipe_all(exif, &first, &directory, TAG_JPEG_OFFSET, TAG_JPEG_BYTES);
+        wipe_all(exif, &first, &directory, TAG_STRIP_OFFSETS, TAG_STRIP_BYTES);
+    }
+    tiff_put(exif, first.next, 4, 0);
+}
+
+/* Returns the size of an entry's value; 0 for an unknown type. */
+static size_t value_bytes(const struct gf_blob *exif, size_t entry)
+{
+    static const unsigned char bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
+    const uint32_t type = tiff_get(exif, entry + 2, 2);
+    const size_t each = type < sizeof bytes ? bytes[type] : type == TIFF_UTF8;
+    return each * tiff_get(exif, entry + 4, 4);
+}
+
+/* Overwrites the values of the directory's entries from number `begin` to `end`, unless they are in
+ * the entries. The block may become shorter. Returns false if there are more or larger values than
+ * such directories have. */
+static bool wipe_values(struct gf_blob *exif, const struct directory *first,
+                        const struct directory *directory, size_t begin, size_t end)
+{
+    enum { ENTRIES_MAX = 256, VALUE_MAX = 1 << 16 };
+    if (end - begin > ENTRIES_MAX)
+        return false;
+    for (size_t i = begin; i < end; i++) {
+        const size_t entry = directory->first + i * TIFF_ENTRY;
+        if (entry + TIFF_ENTRY > exif->size)
+            break;
+        const size_t size = value_bytes(exif, entry);
+        if (size > VALUE_MAX)
+            return false;
+        if (size > 4)
+            wipe(exif, first, tiff_get(exif, entry + 8, 4), size);
+    }
+    return true;
+}
+
+/* Removes the entry at the offset from the first directory. The directory becomes shorter, and
+ * nothing behind the directory moves. */
+static bool remove_entry(struct gf_blob *exif, struct directory *first, size_t entry)
+{
+    struct directory linked;
+    if (tiff_get(exif, entry, 2) == TAG_GPS_DIRECTORY &&
+        read_directory(exif, tiff_get(exif, entry + 8, 4), &linked)) {
+        if (!wipe_values(exif, first, &linked, 0, linked.count))
+            return false;
+        wipe(exif, first, linked.first - 2, end_of(&linked) - linked.first + 2);
+    }
+    const size_t number = (entry - first->first) / TIFF_ENTRY, end = end_of(first);
+    if (!wipe_values(exif, first, first, number, number + 1))
+        return false;
+    memmove(exif->data + entry, exif->data + entry + TIFF_ENTRY, end - entry - TIFF_ENTRY);
+    memset(exif->data + end - TIFF_ENTRY, 0, TIFF_ENTRY);
+    tiff_put(exif, first->first - 2, 2, (uint32_t)--first->count);
+    first->next -= first->next ? TIFF_ENTRY : 0;
+    return true;
+}
+
+void gf_exif_remove(struct gf_blob *exif, const uint16_t *tags)
+{
+    enum { REPEATS_MAX = 8 };
+    struct directory first;
+    size_t entry;
+    bool sound = true;
+    if (!first_directory(exif, &first))
+        return;
+    const size_t had = first.count;
+    for (; *tags; tags++) {
+        int repeats = 0;
+        while (sound && (entry = find_entry(exif, &first, *tags)))
+            sound = repeats++ < REPEATS_MAX && remove_entry(exif, &first, entry);
+    }
+    const bool more = first.next && tiff_get(exif, first.next, 4);
+    if (!sound || (first.count < had && !first.count && !more))
+        exif->size = 0;
+}
+
+bool gf_exif_keep_only(struct gf_blob *exif, const uint16_t *tags)
+{
+    static const unsigned char header[TIFF_HEADER] = {'M', 'M', 0, 42, 0, 0, 0, TIFF_HEADER};
+    struct gf_ifd_writer writer = {.big_endian = true};
+    uint64_t first;
+    const struct gf_ifd_reader reader = gf_exif_reader(exif, &first);
+    bool done = gf_blob_set(&writer.bytes, header, sizeof header);
+    const bool has = done && *tags && gf_ifd_copy(&reader, first, tags, &writer) &&
+                     writer.bytes.size <= GF_METADATA_MAX;
+    done = done && !writer.out_of_memory &&
+           gf_blob_set(exif, writer.bytes.data, has ? writer.bytes.size : 0);
+    free(writer.bytes.data);
+    return done;
+}
