@@ -1,5 +1,6 @@
 #include "filters/crop/crop.h"
 
+#include "base/image.h"
 #include "cuda/common/row_copy.cuh"
 #include "stage/stage.h"
 
@@ -14,7 +15,7 @@ extern "C" int gf_crop_cuda(const struct gf_launch *launch)
         out->data,
         out->pitch,
         gf_row_bytes(in->format),
-        (size_t)at->x * (size_t)(format.channels * format.bits / 8),
+        (size_t)at->x * gf_pixel_bytes(format),
         gf_row_bytes(format),
         out->rows,
     };

@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include "base/image.h"
 #include "cuda/common/row_copy.cuh"
 
 constexpr int THREADS = 256;
@@ -55,11 +56,6 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-static size_t pixel_bytes(struct gf_format format)
-{
-    return (size_t)(format.channels * format.bits / 8);
-}
-
 /* Copies columns from .. of the rows of `in` to the rows of `out`, which has fewer columns or as
  * many. */
 static int copy_columns(const struct gf_view *in, int from, const struct gf_view *out, void *stream)
@@ -70,7 +66,7 @@ static int copy_columns(const struct gf_view *in, int from, const struct gf_view
         out->data,
         out->pitch,
         gf_row_bytes(in->format),
-        (size_t)from * pixel_bytes(in->format),
+        (size_t)from * gf_pixel_bytes(in->format),
         gf_row_bytes(out->format),
         out->rows,
     };
@@ -115,7 +111,7 @@ static int replace(const struct gf_launch *launch, const struct gf_region_band *
     const struct gf_region_box *const box = band->box;
     const struct gf_rows made_rows = band->cut[box->count];
     const struct gf_format format = launch->out.format;
-    const size_t size = pixel_bytes(format);
+    const size_t size = gf_pixel_bytes(format);
     struct region_rows rows;
     rows.cover = run->cover;
     rows.mask = gf_region_mask_of(run, format, launch->pictures);

@@ -5,6 +5,12 @@
 #include "gpufilter/image.h"
 
 enum { GF_SIDE_MAX = 1 << 24 }; /* the longest side, in pixels */
+
+static inline size_t gf_pixel_bytes(struct gf_format format)
+{
+    return (size_t)format.channels * (size_t)(format.bits / 8);
+}
+
 /* Returns GF_ERROR_USAGE if the format is not supported. The message begins with `name`. */
 enum gf_status gf_format_check(struct gf_format format, const char *name,
                                struct gf_error *error) GF_CHECKED;

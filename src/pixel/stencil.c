@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/image.h"
 #include "base/target_clones.h"
 #include "pixel/sample.h"
 #include "stage/border.h"
@@ -36,7 +37,7 @@ void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int borde
 static void copy_pixel(const unsigned char *row, struct gf_format format, int at, int border,
                        unsigned char *to)
 {
-    const size_t pixel_bytes = (size_t)(format.channels * format.bits / 8);
+    const size_t pixel_bytes = gf_pixel_bytes(format);
     const int from = gf_border_index(at, format.width, border);
     if (from < 0)
         memset(to, 0, pixel_bytes);
@@ -47,7 +48,7 @@ static void copy_pixel(const unsigned char *row, struct gf_format format, int at
 void gf_stencil_columns(const unsigned char *row, struct gf_format format, int first, int count,
                         int border, unsigned char *to)
 {
-    const size_t pixel_bytes = (size_t)(format.channels * format.bits / 8);
+    const size_t pixel_bytes = gf_pixel_bytes(format);
     const int end = first + count, begin = first < 0 ? 0 : first;
     const int last = end < format.width ? end : format.width;
     memcpy(to + (size_t)(begin - first) * pixel_bytes, row + (size_t)begin * pixel_bytes,

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/image.h"
 #include "base/fail.h"
 #include "base/target_clones.h"
 #include "pixel/sample.h"
@@ -113,7 +114,7 @@ static size_t convolve_scratch(const struct gf_stage *stage, int rows)
 static void widen(const unsigned char *row, struct gf_format format, int first, int count,
                   float *to)
 {
-    const size_t pixel_bytes = (size_t)(format.channels * format.bits / 8);
+    const size_t pixel_bytes = gf_pixel_bytes(format);
     gf_samples_to_floats(row + (size_t)first * pixel_bytes, format.bits,
                          (size_t)count * (size_t)format.channels, to);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/image.h"
 #include "base/target_clones.h"
 #include "filters/convolve/convolve.h"
 #include "pixel/stencil.h"
@@ -182,7 +183,7 @@ static void copy_row(const struct work *work, int row)
 static void add_row(const struct work *work, int row, int taps)
 {
     const struct gf_format format = work->in->format;
-    const size_t pixel = (size_t)(format.channels * format.bits / 8);
+    const size_t pixel = gf_pixel_bytes(format);
     const size_t samples = (size_t)work->columns * (size_t)format.channels;
     for (int begin = 0, end = 0; begin < taps; begin = end) {
         for (int most = 0; end < taps; end++) {

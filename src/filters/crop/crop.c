@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/image.h"
 #include "stage/stage.h"
 
 static const char *const any[] = {"any", NULL};
@@ -143,7 +144,7 @@ static void crop_cpu(const struct gf_stage *stage, const struct gf_view *in,
 {
     const struct gf_crop_origin *const at = stage->constants;
     const struct gf_format format = out->format;
-    const size_t skipped = (size_t)at->x * (size_t)(format.channels * format.bits / 8);
+    const size_t skipped = (size_t)at->x * gf_pixel_bytes(format);
     for (int y = out->y; y < out->y + out->rows; y++)
         memcpy(gf_view_row(out, y), gf_view_row(in, y + at->y) + skipped, gf_row_bytes(format));
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/image.h"
 #include "base/target_clones.h"
 #include "filters/median/median_simd.h"
 #include "pixel/stencil.h"
@@ -95,7 +96,7 @@ static void fill_slot(const struct work *work, const struct gf_view *in, int row
 {
     const int from = gf_border_index(row, work->format.height, work->border);
     unsigned char *const samples = slot(work, row) + work->pad_bytes;
-    const size_t pixel_bytes = (size_t)(work->format.channels * work->format.bits / 8);
+    const size_t pixel_bytes = gf_pixel_bytes(work->format);
     if (from < 0)
         memset(samples, 0, gf_row_bytes(work->format));
     else

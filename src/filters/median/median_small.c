@@ -1,6 +1,7 @@
 /* Medians of small windows on the CPU: networks of minima and maxima on rows of the picture. */
 #include <string.h>
 
+#include "base/image.h"
 #include "base/target_clones.h"
 #include "filters/median/median.h"
 #include "filters/median/median_simd.h"
@@ -47,7 +48,7 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
                           .sides = sides,
                           .slot_count = sides + FOUR - 1,
                           .row_bytes = gf_row_bytes(format),
-                          .pixel_bytes = (size_t)(format.channels * format.bits / 8)};
+                          .pixel_bytes = gf_pixel_bytes(format)};
     work->pad = (size_t)work->radius * work->pixel_bytes;
     work->slots = gf_carve(&carver, (size_t)work->slot_count * SLOT);
     work->zeros = gf_carve(&carver, work->row_bytes);

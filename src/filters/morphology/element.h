@@ -11,6 +11,7 @@
 
 #include <stdint.h>
 
+#include "base/image.h"
 #include "base/c_linkage.h"
 #include "stage/stage.h"
 
@@ -140,7 +141,7 @@ static inline int gf_morphology_levels(int levels)
 
 static inline size_t gf_morphology_pitch(struct gf_format format, int rx)
 {
-    const size_t pixel = (size_t)(format.channels * format.bits / 8);
+    const size_t pixel = gf_pixel_bytes(format);
     return (((size_t)format.width + 2 * (size_t)rx) * pixel + 255) / 256 * 256;
 }
 

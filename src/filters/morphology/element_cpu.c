@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/image.h"
 #include "base/target_clones.h"
 #include "filters/morphology/element.h"
 #include "pixel/stencil.h"
@@ -24,7 +25,7 @@ static size_t carve(struct work *work, void *base, int rx, int ry, struct gf_for
 {
     struct gf_carver carver = {.base = base};
     const size_t most = (size_t)(rows < 2 * ry + 1 ? rows : 2 * ry + 1);
-    work->pixel_bytes = (size_t)(format.channels * format.bits / 8);
+    work->pixel_bytes = gf_pixel_bytes(format);
     work->row_bytes = gf_row_bytes(format);
     work->pad = (size_t)rx * work->pixel_bytes;
     work->zeros = gf_carve(&carver, work->row_bytes);

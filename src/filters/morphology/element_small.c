@@ -3,6 +3,7 @@
  * samples in one pass. */
 #include <string.h>
 
+#include "base/image.h"
 #include "base/target_clones.h"
 #include "filters/morphology/element.h"
 #include "pixel/stencil.h"
@@ -185,7 +186,7 @@ void gf_morphology_small(const struct gf_morphology *morphology, bool dilates,
 {
     const struct gf_format format = out->format;
     const struct extremes *const by = &extremes[format.bits == 16][dilates];
-    const struct padded of = {morphology, format, (size_t)(format.channels * format.bits / 8)};
+    const struct padded of = {morphology, format, gf_pixel_bytes(format)};
     if (morphology->is_rectangle)
         rectangle(&of, by, rows, out, slots);
     else

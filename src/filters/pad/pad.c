@@ -123,14 +123,9 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     return GF_OK;
 }
 
-static size_t pixel_bytes(struct gf_format format)
-{
-    return (size_t)(format.channels * format.bits / 8);
-}
-
 static void add_alpha(const unsigned char *from, unsigned char *to, struct gf_format in, int opaque)
 {
-    const size_t size = pixel_bytes(in), alpha = (size_t)in.bits / 8;
+    const size_t size = gf_pixel_bytes(in), alpha = (size_t)in.bits / 8;
     for (int x = 0; x < in.width; x++) {
         memcpy(to, from, size);
         memset(to + size, opaque & 255, alpha); /* an opaque pixel's alpha has all bits set */
@@ -162,7 +157,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
                 void *scratch)
 {
     const struct gf_pad *const pad = stage->constants;
-    const size_t size = pixel_bytes(out->format), width = (size_t)in->format.width;
+    const size_t size = gf_pixel_bytes(out->format), width = (size_t)in->format.width;
     const size_t left = (size_t)pad->x, right = (size_t)out->format.width - width - left;
     const size_t before = left * size, behind = right * size;
     unsigned char pixel[8];

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/image.h"
+
 enum { ALIGNMENT = 256 };
 
 static size_t aligned(size_t size)
@@ -12,11 +14,6 @@ static size_t aligned(size_t size)
 size_t gf_region_pitch(struct gf_format format)
 {
     return aligned(gf_row_bytes(format));
-}
-
-static size_t pixel_bytes(struct gf_format format)
-{
-    return (size_t)format.channels * (size_t)(format.bits / 8);
 }
 
 static int end_of(const struct gf_region_box *box)
@@ -274,7 +271,7 @@ static void replace_row(const struct gf_region_run *run, const struct gf_region_
                         const struct gf_region_box *box, struct gf_format format, int y,
                         const unsigned char *filtered, unsigned char *row)
 {
-    const size_t size = pixel_bytes(format);
+    const size_t size = gf_pixel_bytes(format);
     unsigned char *pixel = row + (size_t)box->at.x * size;
     if (box->covered) {
         memcpy(pixel, filtered, (size_t)box->at.width * size);
@@ -298,7 +295,7 @@ static void replace(const struct gf_region_run *run, const struct gf_region_band
     const struct gf_rows rows = band->cut[box->count];
     const struct gf_view mask_view = run->mask ? gf_image_view(&run->mask->image) : *made;
     const struct gf_region_mask mask = gf_region_mask_of(run, out->format, &mask_view);
-    const size_t before = (size_t)(box->at.x - box->from) * pixel_bytes(out->format);
+    const size_t before = (size_t)(box->at.x - box->from) * gf_pixel_bytes(out->format);
     for (int y = rows.first; y < rows.end; y++)
         replace_row(run, &mask, box, out->format, y, gf_view_row(made, y) + before,
                     gf_view_row(out, y));
@@ -315,7 +312,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         if (!gf_region_band(stage, b, out, scratch, &band))
             continue;
         struct gf_view view = *in, made;
-        view.data += (size_t)band.box->from * pixel_bytes(in->format);
+        view.data += (size_t)band.box->from * gf_pixel_bytes(in->format);
         view.format = stages_of(run, band.box)->in;
         for (int i = 0; i < band.box->count; i++) {
             const struct gf_stage own = gf_region_stage(stage, &band, i, &made);

@@ -1,6 +1,7 @@
 /* Warps pictures on the CPU: computes the positions of a run of pixels, then their values. */
 #include <string.h>
 
+#include "base/image.h"
 #include "base/target_clones.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
@@ -260,7 +261,7 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
     const struct gf_warp *const all = stage->constants;
     const struct gf_warp_counts *const cells = gf_warp_cells(all);
     struct gf_warp warp = *all; /* with a cell's numbers of samples */
-    const size_t size = (size_t)(in->format.channels * in->format.bits / 8);
+    const size_t size = gf_pixel_bytes(in->format);
     const struct gf_warp_sampler sampler = {all, in, gf_warp_weights(all), size};
     gf_warp_maker *const maker = maker_of(all, in->format);
     const bool has_vectors = in->format.bits == 8;
