@@ -1,5 +1,4 @@
-/* The main action: finds the inputs, runs the batch, and shows its messages, progress and
- * reports. */
+/* The main action: finds the inputs, opens what the run writes, and runs the batch. */
 #include "cli/actions.h"
 
 #include <errno.h>
@@ -15,191 +14,17 @@
 #include "batch/devices/figures_cache.h"
 #include "cli/command/shell_words.h"
 #include "cli/messages.h"
-#include "cli/metrics.h"
-#include "cli/progress.h"
-#include "cli/report_file.h"
-#include "cli/profile_page.h"
+#include "cli/session.h"
 #include "cli/summary.h"
 #include "codec/codec.h"
 #include "codec/io/output.h"
 #include "engine/backend.h"
 #include "gpufilter/device.h"
-#include "report/profile/profile_report.h"
 #include "report/text.h"
 #include "text/text.h"
 
 /* The seconds after which a server that --server=start started ends if it has no work. */
 enum { SERVER_IDLE_S = 300 };
-
-/* The least number of seconds between two files of --metrics. */
-enum { METRICS_S = 5 };
-
-/* A run, and the files and reports that it has opened. */
-struct session {
-    struct gf_command *command;
-    struct gf_inputs inputs;
-    struct gf_template output[GF_PIPELINE_OUTPUTS_MAX];
-    struct gf_batch_output more[GF_PIPELINE_OUTPUTS_MAX - 1];
-    struct gf_sheet sheet; /* the value of --join or --sheet */
-    struct gf_batch_log *log;
-    struct gf_resume *resume;
-    char **fetch, **store, **probe; /* the words of these commands, or NULL */
-    struct gf_output *trace, *page; /* the files of --trace and --profile=html:FILE; or NULL */
-    struct gf_progress progress;
-    double metrics_s;                /* the time of the run at which the file of --metrics is due */
-    struct gf_batch_profile profile; /* the profile of several inputs */
-    struct gf_batch_report pictures; /* the pictures of several inputs, for the page */
-    struct gf_figures figures;       /* the figures of this machine */
-    int all_devices[GF_COMMAND_DEVICES_MAX];
-    enum gf_status report_status; /* the first failure to write the profile or the trace */
-    struct gf_error report_error;
-};
-
-static void message(void *context, enum gf_message_kind kind, const char *text)
-{
-    struct session *const session = context;
-    gf_progress_clear(&session->progress);
-    if (kind == GF_MESSAGE_DRY_RUN)
-        puts(text);
-    else if (kind == GF_MESSAGE_CHOICE || kind == GF_MESSAGE_PICTURE)
-        gf_message_print("", text);
-    else
-        gf_message_print(kind == GF_MESSAGE_WARNING ? "warning: " : "", text);
-}
-
-static void tick(void *context, const struct gf_batch_state *state, bool at_end)
-{
-    struct session *const session = context;
-    enum gf_status *const status = &session->report_status;
-    if (session->progress.form != GF_PROGRESS_NONE)
-        gf_progress_show(&session->progress, state, at_end);
-    if (!session->command->metrics || (!at_end && state->elapsed_s < session->metrics_s))
-        return;
-    session->metrics_s = state->elapsed_s + METRICS_S;
-    if (!*status)
-        *status = gf_metrics_write(session->command->metrics, state, &session->report_error);
-}
-
-static void describe_file(const char *name, const char *file, const struct gf_format *format,
-                          const char *more)
-{
-    struct gf_error line;
-    char text[GF_TEXT_FORMAT_SIZE];
-    (void)gf_fail(&line, GF_OK, "%s: %s%s%s%s", name, file, *file ? ", " : "",
-                  gf_text_format(*format, text), more);
-    gf_message_print("", line.text);
-}
-
-static void describe_run(const char *input, const char *output, const struct gf_profile *profile)
-{
-    const double pixels = (double)profile->in.width * (double)profile->in.height;
-    char text[300];
-    char size[24] = "", quality[24] = "";
-    if (profile->reduction > 1)
-        snprintf(size, sizeof size, "at 1/%d ", profile->reduction);
-    snprintf(text, sizeof text, ", decoded %sby the %s", size,
-             profile->device_decoded ? "GPU" : "CPU");
-    describe_file(input, profile->in_file, &profile->in, text);
-    snprintf(text, sizeof text, "ran on %s: %s", profile->device, profile->reason);
-    gf_message_print("", text);
-    if (*profile->found)
-        gf_message_print("", profile->found);
-    snprintf(text, sizeof text, "%d segment%s, bands of %d rows, %d lane%s", profile->segments,
-             gf_text_plural(profile->segments), profile->band_rows, profile->lanes,
-             gf_text_plural(profile->lanes));
-    gf_message_print("", text);
-    if (profile->quality)
-        snprintf(quality, sizeof quality, " with quality %d", profile->quality);
-    snprintf(text, sizeof text, ", encoded by the %s%s, in %.3f s (%.1f Mpixel/s)",
-             profile->device_encoded ? "GPU" : "CPU", quality, profile->wall_s,
-             profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
-    describe_file(output, profile->out_file, &profile->out, text);
-}
-
-/* Whether this run is to be profiled. A comparison has runs of its own. */
-static bool is_profiled(const struct gf_command *command)
-{
-    return command->profile && command->profile < GF_PROFILE_COMPARE;
-}
-
-/* Reports the profile. `batch` is the batch of several inputs that the profile is about; NULL for a
- * single input. */
-static enum gf_status show_profile(struct session *session, const struct gf_profile *profile,
-                                   const struct gf_batch_state *batch, struct gf_error *error)
-{
-    const struct gf_command *const command = session->command;
-    struct gf_profile_report report;
-    enum gf_status status = gf_profile_report_make(profile, &report, error);
-    if (status)
-        return status;
-    if (batch) {
-        report.pictures = batch->pictures;
-        report.elapsed_s = batch->elapsed_s;
-    }
-    const struct gf_profile_page page = {command, &report, profile,
-                                         batch ? &session->pictures : NULL};
-    /* The sums of the table are computed as if the pictures ran one after another; the page's
-     * timeline shows when they really ran. */
-    if (command->profile == GF_PROFILE_HTML && batch)
-        status = gf_batch_profile_timeline(&session->profile, false, error);
-    if (command->profile == GF_PROFILE_HTML && batch && !status)
-        status = gf_batch_report_finish(&session->pictures, error);
-    if (command->profile == GF_PROFILE_HTML && !status)
-        status = gf_report_write(session->page, gf_profile_page_put, &page, error);
-    if (command->profile == GF_PROFILE_JSON)
-        gf_profile_report_json(&report, profile, gf_report_file(command));
-    if (command->profile == GF_PROFILE_TABLE)
-        gf_profile_report_table(&report, profile, gf_report_file(command));
-    gf_profile_report_free(&report);
-    return status;
-}
-
-static enum gf_status put_trace(FILE *file, const void *profile, struct gf_error *error)
-{
-    return gf_trace_write(profile, file, error);
-}
-
-/* Reports a picture of a single input. If the input is a stream of pictures, the trace shows the
- * last one. */
-static void picture(void *context, const char *input, const char *output,
-                    const struct gf_profile *profile)
-{
-    struct session *const session = context;
-    struct gf_command *const command = session->command;
-    enum gf_status *const status = &session->report_status;
-    gf_progress_clear(&session->progress);
-    if (command->verbose)
-        describe_run(input, output, profile);
-    if (is_profiled(command) && !*status)
-        *status = show_profile(session, profile, NULL, &session->report_error);
-    if (session->trace && !*status)
-        *status = gf_report_write(session->trace, put_trace, profile, &session->report_error);
-}
-
-/* Keeps the facts about a picture that the page will show. */
-static void keep_entry(void *context, const struct gf_batch_log_entry *entry)
-{
-    struct session *const session = context;
-    if (!session->report_status)
-        session->report_status = gf_batch_report_add(&session->pictures, entry, gf_batch_log_now(),
-                                                     &session->report_error);
-}
-
-/* Reports the profile of a batch of several inputs; picture() does so for a single input. */
-static enum gf_status report_batch(struct session *session, const struct gf_batch_state *state,
-                                   struct gf_error *error)
-{
-    enum gf_status status = GF_OK;
-    if (is_profiled(session->command))
-        status = gf_batch_profile_timeline(&session->profile, true, error);
-    if (!status && is_profiled(session->command))
-        status = show_profile(session, &session->profile.merged, state, error);
-    if (!status && session->trace)
-        status = gf_batch_profile_timeline(&session->profile, false, error);
-    if (!status && session->trace)
-        status = gf_report_write(session->trace, put_trace, &session->profile.merged, error);
-    return status;
-}
 
 static enum gf_status check_terminals(const struct gf_command *command, struct gf_error *error)
 {
@@ -221,7 +46,7 @@ static enum gf_status check_terminals(const struct gf_command *command, struct g
 
 /* Reads the name of an output. *folder becomes the folder that holds all such outputs; it is from
  * malloc(). */
-static enum gf_status open_template(const struct session *session, int index,
+static enum gf_status open_template(const struct gf_session *session, int index,
                                     struct gf_template *template, char **folder,
                                     struct gf_error *error)
 {
@@ -259,7 +84,7 @@ static void name_left_out(const struct gf_inputs *left_out)
     }
 }
 
-static enum gf_status open_inputs(struct session *session, struct gf_error *error)
+static enum gf_status open_inputs(struct gf_session *session, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
     const int outputs = gf_command_outputs(command);
@@ -291,7 +116,7 @@ static enum gf_status open_inputs(struct session *session, struct gf_error *erro
     return status;
 }
 
-static enum gf_status open_logs(struct session *session, struct gf_error *error)
+static enum gf_status open_logs(struct gf_session *session, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
     const char *const log = command->log ? command->log : command->resume;
@@ -312,7 +137,7 @@ static enum gf_status split_command(const char *text, const char *option, char *
     return status ? gf_fail(error, status, "--%s: %s", option, why.text) : GF_OK;
 }
 
-static enum gf_status open_commands(struct session *session, struct gf_error *error)
+static enum gf_status open_commands(struct gf_session *session, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
     enum gf_status status = split_command(command->fetch, "fetch", &session->fetch, error);
@@ -321,7 +146,7 @@ static enum gf_status open_commands(struct session *session, struct gf_error *er
     return status ? status : split_command(command->probe, "probe", &session->probe, error);
 }
 
-static enum gf_status open_sheet(struct session *session, struct gf_error *error)
+static enum gf_status open_sheet(struct gf_session *session, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
     if (command->join)
@@ -330,7 +155,7 @@ static enum gf_status open_sheet(struct session *session, struct gf_error *error
                           : GF_OK;
 }
 
-static enum gf_status open_session(struct session *session, struct gf_error *error)
+static enum gf_status open_session(struct gf_session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
     enum gf_status status = check_terminals(command, error);
@@ -354,7 +179,7 @@ static enum gf_status open_session(struct session *session, struct gf_error *err
     return status;
 }
 
-static void close_session(struct session *session)
+static void close_session(struct gf_session *session)
 {
     gf_inputs_free(&session->inputs);
     gf_sheet_free(&session->sheet);
@@ -373,7 +198,7 @@ static void close_session(struct session *session)
         gf_output_close(session->page);
 }
 
-static enum gf_status find_devices(struct session *session, int *count, struct gf_error *error)
+static enum gf_status find_devices(struct gf_session *session, int *count, struct gf_error *error)
 {
     const char *why = "";
     *count = session->command->devices;
@@ -389,7 +214,7 @@ static enum gf_status find_devices(struct session *session, int *count, struct g
 }
 
 /* Loads the figures if there is a GPU, since estimates matter only then. */
-static void load_figures(struct session *session)
+static void load_figures(struct gf_session *session)
 {
     const char *why_not;
     if (session->command->verbose || gf_backend_cuda_node(&why_not))
@@ -413,16 +238,16 @@ static void describe_fonts(void)
     }
 }
 
-static enum gf_status run_batch(struct session *session, struct gf_error *error)
+static enum gf_status run_batch(struct gf_session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
-    const bool reports = command->verbose || is_profiled(command) || session->trace;
+    const bool reports = command->verbose || gf_session_is_profiled(command) || session->trace;
     const bool several =
         gf_inputs_total(&session->inputs) > 1 || command->more_outputs || command->fetch ||
         command->store ||
         (session->inputs.count && gf_archive_named(session->inputs.item[0].path)) ||
         gf_archive_named(command->output);
-    const bool profiled = is_profiled(command) || session->trace;
+    const bool profiled = gf_session_is_profiled(command) || session->trace;
     struct gf_batch_state state;
     const struct gf_transfer_options transfer = {.fetch = session->fetch,
                                                  .store = session->store,
@@ -458,12 +283,13 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
         .transfer = transfer.fetch || transfer.store ? &transfer : NULL,
         .log = session->log,
         .resume = session->resume,
-        .message = message,
-        .picture = reports ? picture : NULL,
-        .tick = session->progress.form == GF_PROGRESS_NONE && !command->metrics ? NULL : tick,
+        .message = gf_session_message,
+        .picture = reports ? gf_session_picture : NULL,
+        .tick = session->progress.form == GF_PROGRESS_NONE && !command->metrics ? NULL
+                                                                                : gf_session_tick,
         .tick_s = session->progress.tick_s,
         .profile = several && profiled ? &session->profile : NULL,
-        .entry = several && session->page ? keep_entry : NULL,
+        .entry = several && session->page ? gf_session_keep_entry : NULL,
         .figures = &session->figures,
         .counts = several ? gf_summary_prepare(command) : NULL,
         .context = session};
@@ -490,13 +316,13 @@ static enum gf_status run_batch(struct session *session, struct gf_error *error)
     if (command->verbose)
         gf_summary_start();
     if (several && state.pictures && profiled && !session->report_status)
-        session->report_status = report_batch(session, &state, &session->report_error);
+        session->report_status = gf_session_report_batch(session, &state, &session->report_error);
     return ran;
 }
 
 enum gf_status gf_act_filter(struct gf_command *command, struct gf_error *error)
 {
-    struct session session = {.command = command};
+    struct gf_session session = {.command = command};
     enum gf_status status = open_session(&session, error);
     if (!status)
         status = run_batch(&session, error);
