@@ -82,10 +82,10 @@ static bool make_frame(struct bench_report *report, const char *path, unsigned c
     return path ? load_frame(path, frame) : bench_make_frame(frame, WIDTH, HEIGHT);
 }
 
-/* Not only kernels, or some of them. */
+/* Not only kernels, or some of them, or a table of formats. */
 static bool is_whole(void)
 {
-    return !bench_profiled() && !getenv("BENCH_ROWS");
+    return !bench_profiled() && !getenv("BENCH_ROWS") && !getenv("BENCH_FORMATS");
 }
 
 static int finish(struct bench_report *report, const char *results)
@@ -129,7 +129,10 @@ int main(int argc, char **argv)
     if (!getenv("BENCH_NO_NPP"))
         npp_open(WIDTH, HEIGHT, report.npp_version, sizeof report.npp_version);
     report_head(&report);
-    bench_kernels(&report, frame, WIDTH, HEIGHT);
+    if (getenv("BENCH_FORMATS"))
+        bench_formats(&report, frame, WIDTH, HEIGHT);
+    else
+        bench_kernels(&report, frame, WIDTH, HEIGHT);
     npp_close();
     if (is_whole())
         bench_memory(&report, frame, WIDTH, HEIGHT);

@@ -270,21 +270,21 @@ static bool make_file(const char *chain, struct gf_format format, char *text, ch
     return !fclose(file);
 }
 
-static void run_chain(const struct spec *spec, const struct pictures *frames, struct bench_row *row)
+static void run_chain(const char *chain_text, const struct pictures *frames, struct bench_row *row)
 {
     static char text[CHAIN_TEXT];
     struct gf_chain chain;
     struct gf_plan plan;
     struct gf_error error = {0};
     char path[40] = "";
-    const char *const at = strchr(spec->chain, '@');
+    const char *const at = strchr(chain_text, '@');
     const bool has_file = at && (at[1] < '0' || at[1] > '9');
-    if (has_file && !make_file(spec->chain, frames->format, text, path)) {
+    if (has_file && !make_file(chain_text, frames->format, text, path)) {
         bench_fail(row, "cannot write to /tmp", "");
         return;
     }
     if (!has_file)
-        expand(spec->chain, text);
+        expand(chain_text, text);
     const enum gf_status parsed = gf_chain_parse(text, &chain, &error);
     if (has_file)
         unlink(path);
@@ -299,6 +299,28 @@ static void run_chain(const struct spec *spec, const struct pictures *frames, st
         gf_plan_free(&plan);
     }
     gf_chain_free(&chain);
+}
+
+static void name_row(struct bench_row *row, const char *chain, const char *note,
+                     struct gf_format format)
+{
+    static const char *const formats[] = {"", "gray", "graya", "RGB", "RGBA"};
+    const char *const end = strpbrk(chain, "@~"); /* behind an equals sign */
+    snprintf(row->name, sizeof row->name, "%.*s%s", end ? (int)(end - chain) - 1 : 63, chain,
+             end ? end + 1 + strspn(end + 1, "0123456789") : "");
+    snprintf(row->note, sizeof row->note, "%s", note ? note : "");
+    snprintf(row->format, sizeof row->format, "%s%d", formats[format.channels], format.bits);
+}
+
+void bench_chain(const char *chain, const char *note, const struct pictures *frames,
+                 struct bench_row *row)
+{
+    char range[sizeof row->name + sizeof row->note + sizeof row->format + 5];
+    name_row(row, chain, note, frames->format);
+    snprintf(range, sizeof range, "[%s|%s|%s]", row->name, row->note, row->format);
+    gf_nvtx_push(range);
+    run_chain(chain, frames, row);
+    gf_nvtx_pop();
 }
 
 /* ---- NPP beside it ---- */
@@ -335,9 +357,7 @@ static void run_npp(const char *name, const struct pictures *frames, const struc
 
 /* ---- all of them ---- */
 
-/* The frame in that format, twice. */
-static bool make_frames(const unsigned char *frame, struct gf_format format,
-                        struct pictures *frames)
+bool bench_make_frames(const unsigned char *frame, struct gf_format format, struct pictures *frames)
 {
     bool ok = bench_alloc_pictures(frames, format) && frames->pitch == gf_row_bytes(format);
     for (int i = 0; ok && i < BENCH_TURNS; i++)
@@ -345,24 +365,12 @@ static bool make_frames(const unsigned char *frame, struct gf_format format,
     return ok;
 }
 
-static void name_row(struct bench_row *row, const struct spec *spec, struct gf_format format)
+double bench_copy_ms(const struct pictures *from, const struct pictures *to)
 {
-    static const char *const formats[] = {"", "gray", "graya", "RGB", "RGBA"};
-    const char *const end = strpbrk(spec->chain, "@~"); /* behind an equals sign */
-    snprintf(row->name, sizeof row->name, "%.*s%s", end ? (int)(end - spec->chain) - 1 : 63,
-             spec->chain, end ? end + 1 + strspn(end + 1, "0123456789") : "");
-    snprintf(row->note, sizeof row->note, "%s", spec->note ? spec->note : "");
-    snprintf(row->format, sizeof row->format, "%s%d", formats[format.channels], format.bits);
-    row->bar_ms = spec->bar_ms;
-}
-
-static void measure_copy(struct bench_report *report, const struct pictures *frames,
-                         const struct pictures *results)
-{
-    struct bench_copy copy = {.bytes = frames->bytes};
+    struct bench_copy copy = {.bytes = from->bytes};
     for (int i = 0; i < BENCH_TURNS; i++) {
-        copy.src[i] = frames->data[i];
-        copy.dst[i] = results->data[i];
+        copy.src[i] = from->data[i];
+        copy.dst[i] = to->data[i];
     }
     int code = 0;
     gf_nvtx_push("[copy||RGB8]");
@@ -370,27 +378,21 @@ static void measure_copy(struct bench_report *report, const struct pictures *fra
     gf_nvtx_pop();
     const double by_kernel_ms = bench_time(bench_copy_kernel, &copy, &code);
     const double by_runtime_ms = bench_time(bench_copy_device, &copy, &code);
-    report->copy_ms = by_kernel_ms < by_runtime_ms ? by_kernel_ms : by_runtime_ms;
-    report->copy_bytes = 2 * frames->bytes;
+    return by_kernel_ms < by_runtime_ms ? by_kernel_ms : by_runtime_ms;
 }
 
-static void run_spec(struct bench_report *report, const struct spec *spec, struct gf_format format,
+static void run_spec(struct bench_report *report, const struct spec *spec,
                      const struct pictures *frames, const struct pictures *results)
 {
     struct bench_row *const row = &report->row[report->rows++];
-    char range[sizeof row->name + sizeof row->note + sizeof row->format + 5];
-    name_row(row, spec, format);
-    snprintf(range, sizeof range, "[%s|%s|%s]", row->name, row->note, row->format);
-    gf_nvtx_push(range);
-    run_chain(spec, frames, row);
-    gf_nvtx_pop();
+    row->bar_ms = spec->bar_ms;
+    bench_chain(spec->chain, spec->note, frames, row);
     if (spec->npp && !bench_profiled())
         run_npp(spec->npp, frames, results, row);
     report_row(report, row);
 }
 
-/* Whether the environment's BENCH_ROWS, an extended regular expression, is found in the chain. */
-static bool is_wanted(const char *chain)
+bool bench_is_wanted(const char *chain)
 {
     const char *const wanted = getenv("BENCH_ROWS");
     regex_t expression;
@@ -405,10 +407,11 @@ void bench_kernels(struct bench_report *report, const unsigned char *frame, int 
 {
     struct pictures frames = {0}, results = {0}, others = {0};
     const struct gf_format rgb8 = {width, height, 3, 8};
-    if (!make_frames(frame, rgb8, &frames) || !bench_alloc_pictures(&results, rgb8)) {
+    if (!bench_make_frames(frame, rgb8, &frames) || !bench_alloc_pictures(&results, rgb8)) {
         fprintf(stderr, "bench: out of device memory\n");
     } else {
-        measure_copy(report, &frames, &results);
+        report->copy_ms = bench_copy_ms(&frames, &results);
+        report->copy_bytes = 2 * frames.bytes;
         report_rows_head(report);
     }
     for (size_t i = 0;
@@ -416,12 +419,12 @@ void bench_kernels(struct bench_report *report, const unsigned char *frame, int 
         const struct spec *const spec = &specs[i];
         const struct gf_format format =
             spec->channels ? (struct gf_format){width, height, spec->channels, spec->bits} : rgb8;
-        if (!is_wanted(spec->chain))
+        if (!bench_is_wanted(spec->chain))
             continue;
         if (!spec->channels)
-            run_spec(report, spec, format, &frames, &results);
-        else if (make_frames(frame, format, &others))
-            run_spec(report, spec, format, &others, &results);
+            run_spec(report, spec, &frames, &results);
+        else if (bench_make_frames(frame, format, &others))
+            run_spec(report, spec, &others, &results);
         bench_free_pictures(&others);
     }
     bench_free_pictures(&frames);

@@ -83,6 +83,8 @@ bool report_json(const struct bench_report *report, const char *path);
 
 /* kernels.c: every chain of its list, on the frame in device memory. */
 void bench_kernels(struct bench_report *report, const unsigned char *frame, int width, int height);
+/* formats.c: the main chains in several formats, as a table; false without enough memory. */
+bool bench_formats(struct bench_report *report, const unsigned char *frame, int width, int height);
 /* memory.c: the copies over the bus and the pipeline, on the frame in device memory. */
 void bench_memory(struct bench_report *report, const unsigned char *frame, int width, int height);
 /* startup.c: the program's cold start on a small picture. Before this process starts the device. */

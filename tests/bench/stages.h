@@ -15,6 +15,18 @@ struct pictures {
 bool bench_alloc_pictures(struct pictures *pictures, struct gf_format format);
 void bench_free_pictures(struct pictures *pictures);
 size_t bench_picture_bytes(struct gf_format format); /* without padding */
+/* The RGB8 frame in a format, in all turns. */
+bool bench_make_frames(const unsigned char *frame, struct gf_format format,
+                       struct pictures *frames);
+/* The time of the faster copy of the pictures on the device. */
+double bench_copy_ms(const struct pictures *from, const struct pictures *to);
+/* Whether the environment's BENCH_ROWS, an extended regular expression, is found in the chain. */
+bool bench_is_wanted(const char *chain);
+
+/* Names the row and measures the chain, whose files, if it needs any, are made. The note may be
+ * NULL. */
+void bench_chain(const char *chain, const char *note, const struct pictures *frames,
+                 struct bench_row *row);
 
 /* Notes the row's first failure; always false. */
 bool bench_fail(struct bench_row *row, const char *what, const char *why);
