@@ -249,10 +249,13 @@ static void write_cube(FILE *file, struct gf_format format)
 
 static void write_picture(FILE *file, struct gf_format format)
 {
-    fprintf(file, "P6 %d %d 255\n", format.width, format.height);
+    static unsigned char row[1 << 16];
+    const int bytes = 3 * format.width < (int)sizeof row ? 3 * format.width : (int)sizeof row;
+    fprintf(file, "P6 %d %d 255\n", bytes / 3, format.height);
     for (int y = 0; y < format.height; y++) {
-        for (int x = 0; x < 3 * format.width; x++)
-            putc((x * 7 + y * 3 + x * y / 64) & 255, file);
+        for (int x = 0; x < bytes; x++)
+            row[x] = (unsigned char)(x * 7 + y * 3 + x * y / 64);
+        fwrite(row, 1, (size_t)bytes / 3 * 3, file);
     }
 }
 
