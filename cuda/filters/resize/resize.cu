@@ -69,11 +69,11 @@ extern "C" int gf_resize_cuda(const struct gf_launch *launch)
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     const struct gf_format format = launch->out.format;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    const struct resize_args args = args_of(launch, resample);
-    if (gf_resize_is_half(args, resample))
-        return gf_resize_halves(args, stream);
+    if (gf_resize_is_half(launch, resample))
+        return gf_resize_halves(launch, resample);
     if (resample->walk.group)
         return resize_by_walking(launch, resample);
+    const struct resize_args args = args_of(launch, resample);
     if (resample->kernel == GF_RESAMPLE_NEAREST)
         return gf_resize_nearest(args, format.channels * format.bits / 8, stream);
     return gf_resize_tiles(args, resample, stream);

@@ -35,8 +35,8 @@ struct resize_walk {
 };
 
 /* Whether gf_resize_halves() computes the picture, and its launch, of resize_halves.cu. */
-bool gf_resize_is_half(const struct resize_args &args, const struct gf_resample *resample);
-int gf_resize_halves(const struct resize_args &args, cudaStream_t stream);
+bool gf_resize_is_half(const struct gf_launch *launch, const struct gf_resample *resample);
+int gf_resize_halves(const struct gf_launch *launch, const struct gf_resample *resample);
 
 /* Launch the kernels of resize_nearest.cu, resize_tile.cu and resize_walk_*.cu. All return a
  * cudaError_t. */
