@@ -246,8 +246,9 @@ template <int C> static __device__ void edge_pixel_at(const struct halves &args,
         edge_pixel<C>(args, at % args.out_width, y);
 }
 
+/* Linearly, five blocks hide more than four, for which the compiler would take all registers. */
 template <int KERNEL, int C>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(THREADS, KERNEL == GF_RESAMPLE_LINEAR ? 5 : 1)
     halves_kernel(const __grid_constant__ struct halves args)
 {
     constexpr bool LINEAR = KERNEL == GF_RESAMPLE_LINEAR, NEAREST = KERNEL == GF_RESAMPLE_NEAREST;
