@@ -38,7 +38,7 @@ static const struct spec specs[] = {
     {"convolve=@5", "5x5", "convolve5", 0.12, 0, 0},
     {"convolve=@31", "31x31", "convolve31", 1.5, 0, 0},
     {"convolve=~5", "5x5 fractions", NULL, 0.18, 0, 0},
-    {"convolve=~31", "31x31 fractions", NULL, 8, 0, 0},
+    {"convolve=~31", "31x31 fractions", NULL, 4, 0, 0},
     {"sobel", NULL, "gradient", 0.088, 0, 0},
     {"sobel=kernel=scharr", NULL, NULL, 0, 0, 0},
     {"canny=15:25", NULL, NULL, 0.60, 0, 0}, /* the frame has no steep edges */

@@ -16,17 +16,18 @@ static int exact_result(const struct gf_convolve *convolve, const unsigned char 
 
 /* The result of the whole numbers' sums, in 1/256 and rounded down, as kernels make it. */
 static int near_result(const struct gf_convolve *convolve, const unsigned char *window, int digits,
-                       const short *number, const struct gf_convolve_digits *end)
+                       bool brief, const short *number, const struct gf_convolve_digits *end)
 {
-    float first = (float)GF_CONVOLVE_START, last = first, v = end->shift;
+    int first = brief ? (int)GF_CONVOLVE_START : 0, last = first;
+    float v = end->shift;
     for (int i = 0; i < convolve->width * convolve->height; i++) {
         const int low = digits == 1 ? number[i] : (signed char)number[i];
-        last += (float)(low * window[i]);
-        first += (float)((number[i] - low) / 256 * window[i]);
+        last += low * window[i];
+        first += (number[i] - low) / 256 * window[i];
     }
     if (digits == 2)
-        v = fmaf(first, end->high, v);
-    v = fmaf(last, end->scale, v);
+        v = fmaf((float)first, end->high, v);
+    v = fmaf((float)last, end->scale, v);
     v = v > 0 ? v < 1 ? v : 1 : 0;
     return (int)floor(((double)v * 255 + 0.5) * 256);
 }
@@ -35,23 +36,25 @@ struct tally {
     int certain, doubtful, others; /* others: in doubt, and rounded otherwise than by the CPU */
 };
 
-static void try_windows(const struct gf_convolve *convolve, int digits, uint64_t *random,
-                        struct tally *tally)
+static void try_windows(const struct gf_convolve *convolve, int digits, bool brief,
+                        uint64_t *random, struct tally *tally)
 {
-    short number[25];
-    unsigned char window[25];
+    enum { MOST = GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX };
+    const int count = convolve->width * convolve->height, windows = brief ? 3000 : 400;
+    short number[MOST];
+    unsigned char window[MOST];
     struct gf_convolve_digits end;
-    const double share = gf_convolve_digits_of(convolve, digits, number, &end);
+    const double share = gf_convolve_digits_of(convolve, digits, brief, number, &end);
     if (share > 0.05)
         return;
-    for (int i = 0; i < convolve->width * convolve->height; i++)
+    for (int i = 0; i < count; i++)
         assert_in_range(abs(number[i]), 0, digits == 1 ? 127 : 32639);
-    for (int i = 0; i < 3000; i++) {
+    for (int i = 0; i < windows; i++) {
         const int same = random_below(random, 256);
-        for (int k = 0; k < 25; k++)
+        for (int k = 0; k < count; k++)
             window[k] = (unsigned char)(i % 3 ? random_below(random, 256) : same);
         const int right = exact_result(convolve, window);
-        const int near = near_result(convolve, window, digits, number, &end);
+        const int near = near_result(convolve, window, digits, brief, number, &end);
         const bool doubt = ((near & 255) | (int)(end.zone & 255)) == 255;
         if (!doubt && near / 256 != right)
             fail_msg("%d digits, divisor %g, bias %g: %d, not %g", digits,
@@ -83,7 +86,7 @@ static void test_digits(void **state)
         if (sum < 0.02f)
             continue;
         for (int digits = decimals ? 1 : 2; digits <= 2; digits++)
-            try_windows(&convolve, digits, &random, &tally[digits - 1]);
+            try_windows(&convolve, digits, true, &random, &tally[digits - 1]);
     }
     for (int i = 0; i < 2; i++) {
         assert_true(tally[i].certain > 100000);
@@ -92,24 +95,43 @@ static void test_digits(void **state)
     }
 }
 
+/* Large matrices, whose sums are not brief: floats with many roundings on the CPU. */
+static void test_large(void **state)
+{
+    struct tally tally = {0};
+    uint64_t random = 2;
+    for (int round = 0; round < 24; round++) {
+        struct gf_convolve convolve = {.width = 31, .height = 11 + 10 * (round % 3)};
+        convolve.bias = (float)(round % 4 * 5);
+        for (int i = 0; i < convolve.width * convolve.height; i++) {
+            convolve.weight[i] = (float)(random_below(&random, 100000) - round % 2 * 20000) / 7e4f;
+            convolve.divisor += convolve.weight[i];
+        }
+        try_windows(&convolve, 2, false, &random, &tally);
+    }
+    assert_true(tally.certain > 8000);
+    assert_true(tally.doubtful > 100 && tally.doubtful < tally.certain / 20);
+}
+
 /* Matrices that have no such numbers. */
 static void test_none(void **state)
 {
     short number[25];
     struct gf_convolve_digits end;
     struct gf_convolve convolve = {.width = 5, .height = 5, .divisor = 1};
-    assert_true(gf_convolve_digits_of(&convolve, 2, number, &end) >= 1); /* all are 0 */
+    assert_true(gf_convolve_digits_of(&convolve, 2, true, number, &end) >= 1); /* all are 0 */
     for (int i = 0; i < 25; i++)
         convolve.weight[i] =
             1.0f + (float)i / 7.3f; /* sums that a divisor of 1 does not bring back */
-    assert_true(gf_convolve_digits_of(&convolve, 1, number, &end) > 0.5);
+    assert_true(gf_convolve_digits_of(&convolve, 1, true, number, &end) > 0.5);
     convolve.divisor = 100;
-    assert_true(gf_convolve_digits_of(&convolve, 1, number, &end) > 0.05);
-    assert_true(gf_convolve_digits_of(&convolve, 2, number, &end) < 0.05);
+    assert_true(gf_convolve_digits_of(&convolve, 1, true, number, &end) > 0.05);
+    assert_true(gf_convolve_digits_of(&convolve, 2, true, number, &end) < 0.05);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_digits), cmocka_unit_test(test_none)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_digits), cmocka_unit_test(test_large),
+                                       cmocka_unit_test(test_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,8 +240,10 @@ extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
         return launch_bytes_best<fuse_none>(launch, convolve, bytes);
     if (const int digits = convolve_near_is_faster(launch, convolve, &near))
         return launch_convolve_near<fuse_none>(launch, digits, near);
-    return convolve_mma_is_faster(launch, convolve) ? gf_convolve_tensor_cuda(launch)
-                                                    : gf_convolve_tiled_cuda(launch);
+    if (convolve_mma_is_faster(launch, convolve))
+        return gf_convolve_tensor_cuda(launch);
+    return convolve_large_is_faster(launch, convolve, &near) ? launch_convolve_large(launch, near)
+                                                             : gf_convolve_tiled_cuda(launch);
 }
 
 extern "C" int gf_convolve_fused_cuda(const struct gf_launch *launch)

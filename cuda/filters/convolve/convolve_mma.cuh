@@ -42,7 +42,8 @@ struct convolve_mma_args : strip_args {
     float scale, divisor, reciprocal, bias; /* `reciprocal` is 0 if a division is needed */
     struct bytes_end end;                   /* used by END_QUICK */
     struct gf_convolve_digits near;         /* used by END_NEAR */
-    float fraction[NEAR_SIDE][NEAR_SIDE];
+    float fraction[NEAR_SIDE][NEAR_SIDE];   /* used by END_NEAR of small matrices */
+    const float *real;                      /* on the device; used by END_NEAR of large ones */
     short weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX];
 };
 
@@ -77,7 +78,7 @@ struct convolve_matrix {
 template <class Shape> struct convolve_tables {
     uint4 pair[Shape::OFFSETS][Shape::DIGITS][WARP];
     uint2 last[Shape::SMALL ? 1 : Shape::OFFSETS][Shape::DIGITS][WARP];
-    struct near_doubts doubts[Shape::SMALL ? Shape::WARPS : 1];
+    struct near_doubts doubts[Shape::WARPS];
 };
 
 template <class Shape>
@@ -159,7 +160,6 @@ static __device__ __forceinline__ void add_column(unsigned sum[4],
 template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
     static constexpr bool QUICK = END == END_QUICK, NEAR = END == END_NEAR;
     static_assert(!QUICK || Shape::DIGITS == 1, "the weights of bytes_fit()");
-    static_assert(!NEAR || Shape::SMALL, "sums below 2^22");
     typedef convolve_tables<Shape> tables;
     typedef Fuse_ Fuse;
     typedef unsigned step_sums[Shape::CHANNELS][2][Shape::DIGITS][4];
@@ -196,7 +196,7 @@ template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
 #pragma unroll
         for (int i = 0; i < Shape::CHANNELS * 2 * DIGITS * 4; i++)
             sum[i / (8 * DIGITS)][i / (4 * DIGITS) % 2][i / 4 % DIGITS][i % 4] =
-                END == END_EXACT ? 0 : BYTES_START;
+                END == END_EXACT || !Shape::SMALL ? 0 : BYTES_START; /* small ones: below 2^22 */
     }
     /* Adds the products offset by offset: an odd pixel's operand for one offset is an even pixel's
      * operand for the next offset. */
@@ -254,7 +254,8 @@ template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
     {
         const unsigned first = sum[0][e];
         if (NEAR)
-            return finish_near<Shape::DIGITS>(args.near, first, sum[Shape::DIGITS - 1][e]);
+            return finish_near<Shape::DIGITS, Shape::SMALL>(args.near, first,
+                                                            sum[Shape::DIGITS - 1][e]);
         if (QUICK)
             return finish_bytes(args.end, (int)first);
         return finish_sum(
@@ -294,7 +295,7 @@ template <class Shape, convolve_end END, class Fuse_> struct convolve_state {
         const unsigned *const from =
             operands + (2 * warp + t) * Shape::OCTET + 2 * (2 * g + Shape::BASE);
         unsigned doubt[DOUBT_WORDS(WORDS)] = {};
-#pragma unroll(Shape::SMALL ? Shape::STEPS : 1)
+#pragma unroll(Shape::SMALL || NEAR ? Shape::STEPS : 1)
         for (int step = 0; step < Shape::STEPS; step++) {
             step_sums sum;
             start_sums(sum);

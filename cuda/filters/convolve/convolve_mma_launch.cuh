@@ -65,11 +65,36 @@ static int convolve_near_fit(const struct gf_launch *launch, const struct gf_con
         args->fraction[i / args->width][i % args->width + (NEAR_SIDE - args->width) / 2] =
             convolve->weight[i];
     for (int digits = 1; digits <= 2; digits++) {
-        if (gf_convolve_digits_of(convolve, digits, args->weight, &args->near) <=
+        if (gf_convolve_digits_of(convolve, digits, true, args->weight, &args->near) <=
             digits * DIGIT_DOUBT_MAX)
             return digits;
     }
     return 0;
+}
+
+/* Sets the arguments for near sums of a large matrix. Returns whether these kernels accept it and
+ * are faster. */
+static bool convolve_large_is_faster(const struct gf_launch *launch,
+                                     const struct gf_convolve *convolve, convolve_mma_args *args)
+{
+    typedef convolve_shape<3, 2, false, 2, 1, 8> shape;
+    const struct gf_format format = launch->in.format;
+    int most;
+    if (format.bits != 8 || gf_has_alpha(format) ||
+        convolve->width * convolve->height < NEAR_LARGE_MIN || !gf_convolve_is_normal(convolve) ||
+        !strips_are_faster((const void *)convolve_mma_kernel<shape, 1, END_NEAR>))
+        return false;
+    *args = convolve_mma_args_of(launch, convolve, &most);
+    args->real = ((const struct gf_convolve *)launch->constants)->weight;
+    return gf_convolve_digits_of(convolve, 2, false, args->weight, &args->near) <= LARGE_DOUBT_MAX;
+}
+
+static int launch_convolve_large(const struct gf_launch *launch, convolve_mma_args &args)
+{
+    typedef convolve_shape<1, 2, false, 4, 2, 8> gray;
+    typedef convolve_shape<3, 2, false, 2, 1, 8> rgb;
+    return args.p.channels == 1 ? launch_convolve_shape<gray, 1, END_NEAR>(launch, args)
+                                : launch_convolve_shape<rgb, 1, END_NEAR>(launch, args);
 }
 
 /* Launches the kernel for a matrix that convolve_near_fit() accepts, with its number of digits and

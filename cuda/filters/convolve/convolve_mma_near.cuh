@@ -9,11 +9,14 @@
 #include "cuda/filters/convolve/convolve_bytes.cuh"
 #include "filters/convolve/convolve.h"
 
-enum { NEAR_SIDE = 5 }; /* the side of the largest matrix; smaller ones are padded with zeros */
+enum { NEAR_SIDE = 5 }; /* the side of the largest small matrix; others are padded with zeros */
+
+/* The fewest weights of a large matrix for which its products are faster than sums in float. */
+enum { NEAR_LARGE_MIN = 121 };
 
 /* The largest share of doubtful results, for each digit; with more of them, computing them again
  * would take too long. */
-static const double DIGIT_DOUBT_MAX = 2.0 / 256;
+static const double DIGIT_DOUBT_MAX = 2.0 / 256, LARGE_DOUBT_MAX = 8.0 / 256;
 
 /* The places of the doubtful results that a warp computes again together. */
 struct near_doubts {
@@ -27,14 +30,14 @@ static constexpr __host__ __device__ int DOUBT_WORDS(int words)
 }
 
 /* Returns the result in byte 1, and its fraction in byte 0. */
-template <int DIGITS>
+template <int DIGITS, bool BRIEF>
 static __device__ __forceinline__ unsigned finish_near(const struct gf_convolve_digits &end,
                                                        unsigned first, unsigned last)
 {
     float v = end.shift;
     if (DIGITS == 2)
-        v = __fmaf_rn(__uint_as_float(first), end.high, v);
-    v = __saturatef(__fmaf_rn(__uint_as_float(last), end.scale, v));
+        v = __fmaf_rn(BRIEF ? __uint_as_float(first) : (float)(int)first, end.high, v);
+    v = __saturatef(__fmaf_rn(BRIEF ? __uint_as_float(last) : (float)(int)last, end.scale, v));
     return __float_as_uint(__fmaf_rz(v, 255.0f, 32768.5f));
 }
 
@@ -45,6 +48,18 @@ static __device__ __forceinline__ void note_doubts(unsigned *doubt, int w, unsig
 {
     const unsigned found = (0xFEFEFEFEu - fractions) & fractions & 0x80808080u;
     doubt[w / 8] |= found >> (7 - w % 8);
+}
+
+/* Adds a row of samples times `count` weights, in the CPU's order. */
+template <class Shape, int UNROLLED>
+static __device__ __forceinline__ float add_again(float sum, const unsigned char *operands, int row,
+                                                  const float *weight, int count)
+{
+    const unsigned char *const line = operands + row / 8 * (4 * Shape::OCTET) + row % 8;
+#pragma unroll(UNROLLED)
+    for (int i = 0; i < count; i++)
+        sum = sum + weight[i] * (__uint_as_float(0x4B000000u | line[8 * i]) - 8388608.0f);
+    return sum;
 }
 
 /* Computes the result again that bit number `bit` of `lane`'s doubts marks. Weights of 0 add
@@ -58,19 +73,19 @@ static __device__ __forceinline__ void make_again(const Args &args, const unsign
     const int w = bit / 32 * 8 + bit % 8, sample = w % CHANNELS * 4 + bit % 32 / 8;
     const int step = w / CHANNELS / 2, t = lane % 4;
     const int row = threadIdx.x / WARP * STEP_SIDE + w / CHANNELS % 2 * 8 + lane / 4;
-    const int column = step * STEP_SIDE + 4 * t + sample / CHANNELS + Shape::BASE;
+    const int column = step * STEP_SIDE + 4 * t + sample / CHANNELS + Shape::BASE +
+                       (Shape::SMALL ? 0 : Shape::CENTRE - args.width / 2);
     const unsigned char *const bytes = /* turn_box() defines the order of the operands */
         (const unsigned char *)(operands + 2 * (sample % CHANNELS * Shape::PIXELS + column));
     float sum = 0.0f;
+    if constexpr (Shape::SMALL) {
 #pragma unroll
-    for (int j = 0; j < NEAR_SIDE; j++) {
-        const unsigned char *const line =
-            bytes + (row + j) / 8 * (4 * Shape::OCTET) + (row + j) % 8;
-#pragma unroll
-        for (int i = 0; i < NEAR_SIDE; i++) {
-            const float v = __uint_as_float(0x4B000000u | line[8 * i]) - 8388608.0f;
-            sum = sum + args.fraction[j][i] * v;
-        }
+        for (int j = 0; j < NEAR_SIDE; j++)
+            sum = add_again<Shape, NEAR_SIDE>(sum, bytes, row + j, args.fraction[j], NEAR_SIDE);
+    } else {
+#pragma unroll 1
+        for (int j = 0; j < args.height; j++)
+            sum = add_again<Shape, 8>(sum, bytes, row + j, args.real + j * args.width, args.width);
     }
     const unsigned result =
         round_bits(gf_convolve_finish(sum, args.divisor, args.bias), 255.0f) & 255;

@@ -53,14 +53,15 @@ static inline int gf_convolve_whole(const float *weight, int count, int *most)
 }
 
 /* Bounds the difference between two 8-bit results before rounding, in samples. One is the CPU's.
- * The other is computed by fused multiply-adds in the same order, and divided and shifted by one
- * more fused multiply-add, in units of 255. Each operation has a relative rounding error of at most
- * u = 2^-24. Let A_k = 255 (|w_1| + .. + |w_k|), which no partial sum exceeds. The error of the
- * CPU's products and sums is at most u (A_n + A_1 + .. + A_n); the error of the fused sums is at
- * most u (A_1 + .. + A_n). The CPU then rounds q = s / d, q + b, and the sum with a half; the fused
- * operation rounds 1 / d, b, and the sum of both. One per cent is added for terms of the order of
- * u^2. All numbers must be normal floats (see gf_convolve_is_normal()). */
-static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
+ * The other is computed by fused multiply-adds in the same order (sums_rounded is 2) or exactly
+ * (1), and divided and shifted by one more fused multiply-add, in units of 255. Each operation has
+ * a relative rounding error of at most u = 2^-24. Let A_k = 255 (|w_1| + .. + |w_k|), which no
+ * partial sum exceeds. The error of the CPU's products and sums is at most u (A_n + A_1 + .. +
+ * A_n); the error of the fused sums is at most u (A_1 + .. + A_n). The CPU then rounds q = s / d, q
+ * + b, and the sum with a half; the fused operation rounds 1 / d, b, and the sum of both. One per
+ * cent is added for terms of the order of u^2. All numbers must be normal floats (see
+ * gf_convolve_is_normal()). */
+static inline double gf_convolve_doubt_of(const struct gf_convolve *convolve, int sums_rounded)
 {
     const double u = 1.0 / 16777216, d = fabs((double)convolve->divisor);
     const double b = fabs((double)convolve->bias);
@@ -69,8 +70,13 @@ static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
         reach += 255 * fabs((double)convolve->weight[i]);
         reaches += convolve->weight[i] != 0 ? reach : 0;
     }
-    const double sums = u * (reach + 2 * reaches), q = (reach + sums) / d;
+    const double sums = u * (reach + sums_rounded * reaches), q = (reach + sums) / d;
     return 1.01 * (sums / d + u * (4 * q + 3 * b + 258));
+}
+
+static inline double gf_convolve_doubt(const struct gf_convolve *convolve)
+{
+    return gf_convolve_doubt_of(convolve, 2);
 }
 
 /* The interval that contains the CPU's result, in units of 255. It extends from sum * scale + low
@@ -91,8 +97,9 @@ static inline struct gf_convolve_near gf_convolve_near_of(const struct gf_convol
 
 /* Factors for sums with integer weights that are close to the real weights times a scale. An
  * integer is one signed digit of 8 bits, or two digits whose sums are computed separately, with the
- * upper digit in `first`. Sums start at GF_CONVOLVE_START as floats, so that (first * high + last
- * scale) + shift is the lower end of the interval that contains the CPU's result, in units of 255.
+ * upper digit in `first`. Sums start at GF_CONVOLVE_START as floats if they are short, and become
+ * floats at the end if they are not, so that (first * high + last * scale) + shift is the lower end
+ * of the interval that contains the CPU's result, in units of 255.
  * This number is clamped, multiplied by 255, increased by a half, and rounded down to 1/256. Its
  * integer part is certainly the result, unless all fraction bits outside `zone` are set. */
 struct gf_convolve_digits {
@@ -127,15 +134,15 @@ static inline double gf_convolve_scale(const struct gf_convolve *convolve, int m
 
 /* Computes integers of 1 or 2 digits, and the factors for their sums. Returns the share of samples
  * whose result is uncertain, or 1 if that share is too large. `off` is the error that the integers
- * cause. `own` is the error of the three float operations: each rounds by at most 2^-24 of the
- * sums' scaled start, or of 1. */
+ * cause. `own` is the error of the float operations: each rounds by at most 2^-24 of the sums'
+ * scaled start, or of the sums themselves, or of 1. Sums that are not `brief` may pass 2^22. */
 static inline double gf_convolve_digits_of(const struct gf_convolve *convolve, int digits,
-                                           short *number, struct gf_convolve_digits *end)
+                                           int brief, short *number, struct gf_convolve_digits *end)
 {
     const double scale = digits == 1 ? gf_convolve_scale(convolve, 127, 127)
                                      : gf_convolve_scale(convolve, 32639, 32);
-    const double divisor = (double)convolve->divisor, doubt = gf_convolve_doubt(convolve);
-    double low = 0, high = 0;
+    const double divisor = (double)convolve->divisor, doubt = gf_convolve_doubt_of(convolve, 1);
+    double low = 0, high = 0, reach = fabs((double)convolve->bias) / 255;
     if (scale == 0)
         return 1;
     for (int i = 0; i < convolve->width * convolve->height; i++) {
@@ -143,11 +150,13 @@ static inline double gf_convolve_digits_of(const struct gf_convolve *convolve, i
         const double off = ((double)convolve->weight[i] - whole / scale) * 255 / divisor;
         number[i] = (short)whole;
         *(off > 0 ? &high : &low) += off;
+        reach += fabs(whole / scale / divisor) + 128 / scale / fabs(divisor);
     }
     end->scale = (float)(1 / (255 * scale * divisor));
     end->high = 256 * end->scale;
-    const double start = GF_CONVOLVE_START * (double)end->scale * (digits == 1 ? 1 : 257);
-    const double own = 255 * (2 * fabs(start) + 4) / 16777216;
+    const double start =
+        brief ? GF_CONVOLVE_START * (double)end->scale * (digits == 1 ? 1 : 257) : 0;
+    const double own = 255 * ((brief ? 2 * fabs(start) : 6 * reach) + 4) / 16777216;
     end->shift = (float)(((double)convolve->bias + low - doubt - own) / 255 - start);
     int zone = 1;
     while (zone < 256 && zone < 256 * (high - low + 2 * doubt + 2 * own) + 0.01)
