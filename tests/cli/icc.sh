@@ -195,6 +195,10 @@ for chain in tonemap icc=srgb ''; do
     same toned.ppm out.ppm
 done
 stderr_is 'gpufilter: warning: out.ppm: its format has no HDR: the colours become those of sRGB (tonemap)'
+run 0 gpufilter --explain -i pq.png -o out.ppm blur
+stdout_has 'tonemap: reads and writes '
+run 0 gpufilter --explain -i pq.png -o out.png blur
+! grep -q tonemap stdout || problem "$(cat stdout)"
 run 0 gpufilter -i pq.png -o out.png thumbnail=20
 silent
 ! grep -qa cICP out.png || problem "a cICP chunk is left"

@@ -282,6 +282,22 @@ static void test_palettes(void **state)
         wanted[4 * i + 3] = i * 80;
     }
     check(&(struct kind){PALETTE, 8, 2, UNSIGNED, false, 2, palette}, 2, values, 4, 8, wanted, 0);
+    for (int bits = 1; bits <= 15; bits++) {
+        const int most = (1 << bits) - 1;
+        const bool deep = bits > 8;
+        for (int i = 0; i < 4; i++) {
+            values[2 * i] = i % 2 * most;
+            values[2 * i + 1] = i / 2 * most - (i == 3 && bits > 1);
+            for (int c = 0; c < 3; c++) {
+                const unsigned colour = palette[(most + 1) * c + (int)values[2 * i]];
+                wanted[4 * i + c] = deep ? colour : floor(colour / 257. + 0.5);
+            }
+            wanted[4 * i + 3] = floor(values[2 * i + 1] * (deep ? 65535 : 255) / most + 0.5);
+        }
+        for (int separate = 0; separate < 2; separate++)
+            check(&(struct kind){PALETTE, (unsigned)bits, 2, UNSIGNED, separate, 2, palette}, 2,
+                  values, 4, deep ? 16 : 8, wanted, 0);
+    }
     for (int bits = 12; bits <= 16; bits += 4) {
         const int most = (1 << bits) - 1;
         for (int i = 0; i < 4; i++) {
@@ -305,17 +321,12 @@ static void test_beyond(void **state)
     }
 }
 
-/* YCbCr without JPEG, two luminances by two for each chroma: what CCIR 601 says. */
-static void test_ycbcr(void **state)
+/* Writes YCbCr of 4x2 whose chroma each is for two luminances by `down`. */
+static void write_ycbcr(const unsigned char blocks[12], unsigned down)
 {
-    static const unsigned char blocks[] = {50, 100, 150, 200, 90, 160, 128, 128, 0, 255, 128, 128};
-    static const int at[8][3] = {{50, 90, 160},  {100, 90, 160}, {128, 128, 128}, {128, 128, 128},
-                                 {150, 90, 160}, {200, 90, 160}, {0, 128, 128},   {255, 128, 128}};
-    const struct gf_options options = plain_options();
     struct tiff tiff = {0};
-    struct picture back;
     begin(&tiff);
-    append(&tiff.bytes, blocks, sizeof blocks);
+    append(&tiff.bytes, blocks, 12);
     tag1(&tiff, 256, 4);
     tag1(&tiff, 257, 2);
     tag(&tiff, 258, SHORT, 3, (unsigned[]){8, 8, 8});
@@ -325,10 +336,21 @@ static void test_ycbcr(void **state)
     tag1(&tiff, 274, 6); /* the orientation must not turn the rows */
     tag1(&tiff, 277, 3);
     tag1(&tiff, 278, 2);
-    tag1(&tiff, 279, sizeof blocks);
-    tag(&tiff, 530, SHORT, 2, (unsigned[]){2, 2});
+    tag1(&tiff, 279, 12);
+    tag(&tiff, 530, SHORT, 2, (unsigned[]){2, down});
     add_page(&tiff);
     write_file(&tiff);
+}
+
+/* YCbCr without JPEG, two luminances by two for each chroma: what CCIR 601 says. */
+static void test_ycbcr(void **state)
+{
+    static const unsigned char blocks[] = {50, 100, 150, 200, 90, 160, 128, 128, 0, 255, 128, 128};
+    static const int at[8][3] = {{50, 90, 160},  {100, 90, 160}, {128, 128, 128}, {128, 128, 128},
+                                 {150, 90, 160}, {200, 90, 160}, {0, 128, 128},   {255, 128, 128}};
+    const struct gf_options options = plain_options();
+    struct picture back;
+    write_ycbcr(blocks, 2);
     if (decode(in_folder("a.tif"), &options, &back))
         fail_msg("%s", failure.text);
     assert_int_equal(back.metadata.orientation, 6);
@@ -339,6 +361,9 @@ static void test_ycbcr(void **state)
             assert_true(fabs(back.data[3 * i + c] - fmin(fmax(rgb[c], 0), 255)) <= 1.5);
     }
     free_picture(&back);
+    write_ycbcr(blocks, 4); /* no decoder has that */
+    assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_ERROR_INPUT);
+    assert_non_null(strstr(failure.text, "can not handle"));
 }
 
 /* Old-style JPEG: a JPEG file within the TIFF, which two tags find. */

@@ -1,4 +1,6 @@
 /* Colours that libtiff converts to 8 bits for a screen. */
+#include <stdio.h>
+
 #include "codec/tiff/tiff_source.h"
 
 /* Converts the rows of the band to pixels, the first row first. */
@@ -8,8 +10,10 @@ static bool fill_raster(struct gf_tiff_source *tiff)
     char why[1024] = "";
     TIFFRGBAImage image;
     gf_tiff_begin(handle);
-    if (!gf_tiff.TIFFRGBAImageBegin(&image, handle->tiff, 1, why))
+    if (!gf_tiff.TIFFRGBAImageBegin(&image, handle->tiff, 1, why)) {
+        snprintf(handle->why, sizeof handle->why, "%s", why);
         return false;
+    }
     image.req_orientation = image.orientation; /* libtiff must not flip the rows */
     image.row_offset = tiff->band_first;
     const bool done = gf_tiff.TIFFRGBAImageGet(

@@ -119,6 +119,20 @@ static void make_rgb(const struct gf_tiff_layout *layout, const struct scratch *
     }
 }
 
+/* Scales alpha beside the index of a palette, which has kept its value as the index has. */
+static void scale_alpha(const struct gf_tiff_layout *layout, void *pixels, int count)
+{
+    uint8_t *const narrow = pixels;
+    uint16_t *const words = pixels;
+    const unsigned most = (1u << layout->bits) - 1;
+    for (int i = 3; i < 4 * count; i += 4) {
+        if (layout->format.bits == 8)
+            narrow[i] = (uint8_t)((narrow[i] * 255u + most / 2) / most);
+        else
+            words[i] = (uint16_t)((words[i] * 65535u + most / 2) / most);
+    }
+}
+
 /* Copies RGB, and alpha from the file's samples. */
 static void join_alpha(const struct gf_tiff_layout *layout, const unsigned char *rgb,
                        const unsigned char *samples, unsigned char *dst, int pixels)
@@ -129,10 +143,12 @@ static void join_alpha(const struct gf_tiff_layout *layout, const unsigned char 
         return;
     }
     samples += bytes * (size_t)layout->alpha_at;
-    for (int i = 0; i < pixels; i++, dst += 4 * bytes, rgb += 3 * bytes, samples += step) {
-        memcpy(dst, rgb, 3 * bytes);
-        memcpy(dst + 3 * bytes, samples, bytes);
+    for (size_t i = 0; i < (size_t)pixels; i++, samples += step) {
+        memcpy(dst + 4 * bytes * i, rgb + 3 * bytes * i, 3 * bytes);
+        memcpy(dst + 4 * bytes * i + 3 * bytes, samples, bytes);
     }
+    if (layout->colour == GF_TIFF_PALETTE && layout->bits != layout->format.bits)
+        scale_alpha(layout, dst, pixels);
 }
 
 /* Unpacks the planes of a row and interleaves their samples. */

@@ -240,20 +240,35 @@ double gf_explain_seconds(const struct gf_explanation *explanation, bool togethe
     return seconds;
 }
 
-/* Whether the output's name determines a format without alpha. */
-static bool drops_alpha(const char *output, const struct gf_options *options,
-                        enum gf_file_format content)
+/* Returns the format that the output's name says, or GF_FILE_AUTO. */
+static enum gf_file_format named_format(const char *output, const struct gf_options *options,
+                                        enum gf_file_format content)
 {
-    const struct gf_format rgba = {.width = 1, .height = 1, .channels = 4, .bits = 8};
     enum gf_file_format format;
-    return output && !gf_sink_format(output, options, content, &format, NULL) &&
-           gf_format_in_file(format, rgba).channels < rgba.channels;
+    return output && !gf_sink_format(output, options, content, &format, NULL) ? format
+                                                                              : GF_FILE_AUTO;
+}
+
+/* Makes the plan, again if the result has HDR colours that the format cannot name. */
+static enum gf_status make_plan(const struct gf_pipeline *pipeline, struct gf_format in,
+                                enum gf_file_format format, struct gf_plan_request *request,
+                                struct gf_plan *plan, struct gf_error *error)
+{
+    const struct gf_chain *const chain = gf_pipeline_chain(pipeline);
+    const enum gf_status status = gf_plan_make_for(chain, in, request, plan, error);
+    if (status || !plan->icc.hdr[1] || gf_format_names_hdr(format) ||
+        gf_pipeline_options(pipeline)->lossless)
+        return status;
+    gf_plan_free(plan);
+    request->to_srgb = true;
+    return gf_plan_make_for(chain, in, request, plan, error);
 }
 
 static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_source *source,
-                                     bool opaque, struct gf_explanation *explanation,
+                                     enum gf_file_format format, struct gf_explanation *explanation,
                                      struct gf_error *error)
 {
+    const struct gf_format rgba = {.width = 1, .height = 1, .channels = 4, .bits = 8};
     static struct gf_sink unused; /* the layout only tests that there is a sink */
     struct gf_backend *backend = NULL;
     struct gf_plan plan;
@@ -262,11 +277,10 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     enum gf_status status = gf_pipeline_start(pipeline, &backend, &explanation->on_cuda, error);
     const struct gf_options options = gf_pipeline_resolved(pipeline);
     struct gf_plan_request request = gf_pipeline_request(pipeline, source);
-    request.opaque = opaque;
+    request.opaque = !gf_has_alpha(gf_format_in_file(format, rgba));
     explanation->reduction = request.reduction;
     if (!status)
-        status =
-            gf_plan_make_for(gf_pipeline_chain(pipeline), source->format, &request, &plan, error);
+        status = make_plan(pipeline, source->format, format, &request, &plan, error);
     if (status)
         return status;
     gf_spans_init(&spans);
@@ -345,7 +359,7 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
     if (!status)
         status = gf_source_open(opened, &settled, &source, error);
     if (!status)
-        status = explain_source(pipeline, source, drops_alpha(output, &settled, source->file),
+        status = explain_source(pipeline, source, named_format(output, &settled, source->file),
                                 explanation, error);
     if (source)
         source->close(source);
