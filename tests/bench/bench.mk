@@ -86,8 +86,11 @@ $(BENCH_JPEG): $(BUILD)/tests/bench/jpeg/jpeg.o $(BUILD)/tests/bench/device.o $(
 
 bench-jpeg: $(PROGRAM) $(BENCH_JPEG) $(BUILD)/draw-page ## the GPU's JPEG decoder and encoder alone: a table and JSON
 	@bash tests/bench/jpeg/jpeg.sh $(BENCH_JPEG) $(BUILD)/draw-page $(PROGRAM)
+
+bench-peers: $(PROGRAM) $(LIB_SO) $(BENCH_GPU) $(BENCH_JPEG) ## kernels and the JPEG codec beside CV-CUDA's, cuCIM's, kornia's, nvImageCodec's and NPP's: a table and JSON
+	@bash tests/bench/peers/gpu/peers.sh $(BENCH_GPU) $(BENCH_JPEG) $(PROGRAM) $(LIB_SO)
 else
-bench-jpeg:
+bench-jpeg bench-peers:
 	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
 
@@ -104,6 +107,6 @@ endif
 bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
 	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-filters bench-thumbnail bench-gpu bench-formats bench-limits bench-jpeg bench-png compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-filters bench-thumbnail bench-gpu bench-formats bench-limits bench-jpeg bench-peers bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))

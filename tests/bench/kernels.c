@@ -169,6 +169,8 @@ static const struct spec specs[] = {
     {"sobel", NULL, NULL, 0, 3, 16},
     {"equalize", "luma", NULL, 0.025, 1, 8},
     {"equalize", "luma", NULL, 0, 3, 16},
+    {"clahe", "8x8 tiles", NULL, 0, 1, 8},
+    {"threshold=otsu", NULL, NULL, 0, 1, 8},
     {"flatten", NULL, NULL, 0, 4, 8},
     {"transpose", NULL, NULL, 0, 1, 8},
     {"transpose", NULL, NULL, 0, 4, 8},

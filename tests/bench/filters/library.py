@@ -64,17 +64,20 @@ class Pipeline:
     def close(self):
         self.calls.gf_pipeline_close(self.pipeline)
 
+    def shape(self, picture):
+        """Rows, columns and, where there are several, channels of the result."""
+        wanted = Format()
+        self._check(self.calls.gf_pipeline_format(self.pipeline, _image(picture).format, ctypes.byref(wanted),
+                                                  ctypes.byref(self.error)))
+        return (wanted.height, wanted.width) + ((wanted.channels,) if wanted.channels > 1 else ())
+
     def run(self, picture):
         """What the call takes is kept for the next run of the same array: making it in Python, which the peers' bindings do
         in C, would take longer than the call of a small picture."""
         if self.picture is not picture:
-            self.picture = picture
-            image, wanted = _image(picture), Format()
-            self._check(self.calls.gf_pipeline_format(self.pipeline, image.format, ctypes.byref(wanted),
-                                                      ctypes.byref(self.error)))
-            shape = (wanted.height, wanted.width) + ((wanted.channels,) if wanted.channels > 1 else ())
+            self.picture, image, shape = picture, _image(picture), self.shape(picture)
             if self.result is None or self.result.shape != shape:
-                self.result = numpy.empty(shape, numpy.uint16 if wanted.bits == 16 else numpy.uint8)
+                self.result = numpy.empty(shape, picture.dtype)
             self.arguments = (self.pipeline, *map(ctypes.pointer, (image, _image(self.result), self.error)))
         self._check(self.calls.gf_pipeline_run_image(*self.arguments))
         return self.result
