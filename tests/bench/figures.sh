@@ -1,7 +1,9 @@
 #!/bin/sh
-# The README's one table of figures beside the peers', from the newest results. Argument: the folder of results.
+# The README's one table of figures beside the peers', from the newest results. The GPU's are those of `make bench-peers`, or of
+# `make bench-gpu`, which has NPP alone. Argument: the folder of results.
 set -eu
 newest() { ls "$1"-*.json | tail -n 1; }
+kernels=$(newest "$1/peers" 2>/dev/null || :)
 
 # shellcheck disable=SC2016 # awk's own dollars
 awk '
@@ -30,7 +32,16 @@ FILENAME == ARGV[2] && /"gpu"/ { gpu = value("gpu"); sub(/:.*/, "", gpu); files 
     else if (!(task in best) || ms + 0 < best[task] + 0) { best[task] = ms; name[task] = tool }
 }
 /"name":/ && /"ms":/ { run[value("name")] = value("ms") }
-/"chain":/ && /"format": "RGB8"/ && value("note") !~ /NPP/ { kernel[value("chain")] = value("ms"); npp[value("chain")] = value("npp_ms") }
+FILENAME == ARGV[3] && /"gpu"/ { kernels_gpu = value("gpu") }
+function kernel_row(chain, own, ms, name) {
+    if (own == "" || ms == "") return
+    kernel[chain] = own
+    if (!(chain in peer_ms) || ms + 0 < peer_ms[chain] + 0) { peer_ms[chain] = ms; peer[chain] = name }
+}
+/"chain":/ && /"format": "RGB8"/ && value("note") !~ /NPP/ && value("differs") == "" {
+    kernel_row(value("chain"), value("ms"), value("peer_ms"), value("peer"))
+    kernel_row(value("chain"), value("ms"), value("npp_ms"), "NPP")
+}
 END {
     tool_names["vips-parallel"] = "vips, a process a picture"; tool_names["opencv"] = "OpenCV"; tool_names["gm"] = "GraphicsMagick"
     print "| what | gpufilter | the fastest peer | times |\n| --- | --- | --- | --- |"
@@ -44,9 +55,9 @@ END {
     row("CPU: 64 JPEGs of 1920x1080, `blur=2,equalize`", own["batch"], best["batch"], name["batch"] in tool_names ? tool_names[name["batch"]] : name["batch"])
     n = split("blur=2 median=1 median=5 equalize transpose resize=50%:50%:kernel=linear", chains, " ")
     for (i = 1; i <= n; i++)
-        row("GPU: the kernels of `" chains[i] "`, 7680x4320", kernel[chains[i]], npp[chains[i]], "NPP")
-    printf "\nCPU: %s, %d threads, whole processes; vips, ImageMagick, GraphicsMagick and OpenCV were tried. GPU: %s,\n", cpu, threads, gpu
-    print "beside NVIDIA\047s NPP. The last column says how many times as long the peer takes. The CPU\047s were"
+        row("GPU: the kernels of `" chains[i] "`, 7680x4320", kernel[chains[i]], peer_ms[chains[i]], peer[chains[i]])
+    printf "\nCPU: %s, %d threads, whole processes; vips, ImageMagick, GraphicsMagick and OpenCV were tried. GPU: %s,\n", cpu, threads, kernels_gpu
+    print "beside " (ARGV[3] ~ /peers-[^\/]*$/ ? "CV-CUDA, cuCIM, kornia and NVIDIA\047s NPP" : "NVIDIA\047s NPP") ". The last column says how many times as long the peer takes. The CPU\047s were"
     print "measured on " measured(ARGV[1]) ", the GPU\047s on " measured(ARGV[3]) "."
     print "\nThe whole program with a GPU and without, on a machine with " processors " processors, the start included:\n"
     print "| what | CPU | GPU |\n| --- | --- | --- |"
@@ -54,4 +65,4 @@ END {
     printf "| one JPEG of 7680x4320, `blur=2,equalize` | %s | %s |\n", shown(run["large.jpg blur=2,equalize cpu"]), shown(run["large.jpg blur=2,equalize cuda"])
     printf "| %d JPEGs of 1920x1080, `blur=2,equalize` | %s | %s |\n", files, shown(run["cpu"]), shown(run["cuda, codec=gpu"])
     printf "\nlibjpeg-turbo alone, without any filter, takes %s for the last row. Measured on %s.\n", shown(run["codecs alone"]), measured(ARGV[2])
-}' "$(newest "$1/cpu")" "$(newest "$1/batch")" "$(newest "$1/gpu")"
+}' "$(newest "$1/cpu")" "$(newest "$1/batch")" "${kernels:-$(newest "$1/gpu")}"

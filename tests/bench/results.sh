@@ -14,6 +14,7 @@ driver and the commit, and are made by these targets:
 - `make bench`: `cpu-*`, the CPU backend beside vips, ImageMagick, GraphicsMagick and OpenCV
 - `make bench-filters`: `filters-*`, filters on the CPU beside those of OpenCV and libvips that do the same
 - `make bench-gpu`: `gpu-*`, the kernels beside NPP's, the pipeline, the start of the program
+- `make bench-peers`: `peers-*`, the kernels and the JPEG codec beside those of CV-CUDA, cuCIM, kornia, nvImageCodec and NPP
 - `make bench-batch`: `batch-*`, thousands of JPEGs
 - `make bench-jobs`: `jobs-*`, the jobs that people have most, on one GPU and several, beside the files alone and peers
 - `make bench-thumbnail`: `thumbnail-*`, thumbnails of JPEGs beside vips, OpenCV, torchvision, Pillow and sharp

@@ -36,6 +36,22 @@ awk "$fields"'
     printf "- `%s`: %.2f ms, at most %.2f ms wanted\n", substr(value("name"), 1, index(value("name"), ", memory") - 1), value("measured"), value("at_most")
 }' "$gpu"
 
+peers=$(ls "$1"/peers-*.json 2>/dev/null | tail -n 1)
+[ -z "$peers" ] || awk "$fields"'
+/"date"/ {
+    printf "\nBeside the fastest peer that computes the same, ms of kernels alone and of whole calls of the codecs: %s, %s, commit %s.\n\n", value("gpu"), substr(value("date"), 1, 10), value("commit")
+    print "| what | gpufilter | peer | ms | times |\n| --- | --- | --- | --- | --- |"
+}
+/"peer_ms"/ && value("ms") != "" && value("differs") == "" {
+    name = "`" value("chain") "`" (value("note") == "" ? "" : " (" value("note") ")") (value("format") == "RGB8" ? "" : ", " value("format"))
+    if (!(name in peer)) names[++n] = name
+    if (!(name in peer) || value("peer_ms") + 0 < best[name] + 0) { best[name] = value("peer_ms"); peer[name] = value("peer"); own[name] = value("ms") }
+}
+END {
+    for (i = 1; i <= n; i++)
+        printf "| %s | %.3f | %s | %.3f | %.2f |\n", names[i], own[names[i]], peer[names[i]], best[names[i]], best[names[i]] / own[names[i]]
+}' "$peers"
+
 awk "$fields"'
 /"date"/ { date = substr(value("date"), 1, 10) }
 /"commit"/ { commit = value("commit") }
