@@ -115,8 +115,10 @@ static inline double gf_convolve_scale(const struct gf_convolve *convolve, int m
 {
     const int count = convolve->width * convolve->height;
     double largest = 0, least = HUGE_VAL, best = 0;
-    for (int i = 0; i < count; i++)
-        largest = fmax(largest, fabs((double)convolve->weight[i]));
+    for (int i = 0; i < count; i++) { /* GCC 12 for aarch64 fails in a loop of fmax */
+        const double size = fabs((double)convolve->weight[i]);
+        largest = size > largest ? size : largest;
+    }
     for (int k = most; k > 0 && k > most - tries && largest > 0; k--) {
         const double scale = k / largest, step = largest / k, magic = 3 * 2251799813685248.0;
         double off = 0;

@@ -44,6 +44,8 @@ size_t gf_median_columns_scratch(struct gf_format format, int radius)
     return carve(&columns, NULL, format, radius);
 }
 
+#if GF_X86
+
 static uint8_t *line(const struct columns *columns, int row)
 {
     return columns->lines +
@@ -81,8 +83,6 @@ static void fill_line(const struct columns *columns, int row)
         to[i] = samples[(first + i) * step];
     fill_border(columns, samples, to, end, columns->count);
 }
-
-#if GF_X86
 
 #define INLINE GF_AVX2 static inline __attribute__((always_inline))
 
