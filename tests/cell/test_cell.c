@@ -551,7 +551,7 @@ int main(int argc, char **argv)
     without_cells = status_without_cells();
     if (!gf_file_format_of((const unsigned char *)good_gif, sizeof good_gif) ||
         gf_cell_try(&options, NULL, &failure)) {
-        printf("skipped: no cells here: %s\n", failure.text);
+        printf("1..1\nok 1 # SKIP no cells here: %s\n", failure.text);
         return 0;
     }
     gf_cells_read_profiles();
