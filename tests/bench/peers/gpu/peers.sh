@@ -6,21 +6,21 @@
 #   RESULTS=FILE.json    where the figures go (tests/bench/results/peers-DATE.json); beside it a table, .txt
 # and what peers.py names.
 set -eu
-bench=$1 coder=$2 program=$3 library=$(readlink -f "$4") python=${PYTHON:-python3}
+kernels=$1 coder=$2 program=$3 library=$(readlink -f "$4") python=${PYTHON:-python3}
 here=$(dirname "$(readlink -f "$0")")
 . "$here/../../common.sh"
 need_gpu bench-peers
 "$python" -c 'import numpy, torch' 2>/dev/null || { echo "bench-peers: $python has no numpy or no torch" >&2; exit 3; }
 begin peers
 picture=${BENCH_PICTURE:-$here/../../../../samples/harbour.png} frame=$work/frame.ppm
-if [ "$(head -c 13 "$picture" | tr '\n' ' ')" = "P6 7680 4320 " ]; then
+if [ "$(head -c 13 "$picture" | tr '\n\0' '  ')" = "P6 7680 4320 " ]; then
     frame=$picture
 else
     "$program" -q --device=cpu --strip -i "$picture" -o "$frame" 'resize=w=7680:h=4320:fit=cover'
 fi
 chains=$("$python" -c 'import sys; sys.path.insert(0, sys.argv[1]); import rows
 print("^(" + "|".join(sorted({row.chain.replace(".", "[.]") for row in rows.ROWS})) + ")($|=@)")' "$here")
-GF_COMMIT=$commit BENCH_ROWS=$chains "$bench" "$program" "$picture" "$work/gpu.json" "$frame" >"$work/gpu.txt" || { tail -n 3 "$work/gpu.txt" >&2; exit 1; }
+GF_COMMIT=$commit BENCH_ROWS=$chains "$kernels" "$program" "$picture" "$work/gpu.json" "$frame" >"$work/gpu.txt" || { tail -n 3 "$work/gpu.txt" >&2; exit 1; }
 
 # Parts of the frame, each at its own pixels, as JPEGs, and what gpufilter decodes from them.
 for i in 0 1 2 3 4 5 6 7; do
