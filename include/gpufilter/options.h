@@ -45,8 +45,15 @@ enum gf_codec {
     GF_CODEC_CPU,
     GF_CODEC_GPU /* GF_ERROR_UNAVAILABLE if there is no GPU */
 };
-/* The compression of the pixels of a TIFF. */
-enum gf_tiff_compression { GF_TIFF_DEFLATE, GF_TIFF_LZW, GF_TIFF_NONE, GF_TIFF_JPEG };
+/* The compression of the pixels of a TIFF. G4 is for pictures of black and white, as faxes are. */
+enum gf_tiff_compression {
+    GF_TIFF_DEFLATE,
+    GF_TIFF_LZW,
+    GF_TIFF_NONE,
+    GF_TIFF_JPEG,
+    GF_TIFF_ZSTD,
+    GF_TIFF_G4
+};
 /* Which files are decoded in a cell: a process of its own, which has no files, no network and few
  * system calls, and whose death fails its picture alone. */
 enum gf_sandbox {
@@ -145,7 +152,9 @@ struct gf_options {
                        * smaller */
     bool png_palette; /* write a PNG of at most 256 colours with a palette. A PNG that had a palette
                        * keeps it anyway if no filter ran */
-    bool reserved[1];
+    /* The range of samples that are floating-point numbers, or integers of more than 16 bits, of a
+     * TIFF is from the 0.1st to the 99.9th percentile of its colours, which a warning says. */
+    bool range_percentile;
     enum gf_tiff_compression tiff_compression;
     /* The file of an ICC profile for CMYK pictures without a profile; NULL: such pictures become
      * RGB by (1 - ink)(1 - black). The file is read once; the string must live as long as the
@@ -176,6 +185,13 @@ struct gf_options {
      * converted to sRGB by Little CMS. Where they are not (options.lossless, a build without Little
      * CMS, HDR), their profile is written, with a warning. */
     uint64_t stripped, kept;
+    /* The values that become black and white of a TIFF whose samples are floating-point numbers, or
+     * integers of more than 16 bits. Both 0: 0 and 1, or the whole range of the integers; a warning
+     * tells of samples outside. */
+    double range_low, range_high;
+    int depth; /* bits of a sample of a TIFF that is written: 1 (gray without alpha becomes black
+                * and white), 8 or 16; 0: as in the picture */
+    bool reserved_3[4];
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

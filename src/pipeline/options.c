@@ -1,4 +1,5 @@
 /* The options' defaults and ranges. */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ static const struct gf_options defaults = {
 
 /* A caller's struct may lack later members. The struct must not end in padding, since later members
  * would lie in it. */
-_Static_assert(offsetof(struct gf_options, kept) + sizeof defaults.kept ==
+_Static_assert(offsetof(struct gf_options, reserved_3) + sizeof defaults.reserved_3 ==
                    sizeof(struct gf_options),
                "struct gf_options ends with padding");
 
@@ -50,9 +51,10 @@ static const struct member {
     MEMBER(format, 0, GF_FILE_RAW),
     MEMBER(quality, 1, GF_QUALITY_MAX),
     MEMBER(subsampling, 0, GF_SUBSAMPLING_AUTO),
-    MEMBER(tiff_compression, 0, GF_TIFF_JPEG),
+    MEMBER(tiff_compression, 0, GF_TIFF_G4),
     MEMBER(sandbox, 0, GF_SANDBOX_ALL),
     MEMBER(png_level, 0, GF_PNG_LEVEL_MAX),
+    MEMBER(depth, 0, 16),
 #undef MEMBER
 };
 _Static_assert(sizeof(enum gf_codec) == sizeof(int), "an enum is read as an int");
@@ -68,6 +70,7 @@ void gf_options_of_output(struct gf_options *options, const struct gf_options *f
     options->optimize = from->optimize;
     options->png_palette = from->png_palette;
     options->tiff_compression = from->tiff_compression;
+    options->depth = from->depth;
     options->strip = from->strip;
     options->max_bytes = from->max_bytes;
     options->target_ssim = from->target_ssim;
@@ -96,6 +99,15 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
             return gf_fail(error, GF_ERROR_USAGE, "options.%s=%d is outside %d..%d", member->name,
                            value, member->least, member->greatest);
     }
+    if (checked->depth && checked->depth != 1 && checked->depth % 8)
+        return gf_fail(error, GF_ERROR_USAGE, "options.depth=%d is none of 1, 8, 16",
+                       checked->depth);
+    if ((checked->range_low != 0 || checked->range_high != 0) &&
+        (checked->range_percentile || !isfinite(checked->range_high - checked->range_low) ||
+         checked->range_low >= checked->range_high))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "options.range_low=%g and options.range_high=%g are no range",
+                       checked->range_low, checked->range_high);
     if (!checked->max_pixels)
         return gf_fail(error, GF_ERROR_USAGE, "options.max_pixels=0 allows no picture");
     if (!(checked->timeout_s >= 0 && checked->timeout_s <= GF_TIMEOUT_MAX))

@@ -98,7 +98,9 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     X(png_level) \
     X(memory_bytes) \
     X(max_pixels) \
-    X(timeout_s) X(max_output_bytes) X(formats) X(max_bytes) X(target_ssim) X(stripped) X(kept)
+    X(timeout_s) \
+    X(max_output_bytes) \
+    X(formats) X(max_bytes) X(target_ssim) X(stripped) X(kept) X(range_low) X(range_high) X(depth)
 #define ENUMS(X) \
     X(tiff_compression, enum gf_tiff_compression) \
     X(codec, enum gf_codec) \
@@ -107,11 +109,12 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     X(no_fuse) \
     X(autorotate) \
     X(allow_truncated) \
-    X(strip) X(serial) X(progressive) X(optimize) X(png_palette) X(spans) X(lossless)
+    X(strip) \
+    X(serial) X(progressive) X(optimize) X(png_palette) X(spans) X(lossless) X(range_percentile)
 
 /* A new member of the options must be added to one of these lists, unless the client (no_clobber,
  * sync), gf_server_may_run() or the server (device ...) decides it. */
-_Static_assert(sizeof(struct gf_options) == 208 || sizeof(void *) != 8,
+_Static_assert(sizeof(struct gf_options) == 232 || sizeof(void *) != 8,
                "struct gf_options has changed: does its new member go with a request?");
 
 static bool put_text(char *to, size_t size, const char *text)

@@ -77,11 +77,11 @@ struct gf_server_welcome {
 struct gf_server_request {
     struct gf_server_head head;
     int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level,
-        tiff_compression, sandbox;
+        tiff_compression, sandbox, depth;
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, optimize,
-        png_palette, spans, lossless, warn;
+        png_palette, spans, lossless, range_percentile, warn;
     uint64_t memory_bytes, max_pixels, max_output_bytes, formats, max_bytes, stripped, kept;
-    double timeout_s, target_ssim;
+    double timeout_s, target_ssim, range_low, range_high;
     int64_t in_offset;
     int32_t in_page; /* -1: none */
     int32_t number;  /* of the input in a list */

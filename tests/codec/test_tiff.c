@@ -308,10 +308,12 @@ static void test_damaged_row(void **state)
 /* What is written with each compression comes back, in bands of any size. */
 static void test_compressions(void **state)
 {
-    for (int kind = 0; kind < 24; kind++) {
+    static const enum gf_tiff_compression compressions[] = {GF_TIFF_DEFLATE, GF_TIFF_LZW,
+                                                            GF_TIFF_NONE, GF_TIFF_ZSTD};
+    for (int kind = 0; kind < 32; kind++) {
         struct gf_options options = plain_options();
         struct picture picture = random_picture(300, 700, kind % 4 + 1, kind & 4 ? 16 : 8), back;
-        options.tiff_compression = (enum gf_tiff_compression)(kind / 8);
+        options.tiff_compression = compressions[kind / 8];
         assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_OK);
         if (decode(in_folder("a.tif"), &options, &back))
             fail_msg("%s", failure.text);
@@ -324,6 +326,51 @@ static void test_compressions(void **state)
     options.tiff_compression = GF_TIFF_JPEG;
     assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_ERROR_UNFIT);
     assert_failure_says("JPEG in TIFF has 8 bits and no alpha");
+    free_picture(&picture);
+}
+
+/* Checks what is written with a depth. */
+static void check_depth(int bits, int depth, enum gf_tiff_compression compression)
+{
+    struct gf_options options = plain_options();
+    struct picture picture = random_picture(301, 200, 1, bits), back;
+    options.depth = depth;
+    options.tiff_compression = compression;
+    if (encode(in_folder("a.tif"), &picture, &options) ||
+        decode(in_folder("a.tif"), &options, &back))
+        fail_msg("%s", failure.text);
+    const struct gf_format format = {301, 200, 1, depth == 16 ? 16 : 8};
+    assert_memory_equal(&back.format, &format, sizeof format);
+    for (int i = 0; i < 301 * 200; i++) {
+        const uint16_t *const deep = (const uint16_t *)(const void *)picture.data,
+                              *const read = (const uint16_t *)(const void *)back.data;
+        const double value = bits == 16 ? deep[i] / 65535. : picture.data[i] / 255.,
+                     got = depth == 16 ? read[i] : back.data[i];
+        const double wanted = depth == 1    ? (value < 0.5 ? 0 : 255)
+                              : depth == 16 ? value * 65535
+                                            : (int)(value * 255 + 0.5);
+        assert_true(got - wanted < 0.001 && wanted - got < 0.001);
+    }
+    free_picture(&picture);
+    free_picture(&back);
+}
+
+static void test_depths(void **state)
+{
+    for (int bits = 8; bits <= 16; bits += 8) {
+        check_depth(bits, 1, GF_TIFF_G4);
+        check_depth(bits, 1, GF_TIFF_DEFLATE);
+        check_depth(bits, 8, GF_TIFF_DEFLATE);
+        check_depth(bits, 16, GF_TIFF_ZSTD);
+    }
+    struct gf_options options = plain_options();
+    struct picture picture = random_picture(20, 10, 3, 8);
+    options.tiff_compression = GF_TIFF_G4;
+    assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_ERROR_UNFIT);
+    assert_failure_says("a.tif: G4 is for 1 bit (options.depth)");
+    options.depth = 1;
+    assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_ERROR_UNFIT);
+    assert_failure_says("a.tif: a TIFF of 1 bit is gray without alpha");
     free_picture(&picture);
 }
 
@@ -385,6 +432,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_damaged_row),
         cmocka_unit_test(test_compressions),
+        cmocka_unit_test(test_depths),
         cmocka_unit_test(test_iptc_alone),
     };
     return cmocka_run_group_tests_name("tiff", tests, make_folder, remove_folder);

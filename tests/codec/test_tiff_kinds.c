@@ -321,6 +321,62 @@ static void test_beyond(void **state)
     }
 }
 
+/* A range that is given, and percentiles: the range that 0.1 % of the samples are outside of. */
+static void test_range(void **state)
+{
+    const struct kind kinds[] = {{GRAY, 32, 1, FLOAT, false, 0, NULL},
+                                 {GRAY, 32, 1, SIGNED, false, 0, NULL},
+                                 {GRAY, 64, 1, FLOAT, false, 0, NULL}};
+    static const double values[] = {-50, -20, 0, 60, 80, 100};
+    for (unsigned n = 0; n < 24; n++) {
+        struct gf_options options = plain_options();
+        struct picture back;
+        options.range_percentile = n >= 12;
+        options.range_low = n >= 12 ? 0 : -20;
+        options.range_high = n >= 12 ? 0 : 80;
+        const double low = n >= 12 ? -50 : -20, high = n >= 12 ? 100 : 80;
+        write_kind(&kinds[n % 3], n & 4, 3, values);
+        if (decode(in_folder("a.tif"), &options, &back))
+            fail_msg("%s", failure.text);
+        for (int i = 0; i < 6; i++) {
+            const double share = fmin(fmax((values[i] - low) / (high - low), 0), 1);
+            assert_true(read_sample(&back, i) == floor(share * 65535 + 0.5));
+        }
+        assert_int_equal(warnings, n >= 12);
+        if (n >= 12)
+            assert_non_null(strstr(last_warning, "the range of its samples is -50..100"));
+        free_picture(&back);
+    }
+}
+
+/* Of many samples percentiles leave out the one in a thousand that is far away. */
+static void test_outliers(void **state)
+{
+    enum { WIDTH = 2000 };
+    struct gf_options options = plain_options();
+    struct tiff tiff = {0};
+    struct picture back;
+    begin(&tiff);
+    for (int i = 0; i < WIDTH; i++)
+        put_more(&tiff, 4, float_bits(i < 2 ? -1e6 : i > WIDTH - 3 ? 1e9 : 2 + i / 1024.0, 8, 23));
+    tag1(&tiff, 256, WIDTH);
+    tag1(&tiff, 257, 1);
+    tag1(&tiff, 258, 32);
+    tag1(&tiff, 262, GRAY);
+    tag1(&tiff, 273, 8);
+    tag1(&tiff, 279, 4 * WIDTH);
+    tag(&tiff, 339, SHORT, 1, (unsigned[]){FLOAT});
+    add_page(&tiff);
+    write_file(&tiff);
+    options.range_percentile = true;
+    if (decode(in_folder("a.tif"), &options, &back))
+        fail_msg("%s", failure.text);
+    for (int i = 2; i < WIDTH - 2; i++)
+        assert_true(read_sample(&back, i) == floor((i - 2) / (WIDTH - 5.0) * 65535 + 0.5));
+    assert_true(read_sample(&back, 0) == 0 && read_sample(&back, WIDTH - 1) == 65535);
+    free_picture(&back);
+}
+
 /* Writes YCbCr of 4x2 whose chroma each is for two luminances by `down`. */
 static void write_ycbcr(const unsigned char blocks[12], unsigned down)
 {
@@ -465,6 +521,7 @@ int main(void)
         cmocka_unit_test(test_inks),     cmocka_unit_test(test_lab),
         cmocka_unit_test(test_palettes), cmocka_unit_test(test_beyond),
         cmocka_unit_test(test_ycbcr),    cmocka_unit_test(test_old_jpeg),
+        cmocka_unit_test(test_range),    cmocka_unit_test(test_outliers),
         cmocka_unit_test(test_packed),
     };
     return cmocka_run_group_tests_name("tiff kinds", tests, make_folder, remove_folder);

@@ -95,6 +95,10 @@ static void test_values(void **state)
     assert_true(command.verbose);
     assert_true(command.quiet);
     assert_int_equal(parsed("-i a -o b --quality=1 --quality=2").options.quality, 2);
+    const struct gf_options given = parsed("-i a -o b --range=-1.5:2e3 --depth=16").options;
+    assert_true(given.range_low == -1.5 && given.range_high == 2000 && given.depth == 16);
+    assert_true(parsed("-i a -o b --range=percentile").options.range_percentile);
+    assert_true(parsed("-i a -o b --range=1:2 --range=unit").options.range_high == 0);
     assert_int_equal(parsed("-i a -o b --strip=all").options.stripped,
                      (1 << GF_METADATA_ITEMS) - 1);
     assert_int_equal(parsed("-i a -o b --strip=exif,gps").options.stripped,
@@ -153,7 +157,7 @@ static void test_options_of_outputs(void **state)
         assert_int_equal(*((unsigned char *)&to + option->offset), option->of_output);
         found += option->of_output;
     }
-    assert_int_equal(found, 13);
+    assert_int_equal(found, 14);
 }
 
 static void test_sizes(void **state)
@@ -285,6 +289,8 @@ static void test_refusals(void **state)
     assert_refused("--qualty=9", "unknown option '--qualty=9'; did you mean '--quality'?");
     assert_refused("--prog", "unknown option '--prog'; did you mean '--progressive'?");
     assert_refused("-format=png", "unknown option '-format=png'; did you mean '--format'?");
+    assert_refused("--range=3", "--range=3 is none of MIN:MAX, percentile, unit");
+    assert_refused("--range=3:2", "--range=3:2: 3 is not below 2");
     assert_refused("--jobs=3", "unknown option '--jobs=3'; did you mean '--threads'?");
     assert_refused("--device=gpu -i a",
                    "--device=gpu is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?");

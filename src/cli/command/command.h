@@ -124,6 +124,7 @@ enum gf_option_type {
     GF_OPTION_FILTER, /* a filter's name, stored as the topic; or a choice, stored as the form of
                          --help */
     GF_OPTION_WORDS,  /* const char *, a text that is no file's name */
+    GF_OPTION_RANGE,  /* the options' range: "MIN:MAX", "percentile" or "unit" */
     GF_OPTION_INT,    /* int, least..greatest */
     GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
     GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */

@@ -206,6 +206,24 @@ static enum gf_status set_shard(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
+static enum gf_status set_range(const struct gf_option *option, const char *text,
+                                struct gf_options *options, struct gf_error *error)
+{
+    const char *middle, *end;
+    options->range_low = options->range_high = 0;
+    options->range_percentile = !strcmp(text, "percentile");
+    if (options->range_percentile || !strcmp(text, "unit"))
+        return GF_OK;
+    if (!gf_value_number(text, &options->range_low, &middle) || *middle != ':' ||
+        !gf_value_number(middle + 1, &options->range_high, &end) || *end)
+        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s is none of MIN:MAX, percentile, unit",
+                       option->name, text);
+    if (!(options->range_low < options->range_high))
+        return gf_fail(error, GF_ERROR_USAGE, "--%s=%.60s: %g is not below %g", option->name, text,
+                       options->range_low, options->range_high);
+    return GF_OK;
+}
+
 /* Stores the topic of --help: a filter, an option with parameters, or a choice such as "study". */
 static enum gf_status set_topic(const struct gf_option *option, const char *text,
                                 struct gf_command *command, struct gf_error *error)
@@ -261,6 +279,8 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
         return add_input(option, value, command, error);
     case GF_OPTION_SHARD:
         return set_shard(option, value, command, error);
+    case GF_OPTION_RANGE:
+        return set_range(option, value, &command->options, error);
     case GF_OPTION_FILTER:
         return set_topic(option, value, command, error);
     case GF_OPTION_SET:

@@ -35,8 +35,9 @@ static const struct gf_choice subsamplings[] = {
     {"auto", GF_SUBSAMPLING_AUTO}, {"420", GF_SUBSAMPLING_420}, {"422", GF_SUBSAMPLING_422}, {"444", GF_SUBSAMPLING_444}, {0},
 };
 static const struct gf_choice tiff_compressions[] = {
-    {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {0},
+    {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {"zstd", GF_TIFF_ZSTD}, {"g4", GF_TIFF_G4}, {0},
 };
+static const struct gf_choice depths[] = {{"auto", 0}, {"1", 1}, {"8", 8}, {"16", 16}, {0}};
 static const struct gf_choice devices[] = {
     {"auto", GF_DEVICE_AUTO}, {"cpu", GF_DEVICE_CPU}, {"cuda", GF_DEVICE_CUDA}, {0},
 };
@@ -131,7 +132,9 @@ static const struct gf_option options[] = {
      .help = "write a PNG of up to 256 colours with a palette; an unfiltered one keeps its own"},
     {.name = "tiff-compression", .of_output = true, .type = GF_OPTION_CHOICE, .choices = tiff_compressions,
      .offset = AT(options.tiff_compression),
-     .help = "compression of TIFF"},
+     .help = "compression of TIFF; g4 is for --depth=1"},
+    {.name = "depth", .of_output = true, .type = GF_OPTION_CHOICE, .choices = depths, .offset = AT(options.depth),
+     .help = "bits of a sample of TIFF; 1 makes gray black or white; auto: as in the picture"},
     {.name = "to-icc", .of_output = true, .argument = "PROFILE", .type = GF_OPTION_FILE, .offset = AT(to_icc),
      .help = "convert the colours after the chain: srgb, display-p3 or a file, with parameters as icc takes them: srgb:intent=perceptual"},
     {.name = "cmyk-profile", .argument = "FILE", .type = GF_OPTION_FILE,
@@ -151,6 +154,9 @@ static const struct gf_option options[] = {
      .offset = AT(options.autorotate),
      .help = "keep the orientation that EXIF, TIFF, AVIF or JPEG XL states, instead of applying it; "
              "a HEIC is always turned upright"},
+    {.name = "range", .argument = "MIN:MAX|percentile|unit", .type = GF_OPTION_RANGE, .offset = AT(options.range_low),
+     .help = "what becomes black and white of a TIFF of floating-point numbers or integers over 16 bits: two values, the "
+             "0.1st and 99.9th percentile of all, or 0 and 1 (integers: all values)"},
     {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(options.allow_truncated),
      .help = "read what is there of a truncated PNG or JPEG"},

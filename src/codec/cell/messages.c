@@ -84,8 +84,10 @@ static bool open_is_good(const struct gf_cell_open *open)
     return open->max_pixels && open->offset >= 0 && open->size > 0 &&
            open->size <= INT64_MAX - open->offset && open->page >= -1 && open->threads >= 1 &&
            open->threads <= GF_THREADS_MAX && open->inks_bytes <= GF_CELL_HALF &&
-           (open->serial | open->autorotate | open->allow_truncated | open->headers_only) <= 1 &&
-           ends(open->name, sizeof open->name) && ends(open->inks, sizeof open->inks);
+           (open->serial | open->autorotate | open->allow_truncated | open->headers_only |
+            open->range_percentile) <= 1 &&
+           open->range_low <= open->range_high && ends(open->name, sizeof open->name) &&
+           ends(open->inks, sizeof open->inks);
 }
 
 static bool done_is_good(const struct gf_cell_done *done)

@@ -27,7 +27,7 @@
 #include "gpufilter/options.h"
 
 enum {
-    GF_CELL_VERSION = 1,
+    GF_CELL_VERSION = 2,
     GF_CELL_NAME_SIZE = 1024,
     GF_CELL_SOCKET = 3, /* the descriptors that a cell is started with */
     GF_CELL_MEMORY = 4
@@ -65,7 +65,8 @@ struct gf_cell_open {
     uint64_t memory_bytes, max_pixels, inks_bytes;
     int64_t offset, size; /* of the input in its file */
     int32_t page, threads;
-    uint32_t serial, autorotate, allow_truncated, headers_only;
+    uint32_t serial, autorotate, allow_truncated, headers_only, range_percentile;
+    double range_low, range_high;
     char name[GF_CELL_NAME_SIZE], inks[GF_CELL_NAME_SIZE];
 };
 

@@ -118,6 +118,9 @@ static void open_picture(struct serving *serving, const struct gf_cell_open *req
                                            .serial = request->serial,
                                            .autorotate = request->autorotate,
                                            .allow_truncated = request->allow_truncated,
+                                           .range_percentile = request->range_percentile,
+                                           .range_low = request->range_low,
+                                           .range_high = request->range_high,
                                            .warn = warn};
     enum gf_status status = take_inks(serving, request)
                                 ? open_input(serving, request, descriptor, &error)

@@ -210,6 +210,9 @@ static enum gf_status write_request(const struct cell_source *source,
     request->serial = options->serial;
     request->autorotate = options->autorotate;
     request->allow_truncated = options->allow_truncated;
+    request->range_percentile = options->range_percentile;
+    request->range_low = options->range_low;
+    request->range_high = options->range_high;
     request->headers_only = gf_input_headers_only(source->input);
     snprintf(request->name, sizeof request->name, "%s", source->talk.name);
     if (options->cmyk_profile) {

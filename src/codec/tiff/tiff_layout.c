@@ -162,7 +162,8 @@ static void find_alpha(const struct gf_tiff_handle *handle, const struct gf_opti
 
 /* Decides how the samples are numbers. */
 static enum gf_status read_numbers(const struct gf_tiff_handle *handle,
-                                   struct gf_tiff_layout *layout, struct gf_error *error)
+                                   const struct gf_options *options, struct gf_tiff_layout *layout,
+                                   struct gf_error *error)
 {
     const int kind = number(handle, TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
     const bool lab = layout->colour == GF_TIFF_CIELAB || layout->colour == GF_TIFF_ICCLAB;
@@ -179,6 +180,10 @@ static enum gf_status read_numbers(const struct gf_tiff_handle *handle,
                                                       : "",
                       layout->bits);
     gf_tiff_usual_range(layout, &layout->low, &layout->high);
+    if (gf_tiff_is_wide(layout) && options->range_low < options->range_high) {
+        layout->low = options->range_low;
+        layout->high = options->range_high;
+    }
     return GF_OK;
 }
 
@@ -245,7 +250,7 @@ enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
     if (!status && layout->colour == GF_TIFF_DISPLAY)
         status = check_display(handle, error);
     else if (!status)
-        status = read_numbers(handle, layout, error);
+        status = read_numbers(handle, options, layout, error);
     if (!status)
         status = check_kind(handle, layout, error);
     if (!status && layout->colour == GF_TIFF_PALETTE)
@@ -256,6 +261,9 @@ enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
         return status;
     if (layout->colour != GF_TIFF_DISPLAY)
         find_alpha(handle, options, layout);
+    if (layout->associated && gf_tiff_is_wide(layout) &&
+        (options->range_percentile || options->range_low < options->range_high))
+        return refuse(handle, error, "by a range whose colours are multiplied by alpha");
     const int colours =
         layout->colour == GF_TIFF_PLAIN || layout->colour == GF_TIFF_DISPLAY ? layout->colours : 3;
     const bool deep =

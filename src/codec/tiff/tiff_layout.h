@@ -37,7 +37,8 @@ struct gf_tiff_layout {
     /* The values of floating-point numbers and of integers of more than 16 bits that become 0 and
      * 65535. Alpha always has the usual range. */
     double low, high;
-    struct gf_cmyk cmyk; /* only for GF_TIFF_CMYK */
+    struct gf_tiff_counts *counts; /* while percentiles are sought: wide samples are counted */
+    struct gf_cmyk cmyk;           /* only for GF_TIFF_CMYK */
 };
 
 /* Reads and checks the current directory. Returns GF_ERROR_INPUT with a message for a kind of
@@ -72,6 +73,15 @@ void gf_tiff_load(const struct gf_tiff_layout *layout, const unsigned char *src,
  * wide samples are within their range. */
 bool gf_tiff_unpack(const struct gf_tiff_layout *layout, const unsigned char *src, int plane,
                     void *dst, size_t count);
+
+/* Counts of colours by their values as float: first by the upper halves of their bits, in the order
+ * of the values, then by the lower halves of two upper ones. */
+enum { GF_TIFF_COUNTS = 65536 };
+struct gf_tiff_counts {
+    bool fine;
+    uint16_t upper[2];
+    uint64_t count[2][GF_TIFF_COUNTS];
+};
 
 /* ---- pixels (tiff_pixels.c) ---- */
 

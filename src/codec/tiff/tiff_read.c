@@ -15,23 +15,21 @@ static bool in_bands(const struct gf_tiff_source *tiff)
     return tiff->layout.tile_width || tiff->layout.colour == GF_TIFF_DISPLAY;
 }
 
-/* Copies the next rows from the band, which is read anew when it has been copied. */
-static enum gf_status read_bands(struct gf_tiff_source *tiff, int rows, unsigned char *dst,
-                                 size_t pitch, struct gf_error *error)
+/* Reads the next row. A band is read anew when it has been copied. */
+static enum gf_status read_row(struct gf_tiff_source *tiff, unsigned char *dst,
+                               struct gf_error *error)
 {
     const size_t row_bytes = gf_row_bytes(tiff->base.format);
-    for (int y = 0; y < rows; y++, tiff->row++) {
-        if (tiff->row == tiff->band_first + tiff->band_rows) {
-            const enum gf_status status = tiff->layout.colour == GF_TIFF_DISPLAY
-                                              ? gf_tiff_read_display(tiff, error)
-                                              : gf_tiff_read_tiles(tiff, error);
-            if (status)
-                return status;
-        }
-        memcpy(dst + (size_t)y * pitch,
-               tiff->band + (size_t)(tiff->row - tiff->band_first) * row_bytes, row_bytes);
-    }
-    return GF_OK;
+    enum gf_status status = GF_OK;
+    if (!in_bands(tiff))
+        status = gf_tiff_read_strip_row(tiff, dst, error);
+    else if (tiff->row == tiff->band_first + tiff->band_rows)
+        status = tiff->layout.colour == GF_TIFF_DISPLAY ? gf_tiff_read_display(tiff, error)
+                                                        : gf_tiff_read_tiles(tiff, error);
+    if (!status && in_bands(tiff))
+        memcpy(dst, tiff->band + (size_t)(tiff->row - tiff->band_first) * row_bytes, row_bytes);
+    tiff->row++;
+    return status;
 }
 
 /* Says once that samples are outside the range. */
@@ -40,7 +38,9 @@ static void warn_beyond(struct gf_tiff_source *tiff)
     bool beyond = false;
     for (int i = 0; i < tiff->handles; i++)
         beyond |= tiff->beyond[i];
-    if (beyond && !tiff->warned)
+    const bool usual =
+        !tiff->options.range_percentile && tiff->options.range_low >= tiff->options.range_high;
+    if (beyond && !tiff->warned && usual)
         gf_warn(&tiff->options, "%s: samples outside %.9g..%.9g become black or white",
                 tiff->handle[0].name, tiff->layout.low, tiff->layout.high);
     tiff->warned |= beyond;
@@ -51,11 +51,12 @@ static enum gf_status tiff_read(struct gf_source *source, int rows, unsigned cha
 {
     struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
     enum gf_status status = GF_OK;
-    if (in_bands(tiff))
-        status = read_bands(tiff, rows, dst, pitch, error);
-    else
-        for (int y = 0; !status && y < rows; y++, tiff->row++)
-            status = gf_tiff_read_strip_row(tiff, dst + (size_t)y * pitch, error);
+    if (!tiff->begun && tiff->options.range_percentile && gf_tiff_is_wide(&tiff->layout) &&
+        tiff->layout.colour != GF_TIFF_DISPLAY)
+        status = gf_tiff_find_range(tiff, read_row, error);
+    tiff->begun = true;
+    for (int y = 0; !status && y < rows; y++)
+        status = read_row(tiff, dst + (size_t)y * pitch, error);
     warn_beyond(tiff);
     return status;
 }

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/elementary.h"
 #include "codec/tiff/tiff_layout.h"
 
 enum { CHUNK = 256 };
@@ -126,6 +127,22 @@ void gf_tiff_load(const struct gf_tiff_layout *layout, const unsigned char *src,
     }
 }
 
+/* Counts a value that is no NaN and not infinite. Several threads count at a time. */
+static void count_value(struct gf_tiff_counts *counts, double value)
+{
+    if (!isfinite((float)value))
+        return;
+    const uint32_t bits = gf_bits_of_float((float)value),
+                   key = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+    const uint16_t upper = (uint16_t)(key >> 16), lower = (uint16_t)key;
+    if (!counts->fine)
+        __atomic_fetch_add(&counts->count[0][upper], 1, __ATOMIC_RELAXED);
+    for (int i = 0; counts->fine && i < 2; i++) {
+        if (upper == counts->upper[i])
+            __atomic_fetch_add(&counts->count[i][lower], 1, __ATOMIC_RELAXED);
+    }
+}
+
 /* Converts wide samples by their range. NaN becomes 0. */
 static bool unpack_wide(const struct gf_tiff_layout *layout, const unsigned char *src, int plane,
                         uint16_t *dst, size_t count)
@@ -143,6 +160,8 @@ static bool unpack_wide(const struct gf_tiff_layout *layout, const unsigned char
             const size_t sample = plane < 0 ? (first + i) % samples : (size_t)plane;
             const bool alpha = alpha_at && sample == alpha_at;
             const double value = values[i];
+            if (layout->counts && sample < (size_t)layout->colours)
+                count_value(layout->counts, value);
             const bool above = value > high[alpha];
             const bool inside = value >= low[alpha] && !above;
             within &= inside || sample >= (size_t)layout->colours;

@@ -24,6 +24,7 @@ struct gf_tiff_source {
     bool beyond[GF_TIFF_HANDLES_MAX];            /* a sample was outside layout.low..high */
     int handles, block_rows; /* block_rows: of a tile, or of a strip that libtiff converts */
     size_t block_bytes;      /* bytes of a tile, or of a row, in one plane */
+    bool begun;              /* a row was asked for */
     bool warned;             /* of samples outside the range */
     bool raw;                /* uncompressed strips, which are read without libtiff */
     int row;                 /* the next row */
@@ -36,6 +37,12 @@ struct gf_tiff_source {
     pthread_mutex_t lock;
 };
 
+/* Reads the next row. */
+typedef enum gf_status gf_tiff_row_reader(struct gf_tiff_source *tiff, unsigned char *dst,
+                                          struct gf_error *error);
+/* Reads all rows twice and makes percentiles of their samples the layout's range. */
+enum gf_status gf_tiff_find_range(struct gf_tiff_source *tiff, gf_tiff_row_reader *read,
+                                  struct gf_error *error) GF_CHECKED;
 /* Decodes the row of tiles that contains the next row into `band`. */
 enum gf_status gf_tiff_read_tiles(struct gf_tiff_source *tiff, struct gf_error *error) GF_CHECKED;
 /* Lets libtiff convert the strip or the row of tiles that begins with the next row into `band`. */

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
+#include "codec/common/samples.h"
 #include "codec/tiff/tiff_handle.h"
 #include "codec/tiff/tiff_metadata.h"
 
@@ -12,15 +13,17 @@ enum { STRIP_BYTES = 256 << 10, JPEG_ROWS = 16 };
 struct tiff_sink {
     struct gf_sink base;
     struct gf_tiff_handle handle;
-    struct gf_format format;
-    int strip_rows, held; /* rows of a strip; rows in the buffer */
-    uint32_t strip;       /* number of the next strip */
+    struct gf_format format; /* of the rows that are given */
+    int bits;                /* bits of a sample in the file: 1, 8 or 16 */
+    size_t row_bytes;        /* bytes of a row in the file */
+    int strip_rows, held;    /* rows of a strip; rows in the buffer */
+    uint32_t strip;          /* number of the next strip */
     unsigned char *rows;
 };
 
 static enum gf_status write_strip(struct tiff_sink *tiff, struct gf_error *error)
 {
-    const size_t bytes = gf_row_bytes(tiff->format) * (size_t)tiff->held;
+    const size_t bytes = tiff->row_bytes * (size_t)tiff->held;
     tiff->held = 0;
     gf_tiff_begin(&tiff->handle);
     if (gf_tiff.TIFFWriteEncodedStrip(tiff->handle.tiff, tiff->strip++, tiff->rows,
@@ -29,14 +32,40 @@ static enum gf_status write_strip(struct tiff_sink *tiff, struct gf_error *error
     return GF_OK;
 }
 
+/* Packs gray of 8 or 16 bits to one bit, of which 1 is white: the half that a sample is in. */
+static void put_bits(const unsigned char *src, unsigned char *dst, int bits, int pixels)
+{
+    const uint16_t *const words = (const uint16_t *)(const void *)src;
+    memset(dst, 0, ((size_t)pixels + 7) / 8);
+    for (int i = 0; i < pixels; i++) {
+        const unsigned white = bits == 16 ? words[i] >> 15 : src[i] >> 7;
+        dst[i / 8] |= (unsigned char)(white << (7 - i % 8));
+    }
+}
+
+/* Converts a row to the samples of the file. */
+static void put_row(const struct tiff_sink *tiff, const unsigned char *src, unsigned char *dst)
+{
+    const size_t samples = (size_t)tiff->format.width * (size_t)tiff->format.channels;
+    uint16_t *const words = (uint16_t *)(void *)dst;
+    if (tiff->bits == 1)
+        put_bits(src, dst, tiff->format.bits, tiff->format.width);
+    else if (tiff->bits == tiff->format.bits)
+        memcpy(dst, src, tiff->row_bytes);
+    else if (tiff->bits == 8)
+        gf_samples_narrow(src, dst, samples);
+    else
+        for (size_t i = 0; i < samples; i++)
+            words[i] = (uint16_t)(src[i] * 257);
+}
+
 static enum gf_status tiff_write(struct gf_sink *sink, int rows, const unsigned char *src,
                                  size_t pitch, struct gf_error *error)
 {
     struct tiff_sink *const tiff = (struct tiff_sink *)sink;
-    const size_t row_bytes = gf_row_bytes(tiff->format);
     enum gf_status status = GF_OK;
     for (int y = 0; !status && y < rows; y++) {
-        memcpy(tiff->rows + (size_t)tiff->held++ * row_bytes, src + (size_t)y * pitch, row_bytes);
+        put_row(tiff, src + (size_t)y * pitch, tiff->rows + (size_t)tiff->held++ * tiff->row_bytes);
         if (tiff->held == tiff->strip_rows)
             status = write_strip(tiff, error);
     }
@@ -68,9 +97,22 @@ static bool is_jpeg(const struct gf_options *options)
     return options->tiff_compression == GF_TIFF_JPEG;
 }
 
+/* Returns the bits of a sample in the file. */
+static int bits_of(struct gf_format format, const struct gf_options *options)
+{
+    return options->depth ? options->depth : format.bits;
+}
+
+/* Returns the bytes of a row in the file. */
+static size_t row_bytes_of(struct gf_format format, const struct gf_options *options)
+{
+    return ((size_t)format.width * (size_t)format.channels * (size_t)bits_of(format, options) + 7) /
+           8;
+}
+
 static int strip_rows_of(struct gf_format format, const struct gf_options *options)
 {
-    const size_t rows = STRIP_BYTES / gf_row_bytes(format);
+    const size_t rows = STRIP_BYTES / row_bytes_of(format, options);
     const int most = rows > (size_t)format.height ? format.height : rows ? (int)rows : 1;
     return is_jpeg(options) ? (most + JPEG_ROWS - 1) / JPEG_ROWS * JPEG_ROWS : most;
 }
@@ -96,14 +138,17 @@ static bool set_jpeg(const struct gf_tiff_handle *handle, struct gf_format forma
 
 /* Chooses a lossless compression. The predictor stores differences of neighbours, which compress
  * better. */
-static bool set_lossless(const struct gf_tiff_handle *handle, const struct gf_options *options)
+static bool set_lossless(const struct gf_tiff_handle *handle, int bits,
+                         const struct gf_options *options)
 {
     static const int compressions[] = {[GF_TIFF_DEFLATE] = COMPRESSION_ADOBE_DEFLATE,
                                        [GF_TIFF_LZW] = COMPRESSION_LZW,
-                                       [GF_TIFF_NONE] = COMPRESSION_NONE};
+                                       [GF_TIFF_NONE] = COMPRESSION_NONE,
+                                       [GF_TIFF_ZSTD] = COMPRESSION_ZSTD,
+                                       [GF_TIFF_G4] = COMPRESSION_CCITTFAX4};
     const int compression = compressions[options->tiff_compression];
     return set(handle, TIFFTAG_COMPRESSION, compression) &&
-           (compression == COMPRESSION_NONE ||
+           (compression == COMPRESSION_NONE || bits == 1 ||
             set(handle, TIFFTAG_PREDICTOR, PREDICTOR_HORIZONTAL)) &&
            (compression != COMPRESSION_ADOBE_DEFLATE ||
             set(handle, TIFFTAG_ZIPQUALITY, options->png_level ? options->png_level : 1));
@@ -117,13 +162,14 @@ static bool set_tags(struct tiff_sink *tiff, const struct gf_options *options)
     const bool colour = gf_colour_channels(format) == 3;
     return set(handle, TIFFTAG_IMAGEWIDTH, format.width) &&
            set(handle, TIFFTAG_IMAGELENGTH, format.height) &&
-           set(handle, TIFFTAG_BITSPERSAMPLE, format.bits) &&
+           set(handle, TIFFTAG_BITSPERSAMPLE, tiff->bits) &&
            set(handle, TIFFTAG_SAMPLESPERPIXEL, format.channels) &&
            set(handle, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
            set(handle, TIFFTAG_PHOTOMETRIC, colour ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK) &&
            (!gf_has_alpha(format) ||
             gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha)) &&
-           (is_jpeg(options) ? set_jpeg(handle, format, options) : set_lossless(handle, options)) &&
+           (is_jpeg(options) ? set_jpeg(handle, format, options)
+                             : set_lossless(handle, tiff->bits, options)) &&
            set(handle, TIFFTAG_ROWSPERSTRIP, tiff->strip_rows);
 }
 
@@ -132,14 +178,14 @@ struct gf_codec_memory gf_tiff_sink_memory(struct gf_format format,
 {
     enum { USUAL = 8 << 20 };
     const uint64_t bytes =
-        3 * (uint64_t)gf_row_bytes(format) * (unsigned)strip_rows_of(format, options);
+        3 * (uint64_t)row_bytes_of(format, options) * (unsigned)strip_rows_of(format, options);
     return (struct gf_codec_memory){bytes > USUAL ? bytes : 0, "a strip of it is packed at a time"};
 }
 
 /* Returns the mode for libtiff: a BigTIFF if the file could become larger than 4 GiB. */
-static const char *mode_of(struct gf_format format)
+static const char *mode_of(struct gf_format format, const struct gf_options *options)
 {
-    const uint64_t bytes = (uint64_t)gf_row_bytes(format) * (unsigned)format.height;
+    const uint64_t bytes = (uint64_t)row_bytes_of(format, options) * (unsigned)format.height;
     return bytes + bytes / 16 > UINT32_MAX ? "w8" : "w";
 }
 
@@ -147,11 +193,20 @@ static enum gf_status check(const struct gf_output *output, struct gf_format for
                             const struct gf_options *options, struct gf_error *error)
 {
     const char *const name = gf_output_name(output);
+    const int bits = bits_of(format, options);
+    if (bits == 1 && format.channels > 1)
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: a TIFF of 1 bit is gray without alpha (grayscale, flatten)", name);
+    if (options->lossless && bits < format.bits)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: %d bits are not lossless for %d bits", name,
+                       bits, format.bits);
+    if (options->tiff_compression == GF_TIFF_G4 && bits != 1)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: G4 is for 1 bit (options.depth)", name);
     if (!is_jpeg(options))
         return GF_OK;
     if (options->lossless)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: JPEG in TIFF is never lossless", name);
-    if (format.bits == 8 && !gf_has_alpha(format))
+    if (bits == 8 && !gf_has_alpha(format))
         return GF_OK;
     return gf_fail(error, GF_ERROR_UNFIT, "%s: JPEG in TIFF has 8 bits and no alpha", name);
 }
@@ -169,9 +224,11 @@ enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format form
         return gf_fail_memory(error);
     tiff->base = (struct gf_sink){.write = tiff_write, .finish = tiff_finish, .close = tiff_close};
     tiff->format = format;
+    tiff->bits = bits_of(format, options);
+    tiff->row_bytes = row_bytes_of(format, options);
     tiff->strip_rows = strip_rows_of(format, options);
-    tiff->rows = malloc(gf_row_bytes(format) * (size_t)tiff->strip_rows);
-    status = tiff->rows ? gf_tiff_open(&tiff->handle, NULL, output, mode_of(format), error)
+    tiff->rows = malloc(tiff->row_bytes * (size_t)tiff->strip_rows);
+    status = tiff->rows ? gf_tiff_open(&tiff->handle, NULL, output, mode_of(format, options), error)
                         : gf_fail_memory(error);
     if (!status && !set_tags(tiff, options))
         status = gf_tiff_fail(&tiff->handle, -1, 0, error);
