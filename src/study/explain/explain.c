@@ -250,7 +250,7 @@ static enum gf_file_format named_format(const char *output, const struct gf_opti
 }
 
 /* Makes the plan, again if the result has HDR colours that the format cannot name. */
-static enum gf_status make_plan(const struct gf_pipeline *pipeline, struct gf_format in,
+static enum gf_status make_plan(struct gf_pipeline *pipeline, struct gf_format in,
                                 enum gf_file_format format, struct gf_plan_request *request,
                                 struct gf_plan *plan, struct gf_error *error)
 {
