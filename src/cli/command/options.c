@@ -132,15 +132,14 @@ static const struct gf_option options[] = {
      .help = "write a PNG of up to 256 colours with a palette; an unfiltered one keeps its own"},
     {.name = "tiff-compression", .of_output = true, .type = GF_OPTION_CHOICE, .choices = tiff_compressions,
      .offset = AT(options.tiff_compression),
-     .help = "compression of TIFF; g4 is for --depth=1"},
+     .help = "compression; g4 is for 1 bit"},
     {.name = "depth", .of_output = true, .type = GF_OPTION_CHOICE, .choices = depths, .offset = AT(options.depth),
-     .help = "bits of a sample of TIFF; 1 makes gray black or white; auto: as in the picture"},
+     .help = "bits of a TIFF's samples"},
     {.name = "to-icc", .of_output = true, .argument = "PROFILE", .type = GF_OPTION_FILE, .offset = AT(to_icc),
      .help = "convert the colours after the chain: srgb, display-p3 or a file, with parameters as icc takes them: srgb:intent=perceptual"},
     {.name = "cmyk-profile", .argument = "FILE", .type = GF_OPTION_FILE,
      .offset = AT(options.cmyk_profile),
-     .help = "the ICC profile of CMYK pictures that carry none; without it they become RGB by "
-             "(1 - ink)(1 - black), with a warning"},
+     .help = "the ICC profile of CMYK pictures that carry none; else RGB is (1 - ink)(1 - black)"},
     {.name = "strip", .of_output = true, .argument = "LIST", .type = GF_OPTION_SET, .optional = true, .choices = items,
      .implied = (1 << GF_METADATA_ITEMS) - 1, .offset = AT(options.stripped),
      .help = "metadata to leave out: "
@@ -152,11 +151,9 @@ static const struct gf_option options[] = {
      .help = "leave out all other metadata"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
      .offset = AT(options.autorotate),
-     .help = "keep the orientation that EXIF, TIFF, AVIF or JPEG XL states, instead of applying it; "
-             "a HEIC is always turned upright"},
-    {.name = "range", .argument = "MIN:MAX|percentile|unit", .type = GF_OPTION_RANGE, .offset = AT(options.range_low),
-     .help = "what becomes black and white of a TIFF of floating-point numbers or integers over 16 bits: two values, the "
-             "0.1st and 99.9th percentile of all, or 0 and 1 (integers: all values)"},
+     .help = "do not apply the orientation that a file states; a HEIC is always turned upright"},
+    {.name = "range", .argument = "RANGE", .type = GF_OPTION_RANGE, .offset = AT(options.range_low),
+     .help = "MIN:MAX, percentile or unit: what becomes black and white of floating-point TIFFs"},
     {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(options.allow_truncated),
      .help = "read what is there of a truncated PNG or JPEG"},
