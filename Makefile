@@ -117,6 +117,8 @@ PIE := $(if $(HARDENING),-pie)
 ifneq ($(SANITIZE),)
 GF_CFLAGS += -fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer
 GF_LDFLAGS += -fsanitize=$(SANITIZE)
+# LibRaw throws exceptions, whose function the address sanitizer looks up when the program starts: libstdc++ must be there.
+GF_LDFLAGS += $(if $(findstring address,$(SANITIZE)),$(if $(filter raw,$(FORMAT_NAMES)),-Wl$(comma)--no-as-needed -lstdc++ -Wl$(comma)--as-needed))
 endif
 
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives. A layer's

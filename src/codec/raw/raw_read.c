@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <libraw/libraw.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -103,14 +104,26 @@ static enum gf_status open_raw(const struct gf_whole_source *source, bool *damag
     return code ? fail(source, code, error) : GF_OK;
 }
 
+/* From now on malloc() fills memory with zeros, until as many calls with -1 have followed as there
+ * were with 1. The setting is the process's, whose threads may read several raw photographs. */
+static void count_zeroing(int change)
+{
+    enum { FILL_WITH_ZEROS = 0xff }; /* the complement of the byte that malloc() writes */
+    static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
+    static int count;
+    pthread_mutex_lock(&counting);
+    count += change;
+    mallopt(M_PERTURB, count ? FILL_WITH_ZEROS : 0);
+    pthread_mutex_unlock(&counting);
+}
+
 /* Reads the samples. LibRaw does not fill in those for which it finds no bytes, or no sense in
  * them: they shall be zero, and not what the memory had before. */
 static int unpack(libraw_data_t *raw)
 {
-    enum { FILL_WITH_ZEROS = 0xff }; /* the complement of the byte that malloc() writes */
-    mallopt(M_PERTURB, FILL_WITH_ZEROS);
+    count_zeroing(1);
     const int code = calls.libraw_unpack(raw);
-    mallopt(M_PERTURB, 0);
+    count_zeroing(-1);
     return code;
 }
 
