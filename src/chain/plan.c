@@ -293,6 +293,9 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
                                 const struct gf_plan_request *request, struct gf_error *error)
 {
     enum gf_status status = add_orientation(b, request->orientation, error);
+    if (!status && request->from_hdr && b->icc.hdr[1])
+        status = add_filter(
+            b, (struct item){.filter = &gf_tonemap_filter, .params = &gf_tonemap_to_srgb}, error);
     struct gf_extent extent = extent_of(b);
     if (request->reduction > 1) {
         const bool turned = request->orientation > 4;

@@ -47,8 +47,10 @@ struct gf_plan_request {
     /* The profile of the picture's colours, which fits its format. Without data it is sRGB. Its
      * bytes must outlive the plan. */
     struct gf_icc icc;
-    bool to_srgb; /* after the last filter the colours are converted to sRGB */
-    bool opaque;  /* the output's format has no alpha: the plan ends with flatten */
+    bool to_srgb;  /* after the last filter the colours are converted to sRGB */
+    bool from_hdr; /* HDR becomes sRGB before the first filter, whose colours are then those of sRGB
+                    */
+    bool opaque;   /* the output's format has no alpha: the plan ends with flatten */
     /* Set if the file was decoded at a fraction of its size: `reduction` is 2, 4 or 8; width and
      * height are the size of the whole picture. */
     int reduction, width, height;

@@ -157,7 +157,7 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
     if (!request.opaque && !tones)
         return GF_OK;
     gf_plan_free(plan);
-    request.to_srgb |= tones;
+    request.from_hdr = tones;
     if (request.opaque)
         gf_warn(&pipeline->options,
                 "%s: its format has no alpha channel: the picture is laid on white (flatten=white)",

@@ -199,6 +199,10 @@ run 0 gpufilter --explain -i pq.png -o out.ppm blur
 stdout_has 'tonemap: reads and writes '
 run 0 gpufilter --explain -i pq.png -o out.png blur
 ! grep -q tonemap stdout || problem "$(cat stdout)"
+# White that a chain adds is white, and not the brightest light.
+run 0 gpufilter -i pq.png -o padded.ppm tonemap,pad=100:80
+run 0 gpufilter -q -i pq.png -o out.ppm pad=100:80
+same padded.ppm out.ppm
 run 0 gpufilter -i pq.png -o out.png thumbnail=20
 silent
 ! grep -qa cICP out.png || problem "a cICP chunk is left"

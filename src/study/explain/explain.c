@@ -260,7 +260,7 @@ static enum gf_status make_plan(struct gf_pipeline *pipeline, struct gf_format i
         gf_pipeline_options(pipeline)->lossless)
         return status;
     gf_plan_free(plan);
-    request->to_srgb = true;
+    request->from_hdr = true;
     return gf_plan_make_for(chain, in, request, plan, error);
 }
 
