@@ -48,7 +48,8 @@ static void put_row(struct tiff *tiff, const struct kind *kind, const double *va
     unsigned have = 0;
     for (int i = 0; i < count; i++) {
         const uint64_t bits = bits_of(kind, values[i * step]);
-        if (kind->bits % 8 == 0) {
+        /* Integers of 24 bits begin with the highest bit, as those of 10, 12 and 14 do. */
+        if (kind->bits % 8 == 0 && (kind->bits != 24 || kind->format == FLOAT)) {
             put_more(tiff, (int)kind->bits / 8, bits);
             continue;
         }

@@ -179,6 +179,8 @@ static enum gf_status read_numbers(const struct gf_tiff_handle *handle,
                       : lab                           ? "L*a*b* "
                                                       : "",
                       layout->bits);
+    layout->is_reversed = layout->bits == 24 && layout->number != GF_TIFF_FLOAT &&
+                          gf_tiff.TIFFIsByteSwapped(handle->tiff);
     gf_tiff_usual_range(layout, &layout->low, &layout->high);
     if (gf_tiff_is_wide(layout) && options->range_low < options->range_high) {
         layout->low = options->range_low;

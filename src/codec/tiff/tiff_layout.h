@@ -24,6 +24,8 @@ struct gf_tiff_layout {
     int samples;             /* samples of a pixel in the file, including ignored samples */
     int bits;                /* the bits of a sample in the file: 1..32 or 64 */
     enum gf_tiff_number number;
+    bool is_reversed; /* integers of 24 bits, which are stored from the highest bit on in files of
+                       * either byte order, have been swapped by libtiff */
     enum gf_tiff_colour colour;
     int colours;     /* 1, 3 or 4 samples of colour; 1 with a palette */
     int alpha_at;    /* index of the sample that is alpha; 0: none */

@@ -54,29 +54,16 @@ LOAD(signed, int32_t, v)
 LOAD(long, uint64_t, (double)v)
 LOAD(signed_long, int64_t, (double)v)
 
-static uint32_t three_bytes(const unsigned char *src)
+/* Three bytes in the machine's order. */
+static void load_float24(const unsigned char *src, size_t first, size_t count, double *values)
 {
     const uint16_t one = 1;
     const int last = *(const unsigned char *)&one ? 2 : 0;
-    return (uint32_t)(src[last] << 16 | src[1] << 8 | src[2 - last]);
-}
-
-static void load_float24(const unsigned char *src, size_t first, size_t count, double *values)
-{
-    for (size_t i = 0; i < count; i++)
-        values[i] = float_of_bits(three_bytes(src + 3 * (first + i)), 7, 16);
-}
-
-static void load_24(const unsigned char *src, size_t first, size_t count, double *values)
-{
-    for (size_t i = 0; i < count; i++)
-        values[i] = three_bytes(src + 3 * (first + i));
-}
-
-static void load_signed_24(const unsigned char *src, size_t first, size_t count, double *values)
-{
-    for (size_t i = 0; i < count; i++)
-        values[i] = (int)(three_bytes(src + 3 * (first + i)) ^ 0x800000) - 0x800000;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *const bytes = src + 3 * (first + i);
+        const uint32_t bits = (uint32_t)(bytes[last] << 16 | bytes[1] << 8 | bytes[2 - last]);
+        values[i] = float_of_bits(bits, 7, 16);
+    }
 }
 
 static const struct {
@@ -85,7 +72,6 @@ static const struct {
     void (*load)(const unsigned char *src, size_t first, size_t count, double *values);
 } loads[] = {{GF_TIFF_FLOAT, 16, load_half},        {GF_TIFF_FLOAT, 24, load_float24},
              {GF_TIFF_FLOAT, 32, load_float},       {GF_TIFF_FLOAT, 64, load_double},
-             {GF_TIFF_UNSIGNED, 24, load_24},       {GF_TIFF_SIGNED, 24, load_signed_24},
              {GF_TIFF_UNSIGNED, 32, load_unsigned}, {GF_TIFF_SIGNED, 32, load_signed},
              {GF_TIFF_UNSIGNED, 64, load_long},     {GF_TIFF_SIGNED, 64, load_signed_long}};
 
@@ -122,7 +108,11 @@ void gf_tiff_load(const struct gf_tiff_layout *layout, const unsigned char *src,
     }
     const double below = layout->number == GF_TIFF_SIGNED ? ldexp(1, layout->bits - 1) : 0;
     for (size_t i = 0; i < count; i++) {
-        const double value = bits_at(src, (first + i) * bits, bits);
+        const unsigned char *const bytes = src + 3 * (first + i);
+        const uint32_t sample = layout->is_reversed
+                                    ? (uint32_t)(bytes[2] << 16 | bytes[1] << 8 | bytes[0])
+                                    : bits_at(src, (first + i) * bits, bits);
+        const double value = sample;
         values[i] = value >= below && below > 0 ? value - 2 * below : value;
     }
 }
