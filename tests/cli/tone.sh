@@ -27,7 +27,7 @@ addnoise=seed=-1|addnoise: seed=-1 is outside 0..999999
 vignette=radius=1|vignette: radius=1 is outside 0..0.99
 frame=-1|frame: width=-1 is outside 0..1e+09
 round=1.5|round: radius=1.5 is not a whole number of pixels
-solarize=2|solarize: threshold=2 is outside 0..1
+solarize=2|solarize: threshold=2 is outside 0..1; did you mean '2%'?
 END
 absent out.png
 
@@ -48,7 +48,7 @@ lut=empty.cube|empty.cube: it has neither LUT_1D_SIZE nor LUT_3D_SIZE: it is no 
 lut=in.png|in.png: line 1: a colour before LUT_1D_SIZE or LUT_3D_SIZE
 lut=pipe.cube|pipe.cube: it is not a regular file
 lut=.|.: it is not a regular file
-lut=amount=2|amount=2 is outside 0..1
+lut=amount=2|amount=2 is outside 0..1; did you mean '2%'?
 END
 absent out.png
 

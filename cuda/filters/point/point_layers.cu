@@ -1,5 +1,5 @@
-/* Runs of point filters with second pictures. One kernel mixes two 8-bit pictures by a constant;
- * another one does all other runs. */
+/* Runs of point filters with second pictures. A kernel for each separable blend mode puts an 8-bit
+ * picture on another one; one kernel does all other runs. */
 #include "cuda/common/row_copy.cuh"
 #include "cuda/filters/point/point_program.cuh"
 
@@ -16,7 +16,7 @@ struct mix {
      * the second picture. */
     const unsigned char *other;
     size_t pitch;
-    float opacity;
+    struct gf_layer layer;
 };
 
 /* Returns byte `k` of a word, plus 2^23. */
@@ -53,14 +53,40 @@ static __device__ __forceinline__ uint4 bytes_at(const unsigned char *at)
                       __funnelshift_r(w[2], w[3], bits), __funnelshift_r(w[3], last, bits));
 }
 
-static __device__ __forceinline__ unsigned char mixed_byte(unsigned char in, unsigned char other,
-                                                           float opacity)
+/* Blends four samples by a separable mode, like lay_pixel(). `lighter` has gf_blend_lighter() of
+ * each sample, for SOFT_LIGHT. */
+template <int MODE
+> static __device__ __forceinline__ unsigned
+    blended_word(unsigned in, unsigned other, const struct gf_layer &layer, const float *lighter)
 {
-    return (unsigned char)mixed_word(in, other, opacity);
+    if constexpr (MODE == GF_BLEND_NORMAL) {
+        return mixed_word(in, other, layer.opacity);
+    } else {
+        unsigned to[4];
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const float v = shifted(in, k) - 8388608.0f, s = shifted(other, k) - 8388608.0f;
+            const float blended = MODE
+            == GF_BLEND_SOFT_LIGHT ? gf_blend_soft_light(v * layer.least, s * layer.least,
+                                                         lighter[in >> 8 * k & 255]) *
+                                         layer.max
+                                   : gf_layer_blend(MODE, &layer, v, s);
+            to[k] = (unsigned)(int)(gf_layer_mix(&layer, v, blended, layer.opacity) + 0.5f);
+        }
+        return __byte_perm(__byte_perm(to[0], to[1], 0x0040), __byte_perm(to[2], to[3], 0x0040),
+                           0x5410);
+    }
 }
 
-__global__ void __launch_bounds__(MIX_THREADS) mix8_kernel(const __grid_constant__ struct mix mix)
+template <int MODE
+> __global__ void __launch_bounds__(MIX_THREADS) mix8_kernel(const __grid_constant__ struct mix mix)
 {
+    __shared__ float lighter[MODE == GF_BLEND_SOFT_LIGHT ? 256 : 1];
+    const struct gf_layer &layer = mix.layer;
+    if (MODE == GF_BLEND_SOFT_LIGHT) {
+        lighter[threadIdx.x] = gf_blend_lighter((float)threadIdx.x * layer.least);
+        __syncthreads();
+    }
     const struct position at =
         position_of(blockIdx.x * MIX_THREADS + threadIdx.x, mix.band.rows, mix.items);
     early_next();
@@ -75,9 +101,10 @@ __global__ void __launch_bounds__(MIX_THREADS) mix8_kernel(const __grid_constant
     const bool covers_row = (int)at.row >= mix.first_row && (int)at.row < mix.end_row;
     if (covers_row && first >= mix.first && end <= mix.end) {
         const uint4 v = *(const uint4 *)in, s = bytes_at(other);
-        *(uint4 *)out =
-            make_uint4(mixed_word(v.x, s.x, mix.opacity), mixed_word(v.y, s.y, mix.opacity),
-                       mixed_word(v.z, s.z, mix.opacity), mixed_word(v.w, s.w, mix.opacity));
+        *(uint4 *)out = make_uint4(blended_word<MODE>(v.x, s.x, layer, lighter),
+                                   blended_word<MODE>(v.y, s.y, layer, lighter),
+                                   blended_word<MODE>(v.z, s.z, layer, lighter),
+                                   blended_word<MODE>(v.w, s.w, layer, lighter));
         return;
     }
     if (end <= mix.row_bytes && (!covers_row || end <= mix.first || first >= mix.end)) {
@@ -87,14 +114,28 @@ __global__ void __launch_bounds__(MIX_THREADS) mix8_kernel(const __grid_constant
 #pragma unroll 1
     for (unsigned i = first; i < end && i < mix.row_bytes; i++) {
         const bool covers = covers_row && i >= mix.first && i < mix.end;
-        out[i - first] =
-            covers ? mixed_byte(in[i - first], other[i - first], mix.opacity) : in[i - first];
+        out[i - first] = covers ? (unsigned char)blended_word < MODE
+        > (in[i - first], other[i - first], layer, lighter) : in[i - first];
     }
 }
 
 static int clamped(long long v, int most)
 {
     return v < 0 ? 0 : v > most ? most : (int)v;
+}
+
+#define MIX_KERNEL_CASE(name) \
+    case GF_BLEND_##name: \
+        return mix8_kernel<GF_BLEND_##name>;
+
+/* Returns the kernel of NORMAL or of a separable blend mode. */
+static void (*kernel_of(int mode))(struct mix)
+{
+    switch (mode) {
+        GF_BLEND_SEPARABLE(MIX_KERNEL_CASE)
+    default:
+        return mix8_kernel<GF_BLEND_NORMAL>;
+    }
 }
 
 static int launch_mix(const struct gf_launch *launch, const struct view_pair *band)
@@ -117,9 +158,10 @@ static int launch_mix(const struct gf_launch *launch, const struct view_pair *ba
     mix.pitch = other->pitch;
     mix.other =
         other->data - (ptrdiff_t)top * (ptrdiff_t)other->pitch - (ptrdiff_t)layer->x * channels;
-    mix.opacity = layer->opacity;
+    mix.layer = *layer;
     const unsigned blocks = blocks_for((unsigned)band->rows * mix.items, MIX_THREADS);
-    return launch_early(mix8_kernel, blocks, MIX_THREADS, 0, (cudaStream_t)launch->stream, mix);
+    return launch_early(kernel_of(layer->mode), blocks, MIX_THREADS, 0,
+                        (cudaStream_t)launch->stream, mix);
 }
 
 /* ---- all other runs with second pictures ---- */
@@ -175,7 +217,7 @@ extern "C" int gf_point_layers_cuda(const struct gf_launch *launch)
     const int count = gf_stage_pictures(stage, pictures);
     if (!launch->out.rows)
         return cudaSuccess;
-    if (stage->in.bits == 8 && gf_layer_is_plain(constants, stage->in, pictures)) {
+    if (stage->in.bits == 8 && gf_layer_is_samplewise(constants, stage->in, pictures)) {
         const struct view_pair band = aligned_views(launch);
         return launch_mix(launch, &band);
     }

@@ -348,7 +348,8 @@ template <int KERNEL> static int launch_channels(const struct halves &args, cuda
 int gf_resize_halves(const struct gf_launch *launch, const struct gf_resample *resample)
 {
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    struct halves args = {view_pair_of(launch, 0)};
+    struct halves args = {};
+    args.p = view_pair_of(launch, 0);
     args.out_width = launch->out.format.width;
     args.out_height = launch->out.format.height;
     args.column = weights_of(&resample->columns, launch->constants);

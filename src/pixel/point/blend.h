@@ -62,10 +62,17 @@ GF_HOST_DEVICE float gf_blend_burn(float b, float s)
     return b < 1.0f ? v : 1.0f;
 }
 
-GF_HOST_DEVICE float gf_blend_soft_light(float b, float s)
+/* What the backdrop b becomes where the layer of SOFT_LIGHT is white. */
+GF_HOST_DEVICE float gf_blend_lighter(float b)
 {
     const float cubic = ((16.0f * b - 12.0f) * b + 4.0f) * b, root = sqrtf(b);
-    const float lighter = b <= 0.25f ? cubic : root, over = s + s - 1.0f;
+    return b <= 0.25f ? cubic : root;
+}
+
+/* `lighter` is gf_blend_lighter(b). */
+GF_HOST_DEVICE float gf_blend_soft_light(float b, float s, float lighter)
+{
+    const float over = s + s - 1.0f;
     const float low = b + over * b * (1.0f - b), high = b + over * (lighter - b);
     return s <= 0.5f ? low : high;
 }
@@ -91,7 +98,7 @@ GF_HOST_DEVICE float gf_blend_channel(int mode, float b, float s)
     case GF_BLEND_HARD_LIGHT:
         return gf_blend_hard_light(b, s);
     case GF_BLEND_SOFT_LIGHT:
-        return gf_blend_soft_light(b, s);
+        return gf_blend_soft_light(b, s, gf_blend_lighter(b));
     case GF_BLEND_DIFFERENCE:
         return b > s ? b - s : s - b;
     case GF_BLEND_EXCLUSION:

@@ -83,10 +83,6 @@ int gf_mix_stretch(struct gf_mix *mix, const uint8_t *in, uint8_t *out, int x, i
 /* Runs OVERLAY or MASK on a piece that begins at column x of row y. */
 void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *const *pictures,
                      int colours, int x, int y, struct gf_planes *p);
-/* Whether gf_layer_is_plain() is true, or would be with another blend mode of single channels on 8
- * bits. */
-bool gf_layer_is_samplewise(const struct gf_point_program *program, struct gf_format in,
-                            const struct gf_picture *const *pictures);
 /* Runs a program on a row, if gf_layer_is_samplewise() is true for the program. */
 void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *image, int y,
                         struct gf_format in, const uint8_t *from, uint8_t *to);

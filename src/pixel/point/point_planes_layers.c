@@ -261,12 +261,6 @@ static bool mixes_two(const struct gf_point_program *program, struct gf_format i
            source.bits == in.bits;
 }
 
-bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format in,
-                       const struct gf_picture *const *pictures)
-{
-    return mixes_two(program, in, pictures) && program->layer[0].mode == GF_BLEND_NORMAL;
-}
-
 struct gf_layer_part gf_layer_part_of(const struct gf_stage *stage,
                                       const struct gf_picture *const *pictures)
 {

@@ -140,10 +140,11 @@ static inline size_t gf_point_field_floats(struct gf_format format)
            4 * 4;
 }
 
-/* Whether the program only mixes two pictures of equal format without alpha, so that each result
- * sample depends on two samples, in the same way for every channel. */
-bool gf_layer_is_plain(const struct gf_point_program *program, struct gf_format in,
-                       const struct gf_picture *const *pictures);
+/* Whether the program only puts a picture on another one of equal format without alpha, by a blend
+ * mode of single channels (with 16 bits only by NORMAL), so that each result sample depends on two
+ * samples, in the same way for every channel. */
+bool gf_layer_is_samplewise(const struct gf_point_program *program, struct gf_format in,
+                            const struct gf_picture *const *pictures);
 
 /* The rectangle outside of which the program changes nothing: the layer's place if the program only
  * puts a layer on the picture, otherwise an infinite rectangle. */
