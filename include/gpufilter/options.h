@@ -94,7 +94,8 @@ enum {
     GF_THREADS_MAX = 1024,
     GF_QUALITY_MAX = 100,
     GF_TIMEOUT_MAX = 1000000,
-    GF_PNG_LEVEL_MAX = 9
+    GF_PNG_LEVEL_MAX = 9,
+    GF_PNG_COLOURS_MAX = 256
 };
 
 /* Start with gf_options_default() and change members. A later version of the library may add
@@ -170,7 +171,9 @@ struct gf_options {
      * GF_SANDBOX_OFF. The string must last as long as the pipeline. */
     const char *sandbox_program;
     enum gf_sandbox sandbox;
-    bool reserved_2[4];
+    /* A PNG's colours are reduced to at most so many, 2..GF_PNG_COLOURS_MAX, which become its
+     * palette; a picture that has no more is unchanged. 0: they are not reduced. */
+    int png_colours;
     /* The best quality of a JPEG, WebP, AVIF, JPEG XL or JPEG 2000 whose file has at most so many
      * bytes, found by up to seven trials of the CPU's encoder, takes the place of `quality`;
      * GF_ERROR_UNFIT if quality 1 takes more. 0: `quality` counts. Other formats are

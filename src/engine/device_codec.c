@@ -181,7 +181,7 @@ static bool encodes_jpeg(struct gf_format format, const struct gf_options *optio
 static bool encodes_png(struct gf_format format, const struct gf_options *options)
 {
     return gf_png_encoder_takes(format) && options->png_level == GF_PNG_FAST_LEVEL &&
-           !(options->png_palette && format.bits == 8);
+           !options->png_colours && !(options->png_palette && format.bits == 8);
 }
 
 /* A file that is written in parts, while the picture is still being encoded. */

@@ -55,6 +55,7 @@ static const struct member {
     MEMBER(sandbox, 0, GF_SANDBOX_ALL),
     MEMBER(png_level, 0, GF_PNG_LEVEL_MAX),
     MEMBER(depth, 0, 16),
+    MEMBER(png_colours, 0, GF_PNG_COLOURS_MAX),
 #undef MEMBER
 };
 _Static_assert(sizeof(enum gf_codec) == sizeof(int), "an enum is read as an int");
@@ -69,6 +70,7 @@ void gf_options_of_output(struct gf_options *options, const struct gf_options *f
     options->lossless = from->lossless;
     options->optimize = from->optimize;
     options->png_palette = from->png_palette;
+    options->png_colours = from->png_colours;
     options->tiff_compression = from->tiff_compression;
     options->depth = from->depth;
     options->strip = from->strip;
@@ -108,6 +110,9 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
         return gf_fail(error, GF_ERROR_USAGE,
                        "options.range_low=%g and options.range_high=%g are no range",
                        checked->range_low, checked->range_high);
+    if (checked->png_colours == 1)
+        return gf_fail(error, GF_ERROR_USAGE, "options.png_colours=1 is outside 2..%d",
+                       GF_PNG_COLOURS_MAX);
     if (!checked->max_pixels)
         return gf_fail(error, GF_ERROR_USAGE, "options.max_pixels=0 allows no picture");
     if (!(checked->timeout_s >= 0 && checked->timeout_s <= GF_TIMEOUT_MAX))

@@ -96,6 +96,7 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     X(threads) \
     X(quality) \
     X(png_level) \
+    X(png_colours) \
     X(memory_bytes) \
     X(max_pixels) \
     X(timeout_s) \

@@ -22,7 +22,7 @@
 #include "pipeline/pipeline_internal.h"
 
 enum {
-    GF_SERVER_VERSION = 6,
+    GF_SERVER_VERSION = 7,
     GF_SERVER_BEAT_MS = 500,
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
@@ -76,7 +76,7 @@ struct gf_server_welcome {
  * chain names come with the message. Flags are 0 or 1. */
 struct gf_server_request {
     struct gf_server_head head;
-    int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level,
+    int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level, png_colours,
         tiff_compression, sandbox, depth;
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, optimize,
         png_palette, spans, lossless, range_percentile, warn;

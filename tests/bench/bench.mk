@@ -104,9 +104,12 @@ $(BENCH_PNG_DEVICE): $(BUILD)/tests/bench/png/device/device.o $(BUILD)/tests/ben
 	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 endif
 
+bench-palette: $(PROGRAM) ## sizes of PNGs with reduced colours beside pngquant's, at equal SSIM; PICTURES: a folder of PNGs
+	@sh tests/bench/palette.sh $(PROGRAM) $(PICTURES)
+
 bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
 	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-filters bench-thumbnail bench-gpu bench-formats bench-limits bench-jpeg bench-peers bench-png compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-filters bench-thumbnail bench-gpu bench-formats bench-limits bench-jpeg bench-palette bench-peers bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))

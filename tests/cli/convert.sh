@@ -72,7 +72,7 @@ for option in subsampling=444 progressive optimize tiff-compression=lzw; do
     run 0 gpufilter -i in.ppm -o q.png --$option
     stderr_like "warning: --${option%=*} changes nothing in this PNG\$"
 done
-for option in png-level=3 png-palette; do
+for option in png-level=3 png-palette png-palette=16; do
     run 0 gpufilter -i in.ppm -o q.jpg --$option
     stderr_like "warning: --${option%=*} changes nothing in this JPEG\$"
 done

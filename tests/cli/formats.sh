@@ -201,6 +201,23 @@ gpufilter -i twice.ppm -o twice-rgb.pam --format=pam grayscale
 gpufilter -i plain.ppm -o gray.pam --format=pam grayscale
 same twice-rgb.pam gray.pam
 
+begin "--png-palette=N reduces colours, for one picture, for several and for one of several outputs"
+run 0 gpufilter -i in.ppm -o reduced.png --png-palette=16
+silent
+[ "$(type_of reduced.png)" = 3 ] || problem "--png-palette=16 gives type $(type_of reduced.png)"
+[ "$(od -An -tu1 -j24 -N1 reduced.png | tr -d ' ')" = 4 ] || problem "an index has not 4 bits"
+mkdir -p reduced
+run 0 gpufilter -i in.ppm -i in.ppm -o 'reduced/{n}.png' --png-palette=16 --threads=2
+same reduced.png reduced/1.png
+run 0 gpufilter -i in.ppm -o whole.png -o one.png --png-palette=16
+same reduced.png one.png
+[ "$(type_of whole.png)" != 3 ] || problem "the other output has a palette, too"
+run 2 gpufilter -i in.ppm -o no.png --png-palette=1
+stderr_like '--png-palette=1 is outside 2..256$'
+run 4 gpufilter -i in.ppm -o no.png --png-palette=16 --lossless
+stderr_like 'no.png: a palette of 16 colours of 8 bits is not lossless for this picture$'
+absent no.png
+
 begin "what libraries print of a damaged picture does not reach the user, unless with -v"
 for format in avif jxl jp2; do
     gpufilter -i in.ppm -o whole.$format 2>/dev/null || continue

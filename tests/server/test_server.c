@@ -68,19 +68,12 @@ static void test_every_option_is_handed_over(void **state)
     }
     static const struct {
         size_t begin, end;
-    } own[] = {BYTES(size),
-               BYTES(device),
-               BYTES(device_index),
-               BYTES(no_clobber),
-               BYTES(sync),
-               BYTES(warn),
-               BYTES(warn_context),
-               BYTES(sandbox_program),
-               BYTES(reserved_2),
-               BYTES(reserved_3),
-               GAP(threads, memory_bytes),
-               GAP(sync, format),
-               GAP(progressive, png_level),
+    } own[] = {BYTES(size),         BYTES(device),
+               BYTES(device_index), BYTES(no_clobber),
+               BYTES(sync),         BYTES(warn),
+               BYTES(warn_context), BYTES(sandbox_program),
+               BYTES(reserved_3),   GAP(threads, memory_bytes),
+               GAP(sync, format),   GAP(progressive, png_level),
                GAP(png_level, warn)};
 #undef GAP
 #undef BYTES

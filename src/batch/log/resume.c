@@ -62,6 +62,8 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
     const char *const inks = options->cmyk_profile ? options->cmyk_profile : "";
     uint64_t hash = gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
     const uint64_t items[] = {options->stripped, options->kept};
+    if (options->png_colours)
+        hash = gf_hash(hash, &options->png_colours, sizeof options->png_colours);
     if (gf_options_fit(options))
         hash = gf_hash(hash, fit, sizeof fit);
     const double range[] = {options->range_low, options->range_high, options->range_percentile,

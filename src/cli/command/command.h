@@ -160,6 +160,7 @@ struct gf_option {
     const char *(*word_at)(int index); /* words that the value may begin with, for completion */
     size_t offset;      /* the offset in struct gf_command of the member that the option sets */
     size_t file_offset; /* the offset of the member that stores the FILE of a choice */
+    size_t bare_offset; /* the offset of the bool that stores whether a number was left out */
     const char *help;
 };
 

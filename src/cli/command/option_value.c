@@ -243,14 +243,19 @@ static enum gf_status set_topic(const struct gf_option *option, const char *text
 }
 
 /* Stores the value that the option implies without a value. */
-static void set_implied(const struct gf_option *option, void *member)
+static void set_implied(const struct gf_option *option, struct gf_command *command)
 {
+    void *const member = (char *)command + option->offset;
     if (option->type == GF_OPTION_SWITCH && !option->action)
         *(bool *)member = option->implied;
     else if (option->type == GF_OPTION_CHOICE)
         *(int *)member = option->implied;
     else if (option->type == GF_OPTION_SET)
         *(uint64_t *)member = (uint64_t)option->implied;
+    else if (option->bare_offset) {
+        *(bool *)((char *)command + option->bare_offset) = true;
+        *(int *)member = option->implied;
+    }
 }
 
 enum gf_status gf_option_set(const struct gf_option *option, const char *value,
@@ -260,7 +265,7 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
     if (option->action && !command->action)
         command->action = option->action;
     if (!value) {
-        set_implied(option, member);
+        set_implied(option, command);
         return GF_OK;
     }
     switch (option->type) {

@@ -135,3 +135,19 @@ bool gf_ordered_work_take(struct gf_ordered_work *work, bool wait, bool *failed)
     work->taken += taken;
     return taken;
 }
+
+enum gf_status gf_ordered_work_run(int threads, int items, gf_ordered_work_call *call,
+                                   void *context, struct gf_error *error)
+{
+    struct gf_ordered_work *work;
+    const enum gf_status status = gf_ordered_work_open(threads, items, call, context, &work, error);
+    if (status)
+        return status;
+    bool failed = false;
+    for (int i = 0; i < items; i++)
+        gf_ordered_work_submit(work);
+    while (gf_ordered_work_take(work, true, &failed))
+        ;
+    gf_ordered_work_close(work);
+    return failed ? gf_time_check(error) : GF_OK;
+}

@@ -29,4 +29,8 @@ int gf_ordered_work_pending(const struct gf_ordered_work *work);
  * none is submitted. */
 bool gf_ordered_work_take(struct gf_ordered_work *work, bool wait, bool *failed);
 
+/* Works on `items` items and waits for all. An item must fail only because the time is up. */
+enum gf_status gf_ordered_work_run(int threads, int items, gf_ordered_work_call *call,
+                                   void *context, struct gf_error *error) GF_CHECKED;
+
 #endif

@@ -123,23 +123,6 @@ static bool sum_strip(void *context, int thread, int strip)
     return true;
 }
 
-static enum gf_status sum_strips(struct scale *scale, int strips, int threads,
-                                 struct gf_error *error)
-{
-    struct gf_ordered_work *work;
-    const enum gf_status status =
-        gf_ordered_work_open(threads, strips, sum_strip, scale, &work, error);
-    if (status)
-        return status;
-    bool failed;
-    for (int i = 0; i < strips; i++)
-        gf_ordered_work_submit(work);
-    while (gf_ordered_work_take(work, true, &failed))
-        ;
-    gf_ordered_work_close(work);
-    return GF_OK;
-}
-
 /* Computes the means over all windows. Both sides are at least 11. */
 static enum gf_status mean_of(const float *a, const float *b, int width, int height, double max,
                               int threads, struct sums *mean, struct gf_error *error)
@@ -155,8 +138,9 @@ static enum gf_status mean_of(const float *a, const float *b, int width, int hei
     find_taps(scale.tap);
     scale.work = calloc((size_t)threads * 4, ((size_t)width + ROOM) * sizeof *scale.work);
     scale.sums = malloc((size_t)strips * sizeof *scale.sums);
-    enum gf_status status = scale.work && scale.sums ? sum_strips(&scale, strips, threads, error)
-                                                     : gf_fail_memory(error);
+    enum gf_status status = scale.work && scale.sums
+                                ? gf_ordered_work_run(threads, strips, sum_strip, &scale, error)
+                                : gf_fail_memory(error);
     *mean = (struct sums){0, 0};
     for (int i = 0; i < strips && !status; i++) {
         mean->whole += scale.sums[i].whole;

@@ -7,9 +7,16 @@
 #include "codec/common/checks.h"
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_metadata.h"
+#include "codec/png/write/png_reduce.h"
 #include "codec/png/write/png_stripes.h"
 
-enum { COLOURS_MOST = 256, TABLE_BITS = 10, TABLE_SIZE = 1 << TABLE_BITS, PALETTE_TYPE = 3 };
+enum {
+    COLOURS_MOST = 256,
+    TABLE_BITS = 10,
+    TABLE_SIZE = 1 << TABLE_BITS,
+    GRAY_TYPE = 0,
+    PALETTE_TYPE = 3
+};
 enum { HELD_MOST = 8 << 20 }; /* pixels whose indices are held in memory that is not counted */
 
 struct palette_sink {
@@ -22,22 +29,16 @@ struct palette_sink {
     int16_t table[TABLE_SIZE]; /* finds a colour by its hash; -1: empty */
     bool fixed;                /* the palette is the input's and does not grow */
     int bits;                  /* bits of an index, when all colours are known */
+    int gray_bits;             /* if indices are samples of gray, their bits; else 0 */
     int row;                   /* the next row */
     unsigned char *indices;    /* the indices of all rows so far, or of one row if the palette is
                                 * fixed */
     unsigned char *packed;     /* one row, packed for the file */
     struct gf_png_stripes *stripes; /* NULL: colours are still being collected */
     bool plain;                     /* too many colours: rows are written without a palette */
+    bool gray_profile;              /* the metadata has an ICC profile of gray */
+    struct gf_png_held held;        /* the rows, if the colours are to be reduced */
 };
-
-static void rgba_of(const unsigned char *pixel, int channels, unsigned char rgba[4])
-{
-    const bool gray = channels < 3;
-    rgba[0] = pixel[0];
-    rgba[1] = pixel[gray ? 0 : 1];
-    rgba[2] = pixel[gray ? 0 : 2];
-    rgba[3] = channels % 2 ? 255 : pixel[channels - 1];
-}
 
 /* Returns the index of a colour. A new colour is added. Returns -1 if the palette is fixed or
  * full. */
@@ -64,7 +65,7 @@ static bool index_row(struct palette_sink *sink, const unsigned char *row, unsig
     const int channels = sink->format.channels;
     for (int x = 0; x < sink->format.width; x++) {
         unsigned char rgba[4];
-        rgba_of(row + (size_t)x * (size_t)channels, channels, rgba);
+        gf_palette_rgba_of(row + (size_t)x * (size_t)channels, channels, rgba);
         const int index = index_of(sink, rgba);
         if (index < 0 && !sink->fixed)
             return false;
@@ -93,11 +94,13 @@ static enum gf_status write_palette(const struct palette_sink *sink, struct gf_e
 static enum gf_status begin_indices(struct palette_sink *sink, struct gf_error *error)
 {
     struct gf_format packed = {.height = sink->format.height, .channels = 1, .bits = 8};
+    /* Gray of many levels is smaller when filtered, of fewer unfiltered. */
+    const bool filtered = sink->gray_bits == 8 && sink->colours > 64;
     packed.width = (sink->format.width * sink->bits + 7) / 8;
-    enum gf_status status = write_palette(sink, error);
+    enum gf_status status = sink->gray_bits ? GF_OK : write_palette(sink, error);
     if (!status)
-        status =
-            gf_png_stripes_open(sink->output, packed, true, &sink->options, &sink->stripes, error);
+        status = gf_png_stripes_open(sink->output, packed, !filtered, &sink->options,
+                                     &sink->stripes, error);
     return status;
 }
 
@@ -162,6 +165,10 @@ static enum gf_status palette_write(struct gf_sink *base, int rows, const unsign
     struct palette_sink *const sink = (struct palette_sink *)base;
     const size_t width = (size_t)sink->format.width;
     enum gf_status status = GF_OK;
+    if (sink->held.picture.data) {
+        gf_png_hold_rows(&sink->held, sink->format.bits, rows, src, pitch);
+        return GF_OK;
+    }
     for (int y = 0; !status && y < rows; y++, sink->row++) {
         const unsigned char *const row = src + (size_t)y * pitch;
         /* Without a palette no indices are needed; with a fixed palette the indices of one row are
@@ -178,10 +185,33 @@ static enum gf_status palette_write(struct gf_sink *base, int rows, const unsign
     return status;
 }
 
+/* Makes a palette, whose indices become samples of gray where a palette would be larger. */
+static enum gf_status reduce_colours(struct palette_sink *sink, struct gf_error *error)
+{
+    const enum gf_status status = gf_png_reduce(&sink->held, gf_output_name(sink->output),
+                                                &sink->options, sink->indices, error);
+    if (status)
+        return status;
+    const struct gf_palette *const palette = &sink->held.palette;
+    sink->colours = palette->colours;
+    memcpy(sink->colour, palette->rgba, sizeof sink->colour);
+    /* A profile of gray does not go with a palette, whose colours are RGB. */
+    sink->gray_bits =
+        gf_png_gray_bits(palette, sink->gray_profile ? 8 : bits_for(palette->colours));
+    const size_t pixels = (size_t)sink->format.width * (size_t)sink->format.height;
+    for (size_t i = 0; sink->gray_bits && i < pixels; i++)
+        sink->indices[i] =
+            (unsigned char)(palette->rgba[sink->indices[i]][0] >> (8 - sink->gray_bits));
+    return GF_OK;
+}
+
 static enum gf_status write_counted(struct palette_sink *sink, struct gf_error *error)
 {
-    sink->bits = bits_for(sink->colours);
-    enum gf_status status = set_header(sink, sink->bits, PALETTE_TYPE, error);
+    enum gf_status status = sink->held.picture.data ? reduce_colours(sink, error) : GF_OK;
+    if (status)
+        return status;
+    sink->bits = sink->gray_bits ? sink->gray_bits : bits_for(sink->colours);
+    status = set_header(sink, sink->bits, sink->gray_bits ? GRAY_TYPE : PALETTE_TYPE, error);
     if (!status)
         status = begin_indices(sink, error);
     for (int y = 0; !status && y < sink->format.height; y++)
@@ -202,6 +232,7 @@ static void palette_close(struct gf_sink *base)
 {
     struct palette_sink *const sink = (struct palette_sink *)base;
     gf_png_stripes_close(sink->stripes);
+    gf_image_free(&sink->held.picture);
     free(sink->indices);
     free(sink->packed);
     free(sink);
@@ -210,6 +241,8 @@ static void palette_close(struct gf_sink *base)
 bool gf_png_wants_palette(const struct gf_output *output, struct gf_format format,
                           const struct gf_metadata *metadata, const struct gf_options *options)
 {
+    if (options->png_colours)
+        return true;
     if (options->png_palette && format.bits != 8)
         gf_warn(options, "%s: a palette has 8 bits: a picture of 16 is written without one",
                 gf_output_name(output));
@@ -218,9 +251,11 @@ bool gf_png_wants_palette(const struct gf_output *output, struct gf_format forma
 
 uint64_t gf_png_palette_memory(struct gf_format format, const struct gf_options *options)
 {
-    return options->png_palette && format.bits == 8
-               ? (uint64_t)format.width * (uint64_t)format.height
-               : 0;
+    const uint64_t pixels = (uint64_t)format.width * (uint64_t)format.height;
+    if (options->png_colours)
+        return pixels * (uint64_t)(format.channels + 1) +
+               gf_palette_memory(format, gf_codec_threads(options));
+    return options->png_palette && format.bits == 8 ? pixels : 0;
 }
 
 /* Decides whether the input's palette is fixed. An index beyond the palette is black. If the
@@ -237,21 +272,32 @@ static void fix_palette(struct palette_sink *sink)
         sink->fixed = index_of(sink, black) >= 0;
 }
 
+/* Whether the colours are to be reduced. A palette of the input that has no more of them stays. */
+static bool reduces_colours(const struct palette_sink *sink, const struct gf_metadata *metadata)
+{
+    const size_t most = (size_t)sink->options.png_colours;
+    return most &&
+           (sink->format.bits != 8 || !metadata->palette.size || metadata->palette.size / 4 > most);
+}
+
 static enum gf_status start(struct palette_sink *sink, const struct gf_metadata *metadata,
                             struct gf_error *error)
 {
     const size_t width = (size_t)sink->format.width;
     memset(sink->table, -1, sizeof sink->table);
-    for (size_t i = 0; i + 4 <= metadata->palette.size; i += 4)
+    const bool reduces = reduces_colours(sink, metadata);
+    for (size_t i = 0; !reduces && i + 4 <= metadata->palette.size; i += 4)
         (void)index_of(sink, metadata->palette.data + i);
     fix_palette(sink);
+    sink->gray_profile = sink->format.channels == 1 && metadata->icc.size;
     sink->bits = sink->fixed ? bits_for(sink->colours) : 8;
     sink->indices = malloc(sink->fixed ? width : width * (size_t)sink->format.height);
     sink->packed = malloc(width * 4);
     if (!sink->indices || !sink->packed)
         return gf_fail_memory(error);
-    enum gf_status status =
-        gf_png_write_header(sink->output, sink->format, sink->bits, PALETTE_TYPE, error);
+    enum gf_status status = reduces ? gf_png_hold_open(&sink->held, sink->format, error) : GF_OK;
+    if (!status)
+        status = gf_png_write_header(sink->output, sink->format, sink->bits, PALETTE_TYPE, error);
     if (!status)
         status = gf_png_write_metadata(sink->output, metadata, error);
     if (!status && sink->fixed)

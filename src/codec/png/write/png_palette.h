@@ -1,5 +1,6 @@
 /* Writes a PNG with a palette. With the palette of the input's file rows are written immediately.
- * With a new palette one byte for each pixel is held in memory until all colours are known. */
+ * With a new palette one byte for each pixel is held in memory until all colours are known. The
+ * whole picture is held whose colours are to be reduced. */
 #ifndef GF_CODEC_PNG_WRITE_PNG_PALETTE_H
 #define GF_CODEC_PNG_WRITE_PNG_PALETTE_H
 
@@ -16,8 +17,8 @@ bool gf_png_wants_palette(const struct gf_output *output, struct gf_format forma
                           const struct gf_metadata *metadata, const struct gf_options *options);
 /* Returns the memory in bytes in addition to gf_png_stripes_memory(). */
 uint64_t gf_png_palette_memory(struct gf_format format, const struct gf_options *options);
-/* Opens a sink. `format` has 8 bits. A picture of more than 256 colours is written without a
- * palette, and options->warn is called. */
+/* Opens a sink. Unless colours are to be reduced, `format` has 8 bits, a picture of more than 256
+ * colours is written without a palette, and options->warn is called. */
 enum gf_status gf_png_palette_sink_open(struct gf_output *output, struct gf_format format,
                                         const struct gf_metadata *metadata,
                                         const struct gf_options *options, struct gf_sink **sink,

@@ -1,0 +1,40 @@
+/* Reduces the colours of a picture to a palette. The result is integer arithmetic in a fixed order:
+ * it does not depend on the machine or the number of threads. */
+#ifndef GF_CODEC_COMMON_PALETTE_PALETTE_H
+#define GF_CODEC_COMMON_PALETTE_PALETTE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpufilter/image.h"
+#include "gpufilter/status.h"
+
+enum { GF_PALETTE_MOST = 256 };
+
+/* Colours that are not opaque come first. */
+struct gf_palette {
+    int colours;
+    unsigned char rgba[GF_PALETTE_MOST][4];
+    bool exact; /* the picture has no other colours */
+};
+
+/* Converts a pixel of 8 bits to RGBA. */
+static inline void gf_palette_rgba_of(const unsigned char *pixel, int channels,
+                                      unsigned char rgba[4])
+{
+    const bool gray = channels < 3;
+    rgba[0] = pixel[0];
+    rgba[1] = pixel[gray ? 0 : 1];
+    rgba[2] = pixel[gray ? 0 : 2];
+    rgba[3] = channels % 2 ? 255 : pixel[channels - 1];
+}
+
+/* Makes a palette of at most `most` colours (2..256) for a picture of 8 bits, and writes the index
+ * of each pixel, row after row. */
+enum gf_status gf_palette_make(const struct gf_image *picture, int most, int threads,
+                               struct gf_palette *palette, unsigned char *indices,
+                               struct gf_error *error) GF_CHECKED;
+/* Returns the memory in bytes that gf_palette_make() takes, with the indices. */
+uint64_t gf_palette_memory(struct gf_format format, int threads);
+
+#endif
