@@ -53,7 +53,7 @@ END {
     }
     row("CPU: 24 megapixels, PNG to PNG, `blur=2`", own["png"], best["png"], name["png"])
     row("CPU: 64 JPEGs of 1920x1080, `blur=2,equalize`", own["batch"], best["batch"], name["batch"] in tool_names ? tool_names[name["batch"]] : name["batch"])
-    n = split("blur=2 median=1 median=5 equalize transpose resize=50%:50%:kernel=linear", chains, " ")
+    n = split("blur=2 median=1 median=5 equalize rotate=90 resize=50%:50%:kernel=linear", chains, " ")
     for (i = 1; i <= n; i++)
         row("GPU: the kernels of `" chains[i] "`, 7680x4320", kernel[chains[i]], peer_ms[chains[i]], peer[chains[i]])
     printf "\nCPU: %s, %d threads, whole processes; vips, ImageMagick, GraphicsMagick and OpenCV were tried. GPU: %s,\n", cpu, threads, kernels_gpu
