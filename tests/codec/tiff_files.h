@@ -57,8 +57,12 @@ static inline void tag(struct tiff *tiff, unsigned number, int type, int count,
     count *= pairs ? 2 : 1;
     if (count * bytes > word) {
         put(tiff, value, word, tiff->bytes.size);
+        unsigned char *const all = malloc((size_t)(count * bytes));
+        assert_non_null(all);
         for (int i = 0; i < count; i++)
-            put_more(tiff, bytes, values[i]);
+            put(tiff, all + i * bytes, bytes, values[i]);
+        append(&tiff->bytes, all, (size_t)(count * bytes));
+        free(all);
         return;
     }
     for (int i = 0; i < count; i++)
