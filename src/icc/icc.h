@@ -11,14 +11,16 @@
 
 GF_C_BEGIN
 
+/* Numbers of ITU-T H.273: primaries and transfer functions. */
+enum { GF_PRIMARIES_BT2020 = 9, GF_TRANSFER_PQ = 16, GF_TRANSFER_HLG = 18 };
+
 /* The bytes of a profile. A size of 0 means that there is no profile: the colours are sRGB, or no
  * profile can describe them. */
 struct gf_icc {
     const unsigned char *data;
     size_t size;
     bool unsaid; /* no profile can describe the colours; only `hdr` says what they are */
-    /* HDR: the primaries and the transfer function of ITU-T H.273, PQ (16) or HLG (18). Zeros: not
-     * HDR. */
+    /* HDR: the primaries and the transfer function of ITU-T H.273, PQ or HLG. Zeros: not HDR. */
     unsigned char hdr[2];
     /* The profile came with a picture: Little CMS reads it in a cell, as these options say. */
     enum gf_sandbox sandbox;

@@ -23,7 +23,7 @@ static enum gf_status make_levels(struct gf_icc_making *b, struct gf_error *erro
     size_t end = 0;
     gf_icc_reserve(&end, sizeof head);
     head.level_at = gf_icc_reserve(&end, (size_t)levels * (size_t)outputs * sizeof(uint16_t));
-    const enum gf_status status = gf_icc_allocate(b, end, &head, error);
+    const enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
     if (status)
         return status;
     uint16_t *const level = gf_icc_inside(b->transform, head.level_at);

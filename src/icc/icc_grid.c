@@ -209,7 +209,7 @@ static enum gf_status make_light(struct gf_icc_making *b, const struct front *fr
     size_t end = 0;
     struct gf_icc_transform head = grid_head(b, front, &end);
     gf_icc_reserve_encode(&head, to, &end);
-    enum gf_status status = gf_icc_allocate(b, end, &head, error);
+    enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
     if (!status)
         status = gf_icc_fill_encode(b, to, error);
     if (status)
@@ -251,7 +251,7 @@ enum gf_status gf_icc_make_grid(struct gf_icc_making *b, struct gf_error *error)
     size_t end = 0;
     open_front(b, &front);
     const struct gf_icc_transform head = grid_head(b, &front, &end);
-    const enum gf_status status = gf_icc_allocate(b, end, &head, error);
+    const enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
     if (!status) {
         fill_nodes(b, &front, gf_icc_inside(b->transform, head.node_at));
         fill_places(b->transform, &front);

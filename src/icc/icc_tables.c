@@ -1,5 +1,4 @@
-/* Functions that all tables need that are made from two profiles. */
-#ifdef GF_WITH_LCMS
+/* Functions that all tables need. */
 #include "icc/icc_tables.h"
 
 #include <stdlib.h>
@@ -13,17 +12,19 @@ unsigned gf_icc_reserve(size_t *end, size_t size)
     return (unsigned)at;
 }
 
-enum gf_status gf_icc_allocate(struct gf_icc_making *b, size_t size,
+enum gf_status gf_icc_allocate(struct gf_icc_transform **transform, size_t size,
                                const struct gf_icc_transform *head, struct gf_error *error)
 {
-    free(b->transform);
-    b->transform = calloc(1, size);
-    if (!b->transform)
+    free(*transform);
+    *transform = calloc(1, size);
+    if (!*transform)
         return gf_fail_memory(error);
-    *b->transform = *head;
-    b->transform->bytes = (unsigned)size;
+    **transform = *head;
+    (*transform)->bytes = (unsigned)size;
     return GF_OK;
 }
+
+#ifdef GF_WITH_LCMS
 
 bool gf_icc_agrees(const struct gf_icc_making *b, int levels)
 {

@@ -1,11 +1,25 @@
-/* Shared declarations of the files that make tables from two profiles. Only builds with Little CMS
- * contain these files. */
+/* Shared declarations of the files that make tables. */
 #ifndef GF_ICC_ICC_TABLES_H
 #define GF_ICC_ICC_TABLES_H
 
-#include <lcms2.h>
-
 #include "icc/icc_build.h"
+
+/* Reserves bytes at the end of a block and returns their offset. */
+unsigned gf_icc_reserve(size_t *end, size_t size);
+/* Allocates a block of `size` bytes, all zero, in place of *transform, and copies the head to its
+ * beginning. */
+enum gf_status gf_icc_allocate(struct gf_icc_transform **transform, size_t size,
+                               const struct gf_icc_transform *head,
+                               struct gf_error *error) GF_CHECKED;
+static inline void *gf_icc_inside(struct gf_icc_transform *transform, unsigned offset)
+{
+    return (char *)transform + offset;
+}
+
+/* ---- tables from two profiles, in builds with Little CMS ---- */
+
+#ifdef GF_WITH_LCMS
+#include <lcms2.h>
 
 struct gf_icc_making {
     const struct gf_icc_wish *wish;
@@ -16,16 +30,6 @@ struct gf_icc_making {
     struct gf_icc_transform *transform;
 };
 
-/* Reserves bytes at the end of the block and returns their offset. */
-unsigned gf_icc_reserve(size_t *end, size_t size);
-/* Allocates a block of `size` bytes, all zero, and copies the head to its beginning. */
-enum gf_status gf_icc_allocate(struct gf_icc_making *b, size_t size,
-                               const struct gf_icc_transform *head,
-                               struct gf_error *error) GF_CHECKED;
-static inline void *gf_icc_inside(struct gf_icc_transform *transform, unsigned offset)
-{
-    return (char *)transform + offset;
-}
 static inline uint32_t gf_icc_in_bits(uint32_t sample16, int bits)
 {
     return bits == 8 ? gf_icc_narrow(sample16) : sample16;
@@ -61,4 +65,5 @@ enum gf_status gf_icc_make_light_grid(struct gf_icc_making *b, bool *made,
                                       struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_grid(struct gf_icc_making *b, struct gf_error *error) GF_CHECKED;
 
+#endif
 #endif

@@ -1,9 +1,9 @@
 #include "icc/icc_tone.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/fail.h"
+#include "icc/icc_tables.h"
 
 static const double pq_most = 10000, hlg_most = 1000, hlg_gamma = 1.2;
 static const double m1 = 2610.0 / 16384, m2 = 2523.0 / 32, c1 = 3424.0 / 4096, c2 = 2413.0 / 128,
@@ -77,29 +77,6 @@ static double srgb_of_light(double light)
     return light <= 0.0031308 ? 12.92 * light : 1.055 * gf_pow_double(light, 1 / 2.4) - 0.055;
 }
 
-static unsigned reserve(size_t *end, size_t size)
-{
-    const size_t at = *end;
-    *end = (at + size + 15) / 16 * 16;
-    return (unsigned)at;
-}
-
-static enum gf_status allocate(const struct gf_icc_transform *head, size_t size,
-                               struct gf_icc_transform **transform, struct gf_error *error)
-{
-    *transform = calloc(1, size);
-    if (!*transform)
-        return gf_fail_memory(error);
-    **transform = *head;
-    (*transform)->bytes = (unsigned)size;
-    return GF_OK;
-}
-
-static void *inside(struct gf_icc_transform *transform, unsigned offset)
-{
-    return (char *)transform + offset;
-}
-
 static enum gf_status build_gray(const struct gf_tone_wish *wish,
                                  struct gf_icc_transform **transform, struct gf_error *error)
 {
@@ -107,12 +84,12 @@ static enum gf_status build_gray(const struct gf_tone_wish *wish,
         .kind = GF_ICC_LEVELS, .inputs = 1, .outputs = 1, .bits = wish->bits};
     const int levels = 1 << wish->bits;
     size_t end = 0;
-    reserve(&end, sizeof head);
-    head.level_at = reserve(&end, (size_t)levels * sizeof(uint16_t));
-    const enum gf_status status = allocate(&head, end, transform, error);
+    gf_icc_reserve(&end, sizeof head);
+    head.level_at = gf_icc_reserve(&end, (size_t)levels * sizeof(uint16_t));
+    const enum gf_status status = gf_icc_allocate(transform, end, &head, error);
     if (status)
         return status;
-    uint16_t *const level = inside(*transform, head.level_at);
+    uint16_t *const level = gf_icc_inside(*transform, head.level_at);
     for (int v = 0; v < levels; v++) {
         const double luminance = gf_tone_luminance(wish->hdr[1], (double)v / (levels - 1));
         level[v] = (uint16_t)(srgb_of_light(toned(wish, luminance)) * (levels - 1) + 0.5);
@@ -123,7 +100,8 @@ static enum gf_status build_gray(const struct gf_tone_wish *wish,
 static void fill_tables(const struct gf_tone_wish *wish, struct gf_icc_transform *t)
 {
     const int levels = 1 << wish->bits;
-    float *const decode = inside(t, t->decode_at), *const gain = inside(t, t->gain_at);
+    float *const decode = gf_icc_inside(t, t->decode_at);
+    float *const gain = gf_icc_inside(t, t->gain_at);
     for (int v = 0; v < levels; v++)
         decode[v] = (float)decoded(wish->hdr[1], (double)v / (levels - 1));
     for (int i = 0; i < GF_ICC_ENCODE_SIZE_16; i++) {
@@ -133,11 +111,11 @@ static void fill_tables(const struct gf_tone_wish *wish, struct gf_icc_transform
     }
     for (int i = 0; wish->bits == 8 && i < GF_ICC_ENCODE_SIZE_8; i++) {
         const double light = i ? gf_icc_light_at(i, 0.5, GF_ICC_ENCODE_BITS_8) : 0;
-        ((unsigned char *)inside(t, t->encode_at))[i] =
+        ((unsigned char *)gf_icc_inside(t, t->encode_at))[i] =
             (unsigned char)(srgb_of_light(light) * 255 + 0.5);
     }
     for (int i = 0; wish->bits == 16 && i < GF_ICC_ENCODE_SIZE_16; i++)
-        ((float *)inside(t, t->encode_at))[i] =
+        ((float *)gf_icc_inside(t, t->encode_at))[i] =
             (float)(srgb_of_light(gf_icc_light_at(i, 0, GF_ICC_ENCODE_BITS_16)) * 65535);
 }
 
@@ -148,6 +126,7 @@ enum gf_status gf_tone_build(const struct gf_tone_wish *wish, struct gf_icc_tran
         .kind = GF_ICC_TONE, .inputs = 3, .outputs = 3, .bits = wish->bits};
     struct gf_icc_space from;
     double matrix[3][3], luminance[3];
+    *transform = NULL;
     if (wish->inputs == 1)
         return build_gray(wish, transform, error);
     if (!gf_icc_primaries(wish->hdr[0], &from) ||
@@ -160,12 +139,12 @@ enum gf_status gf_tone_build(const struct gf_tone_wish *wish, struct gf_icc_tran
             head.matrix[i][j] = (float)matrix[i][j];
     }
     size_t end = 0;
-    reserve(&end, sizeof head);
-    head.decode_at = reserve(&end, sizeof(float) << wish->bits);
-    head.gain_at = reserve(&end, GF_ICC_ENCODE_SIZE_16 * sizeof(float));
-    head.encode_at = reserve(&end, wish->bits == 8 ? GF_ICC_ENCODE_SIZE_8
-                                                   : GF_ICC_ENCODE_SIZE_16 * sizeof(float));
-    const enum gf_status status = allocate(&head, end, transform, error);
+    gf_icc_reserve(&end, sizeof head);
+    head.decode_at = gf_icc_reserve(&end, sizeof(float) << wish->bits);
+    head.gain_at = gf_icc_reserve(&end, GF_ICC_ENCODE_SIZE_16 * sizeof(float));
+    head.encode_at = gf_icc_reserve(&end, wish->bits == 8 ? GF_ICC_ENCODE_SIZE_8
+                                                          : GF_ICC_ENCODE_SIZE_16 * sizeof(float));
+    const enum gf_status status = gf_icc_allocate(transform, end, &head, error);
     if (!status)
         fill_tables(wish, *transform);
     return status;

@@ -4,6 +4,7 @@
 #define GF_ICC_ICC_TONE_H
 
 #include "gpufilter/status.h"
+#include "icc/icc.h"
 #include "icc/icc_make.h"
 #include "icc/icc_transform.h"
 
@@ -12,7 +13,6 @@ enum gf_tone_curve {
     GF_TONE_REINHARD, /* L (1 + L / peak^2) / (1 + L), L = 1 is white */
     GF_TONE_CLIP
 };
-enum { GF_TRANSFER_PQ = 16, GF_TRANSFER_HLG = 18 }; /* of ITU-T H.273 */
 
 struct gf_tone_wish {
     unsigned char hdr[2];          /* as in struct gf_icc */

@@ -3,20 +3,21 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "icc/icc.h"
 #include "icc/icc_make.h"
 
-enum { UNSPECIFIED = 2, PQ = 16, HLG = 18 }; /* ITU-T H.273: primaries, transfer functions */
+enum { UNSPECIFIED = 2 }; /* primaries or transfer function of ITU-T H.273 */
 
 bool gf_transfer_is_hdr(int transfer)
 {
-    return transfer == PQ || transfer == HLG;
+    return transfer == GF_TRANSFER_PQ || transfer == GF_TRANSFER_HLG;
 }
 
 void gf_colour_tags_hdr(const struct gf_colour_tags *tags, unsigned char hdr[2])
 {
-    enum { BT2020 = 9 };
     struct gf_icc_space space;
-    const unsigned char primaries = tags->cicp[0] == UNSPECIFIED ? BT2020 : tags->cicp[0];
+    const unsigned char primaries =
+        tags->cicp[0] == UNSPECIFIED ? GF_PRIMARIES_BT2020 : tags->cicp[0];
     const bool is_hdr =
         tags->has_cicp && gf_transfer_is_hdr(tags->cicp[1]) && gf_icc_primaries(primaries, &space);
     hdr[0] = is_hdr ? primaries : 0;
@@ -102,7 +103,8 @@ bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
     if (has_icc || !tags->has_cicp || cicp[1] == UNSPECIFIED || space_of_cicp(cicp, &space))
         return false;
     if (gf_transfer_is_hdr(cicp[1]))
-        snprintf(text, GF_COLOURS_TEXT_SIZE, "the transfer %s", cicp[1] == PQ ? "PQ" : "HLG");
+        snprintf(text, GF_COLOURS_TEXT_SIZE, "the transfer %s",
+                 cicp[1] == GF_TRANSFER_PQ ? "PQ" : "HLG");
     else
         snprintf(text, GF_COLOURS_TEXT_SIZE, "the colours %d/%d/%d/%d of H.273", cicp[0], cicp[1],
                  cicp[2], cicp[3]);

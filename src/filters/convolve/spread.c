@@ -241,7 +241,7 @@ static void spread_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* Returns the bytes of the matrices of all windows (see cuda/filters/convolve/spread.cuh). */
+/* Returns the bytes of the matrices of all windows (see cuda/filters/convolve/spread_mma.cuh). */
 static size_t spread_device_scratch(const struct gf_stage *stage, int rows)
 {
     return 2 * GF_SPREAD_WINDOWS_MAX * GF_SPREAD_WINDOW_BYTES;

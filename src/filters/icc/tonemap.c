@@ -7,7 +7,7 @@
 #include "icc/icc_tone.h"
 #include "stage/stage.h"
 
-enum { BT2020 = 9, SRGB = 0, FROM_AUTO = 0, FROM_PQ = 1 };
+enum { SRGB = 0, FROM_AUTO = 0, FROM_PQ = 1 };
 
 /* The part of the pixels that may be brighter than the peak that is measured, as in libplacebo's
  * measurement: a few hot pixels do not darken a picture. */
@@ -18,9 +18,10 @@ static const char *const sources[] = {"auto", "pq", "hlg", NULL};
 
 static const struct gf_param params[] = {
     GF_PARAM_CHOICE(struct gf_tonemap, curve, GF_TONE_BT2390, curves,
-                    "what becomes of light above white: bt2390 and reinhard compress it up to the "
-                    "peak, clip cuts it off"),
-    GF_PARAM(struct gf_tonemap, white, 203, 50, 1000, "the luminance in cd/m2 that becomes white"),
+                    "what becomes of light above white: bt2390 and reinhard compress light so that "
+                    "the peak becomes white, clip cuts it off"),
+    GF_PARAM(struct gf_tonemap, white, 203, 50, 1000,
+             "the luminance in cd/m2 of the result's white"),
     GF_PARAM(struct gf_tonemap, peak, 0, 0, 10000,
              "the highest luminance in cd/m2; 0: it is measured on the picture"),
     {.name = "to",
@@ -42,7 +43,7 @@ static void find_hdr(const struct gf_tonemap *tonemap, struct gf_icc *from)
     if (tonemap->from == FROM_AUTO)
         return;
     *from = (struct gf_icc){.unsaid = true,
-                            .hdr = {from->hdr[0] ? from->hdr[0] : BT2020,
+                            .hdr = {from->hdr[0] ? from->hdr[0] : GF_PRIMARIES_BT2020,
                                     tonemap->from == FROM_PQ ? GF_TRANSFER_PQ : GF_TRANSFER_HLG}};
 }
 
@@ -94,7 +95,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     struct gf_icc from = stage->icc;
     find_hdr(tonemap, &from);
     if (!from.hdr[1]) /* the stage was not bound by the planner */
-        memcpy(from.hdr, (unsigned char[]){BT2020, GF_TRANSFER_PQ}, sizeof from.hdr);
+        memcpy(from.hdr, (unsigned char[]){GF_PRIMARIES_BT2020, GF_TRANSFER_PQ}, sizeof from.hdr);
     const struct gf_tone_wish wish = {
         .hdr = {from.hdr[0], from.hdr[1]},
         .to = tonemap->to == SRGB ? &gf_icc_srgb : &gf_icc_display_p3,

@@ -5,35 +5,48 @@
 #include "base/fail.h"
 #include "codec/common/palette/palette_parts.h"
 
-enum { TABLE_BITS = 10, TABLE_SIZE = 1 << TABLE_BITS };
+void gf_palette_table_clear(struct gf_palette_table *table)
+{
+    memset(table->place, -1, sizeof table->place);
+    table->colours = 0;
+}
+
+int gf_palette_table_find(struct gf_palette_table *table, const unsigned char rgba[4], int most)
+{
+    uint32_t key;
+    memcpy(&key, rgba, sizeof key);
+    uint32_t at = key * 2654435761u >> 22; /* the upper 10 bits: a place */
+    for (; table->place[at] >= 0; at = (at + 1) % GF_PALETTE_PLACES) {
+        if (!memcmp(table->rgba[table->place[at]], rgba, 4))
+            return table->place[at];
+    }
+    if (table->colours >= most)
+        return -1;
+    memcpy(table->rgba[table->colours], rgba, 4);
+    table->place[at] = (int16_t)table->colours;
+    return table->colours++;
+}
 
 /* Collects the colours of a picture. Returns false if they are more than `most`. */
 static bool collect(const struct gf_image *picture, int most, struct gf_palette *palette,
                     unsigned char *indices)
 {
     const struct gf_format format = picture->format;
-    int16_t table[TABLE_SIZE];
-    memset(table, -1, sizeof table);
-    palette->colours = 0;
+    struct gf_palette_table table;
+    gf_palette_table_clear(&table);
     for (int y = 0; y < format.height; y++) {
         const unsigned char *const row = picture->data + (size_t)y * picture->pitch;
         for (int x = 0; x < format.width; x++) {
             unsigned char rgba[4];
-            uint32_t key;
             gf_palette_rgba_of(row + (size_t)x * (size_t)format.channels, format.channels, rgba);
-            memcpy(&key, rgba, sizeof key);
-            uint32_t at = key * 2654435761u >> (32 - TABLE_BITS);
-            while (table[at] >= 0 && memcmp(palette->rgba[table[at]], rgba, 4))
-                at = (at + 1) % TABLE_SIZE;
-            if (table[at] < 0 && palette->colours == most)
+            const int index = gf_palette_table_find(&table, rgba, most);
+            if (index < 0)
                 return false;
-            if (table[at] < 0) {
-                memcpy(palette->rgba[palette->colours], rgba, 4);
-                table[at] = (int16_t)palette->colours++;
-            }
-            *indices++ = (unsigned char)table[at];
+            *indices++ = (unsigned char)index;
         }
     }
+    palette->colours = table.colours;
+    memcpy(palette->rgba, table.rgba, sizeof palette->rgba);
     return true;
 }
 

@@ -29,6 +29,18 @@ static inline void gf_palette_rgba_of(const unsigned char *pixel, int channels,
     rgba[3] = channels % 2 ? 255 : pixel[channels - 1];
 }
 
+/* Colours in the order in which they were found, and their places by a hash; -1: empty. */
+enum { GF_PALETTE_PLACES = 1024 };
+struct gf_palette_table {
+    int colours;
+    unsigned char rgba[GF_PALETTE_MOST][4];
+    int16_t place[GF_PALETTE_PLACES];
+};
+void gf_palette_table_clear(struct gf_palette_table *table);
+/* Returns the index of a colour. A new colour is added if there are less than `most`; else the
+ * result is -1. */
+int gf_palette_table_find(struct gf_palette_table *table, const unsigned char rgba[4], int most);
+
 /* Makes a palette of at most `most` colours (2..256) for a picture of 8 bits, and writes the index
  * of each pixel, row after row. */
 enum gf_status gf_palette_make(const struct gf_image *picture, int most, int threads,

@@ -10,13 +10,7 @@
 #include "codec/png/write/png_reduce.h"
 #include "codec/png/write/png_stripes.h"
 
-enum {
-    COLOURS_MOST = 256,
-    TABLE_BITS = 10,
-    TABLE_SIZE = 1 << TABLE_BITS,
-    GRAY_TYPE = 0,
-    PALETTE_TYPE = 3
-};
+enum { COLOURS_MOST = GF_PALETTE_MOST, GRAY_TYPE = 0, PALETTE_TYPE = 3 };
 enum { HELD_MOST = 8 << 20 }; /* pixels whose indices are held in memory that is not counted */
 
 struct palette_sink {
@@ -24,16 +18,14 @@ struct palette_sink {
     struct gf_output *output;
     struct gf_options options;
     struct gf_format format;
-    unsigned char colour[COLOURS_MOST][4]; /* RGBA */
-    int colours;
-    int16_t table[TABLE_SIZE]; /* finds a colour by its hash; -1: empty */
-    bool fixed;                /* the palette is the input's and does not grow */
-    int bits;                  /* bits of an index, when all colours are known */
-    int gray_bits;             /* if indices are samples of gray, their bits; else 0 */
-    int row;                   /* the next row */
-    unsigned char *indices;    /* the indices of all rows so far, or of one row if the palette is
-                                * fixed */
-    unsigned char *packed;     /* one row, packed for the file */
+    struct gf_palette_table table;
+    bool fixed;             /* the palette is the input's and does not grow */
+    int bits;               /* bits of an index, when all colours are known */
+    int gray_bits;          /* if indices are samples of gray, their bits; else 0 */
+    int row;                /* the next row */
+    unsigned char *indices; /* the indices of all rows so far, or of one row if the palette is
+                             * fixed */
+    unsigned char *packed;  /* one row, packed for the file */
     struct gf_png_stripes *stripes; /* NULL: colours are still being collected */
     bool plain;                     /* too many colours: rows are written without a palette */
     bool gray_profile;              /* the metadata has an ICC profile of gray */
@@ -44,18 +36,7 @@ struct palette_sink {
  * full. */
 static int index_of(struct palette_sink *sink, const unsigned char rgba[4])
 {
-    uint32_t key;
-    memcpy(&key, rgba, sizeof key);
-    uint32_t at = key * 2654435761u >> (32 - TABLE_BITS);
-    for (; sink->table[at] >= 0; at = (at + 1) % TABLE_SIZE) {
-        if (!memcmp(sink->colour[sink->table[at]], rgba, 4))
-            return sink->table[at];
-    }
-    if (sink->fixed || sink->colours == COLOURS_MOST)
-        return -1;
-    memcpy(sink->colour[sink->colours], rgba, 4);
-    sink->table[at] = (int16_t)sink->colours;
-    return sink->colours++;
+    return gf_palette_table_find(&sink->table, rgba, sink->fixed ? 0 : COLOURS_MOST);
 }
 
 /* Converts a row to indices. Returns false if there are too many colours. A row that is missing in
@@ -78,13 +59,13 @@ static enum gf_status write_palette(const struct palette_sink *sink, struct gf_e
 {
     unsigned char plte[3 * COLOURS_MOST] = {0}, alpha[COLOURS_MOST];
     size_t clear = 0;
-    for (int i = 0; i < sink->colours; i++) {
-        memcpy(plte + 3 * i, sink->colour[i], 3);
-        alpha[i] = sink->colour[i][3];
+    for (int i = 0; i < sink->table.colours; i++) {
+        memcpy(plte + 3 * i, sink->table.rgba[i], 3);
+        alpha[i] = sink->table.rgba[i][3];
         clear = alpha[i] < 255 ? (size_t)i + 1 : clear;
     }
     const enum gf_status status =
-        gf_png_chunk_write(sink->output, "PLTE", plte, 3 * (size_t)sink->colours, error);
+        gf_png_chunk_write(sink->output, "PLTE", plte, 3 * (size_t)sink->table.colours, error);
     return status || !clear ? status
                             : gf_png_chunk_write(sink->output, "tRNS", alpha, clear, error);
 }
@@ -95,7 +76,7 @@ static enum gf_status begin_indices(struct palette_sink *sink, struct gf_error *
 {
     struct gf_format packed = {.height = sink->format.height, .channels = 1, .bits = 8};
     /* Gray of many levels is smaller when filtered, of fewer unfiltered. */
-    const bool filtered = sink->gray_bits == 8 && sink->colours > 64;
+    const bool filtered = sink->gray_bits == 8 && sink->table.colours > 64;
     packed.width = (sink->format.width * sink->bits + 7) / 8;
     enum gf_status status = sink->gray_bits ? GF_OK : write_palette(sink, error);
     if (!status)
@@ -145,7 +126,7 @@ static enum gf_status give_up(struct palette_sink *sink, struct gf_error *error)
     for (int y = 0; !status && y < sink->row; y++) {
         const unsigned char *const indices = sink->indices + (size_t)y * (size_t)format.width;
         for (int x = 0; x < format.width; x++) {
-            const unsigned char *const rgba = sink->colour[indices[x]];
+            const unsigned char *const rgba = sink->table.rgba[indices[x]];
             unsigned char *const to = sink->packed + (size_t)x * (size_t)channels;
             memcpy(to, rgba, (size_t)gf_colour_channels(format));
             if (gf_has_alpha(format))
@@ -193,8 +174,8 @@ static enum gf_status reduce_colours(struct palette_sink *sink, struct gf_error 
     if (status)
         return status;
     const struct gf_palette *const palette = &sink->held.palette;
-    sink->colours = palette->colours;
-    memcpy(sink->colour, palette->rgba, sizeof sink->colour);
+    sink->table.colours = palette->colours;
+    memcpy(sink->table.rgba, palette->rgba, sizeof sink->table.rgba);
     /* A profile of gray does not go with a palette, whose colours are RGB. */
     sink->gray_bits =
         gf_png_gray_bits(palette, sink->gray_profile ? 8 : bits_for(palette->colours));
@@ -210,7 +191,7 @@ static enum gf_status write_counted(struct palette_sink *sink, struct gf_error *
     enum gf_status status = sink->held.picture.data ? reduce_colours(sink, error) : GF_OK;
     if (status)
         return status;
-    sink->bits = sink->gray_bits ? sink->gray_bits : bits_for(sink->colours);
+    sink->bits = sink->gray_bits ? sink->gray_bits : bits_for(sink->table.colours);
     status = set_header(sink, sink->bits, sink->gray_bits ? GRAY_TYPE : PALETTE_TYPE, error);
     if (!status)
         status = begin_indices(sink, error);
@@ -264,8 +245,8 @@ uint64_t gf_png_palette_memory(struct gf_format format, const struct gf_options 
 static void fix_palette(struct palette_sink *sink)
 {
     static const unsigned char black[4] = {[3] = 255};
-    sink->fixed = sink->colours > 0;
-    if (!sink->fixed || sink->colours == COLOURS_MOST || index_of(sink, black) >= 0)
+    sink->fixed = sink->table.colours > 0;
+    if (!sink->fixed || sink->table.colours == COLOURS_MOST || index_of(sink, black) >= 0)
         return;
     sink->fixed = false;
     if ((int64_t)sink->format.width * sink->format.height > HELD_MOST)
@@ -284,13 +265,13 @@ static enum gf_status start(struct palette_sink *sink, const struct gf_metadata 
                             struct gf_error *error)
 {
     const size_t width = (size_t)sink->format.width;
-    memset(sink->table, -1, sizeof sink->table);
+    gf_palette_table_clear(&sink->table);
     const bool reduces = reduces_colours(sink, metadata);
     for (size_t i = 0; !reduces && i + 4 <= metadata->palette.size; i += 4)
         (void)index_of(sink, metadata->palette.data + i);
     fix_palette(sink);
     sink->gray_profile = sink->format.channels == 1 && metadata->icc.size;
-    sink->bits = sink->fixed ? bits_for(sink->colours) : 8;
+    sink->bits = sink->fixed ? bits_for(sink->table.colours) : 8;
     sink->indices = malloc(sink->fixed ? width : width * (size_t)sink->format.height);
     sink->packed = malloc(width * 4);
     if (!sink->indices || !sink->packed)
