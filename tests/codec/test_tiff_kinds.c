@@ -270,6 +270,30 @@ static void test_lab(void **state)
     check(&(struct kind){ICCLAB, 16, 3, UNSIGNED, false, 0, NULL}, 4, values, 3, 16, wanted, 3);
 }
 
+/* Inks and L*a*b* that are multiplied by alpha are divided by it before they become RGB. */
+static void test_multiplied_colours(void **state)
+{
+    const double straight[] = {100, 40, 0, 60, 255, 100, 40, 0, 60, 51},
+                 multiplied[] = {100, 40, 0, 60, 255, 20, 8, 0, 12, 51},
+                 lab[] = {200, 176, 70, 255, 40, 240, 14, 51}, /* a* is -80 and -16 */
+        rgb_of_lab[] = {0, 227.56, 28.23, 255, 0, 227.56, 28.23, 51};
+    double wanted[8], values[10];
+    for (int deep = 0; deep < 2; deep++) {
+        const int bits = deep ? 16 : 8;
+        for (int i = 0; i < 8; i++) {
+            const double *const pixel = straight + i / 4 * 5;
+            wanted[i] =
+                i % 4 == 3 ? pixel[4] : floor((255 - pixel[i % 4]) * (255 - pixel[3]) / 255 + 0.5);
+            wanted[i] *= deep ? 257 : 1;
+        }
+        for (int i = 0; i < 10; i++)
+            values[i] = multiplied[i] * (deep ? 257 : 1);
+        check(&(struct kind){CMYK, (unsigned)bits, 5, UNSIGNED, deep, 1, NULL}, 1, values, 4, bits,
+              wanted, deep ? 129 : 0);
+    }
+    check(&(struct kind){CIELAB, 8, 4, UNSIGNED, false, 1, NULL}, 1, lab, 4, 8, rgb_of_lab, 1);
+}
+
 /* Palettes with alpha, and with indices of up to 16 bits. */
 static void test_palettes(void **state)
 {
@@ -520,11 +544,17 @@ int main(void)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers),  cmocka_unit_test(test_extra_samples),
-        cmocka_unit_test(test_inks),     cmocka_unit_test(test_lab),
-        cmocka_unit_test(test_palettes), cmocka_unit_test(test_beyond),
-        cmocka_unit_test(test_ycbcr),    cmocka_unit_test(test_old_jpeg),
-        cmocka_unit_test(test_range),    cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_extra_samples),
+        cmocka_unit_test(test_inks),
+        cmocka_unit_test(test_lab),
+        cmocka_unit_test(test_multiplied_colours),
+        cmocka_unit_test(test_palettes),
+        cmocka_unit_test(test_beyond),
+        cmocka_unit_test(test_ycbcr),
+        cmocka_unit_test(test_old_jpeg),
+        cmocka_unit_test(test_range),
+        cmocka_unit_test(test_outliers),
         cmocka_unit_test(test_packed),
     };
     return cmocka_run_group_tests_name("tiff kinds", tests, make_folder, remove_folder);

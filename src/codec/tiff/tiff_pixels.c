@@ -1,4 +1,5 @@
 /* Samples become gray or RGB, with or without alpha. */
+#include <math.h>
 #include <string.h>
 
 #include "codec/common/samples.h"
@@ -102,6 +103,39 @@ static void gather_inks(const struct gf_tiff_layout *layout, const unsigned char
         memcpy(inks, src, to);
 }
 
+/* Divides the stored numbers of colours by alpha; those of a* and b* may be signed. */
+#define DIVIDE(name, type, signed_type, most) \
+    static void name(const struct gf_tiff_layout *layout, type *pixel, int pixels) \
+    { \
+        for (; pixels; pixels--, pixel += layout->samples) { \
+            const double alpha = pixel[layout->alpha_at]; \
+            for (int c = 0; alpha > 0 && c < layout->colours; c++) { \
+                const bool is_signed = c && layout->colour == GF_TIFF_CIELAB; \
+                const double low = is_signed ? -((most) + 1) / 2. : 0, high = low + (most), \
+                             v = floor((is_signed ? (signed_type)pixel[c] : pixel[c]) * \
+                                           ((most) / alpha) + \
+                                       0.5); \
+                pixel[c] = (type)(int)(v < low ? low : v > high ? high : v); \
+            } \
+        } \
+    }
+DIVIDE(divide8, uint8_t, int8_t, 255)
+DIVIDE(divide16, uint16_t, int16_t, 65535)
+
+/* Returns the samples, whose colours that become RGB are no longer multiplied by alpha. */
+static const unsigned char *undo_alpha(const struct gf_tiff_layout *layout,
+                                       const unsigned char *samples, unsigned char *memory,
+                                       int pixels)
+{
+    if (samples != memory)
+        memcpy(memory, samples, (size_t)pixels * (size_t)layout->samples * sample_bytes(layout));
+    if (layout->format.bits == 8)
+        divide8(layout, memory, pixels);
+    else
+        divide16(layout, (uint16_t *)(void *)memory, pixels);
+    return memory;
+}
+
 static void make_rgb(const struct gf_tiff_layout *layout, const struct scratch *scratch,
                      const unsigned char *samples, int pixels)
 {
@@ -187,6 +221,10 @@ bool gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *s
         samples = src;
     else
         within = gf_tiff_unpack(layout, src, -1, plain ? dst : scratch.samples, count);
+    const bool undone =
+        layout->associated && layout->colour != GF_TIFF_PLAIN && layout->colour != GF_TIFF_PALETTE;
+    if (undone)
+        samples = undo_alpha(layout, samples, scratch.samples, pixels);
     if (layout->colour != GF_TIFF_PLAIN) {
         make_rgb(layout, &scratch, samples, pixels);
         join_alpha(layout, scratch.rgb, samples, dst, pixels);
@@ -197,7 +235,7 @@ bool gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *s
     } else if (!plain) {
         convert16(layout, (const uint16_t *)(const void *)samples, (uint16_t *)(void *)dst, pixels);
     }
-    if (layout->associated)
+    if (layout->associated && !undone)
         gf_pixels_unpremultiply(dst, (size_t)pixels, layout->format.channels, layout->format.bits);
     return within;
 }
