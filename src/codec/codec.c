@@ -12,6 +12,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/keep.h"
 #include "codec/common/metadata.h"
+#include "codec/common/mpf.h"
 #include "codec/common/source.h"
 #include "codec/fitted_sink.h"
 #include "codec/formats.h"
@@ -104,6 +105,8 @@ static enum gf_status recognise(struct gf_input *input, const unsigned char *hea
     struct gf_input_loan loan;
     enum gf_status status = GF_OK;
     *format = gf_file_format_of(head, size);
+    if (*format == GF_FILE_JPEG && gf_input_page(input) > 0 && gf_input_size(input) >= 0)
+        return gf_mpf_choose(input, error);
     if (*format != GF_FILE_TIFF || gf_input_page(input) >= 0)
         return GF_OK;
     if (gf_input_size(input) < 0) {

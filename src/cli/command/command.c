@@ -1,6 +1,6 @@
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/suggest.h"
 #include "base/value.h"
@@ -10,6 +10,7 @@
 #include "cli/help/synonyms.h"
 #include "cli/study/study.h"
 #include "codec/codec.h"
+#include "codec/io/input.h"
 
 /* The state of the reading of the arguments. */
 struct reader {
@@ -250,12 +251,13 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
 {
     const char **const chain = &reader->command->chain;
     const enum gf_action action = reader->command->action;
+    struct stat file;
     if ((action == GF_ACTION_REPORT || action == GF_ACTION_COMPARE) && !reader->in_environment)
         return add_file(reader, text);
-    if (action == GF_ACTION_INFO && !reader->in_environment && !access(text, F_OK))
+    if (action == GF_ACTION_INFO && !reader->in_environment && gf_input_stat(text, &file))
         return add_file(reader, text);
     /* If a shell expands -i *.jpg, all names but the first look like chains. */
-    if (gf_file_format_named(text) != GF_FILE_AUTO && !access(text, F_OK))
+    if (gf_file_format_named(text) != GF_FILE_AUTO && gf_input_stat(text, &file))
         return gf_fail(reader->error, GF_ERROR_USAGE,
                        "'%.80s' is a file, where a chain was expected: %s", text,
                        reader->command->inputs

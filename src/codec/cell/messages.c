@@ -166,6 +166,7 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->stored_colour = source->stored.colour;
     header->is_float = source->stored.is_float;
     memcpy(header->kind, source->stored.kind, sizeof header->kind);
+    memcpy(header->pictures, source->stored.pictures, sizeof header->pictures);
     header->memory_bytes = source->memory.bytes;
     snprintf(header->why, sizeof header->why, "%s", source->memory.why ? source->memory.why : "");
     header->for_device_codec = source->for_device_codec;
@@ -257,6 +258,7 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
                                         .colour = (enum gf_stored_colour)header->stored_colour,
                                         .is_float = header->is_float};
     memcpy(source->stored.kind, header->kind, sizeof header->kind);
+    memcpy(source->stored.pictures, header->pictures, sizeof header->pictures);
     source->memory.bytes = header->memory_bytes;
     source->for_device_codec = header->for_device_codec;
 #define READ(member) tags->member = header->member;

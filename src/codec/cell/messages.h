@@ -27,7 +27,7 @@
 #include "gpufilter/options.h"
 
 enum {
-    GF_CELL_VERSION = 2,
+    GF_CELL_VERSION = 3,
     GF_CELL_NAME_SIZE = 1024,
     GF_CELL_SOCKET = 3, /* the descriptors that a cell is started with */
     GF_CELL_MEMORY = 4
@@ -78,6 +78,7 @@ struct gf_cell_header {
     int32_t pages, stored_bits;
     uint32_t stored_colour, is_float;
     char kind[sizeof((struct gf_stored *)0)->kind];
+    uint16_t pictures[GF_PICTURE_KINDS];
     uint64_t memory_bytes;
     uint32_t for_device_codec, most_reduction, finishes, leaves;
     uint32_t has_cicp, has_srgb, has_gamma, has_chromaticities, intent;

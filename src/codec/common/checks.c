@@ -6,6 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/image.h"
+#include "codec/io/kinds.h"
 
 void gf_warn(const struct gf_options *options, const char *format, ...)
 {
@@ -99,6 +100,16 @@ enum gf_status gf_memory_check_proportion(const struct gf_source *source,
 const char *gf_truncated_hint(const struct gf_options *options)
 {
     return options->allow_truncated ? "" : " (to keep what there is: options.allow_truncated)";
+}
+
+enum gf_status gf_fail_page(const char *name, int page, int count, struct gf_error *error)
+{
+    const enum gf_picture_kind kind = gf_page_kind(page);
+    if (kind < GF_PICTURE_KINDS)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: holds no picture of the kind \"%s\"", name,
+                       gf_picture_kind_name(kind));
+    return gf_fail(error, GF_ERROR_INPUT, "%s: holds %d picture%s, counted from 0", name, count,
+                   count == 1 ? "" : "s");
 }
 
 enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,

@@ -159,32 +159,3 @@ struct gf_exif_facts gf_exif_read(const struct gf_blob *exif)
         (void)get_number(exif, &directory, TAG_JPEG_BYTES, 0, &facts.thumbnail_bytes);
     return facts;
 }
-
-/* ---- the index of further pictures in a JPEG (MPF) ---- */
-
-bool gf_mpf_read(const void *payload, size_t size, struct gf_mpf *mpf)
-{
-    enum { ENTRY_BYTES = 16, TYPE_THUMBNAIL = 1 };
-    static const char name[] = "MPF";
-    *mpf = (struct gf_mpf){0};
-    if (size < sizeof name || memcmp(payload, name, sizeof name) != 0)
-        return false;
-    /* The cast is safe, because this blob is only read. */
-    const struct gf_blob index = {(unsigned char *)payload + sizeof name, size - sizeof name};
-    struct directory directory;
-    const size_t entry =
-        first_directory(&index, &directory) ? find_entry(&index, &directory, TAG_MPF_ENTRIES) : 0;
-    if (!entry)
-        return false;
-    const size_t first = tiff_get(&index, entry + 8, 4);
-    const size_t room = first < index.size ? (index.size - first) / ENTRY_BYTES : 0;
-    const size_t stated = tiff_get(&index, entry + 4, 4) / ENTRY_BYTES;
-    for (size_t i = 1; i < stated && i < room; i++) { /* picture 0 is the JPEG itself */
-        const size_t at = first + i * ENTRY_BYTES;
-        const int64_t bytes = tiff_get(&index, at + 4, 4), offset = tiff_get(&index, at + 8, 4);
-        mpf->pictures += (tiff_get(&index, at, 4) >> 16 & 0xff) != TYPE_THUMBNAIL;
-        if (offset && (int64_t)sizeof name + offset + bytes > mpf->end)
-            mpf->end = (int64_t)sizeof name + offset + bytes;
-    }
-    return true;
-}

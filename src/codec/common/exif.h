@@ -49,13 +49,4 @@ struct gf_exif_facts {
 };
 struct gf_exif_facts gf_exif_read(const struct gf_blob *exif);
 
-/* The pictures after a JPEG's end marker that an MPF index lists. The index is a TIFF structure.
- * (CIPA DC-007, Multi-Picture Format) */
-struct gf_mpf {
-    int pictures; /* number of pictures, without the JPEG itself and its thumbnails */
-    int64_t end;  /* the end of the last picture, counted from the segment's payload; 0: unknown */
-};
-/* Reads the payload of a JPEG's APP2 segment. Returns false if the payload is no such index. */
-bool gf_mpf_read(const void *payload, size_t size, struct gf_mpf *mpf);
-
 #endif

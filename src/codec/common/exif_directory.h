@@ -33,8 +33,7 @@ enum {
     TAG_WIDTH = 0xa002, /* PixelXDimension in the standard, ExifImageWidth in exiftool */
     TAG_HEIGHT = 0xa003,
     TAG_INTEROPERABILITY = 0xa005,
-    TAG_LENS = 0xa434,
-    TAG_MPF_ENTRIES = 0xb002
+    TAG_LENS = 0xa434
 };
 
 static inline uint32_t tiff_get(const struct gf_blob *exif, size_t at, int bytes)

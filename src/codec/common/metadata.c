@@ -6,6 +6,7 @@
 
 #include "codec/common/exif.h"
 #include "codec/common/keep.h"
+#include "codec/common/mpf.h"
 #include "codec/common/xmp.h"
 #include "icc/icc_build.h"
 
@@ -120,7 +121,7 @@ void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_
 {
     static const char gain_map[] = "urn:iso:std:iso:ts:21496:-1";
     struct gf_mpf mpf;
-    if (gf_mpf_read(data, size, &mpf) && mpf.pictures)
+    if (gf_mpf_read(data, size, -1, &mpf) && mpf.pictures)
         metadata->unread |= GF_KIND_PICTURES;
     if (size >= sizeof gain_map && !memcmp(data, gain_map, sizeof gain_map))
         metadata->unread |= GF_KIND_GAIN_MAP;

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "codec/common/metadata.h"
+#include "codec/io/kinds.h"
 #include "gpufilter/image.h"
 
 /* The memory that a codec needs because of a picture's size or a file's structure. Most codecs need
@@ -32,6 +33,8 @@ struct gf_stored {
     enum gf_stored_colour colour;
     bool is_float; /* samples are floating-point numbers */
     char kind[8];  /* the kind of a format that has several, such as "DNG"; "": none is known */
+    uint16_t pictures[GF_PICTURE_KINDS]; /* how many pictures of each kind the file has; all 0: the
+                                          * file has `pages` pages or frames */
 };
 
 struct gf_source {

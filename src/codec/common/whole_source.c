@@ -7,6 +7,7 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
+#include "codec/io/kinds.h"
 
 /* Reads a stream to its end, because its size is not known before. */
 static enum gf_status read_stream(struct gf_input *input, const struct gf_options *options,
@@ -150,13 +151,12 @@ enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct g
 enum gf_status gf_choose_page(const char *name, int wanted, int count,
                               const struct gf_options *options, int *page, struct gf_error *error)
 {
-    if (wanted >= count)
-        return gf_fail(error, GF_ERROR_INPUT, "%s: holds %d picture%s, counted from 0", name, count,
-                       count == 1 ? "" : "s");
+    *page = wanted < 0 || gf_page_kind(wanted) == GF_PICTURE_MAIN ? 0 : wanted;
+    if (*page >= count)
+        return gf_fail_page(name, wanted, count, error);
     if (wanted < 0 && count > 1)
         gf_warn(options, "%s: holds %d pictures: the first is taken; %s[1] is the second", name,
                 count, name);
-    *page = wanted < 0 ? 0 : wanted;
     return GF_OK;
 }
 

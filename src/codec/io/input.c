@@ -48,6 +48,15 @@ void gf_input_go_to(struct gf_input *input, int64_t position)
     input->at_end = input->given_back = false;
 }
 
+void gf_input_narrow(struct gf_input *input, int64_t position, int64_t size)
+{
+    gf_input_go_to(input, position);
+    gf_input_start_here(input);
+    input->size = size;
+    input->narrowed = true;
+    input->page = -1;
+}
+
 void gf_input_close(struct gf_input *input)
 {
     if (!input)

@@ -14,8 +14,9 @@ struct gf_said;
 struct stat;
 
 /* Opens an input. "-" is standard input. "a.gif[3]", if no file has that name, is the fourth
- * picture in a.gif. keep: the bytes of a pipe are kept, so that gf_input_rewind() can go back to
- * the start. A directory, a missing or an empty file is an error that names it. */
+ * picture in a.gif, and "a.heic[depth]" is the first of that kind (kinds.h). keep: the bytes of a
+ * pipe are kept, so that gf_input_rewind() can go back to the start. A directory, a missing or an
+ * empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;
 /* Opens bytes in memory, which belong to the caller and must stay at their address. The name is for
@@ -27,12 +28,13 @@ enum gf_status gf_input_open_memory(const void *data, size_t size, const char *n
 enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page, const char *name,
                                         struct gf_input **input, struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
-/* Splits "path[3]". Returns the length of the path and sets the number; returns 0 if there is no
- * number, or a file has the whole name. */
+/* Splits "path[3]" or "path[depth]". Returns the length of the path and sets the number, which is
+ * GF_PAGE_OF_KIND + the kind for a word; returns 0 if there is neither, or a file has the whole
+ * name. */
 size_t gf_input_split_page(const char *name, int *page);
 /* Calls stat() for the file that a path, or "path[3]", opens. Returns false if stat() fails. */
 bool gf_input_stat(const char *path, struct stat *file);
-/* Number of the chosen picture, from 0; -1: none. */
+/* Number of the chosen picture, from 0, or GF_PAGE_OF_KIND + its kind; -1: none. */
 int gf_input_page(const struct gf_input *input);
 void gf_input_choose_page(struct gf_input *input, int page);
 /* The bytes of an input for another process, which can only read them. */
@@ -56,6 +58,9 @@ enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int6
 bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds);
 /* Moves to the byte at `position`, as counted by gf_input_position(). Only for a regular file. */
 void gf_input_go_to(struct gf_input *input, int64_t position);
+/* Makes the input consist of `size` bytes at `position` alone, as if they were a file whose first
+ * picture is wanted. Only for a regular file that has these bytes. */
+void gf_input_narrow(struct gf_input *input, int64_t position, int64_t size);
 struct gf_said *gf_input_said(struct gf_input *input);   /* see said.h */
 const char *gf_input_name(const struct gf_input *input); /* the path or "stdin", for messages */
 

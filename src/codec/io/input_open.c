@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "codec/io/input_state.h"
+#include "codec/io/kinds.h"
 #include "codec/io/spool.h"
 
 /* Notes the identity of the input's file. `offset` is where the picture's bytes begin in a regular
@@ -36,22 +37,29 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     return status;
 }
 
-size_t gf_input_split_page(const char *name, int *page)
+/* Reads the number or the name of a kind between brackets; -1 if it is neither. */
+static int read_page(const char *text, size_t length)
 {
     enum { DIGITS_MAX = 6 };
+    const enum gf_picture_kind kind = gf_picture_kind_named(text, length);
+    if (kind < GF_PICTURE_KINDS)
+        return GF_PAGE_OF_KIND + (int)kind;
+    const bool number = length && length <= DIGITS_MAX && strspn(text, "0123456789") >= length;
+    return number ? (int)strtol(text, NULL, 10) : -1;
+}
+
+size_t gf_input_split_page(const char *name, int *page)
+{
     struct stat file;
     const size_t length = strlen(name);
-    size_t digits = 0;
-    if (length < 4 || name[length - 1] != ']')
+    const char *const open = length ? memrchr(name, '[', length) : NULL;
+    if (!open || open == name || name[length - 1] != ']')
         return 0;
-    while (digits < length - 2 && name[length - 2 - digits] >= '0' &&
-           name[length - 2 - digits] <= '9')
-        digits++;
-    const size_t open = length - 2 - digits;
-    if (!digits || digits > DIGITS_MAX || !open || name[open] != '[' || !lstat(name, &file))
+    const int found = read_page(open + 1, (size_t)(name + length - 1 - (open + 1)));
+    if (found < 0 || !lstat(name, &file))
         return 0;
-    *page = (int)strtol(name + open + 1, NULL, 10);
-    return open;
+    *page = found;
+    return (size_t)(open - name);
 }
 
 bool gf_input_stat(const char *path, struct stat *file)

@@ -60,12 +60,13 @@ void gf_input_keep(struct gf_input *input, const void *data, size_t size)
 /* Reads bytes of a regular input from offset `at`, as pread does. */
 static ssize_t read_at(struct gf_input *input, void *data, size_t size, int64_t at)
 {
-    if (!input->memory)
-        return input->threads < 2 ? pread(input->fd, data, size, input->base + at)
-                                  : gf_transfer_read(&input->crew, input->fd, data, size,
-                                                     input->base + at, input->threads);
     const int64_t left = at < input->size ? input->size - at : 0;
-    const size_t got = left < (int64_t)size ? (size_t)left : size;
+    const size_t got =
+        (input->memory || input->narrowed) && left < (int64_t)size ? (size_t)left : size;
+    if (!input->memory)
+        return input->threads < 2 ? pread(input->fd, data, got, input->base + at)
+                                  : gf_transfer_read(&input->crew, input->fd, data, got,
+                                                     input->base + at, input->threads);
     memcpy(data, input->memory + input->base + at, got);
     return (ssize_t)got;
 }

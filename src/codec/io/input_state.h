@@ -23,6 +23,7 @@ struct gf_input {
     const unsigned char *memory; /* the caller's bytes; NULL: the bytes are read from fd */
     bool regular, opened;        /* regular: a file or memory; opened: fd has to be closed */
     bool at_end;
+    bool narrowed;      /* the file has bytes after `size` that do not belong to the input */
     bool headers_only;  /* no pixels will be read */
     void *map;          /* the whole file in memory; NULL: it is not mapped */
     int64_t base;       /* the offset at which the input begins in a regular file: another process

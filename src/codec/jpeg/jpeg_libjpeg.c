@@ -5,6 +5,7 @@
 
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
+#include "codec/common/mpf.h"
 
 enum {
     /* The most scans. A progressive JPEG of a few bytes can have thousands of scans, each of which
@@ -225,8 +226,10 @@ static boolean read_marker(j_decompress_ptr jpeg)
     const int64_t place = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
     copy_bytes(jpeg, source->marker, size - sizeof length);
     if (jpeg->unread_marker == JPEG_APP0 + 2 && !source->parts_end &&
-        gf_mpf_read(source->marker, size - sizeof length, &mpf) && mpf.end)
-        source->parts_end = place + mpf.end;
+        gf_mpf_read(source->marker, size - sizeof length, -1, &mpf)) {
+        source->parts_end = mpf.end ? place + mpf.end : 0;
+        memcpy(source->base.stored.pictures, mpf.kinds, sizeof mpf.kinds);
+    }
     if (!add_segment(source, jpeg->unread_marker, source->marker, size - sizeof length))
         ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
     return TRUE;

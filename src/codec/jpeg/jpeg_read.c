@@ -265,15 +265,19 @@ static enum gf_status choose_colours(struct gf_jpeg_source *source, struct gf_er
     return GF_OK;
 }
 
-static struct gf_stored stored_in(const struct jpeg_decompress_struct *jpeg)
+/* Describes the file; the kinds of its pictures have been read before. */
+static void describe(struct gf_jpeg_source *source)
 {
-    const J_COLOR_SPACE space = jpeg->jpeg_color_space;
-    return (struct gf_stored){.pages = 1,
-                              .bits = jpeg->data_precision,
-                              .colour = space == JCS_YCbCr  ? GF_STORED_YCBCR
-                                        : space == JCS_CMYK ? GF_STORED_CMYK
-                                        : space == JCS_YCCK ? GF_STORED_YCCK
-                                                            : GF_STORED_PLAIN};
+    const J_COLOR_SPACE space = source->jpeg.jpeg_color_space;
+    struct gf_stored *const stored = &source->base.stored;
+    for (int i = 0; i < GF_PICTURE_KINDS; i++)
+        stored->pages += stored->pictures[i];
+    stored->pages += !stored->pages;
+    stored->bits = source->jpeg.data_precision;
+    stored->colour = space == JCS_YCbCr  ? GF_STORED_YCBCR
+                     : space == JCS_CMYK ? GF_STORED_CMYK
+                     : space == JCS_YCCK ? GF_STORED_YCCK
+                                         : GF_STORED_PLAIN;
 }
 
 static void open_strips(struct gf_jpeg_source *source, int strip_rows)
@@ -344,7 +348,7 @@ enum gf_status gf_jpeg_source_open(struct gf_input *input, const struct gf_optio
         jpeg_close(&opened->base);
         return status;
     }
-    opened->base.stored = stored_in(&opened->jpeg);
+    describe(opened);
     *source = &opened->base;
     return GF_OK;
 }

@@ -98,10 +98,33 @@ static const char *name_model(const struct gf_source *source)
                                                      : "RGB";
 }
 
+/* Lists the kinds of the file's pictures, as "main, preview x 2"; "" for a single picture. */
+static void list_pictures(const struct gf_source *source, char *text, size_t size)
+{
+    uint16_t count[GF_PICTURE_KINDS];
+    size_t length = 0;
+    int all = 0;
+    memcpy(count, source->stored.pictures, sizeof count);
+    for (int i = 0; i < GF_PICTURE_KINDS; i++)
+        all += count[i];
+    *text = '\0';
+    if (!all && source->stored.pages > 1)
+        snprintf(
+            text, size, "%s x %d",
+            gf_picture_kind_name(source->file == GF_FILE_TIFF ? GF_PICTURE_PAGE : GF_PICTURE_FRAME),
+            source->stored.pages);
+    for (int i = 0; all > 1 && i < GF_PICTURE_KINDS; i++) {
+        if (count[i] && length < size)
+            length += (size_t)snprintf(text + length, size - length,
+                                       count[i] > 1 ? "%s%s x %d" : "%s%s", length ? ", " : "",
+                                       gf_picture_kind_name((enum gf_picture_kind)i), count[i]);
+    }
+}
+
 bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
                    const struct gf_source *source)
 {
-    char format[40], kinds[GF_METADATA_KINDS_TEXT_SIZE];
+    char format[40], pictures[240], kinds[GF_METADATA_KINDS_TEXT_SIZE];
     const bool gray = gf_colour_channels(source->format) == 1;
     const struct gf_exif_facts exif = gf_exif_read(&source->metadata.exif);
     struct colours colours;
@@ -110,6 +133,7 @@ bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
              gf_file_format_name(source->file), source->stored.kind);
     name_colours(&source->metadata, exif.colour, gray, &colours);
     gf_metadata_kinds_text(gf_metadata_kinds(&source->metadata), kinds);
+    list_pictures(source, pictures, sizeof pictures);
     read_numbers(source, &exif, facts->number);
     facts->number[GF_FACT_BYTES] = bytes < 0 ? NAN : (double)bytes;
     const struct {
@@ -117,6 +141,7 @@ bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
         const char *text;
     } texts[] = {{GF_FACT_FILE, name},
                  {GF_FACT_FORMAT, format},
+                 {GF_FACT_PICTURES, pictures},
                  {GF_FACT_SAMPLES, source->stored.is_float ? "float" : "integer"},
                  {GF_FACT_MODEL, name_model(source)},
                  {GF_FACT_COLOURS, colours.name},

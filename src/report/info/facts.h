@@ -34,6 +34,7 @@
     FACT(TIME, "time", "when the picture was taken, by EXIF") \
     FACT(GPS, "gps", "whether EXIF or XMP says where") \
     FACT(METADATA, "metadata", "the kinds of metadata, also of those that are not read") \
+    FACT(PICTURES, "pictures", "the kinds of a file's several pictures, and how many of each") \
     FACT(ICC_BYTES, "icc_bytes", "the size of the ICC profile") \
     FACT(EXIF_BYTES, "exif_bytes", "the size of EXIF") \
     FACT(XMP_BYTES, "xmp_bytes", "the size of XMP") \

@@ -1,0 +1,32 @@
+/* The kinds of pictures that a file can hold beside its main picture. A path chooses a picture by
+ * its number, as in "a.tif[1]", or the first of a kind, as in "a.heic[depth]". */
+#ifndef GF_CODEC_IO_KINDS_H
+#define GF_CODEC_IO_KINDS_H
+
+#include <stddef.h>
+
+/* clang-format off */
+#define GF_PICTURES_ALL(KIND) \
+    KIND(MAIN, "main") KIND(OTHER, "picture") KIND(FRAME, "frame") KIND(PAGE, "page") \
+    KIND(REDUCED, "reduced") KIND(MASK, "mask") KIND(THUMBNAIL, "thumbnail") \
+    KIND(PREVIEW, "preview") KIND(PANORAMA, "panorama") KIND(DISPARITY, "disparity") \
+    KIND(ANGLE, "angle") KIND(ORIGINAL, "original") KIND(DEPTH, "depth") \
+    KIND(GAIN_MAP, "gainmap") KIND(AUXILIARY, "auxiliary")
+/* clang-format on */
+enum gf_picture_kind {
+#define KIND(end, name) GF_PICTURE_##end,
+    GF_PICTURES_ALL(KIND)
+#undef KIND
+        GF_PICTURE_KINDS
+};
+
+/* A page of this number or more chooses the first picture of the kind `page - GF_PAGE_OF_KIND`. */
+enum { GF_PAGE_OF_KIND = 1 << 24 };
+
+const char *gf_picture_kind_name(enum gf_picture_kind kind);
+/* Returns the kind of that name; GF_PICTURE_KINDS if there is none. */
+enum gf_picture_kind gf_picture_kind_named(const char *name, size_t length);
+/* Returns the kind that a page chooses; GF_PICTURE_KINDS if it is a number, or -1. */
+enum gf_picture_kind gf_page_kind(int page);
+
+#endif
