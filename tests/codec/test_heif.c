@@ -25,6 +25,7 @@
     CALL(heif_context_add_XMP_metadata) \
     CALL(heif_context_write_to_file) \
     CALL(heif_context_set_primary_image) \
+    CALL(heif_image_set_raw_color_profile) \
     CALL(heif_image_handle_release)
 static struct {
     CALLS(GF_LIBRARY_CALL)
@@ -49,8 +50,11 @@ enum { WIDTH = 96, HEIGHT = 64 };
 static const unsigned char exif[] = "MM\0*\0\0\0\10\0\1\1\22\0\3\0\0\0\1\0\6\0\0\0\0\0\0";
 static const char xmp[] = "<x:xmpmeta xmlns:x='adobe:ns:meta/'/>";
 
+/* A profile of the second picture, whose box becomes the box of a depth map's type. */
+static const char depth_type[] = "urn:mpeg:hevc:2015:auxid:2";
+
 /* Writes `pictures` pictures of soft gradients, each with more blue than the one before. */
-static void write_heic(const char *name, int pictures, int primary, bool turned)
+static void write_heic(const char *name, int pictures, int primary, int orientation)
 {
     struct heif_context *const context = heif.heif_context_alloc();
     struct heif_encoder *const encoder = encoder_of(context);
@@ -75,8 +79,12 @@ static void write_heic(const char *name, int pictures, int primary, bool turned)
                 plane[y * stride + 3 * x + 2] = (unsigned char)(60 + 100 * i);
             }
         struct heif_encoding_options *const options = heif.heif_encoding_options_alloc();
-        if (turned)
-            options->image_orientation = heif_orientation_rotate_90_cw;
+        options->image_orientation = (enum heif_orientation)orientation;
+        if (i == 1)
+            assert_int_equal(
+                heif.heif_image_set_raw_color_profile(image, "prof", depth_type, sizeof depth_type)
+                    .code,
+                heif_error_Ok);
         assert_int_equal(
             heif.heif_context_encode_image(context, image, encoder, options, &handle).code,
             heif_error_Ok);
@@ -135,18 +143,18 @@ static void check(const char *name, bool turned, int blue)
 
 static void test_pictures(void **state)
 {
-    write_heic(in_folder("a.heic"), 1, 0, false);
+    write_heic(in_folder("a.heic"), 1, 0, 1);
     check(in_folder("a.heic"), false, 60);
     assert_int_equal(warnings, 0);
-    write_heic(in_folder("a.heic"), 1, 0, true);
+    write_heic(in_folder("a.heic"), 1, 0, 6);
     check(in_folder("a.heic"), true, 60);
-    write_heic(in_folder("a.heic"), 2, 0, false);
+    write_heic(in_folder("a.heic"), 2, 0, 1);
     check(in_folder("a.heic"), false, 60);
     assert_int_equal(warnings, 1);
     assert_non_null(strstr(last_warning, "holds 2 pictures: the first is taken"));
     check(in_folder("a.heic[1]"), false, 160);
     assert_int_equal(warnings, 0);
-    write_heic(in_folder("b.heic"), 2, 1, false);
+    write_heic(in_folder("b.heic"), 2, 1, 1);
     check(in_folder("b.heic"), false, 160);
     assert_int_equal(warnings, 1);
     assert_non_null(strstr(last_warning, "b.heic[1], the main one, is taken"));
@@ -156,11 +164,74 @@ static void test_pictures(void **state)
     assert_refused(in_folder("a.heic[2]"), &options, "holds 2 pictures, counted from 0");
 }
 
+/* Without autorotation the pixels are those that the file stores, and the orientation is kept. */
+static void test_stored_pixels(void **state)
+{
+    struct gf_options options = plain_options();
+    struct picture plain, back, out;
+    write_heic(in_folder("a.heic"), 1, 0, 1);
+    assert_int_equal(decode(in_folder("a.heic"), &options, &plain), GF_OK);
+    options.autorotate = false;
+    for (int orientation = 1; orientation <= 8; orientation++) {
+        write_heic(in_folder("a.heic"), 1, 0, orientation);
+        assert_int_equal(decode(in_folder("a.heic"), &options, &back), GF_OK);
+        assert_int_equal(back.metadata.orientation, orientation);
+        assert_int_equal(back.format.width, WIDTH);
+        assert_memory_equal(back.data, plain.data, WIDTH * HEIGHT * 3);
+        assert_int_equal(encode(in_folder("out.png"), &back, &options), GF_OK);
+        assert_int_equal(decode(in_folder("out.png"), &options, &out), GF_OK);
+        assert_int_equal(out.metadata.orientation, orientation);
+        free_picture(&out);
+        free_picture(&back);
+    }
+    free_picture(&plain);
+}
+
+/* Returns the last occurrence of a word of four letters. */
+static unsigned char *last(struct bytes *file, const char *word)
+{
+    size_t at = file->size - 4;
+    while (at && memcmp(file->data + at, word, 4) != 0)
+        at--;
+    assert_true(at);
+    return file->data + at;
+}
+
+/* The second picture of a file becomes the depth map of the first: its profile becomes a type, and
+ * the reference of its EXIF becomes one from the depth map. */
+static void test_depth_map(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct picture back;
+    write_heic(in_folder("a.heic"), 2, 0, 1);
+    struct bytes file = load(in_folder("a.heic"));
+    assert_refused(in_folder("a.heic[depth]"), &options, "holds no picture of the kind \"depth\"");
+    assert_int_equal(decode(in_folder("a.heic[1]"), &options, &back), GF_OK);
+    const int gray = back.data[3 * 50];
+    free_picture(&back);
+    memcpy(last(&file, "colr"), "auxC\0\0\0", 8);
+    unsigned char *const reference = last(&file, "cdsc"); /* the numbers from, count, to follow */
+    memcpy(reference, "auxl", 4);
+    memcpy(reference + 4, reference + 8, 2);
+    memcpy(reference + 8, "\0\1", 2);
+    save(in_folder("b.heic"), file.data, file.size);
+    free(file.data);
+    assert_int_equal(decode(in_folder("b.heic[depth]"), &options, &back), GF_OK);
+    assert_int_equal(back.format.channels, 1);
+    assert_int_equal(back.data[50], gray);
+    free_picture(&back);
+    assert_int_equal(decode(in_folder("b.heic"), &options, &back), GF_OK);
+    assert_int_equal(gf_metadata_kinds(&back.metadata) & GF_KIND_DEPTH, GF_KIND_DEPTH);
+    free_picture(&back);
+    assert_refused(in_folder("b.heic[1]"), &options, "holds 1 picture, counted from 0");
+    assert_refused(in_folder("b.heic[gainmap]"), &options, "of the kind \"gainmap\"");
+}
+
 static void test_damage(void **state)
 {
     const struct gf_options options = plain_options();
     struct picture back;
-    write_heic(in_folder("a.heic"), 1, 0, false);
+    write_heic(in_folder("a.heic"), 1, 0, 1);
     struct bytes file = load(in_folder("a.heic"));
     for (size_t size = 16; size < file.size; size += 100) {
         save(in_folder("b.heic"), file.data, size);
@@ -195,8 +266,9 @@ int main(void)
         puts("1..1\nok 1 # SKIP libheif has no encoder of HEVC here");
         return 0;
     }
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pictures),
-                                       cmocka_unit_test(test_damage)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pictures), cmocka_unit_test(test_stored_pixels),
+        cmocka_unit_test(test_depth_map), cmocka_unit_test(test_damage)};
     return cmocka_run_group_tests_name("heif", tests, make_folder, remove_folder);
 }
 

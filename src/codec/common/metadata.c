@@ -127,9 +127,7 @@ void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_
         metadata->unread |= GF_KIND_GAIN_MAP;
 }
 
-/* Returns the kind of an auxiliary picture, which the end of its type states. Alpha counts as none,
- * because it is read with the picture. */
-static unsigned auxiliary_kind(const char *type, size_t length)
+unsigned gf_auxiliary_kind(const char *type, size_t length)
 {
     static const struct {
         const char *end;
@@ -159,7 +157,7 @@ void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *f
         metadata->unread |= GF_KIND_GAIN_MAP;
     while (boxes && (at = memmem(at, (size_t)(end - at), "auxC\0\0\0", TYPE_HEAD))) {
         const char *const type = (const char *)(at += TYPE_HEAD);
-        metadata->unread |= auxiliary_kind(type, strnlen(type, (size_t)(end - at)));
+        metadata->unread |= gf_auxiliary_kind(type, strnlen(type, (size_t)(end - at)));
     }
 }
 

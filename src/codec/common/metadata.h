@@ -77,6 +77,9 @@ bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char 
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
 /* Notes whether the payload of a JPEG's APP2 segment announces a gain map or other pictures. */
 void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size);
+/* Returns the kind of an auxiliary picture, which the end of its type states. Alpha counts as none,
+ * because it is read with the picture. */
+unsigned gf_auxiliary_kind(const char *type, size_t length);
 /* Notes the auxiliary pictures of a HEIF file, such as a gain map or a depth map. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file);
 

@@ -1,63 +1,45 @@
-#include <libheif/heif.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/library.h"
 #include "codec/common/checks.h"
+#include "codec/common/heif_turn.h"
 #include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/whole_source.h"
+#include "codec/heif/heif_calls.h"
 
-/* clang-format off */
-#define HEIF_CALLS(CALL) \
-    CALL(heif_init) CALL(heif_context_alloc) CALL(heif_context_free) \
-    CALL(heif_context_read_from_memory_without_copy) CALL(heif_context_set_max_decoding_threads) \
-    CALL(heif_context_get_number_of_top_level_images) \
-    CALL(heif_context_get_list_of_top_level_image_IDs) CALL(heif_context_get_primary_image_handle) \
-    CALL(heif_context_get_primary_image_ID) \
-    CALL(heif_context_get_image_handle) CALL(heif_image_handle_release) \
-    CALL(heif_image_handle_get_width) CALL(heif_image_handle_get_height) \
-    CALL(heif_image_handle_has_alpha_channel) CALL(heif_image_handle_is_premultiplied_alpha) \
-    CALL(heif_image_handle_get_luma_bits_per_pixel) \
-    CALL(heif_image_handle_get_list_of_metadata_block_IDs) \
-    CALL(heif_image_handle_get_metadata_type) CALL(heif_image_handle_get_metadata_content_type) \
-    CALL(heif_image_handle_get_metadata_size) CALL(heif_image_handle_get_metadata) \
-    CALL(heif_image_handle_get_raw_color_profile_size) \
-    CALL(heif_image_handle_get_raw_color_profile) CALL(heif_image_handle_get_nclx_color_profile) \
-    CALL(heif_nclx_color_profile_free) CALL(heif_decode_image) CALL(heif_image_get_width) \
-    CALL(heif_image_get_height) CALL(heif_image_get_bits_per_pixel_range) \
-    CALL(heif_image_get_plane_readonly) CALL(heif_image_release)
-/* clang-format on */
+struct gf_heif_calls gf_heif;
 
-static struct {
-    HEIF_CALLS(GF_LIBRARY_CALL)
-} calls;
+struct gf_library gf_heif_library =
+    GF_LIBRARY(gf_heif, GF_HEIF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_heif));
 
-struct gf_library gf_heif_library = GF_LIBRARY(calls, HEIF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_heif));
-
+enum { SIDEWAYS = 5 }; /* EXIF's orientations from 5 on exchange width and height */
 enum { BLOCKS_MAX = 32, PICTURES_MAX = 4096 };
 
 struct heif_source {
     struct gf_whole_source whole;
     struct heif_context *context;
     struct heif_image_handle *handle;
+    heif_item_id item;
+    int orientation; /* how libheif turns the pixels, as EXIF's number; 1 if they stay turned */
+    bool depth;      /* the picture is a depth map, which is gray */
 };
 
 /* Initialises libheif, which from 1.16 on loads its codecs as plug-ins. */
 static void start(void)
 {
-    (void)calls.heif_init(NULL);
+    (void)gf_heif.heif_init(NULL);
 }
 
 static void heif_release(struct gf_whole_source *source)
 {
     struct heif_source *const heif = (struct heif_source *)source;
     if (heif->handle)
-        calls.heif_image_handle_release(heif->handle);
+        gf_heif.heif_image_handle_release(heif->handle);
     if (heif->context)
-        calls.heif_context_free(heif->context);
+        gf_heif.heif_context_free(heif->context);
 }
 
 static enum gf_status fail(const struct heif_source *heif, struct heif_error failure,
@@ -86,32 +68,54 @@ static void widen(const unsigned char *from, unsigned char *to, size_t samples, 
     }
 }
 
-static enum gf_status copy_pixels(const struct heif_source *heif, const struct heif_image *image,
+/* Returns the format of libheif's picture, which has the colours and the turn that it gives. */
+static struct gf_format made_format(const struct heif_source *heif)
+{
+    struct gf_format format = heif->whole.base.format;
+    if (heif->depth)
+        format.channels += 2;
+    if (heif->orientation >= SIDEWAYS) {
+        format.width = heif->whole.base.format.height;
+        format.height = heif->whole.base.format.width;
+    }
+    return format;
+}
+
+static void copy_row(const struct heif_source *heif, struct gf_format made, int bits,
+                     unsigned char *from, unsigned char *to)
+{
+    const size_t samples = (size_t)made.width * (size_t)made.channels;
+    if (made.bits == 16)
+        widen(from, heif->depth ? from : to, samples, bits);
+    if (heif->depth)
+        gf_pixels_rgb_to_gray(from, to, (size_t)made.width, made.channels, made.bits);
+    else if (made.bits == 8)
+        memcpy(to, from, samples);
+}
+
+static enum gf_status copy_pixels(const struct heif_source *heif, struct heif_image *image,
                                   unsigned char *pixels, struct gf_error *error)
 {
-    const struct gf_format format = heif->whole.base.format;
-    const int bits = calls.heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved);
+    const struct gf_format format = heif->whole.base.format, made = made_format(heif);
+    const int bits = gf_heif.heif_image_get_bits_per_pixel_range(image, heif_channel_interleaved);
     int stride = 0;
-    const unsigned char *const plane =
-        calls.heif_image_get_plane_readonly(image, heif_channel_interleaved, &stride);
-    if (!plane || calls.heif_image_get_width(image, heif_channel_interleaved) != format.width ||
-        calls.heif_image_get_height(image, heif_channel_interleaved) != format.height || bits < 8 ||
+    unsigned char *const plane =
+        gf_heif.heif_image_get_plane(image, heif_channel_interleaved, &stride);
+    if (!plane || gf_heif.heif_image_get_width(image, heif_channel_interleaved) != made.width ||
+        gf_heif.heif_image_get_height(image, heif_channel_interleaved) != made.height || bits < 8 ||
         bits > 16 || (format.bits == 8 && bits != 8))
         return gf_whole_source_fail(&heif->whole, "its picture is another than its header says",
                                     error);
-    const size_t row_bytes = gf_row_bytes(format);
-    for (int y = 0; y < format.height; y++) {
-        const unsigned char *const from = plane + (size_t)y * (size_t)stride;
-        unsigned char *const to = pixels + (size_t)y * row_bytes;
-        if (format.bits == 8)
-            memcpy(to, from, row_bytes);
-        else
-            widen(from, to, row_bytes / 2, bits);
-    }
-    if (gf_has_alpha(format) && calls.heif_image_handle_is_premultiplied_alpha(heif->handle))
+    const size_t row_bytes = (size_t)made.width * (size_t)(format.channels * format.bits / 8);
+    for (int y = 0; y < made.height; y++)
+        copy_row(heif, made, bits, plane + (size_t)y * (size_t)stride,
+                 pixels + (size_t)y * row_bytes);
+    if (gf_has_alpha(format) && gf_heif.heif_image_handle_is_premultiplied_alpha(heif->handle))
         gf_pixels_unpremultiply(pixels, (size_t)format.width * (size_t)format.height,
                                 format.channels, format.bits);
-    return GF_OK;
+    return heif->orientation > 1 && !gf_heif_turn_back(pixels, format, heif->orientation)
+               ? gf_fail_memory(error)
+               : GF_OK;
 }
 
 static enum gf_status heif_decode(struct gf_whole_source *source, unsigned char *pixels,
@@ -124,11 +128,11 @@ static enum gf_status heif_decode(struct gf_whole_source *source, unsigned char 
              : (alpha ? heif_chroma_interleaved_RGBA : heif_chroma_interleaved_RGB);
     struct heif_image *image = NULL;
     const struct heif_error failure =
-        calls.heif_decode_image(heif->handle, &image, heif_colorspace_RGB, chroma, NULL);
+        gf_heif.heif_decode_image(heif->handle, &image, heif_colorspace_RGB, chroma, NULL);
     if (failure.code != heif_error_Ok)
         return fail(heif, failure, error);
     const enum gf_status status = copy_pixels(heif, image, pixels, error);
-    calls.heif_image_release(image);
+    gf_heif.heif_image_release(image);
     return status;
 }
 
@@ -143,14 +147,14 @@ static bool add_block(struct gf_metadata *metadata, bool is_exif, const unsigned
 static bool read_blocks(struct heif_source *heif)
 {
     heif_item_id ids[BLOCKS_MAX];
-    const int count =
-        calls.heif_image_handle_get_list_of_metadata_block_IDs(heif->handle, NULL, ids, BLOCKS_MAX);
+    const int count = gf_heif.heif_image_handle_get_list_of_metadata_block_IDs(heif->handle, NULL,
+                                                                               ids, BLOCKS_MAX);
     bool done = true;
     for (int i = 0; done && i < count; i++) {
-        const char *const type = calls.heif_image_handle_get_metadata_type(heif->handle, ids[i]),
-                          *const content = calls.heif_image_handle_get_metadata_content_type(
+        const char *const type = gf_heif.heif_image_handle_get_metadata_type(heif->handle, ids[i]),
+                          *const content = gf_heif.heif_image_handle_get_metadata_content_type(
                               heif->handle, ids[i]);
-        const size_t size = calls.heif_image_handle_get_metadata_size(heif->handle, ids[i]);
+        const size_t size = gf_heif.heif_image_handle_get_metadata_size(heif->handle, ids[i]);
         const bool is_exif = type && !strcmp(type, "Exif"),
                    is_xmp = content && !strcmp(content, "application/rdf+xml");
         if ((!is_exif && !is_xmp) || !size || size > GF_METADATA_MAX)
@@ -158,7 +162,8 @@ static bool read_blocks(struct heif_source *heif)
         unsigned char *const data = malloc(size);
         if (!data)
             return false;
-        if (calls.heif_image_handle_get_metadata(heif->handle, ids[i], data).code == heif_error_Ok)
+        if (gf_heif.heif_image_handle_get_metadata(heif->handle, ids[i], data).code ==
+            heif_error_Ok)
             done = add_block(&heif->whole.base.metadata, is_exif, data, size);
         free(data);
     }
@@ -168,50 +173,92 @@ static bool read_blocks(struct heif_source *heif)
 static bool read_colours(struct heif_source *heif)
 {
     struct gf_metadata *const metadata = &heif->whole.base.metadata;
-    const size_t size = calls.heif_image_handle_get_raw_color_profile_size(heif->handle);
+    const size_t size = gf_heif.heif_image_handle_get_raw_color_profile_size(heif->handle);
     struct heif_color_profile_nclx *nclx = NULL;
     if (size && size <= GF_METADATA_MAX) {
         metadata->icc.data = malloc(size);
         if (!metadata->icc.data)
             return false;
-        if (calls.heif_image_handle_get_raw_color_profile(heif->handle, metadata->icc.data).code ==
-            heif_error_Ok)
+        if (gf_heif.heif_image_handle_get_raw_color_profile(heif->handle, metadata->icc.data)
+                .code == heif_error_Ok)
             metadata->icc.size = size;
-    } else if (calls.heif_image_handle_get_nclx_color_profile(heif->handle, &nclx).code ==
+    } else if (gf_heif.heif_image_handle_get_nclx_color_profile(heif->handle, &nclx).code ==
                    heif_error_Ok &&
                nclx) {
         gf_colour_tags_set_cicp(&metadata->colour, (int)nclx->color_primaries,
                                 (int)nclx->transfer_characteristics);
-        calls.heif_nclx_color_profile_free(nclx);
+        gf_heif.heif_nclx_color_profile_free(nclx);
     }
     return true;
+}
+
+/* Lists the pictures that do not belong to another one; *chief becomes the main one's number. The
+ * caller frees the list. */
+static heif_item_id *list_pictures(struct heif_source *heif, int *count, int *chief)
+{
+    const int all = gf_heif.heif_context_get_number_of_top_level_images(heif->context);
+    heif_item_id *ids;
+    *chief = 0;
+    *count = all < PICTURES_MAX ? all : PICTURES_MAX;
+    heif->whole.base.stored.pages = all;
+    ids = calloc((size_t)*count + 1, sizeof *ids);
+    if (!ids)
+        return NULL;
+    (void)gf_heif.heif_context_get_list_of_top_level_image_IDs(heif->context, ids, *count);
+    if (gf_heif.heif_context_get_primary_image_ID(heif->context, &heif->item).code == heif_error_Ok)
+        while (*chief < *count && ids[*chief] != heif->item)
+            ++*chief;
+    return ids;
+}
+
+/* Opens the main picture and counts the kinds of the file's pictures. If the user chose a kind, the
+ * first picture of this kind is opened instead. */
+static enum gf_status open_main(struct heif_source *heif, struct gf_error *error)
+{
+    struct gf_whole_source *const whole = &heif->whole;
+    struct gf_stored *const stored = &whole->base.stored;
+    const enum gf_picture_kind kind = gf_page_kind(whole->page);
+    struct heif_image_handle *chosen;
+    const struct heif_error failure =
+        gf_heif.heif_context_get_primary_image_handle(heif->context, &heif->handle);
+    if (failure.code != heif_error_Ok)
+        return fail(heif, failure, error);
+    stored->pictures[GF_PICTURE_MAIN] = 1;
+    stored->pictures[GF_PICTURE_OTHER] = (uint16_t)(stored->pages - 1);
+    gf_heif_count_parts(heif->handle, stored->pictures);
+    if (kind == GF_PICTURE_KINDS || kind == GF_PICTURE_MAIN)
+        return GF_OK;
+    chosen = gf_heif_open_part(heif->handle, kind, &heif->item);
+    if (!chosen)
+        return gf_fail_page(whole->name, whole->page, 0, error);
+    gf_heif.heif_image_handle_release(heif->handle);
+    heif->handle = chosen;
+    heif->depth = kind == GF_PICTURE_DEPTH;
+    return GF_OK;
 }
 
 static enum gf_status choose(struct heif_source *heif, struct gf_error *error)
 {
     struct gf_whole_source *const whole = &heif->whole;
-    const int all = calls.heif_context_get_number_of_top_level_images(heif->context),
-              count = all < PICTURES_MAX ? all : PICTURES_MAX;
-    int page, chief = 0;
-    whole->base.stored.pages = all;
-    heif_item_id *const ids = calloc((size_t)count + 1, sizeof *ids), primary;
+    const bool by_number = whole->page >= 0 && gf_page_kind(whole->page) == GF_PICTURE_KINDS;
+    enum gf_status status = GF_OK;
+    int page, count, chief;
+    heif_item_id *const ids = list_pictures(heif, &count, &chief);
     if (!ids)
         return gf_fail_memory(error);
-    (void)calls.heif_context_get_list_of_top_level_image_IDs(heif->context, ids, count);
-    if (calls.heif_context_get_primary_image_ID(heif->context, &primary).code == heif_error_Ok)
-        while (chief < count && ids[chief] != primary)
-            chief++;
     const bool not_first = whole->page < 0 && chief && chief < count;
-    enum gf_status status = gf_choose_page(whole->name, not_first ? chief : whole->page, count,
-                                           &whole->options, &page, error);
+    if (whole->page < 0 || by_number)
+        status = gf_choose_page(whole->name, not_first ? chief : whole->page, count,
+                                &whole->options, &page, error);
     if (not_first)
         gf_warn(&whole->options, "%s: holds %d pictures: %s[%d], the main one, is taken",
                 whole->name, count, whole->name, chief);
-    if (!status) {
+    if (!status && !by_number)
+        status = open_main(heif, error);
+    if (!status && by_number) {
+        heif->item = ids[page];
         const struct heif_error failure =
-            whole->page < 0
-                ? calls.heif_context_get_primary_image_handle(heif->context, &heif->handle)
-                : calls.heif_context_get_image_handle(heif->context, ids[page], &heif->handle);
+            gf_heif.heif_context_get_image_handle(heif->context, heif->item, &heif->handle);
         if (failure.code != heif_error_Ok)
             status = fail(heif, failure, error);
     }
@@ -219,36 +266,57 @@ static enum gf_status choose(struct heif_source *heif, struct gf_error *error)
     return status;
 }
 
+/* With --no-autorotate the pixels become again as the file stores them. */
+static void note_turn(struct heif_source *heif)
+{
+    struct gf_source *const base = &heif->whole.base;
+    const int turn = gf_heif_item_orientation(&heif->whole.file, heif->item);
+    const struct gf_format upright = base->format;
+    heif->orientation = heif->whole.options.autorotate ? 1 : turn;
+    base->metadata.orientation = heif->orientation; /* whatever EXIF says */
+    if (heif->orientation < SIDEWAYS)
+        return;
+    base->format.width = upright.height;
+    base->format.height = upright.width;
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    const double library_bytes = 12; /* bytes for each pixel: planes, RGB, frames of the decoder */
+    const double library_bytes =
+        whole->options.autorotate
+            ? 12
+            : 16; /* bytes for each pixel: planes, RGB, frames of the decoder */
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct heif_source *const heif = (struct heif_source *)whole;
     pthread_once(&once, start);
-    heif->context = calls.heif_context_alloc();
+    heif->context = gf_heif.heif_context_alloc();
     if (!heif->context)
         return gf_fail_memory(error);
-    calls.heif_context_set_max_decoding_threads(heif->context, gf_library_threads(&whole->options));
-    const struct heif_error failure = calls.heif_context_read_from_memory_without_copy(
+    gf_heif.heif_context_set_max_decoding_threads(heif->context,
+                                                  gf_library_threads(&whole->options));
+    const struct heif_error failure = gf_heif.heif_context_read_from_memory_without_copy(
         heif->context, whole->file.data, whole->file.size, NULL);
     if (failure.code != heif_error_Ok)
         return fail(heif, failure, error);
     enum gf_status status = choose(heif, error);
     if (status)
         return status;
-    const int width = calls.heif_image_handle_get_width(heif->handle),
-              height = calls.heif_image_handle_get_height(heif->handle);
-    const int stored = calls.heif_image_handle_get_luma_bits_per_pixel(heif->handle),
+    const int width = gf_heif.heif_image_handle_get_width(heif->handle),
+              height = gf_heif.heif_image_handle_get_height(heif->handle);
+    const int stored = gf_heif.heif_image_handle_get_luma_bits_per_pixel(heif->handle),
               bits = stored > 8 ? 16 : 8;
     whole->base.stored.bits = stored > 0 ? stored : 0;
     status = gf_whole_source_describe(
         whole, width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0,
-        calls.heif_image_handle_has_alpha_channel(heif->handle) ? 4 : 3, bits,
-        library_bytes * bits / 8, error);
+        heif->depth                                                 ? 1
+        : gf_heif.heif_image_handle_has_alpha_channel(heif->handle) ? 4
+                                                                    : 3,
+        bits, library_bytes * bits / 8, error);
     if (!status && (!read_blocks(heif) || !read_colours(heif)))
         status = gf_fail_memory(error);
-    whole->base.metadata.orientation = 1; /* libheif has turned the pixels, whatever EXIF says */
-    gf_metadata_note_heif(&whole->base.metadata, &whole->file);
+    note_turn(heif);
+    if (gf_page_kind(whole->page) == GF_PICTURE_KINDS)
+        gf_metadata_note_heif(&whole->base.metadata, &whole->file);
     return status;
 }
 

@@ -1,0 +1,25 @@
+/* The turns that files of HEIF and AVIF ask for: a rotation (the box irot) and a mirroring (imir)
+ * instead of EXIF's orientation. */
+#ifndef GF_CODEC_COMMON_HEIF_TURN_H
+#define GF_CODEC_COMMON_HEIF_TURN_H
+
+#include <stdint.h>
+
+#include "codec/common/texts.h"
+
+/* First `angle` quarter turns counter-clockwise, then a mirroring that exchanges top and bottom
+ * (0), left and right (1), or nothing (GF_NO_MIRROR). (ISO/IEC 23008-12, 6.5.10 and 6.5.12) */
+struct gf_heif_turn {
+    int angle, mirror;
+};
+enum { GF_NO_MIRROR = -1 };
+
+/* Returns the EXIF orientation, 1..8, with the same effect, and the reverse. */
+int gf_heif_turn_orientation(struct gf_heif_turn turn);
+struct gf_heif_turn gf_heif_turn_of(int orientation);
+
+/* Returns the EXIF orientation that the file's boxes state for the item of that number; 1 if they
+ * state none. */
+int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item);
+
+#endif
