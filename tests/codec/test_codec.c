@@ -581,14 +581,49 @@ static void test_exif_states_the_size(void **state)
     }
 }
 
-static void test_xmp_orientation(void **state)
+/* The number becomes longer and shorter, in attributes and in elements, and nothing else changes.
+ */
+static void test_xmp_numbers(void **state)
 {
-    gf_xmp_set_orientation(&(struct gf_blob){0}, 1); /* clang's UBSan: nothing is added to NULL */
-    char text[] =
-        "<x tiff:Orientation=\"6\"/><tiff:Orientation>8</tiff:Orientation> tiff:Orientation";
-    gf_xmp_set_orientation(&(struct gf_blob){(unsigned char *)text, sizeof text - 1}, 1);
-    assert_string_equal(
-        text, "<x tiff:Orientation=\"1\"/><tiff:Orientation>1</tiff:Orientation> tiff:Orientation");
+    static const char text[] =
+        "<x tiff:ImageWidth=\"64\" a='tiff:ImageWidth'/><tiff:ImageWidth>8000"
+        "</tiff:ImageWidth> tiff:ImageWidth=\"6 tiff:ImageWidth";
+    struct gf_blob xmp = {0};
+    assert_true(gf_xmp_set_number(&xmp, "tiff:ImageWidth", 1)); /* nothing is added to NULL */
+    assert_true(gf_blob_set(&xmp, text, sizeof text - 1));
+    assert_true(gf_xmp_set_number(&xmp, "tiff:ImageWidth", 123));
+    static const char wanted[] =
+        "<x tiff:ImageWidth=\"123\" a='tiff:ImageWidth'/><tiff:ImageWidth>123"
+        "</tiff:ImageWidth> tiff:ImageWidth=\"6 tiff:ImageWidth";
+    assert_int_equal(xmp.size, sizeof wanted - 1);
+    assert_memory_equal(xmp.data, wanted, xmp.size);
+    assert_true(gf_blob_set(&xmp, "tiff:Orientation='6'", 20));
+    assert_true(gf_xmp_set_number(&xmp, "tiff:Orientation", 1));
+    assert_memory_equal(xmp.data, "tiff:Orientation='1'", 20);
+    free(xmp.data);
+}
+
+/* An output states its own size where the input states one, in EXIF and in XMP. */
+static void test_sizes_are_the_output_s(void **state)
+{
+    static const char packet[] = "<x exif:PixelXDimension='4000' exif:PixelYDimension='3000' "
+                                 "tiff:ImageLength='3000' tiff:ImageWidth='4000'/>";
+    static const char wanted[] = "<x exif:PixelXDimension='30' exif:PixelYDimension='20' "
+                                 "tiff:ImageLength='20' tiff:ImageWidth='30'/>";
+    static const unsigned char exif[] = "MM\0\x2a\0\0\0\x08\0\2\1\0\0\3\0\0\0\1\x0f\xa0\0\0"
+                                        "\1\1\0\4\0\0\0\1\0\0\x0b\xb8\0\0\0";
+    const struct gf_options options = plain_options();
+    struct picture picture = smooth_picture(30, 20, 3, 8), back;
+    assert_true(gf_blob_set(&picture.metadata.xmp, packet, sizeof packet - 1));
+    assert_true(gf_blob_set(&picture.metadata.exif, exif, sizeof exif));
+    assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
+    assert_int_equal(decode(in_folder("a.png"), &options, &back), GF_OK);
+    assert_int_equal(back.metadata.xmp.size, sizeof wanted - 1);
+    assert_memory_equal(back.metadata.xmp.data, wanted, sizeof wanted - 1);
+    assert_memory_equal(back.metadata.exif.data + 18, "\0\x1e", 2);
+    assert_memory_equal(back.metadata.exif.data + 30, "\0\0\0\x14", 4);
+    free_picture(&picture);
+    free_picture(&back);
 }
 
 static struct gf_blob make_xmp(unsigned orientation)
@@ -997,7 +1032,8 @@ int main(void)
         cmocka_unit_test(test_bad_pnm),
         cmocka_unit_test(test_exif_orientation),
         cmocka_unit_test(test_exif_states_the_size),
-        cmocka_unit_test(test_xmp_orientation),
+        cmocka_unit_test(test_xmp_numbers),
+        cmocka_unit_test(test_sizes_are_the_output_s),
         cmocka_unit_test(test_splice),
         cmocka_unit_test(test_metadata_is_kept),
         cmocka_unit_test(test_raw_profiles),

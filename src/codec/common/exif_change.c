@@ -78,6 +78,10 @@ static bool second_directory(const struct gf_blob *exif, struct directory *direc
 void gf_exif_set_size(struct gf_blob *exif, int width, int height)
 {
     struct directory directory;
+    if (first_directory(exif, &directory)) {
+        set_number(exif, &directory, TAG_TIFF_WIDTH, (uint32_t)width);
+        set_number(exif, &directory, TAG_TIFF_HEIGHT, (uint32_t)height);
+    }
     if (!second_directory(exif, &directory))
         return;
     set_number(exif, &directory, TAG_WIDTH, (uint32_t)width);

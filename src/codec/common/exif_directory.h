@@ -15,6 +15,8 @@ enum {
     TIFF_LONG = 4,
     TIFF_RATIONAL = 5,
     TIFF_UTF8 = 129, /* of EXIF 3.0 */
+    TAG_TIFF_WIDTH = 0x0100,
+    TAG_TIFF_HEIGHT = 0x0101,
     TAG_MAKE = 0x010f,
     TAG_MODEL = 0x0110,
     TAG_STRIP_OFFSETS = 0x0111,

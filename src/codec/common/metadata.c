@@ -266,6 +266,16 @@ static bool keep_colours(const struct gf_metadata *metadata, struct gf_format fo
     return !icc_fits(icc, format) || gf_blob_set(&kept->icc, icc.data, icc.size);
 }
 
+/* Makes XMP state the output's size and orientation where it states any. */
+static bool set_xmp_geometry(struct gf_blob *xmp, struct gf_format format, int orientation)
+{
+    return gf_xmp_set_number(xmp, "tiff:Orientation", orientation) &&
+           gf_xmp_set_number(xmp, "tiff:ImageWidth", format.width) &&
+           gf_xmp_set_number(xmp, "tiff:ImageLength", format.height) &&
+           gf_xmp_set_number(xmp, "exif:PixelXDimension", format.width) &&
+           gf_xmp_set_number(xmp, "exif:PixelYDimension", format.height);
+}
+
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
                                       enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error)
@@ -285,12 +295,12 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         !gf_blob_set(&kept->iptc, metadata->iptc.data, metadata->iptc.size) ||
         !gf_texts_copy(&kept->texts, &metadata->texts) || !gf_metadata_strip(kept, options) ||
         !gf_exif_set_orientation(&kept->exif, kept->orientation) ||
+        !set_xmp_geometry(&kept->xmp, format, kept->orientation) ||
         (colours && !keep_colours(metadata, format, room, kept))) {
         gf_metadata_free(kept);
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
     gf_exif_set_size(&kept->exif, format.width, format.height);
-    gf_xmp_set_orientation(&kept->xmp, kept->orientation);
     const bool no_thumbnails = metadata->filtered || gf_strips_thumbnails(kept, options);
     if (no_thumbnails) {
         gf_exif_remove_thumbnails(&kept->exif);

@@ -1,5 +1,7 @@
 #include "codec/common/xmp.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define HDRGM "http://ns.adobe.com/hdr-gain-map/1.0/"
@@ -310,20 +312,42 @@ int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp)
     return bytes;
 }
 
-void gf_xmp_set_orientation(struct gf_blob *xmp, int orientation)
+/* Replaces `old` bytes at an offset by a text. Returns false when out of memory. */
+static bool replace(struct gf_blob *xmp, size_t at, size_t old, const char *text, size_t length)
 {
-    static const char tag[] = "tiff:Orientation";
-    if (!xmp->size)
-        return;
-    const unsigned char *const end = xmp->data + xmp->size;
-    unsigned char *at = xmp->data;
-    while ((at = memmem(at, (size_t)(end - at), tag, sizeof tag - 1))) {
-        at += sizeof tag - 1;
-        /* The value follows as ="6" in an attribute, and as >6< in an element. */
-        if (end - at >= 3 && at[0] == '=' && (at[1] == '"' || at[1] == '\''))
-            at++;
-        if (end - at >= 3 && memchr("\"'>", at[0], 3) && at[1] >= '1' && at[1] <= '8' &&
-            memchr("\"'<", at[2], 3))
-            at[1] = (unsigned char)('0' + orientation);
+    if (length > old) {
+        unsigned char *const grown = realloc(xmp->data, xmp->size + length - old);
+        if (!grown)
+            return false;
+        xmp->data = grown;
     }
+    memmove(xmp->data + at + length, xmp->data + at + old, xmp->size - at - old);
+    memcpy(xmp->data + at, text, length);
+    xmp->size = xmp->size + length - old;
+    return true;
+}
+
+bool gf_xmp_set_number(struct gf_blob *xmp, const char *property, int number)
+{
+    char text[12];
+    const size_t length = (size_t)snprintf(text, sizeof text, "%d", number);
+    size_t at = 0;
+    while (at < xmp->size) {
+        const struct text rest = {xmp->data + at, xmp->data + xmp->size};
+        const unsigned char *value = behind(rest, property);
+        if (!value)
+            return true;
+        /* The number follows as ="6" in an attribute, and as >6< in an element. */
+        value += rest.end - value >= 3 && value[0] == '=' && memchr("\"'", value[1], 2);
+        at = (size_t)(value - xmp->data);
+        if (rest.end - value < 3 || !memchr("\"'>", value[0], 3))
+            continue;
+        size_t digits = 0;
+        for (value++, at++; value + digits < rest.end && memchr("0123456789", value[digits], 10);)
+            digits++;
+        if (digits && value + digits < rest.end && memchr("\"'<", value[digits], 3) &&
+            !replace(xmp, at, digits, text, length))
+            return false;
+    }
+    return true;
 }

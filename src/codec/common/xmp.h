@@ -30,7 +30,8 @@ bool gf_xmp_names_gain_map(const struct gf_blob *xmp);
 /* Returns the number of bytes after a JPEG's end marker that belong to the pictures and films in
  * the packet's directory. */
 int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp);
-/* Changes tiff:Orientation if the packet has it. */
-void gf_xmp_set_orientation(struct gf_blob *xmp, int orientation);
+/* Changes the number of a property, such as "tiff:Orientation", wherever the packet has it. The
+ * packet's memory is from malloc(). Returns false when out of memory. */
+bool gf_xmp_set_number(struct gf_blob *xmp, const char *property, int number);
 
 #endif

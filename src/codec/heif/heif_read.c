@@ -10,11 +10,6 @@
 #include "codec/common/whole_source.h"
 #include "codec/heif/heif_calls.h"
 
-struct gf_heif_calls gf_heif;
-
-struct gf_library gf_heif_library =
-    GF_LIBRARY(gf_heif, GF_HEIF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_heif));
-
 enum { SIDEWAYS = 5 }; /* EXIF's orientations from 5 on exchange width and height */
 enum { BLOCKS_MAX = 32, PICTURES_MAX = 4096 };
 

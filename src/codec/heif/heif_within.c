@@ -4,7 +4,13 @@
 
 #include "base/image.h"
 #include "codec/common/metadata.h"
+#include "codec/common/opening.h"
 #include "codec/heif/heif_calls.h"
+
+struct gf_heif_calls gf_heif;
+
+struct gf_library gf_heif_library =
+    GF_LIBRARY(gf_heif, GF_HEIF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_heif));
 
 enum { PARTS_MAX = 64 };
 
