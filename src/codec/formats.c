@@ -54,7 +54,8 @@ static bool has_brand(const unsigned char *bytes, size_t size, const char *brand
 static bool is_heif(const unsigned char *bytes, size_t size)
 {
     return size >= 12 && !memcmp(bytes + 4, "ftyp", 4) &&
-           (!memcmp(bytes + 8, "mif1", 4) || !memcmp(bytes + 8, "msf1", 4));
+           (!memcmp(bytes + 8, "mif1", 4) || !memcmp(bytes + 8, "mif2", 4) ||
+            !memcmp(bytes + 8, "msf1", 4));
 }
 
 static bool is_avif(const unsigned char *bytes, size_t size)
@@ -182,6 +183,7 @@ static const struct gf_foreign foreign[] = {
     FOREIGN("FITS", "SIMPLE  ="),
     FOREIGN("Windows icon", "\0\0\1\0"),
     FOREIGN("MNG", "\x8aMNG"),
+    FOREIGN("HEIF with a small header (mini)", "\0\0\0\20ftypmif3"),
     FOREIGN("PFM", "PF\n"),
     FOREIGN("PFM", "Pf\n"),
 #undef FOREIGN

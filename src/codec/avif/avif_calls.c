@@ -1,7 +1,7 @@
 #include "codec/avif/avif_calls.h"
 #include "codec/common/checks.h"
 
-#include "codec/common/heif_turn.h"
+#include "codec/common/heif_boxes.h"
 #include "codec/common/opening.h"
 
 struct gf_avif_calls gf_avif;

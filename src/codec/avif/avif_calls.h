@@ -10,7 +10,7 @@
 
 /* clang-format off */
 #define GF_AVIF_CALLS(CALL) \
-    CALL(avifDecoderCreate) CALL(avifDecoderDestroy) CALL(avifDecoderSetIOMemory) \
+    CALL(avifVersion) CALL(avifDecoderCreate) CALL(avifDecoderDestroy) CALL(avifDecoderSetIOMemory) \
     CALL(avifDecoderParse) CALL(avifDecoderNthImage) CALL(avifRGBImageSetDefaults) \
     CALL(avifImageYUVToRGB) CALL(avifResultToString) CALL(avifImageCreate) CALL(avifImageDestroy) \
     CALL(avifImageAllocatePlanes) CALL(avifImageRGBToYUV) CALL(avifEncoderCreate) \

@@ -5,6 +5,8 @@
 #include "base/fail.h"
 #include "codec/avif/avif_calls.h"
 #include "codec/common/checks.h"
+#include "codec/common/heif_boxes.h"
+#include "codec/common/needs.h"
 #include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/whole_source.h"
@@ -25,6 +27,11 @@ static void avif_release(struct gf_whole_source *source)
         gf_avif.avifDecoderDestroy(avif->decoder);
 }
 
+static bool has_mark(const void *file, const char *mark)
+{
+    return strcmp(mark, "meta") ? gf_heif_has_track(file, mark) : gf_heif_meta_is_open(file);
+}
+
 static enum gf_status fail(const struct avif_source *avif, avifResult result,
                            struct gf_error *error)
 {
@@ -32,7 +39,10 @@ static enum gf_status fail(const struct avif_source *avif, avifResult result,
         return gf_fail_memory(error);
     if (result == AVIF_RESULT_TRUNCATED_DATA || result == AVIF_RESULT_IO_ERROR)
         return gf_whole_source_fail(&avif->whole, "it is truncated", error);
-    return gf_whole_source_fail(&avif->whole, gf_avif.avifResultToString(result), error);
+    const enum gf_status status = gf_fail_needs(avif->whole.name, "libavif", gf_avif.avifVersion(),
+                                                has_mark, &avif->whole.file, error);
+    return status ? status
+                  : gf_whole_source_fail(&avif->whole, gf_avif.avifResultToString(result), error);
 }
 
 /* Copies the cropped area of the decoded picture `made` to `pixels`. A gray picture, which libavif
@@ -150,7 +160,8 @@ static enum gf_status apply_crop(struct avif_source *avif, struct gf_error *erro
     return gf_whole_source_fail(&avif->whole, "its crop (clap) is not within the picture", error);
 }
 
-static void warn_of_aspect(const struct avif_source *avif)
+/* Warns of pixels that are not read as the file means them. */
+static void warn_of_unread(const struct avif_source *avif)
 {
     const avifImage *const image = avif->decoder->image;
     const avifPixelAspectRatioBox aspect = image->pasp;
@@ -158,6 +169,11 @@ static void warn_of_aspect(const struct avif_source *avif)
         gf_warn(&avif->whole.options,
                 "%s: its pixels are %u:%u wide (pasp): they are taken as square", avif->whole.name,
                 (unsigned)aspect.hSpacing, (unsigned)aspect.vSpacing);
+    if (gf_heif_has_item(&avif->whole.file, "sato"))
+        gf_warn(&avif->whole.options,
+                "%s: its finest samples are computed from two pictures (sato), which is not done: "
+                "the picture of %d bits is taken",
+                avif->whole.name, (int)image->depth);
 }
 
 /* Parses the file, which may lack at most `missing` bytes at its end. libavif refuses a file that
@@ -216,7 +232,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (!status && !read_metadata(avif))
         status = gf_fail_memory(error);
     if (!status)
-        warn_of_aspect(avif);
+        warn_of_unread(avif);
     return status;
 }
 

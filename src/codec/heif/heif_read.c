@@ -4,7 +4,8 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/common/heif_turn.h"
+#include "codec/common/heif_boxes.h"
+#include "codec/common/needs.h"
 #include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/whole_source.h"
@@ -37,6 +38,17 @@ static void heif_release(struct gf_whole_source *source)
         gf_heif.heif_context_free(heif->context);
 }
 
+static bool has_item(const void *file, const char *type)
+{
+    return gf_heif_has_item(file, type);
+}
+
+/* Whether the file is a film alone, without a still picture. */
+static bool is_film(const struct gf_blob *file)
+{
+    return file->size >= 12 && !memcmp(file->data + 8, "msf1", 4);
+}
+
 static enum gf_status fail(const struct heif_source *heif, struct heif_error failure,
                            struct gf_error *error)
 {
@@ -45,6 +57,13 @@ static enum gf_status fail(const struct heif_source *heif, struct heif_error fai
     if (failure.code == heif_error_Memory_allocation_error &&
         failure.subcode != heif_suberror_Security_limit_exceeded)
         return gf_fail_memory(error);
+    const enum gf_status status =
+        gf_fail_needs(heif->whole.name, "libheif", gf_heif.heif_get_version(), has_item,
+                      &heif->whole.file, error);
+    if (status)
+        return status;
+    if (failure.code == heif_error_Unsupported_filetype && is_film(&heif->whole.file))
+        return gf_fail_unread(error, heif->whole.name, "a film of HEIF without a picture", NULL);
     if (failure.code == heif_error_Unsupported_filetype ||
         failure.code == heif_error_Unsupported_feature)
         return gf_fail(error, GF_ERROR_INPUT, "%s: libheif has no decoder for it: %s",

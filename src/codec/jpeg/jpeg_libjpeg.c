@@ -6,6 +6,7 @@
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/mpf.h"
+#include "codec/common/needs.h"
 
 enum {
     /* The most scans. A progressive JPEG of a few bytes can have thousands of scans, each of which
@@ -32,6 +33,16 @@ static _Noreturn void give_up(struct gf_jpeg_source *source, enum gf_status stat
     longjmp(source->escape, 1);
 }
 
+#define TEXT_(word) #word
+#define TEXT(word) TEXT_(word)
+
+/* Whether the marker begins a frame of that kind. */
+static bool is_process(const void *marker, const char *mark)
+{
+    enum { SOF3 = 0xc3 };
+    return !strcmp(mark, "SOF3") && *(const int *)marker == SOF3;
+}
+
 static void error_exit(j_common_ptr jpeg)
 {
     struct gf_jpeg_source *const source = jpeg->client_data;
@@ -41,6 +52,13 @@ static void error_exit(j_common_ptr jpeg)
     describe_place(source, place, sizeof place);
     if (jpeg->err->msg_code == JERR_OUT_OF_MEMORY)
         give_up(source, gf_fail(source->error, GF_ERROR_MEMORY, "%s: %s", name, text));
+    const enum gf_status status =
+        jpeg->err->msg_code == JERR_SOF_UNSUPPORTED
+            ? gf_fail_needs(name, "libjpeg-turbo", TEXT(LIBJPEG_TURBO_VERSION), is_process,
+                            &jpeg->err->msg_parm.i[0], source->error)
+            : GF_OK;
+    if (status)
+        give_up(source, status);
     if (!source->header_read) /* libjpeg may not know this kind of file, which can be undamaged */
         give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: %s", name, text));
     give_up(source,

@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
+#include "codec/common/needs.h"
 
 /* Fails for an unsupported kind of TIFF, which the message names: "of CMYK inks". */
 GF_PRINTF(3, 4)
@@ -189,6 +190,11 @@ static enum gf_status read_numbers(const struct gf_tiff_handle *handle,
     return GF_OK;
 }
 
+static bool is_compression(const void *compression, const char *mark)
+{
+    return *(const uint16_t *)compression == strtol(mark, NULL, 10);
+}
+
 static enum gf_status check_kind(const struct gf_tiff_handle *handle,
                                  const struct gf_tiff_layout *layout, struct gf_error *error)
 {
@@ -199,8 +205,12 @@ static enum gf_status check_kind(const struct gf_tiff_handle *handle,
     if (gf_tiff.TIFFIsCODECConfigured(layout->compression))
         return GF_OK;
     const TIFFCodec *const codec = gf_tiff.TIFFFindCODEC(layout->compression);
-    return codec ? refuse(handle, error, "packed by %s", codec->name)
-                 : refuse(handle, error, "of compression %d", layout->compression);
+    const enum gf_status status = gf_fail_needs(handle->name, "libtiff", gf_tiff.TIFFGetVersion(),
+                                                is_compression, &layout->compression, error);
+    if (!status && codec)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: libtiff was built without %s here", handle->name,
+                       codec->name);
+    return status ? status : refuse(handle, error, "of compression %d", layout->compression);
 }
 
 /* Asks libtiff whether it can convert the picture. */

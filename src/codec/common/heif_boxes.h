@@ -1,8 +1,9 @@
-/* The turns that files of HEIF and AVIF ask for: a rotation (the box irot) and a mirroring (imir)
- * instead of EXIF's orientation. */
-#ifndef GF_CODEC_COMMON_HEIF_TURN_H
-#define GF_CODEC_COMMON_HEIF_TURN_H
+/* The boxes of files of HEIF and AVIF that their libraries do not tell of: the rotation (irot) and
+ * the mirroring (imir) that files have instead of EXIF's orientation, and the types of items. */
+#ifndef GF_CODEC_COMMON_HEIF_BOXES_H
+#define GF_CODEC_COMMON_HEIF_BOXES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "codec/common/texts.h"
@@ -21,5 +22,11 @@ struct gf_heif_turn gf_heif_turn_of(int orientation);
 /* Returns the EXIF orientation that the file's boxes state for the item of that number; 1 if they
  * state none. */
 int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item);
+/* Whether the file has an item of that type, such as "hvc1". */
+bool gf_heif_has_item(const struct gf_blob *file, const char *type);
+/* Whether the box meta states no size, and so lasts to the end of the file. */
+bool gf_heif_meta_is_open(const struct gf_blob *file);
+/* Whether the file has a track of that kind, such as "soun". */
+bool gf_heif_has_track(const struct gf_blob *file, const char *kind);
 
 #endif

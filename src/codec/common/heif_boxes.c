@@ -1,6 +1,5 @@
-#include "codec/common/heif_turn.h"
+#include "codec/common/heif_boxes.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "codec/common/metadata.h"
@@ -100,20 +99,68 @@ static void read_associations(struct gf_blob box, struct gf_blob properties, uin
     }
 }
 
-int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item)
+/* Returns the boxes of the file's box meta, behind its version and flags. */
+static struct gf_blob meta_of(const struct gf_blob *file)
 {
     enum { VERSION_AND_FLAGS = 4 };
+    const struct gf_blob meta = find_box(*file, "meta");
+    return meta.size < VERSION_AND_FLAGS
+               ? (struct gf_blob){0}
+               : (struct gf_blob){meta.data + VERSION_AND_FLAGS, meta.size - VERSION_AND_FLAGS};
+}
+
+int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item)
+{
     struct gf_heif_turn turn = {0, GF_NO_MIRROR};
-    struct gf_blob meta = find_box(*file, "meta"), body;
+    struct gf_blob rest = find_box(meta_of(file), "iprp"), body;
     char type[4];
-    if (meta.size < VERSION_AND_FLAGS)
-        return 1;
-    meta = (struct gf_blob){meta.data + VERSION_AND_FLAGS, meta.size - VERSION_AND_FLAGS};
-    struct gf_blob rest = find_box(meta, "iprp");
     const struct gf_blob properties = find_box(rest, "ipco");
     while (take_box(&rest, type, &body)) {
         if (!memcmp(type, "ipma", 4))
             read_associations(body, properties, item, &turn);
     }
     return gf_heif_turn_orientation(turn);
+}
+
+bool gf_heif_has_item(const struct gf_blob *file, const char *wanted)
+{
+    struct gf_blob rest = find_box(meta_of(file), "iinf"), body;
+    const size_t head = rest.size && rest.data[0] ? 8 : 6;
+    char type[4];
+    if (rest.size < head)
+        return false;
+    rest = (struct gf_blob){rest.data + head, rest.size - head};
+    while (take_box(&rest, type, &body)) {
+        /* Version, flags, the number of the item and its protection come before the type. */
+        const size_t at = body.size && body.data[0] > 2 ? 10 : 8;
+        if (body.size >= at + 4 && !memcmp(body.data + at, wanted, 4))
+            return true;
+    }
+    return false;
+}
+
+bool gf_heif_meta_is_open(const struct gf_blob *file)
+{
+    struct gf_blob rest = *file, body;
+    char type[4];
+    while (rest.size >= 8) {
+        const bool open = !gf_get_be(rest.data, 4);
+        if (!take_box(&rest, type, &body))
+            return false;
+        if (!memcmp(type, "meta", 4))
+            return open;
+    }
+    return false;
+}
+
+bool gf_heif_has_track(const struct gf_blob *file, const char *kind)
+{
+    struct gf_blob rest = find_box(*file, "moov"), body;
+    char type[4];
+    while (take_box(&rest, type, &body)) {
+        const struct gf_blob handler = find_box(find_box(body, "mdia"), "hdlr");
+        if (!memcmp(type, "trak", 4) && handler.size >= 12 && !memcmp(handler.data + 8, kind, 4))
+            return true;
+    }
+    return false;
 }
