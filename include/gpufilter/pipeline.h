@@ -47,6 +47,20 @@ GF_API enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline,
                                             const struct gf_image *input, struct gf_image *output,
                                             struct gf_error *error) GF_CHECKED;
 
+/* Runs the chain from a picture file in memory to pixels, with gf_pipeline_run_bytes()'s input and
+ * gf_pipeline_run_image()'s output. With an empty chain the file is only decoded. The pixels keep
+ * the colours of the file's profile, which the filter icc converts to sRGB. */
+GF_API enum gf_status gf_pipeline_decode(struct gf_pipeline *pipeline, const void *data,
+                                         size_t size, struct gf_image *output,
+                                         struct gf_error *error) GF_CHECKED;
+
+/* Runs the chain from pixels to a picture file in memory, with gf_pipeline_run_image()'s input and
+ * gf_pipeline_run_bytes()'s output. Here GF_FILE_AUTO is options.format, and if that is also
+ * GF_FILE_AUTO, PNG. */
+GF_API enum gf_status gf_pipeline_encode(struct gf_pipeline *pipeline, const struct gf_image *input,
+                                         enum gf_file_format format, void **result,
+                                         size_t *result_size, struct gf_error *error) GF_CHECKED;
+
 /* Finds the format of the result for an input of that format. If the result's size depends on the
  * pixels (trim), this is the largest possible size, and gf_pipeline_run_image() must allocate the
  * output. Returns GF_ERROR_UNFIT if the chain does not accept such an input. */

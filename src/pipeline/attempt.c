@@ -2,6 +2,7 @@
 #include "pipeline/pipeline_state.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
@@ -60,12 +61,12 @@ static enum gf_status check_or_allocate(struct gf_image *image, struct gf_format
 {
     if (!image->data)
         return gf_image_alloc(image, format, error);
-    return image->format.width == format.width && image->format.height == format.height
+    return !memcmp(&image->format, &format, sizeof format)
                ? GF_OK
                : gf_fail(error, GF_ERROR_USAGE,
-                         "output: the result is %dx%d, which depends on the pixels: leave the "
-                         "memory to the library",
-                         format.width, format.height);
+                         "output: the result is %dx%dx%d of %d bits, which depends on the picture: "
+                         "leave the memory to the library",
+                         format.width, format.height, format.channels, format.bits);
 }
 
 enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
@@ -126,12 +127,12 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
         status = gf_pipeline_check_memory(pipeline, task, part->source, &plan, error);
     if (!status && task->image_out)
         status = check_or_allocate(task->image_out, plan.out, error);
-    if (!status && task->image_out && metadata)
+    if (!status && task->image_out)
         warn_of_unsaid(pipeline, task, metadata);
     const bool remotely = pipeline->remote != NULL;
     if (!status && remotely)
         status = gf_pipeline_attempt_remotely(pipeline, task, &plan, error);
-    if (!status && !remotely && task->output && metadata)
+    if (!status && !remotely && task->output)
         status = gf_pipeline_open_sink(pipeline, task, plan.out,
                                        part->recoloured || plan.recoloured ? &plan.icc : NULL,
                                        plan.stage_count || part->in, metadata, &sink, error);
@@ -160,6 +161,7 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
                                    struct gf_source *source, struct gf_error *error)
 {
     const struct gf_chain *const chain = &pipeline->chain;
+    static const struct gf_metadata nothing; /* pixels in memory have no metadata */
     struct gf_image made[2] = {{.data = NULL}, {.data = NULL}};
     struct part part = {.source = source, .in = task->image_in, .request = {.orientation = 1}};
     enum gf_status status = GF_OK;
@@ -191,7 +193,8 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
     }
     part.chain = gf_chain_part(chain, begin, chain->count);
     if (!status)
-        status = attempt_last_part(pipeline, task, &part, source ? &source->metadata : NULL, error);
+        status =
+            attempt_last_part(pipeline, task, &part, source ? &source->metadata : &nothing, error);
     gf_image_free(&made[0]);
     gf_image_free(&made[1]);
     task->image_bytes = 0;

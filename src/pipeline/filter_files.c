@@ -98,6 +98,14 @@ enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *in
     return gf_pipeline_filter_pictures(pipeline, input, NULL, &destination, error);
 }
 
+enum gf_status gf_pipeline_check_format(enum gf_file_format format, struct gf_error *error)
+{
+    return (int)format >= 0 && format <= GF_FILE_RAW
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_USAGE, "format=%d is outside 0..%d", (int)format,
+                         GF_FILE_RAW);
+}
+
 enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *data, size_t size,
                                      enum gf_file_format format, void **result, size_t *result_size,
                                      struct gf_error *error)
@@ -106,15 +114,14 @@ enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *d
     GF_NOT_NULL(data, error);
     GF_NOT_NULL(result, error);
     GF_NOT_NULL(result_size, error);
-    if ((int)format < 0 || format > GF_FILE_RAW)
-        return gf_fail(error, GF_ERROR_USAGE, "format=%d is outside 0..%d", (int)format,
-                       GF_FILE_RAW);
+    enum gf_status status = gf_pipeline_check_format(format, error);
+    if (status)
+        return status;
     struct gf_bytes bytes = {.format = format, .name = "output"};
     const struct gf_file_bytes input = {data, size};
     struct gf_destination destination = {.bytes = &bytes,
                                          .several_hint = "give one picture at a time"};
-    const enum gf_status status =
-        gf_pipeline_filter_pictures(pipeline, "input", &input, &destination, error);
+    status = gf_pipeline_filter_pictures(pipeline, "input", &input, &destination, error);
     if (status)
         return status;
     *result = bytes.data;

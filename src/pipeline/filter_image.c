@@ -1,8 +1,10 @@
-/* Filters pictures in the caller's memory. */
+/* Filters pictures in the caller's memory: pixels to pixels, files to pixels, pixels to files. */
 #include <string.h>
 
 #include "base/argument.h"
 #include "base/image.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
 enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format input,
@@ -82,5 +84,59 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
         gf_pipeline_end_profile(pipeline);
     else if (own)
         gf_image_free(output);
+    return status;
+}
+
+enum gf_status gf_pipeline_decode(struct gf_pipeline *pipeline, const void *data, size_t size,
+                                  struct gf_image *output, struct gf_error *error)
+{
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(data, error);
+    GF_NOT_NULL(output, error);
+    const bool own = !output->data;
+    struct gf_picture_task task = {.image_out = output};
+    enum gf_status status = own ? GF_OK : check_image(output, "output", error);
+    if (status)
+        return status;
+    gf_pipeline_begin_profile(pipeline);
+    status = gf_input_open_memory(data, size, "input", &task.input, error);
+    if (!status)
+        status = gf_pipeline_recognise(task.input, &task.own_format, error);
+    if (!status)
+        status = gf_pipeline_filter_task(pipeline, &task, error);
+    if (!status)
+        gf_pipeline_end_profile(pipeline);
+    else if (own)
+        gf_image_free(output);
+    gf_input_close(task.input);
+    return status;
+}
+
+enum gf_status gf_pipeline_encode(struct gf_pipeline *pipeline, const struct gf_image *input,
+                                  enum gf_file_format format, void **result, size_t *result_size,
+                                  struct gf_error *error)
+{
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(input, error);
+    GF_NOT_NULL(result, error);
+    GF_NOT_NULL(result_size, error);
+    struct gf_bytes bytes = {.format = format, .name = "output"};
+    const struct gf_destination destination = {.bytes = &bytes};
+    struct gf_picture_task task = {
+        .image_in = input, .destination = &destination, .own_format = GF_FILE_PNG};
+    enum gf_status status = gf_pipeline_check_format(format, error);
+    if (!status)
+        status = check_image(input, "input", error);
+    if (status)
+        return status;
+    gf_pipeline_begin_profile(pipeline);
+    status = gf_pipeline_filter_task(pipeline, &task, error);
+    if (!status)
+        status = gf_output_commit(task.output, error);
+    if (!status) {
+        gf_pipeline_end_profile(pipeline);
+        *result = gf_output_take(task.output, result_size);
+    }
+    gf_output_close(task.output);
     return status;
 }

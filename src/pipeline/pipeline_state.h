@@ -117,6 +117,10 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
                                      const struct gf_plan_request *request, struct gf_plan *plan,
                                      struct gf_error *error) GF_CHECKED;
 
+/* Checks a format that a caller gives as a number. */
+enum gf_status gf_pipeline_check_format(enum gf_file_format format,
+                                        struct gf_error *error) GF_CHECKED;
+
 /* Sets the output's limits from the pipeline's options. */
 void gf_pipeline_limit_output(const struct gf_pipeline *pipeline, struct gf_output *output);
 

@@ -68,6 +68,14 @@ static void test_null_arguments(void **state)
     ASSERT_NULL_REFUSED(gf_pipeline_run_image, pipeline, NULL, &image, &image);
     ASSERT_NULL_REFUSED(gf_pipeline_run_image, input, pipeline, NULL, &image);
     ASSERT_NULL_REFUSED(gf_pipeline_run_image, output, pipeline, &image, NULL);
+    ASSERT_NULL_REFUSED(gf_pipeline_decode, pipeline, NULL, "a", 1, &image);
+    ASSERT_NULL_REFUSED(gf_pipeline_decode, data, pipeline, NULL, 1, &image);
+    ASSERT_NULL_REFUSED(gf_pipeline_decode, output, pipeline, "a", 1, NULL);
+    ASSERT_NULL_REFUSED(gf_pipeline_encode, pipeline, NULL, &image, GF_FILE_PNG, &result, &size);
+    ASSERT_NULL_REFUSED(gf_pipeline_encode, input, pipeline, NULL, GF_FILE_PNG, &result, &size);
+    ASSERT_NULL_REFUSED(gf_pipeline_encode, result, pipeline, &image, GF_FILE_PNG, NULL, &size);
+    ASSERT_NULL_REFUSED(gf_pipeline_encode, result_size, pipeline, &image, GF_FILE_PNG, &result,
+                        NULL);
     ASSERT_NULL_REFUSED(gf_pipeline_format, pipeline, NULL, format, &format);
     ASSERT_NULL_REFUSED(gf_pipeline_format, output, pipeline, format, no_format);
     ASSERT_NULL_REFUSED(gf_image_alloc, image, no_image, format);
@@ -321,9 +329,10 @@ static void test_size_by_pixels(void **state)
     }
     unsigned char room[63];
     struct gf_image given = {.format = format, .pitch = 9, .data = room};
-    assert_usage(gf_pipeline_run_image(pipeline, &image, &given, &failure),
-                 "output: the result is 4x2, which depends on the pixels: leave the memory to the "
-                 "library");
+    assert_usage(
+        gf_pipeline_run_image(pipeline, &image, &given, &failure),
+        "output: the result is 4x2x1 of 8 bits, which depends on the picture: leave the memory "
+        "to the library");
     gf_pipeline_close(pipeline);
 }
 
@@ -397,6 +406,48 @@ static void test_large_bytes(void **state)
     gf_pipeline_close(pipeline);
 }
 
+/* Bytes to pixels to bytes, each with half of the chain, is what the whole chain does. */
+static void test_pixels_between_bytes(void **state)
+{
+    struct gf_pipeline *const first = open_cpu("resize=50%,trim", GF_FILE_AUTO);
+    struct gf_pipeline *const second = open_cpu("blur,grayscale", GF_FILE_PAM);
+    struct gf_pipeline *const whole = open_cpu("resize=50%,trim,blur,grayscale", GF_FILE_PAM);
+    struct bytes from = make_file("between.ppm"), to = {0};
+    struct bytes expected = run_bytes(whole, from, GF_FILE_AUTO);
+    struct gf_image pixels = {.data = NULL};
+    void *data;
+    assert_int_equal(gf_pipeline_decode(first, from.data, from.size, &pixels, &failure), GF_OK);
+    assert_int_equal(gf_pipeline_profile(first)->out.width, pixels.format.width);
+    assert_int_equal(gf_pipeline_encode(second, &pixels, GF_FILE_AUTO, &data, &to.size, &failure),
+                     GF_OK);
+    to.data = data;
+    assert_same_bytes(to, expected);
+    gf_free(to.data);
+    struct gf_image other =
+        pixels; /* the caller's memory: of the result's format, and of another */
+    other.owned = false;
+    memset(other.data, 0, other.pitch);
+    assert_int_equal(gf_pipeline_decode(first, from.data, from.size, &other, &failure), GF_OK);
+    other.format.channels--;
+    assert_usage(gf_pipeline_decode(first, from.data, from.size, &other, &failure),
+                 "output: the result is ");
+    assert_int_equal(gf_pipeline_encode(second, &pixels, GF_FILE_PNG, &data, &to.size, &failure),
+                     GF_OK);
+    assert_int_equal(gf_file_format_of(data, to.size), GF_FILE_PNG);
+    gf_free(data);
+    assert_usage(gf_pipeline_encode(second, &pixels, GF_FILE_GIF, &data, &to.size, &failure),
+                 "GIF is read, not written");
+    gf_image_free(&pixels);
+    assert_int_equal(gf_pipeline_decode(first, from.data, from.size / 2, &pixels, &failure),
+                     GF_ERROR_INPUT);
+    assert_null(pixels.data);
+    gf_free(expected.data);
+    free(from.data);
+    gf_pipeline_close(first);
+    gf_pipeline_close(second);
+    gf_pipeline_close(whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -413,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_bad_bytes),
         cmocka_unit_test(test_several_pictures_in_bytes),
         cmocka_unit_test(test_large_bytes),
+        cmocka_unit_test(test_pixels_between_bytes),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
