@@ -2,6 +2,7 @@
  * value needs a name, as in FFmpeg. */
 #include "chain/params.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -115,7 +116,10 @@ static enum gf_status unknown_param(const struct parser *parser, const char *nam
 /* Returns the length of the key if the text begins with "key=", otherwise 0. */
 static size_t key_length(const char *text)
 {
-    const size_t length = strspn(text, "abcdefghijklmnopqrstuvwxyz_ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    size_t length = 0;
+    while (isalpha((unsigned char)text[length]) || text[length] == '_' ||
+           (length && isdigit((unsigned char)text[length])))
+        length++;
     return length && text[length] == '=' ? length : 0;
 }
 

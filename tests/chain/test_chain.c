@@ -113,6 +113,32 @@ static void test_names(void **state)
     gf_chain_free(&chain);
 }
 
+/* A number with a name before it gives each parameter of that type, also those with a digit in
+ * their names. */
+static void test_every_name(void **state)
+{
+    int named = 0;
+    for (int i = 0; gf_filter_at(i); i++) {
+        const struct gf_param *const list = gf_filter_params(gf_filter_at(i));
+        for (const struct gf_param *param = list; param->name; param++) {
+            char text[100];
+            if ((param->type != GF_TYPE_FLOAT && param->type != GF_TYPE_INT) || list->required)
+                continue;
+            snprintf(text, sizeof text, "%s=%s=%.9g", gf_filter_name(gf_filter_at(i)), param->name,
+                     param->greatest);
+            struct gf_error error = {0};
+            if (!gf_chain_parse(text, &chain, &error))
+                gf_chain_free(&chain);
+            else if (strstr(error.text, "is not a number"))
+                fail_msg("%s: %s", text, error.text);
+            named++;
+        }
+    }
+    assert_true(named > 50);
+    assert_number("lens=k1=-0.05:k2=0.5", 0, "k1", -0.05);
+    assert_number("lens=k1=-0.05:k2=0.5", 0, "k2", 0.5);
+}
+
 static void test_positions(void **state)
 {
     assert_number("blur=2.5", 0, "sigma", 2.5);
@@ -586,16 +612,27 @@ static void test_long_texts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_colours),
-        cmocka_unit_test(test_positions),      cmocka_unit_test(test_other_words),
-        cmocka_unit_test(test_quotes),         cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_registry),       cmocka_unit_test(test_words),
-        cmocka_unit_test(test_lengths),        cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_largest_matrix), cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_variants),       cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_suggestions),    cmocka_unit_test(test_other_names),
-        cmocka_unit_test(test_foreign_forms),  cmocka_unit_test(test_foreign_meanings),
-        cmocka_unit_test(test_fuzz),           cmocka_unit_test(test_long_texts),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_colours),
+        cmocka_unit_test(test_every_name),
+        cmocka_unit_test(test_positions),
+        cmocka_unit_test(test_other_words),
+        cmocka_unit_test(test_quotes),
+        cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_registry),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_largest_matrix),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_suggestions),
+        cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_foreign_forms),
+        cmocka_unit_test(test_foreign_meanings),
+        cmocka_unit_test(test_fuzz),
+        cmocka_unit_test(test_long_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
