@@ -260,10 +260,10 @@ test: ## installs what is missing, builds, runs every test
 	@BUILD=$(BUILD) tests/packages.sh test
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) test-only
 
-test-only: all $(TESTS)
+test-only: all $(TESTS) $(if $(shell command -v $(PYTHON)),python)
 	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(GF_LDFLAGS) $(LDFLAGS) $(LIBS)" \
 	  tests/run.sh $(TESTS) $(wildcard tests/cli/*.sh) tests/selftest.sh tests/layers.sh tests/calls.sh tests/readme.sh tests/page.sh \
-	  -- tests/build.sh tests/package.sh tests/api.sh tests/cmake.sh tests/example_filters.sh
+	  -- tests/python.sh tests/build.sh tests/package.sh tests/api.sh tests/cmake.sh tests/example_filters.sh
 
 test-server: $(BUILD)/tests/test_server_faults ## kills 200 servers, starts 500 clients at once, stops one for a minute
 	@GF_SERVER_KILLS=200 GF_SERVER_CROWD=500 GF_SERVER_STOPPED=60 GF_SERVER_SECONDS=1000 tests/run.sh $<
@@ -405,7 +405,7 @@ deb: ## Debian packages of the program and of the library's headers, in build/
 clean: ## removes the build folder
 	rm -rf $(BUILD)
 
-include tests/bench/bench.mk tests/fuzz/fuzz.mk tests/emulator/emulator.mk
+include src/python/python.mk tests/bench/bench.mk tests/fuzz/fuzz.mk tests/emulator/emulator.mk
 
 # NAME: of the filter; KIND: point or stencil.
 new-filter: ## begins a filter: make new-filter NAME=glow KIND=point (or stencil)

@@ -1,0 +1,46 @@
+#!/bin/sh
+# The Python module, where there is a python3: what its declarations say of C's structs, and what it does beside the program.
+# GPUFILTER is the program in the build folder; CC comes from the Makefile.
+root=$(cd "$(dirname "$0")/.." && pwd)
+: "${GPUFILTER:=$root/build/gpufilter}"
+build=$(dirname "$GPUFILTER")
+. "$(dirname "$0")/tap.sh"
+python=${PYTHON:-python3}
+
+why=
+"$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null || why="there is no python3 from 3.9 on"
+! nm -D "$build/libgpufilter.so" | grep -q '__[atu]b\?san' || why="python3 cannot load a library with a sanitizer"
+if [ -n "$why" ]; then
+    skipped "the Python module" "$why"
+    plan
+    exit
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export PYTHONPATH="$build/python"
+
+{
+    echo '#include <stdio.h>'
+    echo '#include "gpufilter/gpufilter.h"'
+    echo 'int main(void) {'
+    "$python" -c '
+from gpufilter import _abi
+for name, kind in sorted(vars(_abi).items()):
+    for member, _ in getattr(kind, "_fields_", ()) if name.startswith("gf_") else ():
+        print(f"printf(\"{name} {member} %zu %zu\\n\", sizeof(struct {name}), offsetof(struct {name}, {member}));")'
+    echo '}'
+} >"$work/layout.c"
+"$python" -c '
+from ctypes import sizeof
+from gpufilter import _abi
+for name, kind in sorted(vars(_abi).items()):
+    for member, _ in getattr(kind, "_fields_", ()) if name.startswith("gf_") else ():
+        print(name, member, sizeof(kind), getattr(kind, member).offset)' >"$work/python"
+${CC:-cc} -I"$root/include" -o "$work/layout" "$work/layout.c" && "$work/layout" >"$work/c"
+result "structs have C's layout" "$(diff "$work/c" "$work/python" 2>&1)"
+[ "$(wc -l <"$work/c")" -gt 100 ] || result "structs are compared" "only $(wc -l <"$work/c") members"
+
+"$python" "$root/tests/python/test_module.py" >"$work/tap" 2>&1 || echo "not ok - python: the tests broke off" >>"$work/tap"
+grep -v '^1\.\.' "$work/tap"
+count=$((count + $(grep -cE '^(not )?ok' "$work/tap")))
+plan
