@@ -168,6 +168,15 @@ static __device__ __forceinline__ uint32_t encoded(const struct icc_args &args, 
                                : gf_icc_encode_16((const float *)encode, light);
 }
 
+/* Applies the curve that follows the interpolation. */
+template <class SAMPLE>
+static __device__ __forceinline__ SAMPLE curved(const struct icc_args &args, uint32_t v, unsigned c)
+{
+    if (args.t.out_at)
+        v = __ldg((const uint16_t *)(args.block + args.t.out_at) + 65536 * c + v);
+    return (SAMPLE)(sizeof(SAMPLE) == 1 ? gf_icc_narrow(v) : v);
+}
+
 template <class SAMPLE>
 static __device__ __forceinline__ void convert_grid(const struct icc_args &args, const SAMPLE *in,
                                                     SAMPLE *out)
@@ -188,12 +197,25 @@ static __device__ __forceinline__ void convert_grid(const struct icc_args &args,
         uint32_t v = gf_icc_interpolated(&corners, node + c);
         if (first)
             v = gf_icc_mixed(v, gf_icc_interpolated(&corners, node + cube + c), outer.part);
-        if (args.t.encode_at)
-            v = encoded<SAMPLE>(args, gf_icc_node_light(v), (unsigned)c);
-        else if (sizeof(SAMPLE) == 1)
-            v = gf_icc_narrow(v);
-        out[c] = (SAMPLE)v;
+        out[c] = args.t.encode_at ? (SAMPLE)encoded<SAMPLE>(args, gf_icc_node_light(v), (unsigned)c)
+                                  : curved<SAMPLE>(args, v, (unsigned)c);
     }
+}
+
+template <class SAMPLE>
+static __device__ __forceinline__ void convert_lab(const struct icc_args &args, const SAMPLE *in,
+                                                   SAMPLE *out)
+{
+    const uint16_t *const node = (const uint16_t *)(args.block + args.t.node_at);
+    float v[3];
+    for (unsigned c = 0; c < 3; c++)
+        v[c] =
+            __ldg((const float *)(args.block + args.t.decode_at + c * args.t.decode_step) + in[c]);
+    struct gf_icc_place place[3];
+    gf_icc_lab_places(&args.t, (const float *)(args.block + args.t.root_at),
+                      (const uint16_t *)(args.block + args.t.curve_at), v[0], v[1], v[2], place);
+    for (unsigned c = 0; c < (unsigned)args.t.outputs; c++)
+        out[c] = curved<SAMPLE>(args, gf_icc_trilinear(place, node + c, (uint32_t)args.t.grid), c);
 }
 
 template <class SAMPLE>
@@ -216,6 +238,8 @@ static __device__ __forceinline__ void convert_pixel(const struct icc_args &args
         convert_levels(args, in, out);
     else if (args.t.kind == GF_ICC_TONE)
         convert_tone(args, in, out);
+    else if (args.t.kind == GF_ICC_LAB)
+        convert_lab(args, in, out);
     else
         convert_grid(args, in, out);
 }
@@ -229,6 +253,8 @@ static __device__ __forceinline__ void convert_pixel(const struct icc_args &args
         convert_matrix(args, in, out);
     else if (args.t.kind == GF_ICC_TONE)
         convert_tone(args, in, out);
+    else if (args.t.kind == GF_ICC_LAB)
+        convert_lab(args, in, out);
     else
         convert_grid(args, in, out);
 }

@@ -60,6 +60,10 @@ static enum gf_status shape(const struct builder *b, const struct item *item, st
 static enum gf_status add_item(struct builder *b, struct item item, struct gf_error *error)
 {
     struct gf_format out;
+    if (b->icc.inks)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: no filter can follow a conversion to CMYK: put it last",
+                       (b->written ? b->written : item.filter)->name);
     const enum gf_status status = shape(b, &item, &out, error);
     if (status)
         return status;
@@ -83,6 +87,19 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
     b->straight_bits = 0;
     b->may_exceed_alpha = false;
     return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
+}
+
+static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error);
+
+/* Adds a filter with its default parameters. */
+static enum gf_status add_default(struct builder *b, const struct gf_filter *filter,
+                                  struct gf_error *error)
+{
+    void *const params = gf_plan_own(b->plan, filter->params_size);
+    if (!params)
+        return gf_fail_memory(error);
+    gf_params_set_defaults(filter, params);
+    return add_filter(b, (struct item){.filter = filter, .params = params}, error);
 }
 
 static enum gf_status add_colour(struct builder *b, struct item item, struct gf_error *error);
@@ -127,6 +144,10 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
     if (!status && !b->icc.hdr[1] && (b->icc.unsaid || item.filter == &gf_tonemap_filter))
         return GF_OK;
     const bool same = !status && gf_icc_same(b->icc, to) && out.channels == b->format.channels;
+    if (!status && to.inks && gf_has_alpha(b->format)) {
+        b->plan->flattened = true;
+        status = add_default(b, &gf_flatten_filter, error);
+    }
     if (!status && !same && b->straight_bits)
         status = add_straight(b, error);
     if (!status && !same)
@@ -135,6 +156,7 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
         return status;
     b->icc = to;
     b->plan->recoloured = true;
+    b->plan->linked = !to.size;
     return GF_OK;
 }
 
@@ -278,17 +300,6 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
     return status;
 }
 
-/* Adds a filter with its default parameters. */
-static enum gf_status add_default(struct builder *b, const struct gf_filter *filter,
-                                  struct gf_error *error)
-{
-    void *const params = gf_plan_own(b->plan, filter->params_size);
-    if (!params)
-        return gf_fail_memory(error);
-    gf_params_set_defaults(filter, params);
-    return add_filter(b, (struct item){.filter = filter, .params = params}, error);
-}
-
 static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
                                 const struct gf_plan_request *request, struct gf_error *error)
 {
@@ -313,10 +324,10 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
         extent = extent_of(b);
     }
     b->written = NULL;
-    if (!status && request->to_srgb &&
+    if (!status && request->to_srgb && !b->icc.inks &&
         (b->icc.hdr[1] || !gf_icc_is_srgb(b->icc, gf_colour_channels(b->format))))
         status = add_filter(b, (struct item){.filter = &gf_icc_to_srgb}, error);
-    if (!status && request->opaque && gf_has_alpha(b->format))
+    if (!status && request->opaque && !b->icc.inks && gf_has_alpha(b->format))
         status = add_default(b, &gf_flatten_filter, error);
     if (!status && b->straight_bits)
         status = add_straight(b, error);

@@ -35,6 +35,8 @@ struct gf_plan {
     int segment_count;
     struct gf_icc icc;      /* the profile of the result */
     bool recoloured;        /* whether a filter has set the profile */
+    bool linked;            /* a device link has converted the colours last: they have no profile */
+    bool flattened;         /* the picture is laid on white, since inks have no alpha */
     bool fuses;             /* stencils apply adjacent tables, now or after the plan has been cut */
     struct gf_owned *owned; /* parameters that the planner allocated, for runs of point filters,
                              * parts of filters and conversions of alpha */

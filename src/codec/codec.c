@@ -273,6 +273,23 @@ struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_fo
     return format;
 }
 
+enum gf_status gf_sink_check_inks(enum gf_file_format file_format, const char *name,
+                                  struct gf_error *error)
+{
+    const struct gf_file_type *const type = gf_file_type(file_format), *other;
+    char list[40];
+    size_t length = 0;
+    if (type && type->inks)
+        return GF_OK;
+    for (int i = 0; (other = gf_file_type_at(i)) && length < sizeof list; i++) {
+        if (other->inks)
+            length += (size_t)snprintf(list + length, sizeof list - length, "%s%s",
+                                       length ? " or " : "", other->name);
+    }
+    return gf_fail(error, GF_ERROR_USAGE, "%s: %s holds no CMYK: use %s", name,
+                   type ? type->name : "it", list);
+}
+
 bool gf_format_names_hdr(enum gf_file_format file_format)
 {
     const struct gf_file_type *const type = gf_file_type(file_format);
@@ -331,11 +348,16 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
 {
     struct gf_metadata kept = {0};
     const struct gf_file_type *const type = gf_file_type(file_format);
-    const struct gf_format in_file = gf_format_in_file(file_format, format);
+    const bool inks = metadata && metadata->inks;
+    struct gf_format in_file = gf_format_in_file(file_format, format);
+    in_file.channels = inks ? format.channels : in_file.channels;
     enum gf_status status = check_name(output, format, options, error);
     if (!status && (!type || !type->create))
         status = gf_fail(error, GF_ERROR_UNFIT, "%s: has a format that is not written",
                          gf_output_name(output));
+    if (!status && inks && options->target_ssim > 0)
+        status = gf_fail(error, GF_ERROR_UNFIT, "%s: options.target_ssim=%g compares RGB, and this is CMYK",
+                         gf_output_name(output), options->target_ssim);
     if (!status)
         status = check_lossless(output, type, format, options, error);
     if (!status)

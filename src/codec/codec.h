@@ -46,6 +46,9 @@ const char *gf_file_format_extension(enum gf_file_format format);
 /* Returns the pixel format in which a file of this type stores a picture of `format`: JPEG has 8
  * bits, JPEG and PNM have no alpha, WebP has no gray. formats.h has the table. */
 struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_format format);
+/* Fails with GF_ERROR_USAGE if a file of this type cannot hold CMYK. */
+enum gf_status gf_sink_check_inks(enum gf_file_format file_format, const char *name,
+                                  struct gf_error *error) GF_CHECKED;
 /* Whether a file of this type can say that its samples are PQ or HLG. */
 bool gf_format_names_hdr(enum gf_file_format file_format);
 

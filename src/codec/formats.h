@@ -32,6 +32,7 @@ struct gf_file_type {
     /* The most bits of a sample, 8 or 16. */
     int bits;
     bool gray, alpha; /* a file can hold one channel; a file can hold alpha */
+    bool inks;        /* a file can hold CMYK */
     unsigned keeps;   /* the kinds of metadata (enum gf_metadata_kind) that files of the program can
                        * hold */
     bool pages;       /* a file can hold several pictures; "name[2]" selects the third */

@@ -13,7 +13,7 @@
 #include "icc/icc_make.h"
 
 const char *const gf_icc_names[] = {"srgb", "display-p3", NULL};
-enum { NAMES = 2, GRAY = 1, FILE_MOST = 64 << 20, HEADER = 128 };
+enum { NAMES = 2, GRAY = 1, INKS = 4, FILE_MOST = 64 << 20, HEADER = 128 };
 
 static unsigned char made[NAMES][2][GF_ICC_MADE_MOST];
 static size_t made_size[NAMES][2];
@@ -57,11 +57,37 @@ bool gf_icc_is_made(struct gf_icc icc)
     return false;
 }
 
+static int channels_of(const unsigned char *space)
+{
+    return !memcmp(space, "GRAY", 4)   ? 1
+           : !memcmp(space, "RGB ", 4) ? 3
+           : !memcmp(space, "CMYK", 4) ? 4
+                                       : 0;
+}
+
+static bool is_profile(struct gf_icc icc)
+{
+    return icc.size >= HEADER && !memcmp(icc.data + 36, "acsp", 4);
+}
+
 bool gf_icc_fits(struct gf_icc icc, int channels)
 {
-    const char *const space = channels == 1 ? "GRAY" : channels == 3 ? "RGB " : "CMYK";
-    return icc.size >= HEADER && !memcmp(icc.data + 36, "acsp", 4) &&
-           !memcmp(icc.data + 16, space, 4);
+    return is_profile(icc) && channels_of(icc.data + 16) == channels;
+}
+
+static bool has_class(struct gf_icc icc, const char *name)
+{
+    return is_profile(icc) && !memcmp(icc.data + 12, name, 4);
+}
+
+bool gf_icc_is_link(struct gf_icc icc)
+{
+    return has_class(icc, "link");
+}
+
+int gf_icc_channels_after(struct gf_icc icc)
+{
+    return is_profile(icc) ? channels_of(icc.data + (gf_icc_is_link(icc) ? 20 : 16)) : 0;
 }
 
 struct gf_icc gf_icc_for(struct gf_icc icc, int channels)
@@ -140,6 +166,17 @@ void gf_icc_hand(const char *name, const struct gf_icc *icc)
     handed = icc;
 }
 
+/* Refuses profiles of kinds that describe no device. */
+static enum gf_status check_kind(const char *name, struct gf_icc icc, struct gf_error *error)
+{
+    const char *const kind = !is_profile(icc)         ? NULL
+                             : icc.data[8] > 4        ? "an iccMAX profile (version 5)"
+                             : has_class(icc, "nmcl") ? "a profile of named colours"
+                             : has_class(icc, "abst") ? "an abstract profile"
+                                                      : NULL;
+    return kind ? gf_fail(error, GF_ERROR_INPUT, "%s: %s, which is not used", name, kind) : GF_OK;
+}
+
 static enum gf_status find(const char *name, struct gf_icc *icc, struct gf_error *error)
 {
     if (handed && !strcmp(name, handed_name)) {
@@ -152,7 +189,7 @@ static enum gf_status find(const char *name, struct gf_icc *icc, struct gf_error
         return fail_to_read(name, error);
     const enum gf_status status = find_open(fd, name, icc, error);
     close(fd);
-    return status;
+    return status ? status : check_kind(name, *icc, error);
 }
 
 enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc, struct gf_error *error)
@@ -161,16 +198,37 @@ enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc, stru
     if (icc->size)
         return GF_OK;
     const enum gf_status status = find(name, icc, error);
-    return status || gf_icc_fits(*icc, 1) || gf_icc_fits(*icc, 3)
+    return status || (!gf_icc_is_link(*icc) && (gf_icc_fits(*icc, 1) || gf_icc_fits(*icc, 3)))
                ? status
                : gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of RGB or gray colours",
                          name);
 }
 
+enum gf_status gf_icc_load_target(const char *name, bool gray, struct gf_icc *icc,
+                                  struct gf_error *error)
+{
+    *icc = gf_icc_named(name, gray);
+    if (icc->size)
+        return GF_OK;
+    const enum gf_status status = find(name, icc, error);
+    if (status)
+        return status;
+    if (!gf_icc_channels_after(*icc))
+        return gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of RGB, gray or CMYK colours",
+                       name);
+    if (gf_icc_is_link(*icc) && gf_icc_fits(*icc, INKS))
+        return gf_fail(error, GF_ERROR_INPUT,
+                       "%s: a device link from CMYK, and pictures are RGB once they are read",
+                       name);
+    icc->inks = gf_icc_channels_after(*icc) == INKS;
+    return GF_OK;
+}
+
 enum gf_status gf_icc_load_inks(const char *name, struct gf_icc *icc, struct gf_error *error)
 {
     const enum gf_status status = find(name, icc, error);
-    return status || gf_icc_fits(*icc, 4)
-               ? status
-               : gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of CMYK", name);
+    const bool fits = !status && gf_icc_fits(*icc, INKS) &&
+                      (!gf_icc_is_link(*icc) || gf_icc_channels_after(*icc) == 3);
+    return status || fits ? status
+                          : gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of CMYK", name);
 }

@@ -20,6 +20,7 @@ struct gf_icc {
     const unsigned char *data;
     size_t size;
     bool unsaid; /* no profile can describe the colours; only `hdr` says what they are */
+    bool inks;   /* pixels with these colours are four inks (CMYK), not RGB with alpha */
     /* HDR: the primaries and the transfer function of ITU-T H.273, PQ or HLG. Zeros: not HDR. */
     unsigned char hdr[2];
     /* The profile came with a picture: Little CMS reads it in a cell, as these options say. */
@@ -40,7 +41,11 @@ struct gf_icc gf_icc_named(const char *name, bool gray);
 enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc,
                            struct gf_error *error) GF_CHECKED;
 
-/* Does the same for a file with a profile of CMYK. */
+/* Does the same for what colours can be converted to: profiles of CMYK, too, and device links. */
+enum gf_status gf_icc_load_target(const char *name, bool gray, struct gf_icc *icc,
+                                  struct gf_error *error) GF_CHECKED;
+
+/* Does the same for a file with a profile of CMYK, or with a device link from CMYK to RGB. */
 enum gf_status gf_icc_load_inks(const char *name, struct gf_icc *icc,
                                 struct gf_error *error) GF_CHECKED;
 
@@ -48,8 +53,14 @@ enum gf_status gf_icc_load_inks(const char *name, struct gf_icc *icc,
  * file; NULL: no more. */
 void gf_icc_hand(const char *name, const struct gf_icc *icc);
 
-/* Whether the profile's header states that many colour channels: 1 is gray, 3 is RGB, 4 is CMYK. */
+/* Whether the profile's header states that many colour channels: 1 is gray, 3 is RGB, 4 is CMYK. Of
+ * a device link these are the channels of its input. */
 bool gf_icc_fits(struct gf_icc icc, int channels);
+/* A device link converts from one device to another, without a profile of either. */
+bool gf_icc_is_link(struct gf_icc icc);
+/* Returns the number of colour channels after a conversion to the profile, or by the device link;
+ * 0: neither gray, RGB nor CMYK. */
+int gf_icc_channels_after(struct gf_icc icc);
 /* Returns the profile of the same name for that many colour channels. A profile without a name is
  * returned unchanged. */
 struct gf_icc gf_icc_for(struct gf_icc icc, int channels);

@@ -29,7 +29,7 @@ static enum gf_status make_levels(struct gf_icc_making *b, struct gf_error *erro
     uint16_t *const level = gf_icc_inside(b->transform, head.level_at);
     for (int v = 0; v < levels; v++) {
         const uint16_t sample = (uint16_t)(wish->bits == 8 ? v * 257 : v);
-        uint16_t result[3];
+        uint16_t result[4];
         cmsDoTransform(b->exact, &sample, result, 1);
         for (int c = 0; c < outputs; c++)
             level[c * levels + v] = (uint16_t)gf_icc_in_bits(result[c], wish->bits);
@@ -47,10 +47,13 @@ static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
     const struct gf_icc_wish *const wish = b->wish;
     b->flags = cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE |
                (wish->black_point ? cmsFLAGS_BLACKPOINTCOMPENSATION : 0);
-    b->from =
-        cmsOpenProfileFromMemTHR(b->context, wish->from.data, (cmsUInt32Number)wish->from.size);
-    b->to = cmsOpenProfileFromMemTHR(b->context, wish->to.data, (cmsUInt32Number)wish->to.size);
-    if (b->from && b->to)
+    const bool link = !wish->from.size;
+    const struct gf_icc first = link ? wish->to : wish->from;
+    b->from = cmsOpenProfileFromMemTHR(b->context, first.data, (cmsUInt32Number)first.size);
+    b->to =
+        link ? NULL
+             : cmsOpenProfileFromMemTHR(b->context, wish->to.data, (cmsUInt32Number)wish->to.size);
+    if (b->from && (b->to || link))
         b->exact =
             cmsCreateTransform(b->from, format_of(wish->inputs), b->to, format_of(wish->outputs),
                                (cmsUInt32Number)wish->intent, b->flags);
@@ -58,9 +61,12 @@ static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
         return gf_fail(error, GF_ERROR_INPUT, "Little CMS makes no conversion of these profiles");
     if (wish->inputs == 1)
         return make_levels(b, error);
-    bool made;
-    enum gf_status status = gf_icc_make_matrix(b, &made, error);
-    if (!status && !made)
+    bool made = false;
+    enum gf_status status =
+        link ? gf_icc_make_link(b, &made, error) : gf_icc_make_matrix(b, &made, error);
+    if (!status && !made && !link)
+        status = gf_icc_make_lab(b, &made, error);
+    if (!status && !made && !link)
         status = gf_icc_make_light_grid(b, &made, error);
     return status || made ? status : gf_icc_make_grid(b, error);
 }
@@ -106,7 +112,8 @@ static bool is_sound(cmsHPROFILE profile)
 {
     const cmsProfileClassSignature kind = cmsGetDeviceClass(profile);
     const cmsUInt32Number intent = cmsGetHeaderRenderingIntent(profile);
-    return (kind == cmsSigInputClass || kind == cmsSigDisplayClass || kind == cmsSigOutputClass ||
+    return cmsGetEncodedICCversion(profile) < 0x5000000 && /* iccMAX has colours of its own */
+           (kind == cmsSigInputClass || kind == cmsSigDisplayClass || kind == cmsSigOutputClass ||
             kind == cmsSigColorSpaceClass) &&
            (cmsIsMatrixShaper(profile) ||
             (intent <= INTENT_ABSOLUTE_COLORIMETRIC &&
@@ -147,7 +154,40 @@ static enum gf_status judge(struct gf_icc icc, bool *sound)
     return gf_icc_memory_end(context, GF_OK, NULL);
 }
 
+bool gf_icc_is_target(struct gf_icc icc)
+{
+    cmsContext context;
+    if (gf_icc_memory_begin(icc.size, &context, NULL))
+        return true; /* the conversion itself will fail */
+    const cmsUInt32Number flags = cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE,
+                          result = format_of(gf_icc_channels_after(icc));
+    cmsHPROFILE const to = cmsOpenProfileFromMemTHR(context, icc.data, (cmsUInt32Number)icc.size),
+                      srgb = cmsCreate_sRGBProfileTHR(context);
+    cmsHTRANSFORM transform = NULL;
+    if (to && gf_icc_is_link(icc))
+        transform =
+            cmsCreateTransformTHR(context, to, format_of((int)cmsChannelsOf(cmsGetColorSpace(to))),
+                                  NULL, result, GF_ICC_PERCEPTUAL, flags);
+    else if (to && srgb)
+        transform =
+            cmsCreateTransformTHR(context, srgb, format_of(3), to, result, GF_ICC_RELATIVE, flags);
+    const bool good = transform;
+    if (good)
+        cmsDeleteTransform(transform);
+    if (to)
+        cmsCloseProfile(to);
+    if (srgb)
+        cmsCloseProfile(srgb);
+    return gf_icc_memory_end(context, GF_OK, NULL) || good;
+}
+
 #else
+
+bool gf_icc_is_target(struct gf_icc icc)
+{
+    (void)icc;
+    return true;
+}
 
 static enum gf_status build_new(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
                                 struct gf_error *error)

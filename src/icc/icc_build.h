@@ -14,7 +14,7 @@ enum gf_icc_intent { /* rendering intents, with the numbers of ICC.1 */
 };
 
 struct gf_icc_wish {
-    struct gf_icc from, to; /* both profiles have data */
+    struct gf_icc from, to; /* `from` has no data if `to` is a device link */
     int inputs, outputs;    /* colour channels; the profiles fit them */
     int bits;               /* 8 or 16 */
     int intent;             /* enum gf_icc_intent */
@@ -26,6 +26,8 @@ bool gf_icc_available(void);
 const char *gf_icc_library_version(void);
 /* Whether Little CMS can read the profile and convert from it. */
 bool gf_icc_is_sound(struct gf_icc icc);
+/* Whether Little CMS can convert to the profile, or by the device link. */
+bool gf_icc_is_target(struct gf_icc icc);
 
 /* Whether colours with the profile hardly differ from sRGB (icc_likeness.c). A profile that does
  * not fit the number of colour channels, or that Little CMS cannot use, counts as sRGB; a profile

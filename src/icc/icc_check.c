@@ -49,18 +49,28 @@ static bool has_places(const struct gf_icc_transform *t)
     return good;
 }
 
+/* Whether there are curves of 16 bits for each channel, or none. */
+static bool has_curves(const struct gf_icc_transform *t, unsigned at, int channels)
+{
+    return !at || is_inside(t, at, (size_t)channels * sizeof(uint16_t[65536]));
+}
+
 static bool is_grid(const struct gf_icc_transform *t)
 {
-    const int most = t->inputs == 4 ? GF_ICC_GRID_CMYK : GF_ICC_GRID_RGB;
+    const int most = t->inputs == 4 ? GF_ICC_GRID_CMYK : GF_ICC_GRID_MOST;
     size_t nodes = GF_ICC_NODE * sizeof(uint16_t);
     if (t->inputs < 3 || t->grid < 2 || t->grid > most)
         return false;
     for (int i = 0; i < t->inputs; i++)
         nodes *= (size_t)t->grid;
-    return is_inside(t, t->node_at, nodes) && (!t->encode_at || encodes(t)) &&
-           (t->bits == 8 ? has_places(t)
-                         : !t->curve_at || is_inside(t, t->curve_at,
-                                                     (size_t)t->inputs * sizeof(uint16_t[65536])));
+    if (!is_inside(t, t->node_at, nodes) || !has_curves(t, t->out_at, t->outputs))
+        return false;
+    if (t->kind == GF_ICC_LAB)
+        return t->inputs == 3 && !t->encode_at && has_curves(t, t->curve_at, 3) &&
+               is_inside(t, t->root_at, GF_ICC_ENCODE_SIZE_16 * sizeof(float)) &&
+               are_inside(t, t->decode_at, t->decode_step, sizeof(float) << t->bits);
+    return (!t->encode_at || (t->outputs == 3 && encodes(t))) &&
+           (t->bits == 8 ? has_places(t) : has_curves(t, t->curve_at, t->inputs));
 }
 
 bool gf_icc_transform_fits(const struct gf_icc_transform *t, size_t size,
@@ -72,5 +82,7 @@ bool gf_icc_transform_fits(const struct gf_icc_transform *t, size_t size,
     if (t->kind == GF_ICC_LEVELS)
         return t->inputs == 1 &&
                is_inside(t, t->level_at, ((size_t)t->outputs * sizeof(uint16_t)) << t->bits);
-    return t->kind == GF_ICC_MATRIX ? is_matrix(t) : t->kind == GF_ICC_GRID && is_grid(t);
+    return t->kind == GF_ICC_MATRIX
+               ? is_matrix(t)
+               : (t->kind == GF_ICC_GRID || t->kind == GF_ICC_LAB) && is_grid(t);
 }

@@ -179,11 +179,22 @@ place_of(const struct gf_icc_transform *t, const void *in, int index, int channe
     return gf_icc_place_of(t->curve_at ? curve[65536 * channel + sample] : sample, t->grid);
 }
 
+/* Applies the curves that follow the interpolation. */
+static inline __attribute__((always_inline)) quad_of_sums curved(const struct gf_icc_transform *t,
+                                                                 quad_of_sums v)
+{
+    const uint16_t *const out = gf_icc_block(t, t->out_at);
+    for (int c = 0; t->out_at && c < t->outputs; c++)
+        v[c] = out[65536 * c + (int)v[c]];
+    return v;
+}
+
 /* Stores a pixel of the result. `v` is the result in 0..65535 or, if curves follow, linear
  * light. */
 static inline __attribute__((always_inline)) void store_8(const struct gf_icc_transform *t,
                                                           quad_of_sums v, unsigned char *out)
 {
+    v = curved(t, v);
     if (!t->encode_at) {
         v = (v * 65281u + 8388608u) >> 24; /* like gf_icc_narrow() */
         for (int c = 0; c < t->outputs; c++)
@@ -202,6 +213,7 @@ static inline __attribute__((always_inline)) void store_8(const struct gf_icc_tr
 static inline __attribute__((always_inline)) void store_16(const struct gf_icc_transform *t,
                                                            quad_of_sums v, uint16_t *out)
 {
+    v = curved(t, v);
     for (int c = 0; c < t->outputs; c++) {
         const float *const encode = gf_icc_block(t, t->encode_at + (unsigned)c * t->encode_step);
         out[c] =
@@ -254,6 +266,71 @@ GF_TARGET_CLONES static void convert_grid(const struct gf_icc_transform *t, cons
         grid_row(t, in, in_channels, out, out_channels, width, 0, 16);
 }
 
+/* ---- L*a*b* and a table of it ---- */
+
+static inline __attribute__((always_inline)) quad_of_sums node_at(const uint16_t *node)
+{
+    quad_of_samples samples;
+    memcpy(&samples, node, sizeof samples);
+    return __builtin_convertvector(samples, quad_of_sums);
+}
+
+/* Computes gf_icc_mixed() for all channels. */
+static inline __attribute__((always_inline)) quad_of_sums mixed(quad_of_sums low, quad_of_sums high,
+                                                                uint32_t part)
+{
+    return (low * (GF_ICC_PART - part) + high * part + GF_ICC_PART / 2) >> PART_BITS;
+}
+
+/* Computes gf_icc_trilinear() for all channels. */
+static inline __attribute__((always_inline)) quad_of_sums
+trilinear(const struct gf_icc_place place[3], const uint16_t *node, size_t grid)
+{
+    const size_t z = GF_ICC_NODE, y = grid * z, x = grid * y;
+    const uint16_t *const at = node + place[0].node * x + place[1].node * y + place[2].node * z;
+    quad_of_sums edge[4];
+    for (int i = 0; i < 4; i++) {
+        const uint16_t *const low = at + (i & 2 ? x : 0) + (i & 1 ? y : 0);
+        edge[i] = mixed(node_at(low), node_at(low + z), place[2].part);
+    }
+    return mixed(mixed(edge[0], edge[1], place[1].part), mixed(edge[2], edge[3], place[1].part),
+                 place[0].part);
+}
+
+static inline __attribute__((always_inline)) void lab_row(const struct gf_icc_transform *t,
+                                                          const void *in, int in_channels,
+                                                          void *out, int out_channels, int width,
+                                                          int bits)
+{
+    const float *decode[3], *const root = gf_icc_block(t, t->root_at);
+    const uint16_t *const nodes = gf_icc_block(t, t->node_at), *const curve =
+                                                                   gf_icc_block(t, t->curve_at);
+    for (unsigned c = 0; c < 3; c++)
+        decode[c] = gf_icc_block(t, t->decode_at + c * t->decode_step);
+    for (int x = 0; x < width; x++) {
+        float v[3];
+        struct gf_icc_place place[3];
+        for (int c = 0; c < 3; c++)
+            v[c] = decode[c][bits == 8 ? ((const unsigned char *)in)[x * in_channels + c]
+                                       : ((const uint16_t *)in)[x * in_channels + c]];
+        gf_icc_lab_places(t, root, curve, v[0], v[1], v[2], place);
+        const quad_of_sums result = trilinear(place, nodes, (size_t)t->grid);
+        if (bits == 8)
+            store_8(t, result, (unsigned char *)out + x * out_channels);
+        else
+            store_16(t, result, (uint16_t *)out + x * out_channels);
+    }
+}
+
+GF_TARGET_CLONES static void convert_lab(const struct gf_icc_transform *t, const void *in,
+                                         int in_channels, void *out, int out_channels, int width)
+{
+    if (t->bits == 8)
+        lab_row(t, in, in_channels, out, out_channels, width, 8);
+    else
+        lab_row(t, in, in_channels, out, out_channels, width, 16);
+}
+
 void gf_icc_convert(const struct gf_icc_transform *t, const void *in, int in_channels, void *out,
                     int out_channels, int width)
 {
@@ -263,6 +340,8 @@ void gf_icc_convert(const struct gf_icc_transform *t, const void *in, int in_cha
         convert_matrix(t, in, in_channels, out, out_channels, width);
     else if (t->kind == GF_ICC_TONE)
         convert_tone(t, in, in_channels, out, out_channels, width);
+    else if (t->kind == GF_ICC_LAB)
+        convert_lab(t, in, in_channels, out, out_channels, width);
     else
         convert_grid(t, in, in_channels, out, out_channels, width);
     const bool done = t->kind == GF_ICC_MATRIX; /* a MATRIX has copied alpha already */

@@ -113,7 +113,7 @@ static void fill_nodes(const struct gf_icc_making *b, const struct front *front,
 {
     const struct gf_icc_transform *const t = b->transform;
     const size_t nodes = node_count(t);
-    uint16_t sample[ROW * 4], result[ROW * 3];
+    uint16_t sample[ROW * 4], result[ROW * 4];
     for (size_t first = 0; first < nodes; first += ROW) {
         const size_t count = nodes - first < ROW ? nodes - first : ROW;
         for (size_t i = 0; i < count; i++)

@@ -49,7 +49,7 @@ static bool join_matrices(double to[3][3], double from[3][3], float product[3][3
     return true;
 }
 
-static void fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *from)
+void gf_icc_fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *from)
 {
     const struct gf_icc_transform *const t = b->transform;
     const int levels = 1 << t->bits;
@@ -59,6 +59,11 @@ static void fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *fro
         for (int v = 0; v < levels; v++)
             decode[v] = cmsEvalToneCurveFloat(from->curve[c], (float)v / (float)(levels - 1));
     }
+}
+
+static void fill_products(struct gf_icc_making *b)
+{
+    const struct gf_icc_transform *const t = b->transform;
     for (int c = 0; t->bits == 8 && c < 3; c++) {
         const float *const decode = gf_icc_block(t, t->decode_at + (unsigned)c * t->decode_step);
         float(*const product)[4] =
@@ -84,8 +89,7 @@ static void fill_curve(void *table, const cmsToneCurve *curve, int bits)
     }
 }
 
-/* Whether the three curves are the same function, as in most profiles. */
-static bool same_curves(cmsToneCurve *const curve[3])
+bool gf_icc_same_curves(cmsToneCurve *const curve[3])
 {
     for (int i = 0; i <= 4096; i++) {
         const float at = (float)i / 4096, v = cmsEvalToneCurveFloat(curve[0], at);
@@ -98,7 +102,7 @@ static bool same_curves(cmsToneCurve *const curve[3])
 void gf_icc_reserve_encode(struct gf_icc_transform *head, const struct gf_icc_shaper *to,
                            size_t *end)
 {
-    const bool one = same_curves(to->curve);
+    const bool one = gf_icc_same_curves(to->curve);
     const size_t size =
         head->bits == 8 ? GF_ICC_ENCODE_SIZE_8 : GF_ICC_ENCODE_SIZE_16 * sizeof(float);
     head->encode_at = gf_icc_reserve(end, size * (one ? 1 : 3));
@@ -129,7 +133,7 @@ enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made, struct gf
     if (b->wish->inputs != 3 || b->wish->outputs != 3 || !gf_icc_read_shaper(b->from, &from) ||
         !gf_icc_read_shaper(b->to, &to) || !join_matrices(to.matrix, from.matrix, head.matrix))
         return GF_OK;
-    const bool one = same_curves(from.curve);
+    const bool one = gf_icc_same_curves(from.curve);
     const size_t decode = sizeof(float) << head.bits;
     size_t end = 0;
     gf_icc_reserve(&end, sizeof head);
@@ -142,7 +146,8 @@ enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made, struct gf
         status = gf_icc_fill_encode(b, &to, error);
     if (status)
         return status;
-    fill_decode(b, &from);
+    gf_icc_fill_decode(b, &from);
+    fill_products(b);
     *made = gf_icc_agrees(b, 1);
     return GF_OK;
 }

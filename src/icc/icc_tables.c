@@ -29,11 +29,12 @@ enum gf_status gf_icc_allocate(struct gf_icc_transform **transform, size_t size,
 bool gf_icc_agrees(const struct gf_icc_making *b, int levels)
 {
     enum { SIDE = 9 };
-    const int bits = b->wish->bits, most = (1 << bits) - 1, inputs = b->wish->inputs;
+    const int bits = b->wish->bits, most = (1 << bits) - 1, inputs = b->wish->inputs,
+              outputs = b->wish->outputs;
     int colours = SIDE * SIDE * SIDE * (inputs == 4 ? SIDE : 1);
     while (colours--) {
-        uint16_t sample[4], exact[3], own16[3];
-        unsigned char sample8[4], own8[3];
+        uint16_t sample[4], exact[4], own16[4];
+        unsigned char sample8[4], own8[4];
         for (int c = 0, rest = colours; c < inputs; c++, rest /= SIDE) {
             const int v = rest % SIDE * most / (SIDE - 1);
             sample8[c] = (unsigned char)v;
@@ -41,8 +42,8 @@ bool gf_icc_agrees(const struct gf_icc_making *b, int levels)
         }
         cmsDoTransform(b->exact, sample, exact, 1);
         gf_icc_convert(b->transform, bits == 8 ? (void *)sample8 : sample, inputs,
-                       bits == 8 ? (void *)own8 : own16, 3, 1);
-        for (int c = 0; c < 3; c++) {
+                       bits == 8 ? (void *)own8 : own16, outputs, 1);
+        for (int c = 0; c < outputs; c++) {
             const int own = bits == 8 ? own8[c] : own16[c];
             if (abs(own - (int)gf_icc_in_bits(exact[c], bits)) >
                 (bits == 8 ? levels : levels * 257))

@@ -64,6 +64,17 @@ enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made,
 enum gf_status gf_icc_make_light_grid(struct gf_icc_making *b, bool *made,
                                       struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_grid(struct gf_icc_making *b, struct gf_error *error) GF_CHECKED;
+/* From curves and a matrix to a profile's table of L*a*b*, and by a device link's own table
+ * (icc_lab.c). */
+enum gf_status gf_icc_make_lab(struct gf_icc_making *b, bool *made,
+                               struct gf_error *error) GF_CHECKED;
+enum gf_status gf_icc_make_link(struct gf_icc_making *b, bool *made,
+                                struct gf_error *error) GF_CHECKED;
+
+/* Fills in float [2^bits] for each channel, or for one that all share: from samples to light. */
+void gf_icc_fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *from);
+/* Whether the three curves are the same function, as in most profiles. */
+bool gf_icc_same_curves(cmsToneCurve *const curve[3]);
 
 #endif
 #endif

@@ -13,6 +13,7 @@ enum gf_icc_kind {
     GF_ICC_LEVELS, /* gray input: a table of results */
     GF_ICC_MATRIX, /* between RGB profiles: curves, a matrix, curves */
     GF_ICC_GRID,   /* a table of 3 or 4 dimensions, with interpolation between nodes */
+    GF_ICC_LAB,    /* from RGB: curves, a matrix, L*a*b*, then a table of it and curves */
     GF_ICC_TONE    /* from HDR: a curve, a gain by the luminance, a matrix, a curve */
 };
 
@@ -29,7 +30,8 @@ enum {
     GF_ICC_NODE = 4,      /* a node has four uint16_t: the results, then zeros */
     GF_ICC_GRID_RGB = 49, /* the most nodes along an axis, for RGB */
     GF_ICC_GRID_CMYK = 21,
-    GF_ICC_STEP_BITS = 12 /* bits of an index step to the next node, at most 49 x 49 */
+    GF_ICC_GRID_MOST = 63, /* of a profile's own table */
+    GF_ICC_STEP_BITS = 12  /* bits of an index step to the next node, at most 63 x 63 */
 };
 #define GF_ICC_DARK 1.52587890625e-05f /* 2^-16 */
 #define GF_ICC_DARK_BITS 0x37800000u
@@ -37,7 +39,7 @@ enum {
 /* A transform. Its tables follow at byte offsets from the struct's start, each a multiple of 16. */
 struct gf_icc_transform {
     int kind;
-    int inputs, outputs; /* colour channels; inputs: 1, 3 or 4; outputs: 1 or 3 */
+    int inputs, outputs; /* colour channels: 1, 3 or 4 */
     int bits;            /* bits of the samples, 8 or 16 */
     unsigned bytes;      /* bytes of the struct and all tables */
     /* For LEVELS: the table uint16_t [outputs][M + 1], where M is the largest sample. */
@@ -60,6 +62,14 @@ struct gf_icc_transform {
     unsigned node_at, place_at;
     /* For 16 bits: uint16_t [inputs][65536], the positions of samples on the axes; 0: no table. */
     unsigned curve_at;
+    /* uint16_t [outputs][65536]: curves that follow the interpolation; 0: none. */
+    unsigned out_at;
+    /* For LAB: decode_at and matrix as for MATRIX, but the matrix and `offset` lead to half of XYZ
+     * relative to white, which absolute colours exceed. float [ENCODE_SIZE_16] at root_at: the
+     * function f of L*a*b*. The axes of the grid are L*, a* and b* as 16 bits, after curve_at. */
+    unsigned root_at;
+    float offset[3];
+    float lab_scale[2]; /* a unit of L*, and of a* and b* */
 };
 
 static inline const void *gf_icc_block(const struct gf_icc_transform *transform, unsigned offset)
@@ -199,6 +209,44 @@ GF_HOST_DEVICE uint32_t gf_icc_mixed(uint32_t low, uint32_t high, uint32_t part)
 {
     return (low * ((uint32_t)GF_ICC_PART - part) + high * part + GF_ICC_PART / 2) /
            (uint32_t)GF_ICC_PART;
+}
+
+/* Returns one channel of the result of a LAB, 0..65535: trilinear, which Little CMS uses for
+ * L*a*b*, whose diagonal is no axis of gray. */
+GF_HOST_DEVICE uint32_t gf_icc_trilinear(const struct gf_icc_place place[3], const uint16_t *node,
+                                         uint32_t grid)
+{
+    const uint32_t z = GF_ICC_NODE, y = grid * z, x = grid * y;
+    const uint16_t *const at = node + place[0].node * x + place[1].node * y + place[2].node * z;
+    uint32_t edge[4];
+    for (int i = 0; i < 4; i++) {
+        const uint16_t *const low = at + (i & 2 ? x : 0) + (i & 1 ? y : 0);
+        edge[i] = gf_icc_mixed(low[0], low[z], place[2].part);
+    }
+    return gf_icc_mixed(gf_icc_mixed(edge[0], edge[1], place[1].part),
+                        gf_icc_mixed(edge[2], edge[3], place[1].part), place[0].part);
+}
+
+GF_HOST_DEVICE uint32_t gf_icc_word(float v)
+{
+    return v > 0.0f ? v < 65535.0f ? (uint32_t)(int32_t)(v + 0.5f) : 65535u : 0u;
+}
+
+/* Converts decoded samples to places on the axes of a LAB. */
+GF_HOST_DEVICE void gf_icc_lab_places(const struct gf_icc_transform *t, const float *root,
+                                      const uint16_t *curve, float r, float g, float b,
+                                      struct gf_icc_place place[3])
+{
+    float f[3];
+    for (int c = 0; c < 3; c++) {
+        const float light = (r * t->matrix[c][0] + g * t->matrix[c][1]) + b * t->matrix[c][2];
+        f[c] = gf_icc_table_at(root, gf_icc_within(light + t->offset[c]));
+    }
+    const uint32_t lab[3] = {gf_icc_word((116.0f * f[1] - 16.0f) * t->lab_scale[0]),
+                             gf_icc_word((500.0f * (f[0] - f[1]) + 128.0f) * t->lab_scale[1]),
+                             gf_icc_word((200.0f * (f[1] - f[2]) + 128.0f) * t->lab_scale[1])};
+    for (uint32_t c = 0; c < 3; c++)
+        place[c] = gf_icc_place_of(t->curve_at ? curve[65536 * c + lab[c]] : lab[c], t->grid);
 }
 
 /* Returns round(v / 257), exactly for 0..65535. */

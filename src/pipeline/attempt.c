@@ -79,6 +79,7 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
     if (icc) {
         changed.icc = (struct gf_blob){(unsigned char *)icc->data, icc->size};
         changed.colour = (struct gf_colour_tags){0};
+        changed.inks = icc->inks;
     }
     changed.filtered = filtered;
     char colours[GF_COLOURS_TEXT_SIZE];
@@ -125,6 +126,8 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
                                                   &part->request, &plan, error);
     if (!status)
         status = gf_pipeline_check_memory(pipeline, task, part->source, &plan, error);
+    if (!status && task->image_out && plan.icc.inks)
+        status = gf_fail(error, GF_ERROR_UNFIT, "a picture in memory is not CMYK: write a file");
     if (!status && task->image_out)
         status = check_or_allocate(task->image_out, plan.out, error);
     if (!status && task->image_out)

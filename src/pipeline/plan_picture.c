@@ -107,9 +107,29 @@ static void warn_of_idle(const struct gf_pipeline *pipeline, const char *name,
     }
 }
 
-static bool loses_alpha(enum gf_file_format file_format, struct gf_format format)
+static bool loses_alpha(enum gf_file_format file_format, const struct gf_plan *plan)
 {
-    return gf_has_alpha(format) && !gf_has_alpha(gf_format_in_file(file_format, format));
+    return !plan->icc.inks && gf_has_alpha(plan->out) &&
+           !gf_has_alpha(gf_format_in_file(file_format, plan->out));
+}
+
+/* Looks whether the output can hold CMYK, and tells what the conversion has left out. */
+static enum gf_status check_colours(const struct gf_pipeline *pipeline, const char *name,
+                                    const struct gf_picture_task *task, const struct gf_plan *plan,
+                                    struct gf_error *error)
+{
+    if (plan->linked)
+        gf_warn(&pipeline->options,
+                "%s: the device link converts its samples whatever their profile is, and the "
+                "result has none",
+                name);
+    if (!plan->icc.inks || !task->output)
+        return GF_OK;
+    if (plan->flattened)
+        gf_warn(&pipeline->options,
+                "%s: CMYK has no alpha channel: the picture is laid on white (flatten=white)",
+                gf_output_name(task->output));
+    return gf_sink_check_inks(task->file_format, gf_output_name(task->output), error);
 }
 
 /* Makes a plan. Pictures that its stages read have the limits of the pipeline's pictures, unless
@@ -150,9 +170,11 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
         warn_of_idle(pipeline, name, plan);
     if (!status && task->destination && !task->output)
         status = open_output(pipeline, task, plan->out, error);
+    if (!status)
+        status = check_colours(pipeline, name, task, plan, error);
     if (status || !task->output || pipeline->options.lossless)
         return status;
-    request.opaque = loses_alpha(task->file_format, plan->out);
+    request.opaque = loses_alpha(task->file_format, plan);
     const bool tones = loses_hdr(task->file_format, plan);
     if (!request.opaque && !tones)
         return GF_OK;

@@ -52,7 +52,7 @@ run 75 gpufilter -i in.ppm -o out.png --to-icc=none.icc
 stderr_is "gpufilter: --to-icc: none.icc: No such file or directory"
 echo text >text.icc
 run 2 gpufilter -i in.ppm -o out.png icc=text.icc
-stderr_is "gpufilter: icc: text.icc: not an ICC profile of RGB or gray colours"
+stderr_is "gpufilter: icc: text.icc: not an ICC profile of RGB, gray or CMYK colours"
 run 2 gpufilter -i in.ppm -o out.png --to-icc=srgb:intent=good
 stderr_like '--to-icc: intent=good is none of perceptual, relative, saturation, absolute'
 absent out.png

@@ -80,25 +80,49 @@ static cmsInt32Number from_lab(const cmsUInt16Number in[], cmsUInt16Number out[]
     return TRUE;
 }
 
-static cmsPipeline *table_of(int inputs, int points, cmsSAMPLER16 sampler)
+static cmsInt32Number to_inks(const cmsUInt16Number in[], cmsUInt16Number out[], void *cargo)
 {
-    cmsPipeline *const pipeline = cmsPipelineAlloc(NULL, (cmsUInt32Number)inputs, 3);
-    cmsStage *const stage =
-        cmsStageAllocCLut16bit(NULL, (cmsUInt32Number)points, (cmsUInt32Number)inputs, 3, NULL);
+    cmsUInt16Number light[3];
+    from_lab(in, light, cargo);
+    const int least = light[0] > light[1] ? light[0] : light[1],
+              black = (65535 - (least > light[2] ? least : light[2])) * 3 / 4;
+    for (int c = 0; c < 3; c++)
+        out[c] = (cmsUInt16Number)(65535 - light[c] - black / 2);
+    out[3] = (cmsUInt16Number)black;
+    return TRUE;
+}
+
+/* A table between curves, which are straight lines but for `bent`. */
+static cmsPipeline *bent_table_of(int inputs, int outputs, int points, cmsSAMPLER16 sampler,
+                                  double bent)
+{
+    cmsToneCurve *const curve = cmsBuildGamma(NULL, bent),
+                        *curves[4] = {curve, curve, curve, curve};
+    cmsPipeline *const pipeline =
+        cmsPipelineAlloc(NULL, (cmsUInt32Number)inputs, (cmsUInt32Number)outputs);
+    cmsStage *const stage = cmsStageAllocCLut16bit(
+        NULL, (cmsUInt32Number)points, (cmsUInt32Number)inputs, (cmsUInt32Number)outputs, NULL);
     assert_true(cmsStageSampleCLut16bit(stage, sampler, &inputs, 0));
-    /* A table stands between curves in such a profile. */
     assert_true(cmsPipelineInsertStage(
-        pipeline, cmsAT_END, cmsStageAllocToneCurves(NULL, (cmsUInt32Number)inputs, NULL)));
+        pipeline, cmsAT_END,
+        cmsStageAllocToneCurves(NULL, (cmsUInt32Number)inputs, bent != 1 ? curves : NULL)));
     assert_true(cmsPipelineInsertStage(pipeline, cmsAT_END, stage));
-    assert_true(
-        cmsPipelineInsertStage(pipeline, cmsAT_END, cmsStageAllocToneCurves(NULL, 3, NULL)));
+    assert_true(cmsPipelineInsertStage(
+        pipeline, cmsAT_END,
+        cmsStageAllocToneCurves(NULL, (cmsUInt32Number)outputs, bent != 1 ? curves : NULL)));
+    cmsFreeToneCurve(curve);
     return pipeline;
 }
 
-static struct gf_icc table_profile(int inputs)
+static cmsPipeline *table_of(int inputs, int points, cmsSAMPLER16 sampler)
+{
+    return bent_table_of(inputs, 3, points, sampler, 1);
+}
+
+static struct gf_icc profile_of(int inputs, double version, double bent)
 {
     cmsHPROFILE const profile = cmsCreateProfilePlaceholder(NULL);
-    cmsSetProfileVersion(profile, 4.2);
+    cmsSetProfileVersion(profile, version);
     cmsSetDeviceClass(profile, cmsSigOutputClass);
     cmsSetColorSpace(profile, inputs == 3 ? cmsSigRgbData : cmsSigCmykData);
     cmsSetPCS(profile, cmsSigLabData);
@@ -106,12 +130,15 @@ static struct gf_icc table_profile(int inputs)
     cmsPipeline *const a2b = table_of(inputs, inputs == 3 ? 17 : 9, to_lab);
     assert_true(cmsWriteTag(profile, cmsSigAToB0Tag, a2b));
     cmsPipelineFree(a2b);
-    if (inputs == 3) {
-        cmsPipeline *const b2a = table_of(3, 33, from_lab);
-        assert_true(cmsWriteTag(profile, cmsSigBToA0Tag, b2a));
-        cmsPipelineFree(b2a);
-    }
+    cmsPipeline *const b2a = bent_table_of(3, inputs, 33, inputs == 3 ? from_lab : to_inks, bent);
+    assert_true(cmsWriteTag(profile, cmsSigBToA0Tag, b2a));
+    cmsPipelineFree(b2a);
     return saved(profile);
+}
+
+static struct gf_icc table_profile(int inputs)
+{
+    return profile_of(inputs, 4.2, 1);
 }
 
 /* ---- the comparison ---- */
@@ -145,15 +172,18 @@ static void fill(void *samples, int channels, int bits)
     }
 }
 
-static struct difference compare(const struct gf_icc_wish *wish, cmsUInt32Number flags)
+static struct difference compare(const struct gf_icc_wish *wish, cmsUInt32Number flags, int samples)
 {
     struct difference difference = {0};
     struct gf_icc_transform *transform = NULL;
-    uint16_t *const in = malloc(SAMPLES * 4 * 2), *const own = malloc(SAMPLES * 3 * 2),
-                    *const theirs = malloc(SAMPLES * 3 * 2);
-    cmsHPROFILE const from =
-                          cmsOpenProfileFromMem(wish->from.data, (cmsUInt32Number)wish->from.size),
-                      to = cmsOpenProfileFromMem(wish->to.data, (cmsUInt32Number)wish->to.size);
+    uint16_t *const in = malloc(SAMPLES * 4 * 2), *const own = malloc(SAMPLES * 4 * 2),
+                    *const theirs = malloc(SAMPLES * 4 * 2);
+    /* Without a source the target is a device link, which Little CMS takes alone. */
+    const struct gf_icc first = wish->from.size ? wish->from : wish->to;
+    cmsHPROFILE const from = cmsOpenProfileFromMem(first.data, (cmsUInt32Number)first.size),
+                      to = wish->from.size ? cmsOpenProfileFromMem(wish->to.data,
+                                                                   (cmsUInt32Number)wish->to.size)
+                                           : NULL;
     cmsHTRANSFORM const reference =
         cmsCreateTransform(from, type_of(wish->inputs, wish->bits), to,
                            type_of(wish->outputs, wish->bits), (cmsUInt32Number)wish->intent,
@@ -161,18 +191,19 @@ static struct difference compare(const struct gf_icc_wish *wish, cmsUInt32Number
     assert_true(reference && in && own && theirs);
     assert_int_equal(gf_icc_build(wish, &transform, &failure), GF_OK);
     fill(in, wish->inputs, wish->bits);
-    cmsDoTransform(reference, in, theirs, SAMPLES);
-    gf_icc_convert(transform, in, wish->inputs, own, wish->outputs, SAMPLES);
-    for (int i = 0; i < SAMPLES * wish->outputs; i++) {
+    cmsDoTransform(reference, in, theirs, (cmsUInt32Number)samples);
+    gf_icc_convert(transform, in, wish->inputs, own, wish->outputs, samples);
+    for (int i = 0; i < samples * wish->outputs; i++) {
         const int d = wish->bits == 8
                           ? abs(((unsigned char *)own)[i] - ((unsigned char *)theirs)[i])
                           : abs(own[i] - theirs[i]);
         difference.most = d > difference.most ? d : difference.most;
-        difference.beyond_one += (d > 1) / (double)(SAMPLES * wish->outputs);
+        difference.beyond_one += (d > 1) / (double)(samples * wish->outputs);
     }
     cmsDeleteTransform(reference);
     cmsCloseProfile(from);
-    cmsCloseProfile(to);
+    if (to)
+        cmsCloseProfile(to);
     free(transform);
     free(theirs);
     free(own);
@@ -188,7 +219,7 @@ static void assert_close(const char *what, struct gf_icc_wish wish, bool shorten
     for (int exact = 0; exact <= 1; exact++) {
         for (wish.bits = 8; wish.bits <= 16; wish.bits += 8) {
             const struct difference d =
-                compare(&wish, exact ? cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE : 0);
+                compare(&wish, exact ? cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE : 0, SAMPLES);
             if (getenv("GF_ICC_PRINT"))
                 print_message("%s, intent %d, %d bits, %s: at most %d, beyond 1: %.5f %%\n", what,
                               wish.intent, wish.bits, exact ? "every step" : "as shortened", d.most,
@@ -200,6 +231,21 @@ static void assert_close(const char *what, struct gf_icc_wish wish, bool shorten
             if (wish.bits == 16 && exact && d.most > most_16)
                 fail_msg("%s: 16 bits differ by %d, more than %d", what, d.most, most_16);
         }
+    }
+}
+
+/* No sample of 8 bits is further than 1 from every step of the profiles, and none of 16 bits than
+ * an eighth of that. */
+static void assert_within_one(const char *what, struct gf_icc_wish wish)
+{
+    for (wish.bits = 8; wish.bits <= 16; wish.bits += 8) {
+        const struct difference d =
+            compare(&wish, cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE, SAMPLES / 8);
+        if (getenv("GF_ICC_PRINT"))
+            print_message("%s, intent %d, %d bits: at most %d\n", what, wish.intent, wish.bits,
+                          d.most);
+        if (d.most > (wish.bits == 8 ? 1 : 32))
+            fail_msg("%s, intent %d: %d bits differ by %d", what, wish.intent, wish.bits, d.most);
     }
 }
 
@@ -243,6 +289,109 @@ static void test_tables(void **state)
     assert_close("CMYK to sRGB", (struct gf_icc_wish){press, srgb, 4, 3, 8, 1, true}, false, 2000);
     free((void *)scanner.data);
     free((void *)press.data);
+}
+
+/* From RGB to the inks of a press, by tables of both versions, with curves and without. */
+static void test_inks_out(void **state)
+{
+    static const double versions[] = {2.1, 4.2}, bends[] = {1, 1.4};
+    const struct gf_icc srgb = gf_icc_named("srgb", false), gray = gf_icc_named("srgb", true),
+                        wide = matrix_profile(1.8, true, true), scanner = table_profile(3);
+    for (int i = 0; i < 4; i++) {
+        const struct gf_icc press = profile_of(4, versions[i / 2], bends[i % 2]);
+        for (int intent = 0; intent <= GF_ICC_ABSOLUTE; intent++)
+            assert_within_one("sRGB to inks",
+                              (struct gf_icc_wish){srgb, press, 3, 4, 8, intent, intent != 3});
+        assert_within_one("to inks, black as it is",
+                          (struct gf_icc_wish){wide, press, 3, 4, 8, 1, false});
+        assert_within_one("gray to inks", (struct gf_icc_wish){gray, press, 1, 4, 8, 1, true});
+        if (!i)
+            assert_close("a table to inks", (struct gf_icc_wish){scanner, press, 3, 4, 8, 1, true},
+                         false, 1000);
+        free((void *)press.data);
+    }
+    free((void *)wide.data);
+    free((void *)scanner.data);
+}
+
+/* The link that Little CMS makes of a conversion. */
+static struct gf_icc link_between(struct gf_icc from, int inputs, struct gf_icc to, int outputs,
+                                  double version)
+{
+    cmsHPROFILE const a = cmsOpenProfileFromMem(from.data, (cmsUInt32Number)from.size),
+                      b = cmsOpenProfileFromMem(to.data, (cmsUInt32Number)to.size);
+    cmsHTRANSFORM const transform =
+        cmsCreateTransform(a, type_of(inputs, 16), b, type_of(outputs, 16), 1, 0);
+    assert_non_null(transform);
+    const struct gf_icc link = saved(cmsTransform2DeviceLink(transform, version, 0));
+    cmsDeleteTransform(transform);
+    cmsCloseProfile(a);
+    cmsCloseProfile(b);
+    return link;
+}
+
+/* Device links apply alone: RGB to RGB, by curves alone as well, RGB to CMYK and CMYK to RGB. */
+static void test_links(void **state)
+{
+    const struct gf_icc srgb = gf_icc_named("srgb", false), p3 = gf_icc_named("display-p3", false),
+                        press = table_profile(4);
+    cmsToneCurve *const curve = cmsBuildGamma(NULL, 1.7), *const curves[] = {curve, curve, curve,
+                                                                             curve};
+    const struct gf_icc bent = saved(cmsCreateLinearizationDeviceLink(cmsSigRgbData, curves)),
+                        limit = saved(cmsCreateInkLimitingDeviceLink(cmsSigCmykData, 250));
+    struct gf_icc icc, none = {0};
+    cmsFreeToneCurve(curve);
+    assert_within_one("curves", (struct gf_icc_wish){none, bent, 3, 3, 8, 0, false});
+    for (int version = 2; version <= 4; version += 2) {
+        const struct gf_icc rgb = link_between(p3, 3, srgb, 3, version),
+                            out = link_between(srgb, 3, press, 4, version),
+                            in = link_between(press, 4, srgb, 3, version);
+        assert_within_one("RGB to RGB", (struct gf_icc_wish){none, rgb, 3, 3, 8, 0, false});
+        assert_within_one("RGB to CMYK", (struct gf_icc_wish){none, out, 3, 4, 8, 0, false});
+        assert_within_one("CMYK to RGB", (struct gf_icc_wish){none, in, 4, 3, 8, 0, false});
+        assert_true(gf_icc_is_target(rgb) && gf_icc_is_target(out));
+        save(in_folder("out.icc"), out.data, out.size);
+        assert_int_equal(gf_icc_load_target(in_folder("out.icc"), false, &icc, &failure), GF_OK);
+        assert_true(icc.inks && gf_icc_is_link(icc) && gf_icc_channels_after(icc) == 4);
+        assert_int_equal(gf_icc_load(in_folder("out.icc"), false, &icc, &failure), GF_ERROR_INPUT);
+        save(in_folder("in.icc"), in.data, in.size);
+        assert_int_equal(gf_icc_load_inks(in_folder("in.icc"), &icc, &failure), GF_OK);
+        assert_int_equal(gf_icc_load_target(in_folder("in.icc"), false, &icc, &failure),
+                         GF_ERROR_INPUT);
+        assert_failure_says("a device link from CMYK, and pictures are RGB");
+        free((void *)rgb.data);
+        free((void *)out.data);
+        free((void *)in.data);
+    }
+    save(in_folder("limit.icc"), limit.data, limit.size);
+    assert_int_equal(gf_icc_load_inks(in_folder("limit.icc"), &icc, &failure), GF_ERROR_INPUT);
+    free((void *)bent.data);
+    free((void *)limit.data);
+    free((void *)press.data);
+}
+
+/* Profiles that describe no device are refused by name. */
+static void test_refused_kinds(void **state)
+{
+    static const struct {
+        size_t at;
+        const char *bytes, *name;
+    } kinds[] = {{8, "\5", "an iccMAX profile (version 5), which is not used"},
+                 {12, "nmcl", "a profile of named colours, which is not used"},
+                 {12, "abst", "an abstract profile, which is not used"}};
+    const struct gf_icc srgb = gf_icc_named("srgb", false);
+    unsigned char changed[GF_ICC_MADE_MOST];
+    struct gf_icc icc;
+    for (int i = 0; i < 3; i++) {
+        memcpy(changed, srgb.data, srgb.size);
+        memcpy(changed + kinds[i].at, kinds[i].bytes, strlen(kinds[i].bytes));
+        save(in_folder("kind.icc"), changed, srgb.size);
+        assert_int_equal(gf_icc_load_target(in_folder("kind.icc"), false, &icc, &failure),
+                         GF_ERROR_INPUT);
+        assert_failure_says(kinds[i].name);
+        assert_int_equal(gf_icc_load(in_folder("kind.icc"), false, &icc, &failure), GF_ERROR_INPUT);
+        assert_false(gf_icc_is_sound((struct gf_icc){.data = changed, .size = srgb.size}));
+    }
 }
 
 /* The bytes that the project makes are what Little CMS makes of the same numbers. */
@@ -508,7 +657,7 @@ static void assert_checked(struct gf_icc_wish wish)
 {
     enum { CHANGES = 4000, PIXELS = 256 };
     struct gf_icc_transform *transform;
-    uint16_t in[PIXELS * 4], out[PIXELS * 3];
+    uint16_t in[PIXELS * 4], out[PIXELS * 4];
     int refused = 0;
     for (int i = 0; i < PIXELS * 4; i++)
         in[i] = (uint16_t)draw();
@@ -545,6 +694,7 @@ static void test_tables_of_cells_are_checked(void **state)
         assert_checked((struct gf_icc_wish){scanner, srgb, 3, 3, bits, 0, true});
         assert_checked((struct gf_icc_wish){srgb, scanner, 3, 3, bits, 0, true});
         assert_checked((struct gf_icc_wish){press, srgb, 4, 3, bits, 1, true});
+        assert_checked((struct gf_icc_wish){srgb, press, 3, 4, bits, 1, true});
     }
     struct gf_icc_transform *transform;
     struct gf_icc_wish wish = {scanner, srgb, 3, 3, 8, 0, true};
@@ -598,15 +748,12 @@ int main(void)
         cmocka_unit_test(test_files),
 #ifdef GF_WITH_LCMS
         cmocka_unit_test(test_claimed_tables), /* while the peak of memory is low */
-        cmocka_unit_test(test_made_profiles),
-        cmocka_unit_test(test_alpha_is_copied),
-        cmocka_unit_test(test_matrices),
-        cmocka_unit_test(test_gray),
-        cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_cmyk_jpegs),
-        cmocka_unit_test(test_kept_verdicts),
-        cmocka_unit_test(test_large_profiles),
-        cmocka_unit_test(test_tables_of_cells_are_checked),
+        cmocka_unit_test(test_made_profiles),  cmocka_unit_test(test_alpha_is_copied),
+        cmocka_unit_test(test_matrices),       cmocka_unit_test(test_gray),
+        cmocka_unit_test(test_tables),         cmocka_unit_test(test_inks_out),
+        cmocka_unit_test(test_links),          cmocka_unit_test(test_refused_kinds),
+        cmocka_unit_test(test_cmyk_jpegs),     cmocka_unit_test(test_kept_verdicts),
+        cmocka_unit_test(test_large_profiles), cmocka_unit_test(test_tables_of_cells_are_checked),
 #endif
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -10,18 +10,22 @@
 
 enum { INKS = 4, COLOURS = 3 };
 
-static enum gf_status build(struct gf_icc icc, int bits, struct gf_cmyk *cmyk,
+/* Builds the conversion from the profile. A device link is taken of the user alone, who names it
+ * for that. */
+static enum gf_status build(struct gf_icc icc, bool links, int bits, struct gf_cmyk *cmyk,
                             struct gf_error *error)
 {
-    const struct gf_icc_wish wish = {.from = icc,
-                                     .to = gf_icc_named("srgb", false),
+    const bool link = gf_icc_is_link(icc);
+    const struct gf_icc_wish wish = {.from = link ? (struct gf_icc){0} : icc,
+                                     .to = link ? icc : gf_icc_named("srgb", false),
                                      .inputs = INKS,
                                      .outputs = COLOURS,
                                      .bits = bits,
                                      .intent = GF_ICC_RELATIVE,
                                      .black_point = true};
-    return gf_icc_fits(icc, INKS) ? gf_icc_build(&wish, &cmyk->transform, error)
-                                  : gf_fail(error, GF_ERROR_INPUT, "it is no profile of CMYK");
+    return gf_icc_fits(icc, INKS) && (links || !link)
+               ? gf_icc_build(&wish, &cmyk->transform, error)
+               : gf_fail(error, GF_ERROR_INPUT, "it is no profile of CMYK");
 }
 
 /* Opens the conversion that replaces the picture's unusable profile: by the profile in the options,
@@ -41,7 +45,7 @@ static enum gf_status open_other(const char *name, const char *why, const char *
     }
     enum gf_status status = gf_icc_load_inks(options->cmyk_profile, &icc, error);
     if (!status)
-        status = build(icc, cmyk->bits, cmyk, &of_profile);
+        status = build(icc, true, cmyk->bits, cmyk, &of_profile);
     return status && *of_profile.text
                ? gf_fail(error, status, "%s: %s", options->cmyk_profile, of_profile.text)
                : status;
@@ -60,7 +64,7 @@ enum gf_status gf_cmyk_open(struct gf_metadata *metadata, int bits, const char *
                                                   .size = metadata->icc.size,
                                                   .sandbox = options->sandbox,
                                                   .sandbox_program = options->sandbox_program},
-                                  bits, cmyk, &detail);
+                                  false, bits, cmyk, &detail);
     if (status == GF_ERROR_MEMORY)
         return gf_fail(error, status, "%s", detail.text);
     free(metadata->icc.data);

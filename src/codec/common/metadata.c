@@ -263,7 +263,8 @@ static bool keep_colours(const struct gf_metadata *metadata, struct gf_format fo
             gf_colour_tags_profile(&metadata->colour, gf_colour_channels(format) == 1, made);
         return gf_blob_set(&kept->icc, made, size);
     }
-    return !icc_fits(icc, format) || gf_blob_set(&kept->icc, icc.data, icc.size);
+    return !(metadata->inks || icc_fits(icc, format)) ||
+           gf_blob_set(&kept->icc, icc.data, icc.size);
 }
 
 /* Makes XMP state the output's size and orientation where it states any. */
@@ -281,7 +282,7 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
                                       struct gf_metadata *kept, struct gf_error *error)
 {
     enum { PREVIEW = 200, PREVIEW_END = 202 }; /* datasets of IPTC */
-    *kept = (struct gf_metadata){.orientation = 1};
+    *kept = (struct gf_metadata){.orientation = 1, .inks = metadata && metadata->inks};
     if (!metadata || options->strip)
         return GF_OK;
     const bool turned = !options->autorotate && gf_keeps(options, GF_METADATA_ORIENTATION),

@@ -9,7 +9,7 @@
 
 enum { ROWS_AT_ONCE = 16, SOS = 0xda };
 
-void gf_jpeg_configure(struct jpeg_compress_struct *jpeg, struct gf_format format,
+void gf_jpeg_configure(struct jpeg_compress_struct *jpeg, struct gf_format format, bool inks,
                        const struct gf_options *options)
 {
     const bool gray = gf_colour_channels(format) == 1;
@@ -20,9 +20,13 @@ void gf_jpeg_configure(struct jpeg_compress_struct *jpeg, struct gf_format forma
     jpeg->in_color_space = gray ? JCS_GRAYSCALE : format.channels == 4 ? JCS_EXT_RGBX : JCS_RGB;
     jpeg_set_defaults(jpeg);
     jpeg_set_quality(jpeg, options->quality, TRUE);
-    if (!gray) {
-        jpeg->comp_info[0].h_samp_factor = gf_subsampling_of(options) == GF_SUBSAMPLING_444 ? 1 : 2;
-        jpeg->comp_info[0].v_samp_factor = gf_subsampling_of(options) == GF_SUBSAMPLING_420 ? 2 : 1;
+    if (inks) { /* Y and K have the full size */
+        jpeg->in_color_space = JCS_CMYK;
+        jpeg_set_colorspace(jpeg, JCS_YCCK);
+    }
+    for (int c = 0; !gray && c < jpeg->num_components; c += 3) {
+        jpeg->comp_info[c].h_samp_factor = gf_subsampling_of(options) == GF_SUBSAMPLING_444 ? 1 : 2;
+        jpeg->comp_info[c].v_samp_factor = gf_subsampling_of(options) == GF_SUBSAMPLING_420 ? 2 : 1;
     }
     jpeg->optimize_coding = options->optimize;
     if (options->progressive)
@@ -131,7 +135,7 @@ static void create(struct gf_jpeg_strip_encoder *encoder)
                                                    .empty_output_buffer = more_bytes,
                                                    .term_destination = end_bytes};
     encoder->jpeg.dest = &encoder->bytes;
-    gf_jpeg_configure(&encoder->jpeg, encoder->coding->format, encoder->coding->options);
+    gf_jpeg_configure(&encoder->jpeg, encoder->coding->format, false, encoder->coding->options);
     encoder->jpeg.write_JFIF_header = FALSE;
 }
 

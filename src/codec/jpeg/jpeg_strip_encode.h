@@ -10,7 +10,7 @@
 #include "gpufilter/pipeline.h"
 
 /* Sets all parameters of a new compressor on which the coded bytes depend, except metadata. */
-void gf_jpeg_configure(struct jpeg_compress_struct *jpeg, struct gf_format format,
+void gf_jpeg_configure(struct jpeg_compress_struct *jpeg, struct gf_format format, bool inks,
                        const struct gf_options *options);
 
 /* The parameters for encoding the strips of a picture. The struct contains pointers into itself and

@@ -1,4 +1,4 @@
-/* Writes JPEG files of 8 bits, gray or YCbCr. */
+/* Writes JPEG files of 8 bits: gray, YCbCr, or YCCK for inks. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdio.h> /* must precede jpeglib.h */
@@ -26,6 +26,7 @@ struct jpeg_sink {
     jmp_buf escape;
     struct gf_output *output;
     struct gf_format format; /* format of the rows that write() gets */
+    bool inks;               /* the rows are CMYK */
     struct gf_options options;
     const struct gf_metadata *metadata;   /* valid only during open */
     struct gf_jpeg_strips_layout layout;  /* without strips libjpeg encodes the picture */
@@ -151,6 +152,7 @@ static void set_density(struct jpeg_sink *sink)
                 gf_output_name(sink->output));
         return;
     }
+    sink->jpeg.write_JFIF_header = TRUE; /* it states the density, also beside Adobe's marker */
     sink->jpeg.density_unit = inches ? 1 : 2;
     sink->jpeg.X_density = (UINT16)nearbyint(x * unit);
     sink->jpeg.Y_density = (UINT16)nearbyint(y * unit);
@@ -176,7 +178,7 @@ static void start(struct jpeg_sink *sink)
                                                 .empty_output_buffer = empty_buffer,
                                                 .term_destination = write_rest};
     jpeg->dest = &sink->bytes;
-    gf_jpeg_configure(jpeg, sink->format, &sink->options);
+    gf_jpeg_configure(jpeg, sink->format, sink->inks, &sink->options);
     set_density(sink);
     jpeg_start_compress(jpeg, TRUE);
     write_metadata(sink);
@@ -195,6 +197,8 @@ static const unsigned char *convert(const struct jpeg_sink *sink, const unsigned
     }
     if (channels == 2)
         gf_pixels_drop_alpha(row, to, width, 2, 8);
+    for (size_t i = 0; sink->inks && i < width * channels; i++)
+        to[i] = (unsigned char)~row[i]; /* 255 is no ink in a JPEG, as Adobe has it */
     return to;
 }
 
@@ -302,6 +306,8 @@ struct gf_codec_memory gf_jpeg_sink_memory(struct gf_format format,
                   (gf_subsampling_of(options) == GF_SUBSAMPLING_420   ? 4
                    : gf_subsampling_of(options) == GF_SUBSAMPLING_422 ? 2
                                                                       : 1);
+    if (format.channels == 4) /* black */
+        blocks += columns * rows;
     return (struct gf_codec_memory){
         blocks * sizeof(JBLOCK), options->progressive ? "a progressive JPEG is encoded as a whole"
                                                       : "an optimized JPEG is encoded as a whole"};
@@ -322,19 +328,23 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     memset(opened, 0, offsetof(struct jpeg_sink, buffer));
     gf_jpeg_share_writing(1);
-    opened->base = (struct gf_sink){
-        .write = jpeg_write, .finish = jpeg_finish, .close = jpeg_close, .splice = jpeg_splice};
+    opened->inks = metadata && metadata->inks;
+    opened->base = (struct gf_sink){.write = jpeg_write,
+                                    .finish = jpeg_finish,
+                                    .close = jpeg_close,
+                                    .splice = opened->inks ? NULL : jpeg_splice};
     opened->output = output;
     opened->format = format;
     opened->options = *options;
     opened->metadata = metadata;
-    opened->layout = gf_jpeg_strips_layout(format, options, strip_rows);
+    if (!opened->inks)
+        opened->layout = gf_jpeg_strips_layout(format, options, strip_rows);
     opened->jpeg.err = jpeg_std_error(&opened->errors);
     opened->jpeg.client_data = opened;
     opened->errors.error_exit = error_exit;
     opened->errors.emit_message = ignore_message;
     enum gf_status status = GF_OK;
-    if (format.bits == 16 || format.channels == 2) {
+    if (format.bits == 16 || format.channels == 2 || opened->inks) {
         opened->converted = malloc((size_t)format.width * (size_t)format.channels * ROWS_AT_ONCE);
         if (!opened->converted)
             status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
@@ -346,7 +356,7 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
         jpeg_close(&opened->base);
         return status;
     }
-    if (gf_has_alpha(format))
+    if (gf_has_alpha(format) && !opened->inks)
         gf_warn(options, "%s: JPEG has no alpha channel: it is left out", name);
     *sink = &opened->base;
     return GF_OK;

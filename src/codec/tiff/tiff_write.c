@@ -14,6 +14,7 @@ struct tiff_sink {
     struct gf_sink base;
     struct gf_tiff_handle handle;
     struct gf_format format; /* of the rows that are given */
+    bool inks;               /* the rows are CMYK */
     int bits;                /* bits of a sample in the file: 1, 8 or 16 */
     size_t row_bytes;        /* bytes of a row in the file */
     int strip_rows, held;    /* rows of a strip; rows in the buffer */
@@ -122,15 +123,15 @@ static bool set(const struct gf_tiff_handle *handle, uint32_t tag, int value)
     return gf_tiff.TIFFSetField(handle->tiff, tag, value);
 }
 
-static bool set_jpeg(const struct gf_tiff_handle *handle, struct gf_format format,
-                     const struct gf_options *options)
+static bool set_jpeg(const struct tiff_sink *tiff, const struct gf_options *options)
 {
+    const struct gf_tiff_handle *const handle = &tiff->handle;
     const int across = gf_subsampling_of(options) == GF_SUBSAMPLING_444 ? 1 : 2,
               down = gf_subsampling_of(options) == GF_SUBSAMPLING_420 ? 2 : 1;
     if (!set(handle, TIFFTAG_COMPRESSION, COMPRESSION_JPEG) ||
         !set(handle, TIFFTAG_JPEGQUALITY, options->quality))
         return false;
-    return format.channels == 1 ||
+    return tiff->format.channels == 1 || tiff->inks ||
            (set(handle, TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_YCBCR) &&
             set(handle, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB) &&
             gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YCBCRSUBSAMPLING, across, down));
@@ -159,16 +160,19 @@ static bool set_tags(struct tiff_sink *tiff, const struct gf_options *options)
     const struct gf_tiff_handle *const handle = &tiff->handle;
     const struct gf_format format = tiff->format;
     uint16_t alpha = EXTRASAMPLE_UNASSALPHA;
-    const bool colour = gf_colour_channels(format) == 3;
+    const int photometric = tiff->inks                        ? PHOTOMETRIC_SEPARATED
+                            : gf_colour_channels(format) == 3 ? PHOTOMETRIC_RGB
+                                                              : PHOTOMETRIC_MINISBLACK;
     return set(handle, TIFFTAG_IMAGEWIDTH, format.width) &&
            set(handle, TIFFTAG_IMAGELENGTH, format.height) &&
            set(handle, TIFFTAG_BITSPERSAMPLE, tiff->bits) &&
            set(handle, TIFFTAG_SAMPLESPERPIXEL, format.channels) &&
            set(handle, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG) &&
-           set(handle, TIFFTAG_PHOTOMETRIC, colour ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK) &&
-           (!gf_has_alpha(format) ||
+           set(handle, TIFFTAG_PHOTOMETRIC, photometric) &&
+           (!tiff->inks || set(handle, TIFFTAG_INKSET, INKSET_CMYK)) &&
+           (!gf_has_alpha(format) || tiff->inks ||
             gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_EXTRASAMPLES, 1, &alpha)) &&
-           (is_jpeg(options) ? set_jpeg(handle, format, options)
+           (is_jpeg(options) ? set_jpeg(tiff, options)
                              : set_lossless(handle, tiff->bits, options)) &&
            set(handle, TIFFTAG_ROWSPERSTRIP, tiff->strip_rows);
 }
@@ -189,7 +193,7 @@ static const char *mode_of(struct gf_format format, const struct gf_options *opt
     return bytes + bytes / 16 > UINT32_MAX ? "w8" : "w";
 }
 
-static enum gf_status check(const struct gf_output *output, struct gf_format format,
+static enum gf_status check(const struct gf_output *output, struct gf_format format, bool inks,
                             const struct gf_options *options, struct gf_error *error)
 {
     const char *const name = gf_output_name(output);
@@ -206,7 +210,7 @@ static enum gf_status check(const struct gf_output *output, struct gf_format for
         return GF_OK;
     if (options->lossless)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: JPEG in TIFF is never lossless", name);
-    if (bits == 8 && !gf_has_alpha(format))
+    if (bits == 8 && (inks || !gf_has_alpha(format)))
         return GF_OK;
     return gf_fail(error, GF_ERROR_UNFIT, "%s: JPEG in TIFF has 8 bits and no alpha", name);
 }
@@ -216,7 +220,8 @@ enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format form
                                  const struct gf_options *options, struct gf_sink **sink,
                                  struct gf_error *error)
 {
-    enum gf_status status = check(output, format, options, error);
+    const bool inks = metadata && metadata->inks;
+    enum gf_status status = check(output, format, inks, options, error);
     if (status)
         return status;
     struct tiff_sink *const tiff = calloc(1, sizeof *tiff);
@@ -224,6 +229,7 @@ enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format form
         return gf_fail_memory(error);
     tiff->base = (struct gf_sink){.write = tiff_write, .finish = tiff_finish, .close = tiff_close};
     tiff->format = format;
+    tiff->inks = inks;
     tiff->bits = bits_of(format, options);
     tiff->row_bytes = row_bytes_of(format, options);
     tiff->strip_rows = strip_rows_of(format, options);

@@ -36,29 +36,44 @@ static bool is_gray(struct gf_format format)
     return gf_colour_channels(format) == 1;
 }
 
+/* A wrong name is reported as a wrong parameter. */
+static enum gf_status fail_named(enum gf_status status, const struct gf_error *why,
+                                 struct gf_error *error)
+{
+    return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s", why->text);
+}
+
 static enum gf_status check(const void *params_, struct gf_error *error)
 {
     const struct icc *const icc = params_;
-    const char *const names[] = {icc->to, icc->from};
-    struct gf_icc found;
-    struct gf_error detail = {0};
-    for (int i = 0; i < 2; i++) {
-        const enum gf_status status =
-            *names[i] ? gf_icc_load(names[i], false, &found, &detail) : GF_OK;
-        if (status) /* a wrong name is reported as a wrong parameter */
-            return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s",
-                           detail.text);
-        if (*names[i] && !gf_icc_is_sound(found))
-            return gf_fail(error, GF_ERROR_USAGE, "%s: Little CMS cannot read this profile",
-                           names[i]);
-    }
+    struct gf_icc to = {0}, from = {0};
+    struct gf_error why = {0};
+    enum gf_status status = *icc->to ? gf_icc_load_target(icc->to, false, &to, &why) : GF_OK;
+    if (!status && *icc->from)
+        status = gf_icc_load(icc->from, false, &from, &why);
+    if (status)
+        return fail_named(status, &why, error);
+    if ((to.size && !gf_icc_is_target(to)) || (from.size && !gf_icc_is_sound(from)))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: Little CMS cannot %s this profile",
+                       from.size && !gf_icc_is_sound(from) ? icc->from : icc->to,
+                       from.size && !gf_icc_is_sound(from) ? "read" : "convert to");
+    if (gf_icc_is_link(to) && *icc->from)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: a device link takes no profile (from=%s)",
+                       icc->to, icc->from);
     return GF_OK;
 }
 
+/* Finds the profile that colours are converted to. */
 static enum gf_status target(const struct icc *icc, struct gf_format in, struct gf_icc *to,
                              struct gf_error *error)
 {
-    return gf_icc_load(*icc->to ? icc->to : gf_icc_names[0], is_gray(in), to, error);
+    const enum gf_status status =
+        gf_icc_load_target(*icc->to ? icc->to : gf_icc_names[0], is_gray(in), to, error);
+    if (!status && gf_icc_is_link(*to) && !gf_icc_fits(*to, gf_colour_channels(in)))
+        return gf_fail(error, GF_ERROR_INPUT,
+                       "icc: %s is no device link from %s, which the picture is", icc->to,
+                       is_gray(in) ? "gray" : "RGB");
+    return status;
 }
 
 static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
@@ -67,7 +82,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     struct gf_icc to;
     const enum gf_status status = target(params_, in, &to, error);
     if (!status)
-        out->channels = (gf_icc_fits(to, 1) ? 1 : 3) + gf_has_alpha(in);
+        out->channels = gf_icc_channels_after(to) + (gf_has_alpha(in) && !to.inks);
     return status;
 }
 
@@ -99,6 +114,8 @@ static enum gf_status colours(const void *params_, struct gf_format in, struct g
         return gf_fail(error, GF_ERROR_UNAVAILABLE,
                        "icc: this build converts no colours: it was made without Little CMS "
                        "(liblcms2)");
+    if (gf_icc_is_link(*to)) /* no profile says what the colours are now */
+        *to = (struct gf_icc){.inks = to->inks};
     return GF_OK;
 }
 
@@ -106,7 +123,6 @@ static enum gf_status build(struct gf_stage *stage, const struct icc *icc, struc
 {
     struct gf_icc_wish wish = {.from = stage->icc,
                                .inputs = gf_colour_channels(stage->in),
-                               .outputs = gf_colour_channels(stage->out),
                                .bits = stage->in.bits,
                                .intent = icc->intent,
                                .black_point = icc->black_point};
@@ -119,6 +135,9 @@ static enum gf_status build(struct gf_stage *stage, const struct icc *icc, struc
         status = target(icc, stage->in, &wish.to, error);
     if (status)
         return status;
+    wish.outputs = gf_icc_channels_after(wish.to);
+    if (gf_icc_is_link(wish.to))
+        wish.from = (struct gf_icc){0};
     status = gf_icc_build(&wish, &transform, &detail);
     if (status)
         return gf_fail(error, status, "icc: %s", detail.text);
