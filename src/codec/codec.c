@@ -356,7 +356,8 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         status = gf_fail(error, GF_ERROR_UNFIT, "%s: has a format that is not written",
                          gf_output_name(output));
     if (!status && inks && options->target_ssim > 0)
-        status = gf_fail(error, GF_ERROR_UNFIT, "%s: options.target_ssim=%g compares RGB, and this is CMYK",
+        status = gf_fail(error, GF_ERROR_UNFIT,
+                         "%s: options.target_ssim=%g compares RGB, and this is CMYK",
                          gf_output_name(output), options->target_ssim);
     if (!status)
         status = check_lossless(output, type, format, options, error);
