@@ -55,6 +55,14 @@ struct bench_copy {
 };
 bench_call bench_copy_kernel, bench_copy_device, bench_copy_up, bench_copy_down, bench_copy_both;
 
+/* Keeps the stream busy for so long. */
+void bench_delay(void *stream, unsigned long long nanoseconds);
+
+/* ---- small.cu ---- */
+
+/* Prints the table of small pictures. False: a chain failed. */
+bool bench_small(void);
+
 /* ---- frame.cu ---- */
 
 /* What rows of device memory hold: a sum that depends on every byte and its place, and how many

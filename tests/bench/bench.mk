@@ -64,6 +64,8 @@ bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the
 	@sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
 bench-formats: $(PROGRAM) $(BENCH_GPU) ## kernels of the main filters in gray8, RGB8, RGBA8, RGB16 and RGBA16 beside copies of as many bytes: a table
 	@BENCH_FORMATS=1 BENCH_NO_NPP=1 sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
+bench-small: $(PROGRAM) $(BENCH_GPU) ## small pictures: the GPU's time for each by ways of launching, beside copies: a table
+	@BENCH_SMALL=1 sh tests/bench/gpu.sh $(BENCH_GPU) $(PROGRAM)
 bench-limits: $(PROGRAM) $(BENCH_GPU) ## what bounds each kernel, counted by Nsight Compute: a table
 	@bash tests/bench/limits.sh $(BENCH_GPU) $(PROGRAM)
 compare: $(PROGRAM) ## the variants of every filter side by side on a GPU: tests/bench/results/compare-DATE.txt
@@ -72,7 +74,7 @@ compare: $(PROGRAM) ## the variants of every filter side by side on a GPU: tests
 techniques: $(PROGRAM) ## every technique of the guides shown on a GPU: tests/bench/results/techniques.md
 	@bash tests/bench/techniques.sh $(PROGRAM) $(or $(RESULTS_DIR),tests/bench/results)
 else
-bench-gpu bench-formats bench-limits compare techniques:
+bench-gpu bench-formats bench-small bench-limits compare techniques:
 	@echo "$@: this build has no CUDA backend (no nvcc, or CUDA=0)" >&2; exit 3
 endif
 
@@ -110,6 +112,6 @@ bench-palette: $(PROGRAM) ## sizes of PNGs with reduced colours beside pngquant'
 bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
 	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-filters bench-thumbnail bench-gpu bench-formats bench-limits bench-jpeg bench-palette bench-peers bench-png compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-filters bench-thumbnail bench-gpu bench-formats bench-small bench-limits bench-jpeg bench-palette bench-peers bench-png compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))

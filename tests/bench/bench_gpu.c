@@ -85,7 +85,8 @@ static bool make_frame(struct bench_report *report, const char *path, unsigned c
 /* Not only kernels, or some of them, or a table of formats. */
 static bool is_whole(void)
 {
-    return !bench_profiled() && !getenv("BENCH_ROWS") && !getenv("BENCH_FORMATS");
+    return !bench_profiled() && !getenv("BENCH_ROWS") && !getenv("BENCH_FORMATS") &&
+           !getenv("BENCH_SMALL");
 }
 
 static int finish(struct bench_report *report, const char *results)
@@ -121,6 +122,8 @@ int main(int argc, char **argv)
         return UNAVAILABLE;
     }
     describe_run(&report);
+    if (getenv("BENCH_SMALL"))
+        return !bench_small();
     unsigned char *const frame = bench_alloc((size_t)WIDTH * HEIGHT * 3);
     if (!frame || !make_frame(&report, argc == 5 ? argv[4] : NULL, frame)) {
         fprintf(stderr, "bench: the frame cannot be made (8-bit binary PPM, device memory)\n");

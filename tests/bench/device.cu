@@ -21,6 +21,11 @@ __global__ __launch_bounds__(1) void delay_kernel(unsigned long long nanoseconds
     } while (now - begin < nanoseconds);
 }
 
+void bench_delay(void *stream, unsigned long long nanoseconds)
+{
+    delay_kernel<<<1, 1, 0, (cudaStream_t)stream>>>(nanoseconds);
+}
+
 __global__ __launch_bounds__(THREADS) void copy_kernel(const uint4 *src, uint4 *dst, size_t count)
 {
     const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
