@@ -218,7 +218,7 @@ $(BUILD)/cuda/study/labs/%.o: cuda/study/labs/%.cu $(BUILD)/configured
 	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -x c -c -o $@ $<
 endif
 
-$(BUILD)/cuda/backend/device.o: GF_NVCCFLAGS += -DGF_PTX_ARCHITECTURE=$(PTX_ARCH) \
+$(BUILD)/cuda/backend/device.o $(BUILD)/archs/cuda/backend/device.log: GF_NVCCFLAGS += -DGF_PTX_ARCHITECTURE=$(PTX_ARCH) \
   '-DGF_ARCHITECTURES=$(subst $(space),\$(comma),$(or $(strip $(CUBIN_ARCHS)),0))'
 
 $(BUILD)/%.o: %.cu $(BUILD)/configured
@@ -286,6 +286,18 @@ selftest: $(PROGRAM) ## every filter on every device of this machine against the
 SANITIZED_TESTS := $(patsubst %,$(BUILD)/tests/test_%,jpeg_device jpeg_encoder png_decoder png_encoder)
 sanitize-gpu: $(PROGRAM) $(SANITIZED_TESTS) ## compute-sanitizer's four tools over the short self-test of every filter
 	@sh tests/sanitize.sh $(PROGRAM) $(BUILD)/sanitize $(SANITIZED_TESTS)
+
+# Nothing runs, so that no GPU is needed. A file's log is kept until the file changes.
+ARCH_LOGS := $(patsubst %.cu,$(BUILD)/archs/%.log,$(wildcard cuda/*/*.cu cuda/*/*/*.cu))
+check-archs: $(ARCH_LOGS) ## compiles the kernels for every architecture, lists spills and too much shared memory
+	@awk -f tests/check_archs.awk $^
+
+$(BUILD)/archs/cuda/study/labs/dynamic_parallelism.log: GF_NVCCFLAGS += -rdc=true
+$(BUILD)/archs/%.log: %.cu
+	@mkdir -p $(@D)
+	$(call say,NVCC,$<)$(NVCC) $(GF_NVCCFLAGS) $(NVCCFLAGS) $(foreach a,$(ALL_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+	  -Xptxas -v -DGF_WITH_CUDA -DGF_WITH_LABS $(INCLUDES) -MMD -MP -MF $(@:.log=.d) -MT $@ -c -o $(@:.log=.o) $< >$@ 2>&1 && \
+	  rm $(@:.log=.o) || { cat $@; false; }
 
 # Leaks are looked for too; CUDA is left out, since its driver is not instrumented.
 asan: ## the tests under the address sanitizer
