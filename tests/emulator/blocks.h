@@ -12,8 +12,11 @@
 namespace emulated
 {
 
+/* The compute capability of the device, 86 for 8.6, and how much shared memory a block may ask for. */
+int capability();
+int shared_most();
+
 enum {
-    SHARED_MOST = 232448,
     SHARED_UNASKED = 48 << 10,
     THREADS_MOST = 1024,
     CLUSTER_MOST = 16,

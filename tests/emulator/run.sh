@@ -17,6 +17,7 @@ filters=${EMULATOR_FILTERS-$("$build/gpufilter" --list=markdown | sed -n 's/^| `
     for filter in bilateral blur convolve unsharp $filters; do
         case " $(echo $filters) " in *" $filter "*) echo "$filter" "$build/gpufilter" --selftest=small "$filter" ;; esac
     done | awk '!seen[$1]++'
+    echo "chips sh tests/emulator/chips.sh $build/gpufilter"
     for name in "$@"; do
         echo "test_$name" "$build/tests/test_$name"
     done

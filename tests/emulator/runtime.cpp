@@ -37,6 +37,30 @@ std::map<const char *, range> ranges;
 size_t used;
 thread_local cudaError_t last;
 
+/* The device's properties that differ between compute capabilities (Programming Guide, "Technical Specifications"). */
+const struct chip {
+    int capability, shared_kb;
+} chips[] = {{90, 227},  {75, 64},   {80, 163},  {86, 99},  {87, 163}, {89, 99},
+             {100, 227}, {103, 227}, {110, 227}, {120, 99}, {121, 99}};
+
+const chip &find_chip()
+{
+    const char *const asked = getenv("GF_EMULATED_CHIP");
+    const int capability = asked ? atoi(asked) : __CUDA_ARCH__ / 10;
+    for (const chip &each : chips) {
+        if (each.capability == capability)
+            return each;
+    }
+    fprintf(stderr, "emulated device: GF_EMULATED_CHIP=%s is no compute capability, such as 86\n", asked);
+    exit(2);
+}
+
+const chip &chip_now()
+{
+    static const chip &now = find_chip();
+    return now;
+}
+
 /* Keeps the error for cudaGetLastError(). */
 cudaError_t result(cudaError_t error)
 {
@@ -88,6 +112,10 @@ cudaError_t release(void *memory, cudaMemoryType type)
 
 } // namespace
 
+int emulated::capability() { return chip_now().capability; }
+
+int emulated::shared_most() { return chip_now().shared_kb << 10; }
+
 extern "C" {
 
 const char *cudaGetErrorString(cudaError_t error)
@@ -135,8 +163,8 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int)
 {
     memset(properties, 0, sizeof *properties);
     snprintf(properties->name, sizeof properties->name, "emulated device");
-    properties->major = __CUDA_ARCH__ / 100;
-    properties->minor = __CUDA_ARCH__ / 10 % 10;
+    properties->major = emulated::capability() / 10;
+    properties->minor = emulated::capability() % 10;
     properties->multiProcessorCount = MULTIPROCESSORS;
     properties->l2CacheSize = 1 << 20;
     properties->asyncEngineCount = 2;
@@ -151,16 +179,16 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         *value = MULTIPROCESSORS;
         break;
     case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = emulated::SHARED_MOST;
+        *value = emulated::shared_most();
         break;
     case cudaDevAttrMaxThreadsPerMultiProcessor:
         *value = THREADS_EACH;
         break;
     case cudaDevAttrComputeCapabilityMajor:
-        *value = __CUDA_ARCH__ / 100;
+        *value = emulated::capability() / 10;
         break;
     case cudaDevAttrComputeCapabilityMinor:
-        *value = __CUDA_ARCH__ / 10 % 10;
+        *value = emulated::capability() % 10;
         break;
     case cudaDevAttrComputeMode:
         *value = cudaComputeModeDefault;
@@ -347,7 +375,7 @@ cudaError_t cudaFuncSetAttribute(const void *kernel, cudaFuncAttribute attribute
 {
     if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
         return cudaSuccess;
-    if (value < 0 || value > emulated::SHARED_MOST)
+    if (value < 0 || value > emulated::shared_most())
         return result(cudaErrorInvalidValue);
     emulated::allow_shared(kernel, (size_t)value);
     return cudaSuccess;

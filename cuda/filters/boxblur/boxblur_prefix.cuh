@@ -21,7 +21,9 @@ enum {
     /* The slots for the chunks of a row of column sums. An empty slot follows the chunks of each
      * lane, so that lanes read 7 chunks apart and access different banks. */
     PREFIX_SLOTS = 7 * WARP,
-    PREFIX_LINES = 1024 /* the tallest strip */
+    PREFIX_LINES = 1024, /* the tallest strip */
+    /* The rows at a time where a block has less shared memory: compute capability 7.5. */
+    PREFIX_FEW = 4
 };
 
 struct prefix_args {
@@ -129,7 +131,7 @@ static __device__ __forceinline__ unsigned short *column_sum(unsigned *row, int 
 }
 
 /* Sets the sums of columns beyond the row, which equal sums of columns in the row. */
-template <int CHANNELS>
+template <int CHANNELS, int ROWS>
 static __device__ __forceinline__ void copy_columns(const struct prefix_args &args,
                                                     const struct prefix_tile &tile, unsigned *sums)
 {
@@ -144,7 +146,7 @@ static __device__ __forceinline__ void copy_columns(const struct prefix_args &ar
         const int index = gf_border_index(pixel, p.width, p.border);
         const int from = to + (index - pixel) * CHANNELS;
         const bool exists = index >= 0 && from >= 0 && from < PREFIX_TILE;
-        for (int row = 0; row < PREFIX_WARPS; row++) {
+        for (int row = 0; row < ROWS; row++) {
             unsigned *const own = sums + row * PREFIX_TILE;
             *column_sum(own, to) = exists ? *column_sum(own, from) : 0;
         }
@@ -241,13 +243,14 @@ static __device__ __forceinline__ void make_means(const struct prefix_args &args
     }
 }
 
-template <int CHANNELS>
+/* The block computes ROWS rows at a time, at most one for each warp. */
+template <int CHANNELS, int ROWS>
 __global__ void __launch_bounds__(PREFIX_THREADS, PREFIX_BLOCKS)
     box_prefix_kernel(const struct prefix_args args)
 {
     extern __shared__ uint4 prefix_shared[];
     unsigned *const sums = (unsigned *)prefix_shared;
-    int *const rows = (int *)(sums + PREFIX_WARPS * PREFIX_TILE);
+    int *const rows = (int *)(sums + ROWS * PREFIX_TILE);
     const struct view_pair &p = args.p;
     const struct prefix_tile tile = find_prefix_tile(args, CHANNELS);
     const int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, window = 2 * args.radius + 1;
@@ -258,7 +261,7 @@ __global__ void __launch_bounds__(PREFIX_THREADS, PREFIX_BLOCKS)
     const bool is_edge = tile.left < 0 || tile.left + PREFIX_TILE > row_samples;
     uint4 *const chunk = (uint4 *)sums + prefix_slot(threadIdx.x);
     unsigned sum[4][2] = {};
-    uint4 enter[PREFIX_WARPS], leave[PREFIX_WARPS];
+    uint4 enter[ROWS], leave[ROWS];
     list_prefix_rows(args, tile, rows);
     __syncthreads();
     for (int i = 1; i < window; i += PREFIX_AHEAD) {
@@ -270,12 +273,12 @@ __global__ void __launch_bounds__(PREFIX_THREADS, PREFIX_BLOCKS)
                 count_chunk<true>(first[k], sum);
         }
     }
-    load_chunks<CHANNELS, PREFIX_WARPS>(p, rows, at, inside, needed, leave);
-    load_chunks<CHANNELS, PREFIX_WARPS>(p, rows + window, at, inside, needed, enter);
+    load_chunks<CHANNELS, ROWS>(p, rows, at, inside, needed, leave);
+    load_chunks<CHANNELS, ROWS>(p, rows + window, at, inside, needed, enter);
 #pragma unroll 1
-    for (int base = 0; base < tile.lines; base += PREFIX_WARPS) {
+    for (int base = 0; base < tile.lines; base += ROWS) {
 #pragma unroll
-        for (int i = 0; i < PREFIX_WARPS; i++) {
+        for (int i = 0; i < ROWS; i++) {
             count_chunk<false>(leave[i], sum);
             count_chunk<true>(enter[i], sum);
             uint4 *const to = chunk + i * (PREFIX_TILE / 4);
@@ -283,21 +286,26 @@ __global__ void __launch_bounds__(PREFIX_THREADS, PREFIX_BLOCKS)
             to[PREFIX_SLOTS] = make_uint4(sum[0][1], sum[1][1], sum[2][1], sum[3][1]);
         }
         /* These loads overlap with the work on the rows. */
-        const int *const next = rows + base + PREFIX_WARPS;
-        load_chunks<CHANNELS, PREFIX_WARPS>(p, next, at, inside, needed, leave);
-        load_chunks<CHANNELS, PREFIX_WARPS>(p, next + window, at, inside, needed, enter);
+        const int *const next = rows + base + ROWS;
+        load_chunks<CHANNELS, ROWS>(p, next, at, inside, needed, leave);
+        load_chunks<CHANNELS, ROWS>(p, next + window, at, inside, needed, enter);
         __syncthreads();
         if (is_edge && copies) {
-            copy_columns<CHANNELS>(args, tile, sums);
+            copy_columns<CHANNELS, ROWS>(args, tile, sums);
             __syncthreads();
         }
-        if (base + warp < tile.lines) {
+        if ((ROWS == PREFIX_WARPS || warp < ROWS) && base + warp < tile.lines) {
             unsigned *const row = sums + warp * PREFIX_TILE;
             make_prefixes<CHANNELS>(row, lane);
             make_means<CHANNELS>(args, tile, row, tile.line + base + warp, lane);
         }
         __syncthreads();
     }
+}
+
+static int prefix_sums_bytes(int rows)
+{
+    return rows * PREFIX_TILE * (int)sizeof(unsigned);
 }
 
 static int prefix_table_bytes(int lines, int radius)
@@ -307,7 +315,7 @@ static int prefix_table_bytes(int lines, int radius)
 
 /* Chooses the height of a strip so that one wave of blocks covers the band, because each strip
  * computes its first column sums anew. */
-template <int CHANNELS>
+template <int CHANNELS, int ROWS>
 static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box *box)
 {
     const unsigned n = (unsigned)((2 * box->radius + 1) * (2 * box->radius + 1));
@@ -319,13 +327,13 @@ static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box 
     const int row_samples = args.p.width * CHANNELS;
     args.samples = (PREFIX_TILE - (2 * box->radius + 1) * CHANNELS - STRIP_CHUNK) / 16 * 16;
     const int across = ceil_div(row_samples, args.samples);
-    const int sums_bytes = PREFIX_WARPS * PREFIX_TILE * (int)sizeof(unsigned);
+    const int sums_bytes = prefix_sums_bytes(ROWS);
     unsigned resident = 0;
     cudaError_t status = cudaFuncSetAttribute(
-        box_prefix_kernel<CHANNELS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+        box_prefix_kernel<CHANNELS, ROWS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
         sums_bytes + prefix_table_bytes(PREFIX_LINES, GF_BOX_PREFIX_MAX));
     if (status == cudaSuccess)
-        status = resident_blocks((const void *)box_prefix_kernel<CHANNELS>, PREFIX_THREADS,
+        status = resident_blocks((const void *)box_prefix_kernel<CHANNELS, ROWS>, PREFIX_THREADS,
                                  (size_t)sums_bytes + 2048, 1u << 30, &resident);
     if (status != cudaSuccess)
         return status;
@@ -333,16 +341,29 @@ static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box 
     args.lines = min(max(ceil_div(args.p.rows, strips), 2 * PREFIX_WARPS), (int)PREFIX_LINES);
     const int table = prefix_table_bytes(args.lines, args.radius);
     const int blocks = tile_blocks(row_samples, args.p.rows, args.samples, args.lines);
-    box_prefix_kernel<CHANNELS>
+    box_prefix_kernel<CHANNELS, ROWS>
         <<<blocks, PREFIX_THREADS, sums_bytes + table, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
+}
+
+template <int ROWS>
+static int launch_prefix_rows(const struct gf_launch *launch, const struct gf_box *box)
+{
+    return launch->in.format.channels == 1 ? launch_prefix_as<1, ROWS>(launch, box)
+                                           : launch_prefix_as<3, ROWS>(launch, box);
 }
 
 /* Launches the kernel for pictures and radii that gf_box_prefix() accepts. */
 static int launch_prefix(const struct gf_launch *launch, const struct gf_box *box)
 {
-    return launch->in.format.channels == 1 ? launch_prefix_as<1>(launch, box)
-                                           : launch_prefix_as<3>(launch, box);
+    int most = 0;
+    const cudaError_t status = shared_most(&most);
+    if (status != cudaSuccess)
+        return status;
+    return most >= prefix_sums_bytes(PREFIX_WARPS) +
+                       prefix_table_bytes(PREFIX_LINES, GF_BOX_PREFIX_MAX)
+               ? launch_prefix_rows<PREFIX_WARPS>(launch, box)
+               : launch_prefix_rows<PREFIX_FEW>(launch, box);
 }
 
 #endif
