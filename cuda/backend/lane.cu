@@ -150,6 +150,11 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
     struct gf_view pictures[GF_STAGE_PICTURES_MAX];
     const struct gf_launch launch = launch_of(lane, stage, constants, in, out, scratch, pictures);
     const cudaError_t code = (cudaError_t)gf_stage_launcher(stage)(&launch);
+    if (code == cudaErrorNotSupported && stage->variant)
+        return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                       "variant=%s needs more shared memory for this stage than cuda:%d, %s, has",
+                       stage->variant->name, device_of(lane),
+                       backend_of(lane->backend)->device->name);
     return code == cudaSuccess ? GF_OK
                                : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
 }

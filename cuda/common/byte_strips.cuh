@@ -332,14 +332,20 @@ static cudaError_t map_views(const struct gf_launch *launch, struct strip_maps *
 }
 
 /* Sets the arguments that depend on the shape, and launches kernel(maps, args) so that each
- * multiprocessor holds `each` blocks. */
+ * multiprocessor holds `each` blocks. Returns cudaErrorNotSupported if a block of the device has
+ * too little shared memory. */
 template <class Shape, class State, class Args>
 static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_maps, Args), int each,
                          Args &args)
 {
     const int shared = (int)sizeof(strip_shared<Shape, State>);
     struct strip_maps maps = {};
-    cudaError_t status = map_views<Shape, State>(launch, &maps);
+    int most = 0;
+    cudaError_t status = shared_most(&most);
+    if (status == cudaSuccess && shared > most)
+        return cudaErrorNotSupported;
+    if (status == cudaSuccess)
+        status = map_views<Shape, State>(launch, &maps);
     if (status == cudaSuccess)
         status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     int device = 0, multiprocessors = 0;
