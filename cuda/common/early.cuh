@@ -8,6 +8,7 @@
 #ifndef GF_CUDA_COMMON_EARLY_CUH
 #define GF_CUDA_COMMON_EARLY_CUH
 
+#include <atomic>
 #include <cuda_runtime.h>
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -32,16 +33,38 @@ static __device__ __forceinline__ void early_wait(void)
 #endif
 }
 
-/* Launches the kernel, on devices that can do so before the previous kernel has ended. */
+/* Finds out whether the kernels that the device runs call early_wait(). Code for an older
+ * architecture, which the driver compiles from PTX, does not, and must not start early. All kernels
+ * are built for the same architectures, so that one kernel of each file tells. */
+static inline cudaError_t starts_early(const void *kernel, bool *early)
+{
+    enum { DEVICES = 64, NO = 1, YES = 2 };
+    static std::atomic<unsigned char> known[DEVICES];
+    int device = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status != cudaSuccess)
+        return status;
+    unsigned char answer = known[device % DEVICES].load(std::memory_order_relaxed);
+    if (!answer) {
+        struct cudaFuncAttributes code = {};
+        status = cudaFuncGetAttributes(&code, kernel);
+        if (status != cudaSuccess)
+            return status;
+        answer = code.ptxVersion >= 90 ? YES : NO;
+        known[device % DEVICES].store(answer, std::memory_order_relaxed);
+    }
+    *early = answer == YES;
+    return cudaSuccess;
+}
+
+/* Launches the kernel, where it can before the previous kernel has ended. */
 template <class... Parameters, class... Arguments>
 static cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int threads,
                                 size_t shared_bytes, cudaStream_t stream,
                                 const Arguments &...arguments)
 {
-    int device = 0, major = 0;
-    cudaError_t status = cudaGetDevice(&device);
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    bool is_early = false;
+    const cudaError_t status = starts_early((const void *)kernel, &is_early);
     if (status != cudaSuccess)
         return status;
     cudaLaunchAttribute early[1] = {};
@@ -53,7 +76,7 @@ static cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int 
     config.dynamicSmemBytes = shared_bytes;
     config.stream = stream;
     config.attrs = early;
-    config.numAttrs = major >= 9 ? 1 : 0;
+    config.numAttrs = is_early ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
 }
 
