@@ -360,7 +360,8 @@ static inline const char *write_pam(const char *path, struct gf_format format, u
     return path;
 }
 
-/* `count`, or `small` where GF_TEST_SMALL is set: on a device that is emulated, which is slow. */
+/* `count`, or `small` where GF_TEST_SMALL is set: on an emulated device or processor, which is
+ * slow. */
 static inline int unless_small(int count, int small)
 {
     return getenv("GF_TEST_SMALL") ? small : count;
