@@ -268,7 +268,11 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     const cudaError_t status = resident_blocks(kernel, TABLE_THREADS, 0, needed, &blocks);
     if (status != cudaSuccess)
         return status;
-    const unsigned worth = blocks_for(needed, TABLES == 1 ? TABLE_ITEMS : TABLES_ITEMS * TABLES);
+    /* The blocks of a small picture run all at once, and it takes least where each thread has one
+     * item. */
+    const unsigned worth =
+        needed == blocks ? needed
+                         : blocks_for(needed, TABLES == 1 ? TABLE_ITEMS : TABLES_ITEMS * TABLES);
     /* Only whole waves are started, because most of the GPU would be idle in a last wave of few
      * blocks. */
     const unsigned waves = blocks ? (worth + blocks / 2) / blocks : 0;
