@@ -83,14 +83,17 @@ static void check_chain(const char *chain, void *context)
     int *const checked = context, before = *checked;
     chain = with_few_tiles(chain);
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const bool is_large = s + 1 == sizeof sizes / sizeof *sizes;
         for (int kind = 0; kind < 8; kind++) {
             struct gf_format format = sizes[s], out;
+            if (is_large)
+                format.height = unless_small(format.height, 20);
             format.channels = kind % 4 + 1;
             format.bits = kind < 4 ? 8 : 16;
             if (!chain_format(chain, format, 1, &out))
                 continue;
             struct gf_image input = picture_random(format, 0, 7 * s + (uint64_t)kind);
-            const size_t step = s + 1 < sizeof sizes / sizeof *sizes ? 3 : 1;
+            const size_t step = (size_t)(is_large ? unless_small(1, 3) : 3);
             check_ways(chain, &input, ((size_t)before + s + (size_t)kind) % step, step);
             picture_free(&input);
             ++*checked;
@@ -491,7 +494,7 @@ static void check_one_after_another(const char *chain, void *context)
         const struct gf_format format = format_of(order[i % SIZES].width, order[i % SIZES].height,
                                                   i / SIZES % 4 + 1, i < 4 * SIZES ? 8 : 16);
         struct gf_format shape;
-        if (!chain_format(chain, format, 1, &shape))
+        if (i / SIZES % unless_small(1, 3) || !chain_format(chain, format, 1, &shape))
             continue;
         struct gf_image input = picture_random(format, 0, (uint64_t)i);
         struct gf_image expected = options.device == GF_DEVICE_CPU && !looks_first(chain)
