@@ -341,6 +341,18 @@ static enum gf_status check_lossless(const struct gf_output *output,
     return GF_OK;
 }
 
+/* Makes EXIF state the density if the file type has no other place for it. */
+static enum gf_status put_density_in_exif(struct gf_metadata *kept, const struct gf_file_type *type,
+                                          const struct gf_options *options, struct gf_error *error)
+{
+    const bool wanted = gf_metadata_kinds(kept) & GF_KIND_DENSITY && type->keeps & GF_KIND_EXIF &&
+                        !(type->keeps & GF_KIND_DENSITY) && !gf_strips(options, GF_METADATA_EXIF);
+    if (!wanted || gf_exif_add_density(&kept->exif, kept->density_x, kept->density_y))
+        return GF_OK;
+    gf_metadata_free(kept);
+    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,
@@ -369,6 +381,8 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         gf_metadata_free(&kept);
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
+    if (!status)
+        status = put_density_in_exif(&kept, type, options, error);
     if (status)
         return status;
     const bool fitted = gf_options_fit(options);

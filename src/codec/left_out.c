@@ -31,6 +31,8 @@ static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_meta
         lost &= ~(unsigned)GF_KIND_ORIENTATION;
     if (options->stripped && !kept->exif.size && type->keeps & GF_KIND_EXIF)
         lost &= ~(unsigned)GF_KIND_EXIF;
+    if (type->keeps & GF_KIND_EXIF && gf_exif_has_density(&kept->exif))
+        lost &= ~(unsigned)GF_KIND_DENSITY;
     return lost & ~gf_kinds_unwanted(options);
 }
 

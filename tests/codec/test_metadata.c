@@ -77,7 +77,9 @@ static void check_pair(const struct picture *from, const struct gf_file_type *ty
     const unsigned kept = kinds_of(&back);
     const unsigned had = gf_metadata_kinds(&from->metadata);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        const bool carried = kept & words[i].kind;
+        /* WebP, AVIF and JPEG XL have the density in EXIF. */
+        const bool carried = kept & words[i].kind || (words[i].kind == GF_KIND_DENSITY &&
+                                                      gf_exif_has_density(&back.metadata.exif));
         if (!(had & words[i].kind) || words[i].kind == GF_KIND_ICC)
             continue;
         if (words[i].kind == GF_KIND_ORIENTATION && options->autorotate)

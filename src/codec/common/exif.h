@@ -16,6 +16,9 @@ int gf_exif_orientation(const struct gf_blob *exif);
 /* Sets the orientation in EXIF. If EXIF lacks an orientation an entry is added, and an empty block
  * becomes EXIF, unless the orientation is 1. Returns false when out of memory. */
 bool gf_exif_set_orientation(struct gf_blob *exif, int orientation);
+/* Adds a density in pixels per metre to EXIF that states none; an empty block becomes EXIF. Returns
+ * false when out of memory. */
+bool gf_exif_add_density(struct gf_blob *exif, double x, double y);
 /* Changes the picture's size in pixels if EXIF states one. */
 void gf_exif_set_size(struct gf_blob *exif, int width, int height);
 /* Makes EXIF say that the colours are sRGB if it says which they are. */

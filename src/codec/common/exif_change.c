@@ -5,37 +5,60 @@
 #include "codec/common/exif_directory.h"
 #include "codec/common/metadata.h"
 
-/* Appends a copy of the first directory with an entry for the orientation. */
-static bool add_orientation(struct gf_blob *exif, int orientation)
+/* An entry that is added to the first directory. */
+struct new_entry {
+    uint32_t tag, type, value; /* value: one number, or the offset of a fraction */
+};
+
+static void put_entry(struct gf_blob *exif, size_t at, const struct new_entry *entry)
+{
+    tiff_put(exif, at, 2, entry->tag);
+    tiff_put(exif, at + 2, 2, entry->type);
+    tiff_put(exif, at + 4, 4, 1);
+    tiff_put(exif, at + 8, 4, 0);
+    tiff_put(exif, at + 8, entry->type == TIFF_SHORT ? 2 : 4, entry->value);
+}
+
+/* Makes an empty block EXIF, and appends `bytes` zeros. Returns false when out of memory. */
+static bool append(struct gf_blob *exif, size_t bytes)
 {
     static const unsigned char empty[TIFF_HEADER] = {'M', 'M', 0, 42};
-    struct directory old = {0};
     if (!gf_exif_begins(exif->data, exif->size) && !gf_blob_set(exif, empty, sizeof empty))
         return false;
-    (void)first_directory(exif, &old);
-    const size_t begin = exif->size + exif->size % 2;
-    const size_t size = begin + 2 + (old.count + 1) * TIFF_ENTRY + 4;
+    const size_t size = exif->size + exif->size % 2 + bytes;
     unsigned char *const grown = realloc(exif->data, size);
     if (!grown)
         return false;
-    memset(grown + exif->size, 0, size - exif->size);
-    *exif = (struct gf_blob){grown, size};
-    size_t from = 0, to = begin + 2;
-    for (; from < old.count; from++, to += TIFF_ENTRY) { /* entries are in the order of their
-                                                          * tags */
-        if (tiff_get(exif, old.first + from * TIFF_ENTRY, 2) >= TAG_ORIENTATION)
-            break;
-        memcpy(grown + to, grown + old.first + from * TIFF_ENTRY, TIFF_ENTRY);
+    exif->data = grown;
+    memset(exif->data + exif->size, 0, size - exif->size);
+    exif->size = size;
+    return true;
+}
+
+/* Appends a copy of the first directory with more entries, which are in the order of their tags.
+ * The directory has none of these tags yet. */
+static bool add_entries(struct gf_blob *exif, const struct new_entry *entry, size_t count)
+{
+    struct directory old = {0};
+    if (exif->size)
+        (void)first_directory(exif, &old);
+    const size_t bytes = 2 + (old.count + count) * TIFF_ENTRY + 4;
+    if (!append(exif, bytes))
+        return false;
+    const size_t begin = exif->size - bytes;
+    size_t from = 0, taken = 0, to = begin + 2;
+    for (; from < old.count || taken < count; to += TIFF_ENTRY) {
+        const size_t next = old.first + from * TIFF_ENTRY;
+        if (taken < count && (from == old.count || tiff_get(exif, next, 2) >= entry[taken].tag)) {
+            put_entry(exif, to, &entry[taken++]);
+            continue;
+        }
+        memcpy(exif->data + to, exif->data + next, TIFF_ENTRY);
+        from++;
     }
-    memcpy(grown + to + TIFF_ENTRY, grown + old.first + from * TIFF_ENTRY,
-           (old.count - from) * TIFF_ENTRY);
-    tiff_put(exif, to, 2, TAG_ORIENTATION);
-    tiff_put(exif, to + 2, 2, TIFF_SHORT);
-    tiff_put(exif, to + 4, 4, 1);
-    tiff_put(exif, to + 8, 2, (uint32_t)orientation);
-    tiff_put(exif, begin, 2, (uint32_t)old.count + 1);
+    tiff_put(exif, begin, 2, (uint32_t)(old.count + count));
     if (old.next)
-        tiff_put(exif, size - 4, 4, tiff_get(exif, old.next, 4));
+        tiff_put(exif, exif->size - 4, 4, tiff_get(exif, old.next, 4));
     tiff_put(exif, 4, 4, (uint32_t)begin);
     return true;
 }
@@ -43,10 +66,28 @@ static bool add_orientation(struct gf_blob *exif, int orientation)
 bool gf_exif_set_orientation(struct gf_blob *exif, int orientation)
 {
     int bytes;
+    const struct new_entry entry = {TAG_ORIENTATION, TIFF_SHORT, (uint32_t)orientation};
     const size_t at = find_orientation(exif, &bytes);
     if (at)
         tiff_put(exif, at, bytes, (uint32_t)orientation);
-    return at || orientation == 1 || add_orientation(exif, orientation);
+    return at || orientation == 1 || add_entries(exif, &entry, 1);
+}
+
+bool gf_exif_add_density(struct gf_blob *exif, double x, double y)
+{
+    enum { FRACTION = 8, PARTS = 1000, INCHES = 2 };
+    if (!append(exif, 2 * FRACTION))
+        return false;
+    const size_t at = exif->size - 2 * FRACTION;
+    const struct new_entry entries[] = {{TAG_X_RESOLUTION, TIFF_RATIONAL, (uint32_t)at},
+                                        {TAG_Y_RESOLUTION, TIFF_RATIONAL, (uint32_t)at + FRACTION},
+                                        {TAG_RESOLUTION_UNIT, TIFF_SHORT, INCHES}};
+    for (int i = 0; i < 2; i++) {
+        const double dots = (i ? y : x) * 0.0254 * PARTS + 0.5;
+        tiff_put(exif, at + (size_t)i * FRACTION, 4, dots < UINT32_MAX ? (uint32_t)dots : 0);
+        tiff_put(exif, at + (size_t)i * FRACTION + 4, 4, PARTS);
+    }
+    return add_entries(exif, entries, sizeof entries / sizeof *entries);
 }
 
 /* Sets a number. If it is too large for its type, the type becomes LONG, for which every entry has

@@ -50,6 +50,14 @@ bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, s
     return true;
 }
 
+struct gf_blob gf_iptc_records(const struct gf_blob *iptc)
+{
+    if (iptc->size < RESOURCE_HEAD)
+        return (struct gf_blob){0};
+    const size_t stated = gf_get_be(iptc->data + 8, 4), room = iptc->size - RESOURCE_HEAD;
+    return (struct gf_blob){iptc->data + RESOURCE_HEAD, stated < room ? stated : room};
+}
+
 void gf_iptc_remove(struct gf_blob *iptc, int first, int last)
 {
     enum { HEAD = 5, RECORD = 2 };

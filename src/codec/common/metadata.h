@@ -96,6 +96,9 @@ static inline uint32_t gf_get_be(const unsigned char *at, int bytes)
 /* Adds IPTC from Photoshop's resources, or from IPTC records alone. False when out of memory. */
 bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size);
 
+/* Returns the IPTC records without the Photoshop resource around them; the bytes belong to `iptc`.
+ */
+struct gf_blob gf_iptc_records(const struct gf_blob *iptc);
 /* Removes the datasets first..last of record 2 from IPTC (IIM 4.2). Damaged records are removed
  * together with all later records, since such a dataset might be there. */
 void gf_iptc_remove(struct gf_blob *iptc, int first, int last);

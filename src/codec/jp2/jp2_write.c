@@ -194,7 +194,8 @@ static unsigned char *put_boxes(unsigned char *at, const struct gf_whole_sink *s
     put_head(outer, (size_t)(at - outer), "jp2h");
     at = put_block(at, GF_JP2_UUID_EXIF, &metadata->exif);
     at = put_block(at, GF_JP2_UUID_XMP, &metadata->xmp);
-    at = put_block(at, GF_JP2_UUID_IPTC, &metadata->iptc);
+    const struct gf_blob records = gf_iptc_records(&metadata->iptc);
+    at = put_block(at, GF_JP2_UUID_IPTC, &records);
     return put_head(at, 0, "jp2c");
 }
 

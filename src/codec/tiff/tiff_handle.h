@@ -19,7 +19,7 @@
     CALL(TIFFReadDirectory) CALL(TIFFSetDirectory) CALL(TIFFSetSubDirectory) CALL(TIFFNumberOfDirectories) CALL(TIFFIsTiled) CALL(TIFFTileSize64) \
     CALL(TIFFScanlineSize64) CALL(TIFFTileRowSize64) CALL(TIFFReadScanline) \
     CALL(TIFFReadEncodedTile) CALL(TIFFComputeTile) CALL(TIFFComputeStrip) \
-    CALL(TIFFNumberOfStrips) CALL(TIFFGetVersion) CALL(TIFFIsCODECConfigured) CALL(TIFFFindCODEC) CALL(TIFFGetStrileByteCount) \
+    CALL(TIFFNumberOfStrips) CALL(TIFFGetVersion) CALL(TIFFFieldWithTag) CALL(TIFFFieldDataType) CALL(TIFFIsCODECConfigured) CALL(TIFFFindCODEC) CALL(TIFFGetStrileByteCount) \
     CALL(TIFFGetStrileOffset) CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
     CALL(TIFFWriteRawStrip) CALL(TIFFWriteDirectory) CALL(TIFFCurrentDirOffset) \
     CALL(TIFFIsBigEndian) CALL(TIFFIsBigTIFF) CALL(TIFFSwabArrayOfLong) \

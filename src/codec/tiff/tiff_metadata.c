@@ -129,13 +129,34 @@ static bool set_blob(const struct gf_tiff_handle *handle, uint32_t tag, const st
     return !blob->size || gf_tiff.TIFFSetField(handle->tiff, tag, (uint32_t)blob->size, blob->data);
 }
 
+/* Sets the tag of IPTC. A libtiff before 4.5 takes its bytes as numbers of 4 bytes. */
+static bool set_iptc(const struct gf_tiff_handle *handle, const struct gf_blob *iptc)
+{
+    const struct gf_blob records = gf_iptc_records(iptc);
+    const TIFFField *const field = gf_tiff.TIFFFieldWithTag(handle->tiff, TIFFTAG_RICHTIFFIPTC);
+    const bool numbers = field && gf_tiff.TIFFFieldDataType(field) == TIFF_LONG;
+    const uint32_t count = (uint32_t)(numbers ? (records.size + 3) / 4 : records.size);
+    void *const padded = records.size ? calloc(records.size + 3, 1) : NULL;
+    if (padded)
+        memcpy(padded, records.data, records.size);
+    const bool done =
+        !records.size ||
+        (padded && gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_RICHTIFFIPTC, count, padded));
+    free(padded);
+    return done;
+}
+
 static bool set_density(const struct gf_tiff_handle *handle, const struct gf_metadata *metadata)
 {
-    if (!(metadata->density_x > 0 && metadata->density_y > 0))
+    const bool own = metadata->density_x > 0 && metadata->density_y > 0;
+    const struct gf_exif_facts exif = gf_exif_read(&metadata->exif);
+    const double x = own ? metadata->density_x : exif.density_x,
+                 y = own ? metadata->density_y : exif.density_y;
+    if (!(x > 0 && y > 0))
         return true;
     return gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH) &&
-           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_XRESOLUTION, metadata->density_x * inch) &&
-           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YRESOLUTION, metadata->density_y * inch);
+           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_XRESOLUTION, x * inch) &&
+           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YRESOLUTION, y * inch);
 }
 
 /* Sets the tags of texts. Only the first text for each tag is kept; a comment counts as a
@@ -178,8 +199,7 @@ enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
     const bool done =
         set_density(handle, metadata) && set_texts(handle, metadata, options) &&
         write_exif(handle, metadata) && set_blob(handle, TIFFTAG_ICCPROFILE, &metadata->icc) &&
-        set_blob(handle, TIFFTAG_XMLPACKET, &metadata->xmp) &&
-        set_blob(handle, TIFFTAG_PHOTOSHOP, &metadata->iptc) &&
+        set_blob(handle, TIFFTAG_XMLPACKET, &metadata->xmp) && set_iptc(handle, &metadata->iptc) &&
         gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_ORIENTATION, metadata->orientation);
     return done ? GF_OK : gf_tiff_fail(handle, -1, 0, error);
 }

@@ -1,0 +1,58 @@
+# What pictures say about themselves, from each format to each other.
+formats=
+for format in png jpg webp tif avif jxl jp2; do
+    gpufilter -q -i in.png -o "said.$format" 2>stderr && formats="$formats $format"
+done
+
+# outputs NAME: the options for an output of each format.
+outputs()
+{
+    for format in $formats; do
+        echo "-o $1$format.$format"
+    done
+}
+
+begin "--no-autorotate keeps the pixels and the orientation from each format to each other"
+{
+    head -c 2 in.jpg
+    printf '\377\341\000\042Exif\000\000MM\000\052\000\000\000\010\000\001\001\022\000\003\000\000\000\001\000\006\000\000\000\000\000\000'
+    tail -c +3 in.jpg
+} >turned.jpg
+for from in $formats; do
+    run 0 gpufilter -q --no-autorotate -i turned.jpg -o "turned.$from"
+    # shellcheck disable=SC2046 # an output for each format
+    run 0 gpufilter -q --no-autorotate -i "turned.$from" $(outputs "$from-to-")
+    run 0 gpufilter -q -i "turned.$from" -o "upright-$from.png"
+done
+gpufilter --info=json turned.* ./*-to-* | grep -v '"width":77,"height":55,.*"orientation":6,' >lost
+[ ! -s lost ] || problem "not as they were stored: $(cat lost)"
+gpufilter --info=json upright-* | grep -v '"width":55,"height":77,.*"orientation":1,' >lost
+[ ! -s lost ] || problem "not upright: $(cat lost)"
+
+begin "exiftool finds EXIF, XMP and IPTC from each format in each other that holds them"
+if ! command -v exiftool >/dev/null; then
+    lacking="exiftool is not here"
+else
+    exiftool -q -q -m -overwrite_original -Make=Canon -Model='EOS R5' -Artist=Ann -Copyright='(c) Ann' -ImageDescription='A harbour' \
+        -DateTimeOriginal='2024:05:01 12:30:00' -ExposureTime=1/250 -FNumber=2.8 -LensModel='RF24-70' -UserComment=hello \
+        -GPSLatitude=48.5 -GPSLatitudeRef=N -GPSAltitude=300 -EXIF:XResolution=300 -EXIF:YResolution=300 -EXIF:ResolutionUnit=inches \
+        -XMP-dc:Title=Boats -XMP-dc:Subject=sea -XMP-dc:Subject=dusk -XMP-dc:Rights=Ann -XMP-xmp:Rating=4 \
+        -IPTC:Keywords=sea -IPTC:Keywords=dusk -IPTC:City=Ulm -IPTC:Caption-Abstract='A harbour' said.*
+    for from in $formats; do
+        # shellcheck disable=SC2046 # an output for each format
+        run 0 gpufilter -q -i "said.$from" $(outputs "$from-in-")
+    done
+    # shellcheck disable=SC2016
+    exiftool -q -m -n -f -p '$EXIF:Make|$Model|$EXIF:Artist|$EXIF:Copyright|$EXIF:ImageDescription|$DateTimeOriginal|$ExposureTime|$FNumber|$LensModel|$UserComment|$EXIF:GPSLatitude|$GPSLatitudeRef|$EXIF:GPSAltitude|$XMP:Title|$XMP:Subject|$XMP:Rights|$XMP:Rating|$filename' ./*-in-* >found
+    grep -v '^Canon|EOS R5|Ann|(c) Ann|A harbour|2024:05:01 12:30:00|0.004|2.8|RF24-70|hello|48.5|N|300|Boats|sea, dusk|Ann|4|' found >lost
+    [ -s found ] && [ ! -s lost ] || problem "lost: $(cat lost)"
+    # shellcheck disable=SC2016
+    exiftool -q -m -f -p '$IPTC:Keywords|$IPTC:City|$IPTC:Caption-Abstract|$filename' ./png-in-* ./jpg-in-* ./tif-in-* ./jp2-in-* |
+        grep -v '|[a-z0-9]*-in-[a-z0-9]*\.\(webp\|avif\|jxl\)$' >found
+    grep -v '^sea, dusk|Ulm|A harbour|' found >lost
+    [ -s found ] && [ ! -s lost ] || problem "IPTC is lost: $(cat lost)"
+    # shellcheck disable=SC2016
+    exiftool -q -m -f -p '$IFD0:XResolution|$filename' ./*-in-*.webp ./*-in-*.tif ./*-in-*.avif ./*-in-*.jxl >found
+    grep -v '^300|' found >lost
+    [ ! -s lost ] || problem "the density is lost: $(cat lost)"
+fi
