@@ -169,11 +169,15 @@ static __device__ __forceinline__ uint32_t encoded(const struct icc_args &args, 
 }
 
 /* Applies the curve that follows the interpolation. */
-template <class SAMPLE>
-static __device__ __forceinline__ SAMPLE curved(const struct icc_args &args, uint32_t v, unsigned c)
+static __device__ __forceinline__ uint32_t curved(const struct icc_args &args, uint32_t v,
+                                                  unsigned c)
 {
-    if (args.t.out_at)
-        v = __ldg((const uint16_t *)(args.block + args.t.out_at) + 65536 * c + v);
+    return args.t.out_at ? __ldg((const uint16_t *)(args.block + args.t.out_at) + 65536 * c + v)
+                         : v;
+}
+
+template <class SAMPLE> static __device__ __forceinline__ SAMPLE in_bits(uint32_t v)
+{
     return (SAMPLE)(sizeof(SAMPLE) == 1 ? gf_icc_narrow(v) : v);
 }
 
@@ -193,13 +197,30 @@ static __device__ __forceinline__ void convert_grid(const struct icc_args &args,
     if (first)
         outer = place_of(args, in[0], 0);
     node += outer.node * cube;
-    for (int c = 0; c < args.t.outputs; c++) {
+    const bool is_lab = args.t.encode_at && args.t.lab_scale[0] > 0;
+    uint32_t lab[3];
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        if (c >= args.t.outputs)
+            break;
         uint32_t v = gf_icc_interpolated(&corners, node + c);
         if (first)
             v = gf_icc_mixed(v, gf_icc_interpolated(&corners, node + cube + c), outer.part);
-        out[c] = args.t.encode_at ? (SAMPLE)encoded<SAMPLE>(args, gf_icc_node_light(v), (unsigned)c)
-                                  : curved<SAMPLE>(args, v, (unsigned)c);
+        v = curved(args, v, (unsigned)c);
+        if (is_lab && c < 3)
+            lab[c] = v;
+        else
+            out[c] = args.t.encode_at
+                         ? (SAMPLE)encoded<SAMPLE>(args, gf_icc_node_light(v), (unsigned)c)
+                         : in_bits<SAMPLE>(v);
     }
+    if (!is_lab)
+        return;
+    float light[3];
+    gf_icc_lab_light(&args.t, lab, light);
+#pragma unroll
+    for (unsigned c = 0; c < 3; c++)
+        out[c] = (SAMPLE)encoded<SAMPLE>(args, light[c], c);
 }
 
 template <class SAMPLE>
@@ -215,7 +236,8 @@ static __device__ __forceinline__ void convert_lab(const struct icc_args &args, 
     gf_icc_lab_places(&args.t, (const float *)(args.block + args.t.root_at),
                       (const uint16_t *)(args.block + args.t.curve_at), v[0], v[1], v[2], place);
     for (unsigned c = 0; c < (unsigned)args.t.outputs; c++)
-        out[c] = curved<SAMPLE>(args, gf_icc_trilinear(place, node + c, (uint32_t)args.t.grid), c);
+        out[c] = in_bits<SAMPLE>(
+            curved(args, gf_icc_trilinear(place, node + c, (uint32_t)args.t.grid), c));
 }
 
 template <class SAMPLE>

@@ -67,6 +67,8 @@ static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
     if (!status && !made && !link)
         status = gf_icc_make_lab(b, &made, error);
     if (!status && !made && !link)
+        status = gf_icc_make_from_lab(b, &made, error);
+    if (!status && !made && !link)
         status = gf_icc_make_light_grid(b, &made, error);
     return status || made ? status : gf_icc_make_grid(b, error);
 }

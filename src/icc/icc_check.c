@@ -63,7 +63,8 @@ static bool is_grid(const struct gf_icc_transform *t)
         return false;
     for (int i = 0; i < t->inputs; i++)
         nodes *= (size_t)t->grid;
-    if (!is_inside(t, t->node_at, nodes) || !has_curves(t, t->out_at, t->outputs))
+    if (!is_inside(t, t->node_at, nodes) || !has_curves(t, t->out_at, t->outputs) ||
+        (t->out_at && t->outputs < 3))
         return false;
     if (t->kind == GF_ICC_LAB)
         return t->inputs == 3 && !t->encode_at && has_curves(t, t->curve_at, 3) &&

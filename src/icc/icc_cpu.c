@@ -181,52 +181,81 @@ place_of(const struct gf_icc_transform *t, const void *in, int index, int channe
 
 /* Applies the curves that follow the interpolation. */
 static inline __attribute__((always_inline)) quad_of_sums curved(const struct gf_icc_transform *t,
-                                                                 quad_of_sums v)
+                                                                 quad_of_sums v, int outputs)
 {
     const uint16_t *const out = gf_icc_block(t, t->out_at);
-    for (int c = 0; t->out_at && c < t->outputs; c++)
-        v[c] = out[65536 * c + (int)v[c]];
+    if (t->out_at)
+        v = (quad_of_sums){out[v[0]], out[65536 + v[1]], out[2 * 65536 + v[2]],
+                           outputs == 4 ? out[3 * 65536 + v[3]] : 0};
     return v;
 }
 
-/* Stores a pixel of the result. `v` is the result in 0..65535 or, if curves follow, linear
- * light. */
-static inline __attribute__((always_inline)) void store_8(const struct gf_icc_transform *t,
-                                                          quad_of_sums v, unsigned char *out)
+/* Computes gf_icc_lab_light(), without its limits, for all channels. */
+static inline __attribute__((always_inline)) quad lab_light(const struct gf_icc_transform *t,
+                                                            quad_of_sums v)
 {
-    v = curved(t, v);
+    const float y = ((float)(int32_t)v[0] * t->lab_scale[0] + 16.0f) * (1.0f / 116.0f);
+    const float a = (float)(int32_t)v[1] * t->lab_scale[1] - 128.0f,
+                b = (float)(int32_t)v[2] * t->lab_scale[1] - 128.0f;
+    const quad root = {y + a * (1.0f / 500.0f), y, y - b * (1.0f / 200.0f), 0};
+    const quad_of_int above = root > 24.0f / 116.0f;
+    const quad line = (root - 16.0f / 116.0f) * (108.0f / 841.0f);
+    const quad xyz =
+        (quad)(((quad_of_int)(root * root * root) & above) | ((quad_of_int)line & ~above));
+    return ((xyz[0] * load(t->column[0]) + xyz[1] * load(t->column[1])) +
+            xyz[2] * load(t->column[2])) +
+           load(t->column[3]);
+}
+
+/* Stores a pixel of the result. `v` is the result in 0..65535 or, if curves follow, linear light or
+ * L*a*b*. */
+static inline __attribute__((always_inline)) void
+store_8(const struct gf_icc_transform *t, quad_of_sums v, unsigned char *out, int outputs)
+{
+    v = curved(t, v, outputs);
     if (!t->encode_at) {
         v = (v * 65281u + 8388608u) >> 24; /* like gf_icc_narrow() */
-        for (int c = 0; c < t->outputs; c++)
+        for (int c = 0; c < outputs; c++)
             out[c] = (unsigned char)v[c];
         return;
     }
     const unsigned char *const encode = gf_icc_block(t, t->encode_at);
     const unsigned step = t->encode_step;
+    if (t->lab_scale[0] > 0) {
+        const quad_of_int at = encode_index_8(lab_light(t, v));
+        for (int c = 0; c < 3; c++)
+            out[c] = encode[(unsigned)c * step + (unsigned)at[c]];
+        return;
+    }
     /* This is gf_icc_node_light() for four channels. */
     const quad light = __builtin_convertvector((quad_of_int)v, quad) * (1.5f / 65535.0f) - 0.25f;
     const quad_of_int at = encode_index_8(light);
-    for (int c = 0; c < t->outputs; c++)
+    for (int c = 0; c < outputs; c++)
         out[c] = encode[(unsigned)c * step + (unsigned)at[c]];
 }
 
-static inline __attribute__((always_inline)) void store_16(const struct gf_icc_transform *t,
-                                                           quad_of_sums v, uint16_t *out)
+static inline __attribute__((always_inline)) void
+store_16(const struct gf_icc_transform *t, quad_of_sums v, uint16_t *out, int outputs)
 {
-    v = curved(t, v);
-    for (int c = 0; c < t->outputs; c++) {
+    v = curved(t, v, outputs);
+    const bool is_lab = t->encode_at && t->lab_scale[0] > 0;
+    float light[3];
+    if (is_lab)
+        gf_icc_lab_light(t, (const uint32_t[]){v[0], v[1], v[2]}, light);
+    for (int c = 0; c < outputs; c++) {
         const float *const encode = gf_icc_block(t, t->encode_at + (unsigned)c * t->encode_step);
         out[c] =
-            (uint16_t)(t->encode_at ? gf_icc_encode_16(encode, gf_icc_node_light(v[c])) : v[c]);
+            (uint16_t)(t->encode_at
+                           ? gf_icc_encode_16(encode, is_lab ? light[c] : gf_icc_node_light(v[c]))
+                           : v[c]);
     }
 }
 
 /* Converts a row by the grid. `first` is 1 for CMYK, whose first channel is the fourth axis,
  * otherwise 0. */
-static inline __attribute__((always_inline)) void grid_row(const struct gf_icc_transform *t,
-                                                           const void *in, int in_channels,
-                                                           void *out, int out_channels, int width,
-                                                           int first, int bits)
+static inline __attribute__((always_inline)) void
+grid_row(const struct gf_icc_transform *restrict t, const void *in, int in_channels,
+         void *restrict out, int out_channels, int width, int first, int bits)
 {
     const uint32_t grid = (uint32_t)t->grid;
     const size_t cube = (size_t)grid * grid * grid * GF_ICC_NODE;
@@ -247,9 +276,9 @@ static inline __attribute__((always_inline)) void grid_row(const struct gf_icc_t
             v = interpolated(&corners, nodes);
         }
         if (bits == 8)
-            store_8(t, v, (unsigned char *)out + x * out_channels);
+            store_8(t, v, (unsigned char *)out + x * out_channels, t->outputs);
         else
-            store_16(t, v, (uint16_t *)out + x * out_channels);
+            store_16(t, v, (uint16_t *)out + x * out_channels, t->outputs);
     }
 }
 
@@ -268,18 +297,18 @@ GF_TARGET_CLONES static void convert_grid(const struct gf_icc_transform *t, cons
 
 /* ---- L*a*b* and a table of it ---- */
 
-static inline __attribute__((always_inline)) quad_of_sums node_at(const uint16_t *node)
+static inline __attribute__((always_inline)) quad_of_int node_at(const uint16_t *node)
 {
     quad_of_samples samples;
     memcpy(&samples, node, sizeof samples);
-    return __builtin_convertvector(samples, quad_of_sums);
+    return __builtin_convertvector(samples, quad_of_int);
 }
 
 /* Computes gf_icc_mixed() for all channels. */
-static inline __attribute__((always_inline)) quad_of_sums mixed(quad_of_sums low, quad_of_sums high,
-                                                                uint32_t part)
+static inline __attribute__((always_inline)) quad_of_int mixed(quad_of_int low, quad_of_int high,
+                                                               uint32_t part)
 {
-    return (low * (GF_ICC_PART - part) + high * part + GF_ICC_PART / 2) >> PART_BITS;
+    return low + (((high - low) * (int32_t)part + GF_ICC_PART / 2) >> PART_BITS);
 }
 
 /* Computes gf_icc_trilinear() for all channels. */
@@ -288,19 +317,20 @@ trilinear(const struct gf_icc_place place[3], const uint16_t *node, size_t grid)
 {
     const size_t z = GF_ICC_NODE, y = grid * z, x = grid * y;
     const uint16_t *const at = node + place[0].node * x + place[1].node * y + place[2].node * z;
-    quad_of_sums edge[4];
-    for (int i = 0; i < 4; i++) {
-        const uint16_t *const low = at + (i & 2 ? x : 0) + (i & 1 ? y : 0);
-        edge[i] = mixed(node_at(low), node_at(low + z), place[2].part);
+    quad_of_int end[2];
+    for (size_t i = 0; i < 2; i++) {
+        const uint16_t *const from = at + i * z;
+        end[i] =
+            mixed(mixed(node_at(from), node_at(from + x), place[0].part),
+                  mixed(node_at(from + y), node_at(from + x + y), place[0].part), place[1].part);
     }
-    return mixed(mixed(edge[0], edge[1], place[1].part), mixed(edge[2], edge[3], place[1].part),
-                 place[0].part);
+    return (quad_of_sums)mixed(end[0], end[1], place[2].part);
 }
 
-static inline __attribute__((always_inline)) void lab_row(const struct gf_icc_transform *t,
+static inline __attribute__((always_inline)) void lab_row(const struct gf_icc_transform *restrict t,
                                                           const void *in, int in_channels,
-                                                          void *out, int out_channels, int width,
-                                                          int bits)
+                                                          void *restrict out, int out_channels,
+                                                          int width, int outputs, int bits)
 {
     const float *decode[3], *const root = gf_icc_block(t, t->root_at);
     const uint16_t *const nodes = gf_icc_block(t, t->node_at), *const curve =
@@ -316,19 +346,21 @@ static inline __attribute__((always_inline)) void lab_row(const struct gf_icc_tr
         gf_icc_lab_places(t, root, curve, v[0], v[1], v[2], place);
         const quad_of_sums result = trilinear(place, nodes, (size_t)t->grid);
         if (bits == 8)
-            store_8(t, result, (unsigned char *)out + x * out_channels);
+            store_8(t, result, (unsigned char *)out + x * out_channels, outputs);
         else
-            store_16(t, result, (uint16_t *)out + x * out_channels);
+            store_16(t, result, (uint16_t *)out + x * out_channels, outputs);
     }
 }
 
 GF_TARGET_CLONES static void convert_lab(const struct gf_icc_transform *t, const void *in,
                                          int in_channels, void *out, int out_channels, int width)
 {
-    if (t->bits == 8)
-        lab_row(t, in, in_channels, out, out_channels, width, 8);
+    if (t->bits == 16)
+        lab_row(t, in, in_channels, out, out_channels, width, t->outputs, 16);
+    else if (t->outputs == 4)
+        lab_row(t, in, in_channels, out, out_channels, width, 4, 8);
     else
-        lab_row(t, in, in_channels, out, out_channels, width, 16);
+        lab_row(t, in, in_channels, out, out_channels, width, 3, 8);
 }
 
 void gf_icc_convert(const struct gf_icc_transform *t, const void *in, int in_channels, void *out,

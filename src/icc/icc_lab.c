@@ -1,6 +1,6 @@
-/* Makes transforms by a profile's own table and the curves around it: from RGB by L*a*b*, as
- * profiles of printers have it, and device links. Their results are Little CMS's, but for
- * rounding. */
+/* Makes transforms by a profile's own table and the curves around it: from RGB to L*a*b* to
+ * printers, from scanners and printers by L*a*b* to RGB, and device links. Their results are Little
+ * CMS's, but for rounding. */
 #ifdef GF_WITH_LCMS
 #include "icc/icc_tables.h"
 
@@ -49,7 +49,8 @@ static bool read_table(const cmsStage *stage, struct lut *lut)
 static bool read_lut(const cmsPipeline *pipeline, int inputs, int outputs, struct lut *lut)
 {
     *lut = (struct lut){.node = NULL};
-    bool good = pipeline && cmsPipelineInputChannels(pipeline) == (cmsUInt32Number)inputs &&
+    bool good = outputs >= 3 && pipeline &&
+                cmsPipelineInputChannels(pipeline) == (cmsUInt32Number)inputs &&
                 cmsPipelineOutputChannels(pipeline) == (cmsUInt32Number)outputs;
     cmsStage *stage = good ? cmsPipelineGetPtrToFirstStage(pipeline) : NULL;
     for (; good && stage; stage = cmsStageNext(stage)) {
@@ -65,18 +66,34 @@ static bool read_lut(const cmsPipeline *pipeline, int inputs, int outputs, struc
     return good && lut->node;
 }
 
-/* Fills in uint16_t [channels][65536] with the curves one after another. */
+/* The value of the curves one after another. */
+static uint16_t curve_at(const _cmsStageToneCurvesData *const *curves, int count, int c, int v)
+{
+    float value = (float)v / (LEVELS - 1);
+    for (int i = 0; i < count; i++)
+        value = cmsEvalToneCurveFloat(curves[i]->TheCurves[c], value);
+    return (uint16_t)(gf_icc_clamp((double)value) * (LEVELS - 1) + 0.5);
+}
+
+/* Fills in uint16_t [channels][65536]. */
 static void fill_curves(uint16_t *to, const _cmsStageToneCurvesData *const *curves, int count,
                         int channels)
 {
     for (int c = 0; c < channels; c++) {
-        for (int v = 0; v < LEVELS; v++) {
-            float value = (float)v / (LEVELS - 1);
-            for (int i = 0; i < count; i++)
-                value = cmsEvalToneCurveFloat(curves[i]->TheCurves[c], value);
-            *to++ = (uint16_t)(gf_icc_clamp((double)value) * (LEVELS - 1) + 0.5);
-        }
+        for (int v = 0; v < LEVELS; v++)
+            *to++ = curve_at(curves, count, c, v);
     }
+}
+
+/* Whether one of the curves is no straight line. */
+static bool bends(const _cmsStageToneCurvesData *const *curves, int count)
+{
+    bool straight = true;
+    for (int i = 0; i < count; i++) {
+        for (cmsUInt32Number c = 0; c < curves[i]->nCurves; c++)
+            straight &= cmsIsToneCurveLinear(curves[i]->TheCurves[c]) != 0;
+    }
+    return !straight;
 }
 
 /* Reserves memory for the table and the curves. */
@@ -87,8 +104,13 @@ static void reserve_lut(struct gf_icc_transform *head, const struct lut *lut, si
         nodes *= (size_t)lut->points;
     head->grid = lut->points;
     head->node_at = gf_icc_reserve(end, nodes * GF_ICC_NODE * sizeof(uint16_t));
-    head->curve_at = gf_icc_reserve(end, (size_t)head->inputs * LEVELS * sizeof(uint16_t));
-    head->out_at = gf_icc_reserve(end, (size_t)head->outputs * LEVELS * sizeof(uint16_t));
+    if (head->kind == GF_ICC_GRID && head->bits == 8)
+        head->place_at =
+            gf_icc_reserve(end, (size_t)head->inputs * 256 * sizeof(struct gf_icc_place));
+    else if (bends(lut->before, lut->before_count))
+        head->curve_at = gf_icc_reserve(end, (size_t)head->inputs * LEVELS * sizeof(uint16_t));
+    if (bends(lut->after, lut->after_count))
+        head->out_at = gf_icc_reserve(end, (size_t)head->outputs * LEVELS * sizeof(uint16_t));
 }
 
 static void fill_lut(struct gf_icc_transform *t, const struct lut *lut)
@@ -99,8 +121,14 @@ static void fill_lut(struct gf_icc_transform *t, const struct lut *lut)
         values *= (size_t)t->grid;
     for (size_t i = 0; i < values; i++)
         node[i / (size_t)t->outputs * GF_ICC_NODE + i % (size_t)t->outputs] = lut->node[i];
-    fill_curves(gf_icc_inside(t, t->curve_at), lut->before, lut->before_count, t->inputs);
-    fill_curves(gf_icc_inside(t, t->out_at), lut->after, lut->after_count, t->outputs);
+    struct gf_icc_place *const places = gf_icc_inside(t, t->place_at);
+    for (int i = 0; t->place_at && i < 256 * t->inputs; i++)
+        places[i] = gf_icc_place_of(
+            curve_at(lut->before, lut->before_count, i / 256, i % 256 * 257), t->grid);
+    if (t->curve_at)
+        fill_curves(gf_icc_inside(t, t->curve_at), lut->before, lut->before_count, t->inputs);
+    if (t->out_at)
+        fill_curves(gf_icc_inside(t, t->out_at), lut->after, lut->after_count, t->outputs);
 }
 
 /* ---- from RGB by L*a*b* ---- */
@@ -153,30 +181,37 @@ static struct between read_between(const struct gf_icc_making *b)
     return between;
 }
 
-static cmsTagSignature tag_of(const struct gf_icc_making *b)
+static cmsTagSignature tag_of(const struct gf_icc_making *b, cmsHPROFILE profile)
 {
-    static const cmsTagSignature tags[] = {cmsSigBToA0Tag, cmsSigBToA1Tag, cmsSigBToA2Tag,
-                                           cmsSigBToA1Tag};
-    return cmsIsTag(b->to, tags[b->wish->intent]) ? tags[b->wish->intent] : cmsSigBToA0Tag;
+    static const cmsTagSignature tags[2][4] = {
+        {cmsSigAToB0Tag, cmsSigAToB1Tag, cmsSigAToB2Tag, cmsSigAToB1Tag},
+        {cmsSigBToA0Tag, cmsSigBToA1Tag, cmsSigBToA2Tag, cmsSigBToA1Tag}};
+    const cmsTagSignature *const of = tags[profile == b->to];
+    return cmsIsTag(profile, of[b->wish->intent]) ? of[b->wish->intent] : of[0];
 }
 
-/* Fills in the conversion from decoded samples to L*a*b* of 16 bits. In tables of version 2 L* =
- * 100 is 65280. */
+/* Whether the table is one of version 2, where L* = 100 is 65280. */
+static bool is_old(const struct gf_icc_making *b, cmsHPROFILE profile)
+{
+    char type[4] = "";
+    cmsReadRawTag(profile, tag_of(b, profile), type, sizeof type);
+    return !memcmp(type, "mft2", sizeof type);
+}
+
+/* Fills in the conversion from decoded samples to L*a*b* of 16 bits. */
 static void fill_lab(struct gf_icc_making *b, const struct gf_icc_shaper *from)
 {
     const double white[3] = {cmsD50_XYZ()->X, cmsD50_XYZ()->Y, cmsD50_XYZ()->Z};
     const struct between between = read_between(b);
     struct gf_icc_transform *const t = b->transform;
     float *const root = gf_icc_inside(t, t->root_at);
-    char type[4] = "";
-    cmsReadRawTag(b->to, tag_of(b), type, sizeof type);
-    const bool old = !memcmp(type, "mft2", sizeof type);
+    const bool old = is_old(b, b->to);
     t->lab_scale[0] = old ? 652.80f : 655.35f;
     t->lab_scale[1] = old ? 256 : 257;
     for (int c = 0; c < 3; c++) {
         for (int i = 0; i < 3; i++)
-            t->matrix[c][i] = (float)(from->matrix[c][i] / white[c] * between.factor[c] / 2);
-        t->offset[c] = (float)(between.offset[c] / 2);
+            t->column[i][c] = (float)(from->matrix[c][i] / white[c] * between.factor[c] / 2);
+        t->column[3][c] = (float)(between.offset[c] / 2);
     }
     for (int i = 0; i < GF_ICC_ENCODE_SIZE_16; i++) {
         const double light = 2 * gf_icc_light_at(i, 0, GF_ICC_ENCODE_BITS_16),
@@ -197,7 +232,7 @@ enum gf_status gf_icc_make_lab(struct gf_icc_making *b, bool *made, struct gf_er
     *made = false;
     if (b->wish->inputs != 3 || cmsGetPCS(b->to) != cmsSigLabData ||
         !gf_icc_read_shaper(b->from, &from) ||
-        !read_lut(cmsReadTag(b->to, tag_of(b)), 3, outputs, &lut))
+        !read_lut(cmsReadTag(b->to, tag_of(b, b->to)), 3, outputs, &lut))
         return GF_OK;
     gf_icc_reserve(&end, sizeof head);
     const size_t decode = sizeof(float) << head.bits;
@@ -211,6 +246,55 @@ enum gf_status gf_icc_make_lab(struct gf_icc_making *b, bool *made, struct gf_er
     fill_lut(b->transform, &lut);
     fill_lab(b, &from);
     *made = gf_icc_agrees(b, 1);
+    return GF_OK;
+}
+
+/* ---- by L*a*b* to RGB ---- */
+
+/* Fills in the conversion from L*a*b* to light of the result. */
+static bool fill_light(struct gf_icc_making *b, struct gf_icc_shaper *to)
+{
+    const struct between between = read_between(b);
+    struct gf_icc_transform *const t = b->transform;
+    const bool old = is_old(b, b->from);
+    double white[3][3] = {
+        {cmsD50_XYZ()->X, 0, 0}, {0, cmsD50_XYZ()->Y, 0}, {0, 0, cmsD50_XYZ()->Z}};
+    float matrix[3][3];
+    if (!gf_icc_join_matrices(to->matrix, white, matrix))
+        return false;
+    t->lab_scale[0] = old ? 1 / 652.80f : 1 / 655.35f;
+    t->lab_scale[1] = old ? 1 / 256.0f : 1 / 257.0f;
+    for (int c = 0; c < 3; c++) {
+        for (int i = 0; i < 3; i++) {
+            t->column[i][c] = matrix[c][i] * (float)between.factor[i];
+            t->column[3][c] += matrix[c][i] * (float)between.offset[i];
+        }
+    }
+    return true;
+}
+
+enum gf_status gf_icc_make_from_lab(struct gf_icc_making *b, bool *made, struct gf_error *error)
+{
+    struct gf_icc_transform head = {
+        .kind = GF_ICC_GRID, .inputs = b->wish->inputs, .outputs = 3, .bits = b->wish->bits};
+    struct gf_icc_shaper to;
+    struct lut lut;
+    size_t end = 0;
+    *made = false;
+    if (b->wish->outputs != 3 || cmsGetPCS(b->from) != cmsSigLabData ||
+        !gf_icc_read_shaper(b->to, &to) ||
+        !read_lut(cmsReadTag(b->from, tag_of(b, b->from)), head.inputs, 3, &lut))
+        return GF_OK;
+    gf_icc_reserve(&end, sizeof head);
+    reserve_lut(&head, &lut, &end);
+    gf_icc_reserve_encode(&head, &to, &end);
+    enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
+    if (!status)
+        status = gf_icc_fill_encode(b, &to, error);
+    if (status)
+        return status;
+    fill_lut(b->transform, &lut);
+    *made = fill_light(b, &to) && gf_icc_agrees(b, 1);
     return GF_OK;
 }
 
@@ -228,18 +312,11 @@ enum gf_status gf_icc_make_link(struct gf_icc_making *b, bool *made, struct gf_e
     if (!read_lut(cmsReadTag(b->from, cmsSigAToB0Tag), head.inputs, head.outputs, &lut))
         return GF_OK;
     gf_icc_reserve(&end, sizeof head);
-    if (head.bits == 8)
-        head.place_at =
-            gf_icc_reserve(&end, (size_t)head.inputs * 256 * sizeof(struct gf_icc_place));
     reserve_lut(&head, &lut, &end);
     const enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
     if (status)
         return status;
     fill_lut(b->transform, &lut);
-    const uint16_t *const curve = gf_icc_inside(b->transform, head.curve_at);
-    struct gf_icc_place *const places = gf_icc_inside(b->transform, head.place_at);
-    for (int i = 0; head.bits == 8 && i < 256 * head.inputs; i++)
-        places[i] = gf_icc_place_of(curve[i / 256 * LEVELS + i % 256 * 257], head.grid);
     *made = gf_icc_agrees(b, 1);
     return GF_OK;
 }

@@ -24,8 +24,7 @@ bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper)
     return true;
 }
 
-/* Computes the inverse of `to` times `from`. */
-static bool join_matrices(double to[3][3], double from[3][3], float product[3][3])
+bool gf_icc_join_matrices(double to[3][3], double from[3][3], float product[3][3])
 {
     double inverse[3][3];
     for (int i = 0; i < 3; i++) {
@@ -131,7 +130,8 @@ enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made, struct gf
         .kind = GF_ICC_MATRIX, .inputs = 3, .outputs = 3, .bits = b->wish->bits};
     *made = false;
     if (b->wish->inputs != 3 || b->wish->outputs != 3 || !gf_icc_read_shaper(b->from, &from) ||
-        !gf_icc_read_shaper(b->to, &to) || !join_matrices(to.matrix, from.matrix, head.matrix))
+        !gf_icc_read_shaper(b->to, &to) ||
+        !gf_icc_join_matrices(to.matrix, from.matrix, head.matrix))
         return GF_OK;
     const bool one = gf_icc_same_curves(from.curve);
     const size_t decode = sizeof(float) << head.bits;

@@ -45,6 +45,8 @@ struct gf_icc_shaper {
     double matrix[3][3];    /* converts to XYZ relative to D50; the columns are the primaries */
 };
 bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper);
+/* Computes the inverse of `to` times `from`; false if there is none. */
+bool gf_icc_join_matrices(double to[3][3], double from[3][3], float product[3][3]);
 /* gf_icc_reserve_encode() reserves memory for the curves from light to samples;
  * gf_icc_fill_encode() fills it. */
 void gf_icc_reserve_encode(struct gf_icc_transform *head, const struct gf_icc_shaper *to,
@@ -64,10 +66,12 @@ enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made,
 enum gf_status gf_icc_make_light_grid(struct gf_icc_making *b, bool *made,
                                       struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_grid(struct gf_icc_making *b, struct gf_error *error) GF_CHECKED;
-/* From curves and a matrix to a profile's table of L*a*b*, and by a device link's own table
- * (icc_lab.c). */
+/* From curves and a matrix to a profile's table of L*a*b*, or back, and by a device link's own
+ * table (icc_lab.c). */
 enum gf_status gf_icc_make_lab(struct gf_icc_making *b, bool *made,
                                struct gf_error *error) GF_CHECKED;
+enum gf_status gf_icc_make_from_lab(struct gf_icc_making *b, bool *made,
+                                    struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_link(struct gf_icc_making *b, bool *made,
                                 struct gf_error *error) GF_CHECKED;
 

@@ -56,20 +56,21 @@ struct gf_icc_transform {
     float luminance[3]; /* the weights of the decoded samples in the luminance */
     /* For GRID: uint16_t [grid^inputs][GF_ICC_NODE], the first channel outermost. If encode_at is
      * not 0, the nodes contain light, -1/4..5/4, and the curves at encode_at convert it to samples,
-     * so that light outside of the result's gamut is clipped at each pixel. For 8 bits also struct
-     * gf_icc_place [inputs][256] at place_at. */
+     * so that light outside of the result's gamut is clipped at each pixel. If also lab_scale[0] is
+     * not 0, the nodes contain L*a*b*, from which `column` leads to light. For 8 bits
+     * also struct gf_icc_place [inputs][256] at place_at. */
     int grid;
     unsigned node_at, place_at;
     /* For 16 bits: uint16_t [inputs][65536], the positions of samples on the axes; 0: no table. */
     unsigned curve_at;
     /* uint16_t [outputs][65536]: curves that follow the interpolation; 0: none. */
     unsigned out_at;
-    /* For LAB: decode_at and matrix as for MATRIX, but the matrix and `offset` lead to half of XYZ
-     * relative to white, which absolute colours exceed. float [ENCODE_SIZE_16] at root_at: the
+    /* For LAB: decode_at as for MATRIX; `column` leads to half of XYZ relative to white, which
+     * absolute colours exceed. float [ENCODE_SIZE_16] at root_at: the
      * function f of L*a*b*. The axes of the grid are L*, a* and b* as 16 bits, after curve_at. */
     unsigned root_at;
-    float offset[3];
-    float lab_scale[2]; /* a unit of L*, and of a* and b* */
+    float column[4][4]; /* the matrix's columns, then what is added */
+    float lab_scale[2]; /* for LAB: a unit of L*, and of a* and b*; for GRID: one through it */
 };
 
 static inline const void *gf_icc_block(const struct gf_icc_transform *transform, unsigned offset)
@@ -218,13 +219,13 @@ GF_HOST_DEVICE uint32_t gf_icc_trilinear(const struct gf_icc_place place[3], con
 {
     const uint32_t z = GF_ICC_NODE, y = grid * z, x = grid * y;
     const uint16_t *const at = node + place[0].node * x + place[1].node * y + place[2].node * z;
-    uint32_t edge[4];
-    for (int i = 0; i < 4; i++) {
-        const uint16_t *const low = at + (i & 2 ? x : 0) + (i & 1 ? y : 0);
-        edge[i] = gf_icc_mixed(low[0], low[z], place[2].part);
+    uint32_t end[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint16_t *const from = at + i * z;
+        end[i] = gf_icc_mixed(gf_icc_mixed(from[0], from[x], place[0].part),
+                              gf_icc_mixed(from[y], from[x + y], place[0].part), place[1].part);
     }
-    return gf_icc_mixed(gf_icc_mixed(edge[0], edge[1], place[1].part),
-                        gf_icc_mixed(edge[2], edge[3], place[1].part), place[0].part);
+    return gf_icc_mixed(end[0], end[1], place[2].part);
 }
 
 GF_HOST_DEVICE uint32_t gf_icc_word(float v)
@@ -239,14 +240,32 @@ GF_HOST_DEVICE void gf_icc_lab_places(const struct gf_icc_transform *t, const fl
 {
     float f[3];
     for (int c = 0; c < 3; c++) {
-        const float light = (r * t->matrix[c][0] + g * t->matrix[c][1]) + b * t->matrix[c][2];
-        f[c] = gf_icc_table_at(root, gf_icc_within(light + t->offset[c]));
+        const float light = (r * t->column[0][c] + g * t->column[1][c]) + b * t->column[2][c];
+        f[c] = gf_icc_table_at(root, gf_icc_within(light + t->column[3][c]));
     }
     const uint32_t lab[3] = {gf_icc_word((116.0f * f[1] - 16.0f) * t->lab_scale[0]),
                              gf_icc_word((500.0f * (f[0] - f[1]) + 128.0f) * t->lab_scale[1]),
                              gf_icc_word((200.0f * (f[1] - f[2]) + 128.0f) * t->lab_scale[1])};
     for (uint32_t c = 0; c < 3; c++)
         place[c] = gf_icc_place_of(t->curve_at ? curve[65536 * c + lab[c]] : lab[c], t->grid);
+}
+
+/* Converts L*a*b* of 16 bits to light of the result, 0..1, by the matrix from XYZ relative to
+ * white. */
+GF_HOST_DEVICE void gf_icc_lab_light(const struct gf_icc_transform *t, const uint32_t lab[3],
+                                     float light[3])
+{
+    const float y = ((float)(int32_t)lab[0] * t->lab_scale[0] + 16.0f) * (1.0f / 116.0f);
+    const float a = (float)(int32_t)lab[1] * t->lab_scale[1] - 128.0f,
+                b = (float)(int32_t)lab[2] * t->lab_scale[1] - 128.0f;
+    float xyz[3] = {y + a * (1.0f / 500.0f), y, y - b * (1.0f / 200.0f)};
+    for (int c = 0; c < 3; c++)
+        xyz[c] = xyz[c] > 24.0f / 116.0f ? xyz[c] * xyz[c] * xyz[c]
+                                         : (xyz[c] - 16.0f / 116.0f) * (108.0f / 841.0f);
+    for (int c = 0; c < 3; c++)
+        light[c] = gf_icc_within(
+            ((xyz[0] * t->column[0][c] + xyz[1] * t->column[1][c]) + xyz[2] * t->column[2][c]) +
+            t->column[3][c]);
 }
 
 /* Returns round(v / 257), exactly for 0..65535. */

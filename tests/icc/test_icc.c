@@ -70,6 +70,17 @@ static cmsInt32Number to_lab(const cmsUInt16Number in[], cmsUInt16Number out[], 
     return TRUE;
 }
 
+static cmsInt32Number to_xyz(const cmsUInt16Number in[], cmsUInt16Number out[], void *cargo)
+{
+    cmsCIELab lab;
+    cmsCIEXYZ xyz;
+    to_lab(in, out, cargo);
+    cmsLabEncoded2Float(&lab, out);
+    cmsLab2XYZ(NULL, &xyz, &lab);
+    cmsFloat2XYZEncoded(out, &xyz);
+    return TRUE;
+}
+
 static cmsInt32Number from_lab(const cmsUInt16Number in[], cmsUInt16Number out[], void *cargo)
 {
     cmsCIELab lab;
@@ -133,6 +144,21 @@ static struct gf_icc profile_of(int inputs, double version, double bent)
     cmsPipeline *const b2a = bent_table_of(3, inputs, 33, inputs == 3 ? from_lab : to_inks, bent);
     assert_true(cmsWriteTag(profile, cmsSigBToA0Tag, b2a));
     cmsPipelineFree(b2a);
+    return saved(profile);
+}
+
+/* A scanner whose table leads to XYZ. */
+static struct gf_icc xyz_profile(void)
+{
+    cmsHPROFILE const profile = cmsCreateProfilePlaceholder(NULL);
+    cmsPipeline *const a2b = table_of(3, 33, to_xyz);
+    cmsSetProfileVersion(profile, 4.2);
+    cmsSetDeviceClass(profile, cmsSigInputClass);
+    cmsSetColorSpace(profile, cmsSigRgbData);
+    cmsSetPCS(profile, cmsSigXYZData);
+    assert_true(cmsWriteTag(profile, cmsSigMediaWhitePointTag, cmsD50_XYZ()));
+    assert_true(cmsWriteTag(profile, cmsSigAToB0Tag, a2b));
+    cmsPipelineFree(a2b);
     return saved(profile);
 }
 
@@ -280,7 +306,10 @@ static void test_gray(void **state)
 static void test_tables(void **state)
 {
     const struct gf_icc srgb = gf_icc_named("srgb", false);
-    const struct gf_icc scanner = table_profile(3), press = table_profile(4);
+    const struct gf_icc scanner = table_profile(3), press = table_profile(4), xyz = xyz_profile();
+    assert_close("a table of XYZ to sRGB", (struct gf_icc_wish){xyz, srgb, 3, 3, 8, 1, false},
+                 false, 400);
+    free((void *)xyz.data);
     for (int intent = 0; intent <= GF_ICC_ABSOLUTE; intent++)
         assert_close("a table to sRGB",
                      (struct gf_icc_wish){scanner, srgb, 3, 3, 8, intent, intent != 3}, false, 400);
@@ -312,6 +341,25 @@ static void test_inks_out(void **state)
     }
     free((void *)wide.data);
     free((void *)scanner.data);
+}
+
+/* From the tables of scanners and presses to RGB, of both versions. */
+static void test_tables_within_one(void **state)
+{
+    const struct gf_icc srgb = gf_icc_named("srgb", false), wide = matrix_profile(1.8, true, true);
+    for (int i = 0; i < 4; i++) {
+        const struct gf_icc scanner = profile_of(3, i & 1 ? 4.2 : 2.1, i & 2 ? 1.4 : 1),
+                            press = profile_of(4, i & 1 ? 4.2 : 2.1, i & 2 ? 1.4 : 1);
+        for (int intent = 0; intent <= GF_ICC_ABSOLUTE; intent += 1 + i % 2)
+            assert_within_one("inks to sRGB",
+                              (struct gf_icc_wish){press, srgb, 4, 3, 8, intent, intent != 3});
+        assert_within_one("inks to gamma 1.8",
+                          (struct gf_icc_wish){press, wide, 4, 3, 8, 1, false});
+        assert_within_one("a table to sRGB", (struct gf_icc_wish){scanner, srgb, 3, 3, 8, 1, true});
+        free((void *)scanner.data);
+        free((void *)press.data);
+    }
+    free((void *)wide.data);
 }
 
 /* The link that Little CMS makes of a conversion. */
@@ -677,7 +725,7 @@ static void assert_checked(struct gf_icc_wish wish)
         refused++;
         memcpy(changed, transform, size);
     }
-    assert_true(refused > CHANGES / 10 && refused < CHANGES);
+    assert_true(refused > CHANGES / 20 && refused < CHANGES);
     free(changed);
     free(transform);
 }
@@ -748,12 +796,19 @@ int main(void)
         cmocka_unit_test(test_files),
 #ifdef GF_WITH_LCMS
         cmocka_unit_test(test_claimed_tables), /* while the peak of memory is low */
-        cmocka_unit_test(test_made_profiles),  cmocka_unit_test(test_alpha_is_copied),
-        cmocka_unit_test(test_matrices),       cmocka_unit_test(test_gray),
-        cmocka_unit_test(test_tables),         cmocka_unit_test(test_inks_out),
-        cmocka_unit_test(test_links),          cmocka_unit_test(test_refused_kinds),
-        cmocka_unit_test(test_cmyk_jpegs),     cmocka_unit_test(test_kept_verdicts),
-        cmocka_unit_test(test_large_profiles), cmocka_unit_test(test_tables_of_cells_are_checked),
+        cmocka_unit_test(test_made_profiles),
+        cmocka_unit_test(test_alpha_is_copied),
+        cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_gray),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_inks_out),
+        cmocka_unit_test(test_tables_within_one),
+        cmocka_unit_test(test_links),
+        cmocka_unit_test(test_refused_kinds),
+        cmocka_unit_test(test_cmyk_jpegs),
+        cmocka_unit_test(test_kept_verdicts),
+        cmocka_unit_test(test_large_profiles),
+        cmocka_unit_test(test_tables_of_cells_are_checked),
 #endif
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -166,11 +166,14 @@ const struct gf_filter gf_icc_filter = {
     .synonyms = "colour color profile colorspace colourspace srgb display-p3 icc_transform "
                 "tocolourspace tocolorspace",
     .summary = "the picture in the colours of another ICC profile",
-    .definition = "Converts from the picture's profile to the named profile, which the output then "
-                  "carries. Between profiles of a matrix and curves the conversion is curves, a "
-                  "matrix and curves; between others it is tetrahedral interpolation in a table of "
-                  "up to 49x49x49 colours. Little CMS reads the profiles. A picture without a "
-                  "profile is sRGB. A gray picture stays gray with srgb and display-p3.",
+    .definition =
+        "Converts from the picture's profile to the named profile, which the output then "
+        "carries. Between profiles of a matrix and curves the conversion is curves, a "
+        "matrix and curves; tables of L*a*b* are interpolated at their own nodes; between "
+        "others it is tetrahedral interpolation in a table of up to 49x49x49 colours. "
+        "Little CMS reads the profiles. A picture without a profile is sRGB. A gray "
+        "picture stays gray with srgb and display-p3. The profile of a press makes CMYK, "
+        "for JPEG and TIFF, as the last filter. A device link converts alone.",
     .example = "icc=srgb:from=display-p3",
     GF_PARAMS(struct icc, params),
     .kind = GF_COLOUR,
