@@ -31,13 +31,14 @@ static bool is_identity(const cmsStage *stage)
 }
 
 /* Whether the table has as many nodes along each axis, as 16 bits. */
-static bool read_table(const cmsStage *stage, struct lut *lut)
+static bool read_table(const cmsStage *stage, cmsUInt32Number outputs, struct lut *lut)
 {
     const _cmsStageCLutData *const data = cmsStageData(stage);
     const cmsUInt32Number *const points = data->Params->nSamples,
                                  inputs = cmsStageInputChannels(stage),
                                  most = inputs == 4 ? GF_ICC_GRID_CMYK : GF_ICC_GRID_MOST;
-    bool good = !lut->node && !data->HasFloatValues && points[0] >= 2 && points[0] <= most;
+    bool good = !lut->node && !data->HasFloatValues && points[0] >= 2 && points[0] <= most &&
+                cmsStageOutputChannels(stage) == outputs;
     for (cmsUInt32Number i = 1; i < inputs; i++)
         good &= points[i] == points[0];
     lut->node = data->Tab.T;
@@ -56,12 +57,13 @@ static bool read_lut(const cmsPipeline *pipeline, int inputs, int outputs, struc
     for (; good && stage; stage = cmsStageNext(stage)) {
         const cmsStageSignature type = cmsStageType(stage);
         int *const count = lut->node ? &lut->after_count : &lut->before_count;
+        good = cmsStageInputChannels(stage) == (cmsUInt32Number)(lut->node ? outputs : inputs);
         if (type == cmsSigCurveSetElemType && *count < CURVES_MOST)
             (lut->node ? lut->after : lut->before)[(*count)++] = cmsStageData(stage);
         else if (type == cmsSigCLutElemType)
-            good = read_table(stage, lut);
+            good = good && read_table(stage, (cmsUInt32Number)outputs, lut);
         else
-            good = type == cmsSigMatrixElemType && is_identity(stage);
+            good = good && type == cmsSigMatrixElemType && is_identity(stage);
     }
     return good && lut->node;
 }
