@@ -123,7 +123,7 @@ endif
 
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives. A layer's
 # folder has files of its own and rooms.
-LIB_DIRS := base icc stage pixel text filters chain codec/io codec/common codec/cell codec/png codec/jpeg codec/pnm codec/bmp codec/qoi \
+LIB_DIRS := base icc stage pixel text filters chain codec/io codec/common codec/cell codec/png codec/jpeg codec/pnm codec/bmp codec/qoi codec/y4m \
   $(addprefix codec/,$(FORMAT_NAMES)) engine pipeline selftest
 PROGRAM_DIRS := server batch bench report study cli
 without_study = $(filter-out $(if $(filter 1,$(STUDY)),,src/study/% src/cli/study/% cuda/study/% tests/study/%),$1)

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "batch/archives/archive_run.h"
+#include "batch/frames/frames_run.h"
 #include "batch/request/output_names.h"
 #include "batch/sheets/sheet_run.h"
 #include "batch/workers/workers.h"
@@ -70,6 +71,10 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
         return gf_archive_run(batch, error);
     if (batch->request->on_failure)
         return gf_fail(error, GF_ERROR_USAGE, GF_ON_FAILURE_UNFIT);
+    bool is_film;
+    const enum gf_status film = gf_frames_run(batch, &is_film, error);
+    if (film || is_film)
+        return film;
     enum gf_status status =
         batch->request->transfer ? gf_batch_check_transfers(batch->request, error) : GF_OK;
     if (!status)
@@ -139,6 +144,7 @@ enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_ba
     pthread_cond_destroy(&batch.changed);
     pthread_mutex_destroy(&batch.lock);
     gf_batch_drop_server(&batch.devices);
+    gf_input_close(batch.opened);
     *state = batch.state;
     return status;
 }

@@ -275,6 +275,7 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         .skip_existing = command->skip_existing,
         .update = command->update,
         .fail_fast = command->fail_fast,
+        .raw = command->raw,
         .on_failure = command->on_failure,
         .plain_members = command->untrusted,
         .dry_run = command->dry_run,

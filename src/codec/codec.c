@@ -56,6 +56,8 @@ static enum gf_status fail_unknown(const struct gf_input *input, const unsigned 
     const struct gf_foreign *foreign = gf_foreign_format(head, size);
     if (!foreign)
         foreign = gf_foreign_named(extension_of(name));
+    if (foreign && foreign->is_film)
+        return gf_fail_film(error, name, foreign->name);
     return foreign ? gf_fail_unread(error, name, foreign->name, foreign->command)
                    : gf_fail(error, GF_ERROR_INPUT, "%s: not a picture of a known format", name);
 }
@@ -375,9 +377,16 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         status = check_lossless(output, type, format, options, error);
     if (!status)
         status = gf_metadata_for_output(metadata, in_file, type->tags, options, &kept, error);
-    /* The palette is part of the pixels, so that options->strip does not remove it. */
-    if (!status && metadata && file_format == GF_FILE_PNG &&
-        !gf_blob_set(&kept.palette, metadata->palette.data, metadata->palette.size)) {
+    /* The palette and the parameters of a Y4M are part of the pixels, so that options->strip does
+     * not remove them. */
+    const bool copied =
+        status || !metadata ||
+        (file_format == GF_FILE_PNG
+             ? gf_blob_set(&kept.palette, metadata->palette.data, metadata->palette.size)
+         : file_format == GF_FILE_Y4M
+             ? gf_blob_set(&kept.y4m, metadata->y4m.data, metadata->y4m.size)
+             : true);
+    if (!copied) {
         gf_metadata_free(&kept);
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }

@@ -172,6 +172,11 @@ static const struct gf_foreign foreign[] = {
         .name = (name_), .bytes = (bytes_), .length = sizeof(bytes_) - 1, \
         .extensions = (extensions_), .command = (command_) \
     }
+#define FILM(name_, bytes_, extensions_) \
+    { \
+        .name = (name_), .bytes = (bytes_), .length = sizeof(bytes_) - 1, \
+        .extensions = (extensions_), .is_film = true \
+    }
     PIPED("PDF", "%PDF-", "pdf", "pdftoppm -png -r 150"),
     PIPED("SVG", "<svg", "svg svgz", "rsvg-convert"),
     FOREIGN("JPEG XR", "II\xbc\x01"),
@@ -186,8 +191,11 @@ static const struct gf_foreign foreign[] = {
     FOREIGN("HEIF with a small header (mini)", "\0\0\0\20ftypmif3"),
     FOREIGN("PFM", "PF\n"),
     FOREIGN("PFM", "Pf\n"),
+    FILM("MP4 or QuickTime", "", "mp4 m4v mov"),
+    FILM("Matroska or WebM", "\x1a\x45\xdf\xa3", "mkv webm"),
 #undef FOREIGN
 #undef PIPED
+#undef FILM
 };
 enum { FOREIGN_COUNT = sizeof foreign / sizeof *foreign };
 
@@ -201,9 +209,18 @@ static bool is_svg(const unsigned char *bytes, size_t size)
     return at < size && bytes[at] == '<' && memmem(bytes + at, size - at, "<svg", 4);
 }
 
+/* Whether a file begins with a box of MP4 or QuickTime. Pictures have brands that are known. */
+static bool is_mp4(const unsigned char *bytes, size_t size)
+{
+    return size >= 12 && (!memcmp(bytes + 4, "ftyp", 4) || !memcmp(bytes + 4, "moov", 4) ||
+                          !memcmp(bytes + 4, "mdat", 4) || !memcmp(bytes + 4, "wide", 4));
+}
+
 const struct gf_foreign *gf_foreign_format(const unsigned char *bytes, size_t size)
 {
     const bool svg = is_svg(bytes, size);
+    if (is_mp4(bytes, size))
+        return gf_foreign_named("mp4");
     for (int i = 0; i < FOREIGN_COUNT; i++) {
         if (svg ? !strcmp(foreign[i].name, "SVG")
                 : foreign[i].length && size >= foreign[i].length &&

@@ -71,6 +71,7 @@ struct gf_foreign {
     const char *bytes; /* the first bytes of its files, `length` of them; 0: they do not tell it */
     size_t length;
     const char *extensions; /* separated by blanks; NULL: files are not told by their names */
+    bool is_film;           /* ffmpeg makes a stream of frames of it */
     const char *command;    /* prints a file of the format as a picture; NULL: none is known */
 };
 /* Returns the format to which a file's first bytes belong, of which 256 are enough; NULL if they

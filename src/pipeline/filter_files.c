@@ -60,11 +60,15 @@ enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const c
                                            struct gf_destination *destination,
                                            struct gf_error *error)
 {
-    struct gf_input *opened = NULL;
+    struct gf_input *opened = bytes ? bytes->opened : NULL;
+    const bool keeps = pipeline->on_cuda || pipeline->outputs;
     gf_pipeline_begin_profile(pipeline);
+    if (opened && keeps)
+        gf_input_keep_all(opened);
     enum gf_status status =
-        bytes ? gf_input_open_memory(bytes->data, bytes->size, input, &opened, error)
-              : gf_input_open(input, pipeline->on_cuda || pipeline->outputs, &opened, error);
+        opened  ? GF_OK
+        : bytes ? gf_input_open_memory(bytes->data, bytes->size, input, &opened, error)
+                : gf_input_open(input, keeps, &opened, error);
     if (!status)
         status = pipeline->outputs
                      ? gf_pipeline_filter_to_outputs(pipeline, opened, destination, error)
@@ -100,10 +104,10 @@ enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *in
 
 enum gf_status gf_pipeline_check_format(enum gf_file_format format, struct gf_error *error)
 {
-    return (int)format >= 0 && format <= GF_FILE_RAW
+    return (int)format >= 0 && format <= GF_FILE_Y4M
                ? GF_OK
                : gf_fail(error, GF_ERROR_USAGE, "format=%d is outside 0..%d", (int)format,
-                         GF_FILE_RAW);
+                         GF_FILE_Y4M);
 }
 
 enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *data, size_t size,
@@ -118,7 +122,7 @@ enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *d
     if (status)
         return status;
     struct gf_bytes bytes = {.format = format, .name = "output"};
-    const struct gf_file_bytes input = {data, size};
+    const struct gf_file_bytes input = {data, size, NULL};
     struct gf_destination destination = {.bytes = &bytes,
                                          .several_hint = "give one picture at a time"};
     status = gf_pipeline_filter_pictures(pipeline, "input", &input, &destination, error);

@@ -70,10 +70,11 @@ struct gf_destination {
     struct gf_error error;
 };
 
-/* The bytes of a file that is in memory. */
+/* The bytes of a file that is in memory, or a stream that is open. */
 struct gf_file_bytes {
     const void *data;
     size_t size;
+    struct gf_input *opened; /* closed by the one who reads it; NULL: `data` are the bytes */
 };
 
 /* Does what gf_pipeline_run_file() does, with a destination for each output of the pipeline. If

@@ -263,6 +263,8 @@ static void put_bmp(uint8_t depth, uint8_t compression, uint8_t offset, const ch
 #define PUT_BMP(depth, compression, offset, rest) \
     put_bmp(depth, compression, offset, rest, sizeof(rest) - 1)
 
+#define TEXT_OF(text) text, sizeof(text) - 1
+
 void put_bitmap_seeds(void)
 {
     static const char qoi[] = "qoif\0\0\0\3\0\0\0\2\4\0\376abc\177\252\226\377wxyz\301"
@@ -277,4 +279,8 @@ void put_bitmap_seeds(void)
     PUT_BMP(32, 6, 70, "\377\0\0\0\0\377\0\0\0\0\377\0\0\0\0\377abcdefghijklmnopqrstuvwx");
     put_seed("qoi", qoi, sizeof qoi - 1);
     put_for_pipeline((const uint8_t *)qoi, sizeof qoi - 1);
+    put_seed("y4m", TEXT_OF("YUV4MPEG2 W3 H2 F25:1 Ip A1:1 C420mpeg2 XCOLORRANGE=FULL\nFRAME\n"
+                            "abcdefghijFRAME Ip\nklmnopqrst"));
+    put_seed("y4m", TEXT_OF("YUV4MPEG2 W3 H1 C422p10\nFRAME\naabbccddeeffgg"));
+    put_seed("y4m", TEXT_OF("YUV4MPEG2 H1 W3 Cmono12\nFRAME X\naabbcc"));
 }

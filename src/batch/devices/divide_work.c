@@ -52,7 +52,7 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
         workers = pictures < (size_t)workers ? (int)pictures : workers;
         options->serial = true;
     }
-    if (gf_batch_writes_stdout(request))
+    if (gf_batch_writes_stdout(request) && !request->frames)
         workers = 1;
     if (memory && (uint64_t)workers > memory / 2 / least)
         workers = memory / 2 / least ? (int)(memory / 2 / least) : 1;

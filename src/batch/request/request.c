@@ -31,7 +31,7 @@ bool gf_batch_has_archives(const struct gf_batch_request *request)
 bool gf_batch_is_single(const struct gf_batch_request *request)
 {
     return gf_inputs_total(request->inputs) == 1 && !gf_batch_has_archives(request) &&
-           !request->transfer;
+           !request->transfer && !request->frames;
 }
 
 bool gf_batch_writes_stdout(const struct gf_batch_request *request)

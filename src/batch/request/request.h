@@ -79,6 +79,9 @@ struct gf_batch_request {
     /* The sheets of which the pictures become parts (batch/sheets/sheet.h); NULL: each has an
      * output of its own. */
     const struct gf_sheet *sheet;
+    const char *raw; /* the frames without headers that the input or the output has, as --raw says;
+                      * NULL: it has none */
+    bool frames;     /* the only input is a film, whose frames are the pictures */
     const struct gf_batch_output *more; /* the outputs after the first */
     int more_outputs;
     /* The CUDA devices that share the work. If there is none, options.device decides. */

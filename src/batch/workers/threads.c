@@ -116,6 +116,8 @@ static bool take_input(struct gf_batch_worker *worker)
         worker->input = &batch->request->inputs->item[number];
         worker->item = &batch->item[number];
         worker->index = worker->input->index;
+        worker->member = (struct gf_file_bytes){.opened = batch->opened};
+        batch->opened = NULL;
     }
     return taken;
 }

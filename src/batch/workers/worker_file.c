@@ -249,9 +249,10 @@ static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *
                                                "--skip-existing and --update, or write to -",
             .left_out = worker->result[k].outcome != GF_OUTCOME_WAITING,
             .context = &worker->result[k]};
-    const enum gf_status status =
-        gf_pipeline_filter_pictures(worker->pipeline, worker->input->path,
-                                    worker->member.data ? &worker->member : NULL, destination, why);
+    const enum gf_status status = gf_pipeline_filter_pictures(
+        worker->pipeline, worker->input->path,
+        worker->member.data || worker->member.opened ? &worker->member : NULL, destination, why);
+    worker->member.opened = NULL; /* the pipeline has closed it */
     for (int k = 0; outputs > 1 && k < outputs; k++) {
         struct gf_batch_result *const result = &worker->result[k];
         if (destination[k].left_out)

@@ -99,6 +99,7 @@ struct gf_command {
     int devices;      /* the number of devices named, as by --device=cuda:0,1 */
     bool all_devices; /* --device=cuda:all */
     int server;       /* enum gf_server_use */
+    const char *raw;  /* NULL, or frames without headers */
     int on_failure;   /* enum gf_on_failure */
     int idle_s;       /* 0: not given */
     int profile;      /* enum gf_profile_form */

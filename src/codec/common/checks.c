@@ -121,16 +121,32 @@ enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64
                    (long long)row, (long long)rows);
 }
 
-enum gf_status gf_fail_unread(struct gf_error *error, const char *name, const char *what,
-                              const char *command)
+/* Returns the name as a word of a command. Other names would need the quotes of a shell, and a
+ * stream has none. */
+static const char *as_word(const char *name)
 {
-    /* Other names would need the quotes of a shell, and a stream has none. */
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-";
     const bool as_is = *name != '-' && !name[strspn(name, plain)] && strcmp(name, "stdin") != 0;
+    return as_is ? name : "FILE";
+}
+
+enum gf_status gf_fail_film(struct gf_error *error, const char *name, const char *what)
+{
+    const char *const word = as_word(name);
+    return gf_fail(error, GF_ERROR_INPUT,
+                   "%s: is a film (%s), which ffmpeg reads and writes: ffmpeg -i %s -f "
+                   "yuv4mpegpipe -strict -1 - | gpufilter -i - -o - CHAIN | ffmpeg -i - -i %s -map "
+                   "0:v -map 1:a? -c:a copy OUTPUT",
+                   name, what, word, word);
+}
+
+enum gf_status gf_fail_unread(struct gf_error *error, const char *name, const char *what,
+                              const char *command)
+{
     if (!command)
         return gf_fail(error, GF_ERROR_INPUT, "%s: is %s, which is not read", name, what);
     return gf_fail(error, GF_ERROR_INPUT,
                    "%s: is %s, which is not read; pipe it: %s %s | gpufilter -i - ...", name, what,
-                   command, as_is ? name : "FILE");
+                   command, as_word(name));
 }

@@ -50,6 +50,9 @@ enum gf_status gf_memory_check_proportion(const struct gf_source *source,
 enum gf_status gf_fail_unread(struct gf_error *error, const char *name, const char *what,
                               const char *command);
 
+/* Fails with GF_ERROR_INPUT for a film in a container, and says how ffmpeg reads and writes it. */
+enum gf_status gf_fail_film(struct gf_error *error, const char *name, const char *what);
+
 /* Returns the end of an error message about damage, which suggests options->allow_truncated; "" if
  * that option is set. */
 const char *gf_truncated_hint(const struct gf_options *options);

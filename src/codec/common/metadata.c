@@ -17,6 +17,7 @@ void gf_metadata_free(struct gf_metadata *metadata)
     free(metadata->xmp.data);
     free(metadata->iptc.data);
     free(metadata->palette.data);
+    free(metadata->y4m.data);
     gf_texts_free(&metadata->texts);
     *metadata = (struct gf_metadata){.orientation = 1};
 }

@@ -40,6 +40,9 @@ struct gf_metadata {
     /* The palette of a PNG, as RGBA. If the output is a PNG of the same pixels, it gets this
      * palette. */
     struct gf_blob palette;
+    /* The header of a Y4M, a line break, and the line before the frame, which ends with a zero. An
+     * output that is a Y4M keeps the parameters. */
+    struct gf_blob y4m;
     struct gf_blob iptc; /* IPTC records within a Photoshop resource ("8BIM" 0x0404) */
     struct gf_texts texts;
     struct gf_colour_tags colour;

@@ -94,4 +94,10 @@ gf_sink_memory_call gf_bmp_sink_memory;
 gf_source_opener gf_qoi_source_open;
 gf_sink_opener gf_qoi_sink_open;
 
+/* Y4M (YUV4MPEG2): frames of YCbCr or gray, with samples of 8 to 16 bits. One frame is read, and
+ * one is written; src/batch/frames reads and writes films. */
+gf_source_opener gf_y4m_source_open;
+gf_sink_opener gf_y4m_sink_open;
+gf_sink_memory_call gf_y4m_sink_memory;
+
 #endif

@@ -19,6 +19,8 @@ struct stat;
  * empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;
+/* Keeps the bytes of a pipe, of which the first were only peeked at. */
+void gf_input_keep_all(struct gf_input *input);
 /* Opens bytes in memory, which belong to the caller and must stay at their address. The name is for
  * messages. */
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,

@@ -103,6 +103,15 @@ static struct gf_input *new_input(const char *name)
     return NULL;
 }
 
+void gf_input_keep_all(struct gf_input *input)
+{
+    if (input->regular)
+        return;
+    input->spool = gf_spool_open();
+    input->spool_errno = errno;
+    gf_input_keep(input, input->buffer, input->end);
+}
+
 enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input **input,
                              struct gf_error *error)
 {
@@ -119,10 +128,8 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
         gf_input_close(opened);
         return status;
     }
-    if (keep_bytes && !opened->regular) {
-        opened->spool = gf_spool_open();
-        opened->spool_errno = errno;
-    }
+    if (keep_bytes)
+        gf_input_keep_all(opened);
     *input = opened;
     return GF_OK;
 }

@@ -1,0 +1,64 @@
+/* Reads and writes films: a Y4M, or raw frames. Between the two each frame is a file of its own in
+ * memory, which has the lines of a header before its samples. */
+#ifndef GF_BATCH_FRAMES_FILM_H
+#define GF_BATCH_FRAMES_FILM_H
+
+#include <stdint.h>
+
+#include "batch/frames/raw_frames.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "codec/y4m/y4m_header.h"
+
+/* The lines before a frame's samples. */
+enum { GF_FILM_LINES_MOST = 2 * GF_Y4M_LINE_MOST };
+
+/* A frame's bytes, in memory that is used again for another frame. */
+struct gf_film_frame {
+    unsigned char *memory;
+    const unsigned char *data; /* in the memory; the samples begin at a multiple of 64 bytes */
+    size_t size;
+};
+
+struct gf_film_reader {
+    struct gf_input *input;
+    const struct gf_raw_frames *raw; /* NULL: the input is a Y4M */
+    char head[GF_Y4M_LINE_MOST];     /* the header, with a line break */
+    size_t frame_bytes;              /* the samples of a frame */
+    size_t frames;                   /* read so far */
+};
+
+/* Reads the header of a film; with `raw` there is none. The reader does not own the input. */
+enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *input,
+                            const struct gf_raw_frames *raw, const struct gf_options *options,
+                            struct gf_error *error) GF_CHECKED;
+/* Reads the next frame. *found is false at the end of the film. */
+enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame *frame, bool *found,
+                            struct gf_error *error) GF_CHECKED;
+
+struct gf_film_writer {
+    struct gf_output *output; /* NULL: the frames go to the descriptor */
+    int descriptor;
+    bool owns_descriptor;
+    const char *name;
+    const struct gf_raw_frames *raw;  /* NULL: a Y4M is written */
+    bool plain;                       /* pictures are written, one after another */
+    bool same_size;                   /* the frames must have the size of `raw` */
+    const struct gf_raw_frames *rate; /* NULL, or whose rate the header of a Y4M gets */
+    char head[GF_FILM_LINES_MOST];    /* the lines of the first frame's header */
+    size_t head_size;                 /* 0: there was no frame yet */
+    uint64_t bytes, max_bytes;        /* written so far, and the most; 0: there is no limit */
+};
+
+/* Opens the output: a file, or standard output ("-"), a FIFO or a device, which get each frame at
+ * once. */
+enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
+                              const struct gf_options *options, struct gf_error *error) GF_CHECKED;
+/* Writes a frame: a Y4M of one frame, or a PNM or PAM. */
+enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char *data, size_t size,
+                             struct gf_error *error) GF_CHECKED;
+/* Makes a file visible. */
+enum gf_status gf_film_commit(struct gf_film_writer *writer, struct gf_error *error) GF_CHECKED;
+void gf_film_close(struct gf_film_writer *writer);
+
+#endif

@@ -1,0 +1,383 @@
+/* Reads the frames of a film one after another, lets the workers filter several at a time, and
+ * writes the results in order. */
+#include "batch/frames/frames_run.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "batch/frames/film.h"
+#include "batch/request/output_names.h"
+#include "codec/codec.h"
+
+/* A frame on its way. Frame number i is at slot[i % room]. */
+struct slot {
+    struct gf_film_frame frame;
+    char name[300];
+    struct gf_input_name input;
+    struct gf_batch_item item;
+    char *output; /* the name of the only output; NULL: not known before */
+    struct gf_bytes bytes;
+    bool is_done;
+};
+
+struct frames {
+    struct gf_batch *batch;
+    struct gf_batch_request request; /* the batch's, for many pictures */
+    struct gf_raw_frames raw;
+    bool to_stream; /* the output is standard output, a FIFO or a device */
+    bool raw_in, raw_out, film_out;
+    struct gf_film_reader reader;
+    struct gf_film_writer writer;
+    pthread_mutex_t reading; /* held by the worker that reads a frame */
+    struct slot *slot;
+    size_t room;
+    /* The batch's lock guards these members. */
+    size_t written;
+    bool at_end;
+    enum gf_status end_status; /* why the film ended before its end */
+    struct gf_error end_error;
+};
+
+/* ---- the workers ---- */
+
+static bool wait_for_room(struct frames *frames)
+{
+    struct gf_batch *const batch = frames->batch;
+    pthread_mutex_lock(&batch->lock);
+    while (!batch->stopped && !frames->at_end && batch->next >= frames->written + frames->room)
+        pthread_cond_wait(&batch->changed, &batch->lock);
+    const bool reads = !batch->stopped && !frames->at_end;
+    pthread_mutex_unlock(&batch->lock);
+    return reads;
+}
+
+/* Reads the next frame into its slot. The caller holds frames->reading. */
+static struct slot *read_next(struct frames *frames)
+{
+    struct gf_batch *const batch = frames->batch;
+    const size_t number = batch->next;
+    struct slot *const slot = &frames->slot[number % frames->room];
+    bool found;
+    struct gf_error why = {0};
+    const enum gf_status status = gf_film_read(&frames->reader, &slot->frame, &found, &why);
+    pthread_mutex_lock(&batch->lock);
+    if (!found) {
+        frames->at_end = true;
+        frames->end_status = status;
+        frames->end_error = why;
+    } else {
+        batch->next++;
+        batch->state.files += batch->next > batch->state.files;
+        slot->is_done = false;
+    }
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+    if (!found)
+        return NULL;
+    snprintf(slot->name, sizeof slot->name, "%.280s[%zu]", gf_input_name(frames->reader.input),
+             number);
+    slot->input = (struct gf_input_name){.path = slot->name, .index = number};
+    return slot;
+}
+
+static bool take_frame(struct gf_batch_worker *worker)
+{
+    struct frames *const frames = worker->supply->context;
+    pthread_mutex_lock(&frames->reading);
+    struct slot *const slot = wait_for_room(frames) ? read_next(frames) : NULL;
+    pthread_mutex_unlock(&frames->reading);
+    if (!slot)
+        return false;
+    slot->bytes = (struct gf_bytes){.format = frames->writer.plain ? frames->request.options.format
+                                              : frames->raw_out ? gf_raw_frames_file(&frames->raw)
+                                                                : GF_FILE_Y4M,
+                                    .name = frames->writer.name};
+    slot->item = (struct gf_batch_item){.output = &slot->output};
+    worker->taken = slot;
+    worker->input = &slot->input;
+    worker->index = slot->input.index;
+    worker->item = &slot->item;
+    worker->member = (struct gf_file_bytes){.data = slot->frame.data, .size = slot->frame.size};
+    worker->bytes = frames->film_out ? &slot->bytes : NULL;
+    return true;
+}
+
+static void end_frame(struct gf_batch_worker *worker)
+{
+    struct frames *const frames = worker->supply->context;
+    struct gf_batch *const batch = frames->batch;
+    struct slot *const slot = worker->taken;
+    pthread_mutex_lock(&batch->lock);
+    slot->is_done = true;
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+/* ---- the thread that writes ---- */
+
+/* Sends the messages of a frame. Warnings are sent for the first one alone. */
+static void report(struct frames *frames, struct slot *slot)
+{
+    const struct gf_batch *const batch = frames->batch;
+    if (slot->input.index && slot->item.outcome == GF_OUTCOME_DONE && !batch->request->verbose) {
+        free(slot->item.notes);
+        slot->item.notes = NULL;
+    }
+    gf_batch_report(batch, &slot->item, slot->name);
+}
+
+static enum gf_status write_slot(struct frames *frames, struct slot *slot, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    if (frames->film_out && slot->item.outcome == GF_OUTCOME_FAILED)
+        status = gf_fail(error, frames->batch->failure, "%s: the film ends before this frame",
+                         slot->name);
+    else if (frames->film_out)
+        status = gf_film_write(&frames->writer, slot->bytes.data, slot->bytes.size, error);
+    free(slot->bytes.data);
+    slot->bytes.data = NULL;
+    return status;
+}
+
+/* Writes the frames that are done, in their order. */
+static enum gf_status write_frames(void *context, struct gf_error *error)
+{
+    struct frames *const frames = context;
+    struct gf_batch *const batch = frames->batch;
+    struct timespec next = {0};
+    enum gf_status status = GF_OK;
+    pthread_mutex_lock(&batch->lock);
+    while (!status && !batch->stopped && !(frames->at_end && frames->written == batch->next)) {
+        struct slot *const slot = &frames->slot[frames->written % frames->room];
+        if (frames->written == batch->next || !slot->is_done) {
+            gf_batch_wait(batch, &next);
+            continue;
+        }
+        report(frames, slot);
+        pthread_mutex_unlock(&batch->lock);
+        status = write_slot(frames, slot, error);
+        pthread_mutex_lock(&batch->lock);
+        frames->written++;
+        pthread_cond_broadcast(&batch->changed);
+    }
+    batch->stopped |= status != GF_OK;
+    pthread_cond_broadcast(&batch->changed);
+    while (batch->working && !status)
+        gf_batch_wait(batch, &next);
+    gf_batch_tick(batch, true);
+    pthread_mutex_unlock(&batch->lock);
+    return status;
+}
+
+/* ---- the run ---- */
+
+/* Copies the frames as they are. */
+static enum gf_status copy_frames(struct frames *frames, struct gf_error *error)
+{
+    struct gf_batch_state *const state = &frames->batch->state;
+    enum gf_status status = GF_OK;
+    for (bool found = true; !status && found;) {
+        struct gf_film_frame *const frame = &frames->slot[0].frame;
+        status = frames->end_status = gf_film_read(&frames->reader, frame, &found, error);
+        if (status)
+            frames->end_error = *error;
+        else if (found)
+            status = gf_film_write(&frames->writer, frame->data, frame->size, error);
+        if (!status && found)
+            state->pictures = state->done = state->files = frames->reader.frames;
+    }
+    return frames->end_status ? GF_OK : status;
+}
+
+static bool is_copied(const struct frames *frames)
+{
+    const struct gf_batch_request *const request = &frames->request;
+    return (!request->chain || !*request->chain) && frames->film_out &&
+           (frames->raw_in == frames->raw_out || *frames->raw.planes) && !frames->writer.plain &&
+           request->options.subsampling == GF_SUBSAMPLING_AUTO;
+}
+
+/* The frames of a file are counted by its size. A stream may have any number. */
+static size_t expected_frames(const struct frames *frames)
+{
+    const int64_t size = gf_input_size(frames->reader.input);
+    return size > 0 ? (size_t)size / frames->reader.frame_bytes + 1 : 0;
+}
+
+static enum gf_status open_slots(struct frames *frames, int workers, struct gf_error *error)
+{
+    enum { COPIES = 3, AHEAD = 2 }; /* of a frame's bytes: as read, and as written at two times */
+    const uint64_t memory = frames->request.options.memory_bytes
+                                ? frames->request.options.memory_bytes
+                                : gf_memory_pictures_bytes();
+    const uint64_t fit = memory / 2 / (COPIES * (uint64_t)frames->reader.frame_bytes);
+    frames->room = (size_t)AHEAD * (size_t)workers;
+    frames->room = fit < frames->room ? (size_t)fit : frames->room;
+    frames->room += !frames->room;
+    frames->slot = calloc(frames->room, sizeof *frames->slot);
+    return frames->slot ? GF_OK : gf_fail_memory(error);
+}
+
+/* Makes malloc() keep the memory of results for the next frames. New pages for each frame take a
+ * quarter of the time of a simple chain. */
+static void keep_memory(void)
+{
+    enum { BLOCKS_MOST = 32 << 20, KEPT_MOST = 512 << 20 };
+    mallopt(M_MMAP_THRESHOLD, BLOCKS_MOST);
+    mallopt(M_TRIM_THRESHOLD, KEPT_MOST);
+}
+
+static enum gf_status filter_frames(struct frames *frames, struct gf_error *error)
+{
+    enum { MANY = 1 << 20 };
+    struct gf_batch *const batch = frames->batch;
+    const struct gf_batch_supply supply = {
+        .context = frames, .take = take_frame, .done = end_frame, .attend = write_frames};
+    const size_t expected = frames->request.expected ? frames->request.expected : MANY;
+    gf_batch_choose_devices(&frames->request, &frames->request, expected, &batch->devices);
+    enum gf_status status = gf_batch_check_devices(&frames->request, &batch->devices, error);
+    if (status)
+        return status;
+    const int workers = gf_batch_divide_work(&frames->request, &batch->devices, expected,
+                                             &batch->options, &batch->memory_budget);
+    batch->state.files = frames->request.expected;
+    keep_memory();
+    status = open_slots(frames, workers, error);
+    if (!status)
+        status = gf_batch_work(batch, &supply, workers, error);
+    batch->state.files = batch->next;
+    gf_memory_budget_close(&batch->memory_budget);
+    return status;
+}
+
+/* Opens the output, filters, and makes the output visible. A film that is cut keeps the frames
+ * before the cut. */
+static enum gf_status work(struct frames *frames, struct gf_error *error)
+{
+    struct gf_batch *const batch = frames->batch;
+    enum gf_status status = GF_OK;
+    if (frames->film_out)
+        status = gf_film_create(&frames->writer, frames->request.output->text,
+                                &frames->request.options, error);
+    if (!status && is_copied(frames)) {
+        status = open_slots(frames, 1, error);
+        if (!status)
+            status = copy_frames(frames, error);
+    } else if (!status) {
+        status = filter_frames(frames, error);
+        if (!status)
+            status = gf_batch_conclude(batch, error);
+    }
+    if (!status && frames->film_out && frames->written + batch->state.pictures)
+        status = gf_film_commit(&frames->writer, error);
+    if (!status && frames->end_status) {
+        *error = frames->end_error;
+        status = frames->end_status;
+    }
+    return status;
+}
+
+/* Whether the request suits a film: one input, and one output that is a film or numbered. */
+static bool may_be_film(const struct gf_batch_request *request, struct frames *frames)
+{
+    const enum gf_file_format named = request->options.format
+                                          ? request->options.format
+                                          : gf_file_format_named(request->output->text);
+    struct stat file;
+    frames->to_stream = request->output->is_stdout ||
+                        (!request->output->is_pattern && !stat(request->output->text, &file) &&
+                         !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
+    frames->raw_out = request->raw && !request->options.format &&
+                      (frames->to_stream || gf_raw_frames_named(request->output->text));
+    frames->film_out = frames->raw_out || (!request->output->is_pattern && named == GF_FILE_Y4M);
+    return gf_batch_is_single(request) && !request->more_outputs && !request->sheet &&
+           !request->dry_run &&
+           (frames->to_stream || frames->film_out || gf_batch_numbers_pictures(request, 0));
+}
+
+/* Opens the input and looks whether it is a film. */
+static enum gf_status open_film(struct frames *frames, struct gf_input **input, bool *is_film,
+                                struct gf_error *error)
+{
+    const struct gf_batch_request *const request = &frames->request;
+    unsigned char head[sizeof GF_Y4M_MAGIC - 1];
+    size_t got;
+    enum gf_status status =
+        request->raw ? gf_raw_frames_parse(request->raw, &frames->raw, error) : GF_OK;
+    if (!status)
+        status = gf_input_open(request->inputs->item[0].path, false, input, error);
+    if (!status)
+        status = gf_input_peek(*input, head, sizeof head, &got, error);
+    if (status)
+        return status;
+    const bool y4m = got == sizeof head && !memcmp(head, GF_Y4M_MAGIC, sizeof head);
+    frames->raw_in = request->raw && !y4m;
+    *is_film = y4m || request->raw;
+    /* A stream gets what the input is, unless --format names pictures. */
+    frames->writer.plain =
+        frames->to_stream && request->options.format && request->options.format != GF_FILE_Y4M;
+    frames->film_out |= frames->to_stream;
+    return GF_OK;
+}
+
+static enum gf_status run_film(struct frames *frames, struct gf_input *input,
+                               struct gf_error *error)
+{
+    struct gf_batch *const batch = frames->batch;
+    const struct gf_batch_request *const before = batch->request;
+    enum gf_status status =
+        gf_film_open(&frames->reader, input, frames->raw_in ? &frames->raw : NULL,
+                     &frames->request.options, error);
+    if (!status && !frames->raw_out)
+        status = gf_batch_name_outputs(before, batch->output, error);
+    if (!status && frames->raw_out && !frames->to_stream)
+        status = gf_outputs_check(before->inputs, &before->output->text, 1, error);
+    if (status)
+        return status;
+    frames->writer.raw = frames->raw_out ? &frames->raw : NULL;
+    frames->writer.same_size = !frames->raw_in;
+    frames->writer.rate = frames->raw_in && !frames->raw_out ? &frames->raw : NULL;
+    frames->writer.name = "output";
+    frames->request.frames = true;
+    frames->request.expected = expected_frames(frames);
+    batch->request = &frames->request;
+    batch->options.subsampling = frames->request.options.subsampling;
+    pthread_mutex_init(&frames->reading, NULL);
+    status = work(frames, error);
+    pthread_mutex_destroy(&frames->reading);
+    gf_film_close(&frames->writer);
+    for (size_t i = 0; i < frames->room; i++) {
+        free(frames->slot[i].frame.memory);
+        free(frames->slot[i].bytes.data);
+        free(frames->slot[i].item.notes);
+    }
+    free(frames->slot);
+    batch->request = before;
+    return status;
+}
+
+enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error *error)
+{
+    struct frames frames = {.batch = batch, .request = *batch->request};
+    struct gf_input *input = NULL;
+    *done = false;
+    if (!may_be_film(batch->request, &frames))
+        return batch->request->raw ? gf_fail(error, GF_ERROR_USAGE,
+                                             "--raw is for one input and one output, which is a "
+                                             "film or has {n} in its name")
+                                   : GF_OK;
+    enum gf_status status = open_film(&frames, &input, done, error);
+    if (!status && *done)
+        status = run_film(&frames, input, error);
+    if (!status && !*done && gf_input_is_stream(input)) {
+        batch->opened = input;
+        input = NULL;
+    }
+    gf_input_close(input);
+    return status;
+}

@@ -1,0 +1,122 @@
+/* Writes a Y4M of one frame. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/common/checks.h"
+#include "codec/common/opening.h"
+#include "codec/common/samples.h"
+#include "codec/y4m/y4m_header.h"
+
+struct y4m_sink {
+    struct gf_sink base;
+    struct gf_output *output;
+    struct gf_format format; /* of the rows that are written */
+    struct gf_yuv_writer *writer;
+    unsigned char *frame;
+    size_t bytes;
+    unsigned char *row; /* a row without alpha; NULL: the rows have none */
+    int rows;
+};
+
+static enum gf_status y4m_write(struct gf_sink *base, int rows, const unsigned char *src,
+                                size_t pitch, struct gf_error *error)
+{
+    struct y4m_sink *const y4m = (struct y4m_sink *)base;
+    for (int y = 0; y < rows; y++) {
+        const unsigned char *row = src + (size_t)y * pitch;
+        if (y4m->row) {
+            gf_pixels_drop_alpha(row, y4m->row, (size_t)y4m->format.width, y4m->format.channels,
+                                 y4m->format.bits);
+            row = y4m->row;
+        }
+        gf_yuv_writer_row(y4m->writer, row, y4m->rows++, y4m->frame);
+    }
+    return GF_OK;
+}
+
+static enum gf_status y4m_finish(struct gf_sink *base, struct gf_error *error)
+{
+    struct y4m_sink *const y4m = (struct y4m_sink *)base;
+    return gf_output_write(y4m->output, y4m->frame, y4m->bytes, error);
+}
+
+static void y4m_close(struct gf_sink *base)
+{
+    struct y4m_sink *const y4m = (struct y4m_sink *)base;
+    gf_yuv_writer_close(y4m->writer);
+    free(y4m->frame);
+    free(y4m->row);
+    free(y4m);
+}
+
+/* Writes the header and the line of the frame, and finds out how the frame is to be made. */
+static enum gf_status write_lines(const struct y4m_sink *y4m, const struct gf_metadata *metadata,
+                                  const struct gf_options *options, struct gf_yuv *yuv,
+                                  struct gf_error *error)
+{
+    char kept[2 * GF_Y4M_LINE_MOST + 2] = "", header[GF_Y4M_LINE_MOST];
+    char lines[2 * GF_Y4M_LINE_MOST + 2];
+    const struct gf_format format = y4m->format;
+    const bool from_y4m = metadata && metadata->y4m.size && metadata->y4m.size <= sizeof kept;
+    if (from_y4m)
+        memcpy(kept, metadata->y4m.data, metadata->y4m.size);
+    char *frame = kept;
+    char *const first = strsep(&frame, "\n");
+    gf_y4m_compose(from_y4m ? first : NULL, format.width, format.height,
+                   gf_colour_channels(format) == 1, format.bits, options, header);
+    const enum gf_status status = gf_y4m_parse(header, gf_output_name(y4m->output), yuv, error);
+    const int length =
+        snprintf(lines, sizeof lines, "%s\n%s\n", header, frame && *frame ? frame : "FRAME");
+    return status ? status : gf_output_write(y4m->output, lines, (size_t)length, error);
+}
+
+static enum gf_status prepare(struct y4m_sink *y4m, const struct gf_yuv *yuv,
+                              const struct gf_options *options, struct gf_error *error)
+{
+    const struct gf_format format = y4m->format;
+    const bool alpha = gf_has_alpha(format);
+    y4m->bytes = gf_yuv_frame_bytes(yuv);
+    y4m->frame = malloc(y4m->bytes);
+    y4m->writer = gf_yuv_writer_open(yuv, gf_colour_channels(format), format.bits);
+    if (alpha)
+        y4m->row = malloc(gf_row_bytes(format));
+    if (!y4m->frame || !y4m->writer || (alpha && !y4m->row))
+        return gf_fail_memory(error);
+    if (alpha)
+        gf_warn(options, "%s: Y4M has no alpha channel: it is left out",
+                gf_output_name(y4m->output));
+    gf_output_expect(y4m->output, (int64_t)y4m->bytes, gf_codec_threads(options));
+    return GF_OK;
+}
+
+enum gf_status gf_y4m_sink_open(struct gf_output *output, struct gf_format format,
+                                const struct gf_metadata *metadata,
+                                const struct gf_options *options, struct gf_sink **sink,
+                                struct gf_error *error)
+{
+    struct y4m_sink *const y4m = calloc(1, sizeof *y4m);
+    struct gf_yuv yuv;
+    if (!y4m)
+        return gf_fail_memory(error);
+    y4m->base = (struct gf_sink){.write = y4m_write, .finish = y4m_finish, .close = y4m_close};
+    y4m->output = output;
+    y4m->format = format;
+    enum gf_status status = write_lines(y4m, metadata, options, &yuv, error);
+    if (!status)
+        status = prepare(y4m, &yuv, options, error);
+    if (status)
+        y4m_close(&y4m->base);
+    else
+        *sink = &y4m->base;
+    return status;
+}
+
+struct gf_codec_memory gf_y4m_sink_memory(struct gf_format format, const struct gf_options *options)
+{
+    /* Three planes of the full size are the most that a frame has. */
+    const uint64_t samples = (uint64_t)format.width * (uint64_t)format.height * 3;
+    return (struct gf_codec_memory){samples * (uint64_t)(format.bits / 8),
+                                    "the planes of a frame are written as a whole"};
+}

@@ -1,0 +1,46 @@
+/* Conversions between frames of YCbCr and rows of gray or RGB. A frame has a plane of luma and,
+ * unless it is mono, two planes of chroma, which may be half as wide and half as high. */
+#ifndef GF_PIXEL_YUV_YUV_H
+#define GF_PIXEL_YUV_YUV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Where the samples of subsampled chroma lie among those of luma. */
+enum gf_yuv_siting {
+    GF_YUV_CENTRE,  /* in the middle of two or four samples: JPEG, MPEG-1 */
+    GF_YUV_LEFT,    /* on the left column; vertically in the middle: MPEG-2, H.264 */
+    GF_YUV_TOP_LEFT /* on the sample at the top left: DV */
+};
+
+enum gf_yuv_matrix { GF_YUV_BT601, GF_YUV_BT709, GF_YUV_BT2020 };
+
+struct gf_yuv {
+    int width, height;
+    int bits; /* of a sample, 8..16; a sample of more than 8 bits is a word of two bytes, the low
+               * byte first */
+    bool mono;
+    bool half_width, half_height; /* of the planes of chroma, rounded up */
+    bool full;                    /* luma has all values; otherwise 16..235, for 8 bits */
+    enum gf_yuv_siting siting;
+    enum gf_yuv_matrix matrix;
+};
+
+/* Returns the bytes of a frame. The sides may be as large as an int. */
+size_t gf_yuv_frame_bytes(const struct gf_yuv *yuv);
+
+/* Converts a frame to rows of samples of 8 bits, or of 16 if the frame has more than 8. The rows
+ * are gray for a mono frame, and RGB for others. */
+struct gf_yuv_reader;
+struct gf_yuv_reader *gf_yuv_reader_open(const struct gf_yuv *yuv); /* NULL: out of memory */
+void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame, int y, void *row);
+void gf_yuv_reader_close(struct gf_yuv_reader *reader);
+
+/* Converts rows, which come in their order, to a frame. Each row has `channels` samples a pixel, 1
+ * or 3, of `bits` bits, 8 or 16. A mono frame is made of gray rows. */
+struct gf_yuv_writer;
+struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels, int bits);
+void gf_yuv_writer_row(struct gf_yuv_writer *writer, const void *row, int y, unsigned char *frame);
+void gf_yuv_writer_close(struct gf_yuv_writer *writer);
+
+#endif

@@ -1,0 +1,199 @@
+/* Converts frames of YCbCr to gray or RGB. Chroma is interpolated linearly: its sums of four
+ * weights by four weights are whole numbers, and exact as floats. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/target_clones.h"
+#include "pixel/yuv/yuv_plan.h"
+
+enum { WEIGHTS = 16 }; /* the sum of the weights of a sample of chroma */
+
+struct gf_yuv_reader {
+    struct gf_yuv yuv;
+    struct gf_yuv_planes planes;
+    /* A sample is (Y - black) * luma, and the sums of chroma less `middle` times a factor. */
+    float black, luma, middle, red_v, green_u, green_v, blue_u, most;
+    float *sums; /* a row of chroma after the vertical weights, with a sample at each end */
+    float *row_u, *row_v;
+};
+
+struct gf_yuv_reader *gf_yuv_reader_open(const struct gf_yuv *yuv)
+{
+    const struct gf_yuv_numbers n = gf_yuv_numbers_of(yuv);
+    const size_t width = (size_t)yuv->width + 2;
+    struct gf_yuv_reader *const reader = calloc(1, sizeof *reader);
+    float *const rows = malloc(3 * width * sizeof *rows);
+    if (!reader || !rows) {
+        free(rows);
+        free(reader);
+        return NULL;
+    }
+    const double most = yuv->bits > 8 ? 65535 : 255, chroma = most / n.chroma_span / WEIGHTS;
+    *reader = (struct gf_yuv_reader){.yuv = *yuv,
+                                     .planes = gf_yuv_planes_of(yuv),
+                                     .black = (float)n.black,
+                                     .luma = (float)(most / n.luma_span),
+                                     .middle = (float)(WEIGHTS * n.middle),
+                                     .red_v = (float)(2 * (1 - n.kr) * chroma),
+                                     .green_u = (float)(2 * (1 - n.kb) * n.kb / n.kg * chroma),
+                                     .green_v = (float)(2 * (1 - n.kr) * n.kr / n.kg * chroma),
+                                     .blue_u = (float)(2 * (1 - n.kb) * chroma),
+                                     .most = (float)most,
+                                     .sums = rows,
+                                     .row_u = rows + width,
+                                     .row_v = rows + 2 * width};
+    return reader;
+}
+
+void gf_yuv_reader_close(struct gf_yuv_reader *reader)
+{
+    if (reader)
+        free(reader->sums);
+    free(reader);
+}
+
+/* ---- chroma ---- */
+
+/* Weighs two rows of chroma by weights whose sum is 4. */
+GF_INLINE void weigh_rows(const void *near, const void *far, int far_weight, float *restrict sums,
+                          size_t count, const int bytes)
+{
+    for (size_t i = 0; i < count; i++) {
+        const int a = bytes == 2 ? ((const uint16_t *)near)[i] : ((const uint8_t *)near)[i];
+        const int b = bytes == 2 ? ((const uint16_t *)far)[i] : ((const uint8_t *)far)[i];
+        sums[i] = (float)((4 - far_weight) * a + far_weight * b);
+    }
+}
+
+GF_TARGET_CLONES static void weigh_bytes(const void *near, const void *far, int far_weight,
+                                         float *restrict sums, size_t count)
+{
+    weigh_rows(near, far, far_weight, sums, count, 1);
+}
+
+GF_TARGET_CLONES static void weigh_words(const void *near, const void *far, int far_weight,
+                                         float *restrict sums, size_t count)
+{
+    weigh_rows(near, far, far_weight, sums, count, 2);
+}
+
+/* Makes a row of the picture's width of sums[-1..count]. */
+GF_TARGET_CLONES static void widen(const float *restrict sums, size_t count, bool left,
+                                   float *restrict row)
+{
+    const float even_before = left ? 0 : 1, even = left ? 4 : 3, odd = left ? 2 : 3,
+                odd_after = left ? 2 : 1;
+    for (size_t k = 0; k < count; k++) {
+        row[2 * k] = even * sums[k] + even_before * sums[(ptrdiff_t)k - 1];
+        row[2 * k + 1] = odd * sums[k] + odd_after * sums[k + 1];
+    }
+}
+
+GF_TARGET_CLONES static void scale(const float *restrict sums, size_t count, float *restrict row)
+{
+    for (size_t k = 0; k < count; k++)
+        row[k] = 4 * sums[k];
+}
+
+/* Interpolates the chroma of plane 1 or 2 for row y of the picture. */
+static void chroma_row(const struct gf_yuv_reader *reader, const unsigned char *frame, int plane,
+                       int y, float *row)
+{
+    const struct gf_yuv_planes *const planes = &reader->planes;
+    const struct gf_yuv *const yuv = &reader->yuv;
+    const size_t width = planes->chroma_width, bytes = planes->sample_bytes;
+    const size_t last = planes->chroma_height - 1;
+    size_t near = (size_t)y, far = near;
+    int far_weight = 0;
+    if (yuv->half_height) {
+        const bool top = yuv->siting == GF_YUV_TOP_LEFT;
+        near = (size_t)y / 2;
+        far = y % 2 ? near + 1 : near ? near - 1 : 0;
+        far = far < last ? far : last;
+        far_weight = !top ? 1 : y % 2 ? 2 : 0;
+    }
+    const unsigned char *const first = frame + planes->first[plane] * bytes;
+    float *const sums = reader->sums + 1;
+    (bytes == 2 ? weigh_words : weigh_bytes)(first + near * width * bytes,
+                                             first + far * width * bytes, far_weight, sums, width);
+    sums[-1] = sums[0];
+    sums[width] = sums[width - 1];
+    if (yuv->half_width)
+        widen(sums, width, yuv->siting != GF_YUV_CENTRE, row);
+    else
+        scale(sums, width, row);
+}
+
+/* ---- pixels ---- */
+
+GF_INLINE int rounded(float value, float most)
+{
+    value = value > 0 ? value : 0;
+    value = value < most ? value : most;
+    return (int)(value + 0.5f);
+}
+
+GF_INLINE void to_rgb(const struct gf_yuv_reader *reader, const void *luma, void *rgb,
+                      const int bytes)
+{
+    const struct gf_yuv_reader r = *reader;
+    const float *restrict const u = r.row_u, *restrict const v = r.row_v;
+    const uint8_t *const y8 = luma;
+    const uint16_t *const y16 = luma;
+    uint8_t *restrict const rgb8 = rgb;
+    uint16_t *restrict const rgb16 = rgb;
+    for (int i = 0; i < r.yuv.width; i++) {
+        const float y = ((float)(bytes == 2 ? y16[i] : y8[i]) - r.black) * r.luma;
+        const float cb = u[i] - r.middle, cr = v[i] - r.middle;
+        const int red = rounded(y + cr * r.red_v, r.most),
+                  green = rounded(y - cb * r.green_u - cr * r.green_v, r.most),
+                  blue = rounded(y + cb * r.blue_u, r.most);
+        if (bytes == 2) {
+            rgb16[3 * i] = (uint16_t)red;
+            rgb16[3 * i + 1] = (uint16_t)green;
+            rgb16[3 * i + 2] = (uint16_t)blue;
+        } else {
+            rgb8[3 * i] = (uint8_t)red;
+            rgb8[3 * i + 1] = (uint8_t)green;
+            rgb8[3 * i + 2] = (uint8_t)blue;
+        }
+    }
+}
+
+GF_TARGET_CLONES static void to_rgb_bytes(const struct gf_yuv_reader *reader, const void *luma,
+                                          void *rgb)
+{
+    to_rgb(reader, luma, rgb, 1);
+}
+
+GF_TARGET_CLONES static void to_rgb_words(const struct gf_yuv_reader *reader, const void *luma,
+                                          void *rgb)
+{
+    to_rgb(reader, luma, rgb, 2);
+}
+
+static void to_gray(const struct gf_yuv_reader *reader, const void *luma, void *gray)
+{
+    const bool words = reader->planes.sample_bytes == 2;
+    for (int i = 0; i < reader->yuv.width; i++) {
+        const int sample = words ? ((const uint16_t *)luma)[i] : ((const uint8_t *)luma)[i];
+        const int value = rounded(((float)sample - reader->black) * reader->luma, reader->most);
+        if (words)
+            ((uint16_t *)gray)[i] = (uint16_t)value;
+        else
+            ((uint8_t *)gray)[i] = (uint8_t)value;
+    }
+}
+
+void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame, int y, void *row)
+{
+    const size_t bytes = reader->planes.sample_bytes;
+    const unsigned char *const luma = frame + (size_t)y * (size_t)reader->yuv.width * bytes;
+    if (reader->yuv.mono) {
+        to_gray(reader, luma, row);
+        return;
+    }
+    chroma_row(reader, frame, 1, y, reader->row_u);
+    chroma_row(reader, frame, 2, y, reader->row_v);
+    (bytes == 2 ? to_rgb_words : to_rgb_bytes)(reader, luma, row);
+}

@@ -1,0 +1,228 @@
+/* Converts gray or RGB to frames of YCbCr. Chroma is computed for each pixel, and then averaged
+ * over the pixels around its place. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/target_clones.h"
+#include "pixel/yuv/yuv_plan.h"
+
+/* Weights of red, green and blue, and what is added. */
+struct mix {
+    float red, green, blue, offset;
+};
+
+struct gf_yuv_writer {
+    struct gf_yuv yuv;
+    struct gf_yuv_planes planes;
+    int channels, bits;
+    struct mix luma, u, v; /* `offset` of u and v is added after averaging */
+    float most;
+    float *full[2]; /* the chroma of each pixel of the present row, with one more at each end */
+    float *narrow[2][3]; /* the chroma of the last three rows, averaged horizontally */
+};
+
+static struct mix mix_of(double red, double green, double blue, double scale, double offset)
+{
+    return (struct mix){(float)(red * scale), (float)(green * scale), (float)(blue * scale),
+                        (float)offset};
+}
+
+struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels, int bits)
+{
+    const struct gf_yuv_numbers n = gf_yuv_numbers_of(yuv);
+    const double most = bits > 8 ? 65535 : 255, luma = n.luma_span / most;
+    const double u = n.chroma_span / most / (2 * (1 - n.kb)),
+                 v = n.chroma_span / most / (2 * (1 - n.kr));
+    const size_t width = (size_t)yuv->width + 3;
+    struct gf_yuv_writer *const writer = calloc(1, sizeof *writer);
+    float *const rows = malloc(8 * width * sizeof *rows);
+    if (!writer || !rows) {
+        free(rows);
+        free(writer);
+        return NULL;
+    }
+    *writer = (struct gf_yuv_writer){.yuv = *yuv,
+                                     .planes = gf_yuv_planes_of(yuv),
+                                     .channels = channels,
+                                     .bits = bits,
+                                     .luma = mix_of(n.kr, n.kg, n.kb, luma, n.black),
+                                     .u = mix_of(-n.kr, -n.kg, 1 - n.kb, u, n.middle),
+                                     .v = mix_of(1 - n.kr, -n.kg, -n.kb, v, n.middle),
+                                     .most = (float)n.most};
+    if (channels == 1) /* the sum of the weights is then exactly that of one */
+        writer->luma = mix_of(1, 0, 0, luma, n.black);
+    for (size_t i = 0; i < 2; i++) {
+        writer->full[i] = rows + i * width;
+        for (size_t k = 0; k < 3; k++)
+            writer->narrow[i][k] = rows + (2 + 3 * i + k) * width;
+    }
+    return writer;
+}
+
+void gf_yuv_writer_close(struct gf_yuv_writer *writer)
+{
+    if (writer)
+        free(writer->full[0]);
+    free(writer);
+}
+
+GF_INLINE int rounded(float value, float most)
+{
+    value = value > 0 ? value : 0;
+    value = value < most ? value : most;
+    return (int)(value + 0.5f);
+}
+
+GF_INLINE float sample_at(const void *row, size_t index, const int row_bytes)
+{
+    return row_bytes == 2 ? (float)((const uint16_t *)row)[index]
+                          : (float)((const uint8_t *)row)[index];
+}
+
+GF_INLINE void put(void *plane, size_t index, int value, const int bytes)
+{
+    if (bytes == 2)
+        ((uint16_t *)plane)[index] = (uint16_t)value;
+    else
+        ((uint8_t *)plane)[index] = (uint8_t)value;
+}
+
+/* ---- luma, and the chroma of each pixel ---- */
+
+GF_INLINE void from_rgb(const struct gf_yuv_writer *writer, const void *restrict row,
+                        void *restrict luma, const int row_bytes, const int bytes)
+{
+    const struct mix y = writer->luma, u = writer->u, v = writer->v;
+    const float most = writer->most;
+    float *restrict const to_u = writer->full[0] + 1, *restrict const to_v = writer->full[1] + 1;
+    const size_t width = (size_t)writer->yuv.width;
+    for (size_t i = 0; i < width; i++) {
+        const float red = sample_at(row, 3 * i, row_bytes),
+                    green = sample_at(row, 3 * i + 1, row_bytes),
+                    blue = sample_at(row, 3 * i + 2, row_bytes);
+        put(luma, i, rounded(red * y.red + green * y.green + blue * y.blue + y.offset, most),
+            bytes);
+        to_u[i] = red * u.red + green * u.green + blue * u.blue;
+        to_v[i] = red * v.red + green * v.green + blue * v.blue;
+    }
+}
+
+GF_INLINE void from_gray(const struct gf_yuv_writer *writer, const void *restrict row,
+                         void *restrict luma, const int row_bytes, const int bytes)
+{
+    const struct mix y = writer->luma;
+    const float most = writer->most;
+    for (size_t i = 0; i < (size_t)writer->yuv.width; i++)
+        put(luma, i, rounded(sample_at(row, i, row_bytes) * y.red + y.offset, most), bytes);
+}
+
+#define GF_FROM(name, row_bytes, bytes) \
+    GF_TARGET_CLONES static void name(const struct gf_yuv_writer *writer, const void *row, \
+                                      void *luma) \
+    { \
+        if (writer->channels == 1) \
+            from_gray(writer, row, luma, row_bytes, bytes); \
+        else \
+            from_rgb(writer, row, luma, row_bytes, bytes); \
+    }
+GF_FROM(bytes_of_bytes, 1, 1)
+GF_FROM(words_of_bytes, 1, 2)
+GF_FROM(bytes_of_words, 2, 1)
+GF_FROM(words_of_words, 2, 2)
+
+/* ---- the planes of chroma ---- */
+
+/* Averages full[-1..2 count] horizontally. */
+GF_TARGET_CLONES static void narrow_row(const float *restrict full, size_t count, bool left,
+                                        float *restrict narrow)
+{
+    const float before = left ? 0.25f : 0, here = 0.5f, after = left ? 0.25f : 0.5f;
+    for (size_t k = 0; k < count; k++)
+        narrow[k] =
+            full[(ptrdiff_t)(2 * k) - 1] * before + full[2 * k] * here + full[2 * k + 1] * after;
+}
+
+/* Averages three rows, and rounds. */
+GF_INLINE void average(const float *restrict above, const float *restrict here,
+                       const float *restrict below, const float weight[3], float offset, float most,
+                       void *restrict to, size_t count, const int bytes)
+{
+    const float a = weight[0], b = weight[1], c = weight[2];
+    for (size_t k = 0; k < count; k++)
+        put(to, k, rounded(above[k] * a + here[k] * b + below[k] * c + offset, most), bytes);
+}
+
+GF_TARGET_CLONES static void average_bytes(const float *above, const float *here,
+                                           const float *below, const float weight[3], float offset,
+                                           float most, void *to, size_t count)
+{
+    average(above, here, below, weight, offset, most, to, count, 1);
+}
+
+GF_TARGET_CLONES static void average_words(const float *above, const float *here,
+                                           const float *below, const float weight[3], float offset,
+                                           float most, void *to, size_t count)
+{
+    average(above, here, below, weight, offset, most, to, count, 2);
+}
+
+/* Returns the row of chroma that row y completes, and its rows and weights; -1: none. */
+static int completed(const struct gf_yuv *yuv, int y, int rows[3], float weight[3])
+{
+    static const float alone[3] = {0, 1, 0}, middle[3] = {0, 0.5f, 0.5f},
+                       top[3] = {0.25f, 0.5f, 0.25f};
+    const int own = yuv->half_height ? y / 2 * 2 : y;
+    const float *const from = !yuv->half_height                ? alone
+                              : yuv->siting == GF_YUV_TOP_LEFT ? top
+                                                               : middle;
+    if (yuv->half_height && y % 2 == 0 && y != yuv->height - 1)
+        return -1;
+    rows[0] = yuv->half_height && own ? own - 1 : own;
+    rows[1] = own;
+    rows[2] = y;
+    for (int i = 0; i < 3; i++)
+        weight[i] = from[i];
+    return yuv->half_height ? y / 2 : y;
+}
+
+static void put_chroma(struct gf_yuv_writer *writer, int index, int y, unsigned char *frame)
+{
+    const struct gf_yuv *const yuv = &writer->yuv;
+    const struct gf_yuv_planes *const planes = &writer->planes;
+    const size_t width = planes->chroma_width, bytes = planes->sample_bytes;
+    float *const full = writer->full[index] + 1, **const ring = writer->narrow[index];
+    int rows[3];
+    float weight[3];
+    full[-1] = full[0];
+    full[yuv->width] = full[yuv->width - 1];
+    if (yuv->half_width) {
+        narrow_row(full, width, yuv->siting != GF_YUV_CENTRE, ring[y % 3]);
+    } else {
+        for (size_t k = 0; k < width; k++)
+            ring[y % 3][k] = full[k];
+    }
+    const int row = completed(yuv, y, rows, weight);
+    if (row < 0)
+        return;
+    unsigned char *const to = frame + (planes->first[1 + index] + (size_t)row * width) * bytes;
+    (bytes == 2 ? average_words : average_bytes)(ring[rows[0] % 3], ring[rows[1] % 3],
+                                                 ring[rows[2] % 3], weight, writer->u.offset,
+                                                 writer->most, to, width);
+}
+
+void gf_yuv_writer_row(struct gf_yuv_writer *writer, const void *row, int y, unsigned char *frame)
+{
+    const size_t bytes = writer->planes.sample_bytes, width = (size_t)writer->yuv.width;
+    unsigned char *const luma = frame + (size_t)y * width * bytes;
+    if (writer->bits == 8)
+        (bytes == 2 ? words_of_bytes : bytes_of_bytes)(writer, row, luma);
+    else
+        (bytes == 2 ? words_of_words : bytes_of_words)(writer, row, luma);
+    if (writer->yuv.mono)
+        return;
+    for (int index = 0; index < 2; index++) {
+        for (size_t k = 0; writer->channels == 1 && !y && k < width; k++)
+            writer->full[index][k + 1] = 0;
+        put_chroma(writer, index, y, frame);
+    }
+}
