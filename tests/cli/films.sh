@@ -84,6 +84,37 @@ head -n 1 full.y4m >line
 echo "YUV4MPEG2 W22 H13 F25:1 Ip C444" >wanted
 same line wanted
 
+begin "pictures become the frames of a film: files, and streams of PNG, JPEG, PNM and PAM"
+run 0 gpufilter -i frame01-22.png -i frame02-22.png -i frame03-22.png -o stills.y4m --subsampling=444 -q
+{ head -n 1 stills.y4m && gpufilter -i frame02-22.png -o - --format=y4m --subsampling=444 | tail -c 864; } >wanted
+{ head -n 1 stills.y4m && tail -c 1728 stills.y4m | head -c 864; } >line
+same line wanted
+gpufilter -q -i 'frame0?-22.png' -o - --format=y4m --subsampling=444 >out
+same out stills.y4m
+cat frame0?-22.png | gpufilter -i - -o - --format=y4m --subsampling=444 >out 2>stderr || problem "$(cat stderr)"
+same out stills.y4m
+for kind in ppm pam jpg; do
+    for i in 1 2 3; do gpufilter -q -i frame0$i-22.png -o $i.$kind --quality=95; done
+    gpufilter -q -i '?.'$kind -o wanted.y4m invert
+    cat 1.$kind 2.$kind 3.$kind | gpufilter -i - -o out.y4m invert 2>stderr || problem "$kind: $(cat stderr)"
+    same out.y4m wanted.y4m
+    [ "$(grep -ac FRAME out.y4m)" = 3 ] || problem "$kind: not three frames"
+    cat 1.$kind 2.$kind 3.$kind >all
+    head -c -20 all | gpufilter -i - -o out.y4m 2>stderr && problem "$kind: a cut stream was accepted"
+    stderr_like 'stdin: truncated: the last picture is left out'
+    [ "$(grep -ac FRAME out.y4m)" = 2 ] || problem "$kind: not two frames"
+done
+cat 1.jpg 2.ppm frame03-22.png | gpufilter -i - -o out.y4m 2>stderr || problem "$(cat stderr)"
+[ "$(grep -ac FRAME out.y4m)" = 3 ] || problem "not three frames"
+{ cat 1.ppm && echo junk; } | gpufilter -i - -o out.y4m 2>stderr && problem "junk was accepted"
+stderr_like 'stdin: what follows a picture of the stream is no PNG, JPEG, PNM or PAM'
+printf 'P6 900000 900000 255 ' | gpufilter -i - -o out.y4m 2>stderr && problem "a huge size was accepted"
+stderr_like 'stdin: truncated: the last picture is left out'
+run 4 gpufilter -i frame01-22.png -i gray16.pgm -o out.y4m
+stderr_like '.*a frame differs in size or colours from the first one'
+run 2 gpufilter -i in.y4m -i frame01-22.png -o in.y4m
+stderr_like '.*would be written over the input'
+
 begin "raw frames"
 tail -c 440 in.y4m >last
 { noise 440 1 && noise 440 2; } >frames.yuv

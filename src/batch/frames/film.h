@@ -1,11 +1,12 @@
-/* Reads and writes films: a Y4M, or raw frames. Between the two each frame is a file of its own in
- * memory, which has the lines of a header before its samples. */
+/* Reads and writes films: a Y4M, or raw frames; reads streams of pictures. Between the two each
+ * frame is a file of its own in memory, which has the lines of a header before its samples. */
 #ifndef GF_BATCH_FRAMES_FILM_H
 #define GF_BATCH_FRAMES_FILM_H
 
 #include <stdint.h>
 
 #include "batch/frames/raw_frames.h"
+#include "batch/frames/split.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "codec/y4m/y4m_header.h"
@@ -16,6 +17,7 @@ enum { GF_FILM_LINES_MOST = 2 * GF_Y4M_LINE_MOST };
 /* A frame's bytes, in memory that is used again for another frame. */
 struct gf_film_frame {
     unsigned char *memory;
+    size_t room;               /* of the memory, for pictures of a stream */
     const unsigned char *data; /* in the memory; the samples begin at a multiple of 64 bytes */
     size_t size;
 };
@@ -23,12 +25,15 @@ struct gf_film_frame {
 struct gf_film_reader {
     struct gf_input *input;
     const struct gf_raw_frames *raw; /* NULL: the input is a Y4M */
+    bool pictures;                   /* the input is a stream of pictures of any size */
+    uint64_t picture_most;           /* the most bytes of such a picture */
     char head[GF_Y4M_LINE_MOST];     /* the header, with a line break */
     size_t frame_bytes;              /* the samples of a frame */
     size_t frames;                   /* read so far */
 };
 
-/* Reads the header of a film; with `raw` there is none. The reader does not own the input. */
+/* Reads the header of a film; with `raw`, and for a stream of pictures, there is none. The reader
+ * does not own the input. */
 enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *input,
                             const struct gf_raw_frames *raw, const struct gf_options *options,
                             struct gf_error *error) GF_CHECKED;

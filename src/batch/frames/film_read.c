@@ -55,6 +55,17 @@ enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *inpu
     size_t length;
     *reader = (struct gf_film_reader){.input = input, .raw = raw};
     enum gf_status status;
+    unsigned char next[4];
+    size_t got;
+    status = gf_input_peek(input, next, sizeof next, &got, error);
+    if (status)
+        return status;
+    if (!raw && gf_split_takes(next, got)) {
+        reader->pictures = true;
+        reader->picture_most =
+            options->memory_bytes ? options->memory_bytes : gf_bytes_in_proportion(0);
+        return GF_OK;
+    }
     if (raw) {
         status = begin_raw(reader, &yuv, error);
     } else {
@@ -84,6 +95,18 @@ static void put_lines(const struct gf_film_reader *reader, const char *line,
     frame->size = (size_t)length + reader->frame_bytes;
 }
 
+static enum gf_status read_picture(struct gf_film_reader *reader, struct gf_film_frame *frame,
+                                   bool *found, struct gf_error *error)
+{
+    struct gf_split split = {
+        .data = frame->memory, .room = frame->room, .most = reader->picture_most};
+    const enum gf_status status = gf_split_next(reader->input, &split, found, error);
+    *frame = (struct gf_film_frame){split.data, split.room, split.data, split.size};
+    *found &= !status;
+    reader->frames += *found;
+    return status;
+}
+
 enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame *frame, bool *found,
                             struct gf_error *error)
 {
@@ -91,6 +114,8 @@ enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame 
     const char *const name = gf_input_name(reader->input);
     size_t length = 1, got = 0;
     *found = false;
+    if (reader->pictures)
+        return read_picture(reader, frame, found, error);
     if (!frame->memory)
         frame->memory =
             aligned_alloc(64, (GF_FILM_LINES_MOST + reader->frame_bytes + 63) & ~(size_t)63);

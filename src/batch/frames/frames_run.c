@@ -31,6 +31,7 @@ struct frames {
     struct gf_raw_frames raw;
     bool to_stream; /* the output is standard output, a FIFO or a device */
     bool raw_in, raw_out, film_out;
+    bool files; /* the frames are the pictures of several inputs */
     struct gf_film_reader reader;
     struct gf_film_writer writer;
     pthread_mutex_t reading; /* held by the worker that reads a frame */
@@ -60,11 +61,13 @@ static bool wait_for_room(struct frames *frames)
 static struct slot *read_next(struct frames *frames)
 {
     struct gf_batch *const batch = frames->batch;
+    const struct gf_inputs *const inputs = frames->request.inputs;
     const size_t number = batch->next;
     struct slot *const slot = &frames->slot[number % frames->room];
-    bool found;
+    bool found = number < inputs->count;
     struct gf_error why = {0};
-    const enum gf_status status = gf_film_read(&frames->reader, &slot->frame, &found, &why);
+    const enum gf_status status =
+        frames->files ? GF_OK : gf_film_read(&frames->reader, &slot->frame, &found, &why);
     pthread_mutex_lock(&batch->lock);
     if (!found) {
         frames->at_end = true;
@@ -79,6 +82,10 @@ static struct slot *read_next(struct frames *frames)
     pthread_mutex_unlock(&batch->lock);
     if (!found)
         return NULL;
+    if (frames->files) {
+        slot->input = inputs->item[number];
+        return slot;
+    }
     snprintf(slot->name, sizeof slot->name, "%.280s[%zu]", gf_input_name(frames->reader.input),
              number);
     slot->input = (struct gf_input_name){.path = slot->name, .index = number};
@@ -102,6 +109,7 @@ static bool take_frame(struct gf_batch_worker *worker)
     worker->input = &slot->input;
     worker->index = slot->input.index;
     worker->item = &slot->item;
+    /* A file has no memory here. */
     worker->member = (struct gf_file_bytes){.data = slot->frame.data, .size = slot->frame.size};
     worker->bytes = frames->film_out ? &slot->bytes : NULL;
     return true;
@@ -128,7 +136,7 @@ static void report(struct frames *frames, struct slot *slot)
         free(slot->item.notes);
         slot->item.notes = NULL;
     }
-    gf_batch_report(batch, &slot->item, slot->name);
+    gf_batch_report(batch, &slot->item, slot->input.path);
 }
 
 static enum gf_status write_slot(struct frames *frames, struct slot *slot, struct gf_error *error)
@@ -136,7 +144,7 @@ static enum gf_status write_slot(struct frames *frames, struct slot *slot, struc
     enum gf_status status = GF_OK;
     if (frames->film_out && slot->item.outcome == GF_OUTCOME_FAILED)
         status = gf_fail(error, frames->batch->failure, "%s: the film ends before this frame",
-                         slot->name);
+                         slot->input.path);
     else if (frames->film_out)
         status = gf_film_write(&frames->writer, slot->bytes.data, slot->bytes.size, error);
     free(slot->bytes.data);
@@ -197,16 +205,18 @@ static enum gf_status copy_frames(struct frames *frames, struct gf_error *error)
 static bool is_copied(const struct frames *frames)
 {
     const struct gf_batch_request *const request = &frames->request;
-    return (!request->chain || !*request->chain) && frames->film_out &&
-           (frames->raw_in == frames->raw_out || *frames->raw.planes) && !frames->writer.plain &&
-           request->options.subsampling == GF_SUBSAMPLING_AUTO;
+    return (!request->chain || !*request->chain) && frames->film_out && !frames->files &&
+           !frames->reader.pictures && (frames->raw_in == frames->raw_out || *frames->raw.planes) &&
+           !frames->writer.plain && request->options.subsampling == GF_SUBSAMPLING_AUTO;
 }
 
 /* The frames of a file are counted by its size. A stream may have any number. */
 static size_t expected_frames(const struct frames *frames)
 {
-    const int64_t size = gf_input_size(frames->reader.input);
-    return size > 0 ? (size_t)size / frames->reader.frame_bytes + 1 : 0;
+    const int64_t size = frames->reader.frame_bytes ? gf_input_size(frames->reader.input) : 0;
+    return frames->files ? frames->request.inputs->count
+           : size > 0    ? (size_t)size / frames->reader.frame_bytes + 1
+                         : 0;
 }
 
 static enum gf_status open_slots(struct frames *frames, int workers, struct gf_error *error)
@@ -215,7 +225,8 @@ static enum gf_status open_slots(struct frames *frames, int workers, struct gf_e
     const uint64_t memory = frames->request.options.memory_bytes
                                 ? frames->request.options.memory_bytes
                                 : gf_memory_pictures_bytes();
-    const uint64_t fit = memory / 2 / (COPIES * (uint64_t)frames->reader.frame_bytes);
+    const uint64_t bytes = frames->reader.frame_bytes ? frames->reader.frame_bytes : 1 << 20;
+    const uint64_t fit = memory / 2 / (COPIES * bytes);
     frames->room = (size_t)AHEAD * (size_t)workers;
     frames->room = fit < frames->room ? (size_t)fit : frames->room;
     frames->room += !frames->room;
@@ -282,7 +293,7 @@ static enum gf_status work(struct frames *frames, struct gf_error *error)
     return status;
 }
 
-/* Whether the request suits a film: one input, and one output that is a film or numbered. */
+/* Whether the request suits a film: one output that is a film or, of one input, numbered. */
 static bool may_be_film(const struct gf_batch_request *request, struct frames *frames)
 {
     const enum gf_file_format named = request->options.format
@@ -295,8 +306,10 @@ static bool may_be_film(const struct gf_batch_request *request, struct frames *f
     frames->raw_out = request->raw && !request->options.format &&
                       (frames->to_stream || gf_raw_frames_named(request->output->text));
     frames->film_out = frames->raw_out || (!request->output->is_pattern && named == GF_FILE_Y4M);
-    return gf_batch_is_single(request) && !request->more_outputs && !request->sheet &&
-           !request->dry_run &&
+    frames->files =
+        !gf_batch_is_single(request) && !request->transfer && !request->raw && frames->film_out;
+    return (gf_batch_is_single(request) || frames->files) && !request->more_outputs &&
+           !request->sheet && !request->dry_run &&
            (frames->to_stream || frames->film_out || gf_batch_numbers_pictures(request, 0));
 }
 
@@ -307,6 +320,10 @@ static enum gf_status open_film(struct frames *frames, struct gf_input **input, 
     const struct gf_batch_request *const request = &frames->request;
     unsigned char head[sizeof GF_Y4M_MAGIC - 1];
     size_t got;
+    if (frames->files) {
+        *is_film = true;
+        return GF_OK;
+    }
     enum gf_status status =
         request->raw ? gf_raw_frames_parse(request->raw, &frames->raw, error) : GF_OK;
     if (!status)
@@ -317,7 +334,10 @@ static enum gf_status open_film(struct frames *frames, struct gf_input **input, 
         return status;
     const bool y4m = got == sizeof head && !memcmp(head, GF_Y4M_MAGIC, sizeof head);
     frames->raw_in = request->raw && !y4m;
-    *is_film = y4m || request->raw;
+    /* Bytes behind a PNG or JPEG in a file are no other frame. */
+    const bool pictures = gf_split_takes(head, got) && frames->film_out && !request->raw &&
+                          (*head == 'P' || gf_input_is_stream(*input));
+    *is_film = y4m || request->raw || pictures;
     /* A stream gets what the input is, unless --format names pictures. */
     frames->writer.plain =
         frames->to_stream && request->options.format && request->options.format != GF_FILE_Y4M;
@@ -325,18 +345,33 @@ static enum gf_status open_film(struct frames *frames, struct gf_input **input, 
     return GF_OK;
 }
 
+/* Fails if the film is one of the inputs. */
+static enum gf_status check_film_name(const struct gf_batch_request *request,
+                                      struct gf_error *error)
+{
+    /* The film is named once, as an output of the first input. */
+    char **const once = calloc(2 * request->inputs->count, sizeof *once);
+    if (!once)
+        return gf_fail_memory(error);
+    once[0] = request->output->text;
+    const enum gf_status status = gf_outputs_check(request->inputs, once, 2, error);
+    free(once);
+    return status;
+}
+
 static enum gf_status run_film(struct frames *frames, struct gf_input *input,
                                struct gf_error *error)
 {
     struct gf_batch *const batch = frames->batch;
     const struct gf_batch_request *const before = batch->request;
-    enum gf_status status =
-        gf_film_open(&frames->reader, input, frames->raw_in ? &frames->raw : NULL,
-                     &frames->request.options, error);
-    if (!status && !frames->raw_out)
+    enum gf_status status = GF_OK;
+    if (!frames->files)
+        status = gf_film_open(&frames->reader, input, frames->raw_in ? &frames->raw : NULL,
+                              &frames->request.options, error);
+    if (!status && !frames->film_out)
         status = gf_batch_name_outputs(before, batch->output, error);
-    if (!status && frames->raw_out && !frames->to_stream)
-        status = gf_outputs_check(before->inputs, &before->output->text, 1, error);
+    else if (!status && !frames->to_stream)
+        status = check_film_name(before, error);
     if (status)
         return status;
     frames->writer.raw = frames->raw_out ? &frames->raw : NULL;
@@ -374,7 +409,7 @@ enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error
     enum gf_status status = open_film(&frames, &input, done, error);
     if (!status && *done)
         status = run_film(&frames, input, error);
-    if (!status && !*done && gf_input_is_stream(input)) {
+    if (!status && !*done && input && gf_input_is_stream(input)) {
         batch->opened = input;
         input = NULL;
     }

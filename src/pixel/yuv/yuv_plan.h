@@ -2,6 +2,7 @@
 #ifndef GF_PIXEL_YUV_YUV_PLAN_H
 #define GF_PIXEL_YUV_YUV_PLAN_H
 
+#include "base/target_clones.h"
 #include "pixel/yuv/yuv.h"
 
 /* The planes of a frame, as numbers of samples. */
@@ -20,5 +21,14 @@ struct gf_yuv_numbers {
     double most; /* the largest sample of the frame */
 };
 struct gf_yuv_numbers gf_yuv_numbers_of(const struct gf_yuv *yuv);
+
+/* Rounds to the nearest sample of 0..most. Integers are clamped in fewer instructions than floats;
+ * what is below 0 is cut towards 0, and clamped. */
+GF_INLINE int gf_yuv_round(float value, int most)
+{
+    int sample = (int)(value + 0.5f);
+    sample = sample > 0 ? sample : 0;
+    return sample < most ? sample : most;
+}
 
 #endif

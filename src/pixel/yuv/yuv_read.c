@@ -12,7 +12,8 @@ struct gf_yuv_reader {
     struct gf_yuv yuv;
     struct gf_yuv_planes planes;
     /* A sample is (Y - black) * luma, and the sums of chroma less `middle` times a factor. */
-    float black, luma, middle, red_v, green_u, green_v, blue_u, most;
+    float black, luma, middle, red_v, green_u, green_v, blue_u;
+    int most;
     float *sums; /* a row of chroma after the vertical weights, with a sample at each end */
     float *row_u, *row_v;
 };
@@ -38,7 +39,7 @@ struct gf_yuv_reader *gf_yuv_reader_open(const struct gf_yuv *yuv)
                                      .green_u = (float)(2 * (1 - n.kb) * n.kb / n.kg * chroma),
                                      .green_v = (float)(2 * (1 - n.kr) * n.kr / n.kg * chroma),
                                      .blue_u = (float)(2 * (1 - n.kb) * chroma),
-                                     .most = (float)most,
+                                     .most = (int)most,
                                      .sums = rows,
                                      .row_u = rows + width,
                                      .row_v = rows + 2 * width};
@@ -126,13 +127,6 @@ static void chroma_row(const struct gf_yuv_reader *reader, const unsigned char *
 
 /* ---- pixels ---- */
 
-GF_INLINE int rounded(float value, float most)
-{
-    value = value > 0 ? value : 0;
-    value = value < most ? value : most;
-    return (int)(value + 0.5f);
-}
-
 GF_INLINE void to_rgb(const struct gf_yuv_reader *reader, const void *luma, void *rgb,
                       const int bytes)
 {
@@ -145,9 +139,9 @@ GF_INLINE void to_rgb(const struct gf_yuv_reader *reader, const void *luma, void
     for (int i = 0; i < r.yuv.width; i++) {
         const float y = ((float)(bytes == 2 ? y16[i] : y8[i]) - r.black) * r.luma;
         const float cb = u[i] - r.middle, cr = v[i] - r.middle;
-        const int red = rounded(y + cr * r.red_v, r.most),
-                  green = rounded(y - cb * r.green_u - cr * r.green_v, r.most),
-                  blue = rounded(y + cb * r.blue_u, r.most);
+        const int red = gf_yuv_round(y + cr * r.red_v, r.most),
+                  green = gf_yuv_round(y - cb * r.green_u - cr * r.green_v, r.most),
+                  blue = gf_yuv_round(y + cb * r.blue_u, r.most);
         if (bytes == 2) {
             rgb16[3 * i] = (uint16_t)red;
             rgb16[3 * i + 1] = (uint16_t)green;
@@ -177,7 +171,8 @@ static void to_gray(const struct gf_yuv_reader *reader, const void *luma, void *
     const bool words = reader->planes.sample_bytes == 2;
     for (int i = 0; i < reader->yuv.width; i++) {
         const int sample = words ? ((const uint16_t *)luma)[i] : ((const uint8_t *)luma)[i];
-        const int value = rounded(((float)sample - reader->black) * reader->luma, reader->most);
+        const int value =
+            gf_yuv_round(((float)sample - reader->black) * reader->luma, reader->most);
         if (words)
             ((uint16_t *)gray)[i] = (uint16_t)value;
         else

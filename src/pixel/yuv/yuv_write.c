@@ -16,7 +16,7 @@ struct gf_yuv_writer {
     struct gf_yuv_planes planes;
     int channels, bits;
     struct mix luma, u, v; /* `offset` of u and v is added after averaging */
-    float most;
+    int most;
     float *full[2]; /* the chroma of each pixel of the present row, with one more at each end */
     float *narrow[2][3]; /* the chroma of the last three rows, averaged horizontally */
 };
@@ -48,7 +48,7 @@ struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels,
                                      .luma = mix_of(n.kr, n.kg, n.kb, luma, n.black),
                                      .u = mix_of(-n.kr, -n.kg, 1 - n.kb, u, n.middle),
                                      .v = mix_of(1 - n.kr, -n.kg, -n.kb, v, n.middle),
-                                     .most = (float)n.most};
+                                     .most = (int)n.most};
     if (channels == 1) /* the sum of the weights is then exactly that of one */
         writer->luma = mix_of(1, 0, 0, luma, n.black);
     for (size_t i = 0; i < 2; i++) {
@@ -64,13 +64,6 @@ void gf_yuv_writer_close(struct gf_yuv_writer *writer)
     if (writer)
         free(writer->full[0]);
     free(writer);
-}
-
-GF_INLINE int rounded(float value, float most)
-{
-    value = value > 0 ? value : 0;
-    value = value < most ? value : most;
-    return (int)(value + 0.5f);
 }
 
 GF_INLINE float sample_at(const void *row, size_t index, const int row_bytes)
@@ -93,14 +86,14 @@ GF_INLINE void from_rgb(const struct gf_yuv_writer *writer, const void *restrict
                         void *restrict luma, const int row_bytes, const int bytes)
 {
     const struct mix y = writer->luma, u = writer->u, v = writer->v;
-    const float most = writer->most;
+    const int most = writer->most;
     float *restrict const to_u = writer->full[0] + 1, *restrict const to_v = writer->full[1] + 1;
     const size_t width = (size_t)writer->yuv.width;
     for (size_t i = 0; i < width; i++) {
         const float red = sample_at(row, 3 * i, row_bytes),
                     green = sample_at(row, 3 * i + 1, row_bytes),
                     blue = sample_at(row, 3 * i + 2, row_bytes);
-        put(luma, i, rounded(red * y.red + green * y.green + blue * y.blue + y.offset, most),
+        put(luma, i, gf_yuv_round(red * y.red + green * y.green + blue * y.blue + y.offset, most),
             bytes);
         to_u[i] = red * u.red + green * u.green + blue * u.blue;
         to_v[i] = red * v.red + green * v.green + blue * v.blue;
@@ -111,9 +104,9 @@ GF_INLINE void from_gray(const struct gf_yuv_writer *writer, const void *restric
                          void *restrict luma, const int row_bytes, const int bytes)
 {
     const struct mix y = writer->luma;
-    const float most = writer->most;
+    const int most = writer->most;
     for (size_t i = 0; i < (size_t)writer->yuv.width; i++)
-        put(luma, i, rounded(sample_at(row, i, row_bytes) * y.red + y.offset, most), bytes);
+        put(luma, i, gf_yuv_round(sample_at(row, i, row_bytes) * y.red + y.offset, most), bytes);
 }
 
 #define GF_FROM(name, row_bytes, bytes) \
@@ -144,24 +137,24 @@ GF_TARGET_CLONES static void narrow_row(const float *restrict full, size_t count
 
 /* Averages three rows, and rounds. */
 GF_INLINE void average(const float *restrict above, const float *restrict here,
-                       const float *restrict below, const float weight[3], float offset, float most,
+                       const float *restrict below, const float weight[3], float offset, int most,
                        void *restrict to, size_t count, const int bytes)
 {
     const float a = weight[0], b = weight[1], c = weight[2];
     for (size_t k = 0; k < count; k++)
-        put(to, k, rounded(above[k] * a + here[k] * b + below[k] * c + offset, most), bytes);
+        put(to, k, gf_yuv_round(above[k] * a + here[k] * b + below[k] * c + offset, most), bytes);
 }
 
 GF_TARGET_CLONES static void average_bytes(const float *above, const float *here,
                                            const float *below, const float weight[3], float offset,
-                                           float most, void *to, size_t count)
+                                           int most, void *to, size_t count)
 {
     average(above, here, below, weight, offset, most, to, count, 1);
 }
 
 GF_TARGET_CLONES static void average_words(const float *above, const float *here,
                                            const float *below, const float weight[3], float offset,
-                                           float most, void *to, size_t count)
+                                           int most, void *to, size_t count)
 {
     average(above, here, below, weight, offset, most, to, count, 2);
 }
