@@ -115,6 +115,20 @@ stderr_like '.*a frame differs in size or colours from the first one'
 run 2 gpufilter -i in.y4m -i frame01-22.png -o in.y4m
 stderr_like '.*would be written over the input'
 
+begin "a film that is there"
+echo kept >there.y4m
+cp there.y4m kept.y4m
+run 0 gpufilter -i in.y4m -o there.y4m --skip-existing invert
+same there.y4m kept.y4m
+run 75 gpufilter -i in.y4m -o there.y4m --no-clobber invert
+stderr_like 'there.y4m: is there already (--no-clobber)'
+same there.y4m kept.y4m
+run 2 gpufilter -i in.y4m -o there.y4m --update invert
+stderr_like '--update is not for films'
+run 4 gpufilter -i in.y4m -o limited.y4m --max-output=1000 invert
+stderr_like 'limited.y4m: holds more than --max-output=1000'
+absent limited.y4m
+
 begin "raw frames"
 tail -c 440 in.y4m >last
 { noise 440 1 && noise 440 2; } >frames.yuv

@@ -55,6 +55,9 @@ struct gf_film_writer {
     uint64_t bytes, max_bytes;        /* written so far, and the most; 0: there is no limit */
 };
 
+/* Lets a pipe hold more bytes, so that the programs at its ends wait for each other less. Does
+ * nothing to a descriptor of another kind. */
+void gf_film_widen_pipe(int descriptor);
 /* Opens the output: a file, or standard output ("-"), a FIFO or a device, which get each frame at
  * once. */
 enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,

@@ -11,6 +11,12 @@
 #include "codec/common/samples.h"
 #include "codec/io/spool.h"
 
+void gf_film_widen_pipe(int descriptor)
+{
+    enum { PIPE_BYTES = 1 << 20 }; /* the most that users may ask for by default */
+    (void)fcntl(descriptor, F_SETPIPE_SZ, PIPE_BYTES);
+}
+
 enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
                               const struct gf_options *options, struct gf_error *error)
 {
@@ -29,6 +35,7 @@ enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
     writer->owns_descriptor = !to_stdout;
     if (!to_stdout)
         writer->descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    gf_film_widen_pipe(writer->descriptor);
     return writer->descriptor < 0 ? gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", path, strerror(errno))
                                   : GF_OK;
 }

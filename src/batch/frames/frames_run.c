@@ -365,6 +365,8 @@ static enum gf_status run_film(struct frames *frames, struct gf_input *input,
     struct gf_batch *const batch = frames->batch;
     const struct gf_batch_request *const before = batch->request;
     enum gf_status status = GF_OK;
+    if (!strcmp(before->inputs->item[0].path, "-"))
+        gf_film_widen_pipe(STDIN_FILENO);
     if (!frames->files)
         status = gf_film_open(&frames->reader, input, frames->raw_in ? &frames->raw : NULL,
                               &frames->request.options, error);
@@ -396,6 +398,13 @@ static enum gf_status run_film(struct frames *frames, struct gf_input *input,
     return status;
 }
 
+/* Whether --skip-existing keeps a film that is there. */
+static bool is_kept(const struct frames *frames)
+{
+    return frames->request.skip_existing && frames->film_out && !frames->to_stream &&
+           !access(frames->request.output->text, F_OK);
+}
+
 enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error *error)
 {
     struct frames frames = {.batch = batch, .request = *batch->request};
@@ -407,7 +416,11 @@ enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error
                                              "film or has {n} in its name")
                                    : GF_OK;
     enum gf_status status = open_film(&frames, &input, done, error);
-    if (!status && *done)
+    const bool kept = !status && *done && is_kept(&frames);
+    if (!status && *done && batch->request->update)
+        status = gf_fail(error, GF_ERROR_USAGE, "--update is not for films");
+    batch->state.skipped = kept;
+    if (!status && *done && !kept)
         status = run_film(&frames, input, error);
     if (!status && !*done && input && gf_input_is_stream(input)) {
         batch->opened = input;
