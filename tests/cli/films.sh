@@ -187,6 +187,19 @@ run 4 gpufilter -i junk.y4m -o out.y4m
 stderr_like "junk.y4m: damaged: 'junk' where the next frame should begin"
 same out.y4m in.y4m
 
+begin "a film without frames"
+head -n 1 in.y4m >empty.y4m
+for chain in '' invert; do
+    run 4 gpufilter -i empty.y4m -o none.y4m $chain
+    stderr_is "gpufilter: empty.y4m: holds no frame"
+    absent none.y4m
+done
+gpufilter -i - -o - --raw=2x2:gray </dev/null 2>stderr && problem "no bytes were accepted"
+stderr_like 'stdin: '
+run 75 gpufilter -i missing.y4m -o - --log=log
+stderr_like 'missing.y4m: No such file'
+[ "$(wc -l <log)" = 1 ] || problem "the log lacks the missing file"
+
 begin "damaged headers are refused in a line"
 refuse() {
     printf '%s\nFRAME\n' "$1" >bad.y4m

@@ -48,12 +48,19 @@ struct frames {
 
 static bool wait_for_room(struct frames *frames)
 {
+    enum { LOOK_MS = 100 };
     struct gf_batch *const batch = frames->batch;
     pthread_mutex_lock(&batch->lock);
     while (!batch->stopped && !frames->at_end && batch->next >= frames->written + frames->room)
         pthread_cond_wait(&batch->changed, &batch->lock);
-    const bool reads = !batch->stopped && !frames->at_end;
+    bool reads = !batch->stopped && !frames->at_end;
     pthread_mutex_unlock(&batch->lock);
+    /* A producer that sends nothing must not keep a run that has failed from its end. */
+    while (reads && !frames->files && !gf_input_wait(frames->reader.input, LOOK_MS)) {
+        pthread_mutex_lock(&batch->lock);
+        reads = !batch->stopped;
+        pthread_mutex_unlock(&batch->lock);
+    }
     return reads;
 }
 
@@ -284,13 +291,16 @@ static enum gf_status work(struct frames *frames, struct gf_error *error)
         if (!status)
             status = gf_batch_conclude(batch, error);
     }
-    if (!status && frames->film_out && frames->written + batch->state.pictures)
+    const bool any = frames->written + batch->state.pictures;
+    if (!status && frames->film_out && any)
         status = gf_film_commit(&frames->writer, error);
     if (!status && frames->end_status) {
         *error = frames->end_error;
         status = frames->end_status;
     }
-    return status;
+    return status || any ? status
+                         : gf_fail(error, GF_ERROR_INPUT, "%s: holds no frame",
+                                   gf_input_name(frames->reader.input));
 }
 
 /* Whether the request suits a film: one output that is a film or, of one input, numbered. */
@@ -330,8 +340,8 @@ static enum gf_status open_film(struct frames *frames, struct gf_input **input, 
         status = gf_input_open(request->inputs->item[0].path, false, input, error);
     if (!status)
         status = gf_input_peek(*input, head, sizeof head, &got, error);
-    if (status)
-        return status;
+    if (status) /* the ordinary run tells of an input that cannot be read, also in the log */
+        return request->raw ? status : GF_OK;
     const bool y4m = got == sizeof head && !memcmp(head, GF_Y4M_MAGIC, sizeof head);
     frames->raw_in = request->raw && !y4m;
     /* Bytes behind a PNG or JPEG in a file are no other frame. */
