@@ -4,24 +4,17 @@
 #ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
 #define GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
 
-#include "cuda/common/stencil.cuh"
+#include "cuda/common/straight.cuh"
 
-constexpr float TWO_23 = 8388608.0f; /* floats from 2^23 to 2^24 are integers */
-
-/* Computes premultiplied colour and alpha of 16 bits. Adding 2^23 rounds the colour v * 257 * alpha
- * / 255 to an integer: the colour differs from a half by at least 1/510, and the product's error is
- * below 1/1000. */
+/* Computes premultiplied colour and alpha of 16 bits. */
 static __device__ __forceinline__ void premultiply_pixel(unsigned pixel, float v[4])
 {
-    const float alpha = __uint_as_float(__byte_perm(pixel, 0x4B000000u, 0x7443)) - TWO_23;
-    const float minus = -TWO_23 * alpha;
+    const float alpha = alpha_of(pixel);
+    premultiply_raised(pixel, alpha, v);
     v[3] = 257.0f * alpha;
 #pragma unroll
-    for (int c = 0; c < 3; c++) {
-        const float raised = __uint_as_float(__byte_perm(pixel, 0x4B000000u, 0x7440 | c));
-        const float product = fmaf(raised, alpha, minus);
-        v[c] = fmaf(product, 257.0f / 255.0f, TWO_23) - TWO_23;
-    }
+    for (int c = 0; c < 3; c++)
+        v[c] -= TWO_23;
 }
 
 /* 1 / alpha as the sum of two floats; alpha is rounded and at least 1. */

@@ -3,6 +3,7 @@
 #ifndef GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
 
+#include "cuda/filters/point/point_alpha.cuh"
 #include "cuda/filters/point/point_lab.cuh"
 #include "cuda/filters/point/point_luma.cuh"
 #include "cuda/filters/point/point_program.cuh"
@@ -31,6 +32,8 @@ static int launch_rows(const struct gf_launch *launch, struct view_pair band)
         return launch_luma8<ACCESS>(&band, step, fine, host->op[1].a, stream);
     if (is_lab8(stage, host))
         return launch_lab8<ACCESS>(&band, stage->in.channels, host, block, stream);
+    if (sizeof(ACCESS) == VECTOR && is_alpha(stage, host))
+        return launch_alpha(&band, stage, host->op[0].kind, stream);
     struct program program;
     fill_program(&program, launch, &band);
     return launch_program<ACCESS>(&program, stage->in.bits, stage->out.bits, stream);

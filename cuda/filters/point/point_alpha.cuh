@@ -1,0 +1,98 @@
+/* The stages that the planner puts around a stencil of RGBA: colour times alpha, and colour divided
+ * by alpha. */
+#ifndef GF_CUDA_FILTERS_POINT_POINT_ALPHA_CUH
+#define GF_CUDA_FILTERS_POINT_POINT_ALPHA_CUH
+
+#include "cuda/common/early.cuh"
+#include "cuda/common/straight.cuh"
+#include "pixel/point/point_program.h"
+
+enum {
+    ALPHA_THREADS = 256,
+    ALPHA_PAIRS = 4, /* pairs of pixels of a thread; all are loaded before the first is converted */
+};
+
+/* Two neighbouring pixels, of a word or of two words. */
+template <class PIXEL> struct __align__(2 * sizeof(PIXEL)) pixel_pair
+{
+    PIXEL first, second;
+};
+
+/* Converts pairs of pixels. The last pixel of an odd row is read and written alone. */
+template <class FROM, class TO, class Convert>
+static __device__ __forceinline__ void convert_pairs(const struct view_pair &band,
+                                                     unsigned row_pairs, const Convert &convert)
+{
+    const unsigned pairs = (unsigned)band.rows * row_pairs;
+    const unsigned first = blockIdx.x * (ALPHA_THREADS * ALPHA_PAIRS) + threadIdx.x;
+    struct pixel_pair<FROM> pair[ALPHA_PAIRS];
+    struct position at[ALPHA_PAIRS];
+#pragma unroll
+    for (int k = 0; k < ALPHA_PAIRS; k++) {
+        const unsigned item = first + k * ALPHA_THREADS;
+        at[k] = position_of(item, (unsigned)band.rows, row_pairs);
+        const FROM *const from =
+            (const FROM *)(band.in + at[k].row * band.in_pitch) + 2 * (size_t)at[k].column;
+        if (item < pairs && 2 * at[k].column + 1 < (unsigned)band.width)
+            pair[k] = *(const struct pixel_pair<FROM> *)from;
+        else if (item < pairs)
+            pair[k].first = pair[k].second = *from;
+    }
+#pragma unroll
+    for (int k = 0; k < ALPHA_PAIRS; k++) {
+        TO *const to = (TO *)(band.out + at[k].row * band.out_pitch) + 2 * (size_t)at[k].column;
+        const struct pixel_pair<TO> made = {
+            convert(pair[k].first), convert(pair[k].second)
+        };
+        if (first + k * ALPHA_THREADS >= pairs)
+            return;
+        if (2 * at[k].column + 1 < (unsigned)band.width)
+            *(struct pixel_pair<TO> *)to = made;
+        else
+            *to = made.first;
+    }
+}
+
+template <class STRAIGHT>
+__global__ void __launch_bounds__(ALPHA_THREADS)
+    premultiply_kernel(const struct view_pair band, unsigned row_pairs)
+{
+    early_next();
+    early_wait();
+    convert_pairs<STRAIGHT, uint2>(band, row_pairs,
+                                   [](STRAIGHT pixel) { return premultiplied(pixel); });
+}
+
+template <class STRAIGHT>
+__global__ void __launch_bounds__(ALPHA_THREADS)
+    straighten_kernel(const struct view_pair band, unsigned row_pairs)
+{
+    early_next();
+    early_wait();
+    convert_pairs<uint2, STRAIGHT>(band, row_pairs,
+                                   [](uint2 pixel) { return straightened<STRAIGHT>(pixel); });
+}
+
+/* Whether the program is one of these stages, for RGBA. */
+static bool is_alpha(const struct gf_stage *stage, const struct gf_point_program *program)
+{
+    const int kind = program->op[0].kind;
+    return stage->in.channels == 4 && program->count == 1 && program->table == GF_POINT_NO_TABLE &&
+           (kind == GF_POINT_PREMULTIPLY || kind == GF_POINT_UNPREMULTIPLY);
+}
+
+static int launch_alpha(const struct view_pair *band, const struct gf_stage *stage, int kind,
+                        cudaStream_t stream)
+{
+    const unsigned row_pairs = blocks_for((unsigned)band->width, 2);
+    const unsigned blocks =
+        blocks_for((unsigned)band->rows * row_pairs, ALPHA_THREADS * ALPHA_PAIRS);
+    const bool multiplies = kind == GF_POINT_PREMULTIPLY;
+    const int bits = multiplies ? stage->in.bits : stage->out.bits;
+    const auto kernel = multiplies
+                            ? (bits == 8 ? premultiply_kernel<unsigned> : premultiply_kernel<uint2>)
+                            : (bits == 8 ? straighten_kernel<unsigned> : straighten_kernel<uint2>);
+    return launch_early(kernel, blocks, ALPHA_THREADS, 0, stream, *band, row_pairs);
+}
+
+#endif
