@@ -169,7 +169,7 @@ static __global__ void __launch_bounds__(THREADS, 3)
     }
 }
 
-static int start_quads(const struct warp_launch *from, cudaStream_t stream)
+template <int CHANNELS> static int start_quads(const struct warp_launch *from, cudaStream_t stream)
 {
     const struct gf_warp *const warp = &from->source.warp;
     struct quad_launch launch = {};
@@ -181,13 +181,13 @@ static int start_quads(const struct warp_launch *from, cudaStream_t stream)
     launch.width = from->width;
     launch.u = warp->u + from->out_y * warp->uy;
     launch.v = warp->v + from->out_y * warp->vy;
-    const int status = launch_quads<quad_shape<128, 2, 2, 4, 12>>(launch, stream);
+    const int status = launch_quads<quad_shape<128, 2, 2, 4, 12>, CHANNELS>(launch, stream);
     return status == cudaErrorNotSupported
-               ? launch_quads<quad_shape<256, 1, 3, 3, 5>>(launch, stream)
+               ? launch_quads<quad_shape<256, 1, 3, 3, 5>, CHANNELS>(launch, stream)
                : status;
 }
 
-static int start_curved(const struct warp_launch *from, cudaStream_t stream)
+template <int CHANNELS> static int start_curved(const struct warp_launch *from, cudaStream_t stream)
 {
     struct curved_launch launch = {};
     launch.quad.source = from->source;
@@ -198,7 +198,7 @@ static int start_curved(const struct warp_launch *from, cudaStream_t stream)
     launch.quad.width = from->width;
     launch.cells = from->cells;
     launch.out_y = from->out_y;
-    return launch_curved(launch, stream);
+    return launch_curved<CHANNELS>(launch, stream);
 }
 
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
@@ -206,10 +206,11 @@ static int start(const struct warp_launch *launch, bool tiled, bool curved, cuda
 {
     const auto kernel = tiled ? warp_tiled_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>
                               : warp_direct_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>;
-    constexpr bool QUADS = sizeof(SAMPLE) == 1 && CHANNELS == 3 && KERNEL == LINEAR_KERNEL;
     unsigned blocks = launch->tiles;
-    if (QUADS && (tiled || curved)) {
-        const int status = curved ? start_curved(launch, stream) : start_quads(launch, stream);
+    if constexpr (sizeof(SAMPLE) == 1 && KERNEL == LINEAR_KERNEL) {
+        const int status = curved  ? start_curved<CHANNELS>(launch, stream)
+                           : tiled ? start_quads<CHANNELS>(launch, stream)
+                                   : cudaErrorNotSupported;
         if (status != cudaErrorNotSupported)
             return status;
     }

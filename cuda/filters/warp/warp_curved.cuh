@@ -1,7 +1,7 @@
-/* Warps of 8-bit RGB by linear interpolation whose maps are not straight, perspective and lens. A
- * block computes its pixels' positions, finds the box of the input that they need, and loads it
- * into shared memory as blocks of straight warps do. Pixels with several samples compute their
- * positions twice. Blocks whose box is too large read windows from global memory. */
+/* Warps of 8-bit gray and RGB by linear interpolation whose maps are not straight, perspective and
+ * lens. A block computes its pixels' positions, finds the box of the input that they need, and
+ * loads it into shared memory as blocks of straight warps do. Pixels with several samples compute
+ * their positions twice. Blocks whose box is too large read windows from global memory. */
 #ifndef GF_CUDA_FILTERS_WARP_WARP_CURVED_CUH
 #define GF_CUDA_FILTERS_WARP_WARP_CURVED_CUH
 
@@ -139,15 +139,13 @@ static __device__ __forceinline__ struct quad_box curved_box(const struct curved
     return box;
 }
 
+template <int CHANNELS, bool ROUNDED>
 static __device__ __forceinline__ void curved_sums(const uint32_t *tile, int origin, int u, int v,
-                                                   bool rounded, uint32_t sum[3])
+                                                   uint32_t sum[CHANNELS])
 {
     const tile_window<uint32_t> window = {tile + ((v >> 12) * CURVED_PITCH + (u >> 12) - origin),
                                           CURVED_PITCH};
-    if (rounded)
-        linear_sums<uint8_t, 3, true>(window, u & 4095, v & 4095, sum);
-    else
-        linear_sums<uint8_t, 3, false>(window, u & 4095, v & 4095, sum);
+    quad_sums<CHANNELS, ROUNDED>(window, u & 4095, v & 4095, sum);
 }
 
 /* ---- pixels with several samples, two at a time ---- */
@@ -188,7 +186,7 @@ static __device__ __forceinline__ uint32_t curved_fine(uint32_t sum, bool only)
 }
 
 /* Stores the means of a quad's samples, in two pairs. */
-template <int KIND>
+template <int KIND, int CHANNELS>
 static __device__ __forceinline__ void
 curved_means(const struct gf_warp &warp, const uint32_t *tile, int origin,
              struct gf_warp_counts counts, int x, int y, unsigned char *to)
@@ -198,27 +196,28 @@ curved_means(const struct gf_warp &warp, const uint32_t *tile, int origin,
     const float one_of = 1.0f / (float)divisor;
 #pragma unroll 1
     for (int first = 0; first < QUAD; first += PAIR) {
-        uint32_t sums[3 * PAIR] = {};
+        uint32_t sums[CHANNELS * PAIR] = {};
         each_sample<KIND>(warp, counts, x + first, y, &is_far,
                           [&](const struct curved_places<PAIR> &at) {
 #pragma unroll
                               for (int i = 0; i < PAIR; i++) {
-                                  uint32_t sum[3];
-                                  curved_sums(tile, origin, at.u[i], at.v[i], false, sum);
+                                  uint32_t sum[CHANNELS];
+                                  curved_sums<CHANNELS, false>(tile, origin, at.u[i], at.v[i], sum);
 #pragma unroll
-                                  for (int c = 0; c < 3; c++)
-                                      sums[3 * i + c] += curved_fine(sum[c], divisor == 256);
+                                  for (int c = 0; c < CHANNELS; c++)
+                                      sums[CHANNELS * i + c] += curved_fine(sum[c], divisor == 256);
                               }
                           });
 #pragma unroll
-        for (int i = 0; i < 3; i++)
-            ((uint16_t *)(to + 3 * first))[i] =
+        for (int i = 0; i < CHANNELS; i++)
+            ((uint16_t *)(to + CHANNELS * first))[i] =
                 (uint16_t)(curved_mean(sums[2 * i], divisor, one_of) |
                            curved_mean(sums[2 * i + 1], divisor, one_of) << 8);
     }
 }
 
 /* Computes the thread's pixels from windows in global memory. */
+template <int CHANNELS>
 static __device__ __noinline__ void curved_direct(const struct curved_launch &launch, int x,
                                                   int row)
 {
@@ -228,12 +227,13 @@ static __device__ __noinline__ void curved_direct(const struct curved_launch &la
         if (column >= launch.quad.width || own >= launch.quad.rows)
             continue;
         const int y = launch.out_y + own;
-        const uint32_t pixel = mean_of<uint8_t, 3, LINEAR_KERNEL, 2, uint32_t>(
+        const uint32_t pixel = mean_of<uint8_t, CHANNELS, LINEAR_KERNEL, 2, uint32_t>(
             launch.quad.source, launch.cells, column, y, NULL);
         unsigned char *const to =
-            launch.quad.out + own * launch.quad.out_pitch + 3 * (size_t)column;
-        to[0] = (unsigned char)pixel, to[1] = (unsigned char)(pixel >> 8);
-        to[2] = (unsigned char)(pixel >> 16);
+            launch.quad.out + own * launch.quad.out_pitch + CHANNELS * (size_t)column;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            to[c] = (unsigned char)(pixel >> 8 * c);
     }
 }
 
@@ -272,6 +272,7 @@ curved_reach_of(const struct curved_launch &launch, int x, int row, bool single,
 }
 
 /* Loads a box that is in the picture, in parts for which registers suffice. Most boxes have one. */
+template <int CHANNELS>
 static __device__ __forceinline__ void curved_fill(const struct quad_launch &launch,
                                                    struct quad_box box, int groups, uint32_t *tile)
 {
@@ -279,12 +280,12 @@ static __device__ __forceinline__ void curved_fill(const struct quad_launch &lau
     constexpr int ROWS_OF_PART = part::BOX_DOWN * part::DOWN;
 #pragma unroll 1
     for (; box.rows > 0; box.y += ROWS_OF_PART, box.rows -= ROWS_OF_PART) {
-        fill_quads<part>(launch, box, groups, tile);
+        fill_quads<part, CHANNELS>(launch, box, groups, tile);
         tile += ROWS_OF_PART * CURVED_PITCH;
     }
 }
 
-template <int KIND>
+template <int KIND, int CHANNELS>
 static __global__ void __launch_bounds__(curved_shape::THREADS, curved_shape::BLOCKS)
     warp_curved_kernel(const __grid_constant__ struct curved_launch launch)
 {
@@ -304,23 +305,23 @@ static __global__ void __launch_bounds__(curved_shape::THREADS, curved_shape::BL
         curved_box(curved_reach_of<KIND>(launch, x, row, single, at), warps);
     early_next();
     early_wait();
-    unsigned char *to = quad.out + row * quad.out_pitch + 3 * (size_t)x;
+    unsigned char *to = quad.out + row * quad.out_pitch + CHANNELS * (size_t)x;
     if (is_beyond(warp, box)) {
-        store_beyond<curved_shape>(quad, (unsigned)row, to, quad.width - x);
+        store_beyond<curved_shape, CHANNELS>(quad, (unsigned)row, to, quad.width - x);
         return;
     }
     constexpr int LEAST = -1024;
     if ((int)blockIdx.x * TILE + TILE > quad.width || box.x < LEAST || box.y < LEAST ||
         box.columns > CURVED_COLUMNS || box.rows > CURVED_ROWS) {
-        curved_direct(launch, x, row);
+        curved_direct<CHANNELS>(launch, x, row);
         return;
     }
     const int groups = (box.columns + QUAD - 1) / QUAD;
     if (box.x >= 0 && box.y >= 0 && box.y + box.rows <= warp.in_height &&
         box.x + groups * QUAD <= warp.in_width)
-        curved_fill(quad, box, groups, tile);
+        curved_fill<CHANNELS>(quad, box, groups, tile);
     else
-        fill_quads_beyond<curved_shape>(quad, box, tile);
+        fill_quads_beyond<curved_shape, CHANNELS>(quad, box, tile);
     __syncthreads();
     const int origin = box.y * CURVED_PITCH + box.x;
 #pragma unroll
@@ -329,25 +330,24 @@ static __global__ void __launch_bounds__(curved_shape::THREADS, curved_shape::BL
         if (own >= quad.rows)
             return;
         if (single) {
-            uint32_t word[3], sum[3 * QUAD];
+            uint32_t word[CHANNELS], sum[CHANNELS * QUAD];
 #pragma unroll
             for (int i = 0; i < QUAD; i++)
-                curved_sums(tile, origin, at[k].u[i], at[k].v[i], true, sum + 3 * i);
-#pragma unroll
-            for (int i = 0; i < 3; i++)
-                word[i] = upper_bytes(sum + 4 * i);
-            store_quad(word, to, QUAD);
+                curved_sums<CHANNELS, true>(tile, origin, at[k].u[i], at[k].v[i],
+                                            sum + CHANNELS * i);
+            quad_words<CHANNELS>(sum, word);
+            store_quad<CHANNELS>(word, to, QUAD);
         } else {
             const int y = launch.out_y + own;
-            curved_means<KIND>(warp, tile, origin, launch.cells[gf_warp_cell(&warp, x, y)], x, y,
-                               to);
+            curved_means<KIND, CHANNELS>(warp, tile, origin,
+                                         launch.cells[gf_warp_cell(&warp, x, y)], x, y, to);
         }
         to += curved_shape::DOWN * quad.out_pitch;
     }
 }
 
 /* Launches the kernel. Returns cudaErrorNotSupported if the picture has too many rows. */
-static int launch_curved(struct curved_launch launch, cudaStream_t stream)
+template <int CHANNELS> static int launch_curved(struct curved_launch launch, cudaStream_t stream)
 {
     launch.quad.pitch = CURVED_PITCH;
     const dim3 blocks((unsigned)ceil_div(launch.quad.width, TILE),
@@ -355,8 +355,8 @@ static int launch_curved(struct curved_launch launch, cudaStream_t stream)
     if (blocks.y > GRID_ROWS_MAX)
         return cudaErrorNotSupported;
     return launch_early(launch.quad.source.warp.map.kind == GF_WARP_LENS
-                            ? warp_curved_kernel<GF_WARP_LENS>
-                            : warp_curved_kernel<GF_WARP_PERSPECTIVE>,
+                            ? warp_curved_kernel<GF_WARP_LENS, CHANNELS>
+                            : warp_curved_kernel<GF_WARP_PERSPECTIVE, CHANNELS>,
                         blocks, curved_shape::THREADS, 0, stream, launch);
 }
 

@@ -1,6 +1,6 @@
-/* Straight warps of 8-bit RGB by linear interpolation. A thread computes quads, which are four
- * neighbouring pixels of a row, and a block computes several rows of quads, so that work that a
- * block does once takes a small part of its time. */
+/* Straight warps of 8-bit gray and RGB by linear interpolation. A thread computes quads, which are
+ * four neighbouring pixels of a row, and a block computes several rows of quads, so that work that
+ * a block does once takes a small part of its time. */
 #ifndef GF_CUDA_FILTERS_WARP_WARP_QUAD_CUH
 #define GF_CUDA_FILTERS_WARP_WARP_QUAD_CUH
 
@@ -38,12 +38,25 @@ struct quad_box {
     int x, y, columns, rows;
 };
 
+/* Spreads the words of four neighbouring pixels in a row to the words of the tile. A word of RGB
+ * has the pixel in its lower three bytes; a word of gray has the pixel and its right neighbour in
+ * its lower two bytes. `next` is the word after those of gray. The upper bytes are arbitrary. */
+template <int CHANNELS>
+static __device__ __forceinline__ void spread_quad(const uint32_t *w, uint32_t next,
+                                                   uint32_t *place)
+{
+    place[0] = w[0];
+    place[1] = CHANNELS == 1 ? w[0] >> 8 : __funnelshift_r(w[0], w[CHANNELS / 2], 24);
+    place[2] = CHANNELS == 1 ? w[0] >> 16 : __funnelshift_r(w[CHANNELS / 2], w[CHANNELS - 1], 16);
+    place[3] = CHANNELS == 1 ? __funnelshift_r(w[0], next, 24) : w[CHANNELS - 1] >> 8;
+}
+
 /* Loads a box of so many groups that is in the picture. All loads are issued before the first
  * result is used. The words of the eight groups of a row are four words apart, and rows an odd
  * number of words, so that no two lanes access the same bank. Rows of the picture that are not
  * present belong to pixels after the last one of the result, so that any other row can replace
  * them. */
-template <class SHAPE>
+template <class SHAPE, int CHANNELS>
 static __device__ __forceinline__ void
 fill_quads(const struct quad_launch &launch, const struct quad_box &box, int groups, uint32_t *tile)
 {
@@ -51,7 +64,8 @@ fill_quads(const struct quad_launch &launch, const struct quad_box &box, int gro
     const int group = (int)threadIdx.x % QUADS_ACROSS, first = (int)threadIdx.x / QUADS_ACROSS;
     const int top = box.y - source.in_y;
     const int last = min(box.y + box.rows, launch.in_end) - 1 - source.in_y;
-    uint32_t word[SHAPE::BOX_DOWN][SHAPE::BOX_ACROSS][3];
+    constexpr int WORDS = CHANNELS == 1 ? 2 : 3; /* gray needs the next pixel */
+    uint32_t word[SHAPE::BOX_DOWN][SHAPE::BOX_ACROSS][WORDS];
 #pragma unroll
     for (int k = 0; k < SHAPE::BOX_DOWN; k++) {
         const int row = first + k * SHAPE::DOWN;
@@ -59,13 +73,19 @@ fill_quads(const struct quad_launch &launch, const struct quad_box &box, int gro
             break;
         const unsigned from_row = (unsigned)max(min(top + row, last), 0);
         const uint32_t *const from =
-            (const uint32_t *)(source.in + from_row * source.pitch + 3 * (size_t)box.x) + 3 * group;
+            (const uint32_t *)(source.in + from_row * source.pitch + CHANNELS * (size_t)box.x) +
+            CHANNELS * group;
 #pragma unroll
         for (int i = 0; i < SHAPE::BOX_ACROSS; i++) {
             if (group + i * QUADS_ACROSS < groups) {
 #pragma unroll
-                for (int j = 0; j < 3; j++)
-                    word[k][i][j] = __ldg(from + 3 * QUADS_ACROSS * i + j);
+                for (int j = 0; j < CHANNELS; j++)
+                    word[k][i][j] = __ldg(from + CHANNELS * QUADS_ACROSS * i + j);
+                /* Nothing needs the neighbour of the last group. */
+                if (CHANNELS == 1)
+                    word[k][i][1] = group + i * QUADS_ACROSS + 1 < groups
+                                        ? __ldg(from + QUADS_ACROSS * i + 1)
+                                        : 0;
             }
         }
     }
@@ -78,19 +98,23 @@ fill_quads(const struct quad_launch &launch, const struct quad_box &box, int gro
 #pragma unroll
         for (int i = 0; i < SHAPE::BOX_ACROSS; i++) {
             if (group + i * QUADS_ACROSS < groups) {
-                const uint32_t *const w = word[k][i];
-                uint32_t *const place = to + i * QUADS_ACROSS * QUAD;
-                place[0] = w[0];
-                place[1] = __funnelshift_r(w[0], w[1], 24);
-                place[2] = __funnelshift_r(w[1], w[2], 16);
-                place[3] = w[2] >> 8;
+                spread_quad<CHANNELS>(word[k][i], word[k][i][1], to + i * QUADS_ACROSS * QUAD);
             }
         }
     }
 }
 
+/* Returns a word of the tile, from pixels of the picture or of the border beyond it. */
+template <int CHANNELS>
+static __device__ __forceinline__ uint32_t quad_word(const struct warp_source &source, int x, int y)
+{
+    const uint32_t pixel = pixel_at<uint8_t, CHANNELS, uint32_t>(source, x, y);
+    return CHANNELS == 1 ? pixel | pixel_at<uint8_t, CHANNELS, uint32_t>(source, x + 1, y) << 8
+                         : pixel;
+}
+
 /* Loads a box that extends beyond the picture. */
-template <class SHAPE>
+template <class SHAPE, int CHANNELS>
 static __device__ __forceinline__ void fill_quads_beyond(const struct quad_launch &launch,
                                                          const struct quad_box &box, uint32_t *tile)
 {
@@ -102,7 +126,7 @@ static __device__ __forceinline__ void fill_quads_beyond(const struct quad_launc
 #pragma unroll 1
         for (int column = threadIdx.x % WARP; column < box.columns; column += WARP)
             tile[row * launch.pitch + column] =
-                is_there ? pixel_at<uint8_t, 3, uint32_t>(launch.source, box.x + column, y) : 0;
+                is_there ? quad_word<CHANNELS>(launch.source, box.x + column, y) : 0;
     }
 }
 
@@ -111,19 +135,46 @@ static __device__ __forceinline__ uint32_t upper_bytes(const uint32_t v[4])
     return __byte_perm(__byte_perm(v[0], v[1], 0x0073), __byte_perm(v[2], v[3], 0x0073), 0x5410);
 }
 
-/* Stores up to four pixels from three words. */
-static __device__ __forceinline__ void store_quad(const uint32_t word[3], unsigned char *to,
+/* Computes the sums of a window, as linear_sums() does. */
+template <int CHANNELS, bool ROUNDED>
+static __device__ __forceinline__ void quad_sums(const struct tile_window<uint32_t> &window,
+                                                 uint32_t f, uint32_t g, uint32_t sum[CHANNELS])
+{
+    if constexpr (CHANNELS == 3) {
+        linear_sums<uint8_t, 3, ROUNDED>(window, f, g, sum);
+    } else {
+        const unsigned weights = f * 0xFFFF + 4096;
+        constexpr int HALF = ROUNDED ? 2048 : 0;
+        const int top = dot_low(weights, window.at(0, 0), HALF);
+        const int bottom = dot_low(weights, window.at(0, 1), HALF);
+        sum[0] = (4096 - g) * (unsigned)top + g * (unsigned)bottom;
+    }
+}
+
+/* Joins the results of a quad, the upper bytes of its sums, to words. */
+template <int CHANNELS>
+static __device__ __forceinline__ void quad_words(const uint32_t sum[CHANNELS * QUAD],
+                                                  uint32_t word[CHANNELS])
+{
+#pragma unroll
+    for (int i = 0; i < CHANNELS; i++)
+        word[i] = upper_bytes(sum + 4 * i);
+}
+
+/* Stores up to four pixels from as many words as channels. */
+template <int CHANNELS>
+static __device__ __forceinline__ void store_quad(const uint32_t *word, unsigned char *to,
                                                   int count)
 {
     if (count >= QUAD) {
 #pragma unroll
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < CHANNELS; k++)
             ((uint32_t *)to)[k] = word[k];
         return;
     }
 #pragma unroll
-    for (int i = 0; i < 3 * (QUAD - 1); i++) {
-        if (i < 3 * count)
+    for (int i = 0; i < CHANNELS * (QUAD - 1); i++) {
+        if (i < CHANNELS * count)
             to[i] = (unsigned char)(word[i / 4] >> 8 * (i % 4));
     }
 }
@@ -161,23 +212,23 @@ static __device__ __forceinline__ bool is_beyond(const struct gf_warp &warp,
 }
 
 /* Stores all rows of a thread, from y on, for a box of equal pixels beyond the picture. */
-template <class SHAPE>
+template <class SHAPE, int CHANNELS>
 static __device__ __forceinline__ void store_beyond(const struct quad_launch &launch, unsigned y,
                                                     unsigned char *to, int count)
 {
     const uint16_t *const beyond = launch.source.warp.beyond;
-    const uint32_t r = beyond[0], g = beyond[1], b = beyond[2];
+    const uint32_t r = beyond[0], g = beyond[CHANNELS / 2], b = beyond[CHANNELS - 1];
     const uint32_t word[3] = {r | g << 8 | b << 16 | r << 24, g | b << 8 | r << 16 | g << 24,
                               b | r << 8 | g << 16 | b << 24};
 #pragma unroll 1
     for (int k = 0; k < SHAPE::TIMES && (int)y < launch.rows && count > 0; k++) {
-        store_quad(word, to, count);
+        store_quad<CHANNELS>(word, to, count);
         y += SHAPE::DOWN;
         to += SHAPE::DOWN * launch.out_pitch;
     }
 }
 
-template <class SHAPE>
+template <class SHAPE, int CHANNELS>
 static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     warp_quad_kernel(const __grid_constant__ struct quad_launch launch)
 {
@@ -190,18 +241,18 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     const unsigned column = threadIdx.x % QUADS_ACROSS * QUAD;
     unsigned row = threadIdx.x / QUADS_ACROSS;
     const int count = launch.width - (int)(x + column);
-    unsigned char *to = launch.out + (y + row) * launch.out_pitch + 3 * (size_t)(x + column);
+    unsigned char *to = launch.out + (y + row) * launch.out_pitch + CHANNELS * (size_t)(x + column);
     early_next();
     early_wait();
     if (is_beyond(warp, box)) {
-        store_beyond<SHAPE>(launch, y + row, to, count);
+        store_beyond<SHAPE, CHANNELS>(launch, y + row, to, count);
         return;
     }
     if (box.x >= 0 && box.y >= 0 && box.y + box.rows <= warp.in_height &&
         box.x + launch.groups * QUAD <= warp.in_width)
-        fill_quads<SHAPE>(launch, box, launch.groups, tile);
+        fill_quads<SHAPE, CHANNELS>(launch, box, launch.groups, tile);
     else
-        fill_quads_beyond<SHAPE>(launch, box, tile);
+        fill_quads_beyond<SHAPE, CHANNELS>(launch, box, tile);
     __syncthreads();
     u += steps(column, warp.ux) + steps(row, warp.uy);
     v += steps(column, warp.vx) + steps(row, warp.vy);
@@ -209,19 +260,19 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     for (int k = 0; k < SHAPE::TIMES; k++) {
         if (count <= 0 || (int)(y + row) >= launch.rows)
             return;
-        uint32_t sum[3 * QUAD];
+        uint32_t sum[CHANNELS * QUAD], word[CHANNELS];
         int64_t s = u, t = v;
 #pragma unroll
         for (int i = 0; i < QUAD; i++) {
             const tile_window<uint32_t> window = {
                 tile + ((int)(t >> 32) * launch.pitch + (int)(s >> 32)), launch.pitch};
-            linear_sums<uint8_t, 3, true>(window, (uint32_t)s >> 20, (uint32_t)t >> 20,
-                                          sum + 3 * i);
+            quad_sums<CHANNELS, true>(window, (uint32_t)s >> 20, (uint32_t)t >> 20,
+                                      sum + CHANNELS * i);
             s += warp.ux;
             t += warp.vx;
         }
-        const uint32_t word[3] = {upper_bytes(sum), upper_bytes(sum + 4), upper_bytes(sum + 8)};
-        store_quad(word, to, count);
+        quad_words<CHANNELS>(sum, word);
+        store_quad<CHANNELS>(word, to, count);
         row += SHAPE::DOWN;
         u += SHAPE::DOWN * warp.uy;
         v += SHAPE::DOWN * warp.vy;
@@ -244,7 +295,8 @@ static int quad_pitch_of(const struct gf_warp *warp, int columns)
 }
 
 /* Launches the kernel. Returns cudaErrorNotSupported if a block's box is too large. */
-template <class SHAPE> static int launch_quads(struct quad_launch launch, cudaStream_t stream)
+template <class SHAPE, int CHANNELS>
+static int launch_quads(struct quad_launch launch, cudaStream_t stream)
 {
     constexpr size_t SHARED_MOST = 48 * 1024;
     const struct gf_warp *const warp = &launch.source.warp;
@@ -262,7 +314,8 @@ template <class SHAPE> static int launch_quads(struct quad_launch launch, cudaSt
     if (launch.groups > SHAPE::BOX_ACROSS * QUADS_ACROSS || rows > SHAPE::BOX_DOWN * SHAPE::DOWN ||
         bytes > SHARED_MOST || blocks.y > GRID_ROWS_MAX)
         return cudaErrorNotSupported;
-    return launch_early(warp_quad_kernel<SHAPE>, blocks, SHAPE::THREADS, bytes, stream, launch);
+    return launch_early(warp_quad_kernel<SHAPE, CHANNELS>, blocks, SHAPE::THREADS, bytes, stream,
+                        launch);
 }
 
 #endif
