@@ -14,9 +14,14 @@
 /* The tables that a stencil's kernel applies (struct gf_launch). They are a template parameter, so
  * that the kernel without tables does not change. */
 template <bool BEFORE_, bool AFTER_> struct fuse {
-    static constexpr bool BEFORE = BEFORE_, AFTER = AFTER_;
+    static constexpr bool BEFORE = BEFORE_, AFTER = AFTER_, STRAIGHT = false;
 };
 typedef fuse<false, false> fuse_none;
+
+/* No tables; the picture is straight RGBA8, and the kernel works on its premultiplied colour. */
+struct fuse_straight : fuse_none {
+    static constexpr bool STRAIGHT = true;
+};
 
 template <bool ON> struct __align__(16) sample_table
 {

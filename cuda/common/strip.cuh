@@ -10,6 +10,7 @@
 
 #include "cuda/common/sample_table.cuh"
 #include "cuda/common/stencil.cuh"
+#include "cuda/common/straight.cuh"
 #include "stage/border.h"
 
 enum {
@@ -51,8 +52,9 @@ static inline int strip_blocks(const struct view_pair &p, int sample_bytes, int 
 }
 
 /* Fills the tables for strips of `rows` rows and returns the thread's strip. The stencil reads
- * `above` rows above and below the strip; the view has `reach` of them. */
-template <class Sample, int BESIDE, int ROWS>
+ * `above` rows above and below the strip; the view has `reach` of them. A lane's bytes are those of
+ * the stencil's samples, of which straight RGBA8 has half as many. */
+template <class Fuse = fuse_none, class Sample, int BESIDE, int ROWS>
 static __device__ __forceinline__ struct strip
 find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> &tables, int rows,
            int above, int reach)
@@ -83,9 +85,10 @@ find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> 
     strip.row = tables.row + line;
     strip.lines = min(rows, lines - line);
     strip.from = tables.from + (4 * BESIDE + lane * STRIP_CHUNK) / size;
-    strip.in = p.in + byte;
-    strip.beside = strip.in + (lane == 0 ? -4 * BESIDE : (int)STRIP_CHUNK);
-    strip.out = p.out + (long long)(top + line) * (long long)p.out_pitch + byte;
+    constexpr int PART = Fuse::STRAIGHT ? 2 : 1;
+    strip.in = p.in + byte / PART;
+    strip.beside = strip.in + (lane == 0 ? -4 * BESIDE : (int)STRIP_CHUNK) / PART;
+    strip.out = p.out + (long long)(top + line) * (long long)p.out_pitch + byte / PART;
     strip.rest = row_bytes - byte;
     strip.plain = left > 0 && left + STRIP_BYTES + 4 * BESIDE <= row_bytes;
     return strip;
@@ -103,6 +106,28 @@ static __device__ __noinline__ unsigned gather_word(const unsigned char *row, co
         word |= at < 0 ? 0u : (unsigned)((const Sample *)row)[at] << 8 * size * i;
     }
     return word;
+}
+
+/* Returns a pixel of straight RGBA8, whose first sample the table lists. */
+static __device__ __forceinline__ unsigned gather_pixel(const unsigned char *row, const int *from)
+{
+    return *from < 0 ? 0u : __ldg((const unsigned *)(row + *from));
+}
+
+/* Gathers a row of straight RGBA8 that ends within the warp's bytes, without converting it. */
+template <int BESIDE>
+static __device__ __forceinline__ void gather_straight(const unsigned char *start,
+                                                       const struct strip &strip,
+                                                       struct strip_row<BESIDE> *row)
+{
+    row->own.x = gather_pixel(start, strip.from);
+    row->own.y = gather_pixel(start, strip.from + 4);
+    if (strip.lane == 0 || strip.lane == STRIP_LANES - 1) {
+#pragma unroll
+        for (int i = 0; i < BESIDE / 2; i++)
+            row->beside[i] = gather_pixel(
+                start, strip.from + (strip.lane == 0 ? 4 * i - 2 * BESIDE : 8 + 4 * i));
+    }
 }
 
 /* Gathers a row that ends within the warp's bytes. */
@@ -128,7 +153,8 @@ static __device__ __forceinline__ void gather_row(const struct view_pair &p,
     }
 }
 
-template <class Sample, int BESIDE>
+/* Loads a row. Straight RGBA8 is not converted yet: map_row() does so. */
+template <class Sample, class Fuse = fuse_none, int BESIDE>
 static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
                                                  const struct strip &strip, int i,
                                                  struct strip_row<BESIDE> *row)
@@ -138,7 +164,17 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
 #pragma unroll
     for (int w = 0; w < BESIDE; w++)
         row->beside[w] = 0;
-    if (offset >= 0 && strip.plain) {
+    if (Fuse::STRAIGHT && offset >= 0 && strip.plain) {
+        const uint2 pair = __ldg((const uint2 *)(strip.in + offset));
+        row->own.x = pair.x, row->own.y = pair.y;
+#pragma unroll
+        for (int i = 0; i < BESIDE / 2; i++) {
+            if (strip.lane == 0 || strip.lane == STRIP_LANES - 1)
+                row->beside[i] = __ldg((const unsigned *)(strip.beside + offset) + i);
+        }
+    } else if (Fuse::STRAIGHT && offset >= 0) {
+        gather_straight(p.in + offset, strip, row);
+    } else if (offset >= 0 && strip.plain) {
         row->own = __ldg((const uint4 *)(strip.in + offset));
 #pragma unroll
         for (int w = 0; w < BESIDE; w++) {
@@ -150,12 +186,27 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
     }
 }
 
-/* Looks up the samples that were loaded, before lanes exchange them. */
+/* Returns the samples of two pixels of straight RGBA8. */
+static __device__ __forceinline__ uint4 premultiplied_pair(unsigned a, unsigned b)
+{
+    const uint2 left = premultiplied(a), right = premultiplied(b);
+    return make_uint4(left.x, left.y, right.x, right.y);
+}
+
+/* Looks up the samples that were loaded, or converts them, before lanes exchange them. */
 template <class Fuse, int BESIDE>
 static __device__ __forceinline__ void map_row(const struct strip &strip,
                                                const struct sample_tables<Fuse> &tables,
                                                struct strip_row<BESIDE> *row)
 {
+    if (Fuse::STRAIGHT) {
+        row->own = premultiplied_pair(row->own.x, row->own.y);
+#pragma unroll
+        for (int i = BESIDE / 2 - 1; i >= 0; i--) {
+            const uint2 pixel = premultiplied(row->beside[i]);
+            row->beside[2 * i] = pixel.x, row->beside[2 * i + 1] = pixel.y;
+        }
+    }
     if (!Fuse::BEFORE)
         return;
     row->own = look_up(tables.before, row->own);
@@ -195,14 +246,21 @@ static __device__ __noinline__ void store_rest(unsigned char *to, int rest, uint
     }
 }
 
-/* Stores the next row. Its samples are looked up first. */
+/* Stores the next row. Its samples are looked up, or converted, first. */
 template <class Fuse>
 static __device__ __forceinline__ void store_row(const struct view_pair &p, struct strip &strip,
                                                  const struct sample_tables<Fuse> &tables,
                                                  const unsigned word[4])
 {
     const uint4 own = look_up(tables.after, make_uint4(word[0], word[1], word[2], word[3]));
-    if (strip.rest >= STRIP_CHUNK)
+    if (Fuse::STRAIGHT) {
+        const uint2 pair = make_uint2(straightened<unsigned>(make_uint2(own.x, own.y)),
+                                      straightened<unsigned>(make_uint2(own.z, own.w)));
+        if (strip.rest >= STRIP_CHUNK)
+            *(uint2 *)strip.out = pair;
+        else if (strip.rest > 0)
+            *(unsigned *)strip.out = pair.x; /* the last pixel of an odd row */
+    } else if (strip.rest >= STRIP_CHUNK)
         *(uint4 *)strip.out = own;
     else
         store_rest(strip.out, strip.rest, own);

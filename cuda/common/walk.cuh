@@ -1,6 +1,8 @@
 /* The walk of a stencil of small reach down the rows of a picture, for all filters. A filter adds a
  * struct of arithmetic, its stencil, and a line that launches it:
  * return walk_strips<my_stencil<CHANNELS>>(p, constants, stream);
+ * A stencil for RGBA of 16 bits, a walk_stencil<Sample, 4>, also filters straight RGBA8: the walk
+ * converts what it loads and what it stores.
  * The walk passes the rows of a strip (strip.cuh) to the stencil from above to below, with the
  * border on either side and after the look-up tables before the stencil. Each row is loaded during
  * the work on the row before it. The stencil's results go through the tables after it and are
@@ -18,8 +20,9 @@
 #include "cuda/common/early.cuh"
 #include "cuda/common/strip.cuh"
 
-template <class Sample> struct walk_stencil {
+template <class Sample, int CHANNELS> struct walk_stencil {
     typedef Sample sample;
+    static constexpr bool MAY_BE_STRAIGHT = sizeof(Sample) == 2 && CHANNELS == 4;
     static constexpr int REACH = 1;     /* rows above and below a result that it needs */
     static constexpr int BESIDE = 1;    /* words on either side of the lane's own four */
     static constexpr int ROWS = 16;     /* rows of a strip */
@@ -55,8 +58,8 @@ template <class Stencil, class Fuse> struct row_walk {
     __device__ __forceinline__ void load(int slot, int i)
     {
         const int last = strip.lines + 2 * Stencil::REACH - 1;
-        fetch_row<typename Stencil::sample>(p, strip, Stencil::STEP > 1 ? min(i, last) : i,
-                                            &next[slot]);
+        fetch_row<typename Stencil::sample, Fuse>(p, strip, Stencil::STEP > 1 ? min(i, last) : i,
+                                                  &next[slot]);
     }
     /* Takes the row out of the slot. If `more` is set, row `following` is loaded into the slot. */
     __device__ __forceinline__ void take(int slot, bool more, int following, row &word)
@@ -132,7 +135,8 @@ __global__ void __launch_bounds__(STRIP_THREADS, Stencil::BLOCKS)
     if (Stencil::EARLY)
         early_next();
     row_walk<Stencil, Fuse> walk = {p, samples};
-    walk.strip = find_strip(p, tables, Stencil::ROWS, Stencil::REACH, reach_of<Stencil>(constants));
+    walk.strip =
+        find_strip<Fuse>(p, tables, Stencil::ROWS, Stencil::REACH, reach_of<Stencil>(constants));
     if (Stencil::EARLY)
         early_wait();
     if (walk.lines() <= 0)
@@ -149,6 +153,10 @@ template <class Stencil, class Fuse = fuse_none>
 static int walk_strips(const struct view_pair &p, const typename Stencil::constants &constants,
                        cudaStream_t stream)
 {
+    if constexpr (Stencil::MAY_BE_STRAIGHT && !Fuse::STRAIGHT) {
+        if (p.straight)
+            return walk_strips<Stencil, fuse_straight>(p, constants, stream);
+    }
     const auto kernel = walk_kernel<Stencil, Fuse>;
     const int blocks = strip_blocks(p, (int)sizeof(typename Stencil::sample), Stencil::ROWS);
     if (Stencil::EARLY)

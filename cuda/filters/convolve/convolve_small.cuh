@@ -179,7 +179,7 @@ settle_doubts(const struct small_args &args, const Walk &walk, int line, const u
 /* The stencil has a loop of its own, so that the first rows, which few rows of the matrix multiply,
  * use the same code as the others. */
 template <int REACH_, int CHANNELS, convolve_way WAY>
-struct convolve_small : walk_stencil<unsigned char> {
+struct convolve_small : walk_stencil<unsigned char, CHANNELS> {
     static constexpr int REACH = REACH_, SIDE = 2 * REACH + 1, HALO = REACH * CHANNELS;
     static constexpr int BESIDE = (HALO + 3) / 4, BLOCKS = 4;
     static constexpr bool EARLY = false, PADDED = true, OWN_LOOP = true;

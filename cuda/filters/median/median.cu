@@ -92,7 +92,7 @@ static __device__ __forceinline__ void pack_row(const uint32_t (&result)[COUNT],
     }
 }
 
-template <class Sample, int CHANNELS> struct median_of_nine : walk_stencil<Sample> {
+template <class Sample, int CHANNELS> struct median_of_nine : walk_stencil<Sample, CHANNELS> {
     typedef strip_layout<Sample, CHANNELS> layout;
     static constexpr int BESIDE = layout::BESIDE, WORDS = layout::WORDS;
     static constexpr int ROWS = 12, STEP = ::STEP, PERIOD = STEP;
@@ -155,6 +155,8 @@ extern "C" int gf_median_fused_cuda(const struct gf_launch *launch)
     const struct view_pair p = view_pair_of(launch, median->border);
     if (gf_row_bytes(launch->in.format) > INT_MAX / 2)
         return cudaErrorInvalidValue;
+    if (p.straight)
+        return gf_median_cuda(launch);
     return for_fuse(launch, [&](auto fuse) -> int {
         const cudaStream_t stream = (cudaStream_t)launch->stream;
         return p.channels == 1

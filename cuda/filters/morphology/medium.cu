@@ -52,7 +52,7 @@ static __device__ __forceinline__ void windows_across(unsigned (&word)[WORDS], u
                                      bytes_from(word, FIRST + 4 * i + (WINDOW - LENGTH) * PIXEL));
 }
 
-template <class Sample, int CHANNELS>
+template <class Sample, int CHANNELS, class Fuse>
 static __global__ void __launch_bounds__(STRIP_THREADS)
     medium_kernel(const struct view_pair p, int rows, unsigned flip)
 {
@@ -60,8 +60,8 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     constexpr int BESIDE = layout::BESIDE;
     typedef struct strip_tables<Sample, BESIDE, layout::ROWS_MOST * STRIP_WARPS + 2 * REACH> places;
     __shared__ places tables;
-    __shared__ struct sample_tables<fuse_none> none;
-    struct strip strip = find_strip(p, tables, rows, REACH, REACH);
+    __shared__ struct sample_tables<Fuse> none;
+    struct strip strip = find_strip<Fuse>(p, tables, rows, REACH, REACH);
     if (strip.lines <= 0)
         return;
     early_next();
@@ -70,9 +70,10 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     int taken = 0, line = 0;
     const auto take = [&](unsigned(&row)[4]) {
         unsigned word[layout::WORDS];
+        map_row<Fuse>(strip, none, &next);
         join_row(strip, next, word);
         if (++taken < strip.lines + 2 * REACH)
-            fetch_row<Sample>(p, strip, taken, &next);
+            fetch_row<Sample, Fuse>(p, strip, taken, &next);
 #pragma unroll
         for (int w = 0; w < layout::WORDS; w++)
             word[w] ^= flip;
@@ -81,13 +82,13 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     /* Stores a row. Returns true for the last row. */
     const auto store = [&](const unsigned(&row)[4]) {
         const unsigned out[4] = {row[0] ^ flip, row[1] ^ flip, row[2] ^ flip, row[3] ^ flip};
-        store_row<fuse_none>(p, strip, none, out);
+        store_row<Fuse>(p, strip, none, out);
         return ++line >= strip.lines;
     };
     /* `block` first has the rows of a block. Then it has, for each of them, the largest from the
      * row to the block's end, while the rows of the next block replace rows that have been used. */
     unsigned block[WINDOW][4];
-    fetch_row<Sample>(p, strip, 0, &next);
+    fetch_row<Sample, Fuse>(p, strip, 0, &next);
 #pragma unroll
     for (int i = 0; i < WINDOW - 1; i++)
         take(block[i]);
@@ -118,11 +119,15 @@ static __global__ void __launch_bounds__(STRIP_THREADS)
     }
 }
 
-template <class Sample, int CHANNELS>
+template <class Sample, int CHANNELS, class Fuse = fuse_none>
 static int launch_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream)
 {
     typedef struct medium_layout<Sample, CHANNELS> layout;
-    const auto kernel = medium_kernel<Sample, CHANNELS>;
+    if constexpr (sizeof(Sample) == 2 && CHANNELS == 4 && !Fuse::STRAIGHT) {
+        if (p.straight)
+            return launch_medium<Sample, CHANNELS, fuse_straight>(p, flip, stream);
+    }
+    const auto kernel = medium_kernel<Sample, CHANNELS, Fuse>;
     const int across = ceil_div(p.width * layout::PIXEL, STRIP_BYTES);
     int blocks = BLOCKS_LEAST;
     const cudaError_t status = items_for_rounds((const void *)kernel, STRIP_THREADS, across,

@@ -26,7 +26,7 @@ static __device__ __forceinline__ void three_across(const unsigned (&word)[4 + 2
         three_across<Sample, PIXEL, BESIDE, W + 1>(word, row);
 }
 
-template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sample> {
+template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sample, CHANNELS> {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), BESIDE = (PIXEL + 3) / 4;
     static constexpr int UNROLL = 2, BLOCKS = 6;
     typedef unsigned constants; /* all ones, to complement the samples; otherwise 0 */
@@ -65,7 +65,7 @@ template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sam
 
 /* The largest minus the least of each pixel's square. No sample borrows from the next one, since
  * the largest is never below the least. */
-template <class Sample, int CHANNELS> struct gradient_of_three : walk_stencil<Sample> {
+template <class Sample, int CHANNELS> struct gradient_of_three : walk_stencil<Sample, CHANNELS> {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), BESIDE = (PIXEL + 3) / 4;
     static constexpr int BLOCKS = 4;
     typedef unsigned constants; /* all ones, if the last of 2 or 4 channels is alpha; otherwise 0 */

@@ -5,14 +5,16 @@ extern "C" int gf_sobel_cuda(const struct gf_launch *launch)
     return launch_rolling<estimated_root, corrected_root>(launch);
 }
 
-/* Launches the fused kernels, which exist only for Sobel's weights and for scales for which
- * gf_sobel_estimate_suffices(), such as 1. */
+/* Launches the fused kernels. With tables they exist only for Sobel's weights and for scales for
+ * which gf_sobel_estimate_suffices(), such as 1. */
 extern "C" int gf_sobel_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;
+    const struct view_pair p = view_pair_of(launch, sobel->border);
+    if (p.straight)
+        return gf_sobel_cuda(launch);
     if (sobel->kernel != GF_GRADIENT_SOBEL || !gf_sobel_estimate_suffices(sobel->scale))
         return cudaErrorNotSupported;
-    const struct view_pair p = view_pair_of(launch, sobel->border);
     const float scale = estimate_scale(sobel);
     return for_fuse(launch, [&](auto fuse) -> int {
         const cudaStream_t stream = (cudaStream_t)launch->stream;

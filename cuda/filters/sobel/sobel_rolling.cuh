@@ -11,7 +11,8 @@
 /* Shared members of the gradients' stencils. BLOCKS is the number of blocks that a multiprocessor's
  * registers must hold: more blocks hide the latency of loads better, fewer spill fewer
  * registers. */
-template <class Sample, int CHANNELS, int BLOCKS_> struct gradient : walk_stencil<Sample> {
+template <class Sample, int CHANNELS, int BLOCKS_>
+struct gradient : walk_stencil<Sample, CHANNELS> {
     static constexpr int BESIDE = CHANNELS * sizeof(Sample) > 4 ? 2 : 1, WORDS = 4 + 2 * BESIDE;
     static constexpr int ROWS = 12, PERIOD = 2, BLOCKS = BLOCKS_;
     typedef float constants; /* the only constant is the scale */

@@ -254,7 +254,8 @@ static const char *refuses_registers(const struct gf_stage *stage)
 /* Windows of 3x3 can be fused. */
 static enum gf_fusing median_fuses(const void *params)
 {
-    return median_radius(params) == 1 ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
+    return median_radius(params) == 1 ? (enum gf_fusing)(GF_FUSES_BOTH | GF_FUSES_ALPHA)
+                                      : GF_FUSES_NOTHING;
 }
 
 extern gf_launcher gf_median_cuda, gf_median_fused_cuda, gf_median_local_cuda,

@@ -47,6 +47,12 @@ int gf_element_radius(const struct gf_element *element)
     return element->ry < 0 ? element->rx : element->ry;
 }
 
+bool gf_element_is_square(const struct gf_element *element, int radius)
+{
+    return shape_of(element) == RECTANGLE && element->rx == radius &&
+           gf_element_radius(element) == radius;
+}
+
 static void add_chord(struct gf_morphology *morphology, int dy, int x, int length)
 {
     int level = 0;

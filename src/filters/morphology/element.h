@@ -83,6 +83,8 @@ enum gf_status gf_element_check(const struct gf_element *element,
                                 struct gf_error *error) GF_CHECKED;
 /* Returns the number of rows of the element above its middle, which is also the number below. */
 int gf_element_radius(const struct gf_element *element);
+/* Whether the element is a square with `radius` rows and columns on either side of its middle. */
+bool gf_element_is_square(const struct gf_element *element, int radius);
 void gf_morphology_init(struct gf_morphology *morphology, const struct gf_element *element,
                         int border);
 

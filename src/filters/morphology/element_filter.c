@@ -17,6 +17,14 @@ int gf_element_params_radius(const void *params)
     return gf_element_radius(&((const struct gf_element_params *)params)->element);
 }
 
+/* The kernels for squares of 3x3 and 5x5 convert straight RGBA8 themselves. */
+enum gf_fusing gf_element_params_fuses(const void *params)
+{
+    const struct gf_element *const element = &((const struct gf_element_params *)params)->element;
+    return gf_element_is_square(element, 1) || gf_element_is_square(element, 2) ? GF_FUSES_ALPHA
+                                                                                : GF_FUSES_NOTHING;
+}
+
 enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_element_params *const params = stage->params;

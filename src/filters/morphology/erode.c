@@ -20,4 +20,6 @@ const struct gf_filter gf_erode_filter = {
     GF_ELEMENT_FILTER,
     .cpu = erode_cpu,
     .cuda = GF_CUDA({GF_VARIANT("packed", gf_erode_cuda, GF_ELEMENT_KERNELS)}),
+    .fuses = gf_element_params_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_erode_cuda),
 };

@@ -35,6 +35,16 @@ static int radius(const void *params)
     return morphology->make == GF_MORPHOLOGY_GRADIENT ? reach : 2 * reach;
 }
 
+/* The kernel of 3x3 gradients converts straight RGBA8 itself. */
+static enum gf_fusing fuses(const void *params)
+{
+    const struct morphology *const morphology = params;
+    return morphology->make == GF_MORPHOLOGY_GRADIENT &&
+                   gf_element_is_square(&morphology->element, 1)
+               ? GF_FUSES_ALPHA
+               : GF_FUSES_NOTHING;
+}
+
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct morphology *const params = stage->params;
@@ -164,4 +174,6 @@ const struct gf_filter gf_morphology_filter = {
     .cpu = cpu,
     .cuda = GF_CUDA({GF_VARIANT("packed", gf_morphology_cuda,
                                 "dilation and erosion as of those filters, then the difference")}),
+    .fuses = fuses,
+    .cuda_fused = GF_LAUNCHER(gf_morphology_cuda),
 };

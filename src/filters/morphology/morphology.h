@@ -14,6 +14,7 @@ extern const struct gf_param gf_element_params[];
 enum gf_status gf_element_params_check(const void *params, struct gf_error *error) GF_CHECKED;
 int gf_element_params_radius(const void *params);
 enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
+enum gf_fusing gf_element_params_fuses(const void *params);
 size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows);
 size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows);
 

@@ -168,8 +168,9 @@ static void sobel_cpu(const struct gf_stage *stage, const struct gf_view *in,
 
 static enum gf_fusing sobel_fuses(const void *params)
 {
-    return ((const struct sobel *)params)->kernel == GF_GRADIENT_SOBEL ? GF_FUSES_BOTH
-                                                                       : GF_FUSES_NOTHING;
+    const int tables =
+        ((const struct sobel *)params)->kernel == GF_GRADIENT_SOBEL ? GF_FUSES_BOTH : 0;
+    return (enum gf_fusing)(tables | GF_FUSES_ALPHA);
 }
 
 static const char *refuses_others(const struct gf_stage *stage)
