@@ -21,7 +21,7 @@ static const struct short_entry entries[] = {
      NO_FIELD,
      short8_kernel<short_colours<short_matrix>>},
     {1, {GF_POINT_VIBRANCE}, false, NO_FIELD, short8_kernel<short_colours<short_vibrance>>},
-    {1, {GF_POINT_MIX}, false, A_PART, short8_kernel<short_mix<false>>},
+    {1, {GF_POINT_MIX}, false, A_PART, NULL},
     {2, {GF_POINT_ADD, GF_POINT_QUANTIZE}, false, A_DITHER, short8_kernel<short_dither>},
     {1, {GF_POINT_NOISE}, false, NO_FIELD, NULL},
     {2, {GF_POINT_OPAQUE, GF_POINT_FADE}, true, A_PART, short8_alpha_kernel<short_fade>},
@@ -31,18 +31,35 @@ static const struct short_entry entries[] = {
 static bool is_for(const struct short_entry *entry, const struct gf_stage *stage,
                    const struct gf_point_program *program)
 {
-    bool same = program->count == entry->count && program->table == GF_POINT_NO_TABLE &&
-                stage->in.channels == 3 && stage->in.bits == 8 && stage->out.bits == 8 &&
-                stage->out.channels == (entry->adds_alpha ? 4 : 3) &&
-                (entry->field != A_PART || program->field_is_part) &&
-                (entry->field != A_DITHER || program->field_dithers);
+    bool same =
+        program->count == entry->count && program->table == GF_POINT_NO_TABLE &&
+        (entry->kind[0] == GF_POINT_MIX || (stage->in.channels == 3 && stage->in.bits == 8)) &&
+        stage->out.bits == stage->in.bits &&
+        stage->out.channels == stage->in.channels + entry->adds_alpha &&
+        (entry->field != A_PART || program->field_is_part) &&
+        (entry->field != A_DITHER || program->field_dithers);
     for (int i = 0; same && i < entry->count; i++)
         same = program->op[i].kind == entry->kind[i];
     return same;
 }
 
-static short_kernel *kernel_of(const struct short_entry *entry, const struct gf_point_op &op)
+template <typename SAMPLE, int CHANNELS>
+static short_kernel *mix_kernel_of(const struct gf_point_op &op)
 {
+    constexpr bool RGB8 = sizeof(SAMPLE) == 1 && CHANNELS == 3;
+    if (RGB8 && op.a == 0.0f && op.b == 0.0f && op.c == 0.0f)
+        return short8_kernel<short_mix<SAMPLE, CHANNELS, RGB8>>;
+    return short8_kernel<short_mix<SAMPLE, CHANNELS, false>>;
+}
+
+static short_kernel *kernel_of(const struct short_entry *entry, const struct gf_point_op &op,
+                               struct gf_format format)
+{
+    static short_kernel *(*const mix[2][4])(const struct gf_point_op &) = {
+        {mix_kernel_of<uint8_t, 1>, mix_kernel_of<uint8_t, 2>, mix_kernel_of<uint8_t, 3>,
+         mix_kernel_of<uint8_t, 4>},
+        {mix_kernel_of<uint16_t, 1>, mix_kernel_of<uint16_t, 2>, mix_kernel_of<uint16_t, 3>,
+         mix_kernel_of<uint16_t, 4>}};
     const bool same = op.d != 0.0f;
     if (op.kind == GF_POINT_NOISE && op.b != 0.0f)
         return same ? short8_kernel<short_noise<true, true>>
@@ -50,8 +67,8 @@ static short_kernel *kernel_of(const struct short_entry *entry, const struct gf_
     if (op.kind == GF_POINT_NOISE)
         return same ? short8_kernel<short_noise<false, true>>
                     : short8_kernel<short_noise<false, false>>;
-    if (op.kind == GF_POINT_MIX && op.a == 0.0f && op.b == 0.0f && op.c == 0.0f)
-        return short8_kernel<short_mix<true>>;
+    if (op.kind == GF_POINT_MIX)
+        return mix[format.bits == 16][format.channels - 1](op);
     return entry->kernel;
 }
 
@@ -102,6 +119,6 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
     if (entry->field == A_DITHER && !find_levels(run.op, &run))
         return cudaErrorNotSupported;
     const unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, SHORT_WARPS);
-    short_kernel *const kernel = kernel_of(entry, run.op[0]);
+    short_kernel *const kernel = kernel_of(entry, run.op[0], stage->in);
     return launch_early(kernel, blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream, run);
 }

@@ -1,7 +1,7 @@
-/* Short programs on 8-bit RGB pictures, each by a kernel of its own: the kinds of operations are
- * known when the kernel is compiled, pixels stay in registers, and conversions between bytes and
- * floats are additions. The kernels are limited by memory if an operation takes at most about 30
- * instructions for each pixel. */
+/* Short programs on 8-bit RGB pictures, and MIX on all formats, each by a kernel of its own: the
+ * kinds of operations are known when the kernel is compiled, pixels stay in registers, and
+ * conversions between bytes and floats are additions. The kernels are limited by memory if an
+ * operation takes at most about 30 instructions for each pixel. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_SHORT_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_SHORT_CUH
 
@@ -51,6 +51,12 @@ struct short_run {
 static __device__ __forceinline__ float byte_of(unsigned word, int k, unsigned exponent)
 {
     return __uint_as_float(__byte_perm(word, exponent, 0x7440u + (unsigned)k)) - SHORT_SHIFT;
+}
+
+/* Returns the lower or the upper half of the word as a float. */
+static __device__ __forceinline__ float half_of(unsigned word, int k, unsigned exponent)
+{
+    return __uint_as_float(__byte_perm(word, exponent, k ? 0x7632u : 0x7610u)) - SHORT_SHIFT;
 }
 
 /* Returns four floats as samples, rounded half up, as put_pixels() does, and clamped to 0..255,
@@ -141,25 +147,39 @@ static __device__ __forceinline__ void change_pixels(const struct short_run &run
     pack_samples(to, w);
 }
 
-/* Applies MIX, which changes nothing where the field is 0. With BLACK the colour is black and is
- * not added. */
-template <bool BLACK>
-static __device__ __forceinline__ void mix_pixels(const struct short_run &run, unsigned x,
-                                                  float row, unsigned w[3])
+/* Packs two floats in 0..65535 as samples, rounded half up. */
+static __device__ __forceinline__ unsigned pair_of(float a, float b)
 {
+    return __byte_perm(__float_as_uint(__fadd_rz(a + 0.5f, SHORT_SHIFT)),
+                       __float_as_uint(__fadd_rz(b + 0.5f, SHORT_SHIFT)), 0x5410);
+}
+
+/* Applies MIX, which changes nothing where the field is 0. A result is between the sample and the
+ * colour. With BLACK the colour is black and is not added. */
+template <typename SAMPLE, int CHANNELS, bool BLACK>
+static __device__ __forceinline__ void mix_pixels(const struct short_run &run, unsigned x,
+                                                  float row, unsigned w[])
+{
+    constexpr int EACH = 4 / sizeof(SAMPLE);
     const float colour[3] = {run.op[0].a, run.op[0].b, run.op[0].c};
-    float column[4], field[4], to[12];
+    float column[4], field[4], to[4 * CHANNELS];
     unpack(*(const float4 *)(run.columns + x), column);
     const float most = fmaxf(fmaxf(column[0], column[1]), fmaxf(column[2], column[3]));
     if (most + row <= run.zero_until)
         return;
     fields_at(run, column, row, field);
 #pragma unroll
-    for (int k = 0; k < 12; k++) {
-        const float v = byte_of(w[k / 4], k % 4, run.exponent);
-        to[k] = v + (BLACK ? -v : colour[k % 3] - v) * field[k / 3];
+    for (int k = 0; k < 4 * CHANNELS; k++) {
+        const int c = k % CHANNELS;
+        const float v = EACH == 4 ? byte_of(w[k / EACH], k % EACH, run.exponent)
+                                  : half_of(w[k / EACH], k % EACH, run.exponent);
+        const bool is_alpha = CHANNELS % 2 == 0 && c == CHANNELS - 1;
+        to[k] = is_alpha ? v : v + (BLACK ? -v : colour[c % 3] - v) * field[k / CHANNELS];
     }
-    pack_samples(to, w);
+#pragma unroll
+    for (int k = 0; k < 4 * CHANNELS; k += EACH)
+        w[k / EACH] = EACH == 4 ? samples_of(to[k], to[k + 1], to[k + 2 % EACH], to[k + 3 % EACH])
+                                : pair_of(to[k], to[k + 1]);
 }
 
 /* Applies ADD, then QUANTIZE. ADD adds less than half a step between two levels, so that level q is
@@ -216,8 +236,12 @@ static __device__ __forceinline__ void noise_pixels(const struct short_run &run,
     pack_samples(to, w);
 }
 
-/* The work of a kernel on four pixels, from column x of row y on. */
-template <class OPERATION> struct short_colours {
+/* The work of a kernel on four pixels, from column x of row y on, which have WORDS words. */
+struct short_rgb8 {
+    static constexpr int WORDS = 3;
+};
+
+template <class OPERATION> struct short_colours : short_rgb8 {
     static constexpr int BLOCKS = OPERATION::BLOCKS;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned, unsigned,
                                                   unsigned w[3])
@@ -226,16 +250,16 @@ template <class OPERATION> struct short_colours {
     }
 };
 
-template <bool BLACK> struct short_mix {
-    static constexpr int BLOCKS = 12;
+template <typename SAMPLE, int CHANNELS, bool BLACK> struct short_mix {
+    static constexpr int WORDS = CHANNELS * (int)sizeof(SAMPLE), BLOCKS = WORDS <= 3 ? 12 : 8;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
-                                                  unsigned y, unsigned w[3])
+                                                  unsigned y, unsigned w[WORDS])
     {
-        mix_pixels<BLACK>(run, x, run.rows[y], w);
+        mix_pixels<SAMPLE, CHANNELS, BLACK>(run, x, run.rows[y], w);
     }
 };
 
-struct short_dither {
+struct short_dither : short_rgb8 {
     static constexpr int BLOCKS = 12;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
                                                   unsigned y, unsigned w[3])
@@ -244,7 +268,7 @@ struct short_dither {
     }
 };
 
-template <bool NORMAL, bool SAME> struct short_noise {
+template <bool NORMAL, bool SAME> struct short_noise : short_rgb8 {
     static constexpr int BLOCKS = NORMAL ? 10 : 12;
     static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
                                                   unsigned y, unsigned w[3])
@@ -259,39 +283,55 @@ static __device__ __forceinline__ struct tile short_tile(const struct short_run 
     return quick_tile(index, (unsigned)run.band.width, run.row_tiles, run.row_inverse);
 }
 
-/* Loads pixels pixel .. pixel + 3 of `pixels` pixels, which begin at a multiple of four bytes.
- * Pixels beyond the last one are not loaded. */
+/* Loads the words of four pixels, which begin at a multiple of their size. */
+template <int WORDS>
+static __device__ __forceinline__ void load_words(const unsigned *from, unsigned w[WORDS])
+{
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        if (WORDS % 4 == 0 && i % 4 == 0) {
+            unpack(*(const uint4 *)(from + i), w + i);
+        } else if (WORDS % 4 == 2 && i % 2 == 0) {
+            const uint2 two = *(const uint2 *)(from + i);
+            w[i] = two.x, w[i + 1 < WORDS ? i + 1 : i] = two.y;
+        } else if (WORDS % 2) {
+            w[i] = from[i];
+        }
+    }
+}
+
+/* Loads pixels pixel .. pixel + 3 of `pixels` pixels, of WORDS bytes each, which begin at a
+ * multiple of four bytes. Pixels beyond the last one are not loaded. */
+template <int WORDS>
 static __device__ __forceinline__ void load_four(const unsigned char *in, unsigned pixel,
-                                                 unsigned pixels, unsigned w[3])
+                                                 unsigned pixels, unsigned w[WORDS])
 {
     if (pixel + 4 <= pixels) {
-#pragma unroll
-        for (int i = 0; i < 3; i++)
-            w[i] = ((const unsigned *)(in + pixel * 3))[i];
+        load_words<WORDS>((const unsigned *)(in + pixel * WORDS), w);
     } else if (pixel < pixels) {
 #pragma unroll
-        for (int i = 0; i < 9; i++) {
-            if (pixel * 3 + i < pixels * 3)
-                w[i / 4] |= (unsigned)in[pixel * 3 + i] << 8 * (i % 4);
+        for (int i = 0; i < 3 * WORDS; i++) {
+            if (pixel * WORDS + i < pixels * WORDS)
+                w[i / 4] |= (unsigned)in[pixel * WORDS + i] << 8 * (i % 4);
         }
     }
 }
 
 /* Loads the groups of a lane, which are 32 groups apart, from `in` on. */
+template <int WORDS>
 static __device__ __forceinline__ void take_groups(const unsigned char *in, unsigned lane,
-                                                   unsigned pixels, unsigned w[SHORT_GROUPS][3])
+                                                   unsigned pixels, unsigned w[SHORT_GROUPS][WORDS])
 {
-    const unsigned *const words = (const unsigned *)in + 3 * lane;
+    const unsigned *const words = (const unsigned *)in + WORDS * lane;
 #pragma unroll
-    for (int k = 0; pixels == TILE && k < SHORT_GROUPS; k++) {
-#pragma unroll
-        for (int i = 0; i < 3; i++)
-            w[k][i] = words[k * (3 * WARP) + i];
-    }
+    for (int k = 0; pixels == TILE && k < SHORT_GROUPS; k++)
+        load_words<WORDS>(words + k * (WORDS * WARP), w[k]);
 #pragma unroll
     for (int k = 0; pixels < TILE && k < SHORT_GROUPS; k++) {
-        w[k][0] = w[k][1] = w[k][2] = 0;
-        load_four(in, (lane + k * WARP) * 4, pixels, w[k]);
+#pragma unroll
+        for (int i = 0; i < WORDS; i++)
+            w[k][i] = 0;
+        load_four<WORDS>(in, (lane + k * WARP) * 4, pixels, w[k]);
     }
 }
 
@@ -301,7 +341,8 @@ template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLOCKS))
     short8_kernel(const __grid_constant__ struct short_run run)
 {
-    __shared__ uint4 shared[SHORT_WARPS][TILE * 3 / VECTOR];
+    constexpr int WORDS = OPERATION::WORDS; /* of four pixels, which are the bytes of a pixel */
+    __shared__ uint4 shared[SHORT_WARPS][TILE * WORDS / VECTOR];
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const unsigned index = blockIdx.x * SHORT_WARPS + warp;
     early_next();
@@ -310,23 +351,24 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLO
         return;
     const struct tile tile = short_tile(run, index);
     const unsigned char *const in =
-        run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
+        run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * WORDS;
     /* With three words for each lane, no two lanes access the same bank. */
-    unsigned *const own = (unsigned *)shared[warp] + 3 * lane;
-    unsigned w[SHORT_GROUPS][3];
-    take_groups(in, lane, tile.pixels, w);
+    unsigned *const own = (unsigned *)shared[warp] + WORDS * lane;
+    unsigned w[SHORT_GROUPS][WORDS];
+    take_groups<WORDS>(in, lane, tile.pixels, w);
 #pragma unroll
     for (int k = 0; k < SHORT_GROUPS; k++)
         OPERATION::change(run, tile.first + (lane + k * WARP) * 4, run.first_row + tile.row, w[k]);
 #pragma unroll
     for (int k = 0; k < SHORT_GROUPS; k++) {
 #pragma unroll
-        for (int i = 0; i < 3; i++)
-            own[k * (3 * WARP) + i] = w[k][i];
+        for (int i = 0; i < WORDS; i++)
+            own[k * (WORDS * WARP) + i] = w[k][i];
     }
     __syncwarp();
-    copy_tile<3, uint4>(run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 3,
-                        (const unsigned char *)shared[warp], tile.pixels * 3, lane);
+    copy_tile<WORDS, uint4>(run.band.out + tile.row * run.band.out_pitch +
+                                (size_t)tile.first * WORDS,
+                            (const unsigned char *)shared[warp], tile.pixels * WORDS, lane);
 }
 
 #endif

@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP)
         run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 4;
     const float row = OPERATION::POSITION ? run.rows[run.first_row + tile.row] : 0.0f;
     unsigned w[SHORT_GROUPS][3];
-    take_groups(in, lane, tile.pixels, w);
+    take_groups<3>(in, lane, tile.pixels, w);
 #pragma unroll
     for (int k = 0; k < SHORT_GROUPS; k++) {
         const unsigned pixel = (lane + k * WARP) * 4;
