@@ -214,7 +214,7 @@ extern "C" int gf_convolve_tiled_cuda(const struct gf_launch *launch)
     struct bytes_args bytes;
     if (bytes_fit(launch, convolve, &bytes))
         return launch_bytes<fuse_none>(launch, convolve, bytes);
-    return small_fits(convolve, launch->in.format) ? launch_small(launch, convolve)
+    return small_fits(convolve, launch->stage->in) ? launch_small(launch, convolve)
                                                    : launch_planes(launch, convolve);
 }
 
@@ -250,6 +250,9 @@ extern "C" int gf_convolve_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_convolve *const convolve = (const struct gf_convolve *)launch->stage->constants;
     struct bytes_args bytes;
+    if (view_pair_of(launch, convolve->border).straight)
+        return small_fits(convolve, launch->stage->in) ? launch_small(launch, convolve)
+                                                       : (int)cudaErrorNotSupported;
     if (bytes_fit(launch, convolve, &bytes))
         return for_fuse(launch, [&](auto fuse) -> int {
             return launch_bytes_best<decltype(fuse)>(launch, convolve, bytes);

@@ -1,7 +1,7 @@
-/* Convolution of 8-bit pictures with matrices up to 5x5, which are padded with zeros to 3x3 or
- * 5x5. The sums stay in registers: row i of the picture is multiplied by row j of the matrix for
- * output row i - j, so that each sum takes its products row by row and from left to right, as on
- * the CPU. */
+/* Convolution of 8-bit pictures without alpha, and of 16-bit pictures, with matrices up to 5x5,
+ * which are padded with zeros to 3x3 or 5x5. The sums stay in registers: row i of the picture is
+ * multiplied by row j of the matrix for output row i - j, so that each sum takes its products row
+ * by row and from left to right, as on the CPU. */
 #ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_SMALL_CUH
 #define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_SMALL_CUH
 
@@ -14,16 +14,26 @@ enum { SMALL_SIDE_MAX = 5 };
 struct small_args {
     int reach;   /* rows that the kernel reaches above and below, without its padding */
     bool divide; /* a product with `inverse` would differ from the quotient */
+    bool keep_alpha;
     float divisor, inverse, bias;
     struct gf_convolve_near near;
-    float weight[SMALL_SIDE_MAX * SMALL_SIDE_MAX]; /* the weights times 2^24: see tiny_halves */
+    /* The weights; for 8 bits times 2^24: see tiny_halves. */
+    float weight[SMALL_SIDE_MAX * SMALL_SIDE_MAX];
 };
 
-/* Converts the lane's samples: v[i] is sample i - HALO of the lane, times 2^-24. */
-template <int BESIDE, int HALO>
+/* Converts the lane's samples: v[i] is sample i - HALO of the lane; with 8 bits times 2^-24. */
+template <class Sample, int BESIDE, int HALO>
 static __device__ __forceinline__ void widen(const unsigned word[4 + 2 * BESIDE],
-                                             float v[STRIP_CHUNK + 2 * HALO])
+                                             float v[STRIP_CHUNK / sizeof(Sample) + 2 * HALO])
 {
+    if constexpr (sizeof(Sample) == 2) {
+#pragma unroll
+        for (int i = 0; i < STRIP_CHUNK / 2 + 2 * HALO; i++) {
+            const int at = i + 2 * BESIDE - HALO;
+            v[i] = at % 2 ? float_of_high(word[at / 2]) : float_of_low(word[at / 2]);
+        }
+        return;
+    }
 #pragma unroll
     for (int i = 0; i < 2 * (4 + 2 * BESIDE); i++) {
         const float2 two = __half22float2(tiny_halves(word[i / 2], i % 2));
@@ -36,15 +46,15 @@ static __device__ __forceinline__ void widen(const unsigned word[4 + 2 * BESIDE]
 }
 
 /* Adds the products of one row of weights to the sums of one output row. */
-template <int SIDE, int CHANNELS, convolve_way WAY>
-static __device__ __forceinline__ void
-add_products(const float weight[SIDE], const float v[STRIP_CHUNK + (SIDE - 1) * CHANNELS],
-             const float *before, float sum[STRIP_CHUNK])
+template <int SIDE, int CHANNELS, convolve_way WAY, int COUNT>
+static __device__ __forceinline__ void add_products(const float weight[SIDE],
+                                                    const float v[COUNT + (SIDE - 1) * CHANNELS],
+                                                    const float *before, float (&sum)[COUNT])
 {
 #pragma unroll
     for (int k = 0; k < SIDE; k++) {
 #pragma unroll
-        for (int i = 0; i < STRIP_CHUNK; i++) {
+        for (int i = 0; i < COUNT; i++) {
             const float sample = v[i + k * CHANNELS], so_far = k        ? sum[i]
                                                                : before ? before[i]
                                                                         : 0.0f;
@@ -71,11 +81,17 @@ static __device__ __forceinline__ float finish_sum(const struct small_args &args
            args.bias;
 }
 
+/* Finishes a row of 8 or of 16 bits. */
+template <int COUNT>
 static __device__ __forceinline__ void finish_row(const struct small_args &args,
-                                                  const float sum[STRIP_CHUNK], unsigned out[4])
+                                                  const float (&sum)[COUNT], unsigned out[4])
 {
 #pragma unroll
-    for (int w = 0; w < 4; w++) {
+    for (int w = 0; w < 4 && COUNT < STRIP_CHUNK; w++)
+        out[w] = __byte_perm(round_bits(finish_sum(args, sum[2 * w]), 65535.0f),
+                             round_bits(finish_sum(args, sum[2 * w + 1]), 65535.0f), 0x5410);
+#pragma unroll
+    for (int w = 0; w < 4 && COUNT == STRIP_CHUNK; w++) {
         unsigned result[4];
 #pragma unroll
         for (int i = 0; i < 4; i++)
@@ -178,10 +194,11 @@ settle_doubts(const struct small_args &args, const Walk &walk, int line, const u
 
 /* The stencil has a loop of its own, so that the first rows, which few rows of the matrix multiply,
  * use the same code as the others. */
-template <int REACH_, int CHANNELS, convolve_way WAY>
-struct convolve_small : walk_stencil<unsigned char, CHANNELS> {
+template <class Sample, int REACH_, int CHANNELS, convolve_way WAY>
+struct convolve_small : walk_stencil<Sample, CHANNELS> {
     static constexpr int REACH = REACH_, SIDE = 2 * REACH + 1, HALO = REACH * CHANNELS;
-    static constexpr int BESIDE = (HALO + 3) / 4, BLOCKS = 4;
+    static constexpr int COUNT = STRIP_CHUNK / (int)sizeof(Sample);
+    static constexpr int BESIDE = (HALO * (int)sizeof(Sample) + 3) / 4, BLOCKS = 4;
     static constexpr bool EARLY = false, PADDED = true, OWN_LOOP = true;
     typedef struct small_args constants;
 
@@ -190,20 +207,36 @@ struct convolve_small : walk_stencil<unsigned char, CHANNELS> {
     __device__ __forceinline__ explicit convolve_small(const struct small_args &args) : args(args)
     {
     }
+    /* Drops the uppermost row and appends another one. */
+    static __device__ __forceinline__ void keep_words(const unsigned *own,
+                                                      unsigned (&middle)[REACH + 1][4])
+    {
+#pragma unroll
+        for (int w = 0; w < 4; w++) {
+#pragma unroll
+            for (int k = 0; k < REACH; k++)
+                middle[k][w] = middle[k + 1][w];
+            middle[REACH][w] = own[w];
+        }
+    }
     template <class Walk> __device__ __forceinline__ void go_down(Walk &walk) const
     {
         __shared__ struct small_doubts doubts[STRIP_WARPS];
         const int lines = walk.lines();
         int doubtful = 0;
         /* sum[j] belongs to the output row whose next row of weights is j + 1. */
-        float sum[SIDE][STRIP_CHUNK];
+        float sum[SIDE][COUNT];
+        /* The lane's own words of the rows from the middle of the window on, for alpha. */
+        unsigned middle[REACH + 1][4];
         walk.load(0, 0);
 #pragma unroll 1
         for (int i = 0; i < lines + 2 * REACH; i++) {
             unsigned word[4 + 2 * BESIDE], out[4], doubt[4] = {};
-            float v[STRIP_CHUNK + 2 * HALO];
+            float v[COUNT + 2 * HALO];
             walk.take(0, i + 1 < lines + 2 * REACH, i + 1, word);
-            widen<BESIDE, HALO>(word, v);
+            widen<Sample, BESIDE, HALO>(word, v);
+            if (CHANNELS % 2 == 0)
+                keep_words(word + BESIDE, middle);
 #pragma unroll
             for (int j = SIDE - 1; j >= 0; j--) {
                 if (i - j >= 0 && i - j < lines)
@@ -212,14 +245,19 @@ struct convolve_small : walk_stencil<unsigned char, CHANNELS> {
             }
             if (i < 2 * REACH)
                 continue;
-            if (WAY == CONVOLVE_NEAR)
+            if constexpr (WAY == CONVOLVE_NEAR)
                 finish_near(args.near, sum[SIDE - 1], out, doubt);
             else
                 finish_row(args, sum[SIDE - 1], out);
+            if (CHANNELS % 2 == 0 && args.keep_alpha) {
+#pragma unroll
+                for (int w = 1; w < 4; w += 2)
+                    out[w] = __byte_perm(out[w], middle[0][w], 0x7610);
+            }
             walk.store(out);
             const bool any = (doubt[0] | doubt[1] | doubt[2] | doubt[3]) != 0;
             const int line = i - 2 * REACH;
-            if (WAY == CONVOLVE_NEAR &&
+            if (WAY == CONVOLVE_NEAR && sizeof(Sample) == 1 &&
                 (__any_sync(0xFFFFFFFFu, any) || (doubtful && line == lines - 1)))
                 settle_doubts<REACH, CHANNELS>(args, walk, line, doubt,
                                                doubts[threadIdx.x / STRIP_LANES], &doubtful);
@@ -227,20 +265,21 @@ struct convolve_small : walk_stencil<unsigned char, CHANNELS> {
     }
 };
 
-/* Whether these kernels accept the picture and the matrix: 8 bits, no alpha, a small matrix, and no
- * number so large or so small that scaling by 2^24 or a step of quotient() would leave the range of
- * float. */
+/* Whether these kernels accept the picture and the matrix: a small matrix, alpha only beside 16-bit
+ * colour and without a bias, and no number so large or so small that scaling by 2^24 or a step
+ * of quotient() would leave the range of float. */
 static inline bool small_fits(const struct gf_convolve *convolve, struct gf_format format)
 {
     int exponent;
-    return format.bits == 8 && convolve->width <= SMALL_SIDE_MAX &&
-           convolve->height <= SMALL_SIDE_MAX && format.channels % 2 == 1 &&
+    return convolve->width <= SMALL_SIDE_MAX && convolve->height <= SMALL_SIDE_MAX &&
+           (format.channels % 2 == 1 ||
+            (format.channels == 4 && format.bits == 16 && convolve->bias == 0.0f)) &&
            frexpf(fabsf(convolve->divisor), &exponent) != 1.0f - 1.0f / 16777216.0f &&
            gf_convolve_is_normal(convolve);
 }
 
-/* Whether all sums are integers below 2^24 for every picture. */
-static inline bool small_is_exact(const struct gf_convolve *convolve)
+/* Whether all sums are integers below 2^24 for every picture with samples up to `max`. */
+static inline bool small_is_exact(const struct gf_convolve *convolve, double max)
 {
     double sum = 0;
     for (int i = 0; i < convolve->width * convolve->height; i++) {
@@ -248,10 +287,11 @@ static inline bool small_is_exact(const struct gf_convolve *convolve)
             return false;
         sum += fabs((double)convolve->weight[i]);
     }
-    return sum * 255 < 16777216;
+    return sum * max < 16777216;
 }
 
-static inline struct small_args small_args_of(const struct gf_convolve *convolve, int reach)
+static inline struct small_args small_args_of(const struct gf_convolve *convolve, int reach,
+                                              float scale)
 {
     const int left = reach - convolve->width / 2, top = reach - convolve->height / 2;
     int exponent;
@@ -260,12 +300,13 @@ static inline struct small_args small_args_of(const struct gf_convolve *convolve
     args.divisor = convolve->divisor;
     args.inverse = 1.0f / convolve->divisor;
     args.bias = convolve->bias;
+    args.keep_alpha = convolve->keep_alpha;
     args.divide = fabsf(frexpf(convolve->divisor, &exponent)) != 0.5f;
     args.near = gf_convolve_near_of(convolve);
     for (int j = 0; j < convolve->height; j++) {
         for (int i = 0; i < convolve->width; i++)
             args.weight[(top + j) * (2 * reach + 1) + left + i] =
-                convolve->weight[j * convolve->width + i] * 16777216.0f;
+                convolve->weight[j * convolve->width + i] * scale;
     }
     return args;
 }
@@ -274,10 +315,24 @@ template <int REACH, convolve_way WAY, class Fuse>
 static int launch_small_as(const struct gf_launch *launch, const struct gf_convolve *convolve)
 {
     const struct view_pair p = view_pair_of(launch, convolve->border);
-    const struct small_args args = small_args_of(convolve, REACH);
+    const struct small_args args = small_args_of(convolve, REACH, 16777216.0f);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    return p.channels == 1 ? walk_strips<convolve_small<REACH, 1, WAY>, Fuse>(p, args, stream)
-                           : walk_strips<convolve_small<REACH, 3, WAY>, Fuse>(p, args, stream);
+    typedef unsigned char byte;
+    return p.channels == 1
+               ? walk_strips<convolve_small<byte, REACH, 1, WAY>, Fuse>(p, args, stream)
+               : walk_strips<convolve_small<byte, REACH, 3, WAY>, Fuse>(p, args, stream);
+}
+
+template <int REACH, convolve_way WAY>
+static int launch_small_16(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    const struct view_pair p = view_pair_of(launch, convolve->border);
+    const struct small_args args = small_args_of(convolve, REACH, 1.0f);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    typedef unsigned short wide;
+    return p.channels == 1   ? walk_strips<convolve_small<wide, REACH, 1, WAY>>(p, args, stream)
+           : p.channels == 3 ? walk_strips<convolve_small<wide, REACH, 3, WAY>>(p, args, stream)
+                             : walk_strips<convolve_small<wide, REACH, 4, WAY>>(p, args, stream);
 }
 
 template <convolve_way WAY, class Fuse>
@@ -290,7 +345,15 @@ static int launch_small_way(const struct gf_launch *launch, const struct gf_conv
 
 static int launch_small(const struct gf_launch *launch, const struct gf_convolve *convolve)
 {
-    return small_is_exact(convolve) ? launch_small_way<CONVOLVE_WHOLE, fuse_none>(launch, convolve)
+    const bool is_narrow = convolve->width <= 3 && convolve->height <= 3;
+    if (launch->stage->in.bits == 16 && small_is_exact(convolve, 65535))
+        return is_narrow ? launch_small_16<1, CONVOLVE_WHOLE>(launch, convolve)
+                         : launch_small_16<2, CONVOLVE_WHOLE>(launch, convolve);
+    if (launch->stage->in.bits == 16)
+        return is_narrow ? launch_small_16<1, CONVOLVE_APART>(launch, convolve)
+                         : launch_small_16<2, CONVOLVE_APART>(launch, convolve);
+    return small_is_exact(convolve, 255)
+               ? launch_small_way<CONVOLVE_WHOLE, fuse_none>(launch, convolve)
            : gf_convolve_doubt(convolve) <= NEAR_DOUBT_MAX
                ? launch_small_way<CONVOLVE_NEAR, fuse_none>(launch, convolve)
                : launch_small_way<CONVOLVE_APART, fuse_none>(launch, convolve);

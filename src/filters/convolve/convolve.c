@@ -308,11 +308,14 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
                               gf_stage_needs_whole(stage) ? stage->in.height : rows + height - 1);
 }
 
-/* The kernels for small matrices can apply tables. */
+/* The kernels for small matrices can apply tables, and convert straight RGBA8 if nothing is added
+ * to its colour. */
 static enum gf_fusing convolve_fuses(const void *params)
 {
-    const struct gf_matrix *const kernel = &((const struct gf_convolve_params *)params)->kernel;
-    return kernel->width <= 5 && kernel->height <= 5 ? GF_FUSES_BOTH : GF_FUSES_NOTHING;
+    const struct gf_convolve_params *const convolve = params;
+    return convolve->kernel.width > 5 || convolve->kernel.height > 5 ? GF_FUSES_NOTHING
+           : convolve->bias != 0                                     ? GF_FUSES_BOTH
+                                 : (enum gf_fusing)(GF_FUSES_BOTH | GF_FUSES_ALPHA);
 }
 
 extern gf_launcher gf_convolve_cuda, gf_convolve_fused_cuda, gf_convolve_global_cuda,
