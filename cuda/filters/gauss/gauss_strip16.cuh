@@ -263,16 +263,12 @@ static __device__ __forceinline__ void blur_strip_samples(const Args &args, cons
                              2 * (long long)x * CHANNELS);
 }
 
-/* Computes four pixels of a row of RGBA8. */
+/* Computes four pixels of a row of RGBA8, whose blurred colour is rounded. */
 template <class Shape, class Args>
-static __device__ __forceinline__ void blur_strip_straight(const Args &args, const float *from,
-                                                           int x, int y)
+static __device__ __forceinline__ void blur_strip_rounded(const Args &, const float *from, int, int,
+                                                          unsigned pixel[4])
 {
-    const struct view_pair &p = args.p;
-    unsigned *const to =
-        (unsigned *)(p.out + (long long)(y - p.out_y) * (long long)p.out_pitch) + x;
     struct straight_alpha alpha[4];
-    unsigned pixel[4];
     float sum[4];
     blur_strip_run<Shape>(args, from + 3 * Shape::PLANE, sum);
 #pragma unroll
@@ -285,6 +281,52 @@ static __device__ __forceinline__ void blur_strip_straight(const Args &args, con
         for (int i = 0; i < 4; i++)
             pixel[i] = __byte_perm(pixel[i], straighten_colour(sum[i], alpha[i]), 0x2104);
     }
+}
+
+/* Computes four pixels of a row of RGBA8, whose blurred colour is compared with their own. */
+template <class Shape, class Args>
+static __device__ __forceinline__ void blur_strip_compared(const Args &args, const float *from,
+                                                           int x, int y, unsigned pixel[4])
+{
+    const struct view_pair &p = args.p;
+    const unsigned *const in =
+        (const unsigned *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+    unsigned own[4][2], result[4][4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const uint2 two = premultiplied(__ldg(in + min(x + i, p.width - 1)));
+        own[i][0] = two.x, own[i][1] = two.y;
+    }
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        float sum[4];
+        blur_strip_run<Shape>(args, from + c * Shape::PLANE, sum);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const unsigned short sample = (unsigned short)(own[i][c / 2] >> 16 * (c % 2));
+            result[i][c] = args.finish.sample16_near(sum[i], &sample);
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        pixel[i] =
+            straightened<unsigned>(make_uint2(__byte_perm(result[i][0], result[i][1], 0x5410),
+                                              __byte_perm(result[i][2], result[i][3], 0x5410)));
+}
+
+/* Computes four pixels of a row of RGBA8. */
+template <class Shape, class Args>
+static __device__ __forceinline__ void blur_strip_straight(const Args &args, const float *from,
+                                                           int x, int y)
+{
+    const struct view_pair &p = args.p;
+    unsigned *const to =
+        (unsigned *)(p.out + (long long)(y - p.out_y) * (long long)p.out_pitch) + x;
+    unsigned pixel[4];
+    if constexpr (Args::Finish::ORIGINAL)
+        blur_strip_compared<Shape>(args, from, x, y, pixel);
+    else
+        blur_strip_rounded<Shape>(args, from, x, y, pixel);
     if (x + 4 <= p.width) {
         *(uint4 *)to = make_uint4(pixel[0], pixel[1], pixel[2], pixel[3]);
         return;

@@ -115,6 +115,16 @@ extern "C" int gf_unsharp_cuda(const struct gf_launch *launch)
                : launch_best_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
 }
 
+/* Launches the kernels for straight RGBA8, up to GF_GAUSS_STRIP_MAX. */
+extern "C" int gf_unsharp_fused_cuda(const struct gf_launch *launch)
+{
+    const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
+    const struct view_pair p = view_pair_of(launch, unsharp->border);
+    return unsharp->onset == GF_UNSHARP_SOFT
+               ? launch_straight(launch, p, &unsharp->gauss, sharpened_of<true>(unsharp))
+               : launch_straight(launch, p, &unsharp->gauss, sharpened_of(unsharp));
+}
+
 extern "C" int gf_unsharp_strip_cuda(const struct gf_launch *launch)
 {
     const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;

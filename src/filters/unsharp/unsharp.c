@@ -127,8 +127,13 @@ static const char *refuses_tensor(const struct gf_stage *stage)
                                          ((const struct gf_unsharp_params *)stage->params)->sigma);
 }
 
-extern gf_launcher gf_unsharp_cuda, gf_unsharp_tiled_cuda, gf_unsharp_strip_cuda,
-    gf_unsharp_tensor_cuda;
+static enum gf_fusing unsharp_fuses(const void *params)
+{
+    return unsharp_radius(params) <= GF_GAUSS_STRIP_MAX ? GF_FUSES_ALPHA : GF_FUSES_NOTHING;
+}
+
+extern gf_launcher gf_unsharp_cuda, gf_unsharp_fused_cuda, gf_unsharp_tiled_cuda,
+    gf_unsharp_strip_cuda, gf_unsharp_tensor_cuda;
 
 const struct gf_filter gf_unsharp_filter = {
     .name = "unsharp",
@@ -163,4 +168,6 @@ const struct gf_filter gf_unsharp_filter = {
         {GF_STUDIED("tensor", gf_unsharp_tensor_cuda,
                     "as blur's: products of matrices of bytes on tensor cores, exact"),
          .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90}),
+    .fuses = unsharp_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_unsharp_fused_cuda),
 };
