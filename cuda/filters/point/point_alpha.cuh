@@ -1,5 +1,5 @@
-/* The stages that the planner puts around a stencil of RGBA: colour times alpha, and colour divided
- * by alpha. */
+/* Conversions of single pixels of RGBA: colour times alpha and colour divided by alpha, the stages
+ * that the planner puts around a stencil, and grayscale. */
 #ifndef GF_CUDA_FILTERS_POINT_POINT_ALPHA_CUH
 #define GF_CUDA_FILTERS_POINT_POINT_ALPHA_CUH
 
@@ -53,6 +53,28 @@ static __device__ __forceinline__ void convert_pairs(const struct view_pair &ban
     }
 }
 
+/* Returns a rounded gray sample, plus 2^23. */
+static __device__ __forceinline__ unsigned gray_raised(const struct gf_point_op &op, float r,
+                                                       float g, float b)
+{
+    return __float_as_uint(__fadd_rz(gf_point_gray_of(&op, r, g, b) + 0.5f, TWO_23));
+}
+
+static __device__ __forceinline__ unsigned short gray_of(const struct gf_point_op &op,
+                                                         unsigned pixel)
+{
+    const unsigned gray = gray_raised(op, float_of(pixel & 255), float_of(pixel >> 8 & 255),
+                                      float_of(pixel >> 16 & 255));
+    return (unsigned short)__byte_perm(gray, pixel, 0x4470);
+}
+
+static __device__ __forceinline__ unsigned gray_of(const struct gf_point_op &op, uint2 pixel)
+{
+    const unsigned gray =
+        gray_raised(op, float_of_low(pixel.x), float_of_high(pixel.x), float_of_low(pixel.y));
+    return __byte_perm(gray, pixel.y, 0x7610);
+}
+
 template <class STRAIGHT>
 __global__ void __launch_bounds__(ALPHA_THREADS)
     premultiply_kernel(const struct view_pair band, unsigned row_pairs)
@@ -73,21 +95,39 @@ __global__ void __launch_bounds__(ALPHA_THREADS)
                                    [](uint2 pixel) { return straightened<STRAIGHT>(pixel); });
 }
 
-/* Whether the program is one of these stages, for RGBA. */
+/* Converts RGBA to gray with alpha. */
+template <class COLOUR, class GRAY>
+__global__ void __launch_bounds__(ALPHA_THREADS)
+    gray_alpha_kernel(const struct view_pair band, unsigned row_pairs, struct gf_point_op op)
+{
+    early_next();
+    early_wait();
+    convert_pairs<COLOUR, GRAY>(band, row_pairs,
+                                [&](COLOUR pixel) -> GRAY { return gray_of(op, pixel); });
+}
+
+/* Whether the program is one of these conversions. */
 static bool is_alpha(const struct gf_stage *stage, const struct gf_point_program *program)
 {
     const int kind = program->op[0].kind;
     return stage->in.channels == 4 && program->count == 1 && program->table == GF_POINT_NO_TABLE &&
-           (kind == GF_POINT_PREMULTIPLY || kind == GF_POINT_UNPREMULTIPLY);
+           (kind == GF_POINT_PREMULTIPLY || kind == GF_POINT_UNPREMULTIPLY ||
+            (kind == GF_POINT_GRAY && stage->out.channels == 2));
 }
 
-static int launch_alpha(const struct view_pair *band, const struct gf_stage *stage, int kind,
-                        cudaStream_t stream)
+static int launch_alpha(const struct view_pair *band, const struct gf_stage *stage,
+                        const struct gf_point_op &op, cudaStream_t stream)
 {
     const unsigned row_pairs = blocks_for((unsigned)band->width, 2);
     const unsigned blocks =
         blocks_for((unsigned)band->rows * row_pairs, ALPHA_THREADS * ALPHA_PAIRS);
-    const bool multiplies = kind == GF_POINT_PREMULTIPLY;
+    if (op.kind == GF_POINT_GRAY)
+        return stage->in.bits == 8
+                   ? launch_early(gray_alpha_kernel<unsigned, unsigned short>, blocks,
+                                  ALPHA_THREADS, 0, stream, *band, row_pairs, op)
+                   : launch_early(gray_alpha_kernel<uint2, unsigned>, blocks, ALPHA_THREADS, 0,
+                                  stream, *band, row_pairs, op);
+    const bool multiplies = op.kind == GF_POINT_PREMULTIPLY;
     const int bits = multiplies ? stage->in.bits : stage->out.bits;
     const auto kernel = multiplies
                             ? (bits == 8 ? premultiply_kernel<unsigned> : premultiply_kernel<uint2>)
