@@ -265,8 +265,8 @@ static __device__ __forceinline__ void blur_strip_samples(const Args &args, cons
 
 /* Computes four pixels of a row of RGBA8, whose blurred colour is rounded. */
 template <class Shape, class Args>
-static __device__ __forceinline__ void blur_strip_rounded(const Args &, const float *from, int, int,
-                                                          unsigned pixel[4])
+static __device__ __forceinline__ void blur_strip_rounded(const Args &args, const float *from, int,
+                                                          int, unsigned pixel[4])
 {
     struct straight_alpha alpha[4];
     float sum[4];
