@@ -115,6 +115,9 @@ struct gf_filter {
      * picture, that rows y0 .. y1 - 1 of the result depend on. Both ends never decrease with y0 and
      * y1, unless needs_whole() returns true. NULL: the same rows. */
     void (*input_rows)(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
+    /* With input_rows(): the largest number of rows that any `rows` rows of the result depend on.
+     * NULL: the filter is not fused (see fuses). */
+    int (*input_rows_most)(const struct gf_stage *stage, int rows);
     /* Whether the filter needs the whole input before it makes the first row; NULL: no. */
     bool (*needs_whole)(const void *params);
     /* Returns the histogram of its input that the filter needs; NULL: none. */

@@ -3,7 +3,7 @@
 static int resize_by_walking(const struct gf_launch *launch, const struct gf_resample *resample)
 {
     const struct gf_resample_walk *const plan = &resample->walk;
-    const struct gf_format format = launch->out.format;
+    const struct gf_format format = launch->stage->out;
     const void *const block = launch->constants;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct resize_walk walk = {};
@@ -26,6 +26,8 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     walk.row_count = gf_resample_ints(block, resample->rows.count);
     walk.row_first = gf_resample_ints(block, plan->row_first);
     walk.row_weight = gf_resample_floats(block, plan->row_weight);
+    if (walk.p.straight)
+        return gf_resize_walk_straight(walk, stream);
     if (resample->linear)
         return gf_resize_walk_light(walk, stream);
     if (format.channels == 1)
@@ -77,6 +79,17 @@ extern "C" int gf_resize_cuda(const struct gf_launch *launch)
     if (resample->kernel == GF_RESAMPLE_NEAREST)
         return gf_resize_nearest(args, format.channels * format.bits / 8, stream);
     return gf_resize_tiles(args, resample, stream);
+}
+
+/* Resizes straight RGBA8. */
+extern "C" int gf_resize_fused_cuda(const struct gf_launch *launch)
+{
+    const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
+    if (resample->kernel == GF_RESAMPLE_NEAREST)
+        return gf_resize_nearest(args_of(launch, resample), 4, (cudaStream_t)launch->stream);
+    return resample->walk.group && resample->walk.width_kind == GF_RESAMPLE_HALVES
+               ? resize_by_walking(launch, resample)
+               : (int)cudaErrorNotSupported;
 }
 
 extern "C" int gf_resize_shared_cuda(const struct gf_launch *launch)

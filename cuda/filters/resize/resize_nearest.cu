@@ -85,6 +85,11 @@ static __global__ void __launch_bounds__(THREADS) pick_kernel(struct resize_args
             for (int i = 0; i < GROUP; i++)
                 pixel[k][i] = load_pixel<PIXEL>(row, at[i], row_bytes - at[i] / 4 * 4);
         }
+        /* Straight RGBA8 stays as it is if its colour is multiplied and divided by alpha, except
+         * where it is transparent. */
+#pragma unroll
+        for (int i = 0; PIXEL == 4 && p.straight && i < ROWS * GROUP; i++)
+            pixel[i / GROUP][i % GROUP].x *= pixel[i / GROUP][i % GROUP].x >> 24 != 0;
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             unsigned char *const out =

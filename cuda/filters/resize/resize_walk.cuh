@@ -60,6 +60,15 @@ static __device__ __forceinline__ void store_group(const struct light_tables *li
 #pragma unroll
     for (int i = 0; i < CONFIG::SUMS && !CONFIG::LIGHT; i++)
         v[i] = round_sample<CONFIG::BITS, CONFIG::REACH>(value[i]);
+    if constexpr (CONFIG::STRAIGHT) {
+#pragma unroll
+        for (int i = 0; i < CONFIG::SUMS; i += 4) {
+            if (i < samples)
+                ((uint32_t *)to)[i / 4] = straightened<unsigned>(
+                    make_uint2(v[i] | v[i + 1] << 16, v[i + 2] | v[i + 3] << 16));
+        }
+        return;
+    }
     if (samples < CONFIG::SUMS) {
 #pragma unroll
         for (int i = 0; i < CONFIG::SUMS; i++) {
@@ -124,7 +133,7 @@ struct Cursor {
 template <class CONFIG>
 static __device__ __forceinline__ void
 load_ahead(const struct resize_walk &walk, const Columns<CONFIG> &columns,
-           const struct Cursor &cursor, int rows, uint32_t (&words)[CONFIG::WORDS])
+           const struct Cursor &cursor, int rows, uint32_t (&words)[CONFIG::LOADED])
 {
     if (AHEAD > 0 && cursor.row + AHEAD < cursor.end)
         asm volatile("prefetch.global.L2 [%0];" ::"l"(cursor.in + AHEAD * walk.p.in_pitch));
@@ -137,11 +146,11 @@ load_ahead(const struct resize_walk &walk, const Columns<CONFIG> &columns,
 template <class CONFIG>
 static __device__ __forceinline__ void
 take_words(const struct resize_walk &walk, const Columns<CONFIG> &columns,
-           const struct Cursor &cursor, uint32_t (&words)[CONFIG::WORDS],
-           uint32_t (&now)[CONFIG::WORDS])
+           const struct Cursor &cursor, uint32_t (&words)[CONFIG::LOADED],
+           uint32_t (&now)[CONFIG::LOADED])
 {
 #pragma unroll
-    for (int i = 0; i < CONFIG::WORDS; i++)
+    for (int i = 0; i < CONFIG::LOADED; i++)
         now[i] = words[i];
     load_ahead<CONFIG>(walk, columns, cursor, 1, words);
 }
@@ -153,14 +162,14 @@ static __device__ __forceinline__ void
 scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, struct Cursor cursor)
 {
     float result[CONFIG::REACH][CONFIG::SUMS] = {};
-    uint32_t words[CONFIG::WORDS] = {};
+    uint32_t words[CONFIG::LOADED] = {};
     cursor.y = walk.row_first[cursor.row];
     load_ahead<CONFIG>(walk, columns, cursor, 0, words);
     /* Below the end of the picture the last row is added again, until the last results are
      * complete. */
     for (;; cursor.row++, cursor.in += cursor.row < cursor.end ? walk.p.in_pitch : 0) {
         float weight[CONFIG::REACH + 1], row[CONFIG::SUMS];
-        uint32_t now[CONFIG::WORDS];
+        uint32_t now[CONFIG::LOADED];
         load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.row * CONFIG::STRIDE, weight);
         take_words<CONFIG>(walk, columns, cursor, words, now);
         make_row<CONFIG>(walk, columns, cursor.in, now, row);
@@ -196,7 +205,7 @@ static __device__ __forceinline__ void
 gather_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, struct Cursor cursor)
 {
     float row[CONFIG::REACH][CONFIG::SUMS] = {};
-    uint32_t words[CONFIG::WORDS] = {};
+    uint32_t words[CONFIG::LOADED] = {};
     load_ahead<CONFIG>(walk, columns, cursor, 0, words);
     for (cursor.y = cursor.first; cursor.y < cursor.past;
          cursor.y++, cursor.out += walk.p.out_pitch) {
@@ -204,7 +213,7 @@ gather_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, stru
         const int end = __ldg(walk.row_start + cursor.y) + __ldg(walk.row_count + cursor.y);
         load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.y * CONFIG::STRIDE, weight);
         for (; cursor.row < end; cursor.row++, cursor.in += walk.p.in_pitch) {
-            uint32_t now[CONFIG::WORDS];
+            uint32_t now[CONFIG::LOADED];
             take_words<CONFIG>(walk, columns, cursor, words, now);
 #pragma unroll
             for (int i = 0; i < CONFIG::SUMS; i++) {
@@ -245,10 +254,10 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     cursor.past = min(cursor.first + walk.tall, walk.p.out_y + walk.p.rows);
     cursor.row = walk.row_start[cursor.first];
     cursor.end = walk.row_start[cursor.past - 1] + walk.row_count[cursor.past - 1];
-    const int byte = walk.column_start[group] * CONFIG::PIXEL;
+    const int byte = walk.column_start[group] * CONFIG::STORED;
     cursor.in = walk.p.in + (cursor.row - walk.p.in_y) * (ptrdiff_t)walk.p.in_pitch + (byte & ~3);
     cursor.out = walk.p.out + (cursor.first - walk.p.out_y) * (size_t)walk.p.out_pitch +
-                 (size_t)group * CONFIG::GROUP * CONFIG::PIXEL;
+                 (size_t)group * CONFIG::GROUP * CONFIG::STORED;
     cursor.samples = min((walk.out_width - group * CONFIG::GROUP) * CONFIG::CHANNELS, CONFIG::SUMS);
     Columns<CONFIG> columns;
     columns.light = tables;
@@ -257,7 +266,7 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     columns.shift = (byte & 3) * 8;
     columns.from = byte & ~3;
     columns.row_bytes = walk.in_row_bytes;
-    columns.plain = columns.from >= 0 && columns.from + 4 * CONFIG::WORDS <= walk.in_row_bytes;
+    columns.plain = columns.from >= 0 && columns.from + 4 * CONFIG::LOADED <= walk.in_row_bytes;
     if (CONFIG::WINDOW) {
 #pragma unroll
         for (int k = 0; k < CONFIG::SPAN; k++) {
@@ -300,13 +309,12 @@ constexpr int group_of(int channels, int bits, int reach, bool halves)
     return channels == 1 || (channels * bits == 24 && halves && reach == 2) ? 4 : 2;
 }
 
-template <int CHANNELS, int BITS, int REACH, bool LIGHT>
+template <int CHANNELS, int BITS, int REACH, bool LIGHT, bool STRAIGHT = false>
 static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
 {
     constexpr int GROUP = group_of(CHANNELS, BITS, REACH, true);
-    return launch<
-        Config<CHANNELS, BITS, LIGHT, GROUP, 2 * (REACH + GROUP - 1), 2 * REACH, REACH, false>>(
-        walk, stream);
+    return launch<Config<CHANNELS, BITS, LIGHT, GROUP, 2 * (REACH + GROUP - 1), 2 * REACH, REACH,
+                         false, STRAIGHT>>(walk, stream);
 }
 
 /* Launches kernels whose window has gf_resample_walk_window() pixels. */

@@ -2,6 +2,7 @@
 #ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_ROW_CUH
 #define GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_ROW_CUH
 
+#include "cuda/common/straight.cuh"
 #include "cuda/filters/resize/resize.cuh"
 
 namespace walk
@@ -13,24 +14,28 @@ constexpr int AHEAD = 4; /* rows by which prefetches run ahead of the loads */
 /* The compile-time parameters of a kernel. WINDOW is the number of pixels that a group reads; 0
  * means any multiple of 4, with weights loaded again for each row. TAPS is not 0 if the picture
  * becomes half as wide; column i of a group is then computed from pixels 2 i .. 2 i + TAPS - 1 of
- * the window, and the windows of all groups begin at the same byte of a word. */
+ * the window, and the windows of all groups begin at the same byte of a word. With STRAIGHT the
+ * pictures are RGBA8, of which the 16 bits of premultiplied colour are resized. */
 template <int CHANNELS_, int BITS_, bool LIGHT_, int GROUP_, int WINDOW_, int TAPS_, int REACH_,
-          bool GATHERS_>
+          bool GATHERS_, bool STRAIGHT_ = false>
 struct Config {
     static constexpr int CHANNELS = CHANNELS_, BITS = BITS_, REACH = REACH_;
     static constexpr int GROUP = GROUP_, WINDOW = WINDOW_, TAPS = TAPS_;
-    static constexpr bool LIGHT = LIGHT_, GATHERS = GATHERS_;
+    static constexpr bool LIGHT = LIGHT_, GATHERS = GATHERS_, STRAIGHT = STRAIGHT_;
     static constexpr int SUMS = GROUP * CHANNELS;
     static constexpr int STRIDE = REACH == 2 ? 4 : 8; /* equals gf_resample_walk_stride() */
-    static constexpr int PIXEL = CHANNELS * BITS / 8;
+    static constexpr int PIXEL = CHANNELS * BITS / 8; /* bytes while it is resized, */
+    static constexpr int STORED = STRAIGHT ? CHANNELS : PIXEL; /* and in the pictures */
     static constexpr int SPAN = WINDOW ? WINDOW : 4; /* pixels that are processed together */
     static constexpr int BYTES = SPAN * PIXEL;
     /* The byte of the row at which the window of group 0 begins, and its offset in its word. */
-    static constexpr int START = TAPS ? -(TAPS / 2 - 1) * PIXEL : 0;
+    static constexpr int START = TAPS ? -(TAPS / 2 - 1) * STORED : 0;
     static constexpr int OFFSET = START & 3;
     static constexpr bool FIXED = TAPS || PIXEL % 4 == 0; /* OFFSET holds for all groups */
     static constexpr int WORDS =
         FIXED ? (OFFSET + BYTES + 3) / 4 : (BYTES + (BITS == 8 ? 6 : 5)) / 4;
+    static constexpr int LOADED =
+        STRAIGHT ? SPAN : WORDS; /* the words of a window in the picture */
     static constexpr int NEEDED =
         /* The number of words after they are shifted to offset 0. */
         FIXED ? WORDS : (BYTES + 3) / 4;
@@ -44,8 +49,8 @@ struct Config {
     /* Whether word i starts at a multiple of 8 bytes. */
     static constexpr __host__ __device__ bool starts_pair(int i)
     {
-        return TAPS && 2 * GROUP * PIXEL % 8 == 0 && (START - OFFSET + 4 * i) % 8 == 0 &&
-               i + 1 < WORDS;
+        return TAPS && 2 * GROUP * STORED % 8 == 0 && (START - OFFSET + 4 * i) % 8 == 0 &&
+               i + 1 < LOADED;
     }
 };
 
@@ -83,40 +88,40 @@ static __device__ __forceinline__ uint32_t load_word(const unsigned char *at, in
  * not used. */
 template <class CONFIG>
 static __device__ __forceinline__ void load_edge(const unsigned char *row, int from, int row_bytes,
-                                                 uint32_t (&words)[CONFIG::WORDS])
+                                                 uint32_t (&words)[CONFIG::LOADED])
 {
     const int last = row_bytes / 4 * 4 - 4;
     /* The statement hides from the compiler that `from` does not change, so that the offsets are
      * computed again for each row. Kept offsets would take a dozen registers. */
     asm volatile("" : "+r"(from));
 #pragma unroll
-    for (int i = 0; i < CONFIG::WORDS; i++)
+    for (int i = 0; i < CONFIG::LOADED; i++)
         words[i] = __ldg((const uint32_t *)(row + min(max(from + 4 * i, 0), last)));
     if (row_bytes % 4 == 0)
         return;
     const uint32_t tail = load_tail(row + last + 4, row_bytes % 4);
 #pragma unroll
-    for (int i = 0; i < CONFIG::WORDS; i++)
+    for (int i = 0; i < CONFIG::LOADED; i++)
         words[i] = from + 4 * i == last + 4 ? tail : words[i];
 }
 
 /* Loads the words that contain a window. The first word starts at byte `from` of the row. */
 template <class CONFIG>
 static __device__ __forceinline__ void load_window(const unsigned char *at, int from, int row_bytes,
-                                                   bool plain, uint32_t (&words)[CONFIG::WORDS])
+                                                   bool plain, uint32_t (&words)[CONFIG::LOADED])
 {
     if (!plain) {
         load_edge<CONFIG>(at - from, from, row_bytes, words);
         return;
     }
 #pragma unroll
-    for (int i = 0; i < CONFIG::WORDS; i++) {
+    for (int i = 0; i < CONFIG::LOADED; i++) {
         if (i > 0 && CONFIG::starts_pair(i - 1))
             continue;
         if (CONFIG::starts_pair(i)) {
             const uint2 two = __ldg((const uint2 *)(at + 4 * i));
             words[i] = two.x;
-            words[i + 1 < CONFIG::WORDS ? i + 1 : i] = two.y;
+            words[i + 1 < CONFIG::LOADED ? i + 1 : i] = two.y;
         } else {
             words[i] = __ldg((const uint32_t *)at + i);
         }
@@ -197,9 +202,18 @@ template <class CONFIG> struct Columns {
 template <class CONFIG>
 static __device__ __forceinline__ void
 add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const unsigned char *at,
-           const uint32_t (&ready)[CONFIG::WORDS], float (&sum)[CONFIG::SUMS])
+           const uint32_t (&ready)[CONFIG::LOADED], float (&sum)[CONFIG::SUMS])
 {
-    if (CONFIG::WINDOW) {
+    if constexpr (CONFIG::STRAIGHT) {
+        uint32_t words[CONFIG::WORDS];
+#pragma unroll
+        for (int k = 0; k < CONFIG::SPAN; k++) {
+            const uint2 pixel = premultiplied(ready[k]);
+            words[2 * k] = pixel.x, words[2 * k + 1] = pixel.y;
+        }
+        add_pixels<CONFIG>(words, columns.shift, columns.weight, columns.light, sum);
+        return;
+    } else if constexpr (CONFIG::WINDOW != 0) {
         add_pixels<CONFIG>(ready, columns.shift, columns.weight, columns.light, sum);
         return;
     }
@@ -223,7 +237,7 @@ add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const
 template <class CONFIG>
 static __device__ __forceinline__ void
 make_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, const unsigned char *at,
-         const uint32_t (&ready)[CONFIG::WORDS], float (&sum)[CONFIG::SUMS])
+         const uint32_t (&ready)[CONFIG::LOADED], float (&sum)[CONFIG::SUMS])
 {
 #pragma unroll
     for (int i = 0; i < CONFIG::SUMS; i++)

@@ -9,3 +9,10 @@ int gf_resize_walk_rgba16(const struct resize_walk &walk, cudaStream_t stream)
 {
     return walk::launch_any<4, 16>(walk, stream);
 }
+
+int gf_resize_walk_straight(const struct resize_walk &walk, cudaStream_t stream)
+{
+    return walk.reach == 2   ? walk::launch_halves<4, 16, 2, false, true>(walk, stream)
+           : walk.reach == 4 ? walk::launch_halves<4, 16, 4, false, true>(walk, stream)
+                             : walk::launch_halves<4, 16, 6, false, true>(walk, stream);
+}

@@ -110,8 +110,8 @@ static size_t resize_scratch(const struct gf_stage *stage, int rows)
                                &columns, &axis);
 }
 
-extern gf_launcher gf_resize_cuda, gf_resize_direct_cuda, gf_resize_texture_cuda,
-    gf_resize_separable_cuda, gf_resize_shared_cuda;
+extern gf_launcher gf_resize_cuda, gf_resize_fused_cuda, gf_resize_direct_cuda,
+    gf_resize_texture_cuda, gf_resize_separable_cuda, gf_resize_shared_cuda;
 
 static const char *refuses_nearest(const struct gf_stage *stage)
 {
@@ -138,6 +138,16 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
             &axis) +
         between;
     return most < axis.in ? (int)most : axis.in;
+}
+
+/* The kernels of nearest pixels and of halves convert straight RGBA8 themselves. */
+static enum gf_fusing resize_fuses(const void *params)
+{
+    const struct gf_resize_params *const resize = params;
+    return resize->kernel == GF_RESAMPLE_NEAREST ||
+                   (!resize->light && resize->size.in_w == 2 * resize->size.full_w)
+               ? GF_FUSES_ALPHA
+               : GF_FUSES_NOTHING;
 }
 
 static size_t separable_scratch(const struct gf_stage *stage, int rows)
@@ -197,6 +207,7 @@ const struct gf_filter gf_resize_filter = {
     .reduction = gf_resize_reduction,
     .shape = resize_shape,
     .input_rows = resize_input_rows,
+    .input_rows_most = input_rows_most,
     .prepare = resize_prepare,
     .cpu_scratch = resize_scratch,
     .cpu = gf_resample_cpu,
@@ -218,4 +229,6 @@ const struct gf_filter gf_resize_filter = {
         {GF_STUDIED("shared", gf_resize_shared_cuda,
                     "both passes at once, by tiles in shared memory (Best Practices 9.2.3)"),
          .refuses = refuses_nearest}),
+    .fuses = resize_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_resize_fused_cuda),
 };

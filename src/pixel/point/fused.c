@@ -24,6 +24,15 @@ struct gf_stage gf_fused_part(const struct gf_stage *stage, enum gf_fused_part p
     return found;
 }
 
+/* The result has the size of the stencil's and the depth of the last part's. */
+static enum gf_status fused_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                  struct gf_error *error)
+{
+    const struct gf_fused_run *const run = params;
+    *out = run->part[run->part[GF_FUSED_AFTER].filter ? GF_FUSED_AFTER : GF_FUSED_STENCIL].out;
+    return GF_OK;
+}
+
 static enum gf_status fused_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     struct gf_fused_run run = *(const struct gf_fused_run *)stage->params;
@@ -65,7 +74,10 @@ static size_t read_bytes(const struct gf_stage *stage, int rows)
     const struct gf_fused_run *const run = stage->params;
     const struct gf_stage *const stencil = &run->part[GF_FUSED_STENCIL];
     const int reach = gf_stage_radius(stencil), height = stage->in.height;
-    const int most = rows < height - 2 * reach ? rows + 2 * reach : height;
+    const int most = stencil->filter->input_rows_most
+                         ? stencil->filter->input_rows_most(stencil, rows)
+                     : rows < height - 2 * reach ? rows + 2 * reach
+                                                 : height;
     return run->part[GF_FUSED_BEFORE].filter ? (size_t)most * aligned(gf_row_bytes(stencil->in))
                                              : 0;
 }
@@ -137,6 +149,7 @@ const struct gf_filter gf_fused = {
     .summary = "a stencil and the point filters beside it",
     .params_size = sizeof(struct gf_fused_run),
     .kind = GF_STENCIL,
+    .shape = fused_shape,
     .input_rows = fused_input_rows,
     .needs_whole = fused_needs_whole,
     .prepare = fused_prepare,
