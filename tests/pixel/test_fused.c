@@ -4,6 +4,7 @@
 #include "chain/plan.h"
 #include "gpufilter/gpufilter.h"
 #include "pixel/point/fused.h"
+#include "pixel/point/point_program.h"
 #include "support.h"
 
 static struct gf_image run(const char *chain, const struct gf_image *in, bool no_fuse)
@@ -51,13 +52,62 @@ static void test_same_picture(void **state)
         }
         picture_free(&in);
     }
-    struct gf_image in = picture_random(format_of(67, 41, 4, 8), 0, 3);
-    for (int i = 0; i < 2 * 4; i++) {
-        char chain[200];
-        snprintf(chain, sizeof chain, "%sborder=%s", stencils[i / 4], borders[i % 4]);
-        check_chain(chain, &in);
+}
+
+static int stages_of(const char *text, struct gf_format format)
+{
+    struct gf_chain chain;
+    struct gf_plan plan;
+    struct gf_error error = {0};
+    assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
+    assert_ok(text, gf_plan_make(&chain, format, 1, &plan, &error), &error);
+    const int count = plan.stage_count;
+    gf_plan_free(&plan);
+    gf_chain_free(&chain);
+    return count;
+}
+
+/* Stencils that read and write straight RGBA8 make the picture of the three stages. */
+static void test_alpha(void **state)
+{
+    static const char *const chains[] = {"blur=0.5",
+                                         "blur=2",
+                                         "unsharp=1",
+                                         "sobel",
+                                         "sobel=kernel=scharr",
+                                         "median",
+                                         "dilate=1",
+                                         "erode=2:border=constant",
+                                         "morphology=gradient:1",
+                                         "convolve=1 2 1/2 4 2/1 2 1:border=reflect",
+                                         "resize=50%",
+                                         "resize=30:31:kernel=nearest",
+                                         "resize=130:kernel=nearest"};
+    struct gf_image in = picture_random(format_of(68, 42, 4, 8), 0, 3);
+    for (size_t i = 0; i < COUNT(chains); i++) {
+        check_chain(chains[i], &in);
+        assert_int_equal(stages_of(chains[i], in.format), 1);
     }
+    check_chain("blur=2:border=wrap", &in);
+    assert_int_equal(stages_of("blur=2:border=wrap", in.format), 3);
+    assert_int_equal(stages_of("dilate=1:2", in.format), 3);
+    assert_int_equal(stages_of("sobel", format_of(68, 42, 4, 16)), 3);
     picture_free(&in);
+}
+
+/* What has alpha is the same after it was multiplied by alpha in 16 bits and divided again, so that
+ * a kernel that moves pixels only clears the colour of the others. */
+static void test_moved_pixels(void **state)
+{
+    const struct gf_point_op multiply = {.max = 65535, .a = 257, .b = 255}, divide = {.max = 255};
+    for (int alpha = 1; alpha <= 255; alpha++) {
+        for (int v = 0; v <= 255; v++) {
+            const float product = gf_point_premultiply_of(&multiply, (float)v, (float)alpha);
+            const float stored = (float)(int)(product + 0.5f), whole = 257 * (float)alpha;
+            const float back = gf_point_unpremultiply_of(&divide, stored, whole);
+            assert_int_equal((int)(back + 0.5f), v);
+        }
+    }
 }
 
 static void test_parts(void **state)
@@ -88,6 +138,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_same_picture),
+        cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_moved_pixels),
         cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

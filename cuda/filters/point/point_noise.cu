@@ -144,7 +144,7 @@ __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
         const unsigned char *const in =
             run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
         unsigned w[SHORT_GROUPS][3];
-        take_groups(in, lane, tile.pixels, w);
+        take_groups<3>(in, lane, tile.pixels, w);
 #pragma unroll
         for (int k = 0; k < SHORT_GROUPS; k++) {
             const unsigned x = tile.first + (lane + k * WARP) * 4;

@@ -127,7 +127,7 @@ static __device__ __forceinline__ void load_group(const unsigned char *in, unsig
     for (int i = 0; i < 3; i++)
         w[i] = WHOLE ? ((const unsigned *)(in + pixel * 3))[i] : 0;
     if (!WHOLE)
-        load_four(in, pixel, pixels, w);
+        load_four<3>(in, pixel, pixels, w);
 }
 
 /* Changes a tile. Each lane processes four neighbouring pixels at a time. `results` belongs to the
