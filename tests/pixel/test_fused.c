@@ -84,7 +84,7 @@ static void test_alpha(void **state)
                                          "resize=30:31:kernel=nearest",
                                          "resize=130:kernel=nearest"};
     struct gf_image in = picture_random(format_of(68, 42, 4, 8), 0, 3);
-    for (size_t i = 0; i < COUNT(chains); i++) {
+    for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         check_chain(chains[i], &in);
         assert_int_equal(stages_of(chains[i], in.format), 1);
     }
