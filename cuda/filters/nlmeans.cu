@@ -14,7 +14,18 @@ enum { WARPS = 4, THREADS = WARPS * WARP, COLUMNS = 2 * WARP };
 struct nlmeans_args {
     struct view_pair p;
     struct gf_nlmeans nlmeans;
+    unsigned limit; /* the distance that replaces larger ones: their weight is 0, too */
+    float offset;   /* see pixels8::weight() */
 };
+
+/* Returns gf_nlmeans_weight() of x = distance / 2 * factor, not below -126. The weight is the bits
+ * of a denormal float, since a product is rounded to a multiple of 2^-149. */
+static __device__ __forceinline__ unsigned weight_of(float x)
+{
+    constexpr float SCALE = 1.0f / (1 << 30) / (1 << 30) / (1 << 30) / (1 << 30) / (1 << 14);
+    static_assert(GF_NLMEANS_WEIGHT_BITS == 149 - 134, "2^-134");
+    return __float_as_uint(gf_exp2_bounded(x) * SCALE);
+}
 
 /* Pixels of 8 bits: the samples are the bytes of a word. With up to three channels byte 3 is 1, so
  * that the weighted sum of byte 3 is the sum of the weights. */
@@ -24,6 +35,10 @@ template <int COUNT> struct pixels8 {
     /* The tile is stored twice. The second copy begins with the tile's second column, so that any
      * two neighbouring columns are one aligned access in one of the copies. */
     static constexpr bool twice = true;
+    /* Distances are below 2^24 and have this number added, so that half of it has the bits of the
+     * float 2^23 + distance / 2. */
+    static constexpr unsigned BIAS = 2 * 0x4B000000u;
+    static constexpr unsigned LIMIT = BIAS + (1 << 24) - 2;
     unsigned sum[4], weights;
 
     static __device__ __forceinline__ pixel load(const unsigned char *row, int x)
@@ -42,6 +57,12 @@ template <int COUNT> struct pixels8 {
     {
         const unsigned apart = __vabsdiffu4(a, b);
         return __dp4a(apart, apart, 0u);
+    }
+    /* The offset is -2^23 * factor, exactly, so that only the product's result is rounded. */
+    static __device__ __forceinline__ unsigned weight(unsigned distance,
+                                                      const struct nlmeans_args &args)
+    {
+        return weight_of(fmaf(__uint_as_float(distance >> 1), args.nlmeans.factor, args.offset));
     }
     __device__ __forceinline__ void add(unsigned weight, pixel v)
     {
@@ -72,6 +93,7 @@ template <int COUNT> struct pixels16 {
     typedef ushort4 pixel;
     static constexpr int rows = 4;
     static constexpr bool twice = false;
+    static constexpr unsigned BIAS = 0, LIMIT = ~0u;
     unsigned long long sum[COUNT];
     unsigned weights;
 
@@ -95,6 +117,11 @@ template <int COUNT> struct pixels16 {
         const int x = apart(a.x, b.x), y = apart(a.y, b.y), z = apart(a.z, b.z),
                   w = apart(a.w, b.w);
         return (unsigned)(x * x) + (unsigned)(y * y) + (unsigned)(z * z) + (unsigned)(w * w);
+    }
+    static __device__ __forceinline__ unsigned weight(unsigned distance,
+                                                      const struct nlmeans_args &args)
+    {
+        return weight_of((float)(int)(distance >> 1) * args.nlmeans.factor);
     }
     __device__ __forceinline__ void add(unsigned weight, pixel v)
     {
@@ -165,25 +192,25 @@ static __device__ __forceinline__ void load_two(const typename Pixels::pixel *ro
     }
 }
 
-/* Sums a patch along the row, for both columns of the lane. All lanes of the warp call the
- * function. */
+/* Sums a patch along the row, for both columns of the lane, up to the limit. All lanes of the warp
+ * call the function. */
 template <int PATCH>
-static __device__ __forceinline__ void sum_along(unsigned left, unsigned right, unsigned to[2])
+static __device__ __forceinline__ void sum_along(unsigned left, unsigned right, unsigned limit,
+                                                 unsigned to[2])
 {
     const unsigned all = 0xffffffffu, both = left + right;
-    if (PATCH == 1) {
-        to[0] = __shfl_up_sync(all, right, 1) + both;
-        to[1] = both + __shfl_down_sync(all, left, 1);
-    } else if (PATCH == 2) {
-        const unsigned before = __shfl_up_sync(all, both, 1);
-        const unsigned behind = __shfl_down_sync(all, both, 1);
-        to[0] = before + both + __shfl_down_sync(all, left, 1);
-        to[1] = __shfl_up_sync(all, right, 1) + both + behind;
-    } else {
-        const unsigned three = __shfl_up_sync(all, both, 1) + both + __shfl_down_sync(all, both, 1);
-        to[0] = __shfl_up_sync(all, right, 2) + three;
-        to[1] = three + __shfl_down_sync(all, left, 2);
+    unsigned middle[2] = {both, both};
+    if (PATCH == 2) {
+        middle[0] += __shfl_up_sync(all, both, 1);
+        middle[1] += __shfl_down_sync(all, both, 1);
+    } else if (PATCH == 3) {
+        middle[0] += __shfl_up_sync(all, both, 1) + __shfl_down_sync(all, both, 1);
+        middle[1] = middle[0];
     }
+    const unsigned before = __shfl_up_sync(all, right, (PATCH + 1) / 2);
+    const unsigned behind = __shfl_down_sync(all, left, (PATCH + 1) / 2);
+    to[0] = __viaddmin_u32(middle[0], PATCH == 2 ? behind : before, limit);
+    to[1] = __viaddmin_u32(middle[1], PATCH == 2 ? before : behind, limit);
 }
 
 template <class Pixels, int PATCH>
@@ -210,6 +237,10 @@ static __global__ void __launch_bounds__(THREADS) nlmeans_kernel(const struct nl
         centre[i][0] = own[i * pitch + 2 * lane + search];
         centre[i][1] = own[i * pitch + 2 * lane + search + 1];
     }
+    /* SIDE columns together have the bias, modulo 2^32. */
+    constexpr unsigned INVERSE = SIDE == 3 ? 0xAAAAAAABu : SIDE == 5 ? 0xCCCCCCCDu : 0xB6DB6DB7u;
+    static_assert(INVERSE * SIDE == 1, "modulo 2^32");
+    constexpr unsigned START = Pixels::BIAS * INVERSE;
     Pixels sums[ROWS][2] = {};
 #pragma unroll 1
     for (int dy = -search; dy <= search; dy++) {
@@ -218,7 +249,7 @@ static __global__ void __launch_bounds__(THREADS) nlmeans_kernel(const struct nl
             const pixel *const other = own + dy * pitch;
             const int at = 2 * lane + search + dx;
             pixel with[SPAN][2];
-            unsigned difference[SPAN][2], column[2] = {0, 0};
+            unsigned difference[SPAN][2], column[2] = {START, START};
 #pragma unroll
             for (int i = 0; i < SPAN; i++) {
                 load_two<Pixels>(other + i * pitch, copy, at, with[i]);
@@ -233,11 +264,10 @@ static __global__ void __launch_bounds__(THREADS) nlmeans_kernel(const struct nl
                     continue;
                 const int row = i - 2 * PATCH;
                 unsigned distance[2];
-                sum_along<PATCH>(column[0], column[1], distance);
+                sum_along<PATCH>(column[0], column[1], args.limit, distance);
 #pragma unroll
                 for (int k = 0; k < 2; k++)
-                    sums[row][k].add(gf_nlmeans_weight(distance[k], args.nlmeans.factor),
-                                     with[row + PATCH][k]);
+                    sums[row][k].add(Pixels::weight(distance[k], args), with[row + PATCH][k]);
             }
         }
     }
@@ -253,8 +283,11 @@ static __global__ void __launch_bounds__(THREADS) nlmeans_kernel(const struct nl
 }
 
 template <class Pixels, int PATCH>
-static int launch_patch(const struct nlmeans_args &args, cudaStream_t stream)
+static int launch_patch(struct nlmeans_args args, cudaStream_t stream)
 {
+    const double farthest = Pixels::BIAS + 2 * floor(125 / -(double)args.nlmeans.factor);
+    args.limit = farthest < Pixels::LIMIT ? (unsigned)farthest : Pixels::LIMIT;
+    args.offset = -8388608.0f * args.nlmeans.factor;
     const int search = args.nlmeans.search;
     const size_t bytes = (size_t)tile_lines<Pixels, PATCH>(search) * tile_pitch(search) *
                          sizeof(typename Pixels::pixel) * (Pixels::twice ? 2 : 1);

@@ -47,18 +47,23 @@ GF_HOST_DEVICE float gf_select(float v, float limit, float above, float below)
 /* Adding this constant rounds a number to an integer, which is in the low bits of the sum. */
 #define GF_ROUNDING_SHIFT 12582912.0f /* 1.5 * 2^23 */
 
-/* Returns 2^x for x <= 127, with a relative error of 3e-6. An x below -126 counts as -126. The
- * polynomial minimises the relative error of 2^f, |f| <= 1/2, among those that are 1 at 0. */
-GF_HOST_DEVICE float gf_exp2_coarse(float x)
+/* Returns 2^x for -126 <= x <= 127, with a relative error of 3e-6. The polynomial minimises the
+ * relative error of 2^f, |f| <= 1/2, among those that are 1 at 0. */
+GF_HOST_DEVICE float gf_exp2_bounded(float x)
 {
-    const float bounded = x > -126.0f ? x : -126.0f;
-    const float shifted = bounded + GF_ROUNDING_SHIFT;
-    const float f = bounded - (shifted - GF_ROUNDING_SHIFT);
+    const float shifted = x + GF_ROUNDING_SHIFT;
+    const float f = x - (shifted - GF_ROUNDING_SHIFT);
     float p = fmaf(0.009582853f, f, 0.055906426f);
     p = fmaf(p, f, 0.24024099f);
     p = fmaf(p, f, 0.6931242f);
     p = fmaf(p, f, 1.0f);
     return gf_float_of_bits(gf_bits_of_float(p) + (gf_bits_of_float(shifted) << 23));
+}
+
+/* Returns 2^x for x <= 127. An x below -126 counts as -126. */
+GF_HOST_DEVICE float gf_exp2_coarse(float x)
+{
+    return gf_exp2_bounded(x > -126.0f ? x : -126.0f);
 }
 
 /* Returns the cube root of x. y is near x^(-1/3): h = 1 - x y^3 is in 0.18..0.32, and a polynomial
