@@ -2,101 +2,183 @@
  * one computes the means of the lines. */
 #include "filters/guided/guided.h"
 
+#include "cuda/common/stencil.cuh"
 #include "cuda/common/window_sums.cuh"
 #include "pixel/sample.h"
 
-enum { THREADS = 256, STRIP = 64, GRID_Y_MAX = 65535 };
+enum { THREADS = 128 };
 
 struct guided_args {
     struct view_pair p;
     struct gf_guided guided;
-    int strip;                   /* rows of a block */
-    struct gf_guided_line *line; /* [channels][rows + 2 radius][width] */
+    int strip, pitch;            /* rows of a block; lines of a row */
+    struct gf_guided_line *line; /* [channels][rows + 2 radius][pitch] */
 };
 
-template <class Sample, class Square>
-static __global__ void __launch_bounds__(THREADS) guided_lines_kernel(const struct guided_args args)
+/* Both conversions are exact and take no conversion instruction, of which a multiprocessor issues
+ * few. */
+static __device__ __forceinline__ double double_of(unsigned v)
 {
-    __shared__ struct prefixes<unsigned, Square, THREADS> prefixes;
+    return __hiloint2double(0x43300000, (int)v) - 4503599627370496.0;
+}
+
+static __device__ __forceinline__ double double_of(unsigned long long v)
+{
+    return (double)v;
+}
+
+/* Returns 2^23 + v, rounded down; 0 <= v < 2^23. */
+static __device__ __forceinline__ float whole_of(float v)
+{
+    return __fadd_rz(v, 8388608.0f);
+}
+
+/* Returns a / b, rounded as by a division, for normal numbers whose quotient is normal or 0. */
+static __device__ __forceinline__ float quotient_of(float a, float b)
+{
+    const float near = reciprocal_near(b), reciprocal = fmaf(near, fmaf(-b, near, 1.0f), near);
+    const float quotient = a * reciprocal;
+    return fmaf(reciprocal, fmaf(-b, quotient, a), quotient);
+}
+
+/* Returns gf_guided_line_of(). The variance is 0 or at least 1, and the edge is more than 1. */
+template <class Square>
+static __device__ __forceinline__ struct gf_guided_line line_of(const struct gf_guided &guided,
+                                                                unsigned sum, Square squares)
+{
+    const double v = double_of(sum), difference = guided.count * double_of(squares) - v * v;
+    const float variance = fmaxf((float)difference, 0.0f);
+    const float share = quotient_of(variance, variance + guided.edge);
+    const float slope = whole_of(share * (float)(1 << GF_GUIDED_BITS) + 0.5f);
+    const float rest = 1.0f - (slope - 8388608.0f) * (1.0f / (float)(1 << GF_GUIDED_BITS));
+    const float base = whole_of((float)sum * guided.mean * rest * guided.step + 0.5f);
+    return {__float_as_int(slope) - 0x4B000000, __float_as_int(base) - 0x4B000000};
+}
+
+template <class Sample, class Square, int CHANNELS>
+static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
+    guided_lines_kernel(const struct guided_args args)
+{
+    constexpr int COUNT = WINDOW_EACH * CHANNELS;
+    __shared__ struct prefixes<unsigned, Square, CHANNELS, THREADS> prefixes;
     const struct view_pair &p = args.p;
     const int radius = args.guided.radius, rows = p.rows + 2 * radius;
     const struct place place = place_of<THREADS>(p, radius, args.strip, rows);
-    struct column<Sample, Square> column = {
-        0, 0, -1
-    };
-    struct gf_guided_line *line =
-        args.line + ((size_t)place.channel * rows + place.top) * p.width + place.x;
-    for (int i = place.top; i < place.end; i++, line += p.width) {
+    struct columns<Sample, Square, CHANNELS> columns;
+    for (int i = place.top; i < place.end; i++) {
         const int row = gf_border_index(p.out_y - radius + i, p.height, p.border);
-        struct gf_guided_line result = {0, 0};
+        unsigned sum[COUNT] = {};
+        Square squares[COUNT] = {};
         if (row >= 0) { /* the condition is the same for the whole block */
-            column.go_to(p, place, radius, row);
-            unsigned sum = column.sum;
-            Square squares = column.squares;
-            window_sums(&prefixes, radius, place.makes, &sum, &squares);
-            result = gf_guided_line_of(&args.guided, (double)sum, (double)squares);
+            columns.go_to(p, place, radius, row);
+#pragma unroll
+            for (int k = 0; k < COUNT; k++) {
+                sum[k] = columns.sum[k];
+                squares[k] = columns.squares[k];
+            }
+            window_sums(prefixes, radius, place.makes, sum, squares);
         }
-        if (place.makes)
-            *line = result;
+        if (!place.makes)
+            continue;
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++) {
+            int4 *const to = (int4 *)(args.line + ((size_t)c * rows + i) * args.pitch + place.x);
+#pragma unroll
+            for (int k = 0; k < WINDOW_EACH; k += 2) {
+                struct gf_guided_line two[2] = {};
+#pragma unroll
+                for (int j = 0; j < 2 && row >= 0; j++)
+                    two[j] = line_of(args.guided, sum[(k + j) * CHANNELS + c],
+                                     squares[(k + j) * CHANNELS + c]);
+                to[k / 2] = make_int4(two[0].slope, two[0].base, two[1].slope, two[1].base);
+            }
+        }
     }
 }
 
-template <class Sample>
-static __global__ void __launch_bounds__(THREADS) guided_means_kernel(const struct guided_args args)
+/* Adds the lines of row i of the thread's columns, or takes them away. */
+template <int SIGN, int CHANNELS>
+static __device__ __forceinline__ void
+add_lines(const struct guided_args &args, const struct place &place, int i,
+          unsigned (&slope)[WINDOW_EACH * CHANNELS], unsigned (&base)[WINDOW_EACH * CHANNELS])
 {
-    __shared__ struct prefixes<unsigned, unsigned, THREADS> prefixes;
-    const struct view_pair &p = args.p;
-    const int radius = args.guided.radius, rows = p.rows + 2 * radius;
-    const struct place place = place_of<THREADS>(p, radius, args.strip, p.rows);
-    const struct gf_guided_line *const lines =
-        args.line + (size_t)place.channel * rows * p.width + (place.from < 0 ? 0 : place.from);
-    const bool reads = place.from >= 0;
-    unsigned slopes = 0, bases = 0;
-#pragma unroll 1
-    for (int i = 0; i < 2 * radius && reads; i++) {
-        const struct gf_guided_line line = lines[(size_t)(place.top + i) * p.width];
-        slopes += line.slope;
-        bases += line.base;
-    }
-    for (int y = place.top; y < place.end; y++) {
-        if (reads) {
-            const struct gf_guided_line line = lines[(size_t)(y + 2 * radius) * p.width];
-            slopes += line.slope;
-            bases += line.base;
-        }
-        unsigned slope_sum = slopes, base_sum = bases;
-        window_sums(&prefixes, radius, place.makes, &slope_sum, &base_sum);
-        if (place.makes) {
-            const size_t at = (size_t)place.x * p.channels + place.channel;
-            const int row = p.out_y + y;
-            const Sample *const in =
-                (const Sample *)(p.in + (ptrdiff_t)(row - p.in_y) * (ptrdiff_t)p.in_pitch);
-            Sample *const out = (Sample *)(p.out + (size_t)y * p.out_pitch);
-            const float v = gf_guided_of(&args.guided, (int)slope_sum, (int)base_sum, in[at]);
-            out[at] = (Sample)gf_round_sample(v, sizeof(Sample) == 1 ? 255.0f : 65535.0f);
-        }
-        if (reads) {
-            const struct gf_guided_line line = lines[(size_t)y * p.width];
-            slopes -= line.slope;
-            bases -= line.base;
+    const int rows = args.p.rows + 2 * args.guided.radius;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++) {
+        const struct gf_guided_line *const row = args.line + ((size_t)c * rows + i) * args.pitch;
+        int4 two[WINDOW_EACH / 2] = {};
+#pragma unroll
+        for (int k = 0; k < WINDOW_EACH / 2; k++) {
+            if (place.plain)
+                two[k] = __ldg((const int4 *)(row + place.x) + k);
+            else {
+                const int a = place.from[2 * k], b = place.from[2 * k + 1];
+                const struct gf_guided_line none = {0, 0};
+                const struct gf_guided_line first = a < 0 ? none : row[a];
+                const struct gf_guided_line second = b < 0 ? none : row[b];
+                two[k] = make_int4(first.slope, first.base, second.slope, second.base);
+            }
+            slope[2 * k * CHANNELS + c] += (unsigned)(SIGN * two[k].x);
+            base[2 * k * CHANNELS + c] += (unsigned)(SIGN * two[k].y);
+            slope[(2 * k + 1) * CHANNELS + c] += (unsigned)(SIGN * two[k].z);
+            base[(2 * k + 1) * CHANNELS + c] += (unsigned)(SIGN * two[k].w);
         }
     }
 }
 
-template <class Sample, class Square>
+template <class Sample, int CHANNELS>
+static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
+    guided_means_kernel(const struct guided_args args)
+{
+    constexpr int COUNT = WINDOW_EACH * CHANNELS;
+    __shared__ struct prefixes<unsigned, unsigned, CHANNELS, THREADS> prefixes;
+    const struct view_pair &p = args.p;
+    const int radius = args.guided.radius;
+    const struct place place = place_of<THREADS>(p, radius, args.strip, p.rows);
+    unsigned slopes[COUNT] = {}, bases[COUNT] = {};
+#pragma unroll 1
+    for (int i = 0; i < 2 * radius; i++)
+        add_lines<1, CHANNELS>(args, place, place.top + i, slopes, bases);
+    for (int y = place.top; y < place.end; y++) {
+        add_lines<1, CHANNELS>(args, place, y + 2 * radius, slopes, bases);
+        unsigned slope_sum[COUNT], base_sum[COUNT], v[COUNT];
+#pragma unroll
+        for (int k = 0; k < COUNT; k++) {
+            slope_sum[k] = slopes[k];
+            base_sum[k] = bases[k];
+        }
+        add_lines<-1, CHANNELS>(args, place, y, slopes, bases);
+        window_sums(prefixes, radius, place.makes, slope_sum, base_sum);
+        if (!place.makes)
+            continue;
+        load_columns<Sample, CHANNELS>(window_row<Sample>(p, p.out_y + y), place, v);
+#pragma unroll
+        for (int k = 0; k < COUNT; k++)
+            v[k] = (unsigned)gf_round_sample(
+                gf_guided_of(&args.guided, (int)slope_sum[k], (int)base_sum[k], (float)v[k]),
+                (float)(Sample)~0);
+        store_columns<Sample, CHANNELS>(p, place, y, v);
+    }
+}
+
+template <class Sample, class Square, int CHANNELS>
 static int launch_guided(struct guided_args args, cudaStream_t stream)
 {
     const struct view_pair &p = args.p;
-    const int radius = args.guided.radius, across = ceil_div(p.width, THREADS - 2 * radius);
-    const int rows = p.rows + 2 * radius, least = ceil_div(rows, GRID_Y_MAX);
-    args.strip = least > STRIP ? least : STRIP;
-    const dim3 lines(across, ceil_div(rows, args.strip), p.channels);
-    guided_lines_kernel<Sample, Square><<<lines, THREADS, 0, stream>>>(args);
-    const int status = cudaGetLastError();
+    const int radius = args.guided.radius, across = windows_across<THREADS>(radius);
+    const int rows = p.rows + 2 * radius;
+    const auto lines = guided_lines_kernel<Sample, Square, CHANNELS>;
+    const auto means = guided_means_kernel<Sample, CHANNELS>;
+    int status = window_strip<THREADS>(lines, p.width, rows, radius, &args.strip);
+    if (!status) {
+        lines<<<tile_blocks(p.width, rows, across, args.strip), THREADS, 0, stream>>>(args);
+        status = cudaGetLastError();
+    }
+    if (!status)
+        status = window_strip<THREADS>(means, p.width, p.rows, radius, &args.strip);
     if (status)
         return status;
-    const dim3 means(across, ceil_div(p.rows, args.strip), p.channels);
-    guided_means_kernel<Sample><<<means, THREADS, 0, stream>>>(args);
+    means<<<tile_blocks(p.width, p.rows, across, args.strip), THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }
 
@@ -107,9 +189,12 @@ extern "C" int gf_guided_cuda(const struct gf_launch *launch)
     struct guided_args args = {};
     args.p = view_pair_of(launch, guided->border);
     args.guided = *guided;
+    args.pitch = gf_guided_pitch(args.p.width);
     args.line = (struct gf_guided_line *)launch->scratch;
     if (!args.p.rows)
         return cudaSuccess;
-    return args.p.bits == 8 ? launch_guided<unsigned char, unsigned>(args, stream)
-                            : launch_guided<unsigned short, unsigned long long>(args, stream);
+    return for_samples(args.p, [&](auto sample, auto channels) -> int {
+        using square = typename window_square<decltype(sample)>::type;
+        return launch_guided<decltype(sample), square, decltype(channels)::value>(args, stream);
+    });
 }

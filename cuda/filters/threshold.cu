@@ -4,7 +4,7 @@
 
 #include "cuda/common/window_sums.cuh"
 
-enum { THREADS = 256, STRIP = 64, GRID_Y_MAX = 65535 };
+enum { THREADS = 256 };
 
 /* ---- the mean of a window ---- */
 
@@ -94,57 +94,54 @@ struct sauvola_args {
     struct view_pair p;
     struct gf_sauvola sauvola;
     int strip; /* rows of a block */
-    bool alpha;
 };
 
-template <int BLOCK, class Sample, class Square>
-static __global__ void __launch_bounds__(BLOCK) sauvola_kernel(const struct sauvola_args args)
+template <class Sample, class Square, int CHANNELS>
+static __global__ void __launch_bounds__(THREADS, 2) sauvola_kernel(const struct sauvola_args args)
 {
-    __shared__ struct prefixes<unsigned, Square, BLOCK> prefixes;
+    constexpr int COUNT = WINDOW_EACH * CHANNELS;
+    __shared__ struct prefixes<unsigned, Square, CHANNELS, THREADS> prefixes;
     const struct view_pair &p = args.p;
     const int radius = args.sauvola.radius;
-    const struct place place = place_of<BLOCK>(p, radius, args.strip, p.rows);
-    struct column<Sample, Square> column = {
-        0, 0, -1
-    };
+    const struct place place = place_of<THREADS>(p, radius, args.strip, p.rows);
+    struct columns<Sample, Square, CHANNELS> columns;
     for (int y = place.top; y < place.end; y++) {
         const int row = p.out_y + y;
-        column.go_to(p, place, radius, row);
-        unsigned sum = column.sum;
-        Square squares = column.squares;
-        window_sums(&prefixes, radius, place.makes, &sum, &squares);
-        if (place.makes) {
-            const size_t at = (size_t)place.x * p.channels + place.channel;
-            const Sample *const in =
-                (const Sample *)(p.in + (ptrdiff_t)(row - p.in_y) * (ptrdiff_t)p.in_pitch);
-            Sample *const out = (Sample *)(p.out + (size_t)y * p.out_pitch);
-            const Sample v = in[at];
-            const int above =
-                gf_sauvola_above(&args.sauvola, (double)v, (double)sum, (double)squares);
-            out[at] = args.alpha && place.channel ? v : (Sample)(0 - above);
+        columns.go_to(p, place, radius, row);
+        unsigned sum[COUNT], v[COUNT];
+        Square squares[COUNT];
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            sum[i] = columns.sum[i];
+            squares[i] = columns.squares[i];
         }
+        window_sums(prefixes, radius, place.makes, sum, squares);
+        if (!place.makes)
+            continue;
+        load_columns<Sample, CHANNELS>(window_row<Sample>(p, row), place, v);
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            if (CHANNELS == 1 || i % CHANNELS == 0)
+                v[i] = (Sample)(0 - gf_sauvola_above(&args.sauvola, (double)v[i], (double)sum[i],
+                                                     (double)squares[i]));
+        }
+        store_columns<Sample, CHANNELS>(p, place, y, v);
     }
 }
 
-template <int BLOCK, class Sample, class Square>
-static int launch_block(struct sauvola_args args, cudaStream_t stream)
+/* The picture is gray, with or without alpha, which is kept. */
+template <class Sample, int CHANNELS>
+static int launch_sauvola(struct sauvola_args args, cudaStream_t stream)
 {
     const struct view_pair &p = args.p;
-    const int least = ceil_div(p.rows, GRID_Y_MAX);
-    args.strip = least > STRIP ? least : STRIP;
-    const dim3 grid(ceil_div(p.width, BLOCK - 2 * args.sauvola.radius),
-                    ceil_div(p.rows, args.strip), p.channels);
-    sauvola_kernel<BLOCK, Sample, Square><<<grid, BLOCK, 0, stream>>>(args);
+    const int radius = args.sauvola.radius;
+    const auto kernel = sauvola_kernel<Sample, typename window_square<Sample>::type, CHANNELS>;
+    const cudaError_t status = window_strip<THREADS>(kernel, p.width, p.rows, radius, &args.strip);
+    if (status != cudaSuccess)
+        return status;
+    kernel<<<tile_blocks(p.width, p.rows, windows_across<THREADS>(radius), args.strip), THREADS, 0,
+             stream>>>(args);
     return cudaGetLastError();
-}
-
-/* Where windows would take most of a block's columns, blocks are larger. */
-template <class Sample, class Square>
-static int launch_sauvola(const struct sauvola_args &args, cudaStream_t stream)
-{
-    return args.sauvola.radius <= THREADS / 8
-               ? launch_block<THREADS, Sample, Square>(args, stream)
-               : launch_block<4 * THREADS, Sample, Square>(args, stream);
 }
 
 extern "C" int gf_threshold_sauvola_cuda(const struct gf_launch *launch)
@@ -154,9 +151,11 @@ extern "C" int gf_threshold_sauvola_cuda(const struct gf_launch *launch)
     struct sauvola_args args = {};
     args.p = view_pair_of(launch, sauvola->border);
     args.sauvola = *sauvola;
-    args.alpha = gf_has_alpha(launch->in.format);
     if (!args.p.rows)
         return cudaSuccess;
-    return args.p.bits == 8 ? launch_sauvola<unsigned char, unsigned>(args, stream)
-                            : launch_sauvola<unsigned short, unsigned long long>(args, stream);
+    if (args.p.channels == 2)
+        return args.p.bits == 8 ? launch_sauvola<unsigned char, 2>(args, stream)
+                                : launch_sauvola<unsigned short, 2>(args, stream);
+    return args.p.bits == 8 ? launch_sauvola<unsigned char, 1>(args, stream)
+                            : launch_sauvola<unsigned short, 1>(args, stream);
 }

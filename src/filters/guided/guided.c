@@ -171,8 +171,8 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
  * gf_guided_line for each sample. */
 static size_t device_bytes(const struct gf_stage *stage, int rows)
 {
-    return gf_samples(stage->in) * (size_t)(rows + gf_stage_radius(stage)) *
-           sizeof(struct gf_guided_line);
+    return (size_t)gf_guided_pitch(stage->in.width) * (size_t)stage->in.channels *
+           (size_t)(rows + gf_stage_radius(stage)) * sizeof(struct gf_guided_line);
 }
 
 extern gf_launcher gf_guided_cuda;

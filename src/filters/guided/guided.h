@@ -27,6 +27,12 @@ struct gf_guided_line {
     int32_t slope, base;
 };
 
+/* Returns the lines of a row in the device's memory: a thread accesses four at a time. */
+GF_HOST_DEVICE int gf_guided_pitch(int width)
+{
+    return (width + 3) / 4 * 4;
+}
+
 /* Returns the line of a window from the sums of its samples and of their squares, which doubles
  * hold exactly. count * squares - sum^2 is count^2 times the variance. */
 GF_HOST_DEVICE struct gf_guided_line gf_guided_line_of(const struct gf_guided *guided, double sum,
