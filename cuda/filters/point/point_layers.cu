@@ -1,5 +1,5 @@
 /* Runs of point filters with second pictures. A kernel for each separable blend mode puts an 8-bit
- * picture on another one; one kernel does all other runs. */
+ * picture on another one; point_mask.cu masks 8-bit colour; one kernel does all other runs. */
 #include "cuda/common/row_copy.cuh"
 #include "cuda/filters/point/point_program.cuh"
 
@@ -221,5 +221,8 @@ extern "C" int gf_point_layers_cuda(const struct gf_launch *launch)
         const struct view_pair band = aligned_views(launch);
         return launch_mix(launch, &band);
     }
-    return launch_part(launch, gf_layer_part_of(stage, pictures), count);
+    const int status = gf_point_mask8(launch);
+    return status == cudaErrorNotSupported
+               ? launch_part(launch, gf_layer_part_of(stage, pictures), count)
+               : status;
 }

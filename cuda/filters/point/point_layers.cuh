@@ -3,6 +3,7 @@
 #define GF_CUDA_FILTERS_POINT_POINT_LAYERS_CUH
 
 #include "pixel/point/layer.h"
+#include "stage/stage.h"
 #include "stage/view.h"
 
 /* A second picture in device memory. */
@@ -109,5 +110,8 @@ static __device__ __forceinline__ void lay_pixel(const struct gf_layer &layer,
     v->b = gf_layer_over(&layer, v->b, s.b, b.b, as, ab, ao);
     *alpha = gf_layer_alpha(&layer, *alpha, ao, as);
 }
+
+/* Runs mask on 8-bit colour (point_mask.cu). Returns cudaErrorNotSupported for other runs. */
+int gf_point_mask8(const struct gf_launch *launch);
 
 #endif
