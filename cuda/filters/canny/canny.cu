@@ -3,6 +3,7 @@
 #include "filters/canny/edges.h"
 
 #include "cuda/common/stencil.cuh"
+#include "cuda/filters/canny/canny_thin8.cuh"
 #include "filters/canny/hysteresis.h"
 
 /* ---- thin edges: a thread for each column goes down the rows ---- */
@@ -76,9 +77,10 @@ static __device__ __forceinline__ across<COLOURS> load_row(const struct view_pai
 
 /* Returns the square of the largest gradient of the channels, and its direction. */
 template <class Square, int COLOURS>
-static __device__ __forceinline__ Square gradient(const across<COLOURS> &above,
-                                                  const across<COLOURS> &here,
-                                                  const across<COLOURS> &below, int *direction)
+static __device__ __forceinline__ Square largest_gradient(const across<COLOURS> &above,
+                                                          const across<COLOURS> &here,
+                                                          const across<COLOURS> &below,
+                                                          int *direction)
 {
     Square most = -1, best_x = 0, best_y = 0;
 #pragma unroll
@@ -145,7 +147,7 @@ __global__ void __launch_bounds__(THIN_THREADS)
             here = below;
             below = load_row<Sample, CHANNELS, COLOURS>(p, x, y + 1);
             if (y >= 0 && y < p.height)
-                square = gradient<Square, COLOURS>(above, here, below, &way);
+                square = largest_gradient<Square, COLOURS>(above, here, below, &way);
         }
         if (is_column)
             ring[y & (RING - 1)][column] = square;
@@ -175,8 +177,14 @@ extern "C" int gf_canny_thin_cuda(const struct gf_launch *launch)
     const int blocks = tile_blocks(args.words * WARP, args.p.rows, COLUMNS, THIN_ROWS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     return for_samples(args.p, [&](auto sample, auto channels) -> int {
-        const auto kernel = thin_kernel<decltype(sample), decltype(channels)::value>;
-        kernel<<<blocks, THIN_THREADS, 0, stream>>>(args, limits);
+        using Sample = decltype(sample);
+        constexpr int CHANNELS = decltype(channels)::value;
+        if constexpr (sizeof(Sample) == 1 && CHANNELS % 2)
+            return launch_thin8<CHANNELS>(args.p, args.words,
+                                          (const struct gf_edge_limits *)launch->stage->constants,
+                                          stream);
+        else
+            thin_kernel<Sample, CHANNELS><<<blocks, THIN_THREADS, 0, stream>>>(args, limits);
         return cudaGetLastError();
     });
 }
