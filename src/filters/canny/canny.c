@@ -77,9 +77,11 @@ static const struct gf_filter thin = {
     .prepare = thin_prepare,
     .cpu_scratch = thin_scratch,
     .cpu = thin_cpu,
-    .cuda = GF_CUDA({GF_VARIANT("march", gf_canny_thin_cuda,
-                                "a thread a column, which goes down the rows; a ring of rows of "
-                                "gradients in shared memory")}),
+    .cuda =
+        GF_CUDA({GF_VARIANT("march", gf_canny_thin_cuda,
+                            "8 bits without alpha: four columns a lane, in registers; otherwise "
+                            "a thread a column, and a ring of rows of gradients in shared "
+                            "memory")}),
 };
 
 /* The picture of bits is declared as one long row, so that no part of it can be requested without

@@ -226,10 +226,7 @@ static inline unsigned __vcmpgeu4(unsigned a, unsigned b)
 {
     return emulated::by_parts<uint8_t>(a, b, 0, [](int x, int y, int) { return x >= y ? 255 : 0; });
 }
-static inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c)
-{
-    return a + b < c ? a + b : c;
-}
+static inline unsigned __viaddmin_u32(unsigned a, unsigned b, unsigned c) { return a + b < c ? a + b : c; }
 
 static inline unsigned __viaddmin_s16x2_relu(unsigned a, unsigned b, unsigned c)
 {
