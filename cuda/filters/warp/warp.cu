@@ -101,9 +101,9 @@ static __device__ __forceinline__ void fetch_weights(const struct warp_launch &l
 }
 
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
-static __global__ void __launch_bounds__(THREADS, sizeof(SAMPLE) == 2      ? 2
-                                                  : KERNEL == TABLE_KERNEL ? 4
-                                                                           : TILED_BLOCKS)
+static __global__ void __launch_bounds__(THREADS, KERNEL != TABLE_KERNEL ? TILED_BLOCKS
+                                                  : sizeof(SAMPLE) == 2  ? 2
+                                                                         : 4)
     warp_tiled_kernel(const __grid_constant__ struct warp_launch launch)
 {
     typedef typename pixel_type<SAMPLE, CHANNELS>::type Pixel;

@@ -62,6 +62,10 @@ static __device__ __forceinline__ Pixel pixel_at(const struct warp_source &sourc
         (const SAMPLE *)(source.in + (ptrdiff_t)(row - source.in_y) * (ptrdiff_t)source.pitch) +
         (size_t)column * CHANNELS;
     Pixel pixel = {};
+    if constexpr (sizeof(Pixel) == CHANNELS * sizeof(SAMPLE)) {
+        if (inside)
+            return __ldg((const Pixel *)from);
+    }
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
         add_sample<SAMPLE>(pixel, c, inside ? (uint32_t)__ldg(from + c) : warp.beyond[c]);

@@ -106,12 +106,26 @@ static __device__ __forceinline__ void fill_tile(const struct warp_source &sourc
             return;
         }
     }
+    /* The loads of several rows are issued before the first result is used. */
+    static_assert(COLUMNS <= 2 * WARP, "two columns of a row suffice");
+    constexpr int AT_ONCE = RGB8 ? 1 : 16 / sizeof(Pixel);
+    const int column = (int)threadIdx.x % WARP;
 #pragma unroll 1
-    for (int row = threadIdx.x / WARP; row < box.rows; row += WARPS) {
-#pragma unroll 1
-        for (int column = threadIdx.x % WARP; column < box.columns; column += WARP)
-            tile[row * pitch + column] =
-                pixel_at<SAMPLE, CHANNELS, Pixel>(source, box.x + column, box.y + row);
+    for (int first = (int)threadIdx.x / WARP; first < box.rows; first += AT_ONCE * WARPS) {
+        Pixel pixel[AT_ONCE][2];
+#pragma unroll
+        for (int i = 0; i < 2 * AT_ONCE; i++) {
+            const int x = column + i % 2 * WARP, y = first + i / 2 * WARPS;
+            if (x < box.columns && y < box.rows)
+                pixel[i / 2][i % 2] =
+                    pixel_at<SAMPLE, CHANNELS, Pixel>(source, box.x + x, box.y + y);
+        }
+#pragma unroll
+        for (int i = 0; i < 2 * AT_ONCE; i++) {
+            const int x = column + i % 2 * WARP, y = first + i / 2 * WARPS;
+            if (x < box.columns && y < box.rows)
+                tile[y * pitch + x] = pixel[i / 2][i % 2];
+        }
     }
 }
 
