@@ -57,7 +57,7 @@ static __device__ __forceinline__ struct place place_of(const struct view_pair &
 template <int THREADS, class Kernel>
 static inline cudaError_t window_strip(Kernel *kernel, int width, int rows, int radius, int *strip)
 {
-    constexpr int ITEM = 8, LEAST = 4, MOST = 32;
+    constexpr int ITEM = 8, LEAST = 1, MOST = 32;
     int items = MOST;
     const cudaError_t status = items_for_rounds(
         (const void *)kernel, THREADS, ceil_div(width, windows_across<THREADS>(radius)),

@@ -53,10 +53,11 @@ template <int COUNT> struct pixels8 {
     {
         return COUNT < 4 ? 0x01000000u : 0;
     }
-    static __device__ __forceinline__ unsigned difference(pixel a, pixel b)
+    /* Adds the squared difference of two pixels to a sum. */
+    static __device__ __forceinline__ unsigned add_difference(pixel a, pixel b, unsigned sum)
     {
         const unsigned apart = __vabsdiffu4(a, b);
-        return __dp4a(apart, apart, 0u);
+        return __dp4a(apart, apart, sum);
     }
     /* The offset is -2^23 * factor, exactly, so that only the product's result is rounded. */
     static __device__ __forceinline__ unsigned weight(unsigned distance,
@@ -112,11 +113,11 @@ template <int COUNT> struct pixels16 {
     {
         return (a >> GF_NLMEANS_SHORTER) - (b >> GF_NLMEANS_SHORTER);
     }
-    static __device__ __forceinline__ unsigned difference(pixel a, pixel b)
+    static __device__ __forceinline__ unsigned add_difference(pixel a, pixel b, unsigned sum)
     {
         const int x = apart(a.x, b.x), y = apart(a.y, b.y), z = apart(a.z, b.z),
                   w = apart(a.w, b.w);
-        return (unsigned)(x * x) + (unsigned)(y * y) + (unsigned)(z * z) + (unsigned)(w * w);
+        return sum + (unsigned)(x * x) + (unsigned)(y * y) + (unsigned)(z * z) + (unsigned)(w * w);
     }
     static __device__ __forceinline__ unsigned weight(unsigned distance,
                                                       const struct nlmeans_args &args)
@@ -249,16 +250,16 @@ static __global__ void __launch_bounds__(THREADS) nlmeans_kernel(const struct nl
             const pixel *const other = own + dy * pitch;
             const int at = 2 * lane + search + dx;
             pixel with[SPAN][2];
-            unsigned difference[SPAN][2], column[2] = {START, START};
+            /* The sums of all rows so far; a patch's column is the difference of two of them. */
+            unsigned sum[SPAN][2], column[2];
 #pragma unroll
             for (int i = 0; i < SPAN; i++) {
                 load_two<Pixels>(other + i * pitch, copy, at, with[i]);
 #pragma unroll
                 for (int k = 0; k < 2; k++) {
-                    difference[i][k] = Pixels::difference(centre[i][k], with[i][k]);
-                    column[k] += difference[i][k];
-                    if (i >= SIDE)
-                        column[k] -= difference[i - SIDE][k];
+                    sum[i][k] =
+                        Pixels::add_difference(centre[i][k], with[i][k], i ? sum[i - 1][k] : 0);
+                    column[k] = sum[i][k] - (i < SIDE ? 0 : sum[i - SIDE][k]) + START;
                 }
                 if (i < 2 * PATCH)
                     continue;

@@ -23,18 +23,38 @@ struct thin8_row {
     float square[THIN8_EACH + 2], x[THIN8_EACH], y[THIN8_EACH];
 };
 
+/* Returns four bytes of a row, from byte `first` after column x on. The nearest columns of the
+ * picture replace columns beyond it. */
+template <int CHANNELS>
+static __device__ __noinline__ unsigned gather_columns(const unsigned char *row, int x, int first,
+                                                       int width)
+{
+    unsigned word = 0;
+    for (int i = 0; i < 4; i++) {
+        const int column = min(max(x + (first + i) / CHANNELS, 0), width - 1);
+        word |= (unsigned)row[(size_t)column * CHANNELS + (first + i) % CHANNELS] << 8 * i;
+    }
+    return word;
+}
+
 template <int CHANNELS> struct thin8_walk {
     const struct view_pair &p;
     int x;                                                     /* the lane's first column */
     __half2 slope[CHANNELS][2] = {}, slopes[CHANNELS][2] = {}; /* as in sobel8 */
     __half2 last[CHANNELS][2] = {}, before[CHANNELS][2] = {};  /* smoothed rows */
 
+    /* Whether all of the lane's columns are in the picture. */
+    __device__ __forceinline__ bool is_plain() const
+    {
+        return x >= 0 && x + THIN8_EACH <= p.width;
+    }
+
     /* Loads row y, or the nearest row of the picture. */
     __device__ __forceinline__ void load(int y, unsigned (&word)[CHANNELS]) const
     {
         const unsigned char *const row =
             p.in + (long long)(min(max(y, 0), p.height - 1) - p.in_y) * (long long)p.in_pitch;
-        if (x >= 0 && x + THIN8_EACH <= p.width) {
+        if (is_plain()) {
 #pragma unroll
             for (int w = 0; w < CHANNELS; w++)
                 word[w] = __ldg((const unsigned *)(row + (size_t)x * CHANNELS) + w);
@@ -42,13 +62,7 @@ template <int CHANNELS> struct thin8_walk {
         }
 #pragma unroll
         for (int w = 0; w < CHANNELS; w++)
-            word[w] = 0;
-#pragma unroll
-        for (int i = 0; i < 4 * CHANNELS; i++) {
-            const int column = min(max(x + i / CHANNELS, 0), p.width - 1);
-            word[i / 4] |= (unsigned)__ldg(row + (size_t)column * CHANNELS + i % CHANNELS)
-                           << 8 * (i % 4);
-        }
+            word[w] = gather_columns<CHANNELS>(row, x, 4 * w, p.width);
     }
 
     /* Takes row y + 1, and finds the gradients of row y. */
@@ -83,20 +97,28 @@ template <int CHANNELS> struct thin8_walk {
             before[w][k] = last[w][k];
             last[w][k] = smooth;
         }
-        const bool is_row = y >= 0 && y < p.height;
 #pragma unroll
         for (int j = 0; j < THIN8_EACH; j++) {
-            float most = -1.0f;
+            const int first = j * CHANNELS;
+            float most = __fmaf_rn(dx[first], dx[first], dy[first] * dy[first]);
+            row->x[j] = dx[first];
+            row->y[j] = dy[first];
 #pragma unroll
-            for (int i = j * CHANNELS; i < (j + 1) * CHANNELS; i++) {
+            for (int i = first + 1; i < first + CHANNELS; i++) {
                 const float square = __fmaf_rn(dx[i], dx[i], dy[i] * dy[i]);
                 const bool is_more = square > most;
                 row->x[j] = is_more ? dx[i] : row->x[j];
                 row->y[j] = is_more ? dy[i] : row->y[j];
                 most = is_more ? square : most;
             }
-            const bool is_inside = is_row && x + j >= 0 && x + j < p.width;
-            row->square[j + 1] = is_inside ? most : 0.0f;
+            row->square[j + 1] = most;
+        }
+        if (!is_plain() || y < 0 || y >= p.height) {
+#pragma unroll
+            for (int j = 0; j < THIN8_EACH; j++) {
+                if (y < 0 || y >= p.height || x + j < 0 || x + j >= p.width)
+                    row->square[j + 1] = 0.0f;
+            }
         }
         row->square[0] = __shfl_up_sync(~0u, row->square[THIN8_EACH], 1);
         row->square[THIN8_EACH + 1] = __shfl_down_sync(~0u, row->square[1], 1);
@@ -116,7 +138,7 @@ static __device__ __forceinline__ bool is_thin8(const struct thin8_row &above,
                        *const b = below.square + j;
     const float first = across ? h[0] : down ? a[1] : rises ? a[2] : a[0];
     const float second = across ? h[2] : down ? b[1] : rises ? b[0] : b[2];
-    return h[1] > first && (h[1] > second || ((across || down) && h[1] == second));
+    return h[1] > first & (h[1] > second | ((across | down) & h[1] == second));
 }
 
 template <int CHANNELS>
@@ -155,8 +177,8 @@ __global__ void __launch_bounds__(THIN8_WARPS *WARP, 4) thin8_kernel(const struc
 #pragma unroll
         for (int j = 0; j < THIN8_EACH; j++) {
             const float square = here.square[j + 1];
-            if (square > args.low && is_thin8(above, here, below, j))
-                bits |= (square > args.high ? 0x101u : 1u) << j;
+            const bool is_edge = square > args.low & is_thin8(above, here, below, j);
+            bits |= is_edge ? (square > args.high ? 0x101u : 1u) << j : 0;
         }
         bits |= __shfl_down_sync(~0u, bits, 1) << THIN8_EACH;
         if (stores) {
