@@ -41,7 +41,7 @@ static const struct spec specs[] = {
     {"convolve=~31", "31x31 fractions", NULL, 4, 0, 0},
     {"sobel", NULL, "gradient", 0.088, 0, 0},
     {"sobel=kernel=scharr", NULL, NULL, 0, 0, 0},
-    {"canny=15:25", NULL, NULL, 0.60, 0, 0}, /* the frame has no steep edges */
+    {"canny=15:25", NULL, NULL, 0.26, 0, 0}, /* the frame has no steep edges */
     {"canny=5:20", "a third is weak", NULL, 0, 0, 0},
     {"laplace", NULL, NULL, 0, 0, 0},
     {"emboss", NULL, NULL, 0, 0, 0},
@@ -68,10 +68,10 @@ static const struct spec specs[] = {
     {"dilate=5:5:ellipse", "11x11", NULL, 0, 0, 0},
     {"morphology=gradient", "3x3", NULL, 0, 0, 0},
     {"morphology=open:3", "7x7", NULL, 0, 0, 0},
-    {"guided=8", NULL, NULL, 0, 0, 0},
+    {"guided=8", NULL, NULL, 1.3, 0, 0},
     {"distance", NULL, NULL, 1.0, 1, 8},
     {"distance", NULL, NULL, 0, 0, 0},
-    {"nlmeans", "window 21, patch 7", NULL, 20, 0, 0},
+    {"nlmeans", "window 21, patch 7", NULL, 17, 0, 0},
     {"equalize", "luma", "equalize", 0.15, 0, 0},
     {"equalize=channel", NULL, "equalize", 0, 0, 0},
     {"equalize=joint", NULL, "equalize", 0, 0, 0},
@@ -143,7 +143,7 @@ static const struct spec specs[] = {
     {"overlay=@", "same size", NULL, OVERLAY_BAR_MS, 0, 0},
     {"overlay=@:mode=soft-light", "same size, soft-light", NULL, 0, 0, 0},
     {"overlay", "a badge of 96x64, RGBA", NULL, 0, 0, 0},
-    {"mask=@", "same size", NULL, 0, 0, 0},
+    {"mask=@", "same size", NULL, 0.125, 0, 0},
 #if defined GF_LIBRARY_freetype && defined GF_LIBRARY_harfbuzz
     {"text=size=200:gravity=south", "a line of 400x200, gray with alpha", NULL, 0, 0, 0},
 #endif
