@@ -51,6 +51,20 @@ static inline int strip_blocks(const struct view_pair &p, int sample_bytes, int 
                        rows * STRIP_WARPS);
 }
 
+/* Returns the rows of a warp's strip, a multiple of `each`: `most`, or fewer where so few blocks
+ * would leave multiprocessors idle, since a strip takes as long as all of its rows one after the
+ * other. `across` is the number of blocks side by side. */
+static inline int strip_rows(int across, int rows, int most, int each)
+{
+    int device = 0, processors = 0; /* 0 after a failure, which the launch then reports */
+    if (cudaGetDevice(&device) == cudaSuccess)
+        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    int strip = most;
+    while (strip > each && across * ceil_div(rows, strip * STRIP_WARPS) < 2 * processors)
+        strip = max(strip / 2 / each, 1) * each;
+    return strip;
+}
+
 /* Fills the tables for strips of `rows` rows and returns the thread's strip. The stencil reads
  * `above` rows above and below the strip; the view has `reach` of them. A lane's bytes are those of
  * the stencil's samples, of which straight RGBA8 has half as many. */

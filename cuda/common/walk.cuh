@@ -25,7 +25,7 @@ template <class Sample, int CHANNELS> struct walk_stencil {
     static constexpr bool MAY_BE_STRAIGHT = sizeof(Sample) == 2 && CHANNELS == 4;
     static constexpr int REACH = 1;     /* rows above and below a result that it needs */
     static constexpr int BESIDE = 1;    /* words on either side of the lane's own four */
-    static constexpr int ROWS = 16;     /* rows of a strip */
+    static constexpr int ROWS = 16;     /* rows of a strip, at most */
     static constexpr int STEP = 1;      /* rows that are taken, and then computed, in a step */
     static constexpr int PERIOD = 1;    /* phases, a multiple of STEP */
     static constexpr int UNROLL = 1;    /* periods */
@@ -126,7 +126,7 @@ static __device__ __forceinline__ int reach_of(const typename Stencil::constants
 
 template <class Stencil, class Fuse>
 __global__ void __launch_bounds__(STRIP_THREADS, Stencil::BLOCKS)
-    walk_kernel(const struct view_pair p, const typename Stencil::constants constants)
+    walk_kernel(const struct view_pair p, const typename Stencil::constants constants, int rows)
 {
     constexpr int TABLE = Stencil::ROWS * STRIP_WARPS + 2 * Stencil::REACH;
     __shared__ struct strip_tables<typename Stencil::sample, Stencil::BESIDE, TABLE> tables;
@@ -135,8 +135,7 @@ __global__ void __launch_bounds__(STRIP_THREADS, Stencil::BLOCKS)
     if (Stencil::EARLY)
         early_next();
     row_walk<Stencil, Fuse> walk = {p, samples};
-    walk.strip =
-        find_strip<Fuse>(p, tables, Stencil::ROWS, Stencil::REACH, reach_of<Stencil>(constants));
+    walk.strip = find_strip<Fuse>(p, tables, rows, Stencil::REACH, reach_of<Stencil>(constants));
     if (Stencil::EARLY)
         early_wait();
     if (walk.lines() <= 0)
@@ -158,10 +157,14 @@ static int walk_strips(const struct view_pair &p, const typename Stencil::consta
             return walk_strips<Stencil, fuse_straight>(p, constants, stream);
     }
     const auto kernel = walk_kernel<Stencil, Fuse>;
-    const int blocks = strip_blocks(p, (int)sizeof(typename Stencil::sample), Stencil::ROWS);
+    const int size = (int)sizeof(typename Stencil::sample);
+    const int across = ceil_div(p.width * p.channels * size, STRIP_BYTES);
+    const int rows =
+        strip_rows(across, p.rows, Stencil::ROWS, Stencil::PERIOD > 1 ? Stencil::PERIOD : 2);
+    const int blocks = strip_blocks(p, size, rows);
     if (Stencil::EARLY)
-        return launch_early(kernel, (unsigned)blocks, STRIP_THREADS, 0, stream, p, constants);
-    kernel<<<blocks, STRIP_THREADS, 0, stream>>>(p, constants);
+        return launch_early(kernel, (unsigned)blocks, STRIP_THREADS, 0, stream, p, constants, rows);
+    kernel<<<blocks, STRIP_THREADS, 0, stream>>>(p, constants, rows);
     return cudaGetLastError();
 }
 

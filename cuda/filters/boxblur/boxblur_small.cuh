@@ -11,10 +11,11 @@
 #include "filters/boxblur/boxblur.h"
 #include "stage/border.h"
 
-enum { SMALL_ROWS = 32 }; /* rows of a warp */
+enum { SMALL_ROWS = 32 }; /* rows of a warp, at most */
 
 struct small_args {
     struct view_pair p;
+    int rows; /* of a warp */
     /* n / 2 in both halves of the word, and 2^24 / n rounded up, for a window of n pixels */
     unsigned half, multiplier;
 };
@@ -174,13 +175,13 @@ __global__ void __launch_bounds__(STRIP_THREADS) box_small_kernel(const struct s
     typedef small_shape<RADIUS, CHANNELS> Shape;
     __shared__ struct small_tables<Shape::ROWS> tables;
     const struct view_pair &p = args.p;
-    const int lane = threadIdx.x % STRIP_LANES, first = threadIdx.x / STRIP_LANES * SMALL_ROWS;
+    const int lane = threadIdx.x % STRIP_LANES, first = threadIdx.x / STRIP_LANES * args.rows;
     const int row_bytes = p.width * CHANNELS;
-    const struct tile_origin origin = block_tile(row_bytes, Shape::BYTES, SMALL_ROWS * STRIP_WARPS);
+    const struct tile_origin origin = block_tile(row_bytes, Shape::BYTES, args.rows * STRIP_WARPS);
     const int left = origin.x - Shape::LANES * STRIP_CHUNK, top = origin.row;
-    const int block_lines = min((int)SMALL_ROWS * (int)STRIP_WARPS, p.rows - top);
+    const int block_lines = min(args.rows * (int)STRIP_WARPS, p.rows - top);
     fill_tables<RADIUS, CHANNELS>(p, tables, top, block_lines, left, row_bytes);
-    const int lines = min((int)SMALL_ROWS, block_lines - first);
+    const int lines = min(args.rows, block_lines - first);
     const int byte = left + lane * STRIP_CHUNK;
     const struct small_strip strip = {p.in, tables.row + first, tables.from + lane * STRIP_CHUNK,
                                       byte, byte >= 0 && byte + STRIP_CHUNK <= row_bytes};
@@ -214,10 +215,11 @@ template <int RADIUS, int CHANNELS>
 static int launch_small_as(const struct gf_launch *launch, const struct gf_box *box)
 {
     const unsigned n = (2 * RADIUS + 1) * (2 * RADIUS + 1);
-    const struct small_args args = {view_pair_of(launch, box->border), n / 2 * 0x10001u,
-                                    ((1u << 24) + n - 1) / n};
-    const int blocks = tile_blocks(args.p.width * CHANNELS, args.p.rows,
-                                   small_shape<RADIUS, CHANNELS>::BYTES, SMALL_ROWS * STRIP_WARPS);
+    const struct view_pair p = view_pair_of(launch, box->border);
+    constexpr int BYTES = small_shape<RADIUS, CHANNELS>::BYTES;
+    const int rows = strip_rows(ceil_div(p.width * CHANNELS, BYTES), p.rows, SMALL_ROWS, 4);
+    const struct small_args args = {p, rows, n / 2 * 0x10001u, ((1u << 24) + n - 1) / n};
+    const int blocks = tile_blocks(p.width * CHANNELS, p.rows, BYTES, rows * STRIP_WARPS);
     box_small_kernel<RADIUS, CHANNELS>
         <<<blocks, STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();

@@ -12,7 +12,7 @@
 #include "filters/convolve/convolve.h"
 
 enum {
-    BYTES_ROWS = 16,
+    BYTES_ROWS = 16, /* rows of a strip, at most */
     BYTES_FOUR = 4,
     BYTES_SIDE_MAX = 5,
     BYTES_BLOCKS = 4, /* blocks that a multiprocessor's registers must hold */
@@ -26,6 +26,7 @@ struct bytes_end {
 struct bytes_args {
     struct view_pair p;
     int reach; /* rows that the matrix reaches above and below, without its padding */
+    int rows;  /* rows of a strip */
     struct bytes_end end;
     /* weight[j][column] has the weights for output row 4 i + j, for two words of four rows of
      * samples, the first of which begins with row 4 i. */
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(STRIP_THREADS, BYTES_BLOCKS)
     __shared__ struct strip_tables<unsigned char, BESIDE, TABLE> tables;
     __shared__ struct sample_tables<Fuse> samples;
     fill_tables<Fuse>(args.p, samples);
-    struct strip strip = find_strip(args.p, tables, BYTES_ROWS, REACH, args.reach);
+    struct strip strip = find_strip(args.p, tables, args.rows, REACH, args.reach);
     if (strip.lines <= 0)
         return;
     struct strip_row<BESIDE> next[BYTES_FOUR];
@@ -212,11 +213,13 @@ static inline bool bytes_fit(const struct gf_launch *launch, const struct gf_con
 }
 
 template <int REACH, class Fuse>
-static int launch_bytes_as(const struct gf_launch *launch, const struct bytes_args &args)
+static int launch_bytes_as(const struct gf_launch *launch, struct bytes_args args)
 {
     const auto kernel = args.p.channels == 1 ? convolve_bytes_kernel<REACH, 1, Fuse>
                                              : convolve_bytes_kernel<REACH, 3, Fuse>;
-    kernel<<<strip_blocks(args.p, 1, BYTES_ROWS), STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(
+    args.rows = strip_rows(ceil_div(args.p.width * args.p.channels, STRIP_BYTES), args.p.rows,
+                           BYTES_ROWS, BYTES_FOUR);
+    kernel<<<strip_blocks(args.p, 1, args.rows), STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(
         args);
     return cudaGetLastError();
 }
