@@ -27,15 +27,22 @@ static int launch_gauss(const struct gf_launch *launch, const struct gf_gauss *g
                  : launch_rows<gauss_shorts>(launch, p, gauss, finish);
 }
 
-/* Launches the kernel that is fastest for the depth and the radius. */
+/* At most so many pixels are blurred sooner by tiles than on tensor cores, where each block begins
+ * with the tables of its strip. */
+enum { GAUSS_TILED_PIXELS = 1 << 20 };
+
+/* Launches the kernel that is fastest for the depth, the radius and the size. */
 template <class Finish>
 static int launch_best_gauss(const struct gf_launch *launch, const struct gf_gauss *gauss,
                              int border, const Finish &finish)
 {
     if (launch->in.format.bits == 16 && gauss->radius <= GF_GAUSS_STRIP_MAX)
         return launch_strip16(launch, view_pair_of(launch, border), gauss, finish);
-    return mma_is_faster<Finish>(launch, gauss) ? launch_mma(launch, gauss, border, finish)
-                                                : launch_gauss(launch, gauss, border, finish);
+    const long long pixels = (long long)launch->out.rows * launch->out.format.width;
+    const bool tiled = gauss->radius <= GF_GAUSS_FUSED_MAX && pixels <= GAUSS_TILED_PIXELS;
+    return !tiled && mma_is_faster<Finish>(launch, gauss)
+               ? launch_mma(launch, gauss, border, finish)
+               : launch_gauss(launch, gauss, border, finish);
 }
 
 #endif
