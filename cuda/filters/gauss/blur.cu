@@ -4,6 +4,9 @@
 extern "C" int gf_blur_cuda(const struct gf_launch *launch)
 {
     const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
+    const bool bytes = launch->in.format.bits == 8;
+    if (tiles_are_faster(launch, &blur->gauss, bytes ? 300000 : 0, bytes ? 800000 : 600000))
+        return launch_gauss(launch, &blur->gauss, blur->border, rounded());
     return launch_best_gauss(launch, &blur->gauss, blur->border, rounded());
 }
 

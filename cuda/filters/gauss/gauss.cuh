@@ -27,22 +27,27 @@ static int launch_gauss(const struct gf_launch *launch, const struct gf_gauss *g
                  : launch_rows<gauss_shorts>(launch, p, gauss, finish);
 }
 
-/* At most so many pixels are blurred sooner by tiles than on tensor cores, where each block begins
- * with the tables of its strip. */
-enum { GAUSS_TILED_PIXELS = 1 << 20 };
+/* Whether tiles are faster than strips: a band of few pixels, from `least` to `most`, and few taps.
+ * On an H200, us by tiles and by strips: blur=2 of 900x600 RGB8 13.2 and 15.3 (512x512 10.5 and
+ * 10.1, 1280x720 13.2 and 13.0), of RGB16 13.5 and 18.7 (256x256 7.7 and 17.1); unsharp=1 of RGB8
+ * 12.5 and 17.4 (256x256 9.5 and 10.5, 1280x720 12.2 and 15.0, 1920x1080 22.8 and 19.8). blur=5 of
+ * RGB8 is faster by strips at every size. */
+static inline bool tiles_are_faster(const struct gf_launch *launch, const struct gf_gauss *gauss,
+                                    int least, int most)
+{
+    const long long pixels = (long long)launch->out.rows * launch->out.format.width;
+    return gauss->radius <= 8 && pixels >= least && pixels <= most;
+}
 
-/* Launches the kernel that is fastest for the depth, the radius and the size. */
+/* Launches the kernel that is fastest for the depth and the radius. */
 template <class Finish>
 static int launch_best_gauss(const struct gf_launch *launch, const struct gf_gauss *gauss,
                              int border, const Finish &finish)
 {
     if (launch->in.format.bits == 16 && gauss->radius <= GF_GAUSS_STRIP_MAX)
         return launch_strip16(launch, view_pair_of(launch, border), gauss, finish);
-    const long long pixels = (long long)launch->out.rows * launch->out.format.width;
-    const bool tiled = gauss->radius <= GF_GAUSS_FUSED_MAX && pixels <= GAUSS_TILED_PIXELS;
-    return !tiled && mma_is_faster<Finish>(launch, gauss)
-               ? launch_mma(launch, gauss, border, finish)
-               : launch_gauss(launch, gauss, border, finish);
+    return mma_is_faster<Finish>(launch, gauss) ? launch_mma(launch, gauss, border, finish)
+                                                : launch_gauss(launch, gauss, border, finish);
 }
 
 #endif

@@ -108,7 +108,8 @@ extern "C" int gf_unsharp_tiled_cuda(const struct gf_launch *launch)
 extern "C" int gf_unsharp_cuda(const struct gf_launch *launch)
 {
     const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;
-    if (unsharp->onset == GF_UNSHARP_SOFT)
+    const int most = launch->in.format.bits == 8 ? 1000000 : 300000;
+    if (unsharp->onset == GF_UNSHARP_SOFT || tiles_are_faster(launch, &unsharp->gauss, 0, most))
         return gf_unsharp_tiled_cuda(launch);
     return mma_is_faster<sharpened>(launch, &unsharp->gauss)
                ? launch_sharpened(launch, unsharp)

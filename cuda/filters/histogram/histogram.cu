@@ -37,7 +37,8 @@ extern "C" int gf_histogram_packed_cuda(const struct gf_view *view, enum gf_stat
 }
 
 /* At most so many pixels are counted sooner in one table a block, which is added up sooner than a
- * table for each lane. */
+ * table for each lane. On an H200, us: the luma of 900x600 RGB8 4.9 and 5.4, of gray8 4.9 and 5.3,
+ * 1920x1080 5.3 and 5.3. */
 enum { SHARED_PIXELS = 1 << 20 };
 
 /* Chooses the counter that is fastest for a photograph on an H200. Packed counters look each

@@ -106,7 +106,7 @@ extern gf_launcher gf_blur_cuda, gf_blur_fused_cuda, gf_blur_global_cuda, gf_blu
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("best", gf_blur_cuda,
                 "strip where it takes the picture; tensor where that does and is known to be "
-                "faster: on compute capability 9.0; else tiled")},
+                "faster: on compute capability 9.0; else, and for some small pictures, tiled")},
     {GF_STUDIED("global", gf_blur_global_cuda,
                 "a thread a sample, all n x n taps, picture and taps from global memory (Best "
                 "Practices 9.2.1)"),
