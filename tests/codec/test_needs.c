@@ -44,7 +44,7 @@ static void check_shorter(const struct gf_blob *file)
     for (size_t size = 0; size <= file->size; size++) {
         struct gf_blob part = {0};
         assert_true(gf_blob_set(&part, file->data, size));
-        (void)gf_heif_has_item(&part, "unci");
+        (void)gf_heif_items(&part, "unci");
         (void)gf_heif_has_track(&part, "soun");
         (void)gf_heif_meta_is_open(&part);
         (void)gf_heif_item_orientation(&part, 1);
@@ -63,8 +63,8 @@ static void test_boxes(void **state)
         "\0\0\0\x37iprp\0\0\0\x1aipco\0\0\0\x09irot\3\0\0\0\x09imir\0"
         "\0\0\0\x15ipma\0\0\0\0\0\0\0\1\0\7\2\1\2";
     struct gf_blob file = {(unsigned char *)bytes, sizeof bytes - 1};
-    assert_true(gf_heif_has_item(&file, "unci"));
-    assert_false(gf_heif_has_item(&file, "hvc1"));
+    assert_int_equal(gf_heif_items(&file, "unci"), 1);
+    assert_false(gf_heif_items(&file, "hvc1"));
     assert_true(gf_heif_has_track(&file, "soun"));
     assert_false(gf_heif_has_track(&file, "vide"));
     assert_false(gf_heif_meta_is_open(&file));
@@ -75,7 +75,7 @@ static void test_boxes(void **state)
     assert_true(gf_blob_set(&open, bytes, sizeof bytes - 1));
     open.data[0x2c + 3] = 0;
     assert_true(gf_heif_meta_is_open(&open));
-    assert_true(gf_heif_has_item(&open, "unci"));
+    assert_true(gf_heif_items(&open, "unci"));
     free(open.data);
 }
 

@@ -32,6 +32,17 @@ static bool has_mark(const void *file, const char *mark)
     return strcmp(mark, "meta") ? gf_heif_has_track(file, mark) : gf_heif_meta_is_open(file);
 }
 
+/* Whether the pictures of a grid have alpha, each its own. An older libavif does not see it. */
+static bool has_alpha_in_grid(const void *file, const char *mark)
+{
+    enum { BOXES_MOST = 64 << 10 };
+    static const char alpha[] = "auxiliary:alpha";
+    const struct gf_blob *const blob = file;
+    const size_t size = blob->size < BOXES_MOST ? blob->size : BOXES_MOST;
+    return !strcmp(mark, "grid") && gf_heif_items(file, mark) &&
+           memmem(blob->data, size, alpha, sizeof alpha);
+}
+
 static enum gf_status fail(const struct avif_source *avif, avifResult result,
                            struct gf_error *error)
 {
@@ -169,7 +180,7 @@ static void warn_of_unread(const struct avif_source *avif)
         gf_warn(&avif->whole.options,
                 "%s: its pixels are %u:%u wide (pasp): they are taken as square", avif->whole.name,
                 (unsigned)aspect.hSpacing, (unsigned)aspect.vSpacing);
-    if (gf_heif_has_item(&avif->whole.file, "sato"))
+    if (gf_heif_items(&avif->whole.file, "sato"))
         gf_warn(&avif->whole.options,
                 "%s: its finest samples are computed from two pictures (sato), which is not done: "
                 "the picture of %d bits is taken",
@@ -210,6 +221,12 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (result != AVIF_RESULT_OK)
         return fail(avif, result, error);
     const avifImage *const image = avif->decoder->image;
+    enum gf_status status = avif->decoder->alphaPresent
+                                ? GF_OK
+                                : gf_fail_needs(whole->name, "libavif", gf_avif.avifVersion(),
+                                                has_alpha_in_grid, &whole->file, error);
+    if (status)
+        return status;
     const int colours = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
               channels = colours + !!avif->decoder->alphaPresent;
     const int bits = image->depth > 8 ? 16 : 8;
@@ -217,8 +234,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
                           : colours == 1              ? gray_bytes
                                                       : colour_bytes) +
                          (image->transformFlags & AVIF_TRANSFORM_CLAP ? crop_bytes : 0);
-    enum gf_status status = gf_whole_source_describe(whole, image->width, image->height, channels,
-                                                     bits, bytes * bits / 8, error);
+    status = gf_whole_source_describe(whole, image->width, image->height, channels, bits,
+                                      bytes * bits / 8, error);
     whole->base.memory.bytes += gf_avif_thread_bytes(&whole->options);
     whole->base.stored =
         (struct gf_stored){.pages = avif->decoder->imageCount,

@@ -122,21 +122,21 @@ int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item)
     return gf_heif_turn_orientation(turn);
 }
 
-bool gf_heif_has_item(const struct gf_blob *file, const char *wanted)
+int gf_heif_items(const struct gf_blob *file, const char *wanted)
 {
     struct gf_blob rest = find_box(meta_of(file), "iinf"), body;
     const size_t head = rest.size && rest.data[0] ? 8 : 6;
+    int count = 0;
     char type[4];
     if (rest.size < head)
-        return false;
+        return 0;
     rest = (struct gf_blob){rest.data + head, rest.size - head};
     while (take_box(&rest, type, &body)) {
         /* Version, flags, the number of the item and its protection come before the type. */
         const size_t at = body.size && body.data[0] > 2 ? 10 : 8;
-        if (body.size >= at + 4 && !memcmp(body.data + at, wanted, 4))
-            return true;
+        count += body.size >= at + 4 && !memcmp(body.data + at, wanted, 4);
     }
-    return false;
+    return count;
 }
 
 bool gf_heif_meta_is_open(const struct gf_blob *file)

@@ -22,8 +22,8 @@ struct gf_heif_turn gf_heif_turn_of(int orientation);
 /* Returns the EXIF orientation that the file's boxes state for the item of that number; 1 if they
  * state none. */
 int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item);
-/* Whether the file has an item of that type, such as "hvc1". */
-bool gf_heif_has_item(const struct gf_blob *file, const char *type);
+/* Returns how many items of that type, such as "hvc1", the file has. */
+int gf_heif_items(const struct gf_blob *file, const char *type);
 /* Whether the box meta states no size, and so lasts to the end of the file. */
 bool gf_heif_meta_is_open(const struct gf_blob *file);
 /* Whether the file has a track of that kind, such as "soun". */

@@ -13,6 +13,7 @@ static const struct {
     {"libheif", "vvc1", "VVC in HEIF", "1.18"},
     {"libheif", "avc1", "AVC in HEIF", "1.19"},
     {"libheif", "tili", "tiled pictures (tili)", "1.19"},
+    {"libavif", "grid", "the alpha of each picture of a grid", "1.0"},
     {"libavif", "meta", "a box of metadata that lasts to the end of the file", "1.1"},
     {"libavif", "soun", "films with sound", "1.2"},
     {"libjpeg-turbo", "SOF3", "lossless JPEG", "3.0"},

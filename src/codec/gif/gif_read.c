@@ -137,7 +137,11 @@ static int error_of(const struct walk *walk)
 static const char *error_text(const struct walk *walk)
 {
     const char *const text = calls.GifErrorString(error_of(walk));
-    return walk->at == walk->file->size ? "it is truncated" : text ? text : "giflib cannot read it";
+    if (walk->at == walk->file->size)
+        return "it is truncated";
+    if (error_of(walk) == D_GIF_ERR_READ_FAILED)
+        return "the codes of its pixels end too early";
+    return text ? text : "giflib cannot read it";
 }
 
 static enum gf_status fail(const struct gif_source *gif, const struct walk *walk,

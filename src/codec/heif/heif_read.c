@@ -40,7 +40,7 @@ static void heif_release(struct gf_whole_source *source)
 
 static bool has_item(const void *file, const char *type)
 {
-    return gf_heif_has_item(file, type);
+    return gf_heif_items(file, type) > 0;
 }
 
 /* Whether the file is a film alone, without a still picture. */

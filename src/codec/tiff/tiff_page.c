@@ -7,11 +7,28 @@
 
 enum { BELOW_MOST = 16 }; /* the most directories below the first that are searched */
 
-static bool is_full(const struct gf_tiff_handle *handle)
+static enum gf_picture_kind kind_of(const struct gf_tiff_handle *handle)
 {
     uint32_t kind = 0;
     gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_SUBFILETYPE, &kind);
-    return !(kind & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK));
+    return kind & FILETYPE_MASK           ? GF_PICTURE_MASK
+           : kind & FILETYPE_REDUCEDIMAGE ? GF_PICTURE_REDUCED
+                                          : GF_PICTURE_PAGE;
+}
+
+int gf_tiff_count_kinds(struct gf_tiff_handle *handle, enum gf_picture_kind wanted,
+                        uint16_t count[GF_PICTURE_KINDS])
+{
+    int found = -1;
+    gf_tiff_begin(handle);
+    bool more = gf_tiff.TIFFSetDirectory(handle->tiff, 0);
+    for (int i = 0; more && i < UINT16_MAX; i++) {
+        const enum gf_picture_kind kind = kind_of(handle);
+        count[kind]++;
+        found = found < 0 && kind == wanted ? i : found;
+        more = gf_tiff.TIFFReadDirectory(handle->tiff);
+    }
+    return found;
 }
 
 /* Searches for a picture of full resolution among the pages after the first. TIFFSetDirectory()
@@ -20,7 +37,7 @@ static bool find_full_page(struct gf_tiff_handle *handle, int count,
                            const struct gf_options *options)
 {
     for (int i = 1; i < count; i++) {
-        if (!gf_tiff.TIFFReadDirectory(handle->tiff) || !is_full(handle))
+        if (!gf_tiff.TIFFReadDirectory(handle->tiff) || kind_of(handle) != GF_PICTURE_PAGE)
             continue;
         gf_warn(options, "%s: its first picture is of reduced resolution: %s[%d] is taken",
                 handle->name, handle->name, i);
@@ -40,7 +57,8 @@ static bool find_full_below(struct gf_tiff_handle *handle, const struct gf_optio
         return false;
     memcpy(offset, below, count * sizeof *below);
     for (int i = 0; i < count; i++) {
-        if (!gf_tiff.TIFFSetSubDirectory(handle->tiff, offset[i]) || !is_full(handle))
+        if (!gf_tiff.TIFFSetSubDirectory(handle->tiff, offset[i]) ||
+            kind_of(handle) != GF_PICTURE_PAGE)
             continue;
         gf_warn(options, "%s: its first picture is of reduced resolution: the full one is taken",
                 handle->name);
@@ -65,7 +83,7 @@ enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
 {
     int page = 0;
     *directory = 0;
-    const bool full = wanted >= 0 || is_full(handle);
+    const bool full = wanted >= 0 || kind_of(handle) == GF_PICTURE_PAGE;
     const int count = handle->pages = count_pages(handle, options);
     const uint64_t first = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
     if (!full && (find_full_page(handle, count, options) || find_full_below(handle, options))) {

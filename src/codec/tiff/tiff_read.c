@@ -117,7 +117,15 @@ static enum gf_status prepare_colours(struct gf_tiff_source *tiff, struct gf_err
 static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct gf_error *error)
 {
     struct gf_tiff_handle *const handle = &tiff->handle[0];
+    const enum gf_picture_kind kind = gf_page_kind(wanted);
+    struct gf_stored stored = {0};
     enum gf_status status = gf_tiff_open(handle, tiff->input, NULL, "rm", error);
+    if (!status && (kind < GF_PICTURE_KINDS || gf_input_headers_only(tiff->input))) {
+        const int found = gf_tiff_count_kinds(handle, kind, stored.pictures);
+        if (kind < GF_PICTURE_KINDS && kind != GF_PICTURE_MAIN && found < 0)
+            return gf_fail_page(handle->name, wanted, 0, error);
+        wanted = found < 0 ? wanted : found;
+    }
     if (!status)
         status = gf_tiff_choose(handle, wanted, &tiff->options, &tiff->directory, error);
     if (!status)
@@ -125,10 +133,11 @@ static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct
     if (status)
         return status;
     tiff->base.format = tiff->layout.format;
-    tiff->base.stored = (struct gf_stored){.pages = handle->pages,
-                                           .bits = tiff->layout.bits,
-                                           .colour = stored_colour(&tiff->layout),
-                                           .is_float = tiff->layout.number == GF_TIFF_FLOAT};
+    stored.pages = handle->pages;
+    stored.bits = tiff->layout.bits;
+    stored.colour = stored_colour(&tiff->layout);
+    stored.is_float = tiff->layout.number == GF_TIFF_FLOAT;
+    tiff->base.stored = stored;
     gf_tiff_prepare(handle, &tiff->layout);
     return gf_tiff_read_metadata(handle, &tiff->base.metadata) ? prepare_colours(tiff, error)
                                                                : gf_fail_memory(error);
