@@ -47,6 +47,7 @@ static void check_shorter(const struct gf_blob *file)
         (void)gf_heif_items(&part, "unci");
         (void)gf_heif_has_track(&part, "soun");
         (void)gf_heif_meta_is_open(&part);
+        (void)gf_heif_grid_is_mixed(&part);
         (void)gf_heif_item_orientation(&part, 1);
         free(part.data);
     }
@@ -79,9 +80,23 @@ static void test_boxes(void **state)
     free(open.data);
 }
 
+/* The pictures 1 and 2 of a grid, in their order and in the other. */
+static void test_grids(void **state)
+{
+    static const char bytes[] = "\0\0\0\x28meta\0\0\0\0\0\0\0\x1ciref\0\0\0\0\0\0\0\x10"
+                                "dimg\0\3\0\2\0\1\0\2";
+    struct gf_blob file = {0};
+    assert_true(gf_blob_set(&file, bytes, sizeof bytes - 1));
+    assert_false(gf_heif_grid_is_mixed(&file));
+    file.data[37] = 3;
+    assert_true(gf_heif_grid_is_mixed(&file));
+    check_shorter(&file);
+    free(file.data);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_versions),
-                                       cmocka_unit_test(test_boxes)};
+                                       cmocka_unit_test(test_boxes), cmocka_unit_test(test_grids)};
     return cmocka_run_group_tests_name("needs", tests, make_folder, remove_folder);
 }

@@ -32,15 +32,24 @@ static bool has_mark(const void *file, const char *mark)
     return strcmp(mark, "meta") ? gf_heif_has_track(file, mark) : gf_heif_meta_is_open(file);
 }
 
-/* Whether the pictures of a grid have alpha, each its own. An older libavif does not see it. */
-static bool has_alpha_in_grid(const void *file, const char *mark)
+/* Whether the first boxes have the type of an auxiliary picture. */
+static bool has_auxiliary(const struct gf_blob *file, const char *type)
 {
     enum { BOXES_MOST = 64 << 10 };
-    static const char alpha[] = "auxiliary:alpha";
-    const struct gf_blob *const blob = file;
-    const size_t size = blob->size < BOXES_MOST ? blob->size : BOXES_MOST;
-    return !strcmp(mark, "grid") && gf_heif_items(file, mark) &&
-           memmem(blob->data, size, alpha, sizeof alpha);
+    const size_t size = file->size < BOXES_MOST ? file->size : BOXES_MOST;
+    return memmem(file->data, size, type, strlen(type) + 1);
+}
+
+/* Whether an older libavif decodes the file to other pixels: it takes the pictures of a grid in the
+ * order of their numbers, and does not see alpha that each picture of a grid has. */
+static bool is_misread(const void *context, const char *mark)
+{
+    const struct avif_source *const avif = context;
+    const struct gf_blob *const file = &avif->whole.file;
+    return !strcmp(mark, "dimg")
+               ? gf_heif_grid_is_mixed(file)
+               : !strcmp(mark, "grid") && !avif->decoder->alphaPresent &&
+                     gf_heif_items(file, mark) && has_auxiliary(file, "auxiliary:alpha");
 }
 
 static enum gf_status fail(const struct avif_source *avif, avifResult result,
@@ -221,18 +230,20 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (result != AVIF_RESULT_OK)
         return fail(avif, result, error);
     const avifImage *const image = avif->decoder->image;
-    enum gf_status status = avif->decoder->alphaPresent
-                                ? GF_OK
-                                : gf_fail_needs(whole->name, "libavif", gf_avif.avifVersion(),
-                                                has_alpha_in_grid, &whole->file, error);
+    enum gf_status status =
+        gf_fail_needs(whole->name, "libavif", gf_avif.avifVersion(), is_misread, avif, error);
     if (status)
         return status;
+    /* An older libavif takes any auxiliary picture of a film's frames for alpha. */
+    const bool alpha =
+        avif->decoder->alphaPresent && (has_auxiliary(&whole->file, "auxiliary:alpha") ||
+                                        !has_auxiliary(&whole->file, "auxiliary:depth"));
     const int colours = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
-              channels = colours + !!avif->decoder->alphaPresent;
+              channels = colours + alpha;
     const int bits = image->depth > 8 ? 16 : 8;
-    const double bytes = (avif->decoder->alphaPresent ? alpha_bytes
-                          : colours == 1              ? gray_bytes
-                                                      : colour_bytes) +
+    const double bytes = (alpha          ? alpha_bytes
+                          : colours == 1 ? gray_bytes
+                                         : colour_bytes) +
                          (image->transformFlags & AVIF_TRANSFORM_CLAP ? crop_bytes : 0);
     status = gf_whole_source_describe(whole, image->width, image->height, channels, bits,
                                       bytes * bits / 8, error);

@@ -139,6 +139,27 @@ int gf_heif_items(const struct gf_blob *file, const char *wanted)
     return count;
 }
 
+bool gf_heif_grid_is_mixed(const struct gf_blob *file)
+{
+    const struct gf_blob list = find_box(meta_of(file), "iref");
+    const int number = list.size && list.data[0] ? 4 : 2;
+    struct gf_blob rest = list.size < 4 ? list : (struct gf_blob){list.data + 4, list.size - 4},
+                   body;
+    bool mixed = false;
+    char type[4];
+    while (take_box(&rest, type, &body)) {
+        uint32_t before = 0;
+        /* The number of the grid and the count come before the numbers of its pictures. */
+        for (size_t at = (size_t)number + 2;
+             !memcmp(type, "dimg", 4) && at + (size_t)number <= body.size; at += (size_t)number) {
+            const uint32_t item = gf_get_be(body.data + at, number);
+            mixed |= item < before;
+            before = item;
+        }
+    }
+    return mixed;
+}
+
 bool gf_heif_meta_is_open(const struct gf_blob *file)
 {
     struct gf_blob rest = *file, body;

@@ -24,6 +24,8 @@ struct gf_heif_turn gf_heif_turn_of(int orientation);
 int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item);
 /* Returns how many items of that type, such as "hvc1", the file has. */
 int gf_heif_items(const struct gf_blob *file, const char *type);
+/* Whether the pictures of a grid are listed in another order than that of their numbers. */
+bool gf_heif_grid_is_mixed(const struct gf_blob *file);
 /* Whether the box meta states no size, and so lasts to the end of the file. */
 bool gf_heif_meta_is_open(const struct gf_blob *file);
 /* Whether the file has a track of that kind, such as "soun". */

@@ -15,6 +15,7 @@ static const struct {
     {"libheif", "tili", "tiled pictures (tili)", "1.19"},
     {"libavif", "grid", "the alpha of each picture of a grid", "1.0"},
     {"libavif", "meta", "a box of metadata that lasts to the end of the file", "1.1"},
+    {"libavif", "dimg", "grids whose pictures are not in the order of their numbers", "1.1.1"},
     {"libavif", "soun", "films with sound", "1.2"},
     {"libjpeg-turbo", "SOF3", "lossless JPEG", "3.0"},
     {"libtiff", "34887", "LERC", "4.3"},

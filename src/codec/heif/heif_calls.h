@@ -15,7 +15,7 @@
     CALL(heif_init) CALL(heif_get_version) CALL(heif_context_alloc) CALL(heif_context_free) \
     CALL(heif_context_read_from_memory_without_copy) CALL(heif_context_set_max_decoding_threads) \
     CALL(heif_context_get_number_of_top_level_images) \
-    CALL(heif_context_get_list_of_top_level_image_IDs) CALL(heif_context_get_primary_image_handle) \
+    CALL(heif_context_get_list_of_top_level_image_IDs) \
     CALL(heif_context_get_primary_image_ID) \
     CALL(heif_context_get_image_handle) CALL(heif_image_handle_release) \
     CALL(heif_image_handle_get_width) CALL(heif_image_handle_get_height) \

@@ -206,8 +206,8 @@ static bool read_colours(struct heif_source *heif)
     return true;
 }
 
-/* Lists the pictures that do not belong to another one; *chief becomes the main one's number. The
- * caller frees the list. */
+/* Lists the pictures that do not belong to another one; *chief becomes the main one's number, which
+ * is 0 if the file names a thumbnail the main picture. The caller frees the list. */
 static heif_item_id *list_pictures(struct heif_source *heif, int *count, int *chief)
 {
     const int all = gf_heif.heif_context_get_number_of_top_level_images(heif->context);
@@ -222,6 +222,10 @@ static heif_item_id *list_pictures(struct heif_source *heif, int *count, int *ch
     if (gf_heif.heif_context_get_primary_image_ID(heif->context, &heif->item).code == heif_error_Ok)
         while (*chief < *count && ids[*chief] != heif->item)
             ++*chief;
+    if (*chief == *count && *count) {
+        *chief = 0;
+        heif->item = ids[0];
+    }
     return ids;
 }
 
@@ -234,7 +238,7 @@ static enum gf_status open_main(struct heif_source *heif, struct gf_error *error
     const enum gf_picture_kind kind = gf_page_kind(whole->page);
     struct heif_image_handle *chosen;
     const struct heif_error failure =
-        gf_heif.heif_context_get_primary_image_handle(heif->context, &heif->handle);
+        gf_heif.heif_context_get_image_handle(heif->context, heif->item, &heif->handle);
     if (failure.code != heif_error_Ok)
         return fail(heif, failure, error);
     stored->pictures[GF_PICTURE_MAIN] = 1;
