@@ -10,6 +10,7 @@ static const struct {
     {"libheif", "j2k1", "JPEG 2000 in HEIF", "1.17"},
     {"libheif", "jpeg", "JPEG in HEIF", "1.17"},
     {"libheif", "mski", "masks in HEIF", "1.17"},
+    {"libheif", "iden", "pictures derived from another (iden)", "1.18"},
     {"libheif", "vvc1", "VVC in HEIF", "1.18"},
     {"libheif", "avc1", "AVC in HEIF", "1.19"},
     {"libheif", "tili", "tiled pictures (tili)", "1.19"},
