@@ -196,7 +196,14 @@ static void test_reduced(void **state)
         write_file(&tiff);
         check_first("a.tif", 'b', "its first picture is of reduced resolution: ");
     }
-    struct tiff tiff = {.big_endian = true};
+    struct tiff tiff = {.big_endian = false};
+    begin(&tiff);
+    tag_gray(&tiff, 0, 'a');
+    add_page(&tiff);
+    tiff.bytes.size -= 4; /* the link to the next page */
+    write_file(&tiff);
+    check_first("a.tif", 'a', "damaged behind its first picture");
+    tiff = (struct tiff){.big_endian = true};
     begin(&tiff);
     tag_gray(&tiff, 1, 'a');
     add_page(&tiff);

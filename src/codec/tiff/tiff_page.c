@@ -71,7 +71,8 @@ static bool find_full_below(struct gf_tiff_handle *handle, const struct gf_optio
 static int count_pages(struct gf_tiff_handle *handle, const struct gf_options *options)
 {
     gf_tiff_begin(handle);
-    const int count = (int)gf_tiff.TIFFNumberOfDirectories(handle->tiff);
+    const int linked = (int)gf_tiff.TIFFNumberOfDirectories(handle->tiff);
+    const int count = linked > 1 ? linked : 1; /* the first has been read, even without its link */
     if (*handle->why && !handle->error.status)
         gf_warn_behind(handle->name, count, handle->why, options);
     return count;
