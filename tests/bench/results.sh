@@ -24,6 +24,7 @@ driver and the commit, and are made by these targets:
 - `make bench-limits`: `limits-*`, what bounds each kernel, counted by Nsight Compute
 - `make bench-start`: `start-*`, where the start of CUDA spends its time
 - `make bench-jpeg`: `jpeg-*`, the GPU's JPEG decoder and encoder alone
+- `make bench-corpora`: `corpora-*`, pictures of public test sets beside independent readers
 - `make bench-png`: `png-*`, PNG beside libpng; `device-png-*`, PNGs of level 1 by a GPU, and whole programs beside peers
 - `make compare`: `compare-*`, the variants of every filter
 - `make techniques`: `techniques.md`, every technique of NVIDIA's guides
