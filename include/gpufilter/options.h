@@ -96,7 +96,9 @@ enum {
     GF_QUALITY_MAX = 100,
     GF_TIMEOUT_MAX = 1000000,
     GF_PNG_LEVEL_MAX = 9,
-    GF_PNG_COLOURS_MAX = 256
+    GF_PNG_COLOURS_MAX = 256,
+    GF_DEPTH_AUTO = -1,
+    GF_DEPTH_MAX = 16
 };
 
 /* Start with gf_options_default() and change members. A later version of the library may add
@@ -193,9 +195,13 @@ struct gf_options {
      * integers of more than 16 bits. Both 0: 0 and 1, or the whole range of the integers; a warning
      * tells of samples outside. */
     double range_low, range_high;
-    int depth; /* bits of a sample of a TIFF that is written: 1 (gray without alpha becomes black
-                * and white), 8 or 16; 0: as in the picture */
-    bool reserved_3[4];
+    /* Bits of a sample in the file that is written: 1 (gray without alpha becomes black and white),
+     * 8, 10, 12 or 16, GF_ERROR_USAGE if the format has no such samples; GF_DEPTH_AUTO: as many as
+     * the input has, as far as the format can; 0: as many as the picture in memory has, 8 or 16,
+     * but 8 after thumbnail, and in an AVIF as many as the input has. */
+    int depth;
+    bool dither; /* where samples lose bits, an ordered dither shares pixels out between levels */
+    bool reserved_3[3];
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

@@ -145,6 +145,14 @@ bool gf_chain_converts(const struct gf_chain *chain)
     return i < chain->count;
 }
 
+bool gf_chain_is_for_screens(const struct gf_chain *chain)
+{
+    int i = 0;
+    while (i < chain->count && !chain->item[i].filter->for_screens)
+        i++;
+    return i < chain->count;
+}
+
 static bool is_choice(const struct gf_param *param, const char *text)
 {
     const char *const *choice = param->choices;

@@ -10,6 +10,7 @@
 #include "chain/region_plan.h"
 #include "chain/variants.h"
 #include "filters/icc/icc.h"
+#include "filters/posterize.h"
 #include "icc/icc_build.h"
 #include "pixel/orient/orient.h"
 #include "pixel/point/point.h"
@@ -300,6 +301,16 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
     return status;
 }
 
+/* Ends the plan with an ordered dither to so many levels. */
+static enum gf_status add_dither(struct builder *b, int levels, struct gf_error *error)
+{
+    struct gf_posterize *const params = gf_plan_own(b->plan, sizeof *params);
+    if (!params)
+        return gf_fail_memory(error);
+    *params = (struct gf_posterize){.levels = levels, .dither = GF_DITHER_BAYER8};
+    return add_filter(b, (struct item){.filter = &gf_posterize_filter, .params = params}, error);
+}
+
 static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
                                 const struct gf_plan_request *request, struct gf_error *error)
 {
@@ -329,6 +340,8 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
         status = add_filter(b, (struct item){.filter = &gf_icc_to_srgb}, error);
     if (!status && request->opaque && !b->icc.inks && gf_has_alpha(b->format))
         status = add_default(b, &gf_flatten_filter, error);
+    if (!status && request->levels)
+        status = add_dither(b, request->levels, error);
     if (!status && b->straight_bits)
         status = add_straight(b, error);
     return status;

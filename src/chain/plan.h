@@ -53,6 +53,8 @@ struct gf_plan_request {
     bool from_hdr; /* HDR becomes sRGB before the first filter, whose colours are then those of sRGB
                     */
     bool opaque;   /* the output's format has no alpha: the plan ends with flatten */
+    int levels;    /* the plan ends with a dither to so many levels; 0: without */
+    int bits;      /* bits of a sample of the input, as struct gf_metadata has them */
     /* Set if the file was decoded at a fraction of its size: `reduction` is 2, 4 or 8; width and
      * height are the size of the whole picture. */
     int reduction, width, height;

@@ -14,6 +14,7 @@
 #include "codec/common/metadata.h"
 #include "codec/common/mpf.h"
 #include "codec/common/source.h"
+#include "codec/depth.h"
 #include "codec/fitted_sink.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
@@ -122,6 +123,15 @@ static enum gf_status recognise(struct gf_input *input, const unsigned char *hea
     return status;
 }
 
+/* Notes the file's format, and the bits of its samples where they say how deep its colours are. */
+static void note_kind(struct gf_source *source, enum gf_file_format format)
+{
+    const struct gf_stored *const stored = &source->stored;
+    source->file = format;
+    source->metadata.bits =
+        stored->is_float || stored->colour == GF_STORED_PALETTE ? 0 : stored->bits;
+}
+
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error)
 {
@@ -150,7 +160,7 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
     status =
         open_source(type, input, gf_said_begin(gf_input_said(input), name, options), source, error);
     if (!status)
-        (*source)->file = format;
+        note_kind(*source, format);
     return status;
 }
 
@@ -245,7 +255,8 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
         *format = written_as(fallback);
     const struct gf_file_type *const type = gf_file_type(*format);
     if (type && !type->instead) {
-        const enum gf_status status = gf_fitted_check(type, name, options, error);
+        enum gf_status status = gf_fitted_check(type, name, options, error);
+        status = status ? status : gf_depth_check(type, name, options, error);
         return status ? status : need_library(type, name, GF_ERROR_UNAVAILABLE, error);
     }
     list_extensions(list, sizeof list);
@@ -292,6 +303,23 @@ enum gf_status gf_sink_check_inks(enum gf_file_format file_format, const char *n
                    type ? type->name : "it", list);
 }
 
+int gf_depth_of(enum gf_file_format file_format, struct gf_format format, int stored,
+                const struct gf_options *options)
+{
+    const struct gf_file_type *const type = gf_file_type(file_format);
+    return type ? gf_depth_in_file(type, format, stored, options) : format.bits;
+}
+
+bool gf_depth_exists(int depth)
+{
+    const struct gf_file_type *type;
+    for (int i = 0; (type = gf_file_type_at(i)); i++) {
+        if (gf_depth_next(type, depth - 1) == depth)
+            return true;
+    }
+    return false;
+}
+
 bool gf_format_names_hdr(enum gf_file_format file_format)
 {
     const struct gf_file_type *const type = gf_file_type(file_format);
@@ -302,9 +330,13 @@ struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf
                                       const struct gf_options *options)
 {
     const struct gf_file_type *const type = gf_file_type(file_format);
-    const struct gf_codec_memory memory = type && type->sink_memory
-                                              ? type->sink_memory(format, options)
-                                              : (struct gf_codec_memory){0};
+    struct gf_options own = *options;
+    if (!type)
+        return (struct gf_codec_memory){0};
+    own.depth = gf_depth_in_file(type, format, 0, options);
+    format = gf_depth_rows(type, format, own.depth);
+    const struct gf_codec_memory memory =
+        type->sink_memory ? type->sink_memory(format, &own) : (struct gf_codec_memory){0};
     return gf_options_fit(options) ? gf_fitted_sink_memory(format, memory.bytes, options) : memory;
 }
 
@@ -323,12 +355,17 @@ static enum gf_status check_name(const struct gf_output *output, struct gf_forma
                    name);
 }
 
-/* Fails if options->lossless is set, and the file format cannot keep the pixels unchanged. */
-static enum gf_status check_lossless(const struct gf_output *output,
-                                     const struct gf_file_type *type, struct gf_format format,
-                                     const struct gf_options *options, struct gf_error *error)
+/* Fails if the file cannot hold the pixels with options->depth, or not unchanged if
+ * options->lossless is set. */
+static enum gf_status check_pixels(const struct gf_output *output, const struct gf_file_type *type,
+                                   struct gf_format format, const struct gf_options *options,
+                                   struct gf_error *error)
 {
     const char *const name = gf_output_name(output);
+    if (options->depth == 1 && format.channels > 1)
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: a %s of 1 bit is gray without alpha (grayscale, flatten)", name,
+                       type->name);
     if (!options->lossless)
         return GF_OK;
     if (type->lossy == GF_LOSSY_ALWAYS)
@@ -337,6 +374,9 @@ static enum gf_status check_lossless(const struct gf_output *output,
         return gf_fail(error, GF_ERROR_UNFIT,
                        "%s: %s is lossless up to %d bits and this picture has %d", name, type->name,
                        type->lossless_bits, format.bits);
+    if (options->depth < format.bits)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: %d bits are not lossless for %d bits", name,
+                       options->depth, format.bits);
     if (gf_has_alpha(format) && !type->alpha)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: %s has no alpha channel: it is not lossless",
                        name, type->name);
@@ -365,6 +405,7 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     const bool inks = metadata && metadata->inks;
     struct gf_format in_file = gf_format_in_file(file_format, format);
     in_file.channels = inks ? format.channels : in_file.channels;
+    struct gf_options own = *options;
     enum gf_status status = check_name(output, format, options, error);
     if (!status && (!type || !type->create))
         status = gf_fail(error, GF_ERROR_UNFIT, "%s: has a format that is not written",
@@ -373,8 +414,10 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         status = gf_fail(error, GF_ERROR_UNFIT,
                          "%s: options.target_ssim=%g compares RGB, and this is CMYK",
                          gf_output_name(output), options->target_ssim);
-    if (!status)
-        status = check_lossless(output, type, format, options, error);
+    if (status)
+        return status;
+    own.depth = gf_depth_in_file(type, format, metadata ? metadata->bits : 0, options);
+    status = check_pixels(output, type, format, &own, error);
     if (!status)
         status = gf_metadata_for_output(metadata, in_file, type->tags, options, &kept, error);
     /* The palette and the parameters of a Y4M are part of the pixels, so that options->strip does
@@ -395,8 +438,9 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     if (status)
         return status;
     const bool fitted = gf_options_fit(options);
-    status = fitted ? gf_fitted_sink_open(type, output, format, options, sink, error)
-                    : type->create(output, format, &kept, options, sink, error);
+    const struct gf_format rows = gf_depth_rows(type, format, own.depth);
+    status = fitted ? gf_fitted_sink_open(type, output, rows, &own, sink, error)
+                    : type->create(output, rows, &kept, &own, sink, error);
     if (!status && metadata)
         gf_warn_left_out(gf_output_name(output), type, in_file, metadata, &kept, options);
     if (!status && metadata && metadata->icc.size && !kept.icc.size &&
@@ -411,5 +455,5 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     if (!status && fitted)
         gf_fitted_sink_take_metadata(*sink, &kept);
     gf_metadata_free(&kept);
-    return status;
+    return status ? status : gf_depth_sink_open(format, rows, sink, error);
 }

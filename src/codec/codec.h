@@ -49,6 +49,12 @@ struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_fo
 /* Fails with GF_ERROR_USAGE if a file of this type cannot hold CMYK. */
 enum gf_status gf_sink_check_inks(enum gf_file_format file_format, const char *name,
                                   struct gf_error *error) GF_CHECKED;
+/* Returns the bits of a sample in a file of this type for a picture of that format, whose input had
+ * `stored` bits (struct gf_metadata). */
+int gf_depth_of(enum gf_file_format file_format, struct gf_format format, int stored,
+                const struct gf_options *options);
+/* Whether a format that is written has samples of so many bits. */
+bool gf_depth_exists(int depth);
 /* Whether a file of this type can say that its samples are PQ or HLG. */
 bool gf_format_names_hdr(enum gf_file_format file_format);
 
@@ -61,7 +67,8 @@ struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf
 int gf_cell_main(const char *word);
 
 /* Opens a sink for rows of the format `format`. write() converts what the file format cannot hold:
- * for JPEG 16 bits become 8 (v * 255 / 65535, rounded); for JPEG and PNM alpha is dropped, the
+ * samples get options->depth bits, or those of
+ * gf_depth_of(), by v * M / 65535, rounded; for JPEG and PNM alpha is dropped, the
  * colour does not change, and options->warn is called once (the pipeline composes such pictures
  * over a colour before). The metadata is written unless options->strip is set; its orientation
  * becomes 1 unless options->autorotate is off. Returns GF_ERROR_UNFIT for colours in a .pgm file,

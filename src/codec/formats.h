@@ -29,8 +29,11 @@ struct gf_file_type {
     struct gf_magic magic[9];
     /* Recognises a file, if `magic` is not enough; may be NULL. */
     bool (*recognise)(const unsigned char *bytes, size_t size);
-    /* The most bits of a sample, 8 or 16. */
+    /* The bits of the samples that the program reads or writes, 8 or 16. */
     int bits;
+    /* The bits that a sample can have in a file that is written, ascending and separated by blanks,
+     * such as "8 10 12"; NULL if the format is only read, or its code chooses them. */
+    const char *depths;
     bool gray, alpha; /* a file can hold one channel; a file can hold alpha */
     bool inks;        /* a file can hold CMYK */
     unsigned keeps;   /* the kinds of metadata (enum gf_metadata_kind) that files of the program can

@@ -1,17 +1,13 @@
 /* posterize: reduces the picture to few levels, with or without an ordered dither. */
+#include "filters/posterize.h"
+
 #include "pixel/point/point.h"
-
-struct posterize {
-    int levels, dither;
-};
-
-enum { NO_DITHER };
 
 static const char *const dither_names[] = {"none", "bayer2", "bayer4", "bayer8", NULL};
 
 static const struct gf_param params[] = {
-    GF_PARAM_INT(struct posterize, levels, 4, 2, 256, "levels a channel, evenly spaced"),
-    GF_PARAM_CHOICE(struct posterize, dither, NO_DITHER, dither_names,
+    GF_PARAM_INT(struct gf_posterize, levels, 4, 2, 256, "levels a channel, evenly spaced"),
+    GF_PARAM_CHOICE(struct gf_posterize, dither, GF_DITHER_NONE, dither_names,
                     "the side of the Bayer matrix by which pixels between two levels are shared "
                     "out"),
     {0},
@@ -53,11 +49,11 @@ static double threshold(const void *context, double sum)
 static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    const struct posterize *const posterize = stage->params;
+    const struct gf_posterize *const posterize = stage->params;
     const struct bayer bayer = {posterize->dither};
     const struct gf_point_field field = {column, row, threshold, &bayer};
     enum gf_status status = GF_OK;
-    if (posterize->dither != NO_DITHER)
+    if (posterize->dither != GF_DITHER_NONE)
         status = gf_point_add(builder, &field, 1.0 / (posterize->levels - 1), error);
     gf_point_quantize(builder, posterize->levels);
     return status;
@@ -74,7 +70,7 @@ const struct gf_filter gf_posterize_filter = {
         "(B + 1/2) / side^2, B of Bayer's matrix (B. E. Bayer, 1973): 0 2/3 1 of side 2, and 4 B + "
         "0 2/3 1 of twice the side.",
     .example = "posterize=3:bayer4",
-    GF_PARAMS(struct posterize, params),
+    GF_PARAMS(struct gf_posterize, params),
     .kind = GF_POINT,
     .cost = {.pixel = 2.5},
     .point = point,

@@ -91,8 +91,8 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                 gf_output_name(task->output), colours);
     if (filtered)
         changed.palette = (struct gf_blob){0};
-    return gf_sink_open(task->output, task->file_format, format, &changed, &pipeline->options, sink,
-                        error);
+    const struct gf_options options = gf_pipeline_sink_options(pipeline, task);
+    return gf_sink_open(task->output, task->file_format, format, &changed, &options, sink, error);
 }
 
 /* Warns of PQ and HLG if the result is an image in memory, since such an image says nothing about
@@ -186,10 +186,12 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
         if (status)
             break;
         const struct gf_view view = gf_image_view(image);
-        part = (struct part){
-            .in = image,
-            .request = {.orientation = 1, .icc = part.request.icc, .to_srgb = part.request.to_srgb},
-            .recoloured = part.recoloured};
+        part = (struct part){.in = image,
+                             .request = {.orientation = 1,
+                                         .icc = part.request.icc,
+                                         .to_srgb = part.request.to_srgb,
+                                         .bits = part.request.bits},
+                             .recoloured = part.recoloured};
         gf_pipeline_find(pipeline, &chain->item[end], &view, &part.request.found);
         task->image_bytes = image->pitch * (size_t)image->format.height;
         begin = end;

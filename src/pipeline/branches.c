@@ -102,6 +102,7 @@ static enum gf_status enter_next_part(struct gf_several *several, struct gf_bran
     branch->request = (struct gf_plan_request){.orientation = 1,
                                                .icc = branch->plan.icc,
                                                .to_srgb = branch->request.to_srgb,
+                                               .bits = branch->request.bits,
                                                .apart = true};
     branch->recoloured |= branch->plan.recoloured;
     branch->filtered = true;

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "codec/codec.h"
 #include "icc/icc.h"
 #include "pipeline/pipeline_state.h"
 
@@ -54,7 +55,7 @@ static const struct member {
     MEMBER(tiff_compression, 0, GF_TIFF_G4),
     MEMBER(sandbox, 0, GF_SANDBOX_ALL),
     MEMBER(png_level, 0, GF_PNG_LEVEL_MAX),
-    MEMBER(depth, 0, 16),
+    MEMBER(depth, GF_DEPTH_AUTO, GF_DEPTH_MAX),
     MEMBER(png_colours, 0, GF_PNG_COLOURS_MAX),
 #undef MEMBER
 };
@@ -73,6 +74,7 @@ void gf_options_of_output(struct gf_options *options, const struct gf_options *f
     options->png_colours = from->png_colours;
     options->tiff_compression = from->tiff_compression;
     options->depth = from->depth;
+    options->dither = from->dither;
     options->strip = from->strip;
     options->max_bytes = from->max_bytes;
     options->target_ssim = from->target_ssim;
@@ -101,8 +103,8 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
             return gf_fail(error, GF_ERROR_USAGE, "options.%s=%d is outside %d..%d", member->name,
                            value, member->least, member->greatest);
     }
-    if (checked->depth && checked->depth != 1 && checked->depth % 8)
-        return gf_fail(error, GF_ERROR_USAGE, "options.depth=%d is none of 1, 8, 16",
+    if (checked->depth > 0 && !gf_depth_exists(checked->depth))
+        return gf_fail(error, GF_ERROR_USAGE, "options.depth=%d: no format has such samples",
                        checked->depth);
     if ((checked->range_low != 0 || checked->range_high != 0) &&
         (checked->range_percentile || !isfinite(checked->range_high - checked->range_low) ||

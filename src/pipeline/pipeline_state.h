@@ -82,6 +82,8 @@ struct gf_picture_task {
                                                   * 1 */
     enum gf_file_format own_format, file_format; /* the file formats of the input and of the
                                                   * output */
+    int depth;                                   /* bits of a sample of the output's file; 0: there
+                                                  * is no file */
     const char *path;                            /* the path that the destination chose */
     struct gf_output *output;                    /* NULL until the result's format is known */
     const struct gf_image *image_in;
@@ -121,6 +123,9 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
 enum gf_status gf_pipeline_check_format(enum gf_file_format format,
                                         struct gf_error *error) GF_CHECKED;
 
+/* Returns the options of the task's output, whose depth is chosen. */
+struct gf_options gf_pipeline_sink_options(const struct gf_pipeline *pipeline,
+                                           const struct gf_picture_task *task);
 /* Sets the output's limits from the pipeline's options. */
 void gf_pipeline_limit_output(const struct gf_pipeline *pipeline, struct gf_output *output);
 

@@ -55,6 +55,7 @@ struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline
         .orientation = pipeline->options.autorotate ? source->metadata.orientation : 1,
         .width = source->format.width,
         .height = source->format.height,
+        .bits = source->metadata.bits,
         .to_srgb = gf_converts_for_output(&pipeline->options)};
     const struct gf_colour_tags *const colour = &source->metadata.colour;
     if (gf_chain_converts(&pipeline->chain) || request.to_srgb ||
@@ -151,9 +152,28 @@ static bool loses_hdr(enum gf_file_format file_format, const struct gf_plan *pla
     return plan->icc.hdr[1] && !gf_format_names_hdr(file_format);
 }
 
-/* Only the output's name tells whether its format stores alpha or HDR, and the name may depend on
- * the plan. A picture that would lose its alpha, or look wrong, is therefore planned again. If the
- * output must be lossless, the samples stay, and a format without alpha refuses the picture. */
+struct gf_options gf_pipeline_sink_options(const struct gf_pipeline *pipeline,
+                                           const struct gf_picture_task *task)
+{
+    struct gf_options options = pipeline->options;
+    options.depth = task->depth ? task->depth : options.depth;
+    return options;
+}
+
+/* Chooses the bits of a sample of the output's file. */
+static int choose_depth(const struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                        const struct gf_plan *plan, int stored)
+{
+    struct gf_options options = pipeline->options;
+    if (!options.depth && !options.lossless && !plan->icc.hdr[1] &&
+        gf_chain_is_for_screens(&pipeline->chain))
+        options.depth = 8;
+    return gf_depth_of(task->file_format, plan->out, stored, &options);
+}
+
+/* Only the output's name tells whether its format stores alpha, HDR or all bits, and the name may
+ * depend on the plan. A picture that would lose them, or look wrong, is therefore planned again. If
+ * the output must be lossless, the samples stay, and a format without alpha refuses the picture. */
 enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      const struct gf_chain *chain, struct gf_format in,
                                      const struct gf_plan_request *asked, struct gf_plan *plan,
@@ -172,11 +192,15 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
         status = open_output(pipeline, task, plan->out, error);
     if (!status)
         status = check_colours(pipeline, name, task, plan, error);
+    if (!status && task->output)
+        task->depth = choose_depth(pipeline, task, plan, request.bits);
     if (status || !task->output || pipeline->options.lossless)
         return status;
     request.opaque = loses_alpha(task->file_format, plan);
     const bool tones = loses_hdr(task->file_format, plan);
-    if (!request.opaque && !tones)
+    if (pipeline->options.dither && !plan->icc.inks && task->depth < plan->out.bits)
+        request.levels = 1 << task->depth;
+    if (!request.opaque && !tones && !request.levels)
         return GF_OK;
     gf_plan_free(plan);
     request.from_hdr = tones;

@@ -111,7 +111,8 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     X(autorotate) \
     X(allow_truncated) \
     X(strip) \
-    X(serial) X(progressive) X(optimize) X(png_palette) X(spans) X(lossless) X(range_percentile)
+    X(serial) \
+    X(progressive) X(optimize) X(png_palette) X(spans) X(lossless) X(range_percentile) X(dither)
 
 /* A new member of the options must be added to one of these lists, unless the client (no_clobber,
  * sync), gf_server_may_run() or the server (device ...) decides it. */

@@ -79,7 +79,7 @@ struct gf_server_request {
     int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level, png_colours,
         tiff_compression, sandbox, depth;
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, optimize,
-        png_palette, spans, lossless, range_percentile, warn;
+        png_palette, spans, lossless, range_percentile, dither, warn;
     uint64_t memory_bytes, max_pixels, max_output_bytes, formats, max_bytes, stripped, kept;
     double timeout_s, target_ssim, range_low, range_high;
     int64_t in_offset;

@@ -83,6 +83,7 @@ struct gf_filter {
      * expand() gets it. *found is zero before the call. The stages before the filter then make a
      * whole picture in host memory. NULL: the parts depend on no pixels. */
     void (*find)(const void *params, const struct gf_view *picture, struct gf_found *found);
+    bool for_screens; /* files of its result have 8 bits unless options.depth says otherwise */
     /* The filter changes the picture's size, or it goes through the picture several times. */
     bool takes_no_region;
     /* Returns the number, 1, 2, 4 or 8, by which a picture's sides may be divided when it is

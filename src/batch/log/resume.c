@@ -67,7 +67,7 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
     if (gf_options_fit(options))
         hash = gf_hash(hash, fit, sizeof fit);
     const double range[] = {options->range_low, options->range_high, options->range_percentile,
-                            options->depth};
+                            options->depth + 100 * options->dither};
     if (range[0] != 0 || range[1] != 0 || range[2] != 0 || range[3] != 0)
         hash = gf_hash(hash, range, sizeof range);
     if (items[0] || items[1])

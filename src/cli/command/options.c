@@ -37,7 +37,7 @@ static const struct gf_choice subsamplings[] = {
 static const struct gf_choice tiff_compressions[] = {
     {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {"zstd", GF_TIFF_ZSTD}, {"g4", GF_TIFF_G4}, {0},
 };
-static const struct gf_choice depths[] = {{"auto", 0}, {"1", 1}, {"8", 8}, {"16", 16}, {0}};
+static const struct gf_choice depths[] = {{"auto", GF_DEPTH_AUTO}, {"1", 1}, {"8", 8}, {"10", 10}, {"12", 12}, {"16", 16}, {0}};
 static const struct gf_choice devices[] = {
     {"auto", GF_DEVICE_AUTO}, {"cpu", GF_DEVICE_CPU}, {"cuda", GF_DEVICE_CUDA}, {0},
 };
@@ -135,7 +135,9 @@ static const struct gf_option options[] = {
      .offset = AT(options.tiff_compression),
      .help = "compression; g4 is for 1 bit"},
     {.name = "depth", .of_output = true, .type = GF_OPTION_CHOICE, .choices = depths, .offset = AT(options.depth),
-     .help = "bits of a TIFF's samples"},
+     .help = "bits of a sample; auto: those of the input"},
+    {.name = "dither", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.dither),
+     .help = "dither where samples lose bits"},
     {.name = "to-icc", .of_output = true, .argument = "PROFILE", .type = GF_OPTION_FILE, .offset = AT(to_icc),
      .help = "convert the colours after the chain: srgb, display-p3 or a file, with parameters as icc takes them: srgb:intent=perceptual"},
     {.name = "cmyk-profile", .argument = "FILE", .type = GF_OPTION_FILE,
@@ -152,7 +154,7 @@ static const struct gf_option options[] = {
      .help = "leave out all other metadata"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
      .offset = AT(options.autorotate),
-     .help = "do not apply the orientation that a file states; a HEIC is always turned upright"},
+     .help = "ignore the orientation; HEIC is always upright"},
     {.name = "range", .argument = "RANGE", .type = GF_OPTION_RANGE, .offset = AT(options.range_low),
      .help = "MIN:MAX, percentile or unit: what becomes black and white of floating-point TIFFs"},
     {.name = "raw", .argument = "WxH:FORMAT:RATE", .type = GF_OPTION_WORDS, .offset = AT(raw),

@@ -10,6 +10,7 @@
 #include "batch/sheets/sheet.h"
 #include "cli/actions.h"
 #include "chain/region.h"
+#include "codec/depth.h"
 #include "cli/help/help.h"
 #include "gpufilter/status.h"
 #include "cli/help/man_parts.h"
@@ -69,6 +70,21 @@ static void put_head(FILE *file)
     put_regions(file);
 }
 
+/* Tells which depths the formats have. */
+static void put_depths(FILE *file)
+{
+    const struct gf_file_type *type;
+    char depths[GF_DEPTHS_TEXT_SIZE];
+    for (int i = 0; (type = gf_file_type_at(i)); i++) {
+        gf_depths_text(type, depths);
+        if (!type->instead)
+            fprintf(file, "%s %s has %s", i ? ";" : ".", type->name, depths);
+    }
+    fputs(". Without the option a file has as many as the samples in memory, 8 or 16, but 8 after "
+          "thumbnail, and an AVIF as many as its input",
+          file);
+}
+
 static void put_options(FILE *file)
 {
     const struct gf_option *option;
@@ -84,6 +100,8 @@ static void put_options(FILE *file)
             fprintf(file, ".SS %s\n", option->group);
         gf_man_tag(file, tag);
         gf_man_text(file, option->help);
+        if (!strcmp(option->name, "depth"))
+            put_depths(file);
         if (*limits) {
             fputs("\n(", file);
             gf_man_text(file, limits);

@@ -8,7 +8,7 @@
 #include "codec/common/samples.h"
 #include "codec/common/whole_sink.h"
 
-enum { SPEED = 6, SIDE_MAX = 65535, WIDE_DEPTH = 12 };
+enum { SPEED = 6, SIDE_MAX = 65535 };
 
 static enum gf_status fail(const struct gf_whole_sink *sink, avifResult result,
                            struct gf_error *error)
@@ -82,7 +82,7 @@ static avifResult copy_gray(const struct gf_whole_sink *sink, avifImage *image)
         gf_avif.avifImageAllocatePlanes(image, AVIF_PLANES_YUV | (alpha ? AVIF_PLANES_A : 0)));
     if (result != AVIF_RESULT_OK || !image->yuvPlanes[0] || (alpha && !image->alphaPlane))
         return AVIF_RESULT_OUT_OF_MEMORY;
-    const unsigned most = (1u << WIDE_DEPTH) - 1;
+    const unsigned most = (1u << sink->options.depth) - 1;
     for (int y = 0; y < format.height; y++) {
         const unsigned char *const row = sink->pixels + (size_t)y * gf_row_bytes(format);
         for (int c = 0; c < format.channels; c++) {
@@ -153,7 +153,7 @@ static enum gf_status avif_encode(struct gf_whole_sink *sink, struct gf_error *e
     const struct gf_format format = sink->format;
     avifImage *const image =
         gf_avif.avifImageCreate((uint32_t)format.width, (uint32_t)format.height,
-                                format.bits == 16 ? WIDE_DEPTH : 8, sampling(sink));
+                                (uint32_t)sink->options.depth, sampling(sink));
     if (!image)
         return gf_fail_memory(error);
     describe(sink, image);

@@ -23,6 +23,41 @@ void gf_samples_narrow(const void *src, void *dst, size_t count)
     narrow(src, dst, count);
 }
 
+GF_TARGET_CLONES static void to_depth(const uint16_t *src, uint16_t *dst, size_t count,
+                                      uint32_t most)
+{
+    for (size_t i = 0; i < count; i++)
+        dst[i] = (uint16_t)((src[i] * most + 32767) / 65535);
+}
+
+void gf_samples_to_depth(const void *src, void *dst, size_t count, int depth)
+{
+    to_depth(src, dst, count, (1u << depth) - 1);
+}
+
+GF_TARGET_CLONES static void widen(const uint8_t *src, uint16_t *dst, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        dst[i] = (uint16_t)(src[i] * 257);
+}
+
+void gf_samples_widen(const void *src, void *dst, size_t count)
+{
+    widen(src, dst, count);
+}
+
+void gf_samples_to_bits(const void *src, void *dst, size_t count, int bits)
+{
+    const uint8_t *const narrow = src;
+    const uint16_t *const wide = src;
+    uint8_t *const packed = dst;
+    memset(dst, 0, (count + 7) / 8);
+    for (size_t i = 0; i < count; i++) {
+        const unsigned bit = bits == 16 ? wide[i] >> 15 : narrow[i] >> 7;
+        packed[i / 8] |= (uint8_t)(bit << (7 - i % 8));
+    }
+}
+
 /* A 16-bit sample at any address. In a row of a PNG samples are at odd addresses, because one byte
  * precedes the row. */
 typedef uint16_t __attribute__((aligned(1))) loose_sample;

@@ -7,13 +7,21 @@
 /* Sets to zero the rows that a truncated file lacks. */
 void gf_rows_clear(unsigned char *data, size_t pitch, int rows, size_t row_bytes);
 
-/* For the next three functions src and dst may be the same. */
+/* For the next four functions src and dst may be the same. */
 /* Converts samples of 16 bits to 8: round(v * 255 / 65535). */
 void gf_samples_narrow(const void *src, void *dst, size_t count);
+/* Converts samples of 16 bits to `depth` bits, as numbers of 16 bits: round(v * M / 65535), where M
+ * is the largest number of that many bits. */
+void gf_samples_to_depth(const void *src, void *dst, size_t count, int depth);
 /* Converts samples of 16 bits from the machine's byte order to big endian, or back. */
 void gf_samples_big_endian(const void *src, void *dst, size_t count);
 /* Swaps the bytes of samples of 16 bits. */
 void gf_samples_swap(void *samples, size_t count);
+/* Converts samples of 8 bits to 16. src must not overlap dst. */
+void gf_samples_widen(const void *src, void *dst, size_t count);
+/* Packs samples of 8 or 16 bits into single bits, the first into the highest bit of a byte: 1 for
+ * the upper half of the scale. */
+void gf_samples_to_bits(const void *src, void *dst, size_t count, int bits);
 /* Drops the alpha of pixels that have 2 or 4 channels. */
 void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channels, int bits);
 

@@ -6,6 +6,7 @@
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
+#include "codec/common/samples.h"
 #include "codec/common/whole_sink.h"
 #include "codec/jp2/jp2_calls.h"
 #include "codec/jp2/jp2_markers.h"
@@ -50,7 +51,7 @@ static opj_image_t *make_image(struct gf_whole_sink *sink)
                                            .dy = 1,
                                            .w = (OPJ_UINT32)format.width,
                                            .h = (OPJ_UINT32)format.height,
-                                           .prec = (OPJ_UINT32)format.bits};
+                                           .prec = (OPJ_UINT32)sink->options.depth};
     opj_image_t *const image = gf_jp2.opj_image_create(
         (OPJ_UINT32)format.channels, planes,
         gf_colour_channels(format) == 3 ? OPJ_CLRSPC_SRGB : OPJ_CLRSPC_GRAY);
@@ -58,6 +59,9 @@ static opj_image_t *make_image(struct gf_whole_sink *sink)
         return NULL;
     image->x1 = (OPJ_UINT32)format.width;
     image->y1 = (OPJ_UINT32)format.height;
+    if (sink->options.depth > 8)
+        gf_samples_to_depth(sink->pixels, sink->pixels, count * (size_t)format.channels,
+                            sink->options.depth);
     for (int c = 0; c < format.channels; c++) {
         const unsigned char *const narrow = sink->pixels;
         const uint16_t *const wide = (const void *)sink->pixels;
@@ -188,7 +192,7 @@ static unsigned char *put_boxes(unsigned char *at, const struct gf_whole_sink *s
     at = put_be(put_head(at + HEAD, IMAGE, "ihdr"), (uint64_t)format.height, 4);
     at = put_be(at, (uint64_t)format.width, 4);
     at = put_be(at, (uint64_t)format.channels, 2);
-    at = put_be(at, (uint64_t)format.bits - 1, 1);
+    at = put_be(at, (uint64_t)sink->options.depth - 1, 1);
     at = put_be(put_be(at, COMPRESSION, 1), 0, 2);
     at = put_density(put_colours(at, sink), metadata);
     put_head(outer, (size_t)(at - outer), "jp2h");

@@ -32,7 +32,7 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     gf_jxl.JxlEncoderInitBasicInfo(&info);
     info.xsize = (uint32_t)format.width;
     info.ysize = (uint32_t)format.height;
-    info.bits_per_sample = (uint32_t)format.bits;
+    info.bits_per_sample = (uint32_t)sink->options.depth;
     info.num_color_channels = (uint32_t)gf_colour_channels(format);
     info.uses_original_profile = sink->options.lossless;
     info.orientation = (JxlOrientation)sink->metadata.orientation;
@@ -41,7 +41,7 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
             sink->metadata.colour.cicp[1] == JXL_TRANSFER_FUNCTION_PQ ? PQ_NITS : HLG_NITS;
     if (gf_has_alpha(format)) {
         info.num_extra_channels = 1;
-        info.alpha_bits = (uint32_t)format.bits;
+        info.alpha_bits = (uint32_t)sink->options.depth;
     }
     if (gf_jxl.JxlEncoderSetBasicInfo(encoder, &info) != JXL_ENC_SUCCESS)
         return false;

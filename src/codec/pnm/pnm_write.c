@@ -12,6 +12,7 @@ struct pnm_sink {
     struct gf_sink base;
     struct gf_output *output;
     struct gf_format format; /* the format of the rows that are written */
+    int depth;
     bool drop_alpha;
     unsigned char *converted; /* one row, converted for the file; NULL: rows need no conversion */
 };
@@ -26,6 +27,10 @@ static const void *convert(const struct pnm_sink *pnm, const unsigned char *row)
         gf_pixels_drop_alpha(from, pnm->converted, width, format.channels, format.bits);
         from = pnm->converted;
         samples -= width;
+    }
+    if (pnm->depth > 8 && pnm->depth < 16) {
+        gf_samples_to_depth(from, pnm->converted, samples, pnm->depth);
+        from = pnm->converted;
     }
     if (format.bits == 16)
         gf_samples_big_endian(from, pnm->converted, samples);
@@ -67,7 +72,7 @@ static enum gf_status write_header(const struct pnm_sink *pnm, enum gf_file_form
 {
     static const char *const tuple_types[] = {"GRAYSCALE", "GRAYSCALE_ALPHA", "RGB", "RGB_ALPHA"};
     const struct gf_format format = pnm->format;
-    const int maxval = format.bits == 16 ? 65535 : 255;
+    const int maxval = (1 << pnm->depth) - 1;
     char header[200];
     int length;
     if (file_format == GF_FILE_PAM)
@@ -92,6 +97,7 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     pnm->base = (struct gf_sink){.write = pnm_write, .finish = pnm_finish, .close = pnm_close};
     pnm->output = output;
     pnm->format = format;
+    pnm->depth = options->depth;
     pnm->drop_alpha = file_format == GF_FILE_PNM && gf_has_alpha(format);
     enum gf_status status = GF_OK;
     if (pnm->drop_alpha || format.bits == 16) {

@@ -33,40 +33,18 @@ static enum gf_status write_strip(struct tiff_sink *tiff, struct gf_error *error
     return GF_OK;
 }
 
-/* Packs gray of 8 or 16 bits to one bit, of which 1 is white: the half that a sample is in. */
-static void put_bits(const unsigned char *src, unsigned char *dst, int bits, int pixels)
-{
-    const uint16_t *const words = (const uint16_t *)(const void *)src;
-    memset(dst, 0, ((size_t)pixels + 7) / 8);
-    for (int i = 0; i < pixels; i++) {
-        const unsigned white = bits == 16 ? words[i] >> 15 : src[i] >> 7;
-        dst[i / 8] |= (unsigned char)(white << (7 - i % 8));
-    }
-}
-
-/* Converts a row to the samples of the file. */
-static void put_row(const struct tiff_sink *tiff, const unsigned char *src, unsigned char *dst)
-{
-    const size_t samples = (size_t)tiff->format.width * (size_t)tiff->format.channels;
-    uint16_t *const words = (uint16_t *)(void *)dst;
-    if (tiff->bits == 1)
-        put_bits(src, dst, tiff->format.bits, tiff->format.width);
-    else if (tiff->bits == tiff->format.bits)
-        memcpy(dst, src, tiff->row_bytes);
-    else if (tiff->bits == 8)
-        gf_samples_narrow(src, dst, samples);
-    else
-        for (size_t i = 0; i < samples; i++)
-            words[i] = (uint16_t)(src[i] * 257);
-}
-
 static enum gf_status tiff_write(struct gf_sink *sink, int rows, const unsigned char *src,
                                  size_t pitch, struct gf_error *error)
 {
     struct tiff_sink *const tiff = (struct tiff_sink *)sink;
     enum gf_status status = GF_OK;
     for (int y = 0; !status && y < rows; y++) {
-        put_row(tiff, src + (size_t)y * pitch, tiff->rows + (size_t)tiff->held++ * tiff->row_bytes);
+        const unsigned char *const from = src + (size_t)y * pitch;
+        unsigned char *const to = tiff->rows + (size_t)tiff->held++ * tiff->row_bytes;
+        if (tiff->bits == 1)
+            gf_samples_to_bits(from, to, (size_t)tiff->format.width, tiff->format.bits);
+        else
+            memcpy(to, from, tiff->row_bytes);
         if (tiff->held == tiff->strip_rows)
             status = write_strip(tiff, error);
     }
@@ -98,17 +76,10 @@ static bool is_jpeg(const struct gf_options *options)
     return options->tiff_compression == GF_TIFF_JPEG;
 }
 
-/* Returns the bits of a sample in the file. */
-static int bits_of(struct gf_format format, const struct gf_options *options)
-{
-    return options->depth ? options->depth : format.bits;
-}
-
 /* Returns the bytes of a row in the file. */
 static size_t row_bytes_of(struct gf_format format, const struct gf_options *options)
 {
-    return ((size_t)format.width * (size_t)format.channels * (size_t)bits_of(format, options) + 7) /
-           8;
+    return ((size_t)format.width * (size_t)format.channels * (size_t)options->depth + 7) / 8;
 }
 
 static int strip_rows_of(struct gf_format format, const struct gf_options *options)
@@ -197,13 +168,7 @@ static enum gf_status check(const struct gf_output *output, struct gf_format for
                             const struct gf_options *options, struct gf_error *error)
 {
     const char *const name = gf_output_name(output);
-    const int bits = bits_of(format, options);
-    if (bits == 1 && format.channels > 1)
-        return gf_fail(error, GF_ERROR_UNFIT,
-                       "%s: a TIFF of 1 bit is gray without alpha (grayscale, flatten)", name);
-    if (options->lossless && bits < format.bits)
-        return gf_fail(error, GF_ERROR_UNFIT, "%s: %d bits are not lossless for %d bits", name,
-                       bits, format.bits);
+    const int bits = options->depth;
     if (options->tiff_compression == GF_TIFF_G4 && bits != 1)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: G4 is for 1 bit (options.depth)", name);
     if (!is_jpeg(options))
@@ -230,7 +195,7 @@ enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format form
     tiff->base = (struct gf_sink){.write = tiff_write, .finish = tiff_finish, .close = tiff_close};
     tiff->format = format;
     tiff->inks = inks;
-    tiff->bits = bits_of(format, options);
+    tiff->bits = options->depth;
     tiff->row_bytes = row_bytes_of(format, options);
     tiff->strip_rows = strip_rows_of(format, options);
     tiff->rows = malloc(tiff->row_bytes * (size_t)tiff->strip_rows);

@@ -92,11 +92,13 @@ const struct gf_filter gf_thumbnail_filter = {
     .summary = "a small picture for the web",
     .definition = "resize=w:h:fit=inside:only=shrink:load=reduced by the lanczos3 kernel, then "
                   "unsharp if sharpen is above 0. The colours become sRGB. The EXIF orientation is "
-                  "applied before, as for every chain.",
+                  "applied before, as for every chain. A file gets samples of 8 bits; --depth=16 "
+                  "keeps those of 16.",
     .example = "thumbnail=120",
     GF_PARAMS(struct thumbnail, thumbnail_params),
     .kind = GF_STENCIL,
     .takes_no_region = true,
+    .for_screens = true,
     .check = check,
     .expand = expand,
     .reduction = reduction,

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "codec/common/metadata.h"
 #include "codec/common/opening.h"
+#include "codec/common/samples.h"
 #include "codec/common/source.h"
 #include "codec/io/output.h"
 #include "codec/png/png_chunk.h"
@@ -18,10 +20,33 @@ struct png_sink {
     struct gf_sink base;
     struct gf_output *output;
     struct gf_format format;
+    unsigned char *packed; /* a row of single bits; NULL: samples have 8 or 16 bits */
     struct gf_options options;
     struct gf_png_stripes *stripes; /* NULL before the first row, because a GPU may encode the
                                      * picture */
 };
+
+/* Returns the format of the stripes' rows, which are bytes if samples are single bits. */
+static struct gf_format stripes_format(struct gf_format format, int depth)
+{
+    if (depth != 1)
+        return format;
+    return (struct gf_format){
+        .width = (format.width + 7) / 8, .height = format.height, .channels = 1, .bits = 8};
+}
+
+/* Writes rows of single bits, which are not filtered. */
+static enum gf_status write_bits(struct png_sink *sink, int rows, const unsigned char *src,
+                                 size_t pitch, struct gf_error *error)
+{
+    const size_t width = (size_t)sink->format.width;
+    enum gf_status status = GF_OK;
+    for (int y = 0; !status && y < rows; y++) {
+        gf_samples_to_bits(src + (size_t)y * pitch, sink->packed, width, sink->format.bits);
+        status = gf_png_stripes_write(sink->stripes, 1, sink->packed, (width + 7) / 8, error);
+    }
+    return status;
+}
 
 static enum gf_status png_write(struct gf_sink *base, int rows, const unsigned char *src,
                                 size_t pitch, struct gf_error *error)
@@ -29,8 +54,11 @@ static enum gf_status png_write(struct gf_sink *base, int rows, const unsigned c
     struct png_sink *const sink = (struct png_sink *)base;
     enum gf_status status = GF_OK;
     if (!sink->stripes)
-        status = gf_png_stripes_open(sink->output, sink->format, false, &sink->options,
-                                     &sink->stripes, error);
+        status =
+            gf_png_stripes_open(sink->output, stripes_format(sink->format, sink->options.depth),
+                                sink->packed, &sink->options, &sink->stripes, error);
+    if (!status && sink->packed)
+        return write_bits(sink, rows, src, pitch, error);
     return status ? status : gf_png_stripes_write(sink->stripes, rows, src, pitch, error);
 }
 
@@ -54,6 +82,7 @@ static void png_close(struct gf_sink *base)
 {
     struct png_sink *const sink = (struct png_sink *)base;
     gf_png_stripes_close(sink->stripes);
+    free(sink->packed);
     free(sink);
 }
 
@@ -72,23 +101,28 @@ enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format forma
                                 const struct gf_options *options, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    if (gf_png_wants_palette(output, format, metadata, options))
+    if (options->depth != 1 && gf_png_wants_palette(output, format, metadata, options))
         return gf_png_palette_sink_open(output, format, metadata, options, sink, error);
+    const struct gf_format packed = stripes_format(format, options->depth);
     struct png_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    opened->base = (struct gf_sink){
-        .write = png_write, .finish = png_finish, .close = png_close, .splice = png_splice};
+    opened->base = (struct gf_sink){.write = png_write,
+                                    .finish = png_finish,
+                                    .close = png_close,
+                                    .splice = options->depth == 1 ? NULL : png_splice};
     opened->output = output;
     opened->format = format;
     opened->options = *options;
     enum gf_status status =
-        gf_png_write_header(output, format, format.bits, gf_png_colour_type(format), error);
+        gf_png_write_header(output, format, options->depth, gf_png_colour_type(format), error);
+    if (options->depth == 1 && !(opened->packed = malloc(gf_row_bytes(packed))) && !status)
+        status = gf_fail_memory(error);
     if (!status)
         status = gf_png_write_metadata(output, metadata, error);
     if (!status && options->png_level == GF_PNG_FAST_LEVEL)
         status =
-            gf_png_mark_write(output, gf_png_mark_rows(gf_row_bytes(format), format.height), error);
+            gf_png_mark_write(output, gf_png_mark_rows(gf_row_bytes(packed), format.height), error);
     if (status) {
         png_close(&opened->base);
         return status;

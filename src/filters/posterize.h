@@ -1,0 +1,15 @@
+/* The parameters of posterize, which the planner puts last where samples lose bits with a dither.
+ */
+#ifndef GF_FILTERS_POSTERIZE_H
+#define GF_FILTERS_POSTERIZE_H
+
+#include "stage/filter.h"
+
+enum gf_dither { GF_DITHER_NONE, GF_DITHER_BAYER2, GF_DITHER_BAYER4, GF_DITHER_BAYER8 };
+
+struct gf_posterize {
+    int levels, dither; /* dither: enum gf_dither */
+};
+extern const struct gf_filter gf_posterize_filter;
+
+#endif
