@@ -71,6 +71,16 @@ enum gf_subsampling {
     GF_SUBSAMPLING_AUTO /* 444 if quality is over 90, otherwise 420 */
 };
 
+/* What becomes of the gain map of a JPEG (Ultra HDR, ISO 21496-1). A map that cannot be read is
+ * left out with a warning. */
+enum gf_gain_map {
+    GF_GAIN_MAP_DROP, /* the picture is read without it */
+    GF_GAIN_MAP_KEEP, /* a JPEG gets it, moved and resized as the picture was; a warning tells of
+                       * filters that change colours, and of those that it cannot follow, without
+                       * which it is left out */
+    GF_GAIN_MAP_APPLY /* the picture is the HDR one: 16 bits, PQ, BT.2020, white of 203 cd/m2 */
+};
+
 /* The items of metadata that options.stripped and options.kept choose. */
 enum gf_metadata_item {
     GF_METADATA_GPS,  /* the place, in EXIF and XMP */
@@ -84,7 +94,7 @@ enum gf_metadata_item {
     GF_METADATA_THUMBNAILS,
     GF_METADATA_COPYRIGHT,
     GF_METADATA_ORIENTATION,
-    GF_METADATA_GAINMAP, /* no output has one; the item silences the warning */
+    GF_METADATA_GAINMAP, /* see enum gf_gain_map */
     GF_METADATA_ITEMS
 };
 
@@ -202,6 +212,8 @@ struct gf_options {
     int depth;
     bool dither; /* where samples lose bits, an ordered dither shares pixels out between levels */
     bool reserved_3[3];
+    enum gf_gain_map gain_map;
+    bool reserved_4[4];
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

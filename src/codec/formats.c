@@ -6,6 +6,7 @@
 
 #include "codec/common/checks.h"
 #include "codec/jpeg/jpeg.h"
+#include "codec/jpeg/jpeg_gain.h"
 
 /* ---- recognising formats, where the format's own code has no function for that ---- */
 
@@ -22,20 +23,6 @@ static bool is_bmp(const unsigned char *bytes, size_t size)
         return size > 2 && !memcmp(bytes, "BM", 2);
     return !memcmp(bytes, "BM", 2) && !bytes[15] && !bytes[16] && !bytes[17] &&
            memchr("\14\20\50\64\70\100\154\174", bytes[14], 8);
-}
-
-static enum gf_status open_jpeg(struct gf_input *input, const struct gf_options *options,
-                                struct gf_source **source, struct gf_error *error)
-{
-    return gf_jpeg_source_open(input, options, 0, source, error);
-}
-
-static enum gf_status create_jpeg(struct gf_output *output, struct gf_format format,
-                                  const struct gf_metadata *metadata,
-                                  const struct gf_options *options, struct gf_sink **sink,
-                                  struct gf_error *error)
-{
-    return gf_jpeg_sink_open(output, format, metadata, options, 0, sink, error);
 }
 
 /* Searches the list of brands, because the first brand "mif1" does not say how the picture is
@@ -67,7 +54,8 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 #define KEEPS_BLOCKS (GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_ORIENTATION)
 #define OWN_png \
     .open = gf_png_source_open, .create = gf_png_sink_open, .sink_memory = gf_png_sink_memory
-#define OWN_jpeg .open = open_jpeg, .create = create_jpeg, .sink_memory = gf_jpeg_sink_memory
+#define OWN_jpeg \
+    .open = gf_jpeg_gain_open, .create = gf_jpeg_gain_create, .sink_memory = gf_jpeg_sink_memory
 #define OWN_pnm .open = gf_pnm_source_open, .create = gf_pnm_sink_open
 #define OWN_pam .open = gf_pnm_source_open, .create = gf_pam_sink_open
 #define READS(name) .library = &gf_##name##_library, .open = gf_##name##_source_open

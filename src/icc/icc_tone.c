@@ -16,7 +16,7 @@ static double light_of_pq(double sample)
     return gf_pow_double(fmax(p - c1, 0) / (c2 - c3 * p), 1 / m1);
 }
 
-static double pq_of_light(double light)
+double gf_tone_pq(double light)
 {
     const double p = gf_pow_double(light, m1);
     return gf_pow_double((c1 + c2 * p) / (1 + c3 * p), m2);
@@ -49,8 +49,8 @@ double gf_tone_luminance(int transfer, double sample)
  * becomes `white`. All numbers are PQ samples, relative to that of the peak. */
 static double bt2390(double luminance, double white, double peak)
 {
-    const double most = pq_of_light(peak / pq_most), goal = pq_of_light(white / pq_most) / most;
-    const double knee = 1.5 * goal - 0.5, v = fmin(pq_of_light(luminance / pq_most) / most, 1);
+    const double most = gf_tone_pq(peak / pq_most), goal = gf_tone_pq(white / pq_most) / most;
+    const double knee = 1.5 * goal - 0.5, v = fmin(gf_tone_pq(luminance / pq_most) / most, 1);
     if (v <= knee || knee >= 1)
         return luminance;
     const double t = (v - knee) / (1 - knee), t2 = t * t, t3 = t2 * t;

@@ -2,6 +2,7 @@
 #include "pipeline/pipeline_state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/time_limit.h"
@@ -18,7 +19,8 @@ struct part {
     struct gf_source *source;
     const struct gf_image *in;
     struct gf_plan_request request;
-    bool recoloured; /* a filter has given the picture the profile of the request */
+    bool recoloured;       /* a filter has given the picture the profile of the request */
+    struct gf_place place; /* of the part's input in the file's picture */
 };
 
 static struct gf_format format_before(const struct part *part)
@@ -49,6 +51,8 @@ static enum gf_status attempt_part(struct gf_pipeline *pipeline, const struct gf
         own.image_bytes += image->pitch * (size_t)image->format.height;
         status = gf_pipeline_schedule(pipeline, &plan, part->source, NULL, &own, error);
     }
+    if (!status && part->place.width)
+        status = gf_place_follow(&part->place, &plan, error);
     part->request.icc = plan.icc;
     part->recoloured |= plan.recoloured;
     gf_plan_free(&plan);
@@ -71,9 +75,9 @@ static enum gf_status check_or_allocate(struct gf_image *image, struct gf_format
 
 enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, struct gf_format format,
-                                     const struct gf_icc *icc, bool filtered,
-                                     const struct gf_metadata *metadata, struct gf_sink **sink,
-                                     struct gf_error *error)
+                                     const struct gf_place *place, const struct gf_icc *icc,
+                                     bool filtered, const struct gf_metadata *metadata,
+                                     struct gf_sink **sink, struct gf_error *error)
 {
     struct gf_metadata changed = *metadata; /* its blobs belong to the source or to the plan */
     if (icc) {
@@ -92,7 +96,13 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
     if (filtered)
         changed.palette = (struct gf_blob){0};
     const struct gf_options options = gf_pipeline_sink_options(pipeline, task);
-    return gf_sink_open(task->output, task->file_format, format, &changed, &options, sink, error);
+    enum gf_status status = gf_pipeline_move_gain_map(
+        pipeline, task, place, format, &metadata->gain_map, &changed.gain_map, error);
+    if (!status)
+        status =
+            gf_sink_open(task->output, task->file_format, format, &changed, &options, sink, error);
+    free(changed.gain_map.data);
+    return status;
 }
 
 /* Warns of PQ and HLG if the result is an image in memory, since such an image says nothing about
@@ -115,7 +125,7 @@ static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
 }
 
 static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                        const struct part *part, const struct gf_metadata *metadata,
+                                        struct part *part, const struct gf_metadata *metadata,
                                         struct gf_error *error)
 {
     struct gf_sink *sink = NULL;
@@ -135,8 +145,10 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
     const bool remotely = pipeline->remote != NULL;
     if (!status && remotely)
         status = gf_pipeline_attempt_remotely(pipeline, task, &plan, error);
+    if (!status && !remotely && part->place.width)
+        status = gf_place_follow(&part->place, &plan, error);
     if (!status && !remotely && task->output)
-        status = gf_pipeline_open_sink(pipeline, task, plan.out,
+        status = gf_pipeline_open_sink(pipeline, task, plan.out, &part->place,
                                        part->recoloured || plan.recoloured ? &plan.icc : NULL,
                                        plan.stage_count || part->in, metadata, &sink, error);
     gf_plan_take_constants(&plan, &pipeline->last_plan);
@@ -170,8 +182,11 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
     enum gf_status status = GF_OK;
     int begin = 0, end, parts = 0;
     gf_pipeline_note_facts(pipeline, task, source);
-    if (source)
+    if (source) {
         part.request = gf_pipeline_request(pipeline, source);
+        if (source->metadata.gain_map.size)
+            gf_place_begin(&part.place, source->format, source->reduction);
+    }
     if (source && source->metadata.icc.size && !part.request.icc.size && gf_chain_converts(chain))
         gf_warn(&pipeline->options, "%s: its ICC profile is of no use: its colours count as sRGB",
                 gf_input_name(task->input));
@@ -191,7 +206,8 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
                                          .icc = part.request.icc,
                                          .to_srgb = part.request.to_srgb,
                                          .bits = part.request.bits},
-                             .recoloured = part.recoloured};
+                             .recoloured = part.recoloured,
+                             .place = part.place};
         gf_pipeline_find(pipeline, &chain->item[end], &view, &part.request.found);
         task->image_bytes = image->pitch * (size_t)image->format.height;
         begin = end;

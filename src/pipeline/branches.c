@@ -79,8 +79,10 @@ enum gf_status gf_branch_plan(struct gf_several *several, struct gf_branch *bran
         task.destination = NULL;
     const struct gf_chain part = gf_chain_part(chain, begin, branch->end);
     struct gf_plan plan = {0};
-    const enum gf_status status =
+    enum gf_status status =
         gf_pipeline_plan_part(pipeline, &task, &part, in, &branch->request, &plan, error);
+    if (!status && branch->place.width)
+        status = gf_place_follow(&branch->place, &plan, error);
     if (last)
         *branch->task = task; /* the branch's task ends with the output */
     if (branch->planned)
@@ -211,7 +213,7 @@ static enum gf_status write_branch(struct gf_several *several, struct gf_branch 
     status = gf_pipeline_check_memory(pipeline, task, NULL, &part, error);
     if (!status)
         status = gf_pipeline_open_sink(
-            pipeline, task, part.out,
+            pipeline, task, part.out, &branch->place,
             branch->recoloured || branch->plan.recoloured ? &branch->plan.icc : NULL,
             branch->filtered || branch->plan.stage_count, &several->source->metadata, &sink, error);
     if (!status)

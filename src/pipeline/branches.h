@@ -17,6 +17,7 @@ struct gf_branch {
     int end;  /* where that part ends in the chain */
     int done; /* the number of the plan's stages that are done */
     bool filtered, recoloured;
+    struct gf_place place; /* of the result of the plan, in the file's picture */
 };
 
 /* A picture that several outputs share. */

@@ -18,7 +18,7 @@ static const struct gf_options defaults = {
 
 /* A caller's struct may lack later members. The struct must not end in padding, since later members
  * would lie in it. */
-_Static_assert(offsetof(struct gf_options, reserved_3) + sizeof defaults.reserved_3 ==
+_Static_assert(offsetof(struct gf_options, reserved_4) + sizeof defaults.reserved_4 ==
                    sizeof(struct gf_options),
                "struct gf_options ends with padding");
 
@@ -56,6 +56,7 @@ static const struct member {
     MEMBER(sandbox, 0, GF_SANDBOX_ALL),
     MEMBER(png_level, 0, GF_PNG_LEVEL_MAX),
     MEMBER(depth, GF_DEPTH_AUTO, GF_DEPTH_MAX),
+    MEMBER(gain_map, 0, GF_GAIN_MAP_APPLY),
     MEMBER(png_colours, 0, GF_PNG_COLOURS_MAX),
 #undef MEMBER
 };

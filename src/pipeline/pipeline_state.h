@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "chain/chain.h"
+#include "chain/place.h"
 #include "chain/plan.h"
 #include "codec/codec.h"
 #include "codec/common/source.h"
@@ -149,14 +150,21 @@ enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
                                         struct gf_picture_task *task,
                                         const struct gf_source *source, const struct gf_plan *plan,
                                         struct gf_error *error) GF_CHECKED;
-/* Opens the sink of a result. `icc` is the profile that a filter has given the picture; if it is
- * NULL, the picture has its own profile. `filtered` tells that the pixels differ from the file's
- * pixels. */
+/* Sets *moved to the gain map of a result with that place in the input's picture, if the output
+ * keeps it; the caller frees it. Warns of filters that it cannot follow, or that change colours. */
+enum gf_status gf_pipeline_move_gain_map(const struct gf_pipeline *pipeline,
+                                         const struct gf_picture_task *task,
+                                         const struct gf_place *place, struct gf_format result,
+                                         const struct gf_blob *map, struct gf_blob *moved,
+                                         struct gf_error *error) GF_CHECKED;
+/* Opens the sink of a result, which has that place in the input's picture. `icc` is the profile
+ * that a filter has given the picture; if it is NULL, the picture has its own profile. `filtered`
+ * tells that the pixels differ from the file's pixels. */
 enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, struct gf_format format,
-                                     const struct gf_icc *icc, bool filtered,
-                                     const struct gf_metadata *metadata, struct gf_sink **sink,
-                                     struct gf_error *error) GF_CHECKED;
+                                     const struct gf_place *place, const struct gf_icc *icc,
+                                     bool filtered, const struct gf_metadata *metadata,
+                                     struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
 /* Returns the most bytes of whole pictures that are in host memory at one time: the picture that a
  * segment reads and the picture that it writes. */
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan);

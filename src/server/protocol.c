@@ -105,7 +105,8 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
 #define ENUMS(X) \
     X(tiff_compression, enum gf_tiff_compression) \
     X(codec, enum gf_codec) \
-    X(format, enum gf_file_format) X(subsampling, enum gf_subsampling) X(sandbox, enum gf_sandbox)
+    X(format, enum gf_file_format) \
+    X(subsampling, enum gf_subsampling) X(sandbox, enum gf_sandbox) X(gain_map, enum gf_gain_map)
 #define FLAGS(X) \
     X(no_fuse) \
     X(autorotate) \
@@ -116,7 +117,7 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
 
 /* A new member of the options must be added to one of these lists, unless the client (no_clobber,
  * sync), gf_server_may_run() or the server (device ...) decides it. */
-_Static_assert(sizeof(struct gf_options) == 232 || sizeof(void *) != 8,
+_Static_assert(sizeof(struct gf_options) == 240 || sizeof(void *) != 8,
                "struct gf_options has changed: does its new member go with a request?");
 
 static bool put_text(char *to, size_t size, const char *text)

@@ -77,7 +77,7 @@ struct gf_server_welcome {
 struct gf_server_request {
     struct gf_server_head head;
     int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level, png_colours,
-        tiff_compression, sandbox, depth;
+        tiff_compression, sandbox, depth, gain_map;
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, optimize,
         png_palette, spans, lossless, range_percentile, dither, warn;
     uint64_t memory_bytes, max_pixels, max_output_bytes, formats, max_bytes, stripped, kept;

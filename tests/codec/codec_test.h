@@ -170,6 +170,7 @@ static enum gf_status decode_input(struct gf_input *input, const struct gf_optio
     picture->metadata.iptc = copy_blob(source->metadata.iptc);
     picture->metadata.palette = copy_blob(source->metadata.palette);
     picture->metadata.y4m = copy_blob(source->metadata.y4m);
+    picture->metadata.gain_map = copy_blob(source->metadata.gain_map);
     picture->metadata.texts = (struct gf_texts){0};
     assert_true(gf_texts_copy(&picture->metadata.texts, &source->metadata.texts));
     status = read_rows_of(source, picture->data);

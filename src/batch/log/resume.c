@@ -70,6 +70,8 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
                             options->depth + 100 * options->dither};
     if (range[0] != 0 || range[1] != 0 || range[2] != 0 || range[3] != 0)
         hash = gf_hash(hash, range, sizeof range);
+    if (options->gain_map)
+        hash = gf_hash(hash, &options->gain_map, sizeof options->gain_map);
     if (items[0] || items[1])
         hash = gf_hash(hash, items, sizeof items);
     if (*inks)

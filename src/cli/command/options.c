@@ -38,6 +38,9 @@ static const struct gf_choice tiff_compressions[] = {
     {"deflate", GF_TIFF_DEFLATE}, {"lzw", GF_TIFF_LZW}, {"none", GF_TIFF_NONE}, {"jpeg", GF_TIFF_JPEG}, {"zstd", GF_TIFF_ZSTD}, {"g4", GF_TIFF_G4}, {0},
 };
 static const struct gf_choice depths[] = {{"auto", GF_DEPTH_AUTO}, {"1", 1}, {"8", 8}, {"10", 10}, {"12", 12}, {"16", 16}, {0}};
+static const struct gf_choice gain_maps[] = {
+    {"drop", GF_GAIN_MAP_DROP}, {"keep", GF_GAIN_MAP_KEEP}, {"apply", GF_GAIN_MAP_APPLY}, {0},
+};
 static const struct gf_choice devices[] = {
     {"auto", GF_DEVICE_AUTO}, {"cpu", GF_DEVICE_CPU}, {"cuda", GF_DEVICE_CUDA}, {0},
 };
@@ -154,7 +157,9 @@ static const struct gf_option options[] = {
      .help = "leave out all other metadata"},
     {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
      .offset = AT(options.autorotate),
-     .help = "ignore the orientation; HEIC is always upright"},
+     .help = "keep the pixels as the file stores them"},
+    {.name = "gain-map", .type = GF_OPTION_CHOICE, .choices = gain_maps, .offset = AT(options.gain_map),
+     .help = "a JPEG's gain map; apply: HDR"},
     {.name = "range", .argument = "RANGE", .type = GF_OPTION_RANGE, .offset = AT(options.range_low),
      .help = "MIN:MAX, percentile or unit: what becomes black and white of floating-point TIFFs"},
     {.name = "raw", .argument = "WxH:FORMAT:RATE", .type = GF_OPTION_WORDS, .offset = AT(raw),
@@ -194,7 +199,7 @@ static const struct gf_option options[] = {
     {.name = "resume", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(resume),
      .help = "skip what this log lists as done; append to it"},
     {.name = "skip-existing", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(skip_existing),
-     .help = "leave outputs that exist; not with {n}, which numbers the inputs of one run"},
+     .help = "leave outputs that exist; not with {n}"},
     {.name = "update", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(update),
      .help = "leave outputs that are not older than their input; not with {n}"},
     {.name = "no-clobber", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.no_clobber),

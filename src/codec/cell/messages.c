@@ -86,8 +86,8 @@ static bool open_is_good(const struct gf_cell_open *open)
            open->threads <= GF_THREADS_MAX && open->inks_bytes <= GF_CELL_HALF &&
            (open->serial | open->autorotate | open->allow_truncated | open->headers_only |
             open->range_percentile) <= 1 &&
-           open->range_low <= open->range_high && ends(open->name, sizeof open->name) &&
-           ends(open->inks, sizeof open->inks);
+           open->gain_map <= GF_GAIN_MAP_APPLY && open->range_low <= open->range_high &&
+           ends(open->name, sizeof open->name) && ends(open->inks, sizeof open->inks);
 }
 
 static bool done_is_good(const struct gf_cell_done *done)
@@ -154,8 +154,9 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
 {
     const struct gf_metadata *const metadata = &source->metadata;
     const struct gf_colour_tags *const tags = &metadata->colour;
-    const struct gf_blob *const blob[GF_CELL_BLOBS] = {
-        &metadata->icc, &metadata->exif, &metadata->xmp, &metadata->palette, &metadata->iptc};
+    const struct gf_blob *const blob[GF_CELL_BLOBS] = {&metadata->icc,  &metadata->exif,
+                                                       &metadata->xmp,  &metadata->palette,
+                                                       &metadata->iptc, &metadata->gain_map};
     size_t at = 0;
     header->width = source->format.width;
     header->height = source->format.height;
@@ -239,6 +240,7 @@ static bool read_blobs(const struct gf_cell_header *header, const unsigned char 
     metadata->icc = copy[0];
     metadata->xmp = copy[2];
     metadata->palette = copy[3];
+    metadata->gain_map = copy[5];
     if (metadata->palette.size % 4 || metadata->palette.size > (size_t)4 * 256) {
         free(metadata->palette.data);
         metadata->palette = (struct gf_blob){0};

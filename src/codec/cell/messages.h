@@ -65,12 +65,12 @@ struct gf_cell_open {
     uint64_t memory_bytes, max_pixels, inks_bytes;
     int64_t offset, size; /* of the input in its file */
     int32_t page, threads;
-    uint32_t serial, autorotate, allow_truncated, headers_only, range_percentile;
+    uint32_t serial, autorotate, allow_truncated, headers_only, range_percentile, gain_map;
     double range_low, range_high;
     char name[GF_CELL_NAME_SIZE], inks[GF_CELL_NAME_SIZE];
 };
 
-enum { GF_CELL_BLOBS = 5 }; /* ICC, EXIF, XMP, palette, IPTC */
+enum { GF_CELL_BLOBS = 6 }; /* ICC, EXIF, XMP, palette, IPTC, gain map */
 struct gf_cell_header {
     struct gf_cell_head head;
     uint32_t status;

@@ -119,6 +119,7 @@ static void open_picture(struct serving *serving, const struct gf_cell_open *req
                                            .autorotate = request->autorotate,
                                            .allow_truncated = request->allow_truncated,
                                            .range_percentile = request->range_percentile,
+                                           .gain_map = (enum gf_gain_map)request->gain_map,
                                            .range_low = request->range_low,
                                            .range_high = request->range_high,
                                            .warn = warn};

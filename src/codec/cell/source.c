@@ -211,6 +211,7 @@ static enum gf_status write_request(const struct cell_source *source,
     request->autorotate = options->autorotate;
     request->allow_truncated = options->allow_truncated;
     request->range_percentile = options->range_percentile;
+    request->gain_map = options->gain_map;
     request->range_low = options->range_low;
     request->range_high = options->range_high;
     request->headers_only = gf_input_headers_only(source->input);

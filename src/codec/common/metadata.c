@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/common/exif.h"
+#include "codec/common/gain_map.h"
 #include "codec/common/keep.h"
 #include "codec/common/mpf.h"
 #include "codec/common/xmp.h"
@@ -18,6 +19,7 @@ void gf_metadata_free(struct gf_metadata *metadata)
     free(metadata->iptc.data);
     free(metadata->palette.data);
     free(metadata->y4m.data);
+    free(metadata->gain_map.data);
     gf_texts_free(&metadata->texts);
     *metadata = (struct gf_metadata){.orientation = 1};
 }
@@ -39,6 +41,7 @@ unsigned gf_metadata_kinds(const struct gf_metadata *metadata)
     kinds |= metadata->iptc.size ? GF_KIND_IPTC : 0;
     for (int i = 0; i < metadata->texts.count; i++)
         kinds |= gf_text_is_comment(&metadata->texts.item[i]) ? GF_KIND_COMMENTS : GF_KIND_TEXTS;
+    kinds |= metadata->gain_map.size ? GF_KIND_GAIN_MAP : 0;
     kinds |= has_density(metadata) ? GF_KIND_DENSITY : 0;
     kinds |= metadata->orientation > 1 ? GF_KIND_ORIENTATION : 0;
     if (kinds & GF_KIND_PICTURES && gf_xmp_names_gain_map(&metadata->xmp))
@@ -120,11 +123,10 @@ bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t
 
 void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size)
 {
-    static const char gain_map[] = "urn:iso:std:iso:ts:21496:-1";
     struct gf_mpf mpf;
     if (gf_mpf_read(data, size, -1, &mpf) && mpf.pictures)
         metadata->unread |= GF_KIND_PICTURES;
-    if (size >= sizeof gain_map && !memcmp(data, gain_map, sizeof gain_map))
+    if (size >= sizeof GF_APP2_GAIN_MAP && !memcmp(data, GF_APP2_GAIN_MAP, sizeof GF_APP2_GAIN_MAP))
         metadata->unread |= GF_KIND_GAIN_MAP;
 }
 
@@ -295,6 +297,8 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
     if (!gf_blob_set(&kept->exif, metadata->exif.data, metadata->exif.size) ||
         !gf_blob_set(&kept->xmp, metadata->xmp.data, metadata->xmp.size) ||
         !gf_blob_set(&kept->iptc, metadata->iptc.data, metadata->iptc.size) ||
+        (gf_keeps(options, GF_METADATA_GAINMAP) &&
+         !gf_blob_set(&kept->gain_map, metadata->gain_map.data, metadata->gain_map.size)) ||
         !gf_texts_copy(&kept->texts, &metadata->texts) || !gf_metadata_strip(kept, options) ||
         !gf_exif_set_orientation(&kept->exif, kept->orientation) ||
         !set_xmp_geometry(&kept->xmp, format, kept->orientation) ||

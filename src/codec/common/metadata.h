@@ -43,7 +43,8 @@ struct gf_metadata {
     /* The header of a Y4M, a line break, and the line before the frame, which ends with a zero. An
      * output that is a Y4M keeps the parameters. */
     struct gf_blob y4m;
-    struct gf_blob iptc; /* IPTC records within a Photoshop resource ("8BIM" 0x0404) */
+    struct gf_blob gain_map; /* the JPEG of the gain map, if the options keep it */
+    struct gf_blob iptc;     /* IPTC records within a Photoshop resource ("8BIM" 0x0404) */
     struct gf_texts texts;
     struct gf_colour_tags colour;
     unsigned char made[GF_ICC_MADE_MOST]; /* memory for the profile that gf_metadata_icc() makes */

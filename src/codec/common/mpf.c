@@ -37,6 +37,10 @@ static void read_entry(const struct gf_blob *index, size_t at, int number, int p
     mpf->kinds[kind]++;
     if (!number) /* the JPEG itself */
         return;
+    if (offset && kind != GF_PICTURE_PREVIEW && mpf->pictures < GF_MPF_LISTED) {
+        mpf->picture[mpf->pictures].begin = begin;
+        mpf->picture[mpf->pictures].bytes = bytes;
+    }
     mpf->pictures += kind != GF_PICTURE_PREVIEW;
     if (offset && begin + bytes > mpf->end)
         mpf->end = begin + bytes;

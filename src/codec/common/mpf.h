@@ -12,9 +12,13 @@
 #include "codec/io/kinds.h"
 #include "gpufilter/options.h"
 
+enum { GF_MPF_LISTED = 8 };
 struct gf_mpf {
     int pictures; /* number of pictures, without the JPEG itself and its previews */
-    int64_t end;  /* the end of the last picture; 0: unknown */
+    struct {
+        int64_t begin, bytes;         /* begin is 0 if the index does not say it */
+    } picture[GF_MPF_LISTED];         /* the first of them */
+    int64_t end;                      /* the end of the last picture; 0: unknown */
     uint16_t kinds[GF_PICTURE_KINDS]; /* how many pictures of each kind the index lists */
     int64_t chosen, chosen_bytes;     /* where the chosen picture begins, and its size; 0: none */
 };

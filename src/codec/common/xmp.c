@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HDRGM "http://ns.adobe.com/hdr-gain-map/1.0/"
+#include "base/value.h"
+
 #define CONTAINER "http://ns.google.com/photos/1.0/container/"
 #define CAMERA "http://ns.google.com/photos/1.0/camera/"
 
 const struct gf_xmp_name gf_xmp_of_lost_things[] = {
-    {HDRGM, "*"},
+    {GF_XMP_GAIN_MAP, "*"},
     {CONTAINER, "*"},
     {CONTAINER "item/", "*"},
     {CAMERA, "MotionPhoto*"},
@@ -291,7 +292,65 @@ bool gf_xmp_remove(struct gf_blob *xmp, const struct gf_xmp_name *names)
 
 bool gf_xmp_names_gain_map(const struct gf_blob *xmp)
 {
-    return xmp->size && behind((struct text){xmp->data, xmp->data + xmp->size}, HDRGM);
+    return xmp->size && behind((struct text){xmp->data, xmp->data + xmp->size}, GF_XMP_GAIN_MAP);
+}
+
+/* Adds the number if the text is one. */
+static void add_number(struct text text, double *number, int most, int *count)
+{
+    char copy[64];
+    while (length_of(text) && memchr(" \t\r\n", *text.at, 4))
+        text.at++;
+    while (length_of(text) && memchr(" \t\r\n", text.end[-1], 4))
+        text.end--;
+    if (*count >= most || !length_of(text) || length_of(text) >= sizeof copy)
+        return;
+    snprintf(copy, sizeof copy, "%.*s", (int)length_of(text), (const char *)text.at);
+    if (is(text, "True") || is(text, "False"))
+        number[(*count)++] = *copy == 'T';
+    else
+        *count += gf_value_whole_number(copy, &number[*count]);
+}
+
+/* Adds the numbers that stand between the tags of an element. */
+static void add_numbers_within(struct text element, double *number, int most, int *count)
+{
+    const unsigned char *next = behind_markup(element);
+    while (next && next < element.end) {
+        element.at = next;
+        const unsigned char *const tag = memchr(next, '<', length_of(element));
+        if (!tag)
+            return;
+        add_number((struct text){next, tag}, number, most, count);
+        element.at = tag;
+        next = behind_markup(element);
+    }
+}
+
+int gf_xmp_numbers(const struct gf_blob *xmp, const char *space, const char *name, double *number,
+                   int most)
+{
+    const struct gf_xmp_name names[] = {{space, name}, {NULL, NULL}};
+    struct prefixes prefixes = {.names = names};
+    struct text rest = {xmp->data, xmp->data + xmp->size};
+    int count = 0;
+    while (xmp->size && !count && (rest.at = memchr(rest.at, '<', length_of(rest)))) {
+        const struct text markup = {rest.at, behind_markup(rest)};
+        struct text word = {rest.at + 1, markup.end};
+        if (!markup.end || (is_start_tag(markup) && !note_prefixes(&prefixes, markup)))
+            return 0;
+        struct text attributes =
+            is_start_tag(markup) ? attributes_of(markup) : (struct text){markup.end, markup.end};
+        struct attribute attribute;
+        while (take_attribute(&attributes, &attribute)) {
+            if (is_named(&prefixes, attribute.name))
+                add_number(attribute.value, number, most, &count);
+        }
+        if (is_start_tag(markup) && is_named(&prefixes, take_word(&word)))
+            add_numbers_within((struct text){rest.at, behind_element(rest)}, number, most, &count);
+        rest.at = markup.end;
+    }
+    return count;
 }
 
 int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp)

@@ -27,6 +27,12 @@ extern const struct gf_xmp_name gf_xmp_places[], gf_xmp_rights[];
 
 /* Whether the packet states that the file has a gain map. */
 bool gf_xmp_names_gain_map(const struct gf_blob *xmp);
+#define GF_XMP_GAIN_MAP "http://ns.adobe.com/hdr-gain-map/1.0/"
+/* Reads the numbers of a property: an attribute's one, or those of the items in an element; "True"
+ * counts as 1 and "False" as 0. Returns how many there are, `most` at most; 0 also for a packet
+ * that is damaged or not read. */
+int gf_xmp_numbers(const struct gf_blob *xmp, const char *space, const char *name, double *number,
+                   int most);
 /* Returns the number of bytes after a JPEG's end marker that belong to the pictures and films in
  * the packet's directory. */
 int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp);

@@ -5,7 +5,6 @@
 
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
-#include "codec/common/mpf.h"
 #include "codec/common/needs.h"
 
 enum {
@@ -247,6 +246,8 @@ static boolean read_marker(j_decompress_ptr jpeg)
         gf_mpf_read(source->marker, size - sizeof length, -1, &mpf)) {
         source->parts_end = mpf.end ? place + mpf.end : 0;
         memcpy(source->base.stored.pictures, mpf.kinds, sizeof mpf.kinds);
+        source->mpf = mpf;
+        source->mpf_place = place;
     }
     if (!add_segment(source, jpeg->unread_marker, source->marker, size - sizeof length))
         ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);

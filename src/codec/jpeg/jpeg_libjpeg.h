@@ -11,6 +11,7 @@
 
 #include "codec/common/cmyk.h"
 #include "codec/common/metadata.h"
+#include "codec/common/mpf.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg_segments.h"
@@ -36,7 +37,9 @@ struct gf_jpeg_source {
     int64_t stray_told;              /* number of bytes between segments about which a warning was
                                       * given */
     int64_t parts_end; /* end of the pictures after the end marker; 0: none are announced */
-    int stripped;      /* number of rows that were decoded in strips */
+    struct gf_mpf mpf; /* the index of these pictures, which are counted from mpf_place */
+    int64_t mpf_place;
+    int stripped; /* number of rows that were decoded in strips */
     /* dst, pitch and rows are arguments of read_rows(). */
     unsigned char *dst;
     size_t pitch;

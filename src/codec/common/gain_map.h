@@ -1,0 +1,52 @@
+/* The gain map of a JPEG (Ultra HDR 1.0, ISO 21496-1): a JPEG of its own behind the picture's,
+ * whose segments say what its samples mean. */
+#ifndef GF_CODEC_COMMON_GAIN_MAP_H
+#define GF_CODEC_COMMON_GAIN_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "codec/common/texts.h"
+#include "gpufilter/image.h"
+#include "gpufilter/options.h"
+#include "icc/icc_gain.h"
+
+#define GF_APP2_GAIN_MAP "urn:iso:std:iso:ts:21496:-1" /* with the terminating zero */
+
+/* What the segments of a gain map's JPEG hold. The blobs point into the JPEG. */
+struct gf_gain_map_facts {
+    struct gf_blob xmp; /* the packet; size 0: it has none of a gain map */
+    struct gf_blob iso; /* the binary metadata, without the name; size 0: there are none */
+    struct gf_gain_channel channel[3];
+    double capacity[2]; /* the headrooms of a display, as powers of 2, at which the map is not used
+                         * and fully used */
+    /* The light that is multiplied has the primaries of the map's own profile, not the picture's.
+     */
+    bool own_colours;
+};
+
+/* Reads the segments. *why becomes NULL, or says why the map cannot be used. Returns false if the
+ * JPEG is no gain map. */
+bool gf_gain_map_read(const struct gf_blob *jpeg, struct gf_gain_map_facts *map, const char **why);
+
+/* Checks that a map has the shape of its picture, no more pixels, and room in memory. The error's
+ * text does not name the file. */
+enum gf_status gf_gain_map_check(struct gf_format map, struct gf_format picture, size_t jpeg_bytes,
+                                 const struct gf_options *options,
+                                 struct gf_error *error) GF_CHECKED;
+
+/* Adds what the facts say to the JPEG of a map that lacks it; `has_own` tells that the JPEG is the
+ * one of the facts. What has no XMP gets one, unless XMP cannot say it. False when out of memory.
+ */
+bool gf_gain_map_describe(const struct gf_gain_map_facts *facts, bool has_own,
+                          struct gf_blob *jpeg);
+
+/* Makes the packet of a picture announce its map of that many bytes: adds to the packet, or makes
+ * one. False when out of memory. */
+bool gf_gain_map_announce(struct gf_blob *xmp, size_t map_bytes);
+
+/* Adds the segments that announce the map to the JPEG of the picture: the index of both (MPF) and,
+ * if the map has binary metadata, their version. False when out of memory. */
+bool gf_gain_map_index(struct gf_blob *jpeg, const struct gf_blob *map);
+
+#endif

@@ -1,0 +1,37 @@
+/* The gain map of a JPEG. */
+#ifndef GF_CODEC_JPEG_JPEG_GAIN_H
+#define GF_CODEC_JPEG_JPEG_GAIN_H
+
+#include "chain/place.h"
+#include "codec/common/gain_map.h"
+#include "codec/common/source.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "gpufilter/options.h"
+
+/* Opens a JPEG and does with its gain map what the options say: it lies in the metadata, or the
+ * source's rows are those of the HDR picture. A map that cannot be used is left out, with a
+ * warning. */
+enum gf_status gf_jpeg_gain_open(struct gf_input *input, const struct gf_options *options,
+                                 struct gf_source **source, struct gf_error *error) GF_CHECKED;
+
+/* Makes the gain map of a result that has that place in the picture of the map: *moved, which the
+ * caller frees. `map` and `icc` are the decoded map and its profile. */
+enum gf_status gf_jpeg_gain_move(const struct gf_blob *jpeg, const struct gf_image *map,
+                                 const struct gf_blob *icc, const struct gf_place *place,
+                                 struct gf_format result, const struct gf_options *options,
+                                 struct gf_blob *moved, struct gf_error *error) GF_CHECKED;
+
+/* Opens a sink for a JPEG with the gain map in the metadata, if there is one. */
+enum gf_status gf_jpeg_gain_create(struct gf_output *output, struct gf_format format,
+                                   const struct gf_metadata *metadata,
+                                   const struct gf_options *options, struct gf_sink **sink,
+                                   struct gf_error *error) GF_CHECKED;
+
+/* Makes the HDR picture of a source and the JPEG of its gain map. On success *source becomes the
+ * HDR picture's source, which owns the other one; else *source is unchanged. */
+enum gf_status gf_jpeg_gain_apply(const struct gf_blob *jpeg, const struct gf_gain_map_facts *map,
+                                  const struct gf_options *options, struct gf_source **source,
+                                  struct gf_error *error) GF_CHECKED;
+
+#endif

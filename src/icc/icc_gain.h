@@ -1,0 +1,41 @@
+/* HDR from an ordinary picture and its gain map, by tables that stand for ISO 21496-1 and Ultra
+ * HDR 1.0. The result is PQ with the primaries of BT.2020; the white of the picture is 203 cd/m2.
+ * Only the CPU computes it, in a fixed order of operations. */
+#ifndef GF_ICC_ICC_GAIN_H
+#define GF_ICC_ICC_GAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpufilter/status.h"
+#include "icc/icc.h"
+
+/* What the samples of one channel of the map mean. The light of the result is
+ * (light + base_offset) 2^(least + (most - least) sample^(1 / gamma)) - offset. */
+struct gf_gain_channel {
+    double least, most, gamma, base_offset, offset;
+};
+
+struct gf_gain_wish {
+    struct gf_gain_channel channel[3];
+    struct gf_icc base;    /* the profile of the picture; size 0: sRGB */
+    struct gf_icc colours; /* the profile of the light that is multiplied; size 0: that of the
+                            * picture */
+};
+
+struct gf_gain;
+
+/* Makes the tables, which gf_gain_free() frees. Fails for profiles that are not curves and a
+ * matrix, and in a build without Little CMS for any profile. */
+enum gf_status gf_gain_build(const struct gf_gain_wish *wish, struct gf_gain **gain,
+                             struct gf_error *error) GF_CHECKED;
+void gf_gain_free(struct gf_gain *gain);
+
+enum { GF_GAIN_ONE = 256 }; /* the unit of the map's samples between two pixels */
+
+/* Converts a row. base: 1 or 3 channels of 8 bits; map: its row of as many pixels, in which 255
+ * GF_GAIN_ONE is the most, with 1 or 3 channels; result: RGB of 16 bits. */
+void gf_gain_row(const struct gf_gain *gain, const unsigned char *base, int base_channels,
+                 const uint16_t *map, int map_channels, int width, uint16_t *result);
+
+#endif
