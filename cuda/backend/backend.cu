@@ -66,6 +66,20 @@ static void cuda_close(struct gf_backend *backend)
     free(cuda);
 }
 
+static enum gf_status cuda_receive(struct gf_backend *backend, const void *memory, void *stream,
+                                   struct gf_error *error)
+{
+    const int device = backend_of(backend)->options.device;
+    struct cudaPointerAttributes attributes;
+    GF_CUDA_TRY(cudaPointerGetAttributes(&attributes, memory), device, error);
+    const bool is_host =
+        attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged;
+    if (is_host || attributes.device != gf_device_ordinal(device))
+        return gf_fail(error, GF_ERROR_USAGE, "%p is not in the memory of cuda:%d", memory, device);
+    GF_CUDA_TRY(cudaStreamSynchronize((cudaStream_t)stream), device, error);
+    return GF_OK;
+}
+
 static void cuda_describe(struct gf_backend *backend, char *text, size_t size)
 {
     const struct cuda_backend *const cuda = backend_of(backend);
@@ -113,9 +127,9 @@ static enum gf_pinning cuda_pin(struct gf_backend *backend, void *data, size_t s
     struct cudaPointerAttributes attributes;
     if (backend_of(backend)->options.pageable)
         return GF_NOT_PINNED;
-    /* The caller may have pinned the memory; pinning it twice is an error. */
+    /* The caller may have pinned the memory, or it is a device's; pinning it is then an error. */
     if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess &&
-        attributes.type == cudaMemoryTypeHost)
+        attributes.type != cudaMemoryTypeUnregistered)
         return GF_PINNED_BEFORE;
     const double begin_s = gf_now();
     gf_numa_prefer(data, size, backend_of(backend)->device->numa_node);
@@ -363,6 +377,7 @@ static struct gf_backend_calls make_calls(void)
     calls.alloc = cuda_alloc;
     calls.release = cuda_release;
     calls.free_bytes = cuda_free_bytes;
+    calls.receive = cuda_receive;
     calls.pin = cuda_pin;
     calls.unpin = cuda_unpin;
     calls.reaches = cuda_reaches;

@@ -79,21 +79,21 @@ void gf_cuda_lane_enter(struct gf_lane *lane)
     cudaSetDevice(gf_device_ordinal(device_of(lane))); /* the lane's next call reports a failure */
 }
 
+/* The memory of both views may be the device's, where a caller's rows are not aligned. */
 static enum gf_status copy(struct gf_lane *lane, const struct gf_view *dst,
-                           const struct gf_view *src, enum cudaMemcpyKind kind,
-                           struct gf_error *error)
+                           const struct gf_view *src, bool to_device, struct gf_error *error)
 {
     const cudaStream_t stream = ((struct cuda_lane *)lane)->stream;
     const size_t row_bytes = gf_row_bytes(src->format);
     /* The rows are copied in one piece if the pitches agree. The padding of rows is copied to the
      * device, but never to the host, where it may belong to the caller. */
-    if (dst->pitch == src->pitch && (kind == cudaMemcpyHostToDevice || dst->pitch == row_bytes)) {
+    if (dst->pitch == src->pitch && (to_device || dst->pitch == row_bytes)) {
         const size_t bytes = src->pitch * (size_t)(src->rows - 1) + row_bytes;
-        GF_CUDA_TRY(cudaMemcpyAsync(dst->data, src->data, bytes, kind, stream), device_of(lane),
-                    error);
+        GF_CUDA_TRY(cudaMemcpyAsync(dst->data, src->data, bytes, cudaMemcpyDefault, stream),
+                    device_of(lane), error);
     } else {
         GF_CUDA_TRY(cudaMemcpy2DAsync(dst->data, dst->pitch, src->data, src->pitch, row_bytes,
-                                      (size_t)src->rows, kind, stream),
+                                      (size_t)src->rows, cudaMemcpyDefault, stream),
                     device_of(lane), error);
     }
     return GF_OK;
@@ -102,13 +102,13 @@ static enum gf_status copy(struct gf_lane *lane, const struct gf_view *dst,
 enum gf_status gf_cuda_upload(struct gf_lane *lane, const struct gf_view *dst,
                               const struct gf_view *src, struct gf_error *error)
 {
-    return copy(lane, dst, src, cudaMemcpyHostToDevice, error);
+    return copy(lane, dst, src, true, error);
 }
 
 enum gf_status gf_cuda_download(struct gf_lane *lane, const struct gf_view *dst,
                                 const struct gf_view *src, struct gf_error *error)
 {
-    return copy(lane, dst, src, cudaMemcpyDeviceToHost, error);
+    return copy(lane, dst, src, false, error);
 }
 
 /* Makes the launch of a stage. `pictures` has room for the stage's second pictures. */

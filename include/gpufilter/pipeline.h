@@ -47,6 +47,18 @@ GF_API enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline,
                                             const struct gf_image *input, struct gf_image *output,
                                             struct gf_error *error) GF_CHECKED;
 
+/* Runs the chain from pixels to pixels in the memory of the pipeline's CUDA device. Both pictures
+ * are the caller's: data is a device's address, and the output has the format that
+ * gf_pipeline_format() finds. The call first waits for `stream`, a cudaStream_t of the caller,
+ * which may be NULL, and returns when the result is complete. Pictures whose addresses and pitches
+ * are multiples of 16 are not copied. Returns GF_ERROR_USAGE unless options.device is
+ * GF_DEVICE_CUDA and the memory is that device's, GF_ERROR_UNFIT if a filter looks for a box in the
+ * picture (trim, deskew). */
+GF_API enum gf_status gf_pipeline_run_device(struct gf_pipeline *pipeline,
+                                             const struct gf_image *input,
+                                             const struct gf_image *output, void *stream,
+                                             struct gf_error *error) GF_CHECKED;
+
 /* Runs the chain from a picture file in memory to pixels, with gf_pipeline_run_bytes()'s input and
  * gf_pipeline_run_image()'s output. With an empty chain the file is only decoded. The pixels keep
  * the colours of the file's profile, which the filter icc converts to sRGB. */

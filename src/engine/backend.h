@@ -64,6 +64,11 @@ struct gf_backend_calls {
     /* Writes "cuda:0 NVIDIA H200" or "cpu, 2 threads". */
     void (*describe)(struct gf_backend *, char *text, size_t size);
 
+    /* Fails if the memory is not the device's, and waits for the work that a caller has queued on
+     * its stream, a cudaStream_t. NULL: callers have no memory that is the device's alone. */
+    enum gf_status (*receive)(struct gf_backend *, const void *memory, void *stream,
+                              struct gf_error *);
+
     /* Allocates memory for views, aligned to 256 bytes. Returns NULL if no memory is left. */
     void *(*alloc)(struct gf_backend *, size_t size);
     void (*release)(struct gf_backend *, void *memory, size_t size);

@@ -98,6 +98,7 @@ struct gf_picture_task {
     bool remote_failed;         /* the remote failed, so that the picture has to be filtered here */
     /* Whether image_in or image_out is in the device's memory; image_out is then from the pool. */
     bool in_on_device, out_on_device;
+    bool out_is_callers; /* image_out is the caller's memory on the device */
     /* With several outputs: how this output ended, and its profile. */
     bool ended;
     enum gf_status status;

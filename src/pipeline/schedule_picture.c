@@ -75,8 +75,9 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
         options.memory_bytes = gf_pipeline_band_bytes(pipeline, taken);
     /* If the device decodes and encodes, threads have no work that they could do at the same
      * time. */
-    const bool serial =
-        options.serial || (!options.lanes && device_images.in.data && device_images.out.data);
+    const bool on_device =
+        device_images.in.data && (device_images.out.data || task->out_is_callers);
+    const bool serial = options.serial || (!options.lanes && on_device);
     /* A serial schedule waits for the device after each band, so large bands are best, unless a
      * time limit has to be looked at between bands. */
     const int large_rows =
@@ -99,7 +100,7 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
         .image_in = device_images.in.data ? &device_images.in : task->image_in,
         .image_out = device_images.out.data ? &device_images.out : task->image_out,
         .in_on_device = device_images.in.data,
-        .out_on_device = device_images.out.data || task->out_on_device};
+        .out_on_device = device_images.out.data || task->out_on_device || task->out_is_callers};
     const size_t spans = pipeline->spans.count;
     /* Without a stage the decoded picture is the result, and is not copied. */
     const bool is_result = !plan->stage_count && device_images.in.data &&

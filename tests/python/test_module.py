@@ -13,6 +13,11 @@ try:
     import numpy
 except ImportError:
     numpy = None
+try:
+    import torch
+    gpu = torch.cuda.is_available() and gf.Pipeline("blur", device="cuda")
+except (ImportError, gf.Error):
+    torch = gpu = None
 needs_numpy = unittest.skipUnless(numpy, "there is no numpy")
 
 
@@ -83,6 +88,30 @@ class Module(unittest.TestCase):
         numpy.testing.assert_array_equal(gf.run("invert", wide), 65535 - wide)
         kept = numpy.asarray(gf.decode(ppm()))
         numpy.testing.assert_array_equal(kept, array)  # the array keeps the picture's memory
+
+    @unittest.skipUnless(gpu, "there is no torch with a GPU that the library has")
+    def test_torch_on_a_device(self):
+        wide = torch.frombuffer(bytearray(ramp(64, 128)), dtype=torch.uint8).reshape(64, 128, 3)
+        for tensor in (wide, wide[:, :77], wide[::2, 1:60], wide[:, :, 0], wide.permute(1, 0, 2)):
+            for chain in ("blur=2,equalize", "resize=50%"):
+                expected = gf.run(chain, tensor.contiguous(), device="cpu")
+                for _ in range(3):
+                    result = gf.run(chain, tensor.cuda())
+                    self.assertTrue(result.is_cuda)
+                    self.assertTrue(torch.equal(result.cpu(), expected))
+        with torch.cuda.stream(torch.cuda.Stream()):
+            large = wide.cuda().repeat(40, 40, 1)
+            for _ in range(20):
+                large = large + 1  # still queued when the library is called
+            result = gf.run("invert", large)
+        self.assertTrue(torch.equal(result, 255 - large))
+        for wrong in (wide.cuda().float(), wide.cuda().reshape(-1), wide.cuda().int()):
+            with self.assertRaises(gf.UsageError):
+                gf.run("blur", wrong)
+        with self.assertRaises(gf.UsageError):
+            gf.Pipeline("blur", device="cpu").run(wide.cuda())
+        with self.assertRaises(gf.InputError):
+            gf.run("trim", wide.cuda())
 
     @needs_numpy
     def test_wrong_arrays(self):

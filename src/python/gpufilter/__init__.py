@@ -176,10 +176,38 @@ def _usage(text):
     return UsageError(text, "GF_ERROR_USAGE")
 
 
+def _on_device(array):
+    try:
+        return hasattr(array, "__cuda_array_interface__")
+    except TypeError:  # torch, of a type that the interface does not know
+        return True
+
+
+def _device_of(array):
+    """Returns the number of the CUDA device of an array of torch or cupy."""
+    device = getattr(array, "device", None)
+    number = getattr(device, "index", None) if hasattr(device, "index") else getattr(device, "id", None)
+    return 0 if number is None else number
+
+
+def _new_on_device(array, form):
+    """Returns (array for a result like `array`, the stream on which the caller's work is queued)."""
+    shape = (form.height, form.width) + ((form.channels,) if form.channels > 1 else ())
+    package = _sys.modules[type(array).__module__.split(".")[0]]
+    kind = getattr(package, f"uint{form.bits}")
+    if package.__name__ == "torch":
+        return (package.empty(shape, dtype=kind, device=array.device),
+                package.cuda.current_stream(array.device).cuda_stream)
+    if package.__name__ == "cupy":
+        with array.device:
+            return package.empty(shape, kind), package.cuda.get_current_stream().ptr
+    raise _usage(f"results in a device's memory are arrays of torch or cupy, not of {package.__name__}")
+
+
 def _interface_of(array):
-    """Returns (array interface, the object that owns the memory) of an array on the host."""
-    if hasattr(array, "__cuda_array_interface__"):
-        raise _usage("the array is in a device's memory: copy it to the host first")
+    """Returns (array interface, the object that owns the memory) of an array on the host or on a device."""
+    if _on_device(array):
+        return array.__cuda_array_interface__, array
     if type(array).__module__.split(".")[0] == "torch":
         array = array.detach().numpy()
     if not hasattr(array, "__array_interface__") and hasattr(array, "__dlpack__") and "numpy" in _sys.modules:
@@ -216,6 +244,8 @@ def _picture(array):
     strides = interface.get("strides") or (row, channels * size, size)
     pixels_touch = strides[1] == channels * size and (channels == 1 or strides[2] == size)
     if not pixels_touch or strides[0] < row:
+        if hasattr(owner, "contiguous"):
+            return _picture(owner.contiguous())
         if not hasattr(owner, "copy"):
             raise _usage(f"the strides {tuple(strides)} are not those of rows of pixels")
         return _picture(owner.copy(order="C"))
@@ -290,12 +320,27 @@ class Pipeline:
         _check(status, error)
 
     def run(self, array):
-        """Filters a picture: takes numpy's, torch's and Pillow's arrays, Images and buffers, and returns the same kind."""
+        """Filters a picture: takes numpy's, torch's and Pillow's arrays, Images and buffers, and returns the same kind.
+
+        Arrays of torch and cupy may lie in the memory of the pipeline's CUDA device (device="cuda:0"): nothing is copied
+        unless rows begin at addresses that are no multiples of 16. The result is complete when the call returns.
+        """
         picture, owner = _picture(array)
         result = _abi.gf_image()
+        if _on_device(array):
+            return self._run_on_device(array, picture, owner)
         self._call(_lib.gf_pipeline_run_image, _c.byref(picture), _c.byref(result))
         del owner
         return _like(array, Image(result))
+
+    def _run_on_device(self, array, picture, owner):
+        form = _abi.gf_format()
+        self._call(_lib.gf_pipeline_format, picture.format, _c.byref(form))
+        result, stream = _new_on_device(array, form)
+        to, kept = _picture(result)
+        self._call(_lib.gf_pipeline_run_device, _c.byref(picture), _c.byref(to), stream)
+        del owner, kept
+        return result
 
     def decode(self, data):
         """Filters the picture in the bytes of a file, and returns an Image."""
@@ -347,7 +392,12 @@ def _kept(chain, options):
 
 
 def run(chain, array, **options):
-    """Filters a picture by a chain: run("blur=2,equalize", array). See Pipeline.run()."""
+    """Filters a picture by a chain: run("blur=2,equalize", array). See Pipeline.run().
+
+    An array in the memory of a CUDA device is filtered there, after the work of the current stream.
+    """
+    if _on_device(array):
+        options.setdefault("device", f"cuda:{_device_of(array)}")
     return _kept(chain, options).run(array)
 
 

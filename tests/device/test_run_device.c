@@ -1,0 +1,120 @@
+/* Pictures in the caller's device memory: the same bits as on the CPU, whatever the alignment of
+ * their rows, in the order of the caller's stream; memory of another kind is refused. */
+#include "gpu_test.h"
+#include "gpufilter/gpufilter.h"
+
+#ifdef GF_WITH_CUDA
+
+static struct gf_error error;
+
+static struct gf_pipeline *open_on(enum gf_device_kind device, const char *chain)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    options.device = device;
+    assert_ok(chain, gf_pipeline_open(chain, &options, &pipeline, &error), &error);
+    return pipeline;
+}
+
+static struct gf_image alloc_on_device(struct gf_format format, size_t alignment)
+{
+    const size_t pitch = (gf_row_bytes(format) + alignment - 1) / alignment * alignment;
+    void *data;
+    assert_int_equal(cudaMalloc(&data, pitch * (size_t)format.height + alignment), cudaSuccess);
+    return (struct gf_image){.format = format, .pitch = pitch, .data = data};
+}
+
+/* The upload is still queued when the pipeline is called. */
+static void run_queued(struct gf_pipeline *pipeline, const struct gf_image *input,
+                       const struct gf_image *there, const struct gf_image *out)
+{
+    cudaStream_t stream;
+    assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaMemcpy2DAsync(there->data, there->pitch, input->data, input->pitch,
+                                       gf_row_bytes(input->format), (size_t)input->format.height,
+                                       cudaMemcpyHostToDevice, stream),
+                     cudaSuccess);
+    assert_ok("run", gf_pipeline_run_device(pipeline, there, out, stream, &error), &error);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+static void check(const char *chain, struct gf_format format, size_t alignment)
+{
+    struct gf_image input = picture_random(format, 0, 1), expected = {.data = NULL}, back;
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, chain), *const cpu = open_on(
+                                                                        GF_DEVICE_CPU, chain);
+    assert_ok(chain, gf_pipeline_run_image(cpu, &input, &expected, &error), &error);
+    const struct gf_image there = alloc_on_device(format, alignment),
+                          out = alloc_on_device(expected.format, alignment);
+    assert_ok(chain, gf_image_alloc(&back, expected.format, &error), &error);
+    for (int i = 0; i < 2; i++) {
+        memset(back.data, 0, back.pitch * (size_t)back.format.height);
+        run_queued(gpu, &input, &there, &out);
+        assert_int_equal(cudaMemcpy2D(back.data, back.pitch, out.data, out.pitch,
+                                      gf_row_bytes(out.format), (size_t)out.format.height,
+                                      cudaMemcpyDeviceToHost),
+                         cudaSuccess);
+        assert_memory_equal(back.data, expected.data, back.pitch * (size_t)back.format.height);
+    }
+    cudaFree(there.data);
+    cudaFree(out.data);
+    gf_image_free(&back);
+    gf_image_free(&expected);
+    gf_pipeline_close(gpu);
+    gf_pipeline_close(cpu);
+    picture_free(&input);
+}
+
+static void test_same_bits(void **state)
+{
+    static const char *const chains[] = {"",
+                                         "blur=2",
+                                         "gamma=2,unsharp,invert",
+                                         "resize=50%",
+                                         "blur,equalize,hflip",
+                                         "rotate=90,median"};
+    need_gpu();
+    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
+        check(chains[c], format_of(64, 48, 3, 8), 16);
+        check(chains[c], format_of(61, 47, 3, 8), 1);
+        check(chains[c], format_of(61, 47, 4, 16), 2);
+        check(chains[c], format_of(33, 70, 1, 8), 16);
+    }
+}
+
+static void test_refused(void **state)
+{
+    need_gpu();
+    struct gf_image host = picture_random(format_of(32, 20, 3, 8), 0, 1);
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "blur"),
+                              *const cpu = open_on(GF_DEVICE_CPU, "blur"),
+                              *const box = open_on(GF_DEVICE_CUDA, "trim");
+    const struct gf_image in = alloc_on_device(host.format, 16),
+                          out = alloc_on_device(host.format, 16);
+    struct gf_image other = out;
+    assert_int_equal(gf_pipeline_run_device(gpu, &host, &out, NULL, &error), GF_ERROR_USAGE);
+    assert_non_null(strstr(error.text, "is not in the memory of cuda:0"));
+    assert_int_equal(gf_pipeline_run_device(gpu, &in, &host, NULL, &error), GF_ERROR_USAGE);
+    assert_int_equal(gf_pipeline_run_device(gpu, &in, &in, NULL, &error), GF_ERROR_USAGE);
+    assert_int_equal(gf_pipeline_run_device(cpu, &in, &out, NULL, &error), GF_ERROR_USAGE);
+    assert_non_null(strstr(error.text, "options.device=GF_DEVICE_CUDA"));
+    assert_int_equal(gf_pipeline_run_device(box, &in, &out, NULL, &error), GF_ERROR_UNFIT);
+    other.format.width--;
+    assert_int_equal(gf_pipeline_run_device(gpu, &in, &other, NULL, &error), GF_ERROR_USAGE);
+    assert_ok("blur", gf_pipeline_run_device(gpu, &in, &out, NULL, &error), &error);
+    cudaFree(in.data);
+    cudaFree(out.data);
+    gf_pipeline_close(gpu);
+    gf_pipeline_close(cpu);
+    gf_pipeline_close(box);
+    picture_free(&host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),
+                                       cmocka_unit_test(test_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
