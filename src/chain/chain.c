@@ -145,6 +145,16 @@ bool gf_chain_converts(const struct gf_chain *chain)
     return i < chain->count;
 }
 
+bool gf_chain_keeps_light(const struct gf_chain *chain)
+{
+    bool keeps = true;
+    for (int i = 0; i < chain->count; i++) {
+        const enum gf_filter_kind kind = chain->item[i].filter->kind;
+        keeps &= kind == GF_GEOMETRY || kind == GF_STENCIL;
+    }
+    return keeps;
+}
+
 bool gf_chain_is_for_screens(const struct gf_chain *chain)
 {
     int i = 0;

@@ -29,6 +29,9 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain,
 /* Returns the index of the first item, from `first` on, whose filter must find a box in a finished
  * picture; `count` if there is none. */
 int gf_chain_next_box(const struct gf_chain *chain, int first);
+/* Whether the chain only moves and mixes pixels, so that the light of the brightest one stays about
+ * the same. */
+bool gf_chain_keeps_light(const struct gf_chain *chain);
 /* Whether files of the result have 8 bits unless the user says otherwise. */
 bool gf_chain_is_for_screens(const struct gf_chain *chain);
 /* Whether a filter of the chain, or a part of one, converts colours (GF_COLOUR). */

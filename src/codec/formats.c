@@ -3,6 +3,9 @@
 
 #include <string.h>
 #include <strings.h>
+#ifdef GF_LIBRARY_avif
+#include <avif/avif.h>
+#endif
 
 #include "codec/common/checks.h"
 #include "codec/jpeg/jpeg.h"
@@ -52,6 +55,11 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 }
 
 #define KEEPS_BLOCKS (GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_ORIENTATION)
+#if defined GF_LIBRARY_avif && AVIF_VERSION_MAJOR >= 1
+#define KEEPS_AVIF (KEEPS_BLOCKS | GF_KIND_LIGHT)
+#else
+#define KEEPS_AVIF KEEPS_BLOCKS
+#endif
 #define OWN_png \
     .open = gf_png_source_open, .create = gf_png_sink_open, .sink_memory = gf_png_sink_memory
 #define OWN_jpeg \

@@ -19,7 +19,9 @@ static const struct {
              {GF_KIND_TEXTS, "texts"},
              {GF_KIND_COMMENTS, "comments"},
              {GF_KIND_DENSITY, "density"},
-             {GF_KIND_ORIENTATION, "orientation"}};
+             {GF_KIND_ORIENTATION, "orientation"},
+             {GF_KIND_LIGHT, "content light level"},
+             {GF_KIND_MASTERING, "mastering display"}};
 
 /* Returns the kinds of metadata that the output loses although the user did not ask for that. EXIF
  * may have held nothing but items that the user named. */

@@ -23,6 +23,7 @@ struct gf_icc {
     bool inks;   /* pixels with these colours are four inks (CMYK), not RGB with alpha */
     /* HDR: the primaries and the transfer function of ITU-T H.273, PQ or HLG. Zeros: not HDR. */
     unsigned char hdr[2];
+    double peak; /* the highest luminance in cd/m2 that the file states; 0: it states none */
     /* The profile came with a picture: Little CMS reads it in a cell, as these options say. */
     enum gf_sandbox sandbox;
     const char *sandbox_program;

@@ -86,6 +86,7 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
         changed.inks = icc->inks;
     }
     changed.filtered = filtered;
+    changed.colour.has_clli &= gf_chain_keeps_light(&pipeline->chain);
     char colours[GF_COLOURS_TEXT_SIZE];
     changed.colour.told = gf_chain_converts(&pipeline->chain) &&
                           gf_colour_tags_unsaid(&changed.colour, changed.icc.size, colours);
@@ -140,7 +141,7 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
         status = gf_fail(error, GF_ERROR_UNFIT, "a picture in memory is not CMYK: write a file");
     if (!status && task->image_out)
         status = check_or_allocate(task->image_out, plan.out, error);
-    if (!status && task->image_out)
+    if (!status && task->image_out && !part->recoloured && !plan.recoloured)
         warn_of_unsaid(pipeline, task, metadata);
     const bool remotely = pipeline->remote != NULL;
     if (!status && remotely)
@@ -187,7 +188,8 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
         if (source->metadata.gain_map.size)
             gf_place_begin(&part.place, source->format, source->reduction);
     }
-    if (source && source->metadata.icc.size && !part.request.icc.size && gf_chain_converts(chain))
+    if (source && source->metadata.icc.size && !part.request.icc.size && !part.request.icc.hdr[1] &&
+        gf_chain_converts(chain))
         gf_warn(&pipeline->options, "%s: its ICC profile is of no use: its colours count as sRGB",
                 gf_input_name(task->input));
     task->reduction = part.request.reduction;

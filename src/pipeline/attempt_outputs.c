@@ -144,7 +144,8 @@ static void request_all(struct gf_several *several, int outputs, bool again)
         branch->request = gf_pipeline_request_of(pipeline, several->source);
         branch->request.apart = true;
         no_profile |= branch->pending && !again && several->source->metadata.icc.size &&
-                      !branch->request.icc.size && gf_chain_converts(&pipeline->chain);
+                      !branch->request.icc.size && !branch->request.icc.hdr[1] &&
+                      gf_chain_converts(&pipeline->chain);
     }
     if (no_profile)
         gf_warn(&pipeline->options, "%s: its ICC profile is of no use: its colours count as sRGB",

@@ -72,3 +72,41 @@ stderr_is "gpufilter: out.png: --depth=12: a sample of PNG has 1, 8 or 16 bits"
 run 2 gpufilter -i in.png -o out.jpg --depth=16
 stderr_is "gpufilter: out.jpg: --depth=16: a sample of JPEG has 8 bits"
 absent out.png out.jpg
+
+# hdr_png: RGB of 16 bits in PQ, MaxCLL 1000 and MaxFALL 100 cd/m2, mastered on a display of 4000.
+hdr_png()
+{
+    gpufilter -i in.ppm -o deep.png --depth=16
+    head -c 33 deep.png
+    printf '\11\20\0\1' | png_chunk cICP
+    printf '\212\110\071\010\041\064\233\252\031\226\010\374\075\023\100\102\002\142\132\000\000\000\000\062' | png_chunk mDCV
+    printf '\000\230\226\200\000\017\102\100' | png_chunk cLLI
+    tail -c +34 deep.png
+}
+# has CHUNK... of out.png; lacks CHUNK...
+has()
+{
+    for chunk; do LC_ALL=C grep -qa "$chunk" out.png || problem "there is no $chunk"; done
+}
+lacks()
+{
+    for chunk; do ! LC_ALL=C grep -qa "$chunk" out.png || problem "there is $chunk"; done
+}
+
+begin "PNG keeps what is said of the light of HDR, until filters change it"
+hdr_png >hdr.png
+run 0 gpufilter -i hdr.png -o out.png
+silent
+has cICP mDCV cLLI
+run 0 gpufilter -i hdr.png -o out.png crop=20:20,resize=w=10
+has cICP mDCV cLLI
+run 0 gpufilter -i hdr.png -o out.png brightness=0.2
+has cICP mDCV
+lacks cLLI
+run 0 gpufilter -i hdr.png -o out.png tonemap
+lacks cICP mDCV cLLI
+run 0 gpufilter -i hdr.png -o said.ppm tonemap=find=said
+run 0 gpufilter -i hdr.png -o given.ppm tonemap=peak=1000
+run 0 gpufilter -i hdr.png -o measured.ppm tonemap
+same said.ppm given.ppm
+! cmp -s said.ppm measured.ppm || problem "the peak that is said changes nothing"

@@ -9,8 +9,8 @@
 /* A chunk of a PNG: a byte for its type, then its data. The checksum is right. */
 static bool add_chunk(struct gf_metadata *metadata, const uint8_t *data, size_t size)
 {
-    static const char *const types[] = {"tEXt", "zTXt", "iTXt", "gAMA", "cHRM",
-                                        "sRGB", "cICP", "iCCP", "eXIf", "pHYs"};
+    static const char *const types[] = {"tEXt", "zTXt", "iTXt", "gAMA", "cHRM", "sRGB",
+                                        "cICP", "mDCV", "cLLI", "iCCP", "eXIf", "pHYs"};
     const struct gf_options options = fuzz_options();
     if (!size)
         return true;

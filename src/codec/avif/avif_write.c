@@ -1,3 +1,4 @@
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,6 +50,18 @@ static void describe(const struct gf_whole_sink *sink, avifImage *image)
             : AVIF_MATRIX_COEFFICIENTS_BT601;
 }
 
+/* States how bright HDR is. libavif before 1.0 has no place for it. */
+static void set_light(const struct gf_colour_tags *tags, avifImage *image)
+{
+#if AVIF_VERSION_MAJOR >= 1
+    image->clli.maxCLL = (uint16_t)fmin(gf_colour_tags_light(tags, 0) + 0.5, UINT16_MAX);
+    image->clli.maxPALL = (uint16_t)fmin(gf_colour_tags_light(tags, 1) + 0.5, UINT16_MAX);
+#else
+    (void)tags;
+    (void)image;
+#endif
+}
+
 /* This libavif function returns an error code in some versions, and nothing in older ones. */
 #if AVIF_VERSION_MAJOR >= 1
 #define RESULT_OF(call) (call)
@@ -69,6 +82,7 @@ static avifResult set_metadata(const struct gf_whole_sink *sink, avifImage *imag
     if (result == AVIF_RESULT_OK && metadata->xmp.size)
         result = RESULT_OF(
             gf_avif.avifImageSetMetadataXMP(image, metadata->xmp.data, metadata->xmp.size));
+    set_light(&metadata->colour, image);
     gf_avif_set_orientation(image, metadata->orientation);
     return result;
 }

@@ -64,7 +64,8 @@ static bool header_is_good(const struct gf_cell_header *header)
     const struct gf_format format = {header->width, header->height, header->channels, header->bits};
     const uint32_t flags = header->is_float | header->for_device_codec | header->finishes |
                            header->leaves | header->has_cicp | header->has_srgb |
-                           header->has_gamma | header->has_chromaticities,
+                           header->has_gamma | header->has_chromaticities | header->has_mdcv |
+                           header->has_clli,
                    reduction = header->most_reduction;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);
@@ -139,7 +140,9 @@ enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t siz
 /* ---- headers ---- */
 
 /* The colour tags of both forms have the same names. */
-#define TAGS(X) X(has_cicp) X(has_srgb) X(has_gamma) X(has_chromaticities) X(intent) X(gamma)
+#define TAGS(X) \
+    X(has_cicp) \
+    X(has_srgb) X(has_gamma) X(has_chromaticities) X(has_mdcv) X(has_clli) X(intent) X(gamma)
 
 static void put(const struct gf_blob *blob, uint64_t *size, unsigned char *shared, size_t *at)
 {
@@ -178,6 +181,8 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     TAGS(WRITE)
 #undef WRITE
     memcpy(header->cicp, tags->cicp, sizeof header->cicp);
+    memcpy(header->mdcv, tags->mdcv, sizeof header->mdcv);
+    memcpy(header->clli, tags->clli, sizeof header->clli);
     memcpy(header->chromaticity, tags->chromaticity, sizeof header->chromaticity);
     header->density_x = metadata->density_x;
     header->density_y = metadata->density_y;
@@ -267,6 +272,8 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
     TAGS(READ)
 #undef READ
     memcpy(tags->cicp, header->cicp, sizeof tags->cicp);
+    memcpy(tags->mdcv, header->mdcv, sizeof tags->mdcv);
+    memcpy(tags->clli, header->clli, sizeof tags->clli);
     memcpy(tags->chromaticity, header->chromaticity, sizeof tags->chromaticity);
     const bool read = read_blobs(header, shared, metadata);
     metadata->density_x = header->density_x;

@@ -81,8 +81,8 @@ struct gf_cell_header {
     uint16_t pictures[GF_PICTURE_KINDS];
     uint64_t memory_bytes;
     uint32_t for_device_codec, most_reduction, finishes, leaves;
-    uint32_t has_cicp, has_srgb, has_gamma, has_chromaticities, intent;
-    uint8_t cicp[4];
+    uint32_t has_cicp, has_srgb, has_gamma, has_chromaticities, has_mdcv, has_clli, intent;
+    uint8_t cicp[4], mdcv[24], clli[8];
     uint32_t gamma;
     int32_t chromaticity[8];
     double density_x, density_y;

@@ -1,12 +1,14 @@
 #include "codec/common/colour_tags.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "icc/icc.h"
 #include "icc/icc_make.h"
 
-enum { UNSPECIFIED = 2 }; /* primaries or transfer function of ITU-T H.273 */
+static const double LIGHT_UNITS = 1e4; /* of mDCV and cLLI in a cd/m2 */
+enum { UNSPECIFIED = 2 };              /* primaries or transfer function of ITU-T H.273 */
 
 bool gf_transfer_is_hdr(int transfer)
 {
@@ -34,6 +36,67 @@ void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int tra
     tags->cicp[3] = 1;
 }
 
+static void keep_light(const struct gf_colour_tags *tags, struct gf_colour_tags *kept)
+{
+    kept->has_mdcv = tags->has_mdcv;
+    kept->has_clli = tags->has_clli;
+    memcpy(kept->mdcv, tags->mdcv, sizeof kept->mdcv);
+    memcpy(kept->clli, tags->clli, sizeof kept->clli);
+}
+
+static uint32_t number_at(const unsigned char *bytes, int count)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < count; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+void gf_colour_tags_set_light(struct gf_colour_tags *tags, double most, double mean)
+{
+    const double numbers[] = {most, mean};
+    for (int i = 0; i < 2; i++) {
+        const uint32_t value = (uint32_t)(fmin(fmax(numbers[i], 0), 1e5) * LIGHT_UNITS + 0.5);
+        for (int b = 0; b < 4; b++)
+            tags->clli[4 * i + b] = (unsigned char)(value >> (24 - 8 * b));
+    }
+    tags->has_clli = true;
+}
+
+double gf_colour_tags_light(const struct gf_colour_tags *tags, int which)
+{
+    return tags->has_clli ? number_at(tags->clli + 4 * which, 4) / LIGHT_UNITS : 0;
+}
+
+double gf_colour_tags_peak(const struct gf_colour_tags *tags)
+{
+    const double light = gf_colour_tags_light(tags, 0);
+    return light > 0 ? light : tags->has_mdcv ? number_at(tags->mdcv + 16, 4) / LIGHT_UNITS : 0;
+}
+
+/* The box mdcv (ISO/IEC 14496-12, 12.1.7) has green, blue and red in this order, and else what mDCV
+ * has; clli (12.1.6) has whole cd/m2. */
+void gf_colour_tags_add_heif(struct gf_colour_tags *tags, const unsigned char *boxes, size_t size)
+{
+    enum { HEAD = 8, MDCV = 24, CLLI = 4, POINT = 4 };
+    const unsigned char *const end = boxes + size,
+                               *const mdcv = memmem(boxes, size, "\0\0\0\x20mdcv", HEAD),
+                               *const clli = memmem(boxes, size,
+                                                    "\0\0\0\x0c"
+                                                    "clli",
+                                                    HEAD);
+    if (!tags->has_cicp || !gf_transfer_is_hdr(tags->cicp[1]))
+        return;
+    if (mdcv && end - mdcv >= HEAD + MDCV) {
+        memcpy(tags->mdcv, mdcv + HEAD + (size_t)2 * POINT, POINT);
+        memcpy(tags->mdcv + POINT, mdcv + HEAD, (size_t)2 * POINT);
+        memcpy(tags->mdcv + 3 * POINT, mdcv + HEAD + 3 * POINT, MDCV - 3 * POINT);
+        tags->has_mdcv = true;
+    }
+    if (clli && end - clli >= HEAD + CLLI)
+        gf_colour_tags_set_light(tags, number_at(clli + HEAD, 2), number_at(clli + HEAD + 2, 2));
+}
+
 /* Copies the cICP. For HDR alone (JPEG XL) only JPEG XL's primaries can be kept: BT.709, BT.2020,
  * and P3 with either of its white points. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
@@ -45,6 +108,8 @@ bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_ro
                                              memchr(primaries, cicp[0], sizeof primaries));
     kept->has_cicp = tags->has_cicp && fits && !cicp[2] && cicp[3];
     memcpy(kept->cicp, cicp, sizeof kept->cicp);
+    if (kept->has_cicp)
+        keep_light(tags, kept);
     return kept->has_cicp;
 }
 
@@ -91,7 +156,8 @@ bool gf_colour_tags_win(const struct gf_colour_tags *tags, bool has_icc)
 {
     struct gf_icc_space space;
     if (has_icc)
-        return tags->has_cicp && space_of_cicp(tags->cicp, &space);
+        return tags->has_cicp &&
+               (space_of_cicp(tags->cicp, &space) || gf_transfer_is_hdr(tags->cicp[1]));
     return tags->has_cicp || tags->has_srgb || tags->has_gamma || tags->has_chromaticities;
 }
 
@@ -100,7 +166,8 @@ bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
 {
     struct gf_icc_space space;
     const unsigned char *const cicp = tags->cicp;
-    if (has_icc || !tags->has_cicp || cicp[1] == UNSPECIFIED || space_of_cicp(cicp, &space))
+    if ((has_icc && !gf_transfer_is_hdr(cicp[1])) || !tags->has_cicp || cicp[1] == UNSPECIFIED ||
+        space_of_cicp(cicp, &space))
         return false;
     if (gf_transfer_is_hdr(cicp[1]))
         snprintf(text, GF_COLOURS_TEXT_SIZE, "the transfer %s",

@@ -15,6 +15,11 @@ struct gf_colour_tags {
     uint32_t gamma;        /* 100,000 times the exponent that converts light to samples */
     /* 100,000 times the chromaticities x and y of white, red, green and blue; signed. */
     int32_t chromaticity[8];
+    /* What the third edition of PNG has in the chunks mDCV and cLLI, in their bytes: the
+     * chromaticities and the luminances of the display on which HDR was mastered; MaxCLL and
+     * MaxFALL, the luminance of the brightest pixel and of the whole picture, in 0.0001 cd/m2. */
+    bool has_mdcv, has_clli;
+    unsigned char mdcv[24], clli[8];
     bool told; /* whether the warning about gf_colour_tags_unsaid() was given */
 };
 
@@ -36,9 +41,19 @@ bool gf_transfer_is_hdr(int transfer);
  * primaries of HDR are those of BT.2020. */
 void gf_colour_tags_hdr(const struct gf_colour_tags *tags, unsigned char hdr[2]);
 
+/* Sets mDCV and cLLI from the first such properties in the boxes of a HEIF file, if the picture is
+ * HDR. */
+void gf_colour_tags_add_heif(struct gf_colour_tags *tags, const unsigned char *boxes, size_t size);
+/* Sets cLLI from MaxCLL and MaxFALL in cd/m2. */
+void gf_colour_tags_set_light(struct gf_colour_tags *tags, double most, double mean);
+/* Returns MaxCLL (which = 0) or MaxFALL (which = 1) of cLLI in cd/m2; 0: unknown. */
+double gf_colour_tags_light(const struct gf_colour_tags *tags, int which);
+/* Returns the highest luminance in cd/m2 that cLLI states, or else mDCV; 0 if neither does. */
+double gf_colour_tags_peak(const struct gf_colour_tags *tags);
+
 enum { GF_COLOURS_TEXT_SIZE = 48 };
-/* Whether the cICP describes colours that no ICC profile can describe, so that nothing converts the
- * samples. `text` then names the reason, such as "the transfer PQ". */
+/* Whether the cICP describes colours that no ICC profile can describe, so that no profile converts
+ * the samples. `text` then names the reason, such as "the transfer PQ". */
 bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
                            char text[GF_COLOURS_TEXT_SIZE]);
 

@@ -44,6 +44,8 @@ unsigned gf_metadata_kinds(const struct gf_metadata *metadata)
     kinds |= metadata->gain_map.size ? GF_KIND_GAIN_MAP : 0;
     kinds |= has_density(metadata) ? GF_KIND_DENSITY : 0;
     kinds |= metadata->orientation > 1 ? GF_KIND_ORIENTATION : 0;
+    kinds |= metadata->colour.has_clli ? GF_KIND_LIGHT : 0;
+    kinds |= metadata->colour.has_mdcv ? GF_KIND_MASTERING : 0;
     if (kinds & GF_KIND_PICTURES && gf_xmp_names_gain_map(&metadata->xmp))
         kinds |= GF_KIND_GAIN_MAP;
     return kinds & GF_KIND_GAIN_MAP ? kinds & ~(unsigned)GF_KIND_PICTURES : kinds;
@@ -162,6 +164,7 @@ void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *f
         const char *const type = (const char *)(at += TYPE_HEAD);
         metadata->unread |= gf_auxiliary_kind(type, strnlen(type, (size_t)(end - at)));
     }
+    gf_colour_tags_add_heif(&metadata->colour, file->data, boxes);
 }
 
 enum { ICC_PART_HEADER = sizeof GF_APP2_ICC + 2, ICC_COLOUR_SPACE = 16 };
@@ -234,6 +237,7 @@ struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format for
     if (!gf_colour_tags_win(&metadata->colour, own.size))
         return gf_icc_fits(own, channels) && gf_icc_is_sound(own) ? own : (struct gf_icc){0};
     made.unsaid = gf_colour_tags_unsaid(&metadata->colour, own.size, text);
+    made.peak = gf_colour_tags_peak(&metadata->colour);
     if (made.unsaid)
         gf_colour_tags_hdr(&metadata->colour, made.hdr);
     else
@@ -264,7 +268,8 @@ static bool keep_colours(const struct gf_metadata *metadata, struct gf_format fo
             return true;
         const size_t size =
             gf_colour_tags_profile(&metadata->colour, gf_colour_channels(format) == 1, made);
-        return gf_blob_set(&kept->icc, made, size);
+        if (size)
+            return gf_blob_set(&kept->icc, made, size);
     }
     return !(metadata->inks || icc_fits(icc, format)) ||
            gf_blob_set(&kept->icc, icc.data, icc.size);

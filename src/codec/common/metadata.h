@@ -28,7 +28,9 @@ enum gf_metadata_kind {
     GF_KIND_GAIN_MAP = 512,
     GF_KIND_PICTURES = 1024, /* other pictures after the picture that is read */
     GF_KIND_DEPTH = 2048,
-    GF_KIND_AUXILIARY = 4096, /* auxiliary pictures: a gain map or a depth map of the picture */
+    GF_KIND_AUXILIARY = 4096,  /* auxiliary pictures: a gain map or a depth map of the picture */
+    GF_KIND_LIGHT = 8192,      /* cLLI */
+    GF_KIND_MASTERING = 16384, /* mDCV */
     GF_KINDS_USUAL = GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_IPTC | GF_KIND_TEXTS |
                      GF_KIND_COMMENTS | GF_KIND_DENSITY | GF_KIND_ORIENTATION
 };
@@ -86,7 +88,8 @@ void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_
 /* Returns the kind of an auxiliary picture, which the end of its type states. Alpha counts as none,
  * because it is read with the picture. */
 unsigned gf_auxiliary_kind(const char *type, size_t length);
-/* Notes the auxiliary pictures of a HEIF file, such as a gain map or a depth map. */
+/* Notes the auxiliary pictures of a HEIF file, such as a gain map or a depth map, and the light of
+ * HDR. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file);
 
 /* Reads a number of several bytes, the highest first. */

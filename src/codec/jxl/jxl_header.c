@@ -42,6 +42,15 @@ static bool keep_hdr(const JxlColorEncoding *colour, struct gf_colour_tags *tags
            gf_colour_tags_keep_cicp(&all, GF_TAGS_HDR, tags);
 }
 
+/* Keeps the luminance of PQ's brightest pixel, unless it is that of the largest sample. */
+static void keep_light(float luminance, struct gf_colour_tags *tags)
+{
+    const float most = 10000;
+    if (tags->has_cicp && tags->cicp[1] == JXL_TRANSFER_FUNCTION_PQ && luminance > 0 &&
+        luminance < most)
+        gf_colour_tags_set_light(tags, luminance, 0);
+}
+
 static void read_colours(struct walk *walk)
 {
     JxlColorEncoding colour;
@@ -162,6 +171,7 @@ const char *gf_jxl_read_header(const struct gf_blob *file, struct gf_jxl_header 
     gf_jxl.JxlDecoderDestroy(walk.decoder);
     free(walk.box.data);
     *out_of_memory = walk.out_of_memory;
+    keep_light(header->info.intensity_target, &metadata->colour);
     /* The header's orientation is valid, even where EXIF states another one. */
     metadata->orientation = header->info.orientation >= 1 && header->info.orientation <= 8
                                 ? (int)header->info.orientation

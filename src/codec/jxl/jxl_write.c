@@ -25,6 +25,16 @@ static float distance_of(int quality)
     return quality >= 30 ? 0.1f + (100 - q) * 0.09f : 6.4f + (30 - q) * (30 - q) * 0.0103f;
 }
 
+/* Returns the highest luminance of HDR in cd/m2. HLG's is not that of the picture: it chooses how
+ * light becomes samples. */
+static float intensity_of(const struct gf_colour_tags *tags)
+{
+    const double most = gf_colour_tags_light(tags, 0);
+    if (tags->cicp[1] != JXL_TRANSFER_FUNCTION_PQ)
+        return HLG_NITS;
+    return most > 0 && most < PQ_NITS ? (float)most : PQ_NITS;
+}
+
 static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
 {
     const struct gf_format format = sink->format;
@@ -37,8 +47,7 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     info.uses_original_profile = sink->options.lossless;
     info.orientation = (JxlOrientation)sink->metadata.orientation;
     if (sink->metadata.colour.has_cicp)
-        info.intensity_target =
-            sink->metadata.colour.cicp[1] == JXL_TRANSFER_FUNCTION_PQ ? PQ_NITS : HLG_NITS;
+        info.intensity_target = intensity_of(&sink->metadata.colour);
     if (gf_has_alpha(format)) {
         info.num_extra_channels = 1;
         info.alpha_bits = (uint32_t)sink->options.depth;

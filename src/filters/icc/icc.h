@@ -12,7 +12,7 @@ extern const struct gf_filter gf_icc_to_srgb;
 struct gf_tonemap {
     int curve;
     double white, peak;
-    int to, from;
+    int to, from, find;
 };
 extern const struct gf_filter gf_tonemap_filter;
 extern const struct gf_tonemap gf_tonemap_to_srgb, gf_tonemap_to_display_p3;

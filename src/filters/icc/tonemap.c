@@ -7,7 +7,7 @@
 #include "icc/icc_tone.h"
 #include "stage/stage.h"
 
-enum { SRGB = 0, FROM_AUTO = 0, FROM_PQ = 1 };
+enum { SRGB = 0, FROM_AUTO = 0, FROM_PQ = 1, FIND_MEASURED = 0, FIND_SAID = 1 };
 
 /* The part of the pixels that may be brighter than the peak that is measured, as in libplacebo's
  * measurement: a few hot pixels do not darken a picture. */
@@ -16,6 +16,8 @@ static const double beyond_peak = 0.00005;
 static const char *const curves[] = {"bt2390", "reinhard", "clip", NULL};
 static const char *const sources[] = {"auto", "pq", "hlg", NULL};
 
+static const char *const finds[] = {"measured", "said", NULL};
+
 static const struct gf_param params[] = {
     GF_PARAM_CHOICE(struct gf_tonemap, curve, GF_TONE_BT2390, curves,
                     "what becomes of light above white: bt2390 and reinhard compress light so that "
@@ -23,7 +25,7 @@ static const struct gf_param params[] = {
     GF_PARAM(struct gf_tonemap, white, 203, 50, 1000,
              "the luminance in cd/m2 of the result's white"),
     GF_PARAM(struct gf_tonemap, peak, 0, 0, 10000,
-             "the highest luminance in cd/m2; 0: it is measured on the picture"),
+             "the highest luminance in cd/m2; 0: as `find` says"),
     {.name = "to",
      .type = GF_TYPE_CHOICE,
      .offset = offsetof(struct gf_tonemap, to),
@@ -31,6 +33,9 @@ static const struct gf_param params[] = {
      .help = "the colours of the result"},
     GF_PARAM_CHOICE(struct gf_tonemap, from, FROM_AUTO, sources,
                     "the transfer function of the picture; auto: as its file says"),
+    GF_PARAM_CHOICE(struct gf_tonemap, find, FIND_MEASURED, finds,
+                    "how the peak is found: measured on the picture; said: by the file's content "
+                    "light level, or its mastering display, or measured where it has neither"),
     {0},
 };
 
@@ -43,6 +48,7 @@ static void find_hdr(const struct gf_tonemap *tonemap, struct gf_icc *from)
     if (tonemap->from == FROM_AUTO)
         return;
     *from = (struct gf_icc){.unsaid = true,
+                            .peak = from->peak,
                             .hdr = {from->hdr[0] ? from->hdr[0] : GF_PRIMARIES_BT2020,
                                     tonemap->from == FROM_PQ ? GF_TRANSFER_PQ : GF_TRANSFER_HLG}};
 }
@@ -89,6 +95,15 @@ static double measured_peak(const struct gf_histogram *histogram, int transfer)
     return gf_tone_luminance(transfer, (double)most / (histogram->bins - 1));
 }
 
+static double peak_of(const struct gf_tonemap *tonemap, const struct gf_stage *stage, int transfer)
+{
+    const double most = 10000, said = fmin(stage->icc.peak, most);
+    if (tonemap->peak > 0)
+        return tonemap->peak;
+    return tonemap->find == FIND_SAID && said > 0 ? said
+                                                  : measured_peak(stage->histogram, transfer);
+}
+
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_tonemap *const tonemap = stage->params;
@@ -96,14 +111,13 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     find_hdr(tonemap, &from);
     if (!from.hdr[1]) /* the stage was not bound by the planner */
         memcpy(from.hdr, (unsigned char[]){GF_PRIMARIES_BT2020, GF_TRANSFER_PQ}, sizeof from.hdr);
-    const struct gf_tone_wish wish = {
-        .hdr = {from.hdr[0], from.hdr[1]},
-        .to = tonemap->to == SRGB ? &gf_icc_srgb : &gf_icc_display_p3,
-        .inputs = gf_colour_channels(stage->in),
-        .bits = stage->in.bits,
-        .curve = tonemap->curve,
-        .white = tonemap->white,
-        .peak = tonemap->peak > 0 ? tonemap->peak : measured_peak(stage->histogram, from.hdr[1])};
+    const struct gf_tone_wish wish = {.hdr = {from.hdr[0], from.hdr[1]},
+                                      .to = tonemap->to == SRGB ? &gf_icc_srgb : &gf_icc_display_p3,
+                                      .inputs = gf_colour_channels(stage->in),
+                                      .bits = stage->in.bits,
+                                      .curve = tonemap->curve,
+                                      .white = tonemap->white,
+                                      .peak = peak_of(tonemap, stage, from.hdr[1])};
     struct gf_icc_transform *transform;
     const enum gf_status status = gf_tone_build(&wish, &transform, error);
     if (status)

@@ -181,7 +181,7 @@ static void add_phys(struct gf_metadata *metadata, const unsigned char *data, si
     metadata->density_y = png_get_uint_32(data + 4);
 }
 
-/* Adds gAMA, cHRM, sRGB and cICP. A chunk of a wrong length is ignored. */
+/* Adds gAMA, cHRM, sRGB, cICP, mDCV and cLLI. A chunk of a wrong length is ignored. */
 static void add_colours(struct gf_colour_tags *tags, const char *type, const unsigned char *data,
                         size_t size)
 {
@@ -198,14 +198,20 @@ static void add_colours(struct gf_colour_tags *tags, const char *type, const uns
     } else if (!strcmp(type, "cICP") && size == 4) {
         memcpy(tags->cicp, data, 4);
         tags->has_cicp = true;
+    } else if (!strcmp(type, "mDCV") && size == sizeof tags->mdcv) {
+        memcpy(tags->mdcv, data, size);
+        tags->has_mdcv = true;
+    } else if (!strcmp(type, "cLLI") && size == sizeof tags->clli) {
+        memcpy(tags->clli, data, size);
+        tags->has_clli = true;
     }
 }
 
 /* Whether a chunk of this type can contain metadata that outputs keep. */
 static bool is_metadata(const char *type)
 {
-    static const char *const types[] = {"iCCP", "eXIf", "pHYs", "iTXt", "tEXt",
-                                        "zTXt", "gAMA", "cHRM", "sRGB", "cICP"};
+    static const char *const types[] = {"iCCP", "eXIf", "pHYs", "iTXt", "tEXt", "zTXt",
+                                        "gAMA", "cHRM", "sRGB", "cICP", "mDCV", "cLLI"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (!strcmp(type, types[i]))
             return true;

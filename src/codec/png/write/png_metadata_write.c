@@ -77,6 +77,10 @@ static enum gf_status write_colours(struct gf_output *output, const struct gf_me
     enum gf_status status = GF_OK;
     if (tags->has_cicp)
         status = gf_png_chunk_write(output, "cICP", tags->cicp, sizeof tags->cicp, error);
+    if (!status && tags->has_mdcv)
+        status = gf_png_chunk_write(output, "mDCV", tags->mdcv, sizeof tags->mdcv, error);
+    if (!status && tags->has_clli)
+        status = gf_png_chunk_write(output, "cLLI", tags->clli, sizeof tags->clli, error);
     if (!status && metadata->icc.size)
         status = write_packed(output, "iCCP", icc_head, sizeof icc_head, &metadata->icc, error);
     else if (!status && tags->has_srgb)
