@@ -18,6 +18,7 @@ CC ?= cc
 CFLAGS ?= -O3 -g
 NVCCFLAGS ?= -O1
 SANITIZE ?=
+PYTHON ?= python3
 # 1: kernels carry their source lines, for Nsight and compute-sanitizer; the program is then twice as large.
 LINEINFO ?=
 ifneq ($(call unset,NVCC),)

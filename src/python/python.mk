@@ -1,5 +1,4 @@
 # The Python module: its folder, with the library and the program, as tests import it, and the wheel.
-PYTHON ?= python3
 PYTHON_FOLDER := $(BUILD)/python/gpufilter
 
 python: $(PROGRAM) $(LIB_SO) ## the Python module in build/python, which PYTHONPATH may name
