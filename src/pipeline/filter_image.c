@@ -73,7 +73,7 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
     GF_NOT_NULL(pipeline, error);
     GF_NOT_NULL(input, error);
     GF_NOT_NULL(output, error);
-    struct gf_format format;
+    struct gf_format format = {0};
     enum gf_status status = check_image(input, "input", error);
     if (!status)
         status = gf_pipeline_format(pipeline, input->format, &format, error);
@@ -124,7 +124,7 @@ enum gf_status gf_pipeline_run_device(struct gf_pipeline *pipeline, const struct
     GF_NOT_NULL(pipeline, error);
     GF_NOT_NULL(input, error);
     GF_NOT_NULL(output, error);
-    struct gf_format format;
+    struct gf_format format = {0};
     struct gf_image out = *output;
     struct gf_picture_task task = {.image_in = input,
                                    .image_out = &out,

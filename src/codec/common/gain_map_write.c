@@ -24,7 +24,8 @@ static bool insert(struct gf_blob *blob, size_t at, const void *bytes, size_t si
         return false;
     memmove(grown + at + size, grown + at, blob->size - at);
     memcpy(grown + at, bytes, size);
-    *blob = (struct gf_blob){grown, blob->size + size};
+    blob->data = grown;
+    blob->size += size;
     return true;
 }
 
