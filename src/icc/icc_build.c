@@ -335,7 +335,8 @@ static void keep(const struct gf_icc_wish *wish, const struct gf_icc_transform *
     free((void *)to->wish.from.data);
     free(to->transform);
     memcpy(copy, wish->from.data, wish->from.size);
-    memcpy(copy + wish->from.size, wish->to.data, wish->to.size);
+    if (wish->to.size) /* a device link has no other profile */
+        memcpy(copy + wish->from.size, wish->to.data, wish->to.size);
     *to = (struct kept){*wish, made};
     to->wish.from.data = copy;
     to->wish.to.data = copy + wish->from.size;
