@@ -334,9 +334,9 @@ static void keep(const struct gf_icc_wish *wish, const struct gf_icc_transform *
     struct kept *const to = &kept[kept_next++ % KEPT];
     free((void *)to->wish.from.data);
     free(to->transform);
-    memcpy(copy, wish->from.data, wish->from.size);
-    if (wish->to.size) /* a device link has no other profile */
-        memcpy(copy + wish->from.size, wish->to.data, wish->to.size);
+    if (wish->from.size) /* a device link has no profile before it */
+        memcpy(copy, wish->from.data, wish->from.size);
+    memcpy(copy + wish->from.size, wish->to.data, wish->to.size);
     *to = (struct kept){*wish, made};
     to->wish.from.data = copy;
     to->wish.to.data = copy + wish->from.size;

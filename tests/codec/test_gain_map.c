@@ -224,6 +224,20 @@ static void test_files_that_are_cut(void **state)
     free(map.data);
 }
 
+/* The map itself, chosen by its number, is a picture without a map. */
+static void test_the_map_alone(void **state)
+{
+    struct picture chosen, map;
+    make_files(3, 16, 12, 1, &one_of_all, 0);
+    warnings = 0;
+    read_file("both.jpg[1]", GF_GAIN_MAP_APPLY, &chosen);
+    read_file("map.jpg", GF_GAIN_MAP_DROP, &map);
+    assert_int_equal(warnings, 0);
+    assert_same_pixels(&chosen, &map);
+    free_picture(&chosen);
+    free_picture(&map);
+}
+
 static void test_a_pipe(void **state)
 {
     struct gf_options options = plain_options();
@@ -399,6 +413,7 @@ int main(void)
         cmocka_unit_test(test_the_formula),
         cmocka_unit_test(test_maps_that_cannot_be_used),
         cmocka_unit_test(test_files_that_are_cut),
+        cmocka_unit_test(test_the_map_alone),
         cmocka_unit_test(test_a_pipe),
         cmocka_unit_test(test_the_map_follows),
         cmocka_unit_test(test_what_the_map_does_not_follow),

@@ -92,6 +92,11 @@ int gf_input_page(const struct gf_input *input)
     return input->page;
 }
 
+bool gf_input_is_part(const struct gf_input *input)
+{
+    return input->narrowed;
+}
+
 int64_t gf_input_size(const struct gf_input *input)
 {
     return input->size;

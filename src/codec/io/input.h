@@ -38,6 +38,8 @@ size_t gf_input_split_page(const char *name, int *page);
 bool gf_input_stat(const char *path, struct stat *file);
 /* Number of the chosen picture, from 0, or GF_PAGE_OF_KIND + its kind; -1: none. */
 int gf_input_page(const struct gf_input *input);
+/* Whether gf_input_narrow() has made the input a picture within its file. */
+bool gf_input_is_part(const struct gf_input *input);
 void gf_input_choose_page(struct gf_input *input, int page);
 /* The bytes of an input for another process, which can only read them. */
 struct gf_input_loan {

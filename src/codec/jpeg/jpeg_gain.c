@@ -89,11 +89,11 @@ static enum gf_status use_map(const struct gf_options *options, struct gf_source
     return status;
 }
 
-/* Whether the file's main picture is not the one that is read. */
+/* Whether the picture that is read is not the file's main one. */
 static bool is_another(const struct gf_input *input)
 {
     const int page = gf_input_page(input);
-    return page > 0 && gf_page_kind(page) != GF_PICTURE_MAIN;
+    return gf_input_is_part(input) || (page > 0 && gf_page_kind(page) != GF_PICTURE_MAIN);
 }
 
 /* Makes a stream an input with an end, since the map lies behind the picture. */
