@@ -111,13 +111,15 @@ static bool take_input(struct gf_batch_worker *worker)
     pthread_mutex_lock(&batch->lock);
     const bool taken = !batch->stopped && batch->next < batch->count;
     const size_t number = taken ? batch->next++ : 0;
+    struct gf_input *const opened = batch->opened;
+    if (taken)
+        batch->opened = NULL;
     pthread_mutex_unlock(&batch->lock);
     if (taken) {
         worker->input = &batch->request->inputs->item[number];
         worker->item = &batch->item[number];
         worker->index = worker->input->index;
-        worker->member = (struct gf_file_bytes){.opened = batch->opened};
-        batch->opened = NULL;
+        worker->member = (struct gf_file_bytes){.opened = opened};
     }
     return taken;
 }

@@ -55,10 +55,10 @@ struct gf_batch {
     struct gf_claims *claims;       /* NULL, or the names that are taken, if not all names are known
                                      * before the run */
     struct gf_transfers *transfers; /* NULL: pictures lie in their places, or are in archives */
-    struct gf_input *opened;        /* the only input, if it is a stream that is open already */
     double begin_s;
     struct gf_schedule_progress progress; /* the progress of a single input */
     pthread_mutex_t lock;                 /* guards the members below, and the devices */
+    struct gf_input *opened; /* the only input, if it is a stream that is open already */
     pthread_cond_t changed;
     /* The positions of the next input to take and of the next input to report. For an
      * archive `next` counts the pictures that workers have taken. */
