@@ -157,6 +157,12 @@ class Module(unittest.TestCase):
             gf.encode(transparent, "jpeg")
         self.assertEqual([w.category for w in caught], [gf.PictureWarning])
         self.assertIn("no alpha channel", str(caught[0].message))
+        pipeline = gf.Pipeline()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            with self.assertRaises(gf.PictureWarning):
+                pipeline.encode(transparent, "jpeg")
+            self.assertEqual(pipeline.decode(ppm()).tobytes(), ramp())  # it goes on working
 
     def test_threads_share_a_pipeline(self):
         pipeline, expected, wrong = gf.Pipeline("blur=2"), gf.decode(ppm(), "blur=2").tobytes(), []

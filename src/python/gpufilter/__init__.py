@@ -326,12 +326,11 @@ class Pipeline:
         unless rows begin at addresses that are no multiples of 16. The result is complete when the call returns.
         """
         picture, owner = _picture(array)
-        result = _abi.gf_image()
         if _on_device(array):
             return self._run_on_device(array, picture, owner)
-        self._call(_lib.gf_pipeline_run_image, _c.byref(picture), _c.byref(result))
+        result = self._image_of(_lib.gf_pipeline_run_image, _c.byref(picture))
         del owner
-        return _like(array, Image(result))
+        return _like(array, result)
 
     def _run_on_device(self, array, picture, owner):
         form = _abi.gf_format()
@@ -344,9 +343,7 @@ class Pipeline:
 
     def decode(self, data):
         """Filters the picture in the bytes of a file, and returns an Image."""
-        result, memory = _abi.gf_image(), _bytes(data)
-        self._call(_lib.gf_pipeline_decode, memory, len(data), _c.byref(result))
-        return Image(result)
+        return self._image_of(_lib.gf_pipeline_decode, _bytes(data), len(data))
 
     def encode(self, array, format="auto"):
         """Filters a picture, and returns the bytes of a file of that format: "png", "jpeg", "webp". "auto" is PNG."""
@@ -365,10 +362,20 @@ class Pipeline:
         """Filters from file to file. The output appears complete or not at all."""
         self._call(_lib.gf_pipeline_run_file, _os.fsencode(path), _os.fsencode(output))
 
+    # The result is freed even if a warning is an error.
+    def _image_of(self, function, *arguments):
+        result = _abi.gf_image()
+        try:
+            self._call(function, *arguments, _c.byref(result))
+        except BaseException:
+            _lib.gf_image_free(_c.byref(result))
+            raise
+        return Image(result)
+
     def _bytes_of(self, function, *arguments):
         result, size = _c.c_void_p(), _c.c_size_t()
-        self._call(function, *arguments, _c.byref(result), _c.byref(size))
         try:
+            self._call(function, *arguments, _c.byref(result), _c.byref(size))
             return _c.string_at(result, size.value)
         finally:
             _lib.gf_free(result)
