@@ -60,8 +60,9 @@ GF_API enum gf_status gf_pipeline_run_device(struct gf_pipeline *pipeline,
                                              struct gf_error *error) GF_CHECKED;
 
 /* Runs the chain from a picture file in memory to pixels, with gf_pipeline_run_bytes()'s input and
- * gf_pipeline_run_image()'s output. With an empty chain the file is only decoded. The pixels keep
- * the colours of the file's profile, which the filter icc converts to sRGB. */
+ * gf_pipeline_run_image()'s output. With an empty chain the file is only decoded. Of several
+ * pictures the first is taken. The pixels keep the colours of the file's profile, which the filter
+ * icc converts to sRGB. */
 GF_API enum gf_status gf_pipeline_decode(struct gf_pipeline *pipeline, const void *data,
                                          size_t size, struct gf_image *output,
                                          struct gf_error *error) GF_CHECKED;
