@@ -59,6 +59,7 @@ enum cudaMemoryType {
     cudaMemoryTypeUnregistered,
     cudaMemoryTypeHost,
     cudaMemoryTypeDevice,
+    cudaMemoryTypeManaged,
 };
 
 enum {
