@@ -90,6 +90,9 @@ problem()
 }
 
 # Whether the program has what people study: labs, variants of kernels and their reports.
+# children PROCESS: the numbers of the processes that it has started, from /proc; pgrep is not everywhere
+children() { cat "/proc/$1"/task/*/children 2>/dev/null; }
+
 has_study() { gpufilter --help 2>/dev/null | grep -q -- --lab; }
 
 # run STATUS COMMAND...: what it printed is in the files stdout and stderr.

@@ -192,11 +192,11 @@ else
     parent=$!
     tries=0
     # Process 1 ignores a signal that comes before its handler.
-    until child=$(pgrep -P $parent -x gpufilter) && catches_term "$child" || [ $tries -gt 200 ]; do
+    until child=$(children $parent | tr -d ' ') && catches_term "$child" || [ $tries -gt 200 ]; do
         tries=$((tries + 1))
         sleep 0.1
     done
-    kill "$child"
+    kill "${child:-$parent}"
     wait $parent
     status=$?
     [ $status -eq 143 ] || problem "the status is $status"
