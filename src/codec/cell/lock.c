@@ -1,6 +1,7 @@
 #include "codec/cell/lock.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -77,87 +78,20 @@ static struct {
 static struct gf_library library = GF_LIBRARY(calls, CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_seccomp));
 
 /* Memory, threads, time, the socket. */
-static const char *const allowed[] = {"brk",
-                                      "munmap",
-                                      "mremap",
-                                      "madvise",
-                                      "futex",
-                                      "set_robust_list",
-                                      "rseq",
-                                      "exit",
-                                      "exit_group",
-                                      "rt_sigaction",
-                                      "rt_sigprocmask",
-                                      "rt_sigreturn",
-                                      "sigaltstack",
-                                      "restart_syscall",
-                                      "sched_yield",
-                                      "sched_getaffinity",
-                                      "getpid",
-                                      "gettid",
-                                      "getcpu",
-                                      "membarrier",
-                                      "clock_gettime",
-                                      "clock_getres",
-                                      "clock_nanosleep",
-                                      "nanosleep",
-                                      "gettimeofday",
-                                      "time",
-                                      "getrandom",
-                                      "sysinfo",
-                                      "uname",
-                                      "close",
-                                      "poll",
-                                      "ppoll",
-                                      "sendmsg",
-                                      "recvmsg",
-                                      NULL};
+static const char allowed[] =
+    "brk munmap mremap madvise futex set_robust_list rseq exit exit_group rt_sigaction "
+    "rt_sigprocmask rt_sigreturn sigaltstack restart_syscall sched_yield sched_getaffinity "
+    "getpid gettid getcpu membarrier clock_gettime clock_getres clock_nanosleep nanosleep "
+    "gettimeofday time getrandom sysinfo uname close poll ppoll sendmsg recvmsg";
 
 /* Libraries call these for what they can do without: they fail. */
-static const char *const refused[] = {"open",
-                                      "openat",
-                                      "openat2",
-                                      "access",
-                                      "faccessat",
-                                      "faccessat2",
-                                      "stat",
-                                      "lstat",
-                                      "fstat",
-                                      "newfstatat",
-                                      "statx",
-                                      "statfs",
-                                      "fstatfs",
-                                      "readlink",
-                                      "readlinkat",
-                                      "getcwd",
-                                      "getdents64",
-                                      "ioctl",
-                                      "fcntl",
-                                      "lseek",
-                                      "read",
-                                      "pread64",
-                                      "getuid",
-                                      "geteuid",
-                                      "getgid",
-                                      "getegid",
-                                      "sched_setaffinity",
-                                      "sched_getparam",
-                                      "sched_setparam",
-                                      "sched_getscheduler",
-                                      "sched_setscheduler",
-                                      "sched_get_priority_max",
-                                      "sched_get_priority_min",
-                                      "setpriority",
-                                      "getpriority",
-                                      "mlock",
-                                      "munlock",
-                                      "mbind",
-                                      "set_mempolicy",
-                                      "get_mempolicy",
-                                      "getrusage",
-                                      "getrlimit",
-                                      "setrlimit",
-                                      NULL};
+static const char refused[] =
+    "open openat openat2 access faccessat faccessat2 stat lstat fstat newfstatat statx statfs "
+    "fstatfs readlink readlinkat getcwd getdents64 ioctl fcntl lseek read pread64 getuid "
+    "geteuid getgid getegid sched_setaffinity sched_getparam sched_setparam "
+    "sched_getscheduler sched_setscheduler sched_get_priority_max sched_get_priority_min "
+    "setpriority getpriority mlock munlock mbind set_mempolicy get_mempolicy getrusage "
+    "getrlimit setrlimit";
 
 /* A call that this architecture does not have is passed over. */
 static bool add(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned count,
@@ -166,6 +100,19 @@ static bool add(scmp_filter_ctx filter, uint32_t action, const char *name, unsig
     const int number = calls.seccomp_syscall_resolve_name(name);
     return number < 0 ||
            !calls.seccomp_rule_add_exact_array(filter, action, number, count, argument);
+}
+
+/* Adds calls whose names are separated by blanks. */
+static bool add_all(scmp_filter_ctx filter, uint32_t action, const char *names)
+{
+    bool done = true;
+    for (size_t length; done && *names; names += length + (names[length] == ' ')) {
+        char name[32];
+        length = strcspn(names, " ");
+        snprintf(name, sizeof name, "%.*s", (int)length, names);
+        done = add(filter, action, name, 0, NULL);
+    }
+    return done;
 }
 
 /* Calls that are allowed with some arguments only: lines of libraries on standard error, which is
@@ -199,21 +146,17 @@ static bool add_conditions(scmp_filter_ctx filter)
 
 static bool fill(scmp_filter_ctx filter)
 {
-    bool done = add_conditions(filter);
-    for (int i = 0; allowed[i]; i++)
-        done = done && add(filter, SCMP_ACT_ALLOW, allowed[i], 0, NULL);
-    /* Its flags cannot be looked at; the C library then calls clone. */
-    return done && add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
+    return add_conditions(filter) && add_all(filter, SCMP_ACT_ALLOW, allowed) &&
+           add_all(filter, SCMP_ACT_ERRNO(EACCES), refused) &&
+           /* Its flags cannot be looked at; the C library then calls clone. */
+           add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
 }
 
 /* Everything that stands in neither list ends the process. */
 static enum gf_status limit_calls(struct gf_error *error)
 {
     const scmp_filter_ctx filter = calls.seccomp_init(SCMP_ACT_KILL_PROCESS);
-    bool done = filter && fill(filter);
-    for (int i = 0; done && refused[i]; i++)
-        done = add(filter, SCMP_ACT_ERRNO(EACCES), refused[i], 0, NULL);
-    const int why = done ? -calls.seccomp_load(filter) : EPERM;
+    const int why = filter && fill(filter) ? -calls.seccomp_load(filter) : EPERM;
     if (filter)
         calls.seccomp_release(filter);
     return why ? gf_fail(error, GF_ERROR_UNAVAILABLE,
