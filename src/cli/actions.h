@@ -14,8 +14,8 @@ enum gf_status gf_act_calibrate(const struct gf_command *command,
 enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* Does the action --compare (likeness.c). */
 enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
-/* Returns a key of the JSON that --compare prints; NULL past the last one. */
-const struct gf_key_help *gf_likeness_key_at(int index);
+/* The keys of the JSON that --compare prints, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_likeness_keys[];
 /* Does the action --report=json:FILE (account.c), if that form of --report was asked for. */
 bool gf_account_asked(const struct gf_command *command);
 enum gf_status gf_act_account(const struct gf_command *command, struct gf_error *error) GF_CHECKED;

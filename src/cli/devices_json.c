@@ -7,7 +7,7 @@
 #include "engine/backend.h"
 #include "server/client.h"
 
-static const struct gf_key_help keys[] = {
+const struct gf_key_help gf_devices_keys[] = {
     {"version", "1.0; a key whose meaning changes raises the first number"},
     {"cuda", "why there is no GPU; null where there is one"},
     {"gpus[].device", "the value for *--device*: cuda:0"},
@@ -32,12 +32,8 @@ static const struct gf_key_help keys[] = {
     {"server.device", "its GPU"},
     {"server.clients", "its clients, without this process"},
     {"server.done", "pictures so far"},
+    {0},
 };
-
-const struct gf_key_help *gf_devices_key_at(int index)
-{
-    return index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
-}
 
 /* Writes a number that is not known, as null, if it is less than `least`. */
 static void put_known(struct gf_json *json, const char *key, double value, double least,

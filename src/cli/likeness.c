@@ -14,59 +14,32 @@
 #include "codec/codec.h"
 #include "report/text.h"
 
+enum { MEASURES = 5 };
+
+/* The keys of --compare=FILE:json: those of the measures, in their order, and one more. */
+const struct gf_key_help gf_likeness_keys[] = {
+    {"largest", "the largest difference of two samples"},
+    {"mean", "the mean difference"},
+    {"psnr", "PSNR in decibels; null: the pictures are equal"},
+    {"ssim", "SSIM, 1 at most; null: the pictures are too small"},
+    {"ms_ssim", "MS-SSIM likewise"},
+    {"equal", "whether all samples are equal"},
+    {0},
+};
+
 /* The measures that --compare prints, and that a limit can name. */
 static const struct measure {
-    const char *name;
-    struct gf_key_help key; /* of --compare=FILE:json */
-    const char *limit, *unit;
+    const char *name, *limit, *unit;
     int decimals;
     bool most; /* true: the limit is the largest allowed value; false: the smallest */
     size_t offset;
-} measures[] = {
-    {"largest",
-     {"largest", "the largest difference of two samples"},
-     "max-largest",
-     "",
-     0,
-     true,
-     offsetof(struct gf_likeness, largest)},
-    {"mean",
-     {"mean", "the mean difference"},
-     "max-mean",
-     "",
-     4,
-     true,
-     offsetof(struct gf_likeness, mean)},
-    {"psnr",
-     {"psnr", "PSNR in decibels; null: the pictures are equal"},
-     "min-psnr",
-     " dB",
-     2,
-     false,
-     offsetof(struct gf_likeness, psnr)},
-    {"ssim",
-     {"ssim", "SSIM, 1 at most; null: the pictures are too small"},
-     "min-ssim",
-     "",
-     5,
-     false,
-     offsetof(struct gf_likeness, ssim)},
-    {"ms-ssim",
-     {"ms_ssim", "MS-SSIM likewise"},
-     "min-ms-ssim",
-     "",
-     5,
-     false,
-     offsetof(struct gf_likeness, ms_ssim)},
+} measures[MEASURES] = {
+    {"largest", "max-largest", "", 0, true, offsetof(struct gf_likeness, largest)},
+    {"mean", "max-mean", "", 4, true, offsetof(struct gf_likeness, mean)},
+    {"psnr", "min-psnr", " dB", 2, false, offsetof(struct gf_likeness, psnr)},
+    {"ssim", "min-ssim", "", 5, false, offsetof(struct gf_likeness, ssim)},
+    {"ms-ssim", "min-ms-ssim", "", 5, false, offsetof(struct gf_likeness, ms_ssim)},
 };
-enum { MEASURES = sizeof measures / sizeof *measures };
-
-static const struct gf_key_help equal = {"equal", "whether all samples are equal"};
-
-const struct gf_key_help *gf_likeness_key_at(int index)
-{
-    return index < MEASURES ? &measures[index].key : index == MEASURES ? &equal : NULL;
-}
 
 /* What follows the name of the file. */
 struct limits {
@@ -154,8 +127,8 @@ static void print_json(FILE *file, const struct gf_likeness *likeness)
     struct gf_json json = gf_json_begin(file);
     gf_json_object(&json, NULL, GF_JSON_COMPACT);
     for (int i = 0; i < MEASURES; i++)
-        gf_json_figure(&json, measures[i].key.path, measured(likeness, &measures[i]));
-    gf_json_bool(&json, equal.path, likeness->largest == 0);
+        gf_json_figure(&json, gf_likeness_keys[i].path, measured(likeness, &measures[i]));
+    gf_json_bool(&json, gf_likeness_keys[MEASURES].path, likeness->largest == 0);
     gf_json_end(&json);
 }
 

@@ -598,8 +598,7 @@ static void test_json(void **state)
 {
     struct gf_comparison comparison = whole_comparison();
     char *const json = write_form(gf_compare_json, &comparison);
-    const struct gf_key_help *key;
-    for (int i = 0; (key = gf_compare_key_at(i)); i++) {
+    for (const struct gf_key_help *key = gf_compare_keys; key->path; key++) {
         char quoted[64];
         const char *const dot = strrchr(key->path, '.');
         snprintf(quoted, sizeof quoted, "\"%s\": ", dot ? dot + 1 : key->path);

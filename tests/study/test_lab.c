@@ -178,10 +178,10 @@ static void test_json(void **state)
 {
     const struct gf_lab_result result = made_up();
     char *const json = text_of(gf_lab_json, &curve, &result);
-    for (int i = 0; gf_lab_key_at(i); i++) {
+    for (const struct gf_key_help *key = gf_lab_keys; key->path; key++) {
         char quoted[64];
-        const char *const dot = strrchr(gf_lab_key_at(i)->path, '.');
-        snprintf(quoted, sizeof quoted, "\"%s\": ", dot ? dot + 1 : gf_lab_key_at(i)->path);
+        const char *const dot = strrchr(key->path, '.');
+        snprintf(quoted, sizeof quoted, "\"%s\": ", dot ? dot + 1 : key->path);
         if (!strstr(json, quoted))
             fail_msg("no %s in %s", quoted, json);
     }

@@ -14,7 +14,7 @@
 #include "codec/io/output.h"
 #include "gpufilter/pipeline.h"
 
-static const struct gf_key_help keys[] = {
+const struct gf_key_help gf_archive_record_keys[] = {
     {"input", "the name of the input archive"},
     {"identity", "its size and time, by which a later run sees that it has changed; of one that "
                  "is fetched its size, and the word in the list or a hash"},
@@ -31,12 +31,8 @@ static const struct gf_key_help keys[] = {
     {"finished", "when it was complete"},
     {"device", "what ran: cpu, or cuda and the numbers of the devices"},
     {"version", "of gpufilter"},
+    {0},
 };
-
-const struct gf_key_help *gf_archive_record_key_at(int index)
-{
-    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
-}
 
 bool gf_archive_record_add(struct gf_archive_record *record, const char *input,
                            enum gf_status status, const char *why)

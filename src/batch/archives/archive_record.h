@@ -48,7 +48,7 @@ bool gf_archive_record_fits(struct gf_archive_record *wanted);
 /* Like gf_archive_record_fits() for a record in memory. The archive itself is not looked at. */
 bool gf_archive_record_fits_text(struct gf_archive_record *wanted, const char *text, size_t size);
 
-/* Returns a key of the record, for the manual; NULL past the last key. */
-const struct gf_key_help *gf_archive_record_key_at(int index);
+/* The keys of the record, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_archive_record_keys[];
 
 #endif

@@ -36,7 +36,7 @@ struct gf_account {
     double bytes_out;
 };
 
-static const struct gf_key_help keys[] = {
+const struct gf_key_help gf_account_keys[] = {
     {"outputs", "the number of outputs that the logs and records name"},
     {"done", "the number of outputs that are done"},
     {"failed", "the number of outputs that failed, or that lack a picture which failed"},
@@ -44,12 +44,8 @@ static const struct gf_key_help keys[] = {
     {"failures", "what failed: input, output, message"},
     {"missing", "the inputs of the list that no log or record names"},
     {"damaged", "the records that cannot be read"},
+    {0},
 };
-
-const struct gf_key_help *gf_account_key_at(int index)
-{
-    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
-}
 
 static int compare_inputs(const void *a, const void *b)
 {

@@ -20,8 +20,8 @@ enum gf_status gf_account_add(struct gf_account *account, const char *path,
 enum gf_status gf_account_expect(struct gf_account *account, const struct gf_inputs *inputs,
                                  struct gf_error *error) GF_CHECKED;
 void gf_account_put(struct gf_account *account, FILE *file);
-/* Returns a key of the object that gf_account_put() writes, for the manual; NULL past the last. */
-const struct gf_key_help *gf_account_key_at(int index);
+/* The keys of the object that gf_account_put() writes, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_account_keys[];
 /* Fails if inputs are missing, records are damaged, or inputs failed. The status tells whether
  * another try may help. */
 enum gf_status gf_account_conclude(const struct gf_account *account,

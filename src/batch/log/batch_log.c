@@ -25,7 +25,7 @@ struct gf_batch_log {
     bool begun; /* the file has been checked for an unfinished last line */
 };
 
-static const struct gf_key_help keys[] = {
+const struct gf_key_help gf_batch_log_keys[] = {
     {"index", "of the input in the whole list, from 1"},
     {"input", "its name"},
     {"output", "the name of the result"},
@@ -45,12 +45,8 @@ static const struct gf_key_help keys[] = {
     {"identity", "the size and the time of the input, by which --resume sees that it has changed; "
                  "for a member of an archive also those of the archive, or a hash of the member's "
                  "bytes where the archive is a pipe"},
+    {0},
 };
-
-const struct gf_key_help *gf_batch_log_key_at(int index)
-{
-    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
-}
 
 const char *const gf_outcome_names[] = {[GF_OUTCOME_WAITING] = "waiting",
                                         [GF_OUTCOME_DONE] = "ok",

@@ -51,8 +51,8 @@ struct gf_batch_log_entry {
  * done. */
 double gf_batch_log_now(void);
 
-/* Returns a key of the log's lines, for the manual; NULL past the last key. */
-const struct gf_key_help *gf_batch_log_key_at(int index);
+/* The keys of the log's lines, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_batch_log_keys[];
 
 struct gf_batch_log; /* opaque */
 

@@ -11,31 +11,18 @@
 #include "batch/names/archive_name.h"
 #include "codec/codec.h"
 
-static const struct {
-    const char *name;
-    enum gf_template_field field;
-    struct gf_key_help key;
-} fields[] = {
-    {"dir",
-     GF_FIELD_DIR,
-     {"{dir}", "the input's folder: below the searched one, or as it was named, without . and .."}},
-    {"stem", GF_FIELD_STEM, {"{stem}", "the input's name without the extension"}},
-    {"archive",
-     GF_FIELD_ARCHIVE,
-     {"{archive}", "the name of the input archive without the extension"}},
-    {"ext", GF_FIELD_EXT, {"{ext}", "the input's extension; that of --format where it is given"}},
-    {"n",
-     GF_FIELD_NUMBER,
-     {"{n}, {n:4}", "its number in the whole list, from 1, with that many digits at least; for a "
-                    "single input or an archive the number of the picture in it"}},
-    {"w", GF_FIELD_WIDTH, {"{w}", "the width of the result"}},
-    {"h", GF_FIELD_HEIGHT, {"{h}", "the height of the result"}},
+/* In the order of enum gf_template_field, from GF_FIELD_DIR on. */
+const struct gf_key_help gf_template_fields[] = {
+    {"{dir}", "the input's folder: below the searched one, or as it was named, without . and .."},
+    {"{stem}", "the input's name without the extension"},
+    {"{archive}", "the name of the input archive without the extension"},
+    {"{ext}", "the input's extension; that of --format where it is given"},
+    {"{n}, {n:4}", "its number in the whole list, from 1, with that many digits at least; for a "
+                   "single input or an archive the number of the picture in it"},
+    {"{w}", "the width of the result"},
+    {"{h}", "the height of the result"},
+    {0},
 };
-
-const struct gf_key_help *gf_template_field_at(int index)
-{
-    return index >= 0 && index < (int)(sizeof fields / sizeof *fields) ? &fields[index].key : NULL;
-}
 
 static enum gf_status add_part(struct gf_template *template, struct gf_template_part part,
                                struct gf_error *error)
@@ -56,10 +43,11 @@ static enum gf_status read_field(const char *option, const char *text,
                                  struct gf_template_part *part, struct gf_error *error)
 {
     const size_t length = strcspn(text, "}"), name = strcspn(text, ":}");
-    for (size_t i = 0; text[length] && i < sizeof fields / sizeof *fields; i++) {
-        if (strncmp(fields[i].name, text, name) || fields[i].name[name])
+    for (int i = 0; text[length] && gf_template_fields[i].path; i++) {
+        const char *const field = gf_template_fields[i].path + 1;
+        if (strncmp(field, text, name) || field[name] != '}')
             continue;
-        *part = (struct gf_template_part){.field = fields[i].field};
+        *part = (struct gf_template_part){.field = (enum gf_template_field)(GF_FIELD_DIR + i)};
         if (name == length)
             return GF_OK;
         part->digits = isdigit((unsigned char)text[name + 1]) ? text[name + 1] - '0' : 0;

@@ -8,19 +8,17 @@
 #include "batch/names/inputs.h"
 #include "gpufilter/pipeline.h"
 
+/* The fields of gf_template_fields, and two kinds of parts that no field names. */
 enum gf_template_field {
     GF_FIELD_TEXT,
-    GF_FIELD_DIR, /* {dir}: the input's folder; relative to the searched folder if a search found
-                   * the input */
-    /* {dir} for an input that a search found, else empty. -o FOLDER uses this field. */
-    GF_FIELD_BELOW,
-    GF_FIELD_STEM,    /* {stem}: the input's name without folder and extension */
-    GF_FIELD_ARCHIVE, /* {archive}: the name of the input archive without folder and extension */
-    GF_FIELD_EXT,     /* {ext}: the extension of --format, or the input's own */
-    GF_FIELD_NUMBER,  /* {n}, {n:4}: the number of the input in the list, or of the picture in the
-                       * only input; from 1 */
-    GF_FIELD_WIDTH,   /* {w}, {h}: the size of the result */
+    GF_FIELD_DIR,
+    GF_FIELD_STEM,
+    GF_FIELD_ARCHIVE,
+    GF_FIELD_EXT,
+    GF_FIELD_NUMBER,
+    GF_FIELD_WIDTH,
     GF_FIELD_HEIGHT,
+    GF_FIELD_BELOW, /* as DIR for an input that a search found, else empty; for -o FOLDER */
 };
 
 struct gf_template_part {
@@ -44,9 +42,8 @@ struct gf_template {
     int parts;
 };
 
-/* Returns a field in the form in which a user writes it, for the manual; NULL past the last
- * field. */
-const struct gf_key_help *gf_template_field_at(int index);
+/* The fields as a user writes them, and what they become; {0} ends them. */
+extern const struct gf_key_help gf_template_fields[];
 
 /* The end of messages about outputs of one name. */
 #define GF_OUTPUTS_APART \

@@ -19,10 +19,9 @@ enum gf_status gf_help_examples(FILE *file, const char *words, struct gf_error *
 /* Lists the devices. With `measure` also measures the bandwidths of each device. */
 enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error) GF_CHECKED;
 
-/* Writes the same as JSON (devices_json.c); gf_devices_key_at() returns its keys, NULL past the
- * last one. */
+/* Writes the same as JSON (devices_json.c), which has these keys; {0} ends them. */
 enum gf_status gf_help_devices_json(FILE *file, struct gf_error *error) GF_CHECKED;
-const struct gf_key_help *gf_devices_key_at(int index);
+extern const struct gf_key_help gf_devices_keys[];
 
 void gf_man_print(FILE *file);
 void gf_completion_print(FILE *file, enum gf_shell shell);

@@ -142,7 +142,7 @@ static void put_batches(FILE *file)
               "leads nowhere fails if its name is a picture's.\n*-o* is then a folder, which keeps "
               "the names and the subfolders of a recursive search, or a template with these "
               "fields; write a brace itself twice. Missing folders are made.");
-    gf_man_keys(file, gf_template_field_at);
+    gf_man_keys(file, gf_template_fields);
     fputs(".PP\n", file);
     gf_man_prose(
         file,
@@ -156,7 +156,7 @@ static void put_batches(FILE *file)
         "another, or keeps their names. With *-0* lines are names alone.\n*--log* appends one JSON "
         "object per line when "
         "a picture is finished. The object has these keys, which later versions keep:");
-    gf_man_keys(file, gf_batch_log_key_at);
+    gf_man_keys(file, gf_batch_log_keys);
     fputs(".PP\n", file);
     gf_man_prose(
         file, "*--resume* leaves out the pictures that such a log lists as done by the same "
@@ -252,7 +252,7 @@ static void put_archives(FILE *file)
         "input, and which has the size that the record states; every other archive is made "
         "anew. For outputs that are files, these options look at the files. The record is a JSON "
         "object with these keys, which later versions keep:");
-    gf_man_keys(file, gf_archive_record_key_at);
+    gf_man_keys(file, gf_archive_record_keys);
 }
 
 static void put_transfers(FILE *file)
@@ -298,7 +298,7 @@ static void put_account(FILE *file)
               "output the one that was finished last counts. A list, @_LIST_, names the inputs of "
               "the run. The status is 75 if one of them is missing, 4 if an input failed, "
               "else 0. The object has these keys, which later versions keep:");
-    gf_man_keys(file, gf_account_key_at);
+    gf_man_keys(file, gf_account_keys);
 }
 
 static void put_info(FILE *file)
@@ -310,12 +310,12 @@ static void put_info(FILE *file)
                  "of the inputs: an object with these keys, which later versions keep. What "
                  "is not known is null. A file that cannot be read has only the keys _file_ "
                  "and _error_, and the run goes on.");
-    gf_man_keys(file, gf_facts_key_at);
+    gf_man_keys(file, gf_facts_keys);
     fputs(".PP\n", file);
     gf_man_prose(file,
                  "*--info=statistics* also decodes the picture, runs the chain if there is one, "
                  "counts frames that no header counts, and adds:");
-    gf_man_keys(file, gf_levels_key_at);
+    gf_man_keys(file, gf_levels_keys);
 }
 
 static void put_devices(FILE *file)
@@ -323,7 +323,7 @@ static void put_devices(FILE *file)
     fputs(".SH DEVICES\n", file);
     gf_man_prose(file,
                  "*--devices=json* prints one object with these keys, which later versions keep:");
-    gf_man_keys(file, gf_devices_key_at);
+    gf_man_keys(file, gf_devices_keys);
 }
 
 static void put_compare(FILE *file)
@@ -331,7 +331,7 @@ static void put_compare(FILE *file)
     fputs(".SH COMPARE\n", file);
     gf_man_prose(file, "*--compare=*_file_*:json* _other_, or *--compare=json* _file_ _other_, "
                        "prints one object with these keys, which later versions keep:");
-    gf_man_keys(file, gf_likeness_key_at);
+    gf_man_keys(file, gf_likeness_keys);
 }
 
 static void put_server(FILE *file)
@@ -409,7 +409,7 @@ static void put_profile(FILE *file)
         "the wheel and the keys +, -, 0 and the arrows zoom and move, and the picture before and "
         "after under a slider. " STUDY_PAGES
         "\n*--profile=json* prints one object with these keys, which later versions keep:");
-    gf_man_keys(file, gf_profile_report_key_at);
+    gf_man_keys(file, gf_profile_report_keys);
 }
 
 static void put_files(FILE *file)

@@ -47,10 +47,9 @@ void gf_man_tag(FILE *file, const char *tag)
     fputs("\\fR\n", file);
 }
 
-void gf_man_keys(FILE *file, const struct gf_key_help *(*key_at)(int index))
+void gf_man_keys(FILE *file, const struct gf_key_help *keys)
 {
-    const struct gf_key_help *key;
-    for (int i = 0; (key = key_at(i)); i++) {
+    for (const struct gf_key_help *key = keys; key->path; key++) {
         gf_man_tag(file, key->path);
         gf_man_line(file, key->help);
     }

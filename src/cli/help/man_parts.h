@@ -14,7 +14,7 @@ void gf_man_line(FILE *file, const char *text);
 void gf_man_prose(FILE *file, const char *text);
 /* Prints a tagged paragraph. The tag is bold. */
 void gf_man_tag(FILE *file, const char *tag);
-void gf_man_keys(FILE *file, const struct gf_key_help *(*key_at)(int index));
+void gf_man_keys(FILE *file, const struct gf_key_help *keys);
 void gf_man_param(FILE *file, const struct gf_param *param);
 
 #endif

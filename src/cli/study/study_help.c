@@ -105,12 +105,12 @@ static void put_compare(FILE *file)
               "filter with hand-written vector instructions is also timed without them (_no "
               "intrinsics_); those of the compiler remain.\n*--profile=compare:json* prints one "
               "object with these keys, which later versions keep:");
-    gf_man_keys(file, gf_compare_key_at);
+    gf_man_keys(file, gf_compare_keys);
     fputs(".PP\n", file);
     gf_man_prose(file,
                  "*--profile=compare:csv* prints these columns (RFC 4180), empty where nothing is "
                  "known:");
-    gf_man_keys(file, gf_compare_column_at);
+    gf_man_keys(file, gf_compare_columns);
 }
 
 static void put_lab(FILE *file, const struct gf_lab *lab)
@@ -141,7 +141,7 @@ static void put_labs(FILE *file)
     fputs(".PP\n", file);
     gf_man_prose(file, "With format=json a lab is one object, all of them an array of such, with "
                        "these keys, which later versions keep:");
-    gf_man_keys(file, gf_lab_key_at);
+    gf_man_keys(file, gf_lab_keys);
 }
 
 static void put_variants(FILE *file)

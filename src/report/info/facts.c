@@ -8,16 +8,11 @@
 #include "codec/codec.h"
 #include "codec/left_out.h"
 
-static const struct gf_key_help keys[GF_FACTS] = {
+const struct gf_key_help gf_facts_keys[GF_FACTS + 1] = {
 #define FACT(end, key, help) {key, help},
     GF_FACTS_ALL(FACT)
 #undef FACT
 };
-
-const struct gf_key_help *gf_facts_key_at(int index)
-{
-    return index < GF_FACTS ? &keys[index] : NULL;
-}
 
 static bool is_switch(int fact)
 {
@@ -169,11 +164,11 @@ void gf_facts_json(const struct gf_facts *facts, struct gf_json *json)
     for (int i = 0; i < GF_FACTS; i++) {
         const char *const text = facts->text[i];
         if (text)
-            gf_json_string(json, keys[i].path, *text ? text : NULL);
+            gf_json_string(json, gf_facts_keys[i].path, *text ? text : NULL);
         else if (is_switch(i))
-            gf_json_bool(json, keys[i].path, facts->number[i] != 0);
+            gf_json_bool(json, gf_facts_keys[i].path, facts->number[i] != 0);
         else
-            gf_json_figure(json, keys[i].path, facts->number[i]);
+            gf_json_figure(json, gf_facts_keys[i].path, facts->number[i]);
     }
 }
 
@@ -224,6 +219,6 @@ void gf_facts_list(const struct gf_facts *facts, FILE *file)
     for (int i = 0; i < GF_FACTS; i++) {
         put_fact(facts, i, text, sizeof text);
         if (*text)
-            fprintf(file, "%-16s %s\n", keys[i].path, text);
+            fprintf(file, "%-16s %s\n", gf_facts_keys[i].path, text);
     }
 }

@@ -68,7 +68,7 @@ void gf_facts_row(const struct gf_facts *facts, FILE *file);
 /* Prints a line for each fact that is known. */
 void gf_facts_list(const struct gf_facts *facts, FILE *file);
 
-/* Returns a key of the JSON with its description; NULL past the last one. */
-const struct gf_key_help *gf_facts_key_at(int index);
+/* The keys of the JSON, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_facts_keys[GF_FACTS + 1];
 
 #endif

@@ -4,7 +4,7 @@
 
 enum { BINS = 256 };
 
-static const struct gf_key_help keys[] = {
+const struct gf_key_help gf_levels_keys[] = {
     {"statistics.width", "columns of the result of the chain, upright"},
     {"statistics.height", "its rows"},
     {"statistics.bits", "bits of its samples: M is 255 or 65535"},
@@ -17,12 +17,8 @@ static const struct gf_key_help keys[] = {
     {"statistics.channels[].median", "the least sample with half of the pixels at or below it"},
     {"statistics.channels[].entropy", "Shannon's entropy of the samples, in bits"},
     {"statistics.channels[].histogram", "256 counts, each of (M + 1) / 256 levels"},
+    {0},
 };
-
-const struct gf_key_help *gf_levels_key_at(int index)
-{
-    return index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
-}
 
 struct summary {
     const char *name;

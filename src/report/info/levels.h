@@ -12,7 +12,7 @@ void gf_levels_json(const struct gf_levels *levels, struct gf_json *json);
 /* Prints a line and a small plot for each channel. */
 void gf_levels_plot(const struct gf_levels *levels, FILE *file);
 
-/* Returns a key of the JSON with its description; NULL past the last one. */
-const struct gf_key_help *gf_levels_key_at(int index);
+/* The keys of the JSON, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_levels_keys[];
 
 #endif

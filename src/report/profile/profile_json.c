@@ -5,7 +5,7 @@
 #include "report/json_parts.h"
 #include "report/profile/profile_report.h"
 
-static const struct gf_key_help keys[] = {
+const struct gf_key_help gf_profile_report_keys[] = {
     {"version", "of the program, a string"},
     {"device", "what ran: \"cuda:0 NAME\" or \"cpu, N threads\""},
     {"reason", "why that device"},
@@ -39,12 +39,8 @@ static const struct gf_key_help keys[] = {
      "a list of what ran when, for the page; null where there are more than 4096. Of each, a list: "
      "index in stages (-1: the CUDA start-up), lane (-1: the reader or the writer), begin and end "
      "in ms, bytes"},
+    {0},
 };
-
-const struct gf_key_help *gf_profile_report_key_at(int index)
-{
-    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
-}
 
 static void put_row(struct gf_json *json, const struct gf_profile_report_row *row)
 {

@@ -62,8 +62,8 @@ void gf_profile_report_table(const struct gf_profile_report *report,
                              const struct gf_profile *profile, FILE *file);
 void gf_profile_report_json(const struct gf_profile_report *report,
                             const struct gf_profile *profile, FILE *file);
-/* Returns the keys of the JSON, for the manual; NULL after the last one. */
-const struct gf_key_help *gf_profile_report_key_at(int index);
+/* The keys of the JSON, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_profile_report_keys[];
 
 /* Writes the spans in Chrome's trace-event format, which Perfetto reads. The reader, every lane and
  * the writer have a track each. */

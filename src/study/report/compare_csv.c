@@ -4,7 +4,7 @@
 
 #include "study/report/compare_report.h"
 
-static const struct gf_key_help columns[] = {
+const struct gf_key_help gf_compare_columns[] = {
     {"kind", "stage, statistic or pipeline"},
     {"name", "name of the stage; empty in pipeline rows"},
     {"variant", "name of the variant, or the setting of the pipeline"},
@@ -38,12 +38,8 @@ static const struct gf_key_help columns[] = {
     {"window_ms", "pipeline rows: from the first copy to the last"},
     {"overlap", "pipeline rows: as in the profile"},
     {"estimate_ms", "pipeline rows: the guide's estimate of window_ms"},
+    {0},
 };
-
-const struct gf_key_help *gf_compare_column_at(int index)
-{
-    return index >= 0 && index < (int)(sizeof columns / sizeof *columns) ? &columns[index] : NULL;
-}
 
 /* The row that is being written. */
 struct line {
@@ -172,8 +168,7 @@ static void put_run(FILE *file, const struct gf_compare_run *run, bool first)
 void gf_compare_csv(const struct gf_comparison *comparison, FILE *file)
 {
     struct line head = {.file = file};
-    const struct gf_key_help *column;
-    for (int i = 0; (column = gf_compare_column_at(i)); i++)
+    for (const struct gf_key_help *column = gf_compare_columns; column->path; column++)
         put_text(&head, column->path);
     putc('\n', file);
     for (int g = 0; g < comparison->groups; g++) {

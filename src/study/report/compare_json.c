@@ -5,7 +5,7 @@
 #include "study/report/compare_report.h"
 #include "report/json_parts.h"
 
-static const struct gf_key_help keys[] = {
+const struct gf_key_help gf_compare_keys[] = {
     {"version", "of the program, a string"},
     {"device", "what was measured: \"cuda:0 NAME\" or \"cpu, N threads\""},
     {"reason", "why that device"},
@@ -67,12 +67,8 @@ static const struct gf_key_help keys[] = {
     {"pipeline.transfers_ms", "tT: the copies' time, likewise"},
     {"pipeline.estimate_ms",
      "the longer of both + the shorter / lanes (Best Practices Guide 9.1.2)"},
+    {0},
 };
-
-const struct gf_key_help *gf_compare_key_at(int index)
-{
-    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
-}
 
 static void put_ms(struct gf_json *json, const char *key, const struct gf_timing *timing,
                    double seconds)

@@ -19,9 +19,8 @@ const char *gf_compare_kind_name(const struct gf_compare_group *group);
 const char *gf_compare_host_memory_name(const struct gf_compare_run *run);
 const char *gf_compare_transfer_name(const struct gf_compare_run *run);
 
-/* Returns the keys of the JSON or the columns of the CSV, for the manual; NULL after the last
- * one. */
-const struct gf_key_help *gf_compare_key_at(int index);
-const struct gf_key_help *gf_compare_column_at(int index);
+/* The keys of the JSON and the columns of the CSV, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_compare_keys[];
+extern const struct gf_key_help gf_compare_columns[];
 
 #endif

@@ -2,7 +2,7 @@
 #include "gpufilter/pipeline.h"
 #include "study/report/lab_report.h"
 
-static const struct gf_key_help keys[] = {
+const struct gf_key_help gf_lab_keys[] = {
     {"version", "of the program, a string"},
     {"lab", "the lab's name"},
     {"summary", "what it teaches"},
@@ -20,12 +20,8 @@ static const struct gf_key_help keys[] = {
     {"remarks.kind",
      "right or wrong: a computed result that was checked; agrees or differs: a claim of "
      "the guide beside this GPU's figure; note"},
+    {0},
 };
-
-const struct gf_key_help *gf_lab_key_at(int index)
-{
-    return index >= 0 && index < (int)(sizeof keys / sizeof *keys) ? &keys[index] : NULL;
-}
 
 /* Writes a text. An empty text becomes null. */
 static void put_text(struct gf_json *json, const char *key, const char *text)

@@ -11,8 +11,8 @@ void gf_lab_list(FILE *file);
 void gf_lab_help(FILE *file, const struct gf_lab *lab);
 void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
 void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
-/* Returns the keys of the JSON, for the manual; NULL after the last one. */
-const struct gf_key_help *gf_lab_key_at(int index);
+/* The keys of the JSON, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_lab_keys[];
 /* Writes a value as in the tables: "12.4"; "-" for NaN. */
 void gf_lab_number(double value, const struct gf_lab_column *column, char *text, size_t size);
 /* Returns "right", "wrong", "agrees", "differs" or "note". */
