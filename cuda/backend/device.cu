@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/argument.h"
 #include "base/device_ordinal.h"
+#include "base/argument.h"
 #include "base/numa.h"
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"

@@ -1,4 +1,4 @@
-#include "base/cgroup.h"
+#include "base/memory_budget.h"
 
 #include <limits.h>
 #include <pthread.h>

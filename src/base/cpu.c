@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "base/cgroup.h"
+#include "base/memory_budget.h"
 
 int gf_cpu_count(void)
 {

@@ -3,8 +3,6 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "base/cgroup.h"
-
 static uint64_t machine_bytes;
 
 static void find_machine_bytes(void)

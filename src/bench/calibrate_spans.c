@@ -1,4 +1,4 @@
-#include "bench/calibrate_spans.h"
+#include "bench/calibrator.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 
 #include "base/fail.h"
 #include "base/spans.h"
-#include "bench/calibrate_spans.h"
 #include "bench/timing.h"
 
 extern char **environ;

@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include "batch/devices/figures.h"
 #include "bench/calibrate.h"
 #include "gpufilter/pipeline.h"
 
@@ -61,5 +62,16 @@ double gf_calibrate_process_s(const struct gf_calibrator *calibrator, const char
 /* Measure the figures of the CPU and of the GPU. */
 void gf_calibrate_cpu(struct gf_calibrator *calibrator);
 void gf_calibrate_gpu(struct gf_calibrator *calibrator);
+
+/* The figures in the spans of one picture, which was alone in work: the measured seconds, and the
+ * seconds for a figure of 1. */
+struct gf_seen {
+    struct gf_seen_figure {
+        double measured_s, unit_s;
+    } figure[GF_FIGURES_MAX];
+};
+/* Adds the profile of a chain's run to *seen, which must be zeroed first. */
+void gf_calibrate_see(const char *chain, const struct gf_options *options,
+                      const struct gf_profile *profile, struct gf_seen *seen);
 
 #endif

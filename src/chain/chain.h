@@ -4,6 +4,7 @@
 
 #include "base/c_linkage.h"
 #include "chain/region.h"
+#include "gpufilter/status.h"
 #include "stage/filter.h"
 
 GF_C_BEGIN
@@ -45,4 +46,10 @@ struct gf_chain gf_chain_part(const struct gf_chain *chain, int begin, int end);
 void gf_chain_free(struct gf_chain *chain);
 
 GF_C_END
+
+/* Sets *chain to the chain as one line of text; the caller frees it. The path "-" means standard
+ * input. */
+enum gf_status gf_chain_file_read(const char *path, char **chain,
+                                  struct gf_error *error) GF_CHECKED;
+
 #endif

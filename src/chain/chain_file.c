@@ -1,4 +1,4 @@
-#include "chain/chain_file.h"
+#include "chain/chain.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "base/line.h"
-#include "chain/chain.h"
 #include "chain/token.h"
 #include "stage/stage.h"
 

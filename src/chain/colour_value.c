@@ -1,4 +1,4 @@
-#include "chain/colour_value.h"
+#include "chain/params.h"
 
 #include <stdio.h>
 #include <string.h>

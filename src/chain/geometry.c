@@ -1,4 +1,4 @@
-#include "chain/geometry.h"
+#include "chain/foreign.h"
 
 #include <stdio.h>
 #include <string.h>

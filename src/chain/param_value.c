@@ -1,5 +1,5 @@
 /* Reads the value of a parameter from text and checks it against the parameter's declaration. */
-#include "chain/param_value.h"
+#include "chain/params.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -8,8 +8,7 @@
 
 #include "base/suggest.h"
 #include "base/value.h"
-#include "chain/colour_value.h"
-#include "chain/geometry.h"
+#include "chain/foreign.h"
 
 static void describe_choices(const char *const *choices, char *text, size_t size)
 {

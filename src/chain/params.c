@@ -8,8 +8,7 @@
 #include <strings.h>
 
 #include "base/suggest.h"
-#include "chain/geometry.h"
-#include "chain/param_value.h"
+#include "chain/foreign.h"
 #include "chain/token.h"
 #include "chain/variants.h"
 

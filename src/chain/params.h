@@ -3,6 +3,7 @@
 
 #include "base/c_linkage.h"
 #include "chain/region.h"
+#include "gpufilter/filter.h"
 #include "stage/filter.h"
 
 GF_C_BEGIN
@@ -20,4 +21,22 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
                                struct gf_common_params *common, struct gf_error *error) GF_CHECKED;
 
 GF_C_END
+
+/* Stores the value in its member of params. The error message begins with the filter's name. */
+enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct gf_param *param,
+                                  const char *text, void *params,
+                                  struct gf_error *error) GF_CHECKED;
+/* Stores every parameter's default in params, which must be zero before. */
+void gf_params_set_defaults(const struct gf_filter *filter, void *params);
+
+/* Colours as text: names of CSS, "#rgb", "#rrggbb" (in FFmpeg "0xrrggbb") and "#rrrrggggbbbb". */
+
+/* Reads a colour. Returns false if the text is no colour. */
+bool gf_colour_parse(const char *text, struct gf_colour *colour);
+/* Returns the colour of the number 0xRRGGBB. */
+struct gf_colour gf_colour_of_number(unsigned number);
+/* Writes the colour 0xRRGGBB as its name, if it has one, otherwise as gf_colour_parse() reads
+ * it. */
+void gf_colour_text(unsigned number, char *text, size_t size);
+
 #endif

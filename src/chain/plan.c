@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "chain/chain.h"
 #include "chain/fuse.h"
-#include "chain/param_value.h"
+#include "chain/params.h"
 #include "chain/region_plan.h"
 #include "chain/variants.h"
 #include "filters/icc/icc.h"

@@ -1,5 +1,5 @@
 /* Finds the boxes of a region on a picture. */
-#include "chain/region_boxes.h"
+#include "chain/region_plan.h"
 
 #include <math.h>
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "chain/region_boxes.h"
 #include "pixel/point/fused.h"
 #include "pixel/point/point.h"
 

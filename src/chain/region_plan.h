@@ -4,6 +4,7 @@
 
 #include "base/c_linkage.h"
 #include "chain/plan.h"
+#include "chain/region.h"
 #include "pixel/point/premultiply.h"
 #include "pixel/region/region.h"
 
@@ -30,4 +31,11 @@ enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf
                               struct gf_region_run **run, struct gf_error *error) GF_CHECKED;
 
 GF_C_END
+
+/* Sets run->cover, run->mask and the places of the boxes, which do not overlap. */
+void gf_region_find_boxes(const struct gf_region *region, struct gf_format format,
+                          struct gf_region_run *run);
+/* Merges boxes that overlap or, with whole_rows, have rows in common. */
+void gf_region_merge_boxes(struct gf_region_run *run, bool whole_rows);
+
 #endif

@@ -1,5 +1,5 @@
 /* The actions of the program that read a picture. The actions of the study are in
- * study/actions.h. */
+ * study/study.h. */
 #ifndef GF_CLI_ACTIONS_H
 #define GF_CLI_ACTIONS_H
 

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "batch/names/archive_name.h"
 #include "batch/batch.h"
-#include "batch/sheets/sheet.h"
 #include "batch/devices/devices.h"
 #include "batch/devices/figures_cache.h"
-#include "cli/command/shell_words.h"
+#include "batch/names/archive_name.h"
+#include "batch/sheets/sheet.h"
+#include "cli/command/command.h"
 #include "cli/messages.h"
 #include "cli/session.h"
 #include "cli/summary.h"

@@ -16,7 +16,6 @@
 #include "codec/codec.h"
 #include "codec/common/ordered_work.h"
 #include "report/info/facts.h"
-#include "report/info/levels.h"
 
 enum { SLOTS = 256 };
 

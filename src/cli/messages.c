@@ -6,7 +6,7 @@
 
 #include "base/exit_status.h"
 #include "base/printable.h"
-#include "batch/request/option_names.h"
+#include "batch/request/request.h"
 
 static FILE *own; /* the stream of standard error; NULL means stderr */
 

@@ -1,4 +1,4 @@
-#include "cli/metrics.h"
+#include "cli/summary.h"
 
 #include <stdio.h>
 

@@ -5,7 +5,7 @@
 #include "gpufilter/filter.h"
 #include "report/page/html.h"
 #include "report/page/picture_html.h"
-#include "report/profile/profile_html.h"
+#include "report/profile/profile_report.h"
 
 /* Puts the input and the output on the page, if they are files. */
 static void put_pictures(FILE *file, const struct gf_command *command)

@@ -4,8 +4,8 @@
 #include <stdio.h>
 
 #include "cli/messages.h"
-#include "cli/metrics.h"
 #include "cli/report_file.h"
+#include "cli/summary.h"
 #include "report/profile/profile_report.h"
 #include "report/text.h"
 

@@ -19,4 +19,11 @@ void gf_summary_interrupted(void);
 /* Prints how long each step of the start of the devices took, from the start of the program on. */
 void gf_summary_start(void);
 
+/* The file of --metrics: the counts of a batch in Prometheus' text format, for the textfile
+ * collector of node_exporter. */
+
+/* Replaces the file by one with these counts. */
+enum gf_status gf_metrics_write(const char *path, const struct gf_batch_state *state,
+                                struct gf_error *error) GF_CHECKED;
+
 #endif

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "chain/colour_value.h"
+#include "chain/params.h"
 
 void gf_text_wrap(FILE *file, const char *text, int column, int indent)
 {

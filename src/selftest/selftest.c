@@ -6,7 +6,6 @@
 
 #include "base/argument.h"
 #include "selftest/selftest_case.h"
-#include "selftest/selftest_chains.h"
 
 static const struct {
     int width, height;

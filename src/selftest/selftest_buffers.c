@@ -1,7 +1,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "selftest/selftest_buffers.h"
+#include "selftest/selftest_case.h"
 
 enum { GUARD_BYTE = 0xa5 };
 

@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "chain/plan.h"
-#include "pixel/point/fused.h"
 #include "pixel/histogram/histogram.h"
+#include "pixel/point/fused.h"
 #include "selftest/difference.h"
-#include "selftest/selftest_buffers.h"
 
 enum { INPUT, OUTPUT, SCRATCH, BUFFERS };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "chain/region.h"
-#include "selftest/selftest_chains.h"
+#include "selftest/selftest_case.h"
 
 static size_t append(char *text, size_t length, const char *format, ...) GF_PRINTF(3, 4);
 static size_t append(char *text, size_t length, const char *format, ...)

@@ -11,7 +11,6 @@
 #include "base/spans.h"
 #include "base/spawn.h"
 #include "chain/variants.h"
-#include "server/identity.h"
 #include "server/place.h"
 
 int gf_server_patience_ms = GF_SERVER_PATIENCE_MS;

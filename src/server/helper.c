@@ -13,7 +13,6 @@
 
 #include "base/socket.h"
 #include "base/spawn.h"
-#include "server/identity.h"
 #include "server/place.h"
 #include "server/visible.h"
 

@@ -1,4 +1,4 @@
-#include "server/identity.h"
+#include "server/place.h"
 
 #include <dirent.h>
 #include <sched.h>

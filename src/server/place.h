@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "gpufilter/status.h"
+#include "server/protocol.h"
 
 /* Writes the path of the folder, which need not exist. */
 void gf_server_folder_path(char *path, size_t size);
@@ -45,5 +46,15 @@ void gf_server_place_leave(struct gf_server_place *place);
 int gf_server_place_connect(uint64_t build);
 /* Whether the peer of the connection is the same user. */
 bool gf_server_is_own(int socket);
+
+/* Hashes of the properties that a client and a server must have in common. build: the program. gpu:
+ * the GPUs, by their UUIDs, and the variables that choose among them. place: the cgroup, the
+ * processors, and the limits of memory and of files' sizes, so that a job of a cluster never works
+ * on another job's GPU, nor beyond its own limits. Within a user's session (user-UID.slice) all
+ * cgroups count as one: a service of that user serves the user's shells. */
+void gf_server_identify(struct gf_server_identity *identity);
+
+/* Ends a line of /proc/self/cgroup after a component user-UID.slice, if there is one. */
+void gf_server_shorten_cgroup(char *line, unsigned user);
 
 #endif

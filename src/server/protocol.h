@@ -44,7 +44,7 @@ struct gf_server_head {
     uint32_t version, type, size; /* size of the whole message */
 };
 
-/* Hashes of properties that must be the same on both sides (identity.h). */
+/* Hashes of properties that must be the same on both sides (place.h). */
 struct gf_server_identity {
     uint64_t build, gpu, place;
 };

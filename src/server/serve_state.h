@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 
-#include "server/identity.h"
 #include "server/place.h"
 #include "server/serve.h"
 

@@ -14,7 +14,7 @@
 #include "pixel/files/kept_files.h"
 #include "pixel/files/picture_file.h"
 #include "text/text_fields.h"
-#include "text/text_font.h"
+#include "text/text_fonts.h"
 #ifdef GF_LIBRARY_freetype
 #include "text/text_shape.h"
 #endif

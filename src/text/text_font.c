@@ -1,6 +1,6 @@
 /* The built-in font: ASCII letters made of squares, as a TrueType font in memory (Apple, TrueType
  * Reference Manual, 2022, chapter 6). */
-#include "text/text_font.h"
+#include "text/text_fonts.h"
 
 #include <stdlib.h>
 #include <string.h>

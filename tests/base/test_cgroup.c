@@ -1,5 +1,4 @@
 /* The limits of control groups, read from folders that look like /proc and /sys. */
-#include "base/cgroup.h"
 #include "base/memory_budget.h"
 #include "support.h"
 #include "temp_folder.h"

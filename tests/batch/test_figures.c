@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "batch/devices/figures_cache.h"
-#include "batch/devices/machine.h"
 #include "support.h"
 #include "temp_folder.h"
 

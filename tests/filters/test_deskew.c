@@ -3,7 +3,7 @@
 
 #include "support.h"
 
-#include "filters/warp/skew.h"
+#include "filters/warp/warp.h"
 #include "gpufilter/profile.h"
 
 /* What is drawn: words of letters of ink in lines, on paper that gets darker to the right. */

@@ -2,7 +2,6 @@
 #include "fuzz_file.h"
 
 #include "chain/chain.h"
-#include "chain/chain_file.h"
 #include "chain/plan.h"
 
 static void plan(const struct gf_chain *chain, int orientation)

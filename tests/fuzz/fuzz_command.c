@@ -3,7 +3,6 @@
 #include "fuzz.h"
 
 #include "cli/command/command.h"
-#include "cli/command/shell_words.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

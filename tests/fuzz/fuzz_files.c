@@ -3,7 +3,7 @@
  * file. */
 #include "fuzz_file.h"
 
-#include "text/text_font.h"
+#include "text/text_fonts.h"
 
 enum { FONT = 3, FILTERS = 7 };
 

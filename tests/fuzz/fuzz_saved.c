@@ -6,7 +6,7 @@
 
 #include "study/report/compare_report.h"
 #include "study/report/lab_report.h"
-#include "study/saved/saved_html.h"
+#include "study/saved/saved.h"
 
 static void check_page(const struct gf_saved *saved)
 {

@@ -1,19 +1,18 @@
 /* The command line: its parser, and the help, manual and completion that derive from the tables.
  * Also the profile's arithmetic and forms, and the progress of a batch. */
-#include "printed.h"
 #include "needs_study.h"
+#include "printed.h"
 
 #include <math.h>
 
 #include "base/exit_status.h"
 #include "batch/batch.h"
-#include "batch/request/option_names.h"
+#include "batch/request/request.h"
 #include "cli/command/command.h"
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
-#include "cli/help/man_parts.h"
-#include "cli/study/study.h"
 #include "cli/progress.h"
+#include "cli/study/study.h"
 #include "report/profile/profile_report.h"
 #include "report/text.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "report/page/html.h"
-#include "report/profile/profile_html.h"
+#include "report/profile/profile_report.h"
 
 static void assert_html(const char *text, const char *expected)
 {

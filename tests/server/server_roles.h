@@ -14,7 +14,6 @@
 
 #include "fake_device.h"
 #include "server/client.h"
-#include "server/identity.h"
 #include "server/place.h"
 #include "server/serve.h"
 #include "temp_folder.h"

@@ -6,7 +6,7 @@
 #include "icc/icc_make.h"
 #include "server/server_roles.h"
 #include "text/text.h"
-#include "text/text_font.h"
+#include "text/text_fonts.h"
 
 /* Starts a server and goes to the folder of the pictures. */
 static int start_elsewhere(void)

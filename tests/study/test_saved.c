@@ -7,11 +7,10 @@
 #include <string.h>
 
 #include "gpufilter/pipeline.h"
-#include "study/report/compare_html.h"
-#include "study/report/compare_report.h"
 #include "report/page/html.h"
+#include "study/report/compare_report.h"
 #include "study/report/lab_report.h"
-#include "study/saved/saved_html.h"
+#include "study/saved/saved.h"
 #include "study/saved/sides.h"
 
 #define HOSTILE "</script><script>window.hostile=1</script>\"'&\x1b[1m\xff"

@@ -10,7 +10,7 @@
 #include "support.h"
 #include "temp_folder.h"
 #include "text/text.h"
-#include "text/text_font.h"
+#include "text/text_fonts.h"
 #ifdef GF_LIBRARY_freetype
 #include "text/text_shape.h"
 #endif

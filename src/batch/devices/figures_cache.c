@@ -13,7 +13,6 @@
 
 #include "base/hash.h"
 #include "base/value.h"
-#include "batch/devices/machine.h"
 #include "codec/io/spool.h"
 
 enum { FILE_BYTES_MAX = 32 << 10 };

@@ -1,4 +1,4 @@
-#include "batch/devices/machine.h"
+#include "batch/devices/figures_cache.h"
 
 #include <dirent.h>
 #include <fcntl.h>

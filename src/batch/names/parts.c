@@ -1,4 +1,4 @@
-#include "batch/names/parts.h"
+#include "batch/names/search.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-#include "batch/request/option_names.h"
+#include "batch/request/request.h"
 
 #include <stddef.h>
 #include <string.h>

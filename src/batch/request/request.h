@@ -154,4 +154,8 @@ enum { GF_BATCH_LEFT_OUT_SIZE = 100 };
 void gf_batch_describe_left_out(const struct gf_batch_state *state,
                                 char text[GF_BATCH_LEFT_OUT_SIZE]);
 
+/* Rewrites the library's names of options and functions in a message, in place: "over
+ * options.max_pixels=99" becomes "over --max-pixels=99". */
+void gf_name_options_as_typed(char *text);
+
 #endif

@@ -5,7 +5,6 @@
 #include "base/exit_status.h"
 #include "base/fail.h"
 #include "base/printable.h"
-#include "batch/request/option_names.h"
 #include "batch/request/output_names.h"
 #include "batch/workers/workers.h"
 

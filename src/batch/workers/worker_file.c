@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "batch/request/option_names.h"
+#include "batch/request/request.h"
 #include "batch/workers/workers.h"
 #include "server/helper.h"
 

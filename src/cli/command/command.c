@@ -7,7 +7,7 @@
 #include "chain/foreign.h"
 #include "chain/token.h"
 #include "cli/command/command.h"
-#include "cli/help/synonyms.h"
+#include "cli/help/help.h"
 #include "cli/study/study.h"
 #include "codec/codec.h"
 #include "codec/io/input.h"

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "gpufilter/status.h"
 #include "pipeline/pipeline_internal.h"
 
 enum gf_action {
@@ -247,5 +248,9 @@ static inline bool gf_option_takes_file(const struct gf_option *option)
 /* Whether the next argument can be the value of an option whose value may be left out: "--help
  * blur". */
 bool gf_option_takes_next(const struct gf_option *option);
+
+/* Splits the text; words[count] is NULL. One free(words) releases the words and their text. */
+enum gf_status gf_shell_words_split(const char *text, char ***words, int *count,
+                                    struct gf_error *error) GF_CHECKED;
 
 #endif

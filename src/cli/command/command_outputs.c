@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "chain/chain.h"
-#include "chain/chain_file.h"
 #include "cli/command/command.h"
 
 struct gf_command_output gf_command_output_at(const struct gf_command *command, int index)

@@ -6,10 +6,10 @@
 
 #include "base/suggest.h"
 #include "base/value.h"
-#include "chain/chain.h"
 #include "batch/sheets/sheet.h"
+#include "chain/chain.h"
 #include "cli/command/command.h"
-#include "cli/help/synonyms.h"
+#include "cli/help/help.h"
 
 /* Reads "2G", "1.5M", "512MiB". The suffix is K, M, G or T in either case. */
 static bool parse_scaled(const char *text, enum gf_option_type type, double *value)

@@ -1,4 +1,4 @@
-#include "cli/command/shell_words.h"
+#include "cli/command/command.h"
 
 #include <ctype.h>
 #include <stdbool.h>

@@ -5,7 +5,6 @@
 #include "base/embed.h"
 #include "base/fail.h"
 #include "cli/help/help.h"
-#include "cli/help/synonyms.h"
 #include "cli/study/study.h"
 
 GF_EMBED(cookbook, "samples/README.md");

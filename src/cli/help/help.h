@@ -36,4 +36,22 @@ struct gf_example {
 };
 const struct gf_example *gf_example_at(int index);
 
+/* Returns the name of the option or the value that the word means; NULL if there is none. */
+const char *gf_option_synonym(const char *word);
+const char *gf_value_synonym(const char *word);
+/* Returns what to do in place of an option of other programs that is no option here; or NULL. */
+const char *gf_option_note(const char *word);
+
+/* Prints the elements of the manual page, in the man macros. */
+
+/* Prints text without markup: dashes stay ASCII dashes, and a dot begins no request. */
+void gf_man_text(FILE *file, const char *text);
+void gf_man_line(FILE *file, const char *text);
+/* Prints paragraphs, a line each. *bold* and _italic_ parts become bold and italic. */
+void gf_man_prose(FILE *file, const char *text);
+/* Prints a tagged paragraph. The tag is bold. */
+void gf_man_tag(FILE *file, const char *tag);
+void gf_man_keys(FILE *file, const struct gf_key_help *keys);
+void gf_man_param(FILE *file, const struct gf_param *param);
+
 #endif

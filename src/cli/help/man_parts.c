@@ -1,4 +1,4 @@
-#include "cli/help/man_parts.h"
+#include "cli/help/help.h"
 
 #include "report/text.h"
 

@@ -1,4 +1,4 @@
-#include "cli/help/synonyms.h"
+#include "cli/help/help.h"
 
 #include <string.h>
 

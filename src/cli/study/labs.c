@@ -3,10 +3,9 @@
 
 #include "cli/messages.h"
 #include "cli/report_file.h"
-#include "cli/study/actions.h"
-#include "study/labs/lab.h"
+#include "cli/study/study.h"
 #include "report/page/html.h"
-#include "study/report/lab_html.h"
+#include "study/labs/lab.h"
 #include "study/report/lab_report.h"
 
 /* The results of the labs that ran, for the page. */

@@ -1,16 +1,14 @@
 #include <string.h>
 
 #include "batch/devices/figures_cache.h"
-#include "study/compare/compare.h"
-#include "study/explain/explain.h"
 #include "cli/messages.h"
 #include "cli/report_file.h"
-#include "cli/study/actions.h"
-#include "study/report/compare_html.h"
-#include "study/report/compare_report.h"
-#include "study/report/explain_report.h"
+#include "cli/study/study.h"
 #include "report/page/html.h"
 #include "report/page/picture_html.h"
+#include "study/compare/compare.h"
+#include "study/explain/explain.h"
+#include "study/report/compare_report.h"
 
 static enum gf_status check_input(const struct gf_command *command, struct gf_error *error)
 {

@@ -2,8 +2,8 @@
 
 #include "base/fail.h"
 #include "cli/report_file.h"
-#include "cli/study/actions.h"
-#include "study/saved/saved_html.h"
+#include "cli/study/study.h"
+#include "study/saved/saved.h"
 
 /* The reports that were read. */
 struct reports {

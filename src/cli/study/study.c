@@ -1,6 +1,5 @@
 #include "cli/study/study.h"
 
-#include "cli/study/actions.h"
 #include "study/labs/lab.h"
 
 enum gf_status gf_act_study(struct gf_command *command, struct gf_error *error)

@@ -3,7 +3,7 @@
 
 #include "bench/timing.h"
 #include "chain/chain.h"
-#include "cli/help/man_parts.h"
+#include "cli/help/help.h"
 #include "cli/study/study.h"
 #include "report/text.h"
 #include "study/labs/lab.h"

@@ -29,4 +29,29 @@ int gf_cell_end(struct gf_cell *cell);
  * on, which may be INFINITY. */
 void gf_cell_limit(const struct gf_cell *cell, uint64_t bytes, double seconds);
 
+/* The program's talk with a cell about one picture or profile: messages there and back, and the
+ * failure when the cell dies, says what makes no sense, or takes too long. */
+struct gf_cell_talk {
+    struct gf_cell *cell;             /* NULL: it has been ended */
+    const char *name;                 /* of the picture; "" if messages name none */
+    const struct gf_options *options; /* for the cell's warnings; NULL: nobody wants them */
+    uint64_t limit;                   /* of the cell's memory */
+    double end_s;                     /* when the talk must be over; 0: with the picture's time */
+};
+
+/* Sends a message. A cell that has died shows when its answer is awaited. */
+void gf_cell_say(const struct gf_cell_talk *talk, const union gf_cell_message *message,
+                 const int *descriptor);
+/* Waits for a message of that type; warnings that come before it are passed on. */
+enum gf_status gf_cell_wait_for(struct gf_cell_talk *talk, enum gf_cell_type wanted,
+                                union gf_cell_message *message, struct gf_error *error) GF_CHECKED;
+/* Ends a cell whose answer makes no sense. */
+enum gf_status gf_cell_fail_senseless(struct gf_cell_talk *talk, struct gf_error *error);
+/* Returns a failure that the cell reports. */
+enum gf_status gf_cell_fail_reported(struct gf_cell_talk *talk, uint32_t status, const char *text,
+                                     struct gf_error *error) GF_CHECKED;
+/* Lets the cell have that much memory beside what its libraries take in any case, and the seconds
+ * of its processors' time. */
+void gf_cell_allow(struct gf_cell_talk *talk, uint64_t bytes, double seconds);
+
 #endif

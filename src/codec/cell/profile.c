@@ -8,7 +8,7 @@
 #include "base/spans.h"
 #include "base/time_limit.h"
 #include "codec/cell/cell.h"
-#include "codec/cell/talk.h"
+#include "codec/cell/process.h"
 #include "icc/icc_build.h"
 
 /* A profile takes milliseconds. */

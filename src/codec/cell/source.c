@@ -10,7 +10,7 @@
 #include "base/spans.h"
 #include "base/time_limit.h"
 #include "codec/cell/cell.h"
-#include "codec/cell/talk.h"
+#include "codec/cell/process.h"
 #include "codec/common/checks.h"
 #include "icc/icc.h"
 

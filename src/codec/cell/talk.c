@@ -1,4 +1,4 @@
-#include "codec/cell/talk.h"
+#include "codec/cell/process.h"
 
 #include <errno.h>
 #include <math.h>

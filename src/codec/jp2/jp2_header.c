@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/jp2/jp2_markers.h"
 
 /* A part of the file that is read from its beginning. */
 struct box {

@@ -1,4 +1,4 @@
-#include "codec/jp2/jp2_markers.h"
+#include "codec/jp2/jp2_header.h"
 
 #include <limits.h>
 #include <math.h>

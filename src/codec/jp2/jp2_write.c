@@ -9,7 +9,7 @@
 #include "codec/common/samples.h"
 #include "codec/common/whole_sink.h"
 #include "codec/jp2/jp2_calls.h"
-#include "codec/jp2/jp2_markers.h"
+#include "codec/jp2/jp2_header.h"
 
 /* ---- the codestream ---- */
 

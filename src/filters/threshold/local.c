@@ -1,11 +1,10 @@
 /* Thresholds that differ from pixel to pixel: the mean of a window, less an offset, and Sauvola's.
  * The picture is gray; its alpha is kept, and does not count. */
-#include "filters/threshold/local.h"
+#include "filters/threshold/threshold.h"
 
 #include <string.h>
 
 #include "base/target_clones.h"
-#include "filters/threshold/threshold.h"
 #include "pixel/sample.h"
 #include "pixel/window_sums.h"
 

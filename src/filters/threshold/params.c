@@ -1,5 +1,4 @@
 /* The parameters of threshold, which its parts share. */
-#include "filters/threshold/local.h"
 #include "filters/threshold/threshold.h"
 
 static const char *const words[] = {"otsu", "adaptive", "gaussian", "sauvola", NULL};

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "filters/threshold/local.h"
 #include "pixel/histogram/histogram_counters.h"
 #include "pixel/point/point.h"
 

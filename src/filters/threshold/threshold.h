@@ -8,6 +8,7 @@
 #include "base/host_device.h"
 #include "filters/blur/blur.h"
 #include "filters/boxblur/boxblur.h"
+#include "stage/filter.h"
 #include "stage/stage.h"
 
 /* The words of the parameter value. */
@@ -67,5 +68,8 @@ GF_HOST_DEVICE int gf_sauvola_above(const struct gf_sauvola *sauvola, double v, 
     const double left = sauvola->count * v - sauvola->part * sum;
     return (left > 0.0) & (left * left > sauvola->scale * (sum * sum) * variance);
 }
+
+extern const struct gf_param gf_threshold_params[];
+extern const struct gf_filter gf_threshold_local, gf_threshold_sauvola;
 
 #endif

@@ -1,7 +1,6 @@
 /* deskew: turns a scanned page so that its lines are level. */
 #include <stdio.h>
 
-#include "filters/warp/skew.h"
 #include "filters/warp/warp.h"
 
 struct deskew {

@@ -1,7 +1,7 @@
 /* The angle at which the rows of the picture, sheared, have the most different numbers of ink's
  * lower edges: at the angle of the lines of text the edges lie in few rows (W. Postl, Detection of
  * Linear Oblique Structures and Skew Scan in Digitized Documents, 1986). */
-#include "filters/warp/skew.h"
+#include "filters/warp/warp.h"
 
 #include <stdint.h>
 #include <stdlib.h>

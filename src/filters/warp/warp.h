@@ -3,6 +3,7 @@
 #ifndef GF_FILTERS_WARP_WARP_H
 #define GF_FILTERS_WARP_WARP_H
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -10,6 +11,7 @@
 #include "filters/pad/pad.h"
 #include "pixel/point/premultiply.h"
 #include "pixel/warp/warp.h"
+#include "stage/view.h"
 
 /* Declares the parameters kernel and colour. The type must have the members int kernel and struct
  * gf_colour colour. */
@@ -56,5 +58,11 @@ struct gf_rotate_params {
 /* How the size of the result is chosen. */
 enum gf_warp_fit { GF_WARP_GROW, GF_WARP_KEEP };
 extern const char *const gf_warp_fit_names[]; /* defined in rotate.c */
+
+/* Finds the angle of the lines in hundredths of a degree, clockwise, -most .. most. threshold: the
+ * part of the writing's contrast from which a pixel counts as ink. Returns false, and an angle of
+ * 0, if the picture has no lines. All arithmetic is of integers, so that every machine finds the
+ * same angle. */
+bool gf_skew_find(const struct gf_view *picture, double threshold, int most, int *angle);
 
 #endif

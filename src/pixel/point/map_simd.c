@@ -1,4 +1,4 @@
-#include "pixel/point/point_bytes.h"
+#include "pixel/point/point_planes.h"
 
 #include <string.h>
 

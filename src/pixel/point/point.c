@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/point/point_builder.h"
-#include "pixel/point/point_words.h"
+#include "pixel/point/point_planes.h"
 
 /* Reserves `size` bytes at the end of the block and returns their offset. */
 static unsigned place(size_t *end, size_t size)

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/simd.h"
-#include "pixel/point/point_bytes.h"
+#include "pixel/point/point_planes.h"
 
 #if GF_X86
 

@@ -4,7 +4,6 @@
 
 #include "base/target_clones.h"
 #include "pixel/point/point_planes.h"
-#include "pixel/point/point_words.h"
 
 static void look_up(const struct gf_point_program *program, struct gf_format in,
                     struct gf_planes *p)

@@ -2,9 +2,7 @@
 #include <string.h>
 
 #include "base/target_clones.h"
-#include "pixel/point/point_bytes.h"
 #include "pixel/point/point_planes.h"
-#include "pixel/point/point_words.h"
 
 /* Maps samples through tables, with one load and one store for eight samples. table:
  * [channel][256]. `out` may be `in`. */

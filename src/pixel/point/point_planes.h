@@ -2,6 +2,10 @@
 #ifndef GF_PIXEL_POINT_POINT_PLANES_H
 #define GF_PIXEL_POINT_POINT_PLANES_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "base/cpu.h"
 #include "pixel/fill.h"
 #include "pixel/point/point_program.h"
@@ -86,5 +90,41 @@ void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *cons
 /* Runs a program on a row, if gf_layer_is_samplewise() is true for the program. */
 void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *image, int y,
                         struct gf_format in, const uint8_t *from, uint8_t *to);
+
+/* Point programs that convert 8-bit samples with vector instructions (GF_CPU_VBMI). */
+
+/* Converts n RGB pixels to gray by `count` operations: a GRAY, or a GRAY and a STEP. Returns false,
+ * and writes nothing, if the weights are not multiples of 1/256, or if `in` is `out`. */
+GF_X86_ONLY bool gf_bytes_gray(const struct gf_point_op *op, int count, const uint8_t *in, size_t n,
+                               uint8_t *out);
+/* Converts n gray pixels to RGB: out[3 i + c] becomes table[c][in[i]]. */
+GF_X86_ONLY void gf_bytes_colour(const uint8_t table[3][256], const uint8_t *in, size_t n,
+                                 uint8_t *out);
+/* Mixes n samples: out becomes in + (s - in) opacity, rounded. The opacity is 0..1. */
+GF_X86_ONLY void gf_bytes_mix(float opacity, const uint8_t *s, const uint8_t *in, uint8_t *out,
+                              size_t n);
+
+/* Maps rows of 8-bit samples through tables with vector instructions. */
+
+/* Sets out[i] to table[c][in[i]] for i < count, where c is i modulo channels (1 to 4); table:
+ * [channels][256]. The arrays do not overlap. Needs GF_CPU_VBMI. */
+GF_X86_ONLY void gf_map_simd(const uint8_t *in, uint8_t *out, size_t count, int channels,
+                             const uint8_t *table);
+
+/* Computes point programs for 16 bits directly if their table is a simple function of the
+ * sample. */
+
+/* Whether a table, [65536], is v + c or c - v limited to 0..65535, or a step from 0 to 65535. *op
+ * then becomes the equivalent LINEAR or STEP. */
+bool gf_words_recognise(const uint16_t *table, struct gf_point_op *op);
+/* Maps n samples by an operation that gf_words_recognise() has found. */
+void gf_words_map(const struct gf_point_op *op, const uint16_t *in, uint16_t *out, size_t n);
+
+/* Run one MATRIX, or one GRAY, on n RGB pixels with vectors (GF_CPU_AVX512). Both return false, and
+ * write nothing, if sums exceed 32 bits, or if `in` is `out`. */
+GF_X86_ONLY bool gf_words_matrix(const struct gf_point_op *op, const uint16_t *in, size_t n,
+                                 uint16_t *out);
+GF_X86_ONLY bool gf_words_gray(const struct gf_point_op *op, const uint16_t *in, size_t n,
+                               uint16_t *out);
 
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/target_clones.h"
-#include "pixel/point/point_bytes.h"
 
 /* Moves the first `count` values of a plane to index `at`. The others become 0. */
 static void place_plane(float *plane, int at, int count)

@@ -2,7 +2,6 @@
 
 #include "base/simd.h"
 #include "pixel/point/point_planes.h"
-#include "pixel/point/point_words.h"
 
 #if GF_X86
 

@@ -2,7 +2,6 @@
 
 #include "report/batch/batch_report.h"
 #include "report/page/html.h"
-#include "report/page/html_chart.h"
 #include "report/text.h"
 
 static void put_facts(FILE *file, const struct gf_batch_report *report)

@@ -8,8 +8,10 @@
 #include "base/json.h"
 #include "codec/common/source.h"
 #include "gpufilter/options.h"
+#include "pipeline/pipeline_internal.h"
 
 /* The facts: the end of the number, the key of the JSON, and its description. */
+
 /* clang-format off */
 #define GF_FACTS_ALL(FACT) \
     FACT(FILE, "file", "the name of the file") \
@@ -70,5 +72,13 @@ void gf_facts_list(const struct gf_facts *facts, FILE *file);
 
 /* The keys of the JSON, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_facts_keys[GF_FACTS + 1];
+
+/* Writes the statistics as a member of the object that is open. */
+void gf_levels_json(const struct gf_levels *levels, struct gf_json *json);
+/* Prints a line and a small plot for each channel. */
+void gf_levels_plot(const struct gf_levels *levels, FILE *file);
+
+/* The keys of the JSON, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_levels_keys[];
 
 #endif

@@ -1,4 +1,4 @@
-#include "report/info/levels.h"
+#include "report/info/facts.h"
 
 #include <math.h>
 

@@ -1,8 +1,6 @@
-#include "report/page/html_chart.h"
+#include "report/page/html.h"
 
 #include <math.h>
-
-#include "report/page/html.h"
 
 /* The size of the drawing, and the margins around the curves. */
 enum { WIDTH = 560, HEIGHT = 300, LEFT = 62, RIGHT = 14, TOP = 12, BOTTOM = 46, TICKS_MAX = 12 };

@@ -1,11 +1,10 @@
-#include "report/profile/profile_html.h"
+#include "report/profile/profile_report.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "report/page/html.h"
 #include "report/text.h"
-#include "report/profile/timeline.h"
 
 /* The units along the drawing's time axis, the most boxes of the drawing, and the number of tracks
  * up to which rows are tall. */

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "gpufilter/profile.h"
+#include "gpufilter/status.h"
 
 /* Advice on the stage that limits the run, and the section of NVIDIA's guide on it. */
 struct gf_bound_advice {
@@ -73,5 +74,33 @@ enum gf_status gf_trace_write(const struct gf_profile *profile, FILE *file,
 /* Writes the name of a span of that kind and stage: "decode", "blur", "equalize histogram". */
 void gf_profile_span_name(const struct gf_profile *profile, enum gf_span_kind kind, int stage,
                           char *name, size_t size);
+
+/* Writes the part of a run: its figures, its timeline (if the profile has spans), and a row for
+ * each stage. `heading` is "" for a page that has only one run. `id` identifies the part, by
+ * letters and digits. */
+enum gf_status gf_profile_html(FILE *file, const struct gf_profile_report *report,
+                               const struct gf_profile *profile, const char *id,
+                               const char *heading, struct gf_error *error) GF_CHECKED;
+
+/* The positions of a run's spans on a timeline. The start of the device, the reader, every lane and
+ * the writer have a track each; overlapping spans of a track are on different layers. */
+struct gf_timeline_event {
+    const struct gf_span *span;
+    int track;
+    int layer; /* 0 unless the event overlaps others of its track */
+};
+
+struct gf_timeline {
+    struct gf_timeline_event *event; /* the events, sorted by track, then by their begin */
+    size_t count;
+    int writer; /* the number of the last track */
+};
+
+enum gf_status gf_timeline_make(const struct gf_profile *profile, struct gf_timeline *timeline,
+                                struct gf_error *error) GF_CHECKED;
+void gf_timeline_free(struct gf_timeline *timeline);
+/* Writes "reader", "lane 2", or "lane 2 (2)" for the second layer. */
+void gf_timeline_name(const struct gf_timeline *timeline, const struct gf_timeline_event *event,
+                      char *name, size_t size);
 
 #endif

@@ -1,4 +1,4 @@
-#include "report/profile/timeline.h"
+#include "report/profile/profile_report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,6 @@
  * microseconds. */
 #include "base/json.h"
 #include "report/profile/profile_report.h"
-#include "report/profile/timeline.h"
 
 /* The most layers of a track, so that thread ids are unique and in the order of the tracks. */
 enum { LAYERS_MAX = 1000 };

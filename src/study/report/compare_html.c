@@ -1,12 +1,10 @@
-#include "study/report/compare_html.h"
+#include "study/report/compare_report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/report/compare_report.h"
 #include "report/page/html.h"
-#include "report/page/html_chart.h"
 #include "report/page/picture_html.h"
 #include "report/text.h"
 

@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "study/compare/comparison.h"
+#include "study/explain/explain.h"
 
 void gf_compare_table(const struct gf_comparison *comparison, FILE *file);
 void gf_compare_json(const struct gf_comparison *comparison, FILE *file);
@@ -22,5 +23,15 @@ const char *gf_compare_transfer_name(const struct gf_compare_run *run);
 /* The keys of the JSON and the columns of the CSV, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_compare_keys[];
 extern const struct gf_key_help gf_compare_columns[];
+
+/* Draws a group's variants below the roofs; nothing if no instructions are known. */
+void gf_roofline_html(FILE *file, const struct gf_comparison *comparison,
+                      const struct gf_compare_group *group);
+/* Writes the part of the page. `heading` is "" for a page that has only one comparison. `id`
+ * identifies the part, by letters and digits. */
+void gf_compare_html(FILE *file, const struct gf_comparison *comparison, const char *id,
+                     const char *heading);
+
+void gf_explain_print(const struct gf_explanation *explanation, FILE *file);
 
 #endif

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "study/report/compare_html.h"
-#include "report/page/html_chart.h"
+#include "report/page/html.h"
+#include "study/report/compare_report.h"
 
 enum { VARIANTS_MOST = 24, ROOF_POINTS = 3 };
 

@@ -1,4 +1,4 @@
-#include "study/report/explain_report.h"
+#include "study/report/compare_report.h"
 #include "report/text.h"
 
 enum { INDENT = 4 };

@@ -1,12 +1,10 @@
-#include "study/report/lab_html.h"
+#include "study/report/lab_report.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/page/html.h"
-#include "report/page/html_chart.h"
-#include "study/report/lab_report.h"
 
 enum { MARKS_MAX = 8 };
 

@@ -26,4 +26,14 @@ enum gf_status gf_lab_draw(const char *path, const struct gf_lab *lab,
                            const struct gf_lab_result *result, char *said, size_t said_size,
                            struct gf_error *error) GF_CHECKED;
 
+struct gf_lab_found {
+    const struct gf_lab *lab;
+    const struct gf_lab_result *result;
+};
+
+/* Writes the part of the page. `heading` is "" for a page that has only these labs. `id` identifies
+ * the part, by letters and digits. */
+void gf_labs_html(FILE *file, const struct gf_lab_found *found, int count, const char *id,
+                  const char *heading);
+
 #endif

@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "gpufilter/pipeline.h"
-#include "study/saved/saved_parts.h"
 
 /* The largest file that is read. A report has some kilobytes, the log of a million pictures some
  * hundred megabytes. */

@@ -3,12 +3,15 @@
 #ifndef GF_STUDY_SAVED_SAVED_H
 #define GF_STUDY_SAVED_SAVED_H
 
+#include <stdio.h>
+
 #include "base/json_read.h"
+#include "gpufilter/image.h"
+#include "report/batch/batch_report.h"
+#include "report/profile/profile_report.h"
 #include "study/compare/comparison.h"
 #include "study/labs/lab.h"
-#include "report/batch/batch_report.h"
-#include "study/report/lab_html.h"
-#include "report/profile/profile_report.h"
+#include "study/report/lab_report.h"
 
 enum gf_saved_kind {
     GF_SAVED_RUN,
@@ -83,5 +86,15 @@ enum gf_status gf_saved_read_counters(const char *text, size_t size, struct gf_s
 /* Adds the instructions of the kernels to the rows of a comparison. A row gets a number only if all
  * of its kernels were counted. */
 void gf_saved_count(const struct gf_counters *counters, struct gf_comparison *comparison);
+
+/* Writes the whole page: reports of one kind side by side, and then each report. */
+enum gf_status gf_saved_html(FILE *file, const struct gf_saved *saved, int count,
+                             struct gf_error *error) GF_CHECKED;
+
+struct gf_format gf_saved_format(const struct gf_json_value *value, const char *key);
+/* Returns bytes per second; 0 if they were not measured. */
+double gf_saved_peak(const struct gf_json_value *root, const char *key);
+/* Copies a text into an array of that size. */
+void gf_saved_text(const struct gf_json_value *value, const char *key, char *text, size_t size);
 
 #endif

@@ -4,7 +4,6 @@
 
 #include "base/fail.h"
 #include "study/saved/saved.h"
-#include "study/saved/saved_parts.h"
 
 static int whole(const struct gf_json_value *value, const char *key)
 {

@@ -1,13 +1,13 @@
-#include "study/saved/saved_html.h"
+#include "study/saved/saved.h"
 
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "study/report/compare_html.h"
 #include "report/page/html.h"
-#include "report/profile/profile_html.h"
-#include "study/saved/sides.h"
+#include "report/profile/profile_report.h"
 #include "report/text.h"
+#include "study/report/compare_report.h"
+#include "study/saved/sides.h"
 
 static const char *const kind_names[] = {[GF_SAVED_RUN] = "Runs",
                                          [GF_SAVED_COMPARISON] = "Comparisons",

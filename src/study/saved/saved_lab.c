@@ -5,7 +5,6 @@
 #include "base/fail.h"
 #include "study/report/lab_report.h"
 #include "study/saved/saved.h"
-#include "study/saved/saved_parts.h"
 
 /* A lab with the file's description. The program may have another lab of that name, or none. */
 struct read_lab {

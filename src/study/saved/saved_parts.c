@@ -1,4 +1,4 @@
-#include "study/saved/saved_parts.h"
+#include "study/saved/saved.h"
 
 #include <stdint.h>
 #include <stdio.h>
