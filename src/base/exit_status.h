@@ -2,10 +2,7 @@
 #ifndef GF_BASE_EXIT_STATUS_H
 #define GF_BASE_EXIT_STATUS_H
 
-#include "base/c_linkage.h"
 #include "gpufilter/status.h"
-
-GF_C_BEGIN
 
 enum {
     GF_EXIT_DONE = 0,
@@ -25,7 +22,5 @@ const char *gf_exit_meaning(int exit_status);
 /* Returns the status, of two, that decides the exit status of a run. Failures that another try may
  * mend come first, then something missing on this machine, then bad inputs. GF_OK comes last. */
 enum gf_status gf_graver_status(enum gf_status a, enum gf_status b);
-
-GF_C_END
 
 #endif

@@ -4,10 +4,6 @@
 
 #include <stdint.h>
 
-#include "base/c_linkage.h"
-
-GF_C_BEGIN
-
 /* Returns the length in bytes of the UTF-8 character (RFC 3629) that begins at `at`, and its code
  * point in *code; 0 if no valid character begins there or it extends beyond `end`. */
 int gf_utf8_read(const void *at, const void *end, uint32_t *code);
@@ -20,5 +16,4 @@ int gf_utf8_length(const char *text);
  * UTF-8. */
 void gf_make_printable(char *text);
 
-GF_C_END
 #endif

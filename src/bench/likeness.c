@@ -4,7 +4,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "codec/common/ssim.h"
 #include "pixel/sample.h"
 

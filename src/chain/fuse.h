@@ -2,16 +2,11 @@
 #ifndef GF_CHAIN_FUSE_H
 #define GF_CHAIN_FUSE_H
 
-#include "base/c_linkage.h"
 #include "chain/plan.h"
-
-GF_C_BEGIN
 
 /* Merges a stencil and the tables before and after it into one stage (pixel/point/fused.h);
  * likewise a stencil and the conversions of alpha around it. A table between two stencils goes to
  * the first one, which writes fewer samples than the second one reads. */
 enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
-
-GF_C_END
 
 #endif

@@ -1,12 +1,9 @@
 #ifndef GF_CHAIN_PARAMS_H
 #define GF_CHAIN_PARAMS_H
 
-#include "base/c_linkage.h"
 #include "chain/region.h"
 #include "gpufilter/filter.h"
 #include "stage/filter.h"
-
-GF_C_BEGIN
 
 /* Parameters that filters take besides their own ones. */
 struct gf_common_params {
@@ -19,8 +16,6 @@ struct gf_common_params {
  * parameters of their own alone. Of these `filter` has only the members name, params and check. */
 enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text, void *params,
                                struct gf_common_params *common, struct gf_error *error) GF_CHECKED;
-
-GF_C_END
 
 /* Stores the value in its member of params. The error message begins with the filter's name. */
 enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct gf_param *param,

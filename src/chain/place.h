@@ -7,8 +7,6 @@
 
 #include "chain/plan.h"
 
-GF_C_BEGIN
-
 enum { GF_PLACE_NAME_SIZE = 64 };
 struct gf_place {
     int width, height; /* of the picture, as it was decoded */
@@ -29,5 +27,4 @@ enum gf_status gf_place_follow(struct gf_place *place, const struct gf_plan *pla
 /* Whether the result is the whole picture, unmoved and of the same size. */
 bool gf_place_is_same(const struct gf_place *place, struct gf_format result);
 
-GF_C_END
 #endif

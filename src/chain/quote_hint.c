@@ -4,7 +4,6 @@
 #include <strings.h>
 
 #include "base/fail.h"
-#include "chain/params.h"
 #include "chain/token.h"
 
 enum { SHOWN_MOST = 120 };

@@ -2,11 +2,8 @@
 #ifndef GF_CHAIN_REGION_H
 #define GF_CHAIN_REGION_H
 
-#include "base/c_linkage.h"
 #include "pixel/region/coverage.h"
 #include "stage/filter.h"
-
-GF_C_BEGIN
 
 /* The parameters as they are given. */
 struct gf_region_params {
@@ -38,5 +35,4 @@ enum gf_status gf_region_read(const struct gf_filter *filter, const struct gf_re
                               struct gf_region **region, struct gf_error *error) GF_CHECKED;
 void gf_region_free(struct gf_region *region);
 
-GF_C_END
 #endif

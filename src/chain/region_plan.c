@@ -1,6 +1,5 @@
 #include "chain/region_plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"

@@ -2,13 +2,10 @@
 #ifndef GF_CHAIN_REGION_PLAN_H
 #define GF_CHAIN_REGION_PLAN_H
 
-#include "base/c_linkage.h"
 #include "chain/plan.h"
 #include "chain/region.h"
 #include "pixel/point/premultiply.h"
 #include "pixel/region/region.h"
-
-GF_C_BEGIN
 
 /* gf_plan_make_for(), which itself calls gf_region_plan(). */
 typedef enum gf_status gf_planner(const struct gf_chain *chain, struct gf_format in,
@@ -29,8 +26,6 @@ struct gf_region_request {
 enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf_format in,
                               struct gf_plan *plan, struct gf_channels **wider,
                               struct gf_region_run **run, struct gf_error *error) GF_CHECKED;
-
-GF_C_END
 
 /* Sets run->cover, run->mask and the places of the boxes, which do not overlap. */
 void gf_region_find_boxes(const struct gf_region *region, struct gf_format format,

@@ -2,7 +2,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "batch/log/account.h"
 #include "cli/actions.h"
 #include "cli/messages.h"

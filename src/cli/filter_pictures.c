@@ -1,8 +1,6 @@
 /* The main action: finds the inputs, opens what the run writes, and runs the batch. */
 #include "cli/actions.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,11 +14,9 @@
 #include "cli/messages.h"
 #include "cli/session.h"
 #include "cli/summary.h"
-#include "codec/codec.h"
 #include "codec/io/output.h"
 #include "engine/backend.h"
 #include "gpufilter/device.h"
-#include "report/text.h"
 #include "text/text.h"
 
 /* The seconds after which a server that --server=start started ends if it has no work. */

@@ -22,7 +22,6 @@
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
 #include "codec/formats.h"
-#include "gpufilter/gpufilter.h"
 #include "pipeline/pipeline_internal.h"
 
 /* Opens /dev/null for each standard stream that is closed. Otherwise the next file that is opened

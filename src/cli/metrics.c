@@ -2,7 +2,6 @@
 
 #include <stdio.h>
 
-#include "base/spans.h"
 #include "cli/report_file.h"
 #include "codec/io/output.h"
 

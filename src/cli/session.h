@@ -2,13 +2,11 @@
 #ifndef GF_CLI_SESSION_H
 #define GF_CLI_SESSION_H
 
-#include "batch/batch.h"
 #include "batch/devices/figures_cache.h"
 #include "batch/sheets/sheet.h"
 #include "cli/actions.h"
 #include "cli/profile_page.h"
 #include "cli/progress.h"
-#include "codec/io/output.h"
 
 /* A run, and the files and reports that it has opened. */
 struct gf_session {

@@ -7,7 +7,6 @@
 #include <avif/avif.h>
 #endif
 
-#include "codec/common/checks.h"
 #include "codec/jpeg/jpeg.h"
 #include "codec/jpeg/jpeg_gain.h"
 

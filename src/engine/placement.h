@@ -2,7 +2,6 @@
 #ifndef GF_ENGINE_PLACEMENT_H
 #define GF_ENGINE_PLACEMENT_H
 
-#include "chain/plan.h"
 #include "engine/buffer_pool.h"
 
 enum gf_placement_kind {

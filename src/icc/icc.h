@@ -5,11 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/c_linkage.h"
 #include "gpufilter/options.h"
 #include "gpufilter/status.h"
-
-GF_C_BEGIN
 
 /* Numbers of ITU-T H.273: primaries and transfer functions. */
 enum { GF_PRIMARIES_BT2020 = 9, GF_TRANSFER_PQ = 16, GF_TRANSFER_HLG = 18 };
@@ -72,5 +69,4 @@ bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 /* Whether the profile is one of gf_icc_names. */
 bool gf_icc_is_made(struct gf_icc icc);
 
-GF_C_END
 #endif

@@ -1,6 +1,5 @@
 #include "icc/icc_gain.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

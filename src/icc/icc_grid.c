@@ -4,8 +4,6 @@
 
 #include <lcms2_plugin.h>
 
-#include "base/fail.h"
-
 enum { ROW = 256 }; /* nodes that are computed together */
 
 /* The curves that precede the table in most profiles with a table. The axes of the grid are chosen

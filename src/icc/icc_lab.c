@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/fail.h"
-
 enum { CURVES_MOST = 3, LEVELS = 65536 };
 
 /* The steps of a profile's conversion: curves, a table, curves. */

@@ -8,7 +8,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/c_linkage.h"
 #include "gpufilter/filter.h"
 #include "gpufilter/image.h"
 #include "icc/icc.h"
@@ -19,8 +18,6 @@
 #include "stage/picture.h"
 #include "stage/variant.h"
 #include "stage/view.h"
-
-GF_C_BEGIN
 
 struct gf_stage;
 struct gf_point_builder; /* pixel/point/point.h */
@@ -253,5 +250,4 @@ static inline int gf_param_word(const struct gf_param *param, double value)
 extern const char *const gf_border_names[]; /* edge, reflect, wrap, constant */
 extern const char *const gf_gravity_names[];
 
-GF_C_END
 #endif

@@ -4,10 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/c_linkage.h"
 #include "gpufilter/image.h"
-
-GF_C_BEGIN
 
 /* What is counted. Pixels with zero alpha are not counted. */
 enum gf_statistic {
@@ -61,5 +58,4 @@ struct gf_histogram {
     uint64_t *count; /* [channels][bins] */
 };
 
-GF_C_END
 #endif

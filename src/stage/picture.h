@@ -6,10 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/c_linkage.h"
 #include "gpufilter/image.h"
-
-GF_C_BEGIN
 
 /* The largest number of second pictures that one stage reads. */
 enum { GF_STAGE_PICTURES_MAX = 8 };
@@ -36,5 +33,4 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
                                struct gf_image *image, char **notes,
                                struct gf_error *error) GF_CHECKED;
 
-GF_C_END
 #endif

@@ -5,11 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/c_linkage.h"
 #include "stage/histogram.h"
 #include "stage/view.h"
-
-GF_C_BEGIN
 
 struct gf_stage;
 
@@ -89,5 +86,4 @@ static inline int gf_variant_tolerance(const struct gf_variant *variant, int bit
  * {GF_STUDIED(...), .refuses = ...}) */
 #define GF_CUDA(...) ((const struct gf_variant[]){__VA_ARGS__, {0}})
 
-GF_C_END
 #endif

@@ -4,10 +4,7 @@
 
 #include <stddef.h>
 
-#include "base/c_linkage.h"
 #include "gpufilter/image.h"
-
-GF_C_BEGIN
 
 /* Rows first .. end - 1 of a picture. */
 struct gf_rows {
@@ -56,5 +53,4 @@ static inline size_t gf_view_bytes(const struct gf_view *view)
     return gf_row_bytes(view->format) * (size_t)view->rows;
 }
 
-GF_C_END
 #endif

@@ -3,8 +3,6 @@
 #ifndef GF_TEXT_TEXT_H
 #define GF_TEXT_TEXT_H
 
-#include <stdbool.h>
-
 #include "stage/picture.h"
 
 /* The largest text in bytes of UTF-8, the largest font in bytes, and the largest picture in

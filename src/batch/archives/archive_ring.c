@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #ifdef GF_LIBRARY_archive
-#include "base/fail.h"
 #include "batch/archives/archive_ring.h"
 
 /* Reads `size` bytes from a position of a file. Returns NULL, or what is wrong. */

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
-
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
 

@@ -4,7 +4,6 @@
 
 #include "base/cpu.h"
 #include "batch/devices/cost.h"
-#include "chain/variants.h"
 #include "codec/codec.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"

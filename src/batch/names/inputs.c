@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/fail.h"
 #include "batch/names/search.h"
 
 bool gf_input_named_is_stream(const char *path)

@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "batch/names/output_template.h"
-#include "codec/codec.h"
 #include "codec/io/output.h"
 
 /* The folder that was resolved last, and its real path. Names of one folder follow one another. */

@@ -1,6 +1,5 @@
 #include "batch/request/output_names.h"
 
-#include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/fail.h"

@@ -1,7 +1,6 @@
 #include "batch/transfer/transfer.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 

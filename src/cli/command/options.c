@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "batch/batch.h"
 #include "batch/sheets/sheet.h"
 #include "cli/command/command.h"
 #include "cli/study/study.h"

@@ -1,5 +1,4 @@
 #include "cli/help/completion.h"
-#include "cli/help/help.h"
 
 static bool separate_value(const struct gf_option *option)
 {

@@ -1,4 +1,3 @@
-#include <string.h>
 
 #include "cli/help/completion.h"
 #include "cli/help/help.h"

@@ -4,7 +4,6 @@
 
 #include "chain/region.h"
 #include "cli/help/completion.h"
-#include "cli/help/help.h"
 #include "report/text.h"
 
 static void append_word(const char *word, char *text, size_t size)

@@ -1,7 +1,6 @@
 #include "cli/help/help.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <string.h>
 
 #include "batch/archives/archive_file.h"

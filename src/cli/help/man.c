@@ -16,7 +16,6 @@
 #include "gpufilter/status.h"
 #include "report/info/facts.h"
 #include "report/profile/profile_report.h"
-#include "report/text.h"
 
 static void put_regions(FILE *file)
 {

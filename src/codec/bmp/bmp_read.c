@@ -1,7 +1,5 @@
 /* Reads BMP: palettes of 1, 2, 4 and 8 bits, RLE4 and RLE8, and 16, 24 and 32 bits with and without
  * masks, from the header of OS/2 to the one of version 5. */
-#include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"

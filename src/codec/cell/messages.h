@@ -19,7 +19,6 @@
 #ifndef GF_CODEC_CELL_MESSAGES_H
 #define GF_CODEC_CELL_MESSAGES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

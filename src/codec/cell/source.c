@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/image.h"
-#include "base/socket.h"
 #include "base/spans.h"
 #include "base/time_limit.h"
 #include "codec/cell/cell.h"

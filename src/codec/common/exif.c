@@ -1,7 +1,6 @@
 #include "codec/common/exif.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codec/common/exif_directory.h"

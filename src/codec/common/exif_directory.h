@@ -2,8 +2,6 @@
 #ifndef GF_CODEC_COMMON_EXIF_DIRECTORY_H
 #define GF_CODEC_COMMON_EXIF_DIRECTORY_H
 
-#include <string.h>
-
 #include "codec/common/exif.h"
 
 enum {

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/image.h"
 #include "codec/common/metadata.h"
 #include "codec/common/opening.h"
 #include "codec/heif/heif_calls.h"

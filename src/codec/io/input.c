@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "codec/io/input_state.h"
-#include "codec/io/spool.h"
 #include "codec/io/transfer.h"
 
 /* Copies bytes in memory into a file that is in memory, too. */

@@ -4,9 +4,7 @@
 
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
-#include "codec/io/input.h"
 #include "codec/io/output.h"
-#include "gpufilter/pipeline.h"
 
 /* Opens a source. strip_rows: how many rows of units (MCUs) a thread decodes at a time; 0: the
  * function chooses. */

@@ -5,7 +5,6 @@
 #include "chain/place.h"
 #include "codec/common/gain_map.h"
 #include "codec/common/source.h"
-#include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "gpufilter/options.h"
 

@@ -3,8 +3,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/image.h"
-#include "codec/common/checks.h"
 #include "codec/jpeg/jpeg.h"
 #include "codec/jpeg/jpeg_gain.h"
 #include "icc/icc_gain.h"

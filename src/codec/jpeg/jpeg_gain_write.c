@@ -1,7 +1,6 @@
 /* A sink for a JPEG with a gain map, whose place the index before the picture names: the picture is
  * encoded in memory. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/fail.h"
 #include "codec/jpeg/jpeg.h"

@@ -13,7 +13,6 @@
 #include "codec/common/metadata.h"
 #include "codec/common/mpf.h"
 #include "codec/common/source.h"
-#include "codec/io/input.h"
 #include "codec/jpeg/jpeg_segments.h"
 #include "codec/jpeg/jpeg_strips.h"
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/image.h"
 #include "codec/common/checks.h"
 
 enum { ROWS_AT_ONCE = 16, SOS = 0xda };

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/image.h"
 #include "base/pages.h"
 #include "codec/common/checks.h"
 #include "codec/common/ordered_work.h"

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/c_linkage.h"
 #include "base/host_device.h"
 #include "stage/view.h"
 
@@ -54,8 +53,6 @@ GF_HOST_DEVICE unsigned gf_edge_over_black(unsigned v, unsigned alpha, unsigned 
     return (v * alpha + max / 2) / max;
 }
 
-GF_C_BEGIN
-
 /* A pixel's result depends on samples up to this many rows and columns away. */
 enum { GF_EDGE_REACH = 2 };
 
@@ -64,7 +61,5 @@ enum { GF_EDGE_REACH = 2 };
 void gf_edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
                   const struct gf_view *out, void *scratch);
 size_t gf_edge_scratch(struct gf_format in);
-
-GF_C_END
 
 #endif

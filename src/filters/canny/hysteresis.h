@@ -9,10 +9,7 @@
 
 #include <stddef.h>
 
-#include "base/c_linkage.h"
 #include "stage/view.h"
-
-GF_C_BEGIN
 
 /* The number of words in a row of bits, which is even. */
 static inline int gf_bit_words(int width)
@@ -35,5 +32,4 @@ static inline size_t gf_hysteresis_nodes(struct gf_format planes)
     return 1 + 16 * words * strips;
 }
 
-GF_C_END
 #endif

@@ -2,8 +2,6 @@
 #ifndef GF_FILTERS_CLAHE_CLAHE_H
 #define GF_FILTERS_CLAHE_CLAHE_H
 
-#include <stdint.h>
-
 #include "base/elementary.h"
 #include "stage/histogram.h"
 

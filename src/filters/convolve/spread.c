@@ -8,7 +8,6 @@
 #include "base/target_clones.h"
 #include "filters/convolve/convolve.h"
 #include "pixel/stencil.h"
-#include "stage/border.h"
 #include "stage/stage.h"
 
 enum {

@@ -3,8 +3,6 @@
 #ifndef GF_FILTERS_CONVOLVE_SPREAD_H
 #define GF_FILTERS_CONVOLVE_SPREAD_H
 
-#include <stdint.h>
-
 #include "base/host_device.h"
 #include "filters/convolve/coverage.h"
 #include "stage/parts.h"

@@ -2,7 +2,6 @@
 #ifndef GF_FILTERS_GUIDED_GUIDED_H
 #define GF_FILTERS_GUIDED_GUIDED_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/elementary.h"

@@ -1,8 +1,6 @@
 /* icc: converts colours from the picture's ICC profile to another one. src/icc makes the tables. */
 #include "filters/icc/icc.h"
 
-#include <stdlib.h>
-
 #include "icc/icc_build.h"
 #include "stage/stage.h"
 

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/target_clones.h"
-#include "pixel/sample.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"
 

@@ -9,7 +9,6 @@
 
 #include "base/elementary.h"
 #include "base/target_clones.h"
-#include "pixel/sample.h"
 #include "pixel/stencil.h"
 
 enum {

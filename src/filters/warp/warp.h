@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "base/image.h"
 #include "filters/pad/pad.h"
 #include "pixel/point/premultiply.h"

@@ -4,13 +4,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "base/c_linkage.h"
 #include "gpufilter/status.h"
 #include "pixel/point/table3d.h"
-
-GF_C_BEGIN
 
 /* The largest number of points of a curve, and of bytes of a file. */
 enum { GF_CUBE_CURVE_MAX = 65536, GF_CUBE_BYTES_MAX = 1 << 27 };
@@ -52,5 +48,4 @@ enum gf_status gf_cube_load(const char *path, const struct gf_cube **cube,
                             struct gf_error *error) GF_CHECKED;
 void gf_cube_release(const struct gf_cube *cube);
 
-GF_C_END
 #endif

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "pixel/histogram/histogram.h"
 #include "pixel/point/point_builder.h"
 #include "pixel/point/point_planes.h"
 

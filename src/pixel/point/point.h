@@ -7,12 +7,9 @@
 #ifndef GF_PIXEL_POINT_POINT_H
 #define GF_PIXEL_POINT_POINT_H
 
-#include "base/c_linkage.h"
 #include "pixel/sample.h"
 #include "pixel/point/table3d.h"
 #include "stage/stage.h"
-
-GF_C_BEGIN
 
 enum { GF_POINT_RUN_MAX = 32 };
 struct gf_point_run {
@@ -185,5 +182,4 @@ void gf_point_layer_shape(const struct gf_picture *picture, struct gf_format *ou
 /* The function refuses() of a variant that needs a picture with colour. */
 const char *gf_point_refuses_gray(const struct gf_stage *stage);
 
-GF_C_END
 #endif

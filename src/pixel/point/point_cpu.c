@@ -2,7 +2,6 @@
  * table; other programs are evaluated in pieces of a row, as planes of floats. */
 #include <string.h>
 
-#include "base/target_clones.h"
 #include "pixel/point/point_planes.h"
 
 static void look_up(const struct gf_point_program *program, struct gf_format in,

@@ -3,11 +3,6 @@
 #ifndef GF_PIXEL_POINT_PREMULTIPLY_H
 #define GF_PIXEL_POINT_PREMULTIPLY_H
 
-#include "base/c_linkage.h"
-#include "stage/stage.h"
-
-GF_C_BEGIN
-
 /* The filters that the planner puts before and after a stencil of a picture with alpha. A colour v
  * becomes v * 65535/M * a/M, alpha a becomes a * 65535/M. */
 struct gf_unpremultiply {
@@ -25,5 +20,4 @@ extern const struct gf_filter gf_channels;
 /* Adds an alpha of M to a picture without alpha. The filter has no params. */
 extern const struct gf_filter gf_opaque;
 
-GF_C_END
 #endif

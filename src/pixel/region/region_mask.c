@@ -2,7 +2,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "pixel/files/kept_files.h"
 #include "pixel/files/picture_file.h"
 #include "pixel/region/region.h"

@@ -12,11 +12,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/c_linkage.h"
 #include "pixel/colour.h"
 #include "stage/stage.h"
-
-GF_C_BEGIN
 
 enum gf_resample_kernel {
     GF_RESAMPLE_LANCZOS3,
@@ -191,5 +188,4 @@ GF_HOST_DEVICE float gf_resample_encode_premultiplied(float light, float alpha)
     return a > 0.0f ? gf_resample_encode(light / a) * a : 0.0f;
 }
 
-GF_C_END
 #endif

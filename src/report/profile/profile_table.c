@@ -1,5 +1,4 @@
 #include <math.h>
-#include <string.h>
 
 #include "report/profile/profile_report.h"
 #include "report/text.h"

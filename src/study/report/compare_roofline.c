@@ -2,7 +2,6 @@
  * of memory and of the schedulers (Williams, Waterman, Patterson 2009, with warp instructions
  * instead of operations, as Ding and Williams 2019). */
 #include <math.h>
-#include <stdlib.h>
 
 #include "report/page/html.h"
 #include "study/report/compare_report.h"

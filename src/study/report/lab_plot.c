@@ -3,12 +3,10 @@
 #include <errno.h>
 #include <math.h>
 #include <spawn.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "codec/codec.h"
 #include "codec/io/output.h"
 #include "study/labs/lab.h"
 #include "study/report/lab_report.h"

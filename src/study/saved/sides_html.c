@@ -1,5 +1,4 @@
 /* Writes saved reports side by side on the page. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
