@@ -191,9 +191,13 @@ $(BUILD)/%.o: %.c $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-# The page's frame, style and script are part of the program, and so is the cookbook.
+# The page's frame, style and script are part of the program, and so are the cookbook, the manual and the
+# functions of the shells.
 $(BUILD)/src/report/page/html.o: $(addprefix src/report/page/page.,html css js)
 $(BUILD)/src/cli/help/examples.o: samples/README.md
+$(BUILD)/src/cli/help/man.o: src/cli/help/manual.txt
+$(patsubst %,$(BUILD)/src/cli/help/completion_%.o,bash zsh fish): $(BUILD)/src/cli/help/completion_%.o: src/cli/help/completion.%
+$(BUILD)/src/cli/study/study_help.o: src/cli/study/manual.txt
 
 ifneq ($(LABS),)
 # Contracted, as the guides' examples are; declared as in C, where the members left out are zero.

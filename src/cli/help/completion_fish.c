@@ -1,4 +1,4 @@
-
+#include "base/embed.h"
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
 
@@ -39,39 +39,7 @@ static void put_fish_filter(FILE *file, const struct gf_filter *filter)
                 param.values);
 }
 
-/* clang-format off */
-static const char fish_grammar[] =
-    "# What may stand for the end of the chain under the cursor, with what is before it.\n"
-    "function _gpufilter_chain\n"
-    "    set -l token (commandline -ct)\n"
-    "    set -l item (string replace -r '.*,' '' -- $token)\n"
-    "    set -l head (string sub -l (math (string length -- \"$token\") - (string length -- \"$item\")) -- \"$token\")\n"
-    "    if not string match -q '*=*' -- $item\n"
-    "        printf '%s\\n' $head(string split ' ' -- $_gpufilter_filters)\n"
-    "        return\n"
-    "    end\n"
-    "    set -l name (string replace -r '=.*' '' -- $item)\n"
-    "    set -l given (string replace -r '^[^=]*=' '' -- $item)\n"
-    "    set -l piece (string replace -r '.*:' '' -- $given)\n"
-    "    set head $head(string sub -l (math (string length -- \"$item\") - (string length -- \"$piece\")) -- \"$item\")\n"
-    "    set -l position (count (string split : -- $given))\n"
-    "    set -l place 0\n"
-    "    _gpufilter_params $name | while read -l line\n"
-    "        set -l parameter (string split ' ' -- $line)\n"
-    "        set place (math $place + 1)\n"
-    "        if string match -q '*=*' -- $piece\n"
-    "            test $parameter[1] = (string replace -r '=.*' '' -- $piece); or continue\n"
-    "            printf '%s\\n' $head$parameter[1]=$parameter[2..-1]\n"
-    "        else\n"
-    "            printf '%s\\n' $head$parameter[1]=\n"
-    "            if test $place = $position; and not string match -q '*=*' -- $given\n"
-    "                printf '%s\\n' $head$parameter[2..-1]\n"
-    "            end\n"
-    "        end\n"
-    "    end\n"
-    "end\n"
-    "complete -c gpufilter -f -a '(_gpufilter_chain)'\n";
-/* clang-format on */
+GF_EMBED(grammar_fish, "src/cli/help/completion.fish");
 
 void gf_completion_fish(FILE *file)
 {
@@ -83,7 +51,7 @@ void gf_completion_fish(FILE *file)
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_fish_filter(file, filter);
     fputs("    end\nend\n", file);
-    fputs(fish_grammar, file);
+    fputs(gf_grammar_fish, file);
     for (int i = 0; (option = gf_option_at(i)); i++)
         put_fish_option(file, option);
 }

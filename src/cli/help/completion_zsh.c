@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/embed.h"
 #include "cli/help/completion.h"
 #include "cli/help/help.h"
 
@@ -50,40 +51,7 @@ static void put_zsh_option(FILE *file, const struct gf_option *option)
     fputs("' \\\n", file);
 }
 
-/* clang-format off */
-static const char zsh_grammar[] =
-    "# The chain under the cursor: filters, their parameters, what those take.\n"
-    "_gpufilter_chain()\n"
-    "{\n"
-    "    local offers= name given last\n"
-    "    local -a names\n"
-    "    compset -P '*,'\n"
-    "    if [[ $PREFIX != *=* ]]; then\n"
-    "        compadd -S '' -- ${=_gpufilter_filters}\n"
-    "        return\n"
-    "    fi\n"
-    "    name=${PREFIX%%=*} given=${PREFIX#*=} last=${PREFIX##*[=:]}\n"
-    "    if [[ ${given##*:} == *=* ]]; then\n"
-    "        _gpufilter_values $name.${${given##*:}%%=*}\n"
-    "        compset -P '*[=:]'\n"
-    "        compadd -S '' -- ${=offers}\n"
-    "        return\n"
-    "    fi\n"
-    "    _gpufilter_params $name\n"
-    "    names=(${=offers})\n"
-    "    offers=\n"
-    "    if [[ $given != *=* ]]; then\n"
-    "        _gpufilter_values $name.${names[${#${given//[^:]/}}+1]}\n"
-    "    fi\n"
-    "    compset -P '*[=:]'\n"
-    "    compadd -S '' -- ${=offers}\n"
-    "    compadd -S = -- $names\n"
-    "}\n"
-    "\n"
-    "_gpufilter()\n"
-    "{\n"
-    "    _arguments -s -S : \\\n";
-/* clang-format on */
+GF_EMBED(grammar_zsh, "src/cli/help/completion.zsh");
 
 void gf_completion_zsh(FILE *file)
 {
@@ -94,7 +62,7 @@ void gf_completion_zsh(FILE *file)
     gf_completion_filters(file, "_gpufilter_filters=");
     gf_completion_params(file);
     gf_completion_param_values(file);
-    fputs(zsh_grammar, file);
+    fputs(gf_grammar_zsh, file);
     for (int i = 0; (option = gf_option_at(i)); i++)
         put_zsh_option(file, option);
     fputs("        '*:chain:_gpufilter_chain'\n}\n"

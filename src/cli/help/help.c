@@ -5,6 +5,7 @@
 
 #include "batch/archives/archive_file.h"
 #include "chain/chain.h"
+#include "cli/help/completion.h"
 #include "codec/cell/cell.h"
 #include "codec/formats.h"
 #include "icc/icc_build.h"
@@ -219,4 +220,12 @@ void gf_help_version(FILE *file)
         fprintf(file, "without cells for decoders: %s\n", error.text);
     else
         fprintf(file, "cells for decoders: %s\n", holds);
+}
+
+void gf_completion_print(FILE *file, enum gf_shell shell)
+{
+    static void (*const print[])(FILE * file) = {[GF_SHELL_BASH] = gf_completion_bash,
+                                                 [GF_SHELL_ZSH] = gf_completion_zsh,
+                                                 [GF_SHELL_FISH] = gf_completion_fish};
+    print[shell](file);
 }

@@ -47,11 +47,22 @@ const char *gf_option_note(const char *word);
 /* Prints text without markup: dashes stay ASCII dashes, and a dot begins no request. */
 void gf_man_text(FILE *file, const char *text);
 void gf_man_line(FILE *file, const char *text);
-/* Prints paragraphs, a line each. *bold* and _italic_ parts become bold and italic. */
-void gf_man_prose(FILE *file, const char *text);
 /* Prints a tagged paragraph. The tag is bold. */
 void gf_man_tag(FILE *file, const char *tag);
 void gf_man_keys(FILE *file, const struct gf_key_help *keys);
 void gf_man_param(FILE *file, const struct gf_param *param);
+
+/* What a line "@ NAME" of a text of the manual stands for: keys of reports, or what put() prints.
+ */
+struct gf_man_part {
+    const char *name;
+    const struct gf_key_help *keys;
+    void (*put)(FILE *file);
+};
+/* Prints a text of the manual. "# " begins the line of a heading, "= " that of a tag, "@ " that of
+ * a part. Other lines are paragraphs, which one of these or an empty line ends; what stands between
+ * two
+ * '*' or two '_' is bold or italic. */
+void gf_man_document(FILE *file, const char *text, const struct gf_man_part *parts);
 
 #endif

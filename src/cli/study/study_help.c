@@ -1,6 +1,7 @@
 /* Prints the help and the manual about the study: variants of kernels, comparisons and labs. */
 #include <string.h>
 
+#include "base/embed.h"
 #include "bench/timing.h"
 #include "chain/chain.h"
 #include "cli/help/help.h"
@@ -79,38 +80,15 @@ enum gf_status gf_study_help(FILE *file, const char *name, struct gf_error *erro
     return GF_OK;
 }
 
-static void put_compare(FILE *file)
+GF_EMBED(study_manual, "src/cli/study/manual.txt");
+
+static void put_times(FILE *file)
 {
-    char times[160];
-    fputs(".SH COMPARISON\n", file);
-    gf_man_prose(
-        file, "*--profile=compare* runs each stage of the chain on the whole picture in every "
-              "variant that its filter has, and each histogram that a stage wants in every way of "
-              "counting, and compares the result with the CPU backend's: a difference larger than "
-              "the filter declares is an error. No picture is written unless *-o* is given.");
-    snprintf(
-        times, sizeof times,
-        "Times are of the device's clock: the median of up to %d runs, the least and the most.",
+    fprintf(
+        file,
+        ".PP\nTimes are of the device\\(aqs clock: the median of up to %d runs, the least and the "
+        "most.\n",
         GF_TIMING_RUNS_MAX);
-    gf_man_line(file, times);
-    gf_man_prose(
-        file, "_warm_ runs follow one another; before _cold_ ones the second-level cache is "
-              "flushed. _GB/s_ counts the input once and the result once, which is the least that "
-              "must move. A filter that was fused with its neighbours shows its variants under "
-              "*--no-fuse*.\nThe rows of the whole chain differ from the first in one setting "
-              "each. _estimate_ is that of the Best Practices Guide (9.1.2): the longer of the "
-              "kernels' and the copies' time and the n-th part of the shorter, n being the lanes. "
-              "It counts copies up and down one after the other; a GPU with two copy engines can "
-              "beat it.\nWithout a GPU the rows are the CPU backend's, on one thread up to all. A "
-              "filter with hand-written vector instructions is also timed without them (_no "
-              "intrinsics_); those of the compiler remain.\n*--profile=compare:json* prints one "
-              "object with these keys, which later versions keep:");
-    gf_man_keys(file, gf_compare_keys);
-    fputs(".PP\n", file);
-    gf_man_prose(file,
-                 "*--profile=compare:csv* prints these columns (RFC 4180), empty where nothing is "
-                 "known:");
-    gf_man_keys(file, gf_compare_columns);
 }
 
 static void put_lab(FILE *file, const struct gf_lab *lab)
@@ -126,22 +104,11 @@ static void put_lab(FILE *file, const struct gf_lab *lab)
 
 static void put_labs(FILE *file)
 {
-    fputs(".SH LABS\n", file);
-    gf_man_prose(file,
-                 "*--lab* lists the microbenchmarks of single techniques of the CUDA guides; "
-                 "*--lab=*_name_[*:*_key_*=*_value_...] runs one, *--lab=all* every one, "
-                 "*--lab=*_name_*:help* explains one. Each prints the guide's figure and this "
-                 "GPU's, and checks what it computes: a wrong result is an error. The GPU is that "
-                 "of *--device*. All take these parameters (plot only where there is a curve):");
     for (const struct gf_param *param = gf_lab_common_params(); param->name; param++)
         gf_man_param(file, param);
     const struct gf_lab *lab;
     for (int i = 0; (lab = gf_lab_at(i)); i++)
         put_lab(file, lab);
-    fputs(".PP\n", file);
-    gf_man_prose(file, "With format=json a lab is one object, all of them an array of such, with "
-                       "these keys, which later versions keep:");
-    gf_man_keys(file, gf_lab_keys);
 }
 
 static void put_variants(FILE *file)
@@ -149,7 +116,6 @@ static void put_variants(FILE *file)
     const struct gf_filter *filter;
     const char *name, *summary;
     char heading[600];
-    fputs(".SH KERNEL VARIANTS\n", file);
     gf_man_line(file, explanation);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         if (!variants_heading(i, heading, sizeof heading))
@@ -164,7 +130,14 @@ static void put_variants(FILE *file)
 
 void gf_study_man(FILE *file)
 {
-    put_compare(file);
-    put_labs(file);
-    put_variants(file);
+    static const struct gf_man_part parts[] = {
+        {"times", .put = put_times},
+        {"compare-keys", .keys = gf_compare_keys},
+        {"compare-columns", .keys = gf_compare_columns},
+        {"labs", .put = put_labs},
+        {"lab-keys", .keys = gf_lab_keys},
+        {"variants", .put = put_variants},
+        {0},
+    };
+    gf_man_document(file, gf_study_manual, parts);
 }
