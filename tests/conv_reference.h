@@ -1,6 +1,5 @@
 /* Runs one stencil on the CPU, and computes references in double precision to compare it with. */
-#ifndef GF_TEST_CONV_REFERENCE_H
-#define GF_TEST_CONV_REFERENCE_H
+#pragma once
 
 #include <math.h>
 
@@ -155,5 +154,3 @@ static inline void assert_near(const char *text, const struct gf_image *out,
     if (!guards_intact(out))
         fail_msg("%s: bytes outside the rows were written", text);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * in wait(), not before; stages run through their CPU functions. It complains of what a real device
  * would fail at: views outside its memory or badly aligned, calls from a thread that did not enter
  * the lane, constants that were not loaded. A test can make it short of memory or let it fail. */
-#ifndef GF_FAKE_DEVICE_H
-#define GF_FAKE_DEVICE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -575,5 +574,3 @@ static inline void fake_assert_clean(const char *label, const struct fake_device
     if (device->lanes_open)
         fail_msg("%s: %d lanes were left open", label, device->lanes_open);
 }
-
-#endif

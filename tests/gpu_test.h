@@ -1,7 +1,6 @@
 /* What the tests of kernels share. Where the build has no CUDA, a test program is a main() that
  * skips. */
-#ifndef GF_TEST_GPU_TEST_H
-#define GF_TEST_GPU_TEST_H
+#pragma once
 
 #include "support.h"
 
@@ -51,6 +50,4 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_without_cuda)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
-#endif
-
 #endif

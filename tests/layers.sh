@@ -48,7 +48,7 @@ result "src/DESIGN.md has the whole way" "$(grep -c '^| [0-9]* | `gf_' src/DESIG
 flags=$(for library in freetype2 harfbuzz lcms2 libopenjp2; do pkg-config --cflags $library 2>/dev/null; done)
 # shellcheck disable=SC2086 # several words
 result "headers compile by themselves" "$(find src include -name '*.h' | sort | while read -r header; do
-    grep -q '^#ifndef GP\{0,1\}' "$header" || continue
+    grep -q -e '^#pragma once' -e '^#ifndef GP\{0,1\}' "$header" || continue
     name=${header#src/}
     said=$(printf '#include "%s"\n' "${name#include/}" |
         ${CC:-cc} -std=c17 -D_GNU_SOURCE -Iinclude -Isrc -I. $flags -Wall -Werror -x c -fsyntax-only - 2>&1 | head -n 3)

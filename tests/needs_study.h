@@ -1,6 +1,5 @@
 /* What tests of variants and labs do in a build without them. Included behind cmocka.h. */
-#ifndef GF_TEST_NEEDS_STUDY_H
-#define GF_TEST_NEEDS_STUDY_H
+#pragma once
 
 /* Skips a test that names variants or labs where the build has none (STUDY=0). */
 static inline void needs_study(void)
@@ -9,5 +8,3 @@ static inline void needs_study(void)
     skip();
 #endif
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs one filter on the CPU: on the whole picture, in bands, and with padded rows. */
-#ifndef GF_TEST_ONE_STAGE_H
-#define GF_TEST_ONE_STAGE_H
+#pragma once
 
 #include "support.h"
 #include "chain/chain.h"
@@ -137,5 +136,3 @@ static inline int sample_beyond(const struct gf_image *image, int x, int y, int 
     y = beyond(y, image->format.height, border);
     return x < 0 || y < 0 ? 0 : sample_at(image, x, y, channel);
 }
-
-#endif

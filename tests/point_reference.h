@@ -1,6 +1,5 @@
 /* Point filters by their definitions, pixel by pixel in double precision, unrounded. */
-#ifndef GF_POINT_REFERENCE_H
-#define GF_POINT_REFERENCE_H
+#pragma once
 
 #include <math.h>
 
@@ -349,5 +348,3 @@ static struct reference reference_of(const struct gf_image *image, const char *c
         apply_filter(&r, item);
     return r;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What functions print into a FILE, as text. */
-#ifndef GF_TEST_PRINTED_H
-#define GF_TEST_PRINTED_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -40,5 +39,3 @@ static inline int count_of(const char *text, const char *part)
         count++;
     return count;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Runs a picture through a chain by the scheduler. The test sets what must not change the result:
  * the backend, the lanes, the rows of a band, whether the picture streams in and out, the padding
  * between rows. */
-#ifndef GF_TEST_RUNNER_H
-#define GF_TEST_RUNNER_H
+#pragma once
 
 #include <stdatomic.h>
 #include <unistd.h>
@@ -258,5 +257,3 @@ static inline void assert_way(const char *text, struct way way, const struct gf_
     assert_same(label, &output, expected);
     picture_free(&output);
 }
-
-#endif

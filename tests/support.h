@@ -1,7 +1,6 @@
 /* What the tests share: pictures of noise and shades with guard bytes around them, comparing, and
  * reading the goldens. All static inline: each test is one file. */
-#ifndef GF_TEST_SUPPORT_H
-#define GF_TEST_SUPPORT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -366,5 +365,3 @@ static inline int unless_small(int count, int small)
 {
     return getenv("GF_TEST_SMALL") ? small : count;
 }
-
-#endif

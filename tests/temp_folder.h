@@ -1,6 +1,5 @@
 /* A folder of the test's own, and files in it. */
-#ifndef GF_TEST_TEMP_FOLDER_H
-#define GF_TEST_TEMP_FOLDER_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -132,5 +131,3 @@ static inline void feed_end(struct feed *feed)
     pthread_join(feed->thread, NULL);
     assert_int_equal(unlink(feed->path), 0);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The state of the CUDA backend, and the functions of struct gf_backend_calls (engine/backend.h)
  * that are not in backend.cu. */
-#ifndef GF_CUDA_BACKEND_BACKEND_CUH
-#define GF_CUDA_BACKEND_BACKEND_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <pthread.h>
@@ -133,5 +132,3 @@ enum gf_status gf_cuda_statistic_add(struct gf_lane *lane, const struct gf_view 
 enum gf_status gf_cuda_statistic_take(struct gf_lane *lane, struct gf_histogram *into,
                                       struct gf_error *error);
 void gf_cuda_statistic_close(struct gf_lane *lane);
-
-#endif

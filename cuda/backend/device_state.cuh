@@ -1,6 +1,5 @@
 /* The state that all backends of a device share: its start and its memory. */
-#ifndef GF_CUDA_BACKEND_DEVICE_STATE_CUH
-#define GF_CUDA_BACKEND_DEVICE_STATE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <pthread.h>
@@ -52,5 +51,3 @@ void *gf_cuda_memory_alloc(int index, size_t size, bool own);
 void gf_cuda_memory_free(int index, void *memory, bool own);
 /* Returns how many bytes can be allocated. The driver, which answers slowly, is asked seldom. */
 uint64_t gf_cuda_memory_available(int index);
-
-#endif

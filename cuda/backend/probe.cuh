@@ -1,7 +1,6 @@
 /* Finds the kernels of a stage and times them, for --explain and --profile=compare: two of the
  * functions of struct gf_backend_calls (engine/backend.h). */
-#ifndef GF_CUDA_BACKEND_PROBE_CUH
-#define GF_CUDA_BACKEND_PROBE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -16,5 +15,3 @@ enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *wo
 /* lane.cu defines these functions. */
 cudaStream_t gf_cuda_stream(const struct gf_lane *lane);
 int gf_cuda_device(const struct gf_lane *lane);
-
-#endif

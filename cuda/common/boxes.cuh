@@ -3,8 +3,7 @@
  * of rows. One thread starts a copy. Bytes outside the picture are read as 0 and not written. A bar
  * counts rounds. A thread that waits for the boxes of a bar passes the parity of the bar's round:
  * 0, 1, 0, ... The owner of the bar starts a round with box_expect(). */
-#ifndef GF_CUDA_COMMON_BOXES_CUH
-#define GF_CUDA_COMMON_BOXES_CUH
+#pragma once
 
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -129,5 +128,3 @@ static inline cudaError_t box_map_of(box_map *map, const unsigned char *data, si
     return cudaErrorNotSupported;
 #endif
 }
-
-#endif

@@ -4,8 +4,7 @@
  * SKIPPED pixels first, then PIXELS (a multiple of 4) that become operands. A Shape also defines
  * the block's WARPS, how many pixels AROUND itself a result needs, and the order of the
  * operands. */
-#ifndef GF_CUDA_COMMON_BYTE_OPERANDS_CUH
-#define GF_CUDA_COMMON_BYTE_OPERANDS_CUH
+#pragma once
 
 #include "cuda/common/sample_table.cuh"
 #include "cuda/common/stencil.cuh"
@@ -160,5 +159,3 @@ static __device__ __forceinline__ void turn_box(const unsigned char *raw, const 
         }
     }
 }
-
-#endif

@@ -10,8 +10,7 @@
  * all warps of the block read. With ORIGINAL the stage holds the picture's own samples before the
  * results. Fuse defines which tables of samples there are; the State looks its results up in them.
  * The kernel's arguments are the members of struct strip_args and others of its own. */
-#ifndef GF_CUDA_COMMON_BYTE_STRIPS_CUH
-#define GF_CUDA_COMMON_BYTE_STRIPS_CUH
+#pragma once
 
 #include "cuda/common/boxes.cuh"
 #include "cuda/common/byte_operands.cuh"
@@ -386,5 +385,3 @@ static inline bool strips_are_faster(const void *kernel)
            major == 9 && minor == 0 && cudaFuncGetAttributes(&code, kernel) == cudaSuccess &&
            code.ptxVersion >= 90;
 }
-
-#endif

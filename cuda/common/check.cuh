@@ -1,6 +1,5 @@
 /* Checks CUDA calls. A failure becomes a message that names the device and the call. */
-#ifndef GF_CUDA_COMMON_CHECK_CUH
-#define GF_CUDA_COMMON_CHECK_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -30,5 +29,3 @@ static inline cudaError_t gf_cuda_sleep(cudaStream_t stream, cudaEvent_t ended)
         if (gf_code != cudaSuccess) \
             return gf_cuda_fail(error, device, #call, gf_code); \
     } while (0)
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared parts of decoders and encoders of pictures: a stream, memory that grows, and times. A
  * coder begins with a struct coder. A coder of zeros is not open. */
-#ifndef GF_CUDA_COMMON_CODER_CUH
-#define GF_CUDA_COMMON_CODER_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -129,5 +128,3 @@ template <class T> static void take(struct arena *arena, T *&array, uint64_t cou
     array = (T *)(arena->memory + arena->used);
     arena->used += aligned(count * sizeof(T));
 }
-
-#endif

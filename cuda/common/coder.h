@@ -7,8 +7,7 @@
  * writes its input must have ended before the call. The work is bounded, whatever a file contains.
  * After measure() each run fills *steps with the milliseconds of its steps by the device's clock,
  * for which it records a few events more; NULL ends measuring. */
-#ifndef GF_CUDA_COMMON_CODER_H
-#define GF_CUDA_COMMON_CODER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@
                                     struct gf_##NAME##_picture *pictures, int count, \
                                     struct gf_error *error) GF_CHECKED; \
     void gf_##NAME##r_measure(struct gf_##NAME##r *coder, struct gf_##NAME##_steps *steps);
-
-#endif

@@ -5,8 +5,7 @@
  * the next kernel may start, and in every thread early_wait() before the first access to a picture,
  * to counters or to anything else that a kernel writes. Data that were copied to the device before
  * the launch may be read earlier, because early_wait() waits only for kernels. */
-#ifndef GF_CUDA_COMMON_EARLY_CUH
-#define GF_CUDA_COMMON_EARLY_CUH
+#pragma once
 
 #include <atomic>
 #include <cuda_runtime.h>
@@ -79,5 +78,3 @@ static cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int 
     config.numAttrs = is_early ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Shared parts of encoders of pictures. They encode the pictures of a group in rounds, as many at a
  * time as memory allows. The results follow each other in pinned memory. */
-#ifndef GF_CUDA_COMMON_ENCODER_CUH
-#define GF_CUDA_COMMON_ENCODER_CUH
+#pragma once
 
 #include <string.h>
 
@@ -96,5 +95,3 @@ static enum gf_status reserve_coded(struct encoder<Part> *encoder, uint64_t size
     encoder->coded = larger;
     return GF_OK;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Divides the work of launches: the number of blocks, and the part of a thread. */
-#ifndef GF_CUDA_COMMON_LAUNCH_CUH
-#define GF_CUDA_COMMON_LAUNCH_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -171,5 +170,3 @@ template <class Function> static int for_pixel_bytes(int bytes, const Function &
         return for_channels(bytes, function);
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Prefix sums over the chunks of a picture within one launch (decoupled look-back). A chunk
  * publishes its own number first, adds the numbers of earlier chunks, and then publishes the sum.
  * It waits only for earlier chunks, which the device has started earlier. */
-#ifndef GF_CUDA_COMMON_LOOK_BACK_CUH
-#define GF_CUDA_COMMON_LOOK_BACK_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -71,5 +70,3 @@ static __device__ __forceinline__ uint64_t sum_before(uint64_t *place, unsigned 
         tell(place, TOLD_SUM | (sum + own));
     return sum;
 }
-
-#endif

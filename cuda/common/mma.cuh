@@ -5,8 +5,7 @@
  * then the same rows from k = 4 t + 16 on. Of B it holds column g from k = 4 t on, then from k = 4
  * t + 16 on; of D rows g and g + 8 (from d[2]), columns 2 t and 2 t + 1 (PTX ISA, "Matrix Fragments
  * for mma.m16n8k32"). */
-#ifndef GF_CUDA_COMMON_MMA_CUH
-#define GF_CUDA_COMMON_MMA_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -57,5 +56,3 @@ static __device__ __forceinline__ void mma_signed_k16(unsigned d[4], const unsig
         : "r"(a[0]), "r"(a[1]), "r"(b));
 #endif
 }
-
-#endif

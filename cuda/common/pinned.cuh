@@ -1,6 +1,5 @@
 /* Large pinned memory of the host, which the device reads and writes by the host's addresses. */
-#ifndef GF_CUDA_COMMON_PINNED_CUH
-#define GF_CUDA_COMMON_PINNED_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -14,5 +13,3 @@ struct pinned_memory {
  * pages and CUDA then registers them, it takes a part of the time of cudaMallocHost(). */
 cudaError_t gf_cuda_pinned_alloc(size_t size, struct pinned_memory *memory);
 void gf_cuda_pinned_free(struct pinned_memory *memory);
-
-#endif

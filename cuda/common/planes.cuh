@@ -1,8 +1,7 @@
 /* A tile of the picture and its halo as floats in shared memory. Each row has a plane for each
  * channel, so that neighbouring samples of a channel are adjacent. A thread computes a run of eight
  * pixels of one channel. */
-#ifndef GF_CUDA_COMMON_PLANES_CUH
-#define GF_CUDA_COMMON_PLANES_CUH
+#pragma once
 
 #include "cuda/common/stencil.cuh"
 #include "stage/border.h"
@@ -107,5 +106,3 @@ store_planes(const struct view_pair &p, const struct planes_shape &shape,
     store_tile(p, (const unsigned char *)staging, pitch, pitch, tile.lines, tile.y0,
                (long long)tile.x0 * p.channels * size, (long long)p.width * p.channels * size);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Copies a part of each row, for crop and the vertical flip. The bytes may have any meaning, and
  * the rows of a flip are in reverse order, so that struct view_pair does not fit. */
-#ifndef GF_CUDA_COMMON_ROW_COPY_CUH
-#define GF_CUDA_COMMON_ROW_COPY_CUH
+#pragma once
 
 #include <stddef.h>
 
@@ -55,5 +54,3 @@ struct gf_row_copy {
 
 /* Returns a cudaError_t. */
 extern "C" int gf_rows_copy_cuda(const struct gf_row_copy *copy, void *stream);
-
-#endif

@@ -5,8 +5,7 @@
  * own bank, four entries a word, no lane would wait, but a sample would take 4 to 5 instructions
  * instead of 3: on an H200 sobel between two tables took 0.143 ms for 8K RGB8 with such copies and
  * takes 0.119. */
-#ifndef GF_CUDA_COMMON_SAMPLE_TABLE_CUH
-#define GF_CUDA_COMMON_SAMPLE_TABLE_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
@@ -107,5 +106,3 @@ static int for_fuse(const struct gf_launch *launch, const Function &function)
            : !launch->after ? function(fuse<true, false>())
                             : function(fuse<true, true>());
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Sums over the threads of a warp and of a block. */
-#ifndef GF_CUDA_COMMON_SCAN_CUH
-#define GF_CUDA_COMMON_SCAN_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 
@@ -47,5 +46,3 @@ static __device__ __forceinline__ T block_exclusive_sum(T value, T *warps, T *to
     *total = warps[WARPS - 1];
     return inclusive - value + (warp ? warps[warp - 1] : T(0));
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Square roots: estimates by the instruction for reciprocal square roots, and roots rounded as IEEE
  * 754 requires, by a correction of that estimate or by the compiler (Best Practices Guide 11.1.3).
  * Arguments are normal numbers. */
-#ifndef GF_CUDA_COMMON_SQUARE_ROOT_CUH
-#define GF_CUDA_COMMON_SQUARE_ROOT_CUH
+#pragma once
 
 #include "cuda/common/stencil.cuh"
 
@@ -53,5 +52,3 @@ struct rounded_root {
         return 1.0f / sqrtf(v);
     }
 };
-
-#endif

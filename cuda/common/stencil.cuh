@@ -3,8 +3,7 @@
  * them 16 bytes at a time. Kernels get all parameters by value, including coefficients. These are
  * in a bank of constant memory that belongs to that one launch, so that launches on several streams
  * cannot disturb each other. One launch may pass 4 KB. */
-#ifndef GF_CUDA_COMMON_STENCIL_CUH
-#define GF_CUDA_COMMON_STENCIL_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -122,5 +121,3 @@ static __device__ __forceinline__ void store_tile(const struct view_pair &p,
         }
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
  * colour of 16 bits. The results equal the results of the stages that the planner puts around a
  * stencil (pixel/point/premultiply.h), bit for bit, in fewer steps. A pixel of 8 bits is a word,
  * and a pixel of 16 bits two words. */
-#ifndef GF_CUDA_COMMON_STRAIGHT_CUH
-#define GF_CUDA_COMMON_STRAIGHT_CUH
+#pragma once
 
 #include "cuda/common/stencil.cuh"
 
@@ -83,5 +82,3 @@ template <class PIXEL> static __device__ __forceinline__ PIXEL straightened(uint
         return make_uint2(joined(v[0], v[1]), __byte_perm(__float_as_uint(v[2]), pixel.y, 0x7610));
     }
 }
-
-#endif

@@ -3,8 +3,7 @@
  * neighbouring lanes by shuffles; the first and the last lane load the words next to the warp's.
  * The loads of the next row overlap with the work on the current row. A step works on words -BESIDE
  * .. 3 + BESIDE of a row, counted from the lane's own words. */
-#ifndef GF_CUDA_COMMON_STRIP_CUH
-#define GF_CUDA_COMMON_STRIP_CUH
+#pragma once
 
 #include <cuda_fp16.h>
 
@@ -298,5 +297,3 @@ static __device__ __forceinline__ __half2 between(__half2 before, __half2 after)
         __byte_perm(*(const unsigned *)&before, *(const unsigned *)&after, 0x5432);
     return *(const __half2 *)&pair;
 }
-
-#endif

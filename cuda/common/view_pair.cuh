@@ -1,5 +1,4 @@
-#ifndef GF_CUDA_COMMON_VIEW_PAIR_CUH
-#define GF_CUDA_COMMON_VIEW_PAIR_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -103,5 +102,3 @@ static inline struct view_pair join_rows(struct view_pair p, size_t in_bytes, si
     }
     return p;
 }
-
-#endif

@@ -14,8 +14,7 @@
  * word[BESIDE] is the lane's own first word. The phase is the number of the row of results modulo
  * PERIOD; it is negative in take() for the rows before the first result. It is a constant where it
  * is used, since the loop over the phases is unrolled, and may choose a register. */
-#ifndef GF_CUDA_COMMON_WALK_CUH
-#define GF_CUDA_COMMON_WALK_CUH
+#pragma once
 
 #include "cuda/common/early.cuh"
 #include "cuda/common/strip.cuh"
@@ -167,5 +166,3 @@ static int walk_strips(const struct view_pair &p, const typename Stencil::consta
     kernel<<<blocks, STRIP_THREADS, 0, stream>>>(p, constants, rows);
     return cudaGetLastError();
 }
-
-#endif

@@ -3,8 +3,7 @@
  * the difference of two prefix sums of the column sums over the block, so that the time does not
  * depend on the radius. All sums are of integers, so that every order gives the same bits. The
  * kernels do not use walk.cuh, since their windows may be wider than a strip. */
-#ifndef GF_CUDA_COMMON_WINDOW_SUMS_CUH
-#define GF_CUDA_COMMON_WINDOW_SUMS_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
@@ -273,5 +272,3 @@ static __device__ __forceinline__ void store_columns(const struct view_pair &p,
             to[i] = (Sample)v[i];
     }
 }
-
-#endif

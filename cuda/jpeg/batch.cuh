@@ -1,7 +1,6 @@
 /* The arrays of a group of JPEGs, which the decoder's kernels share. The pictures of a group share
  * launches, whatever their sizes and samplings are. */
-#ifndef GF_CUDA_JPEG_BATCH_CUH
-#define GF_CUDA_JPEG_BATCH_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ enum {
     JPEG_NOT_IN_STEP = 8,   /* the search for the beginnings of codes reached its limit */
     JPEG_OUT_OF_RANGE = 16, /* a value that libjpeg-turbo's C and SIMD code treat differently */
 };
-
-#endif

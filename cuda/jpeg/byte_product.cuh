@@ -1,6 +1,5 @@
 /* Functions by which a warp multiplies matrices of bytes. */
-#ifndef GF_CUDA_JPEG_BYTE_PRODUCT_CUH
-#define GF_CUDA_JPEG_BYTE_PRODUCT_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 
@@ -70,6 +69,4 @@ static __device__ __forceinline__ void multiply_long(const unsigned a[4], const 
     multiply_bytes<false>(a[0], a[1], b[0], c, sums);
     multiply_bytes<false>(a[2], a[3], b[1], sums, d);
 }
-#endif
-
 #endif

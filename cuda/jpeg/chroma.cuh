@@ -1,8 +1,7 @@
 /* Upsamples chroma by libjpeg's triangle filter (jdsample.c) and converts colours. Each half of a
  * word holds a sample of one pixel, so that an instruction on a word works on two pixels. A lane
  * computes 8 pixels of a row; its words hold pixels 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
-#ifndef GF_CUDA_JPEG_CHROMA_CUH
-#define GF_CUDA_JPEG_CHROMA_CUH
+#pragma once
 
 #include "cuda/jpeg/pixels.cuh"
 
@@ -87,5 +86,3 @@ static __device__ __forceinline__ void convert_row(const unsigned luma[4], const
     ((uint2 *)to)[1] = make_uint2(words[0][2], words[1][0]);
     ((uint2 *)to)[2] = make_uint2(words[1][1], words[1][2]);
 }
-
-#endif

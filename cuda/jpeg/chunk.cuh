@@ -1,6 +1,5 @@
 /* Finds the chunk of a thread block and the chunk's place in the picture. */
-#ifndef GF_CUDA_JPEG_CHUNK_CUH
-#define GF_CUDA_JPEG_CHUNK_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/encode_group.cuh"
@@ -52,5 +51,3 @@ static __device__ __forceinline__ int2 mcu_place(const struct encode_picture &pi
     const unsigned rows = x / across;
     return make_int2(x - rows * across, chunk.y + rows);
 }
-
-#endif

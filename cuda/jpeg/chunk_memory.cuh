@@ -1,6 +1,5 @@
 /* The shared memory of a thread block, and sums over its threads. */
-#ifndef GF_CUDA_JPEG_CHUNK_MEMORY_CUH
-#define GF_CUDA_JPEG_CHUNK_MEMORY_CUH
+#pragma once
 
 #include "cuda/jpeg/chunk.cuh"
 #include "cuda/jpeg/encode_entropy.cuh"
@@ -52,5 +51,3 @@ static __device__ __forceinline__ unsigned sum_threads(unsigned own, struct scan
     }
     return before;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Codes the coefficients of a chunk as bits. */
-#ifndef GF_CUDA_JPEG_CODE_CHUNK_CUH
-#define GF_CUDA_JPEG_CODE_CHUNK_CUH
+#pragma once
 
 #include "cuda/jpeg/chunk.cuh"
 #include "cuda/jpeg/chunk_memory.cuh"
@@ -127,5 +126,3 @@ static __device__ __forceinline__ unsigned code_chunk(const struct chunk &chunk,
         append_bits(memory.bits + block * BLOCK_WORDS, count, position, memory.string);
     return total;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Decodes JPEG files on a CUDA device to exactly libjpeg-turbo's pixels. Pictures are decoded in
  * groups: all steps for all pictures of a group need about ten launches. */
-#ifndef GF_CUDA_JPEG_DECODER_H
-#define GF_CUDA_JPEG_DECODER_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "codec/jpeg/jpeg_header.h"
@@ -35,5 +34,3 @@ void gf_jpeg_decoder_cut(struct gf_jpeg_decoder *decoder, unsigned subsequence_b
 uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction);
 
 GF_C_END
-
-#endif

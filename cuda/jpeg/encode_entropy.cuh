@@ -1,6 +1,5 @@
 /* Codes coefficients as bits. A thread codes a block. */
-#ifndef GF_CUDA_JPEG_ENCODE_ENTROPY_CUH
-#define GF_CUDA_JPEG_ENCODE_ENTROPY_CUH
+#pragma once
 
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/forward_transform.cuh"
@@ -126,5 +125,3 @@ static __device__ __forceinline__ void append_bits(const unsigned *bits, unsigne
     if (shift && (count - 1) % 32 + 1 + shift > 32)
         atomicOr(to, __funnelshift_r(0, above, shift));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The data that the encoder's kernel gets about a group of pictures, and the shapes of MCUs. */
-#ifndef GF_CUDA_JPEG_ENCODE_GROUP_CUH
-#define GF_CUDA_JPEG_ENCODE_GROUP_CUH
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -142,5 +141,3 @@ static __host__ __device__ __forceinline__ uint64_t scan_room(uint64_t size)
 {
     return (size + SCAN_ALIGNMENT - 1) / SCAN_ALIGNMENT * SCAN_ALIGNMENT;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Encodes pictures in device memory as the scans of baseline JPEG files: exactly the bytes that
  * libjpeg-turbo writes for the same options. All pictures of a group share the launches, whatever
  * their sizes are. (cuda/jpeg/encoder.cu) */
-#ifndef GF_CUDA_JPEG_ENCODER_H
-#define GF_CUDA_JPEG_ENCODER_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "cuda/common/coder.h"
@@ -33,5 +32,3 @@ GF_CODER(jpeg_encode)
 uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling);
 
 GF_C_END
-
-#endif

@@ -6,8 +6,7 @@
  * block after a bit begins, and which block of the MCU it is. The state at the begin of a
  * subsequence is its entry; the state at its end is its exit, which is the entry of the next
  * subsequence. (Weissenberger and Schmidt, "Accelerating JPEG Decompression on GPUs", 2021) */
-#ifndef GF_CUDA_JPEG_ENTROPY_CUH
-#define GF_CUDA_JPEG_ENTROPY_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -121,5 +120,3 @@ cudaError_t gf_jpeg_prepare(const struct jpeg_group *group, cudaStream_t stream)
 cudaError_t gf_jpeg_synchronise(const struct jpeg_group *group, cudaStream_t stream);
 cudaError_t gf_jpeg_decode_blocks(const struct jpeg_group *group, cudaStream_t stream);
 cudaError_t gf_jpeg_sum_dc(const struct jpeg_group *group, cudaStream_t stream);
-
-#endif

@@ -1,6 +1,5 @@
 /* Computes the quantised coefficients of a chunk from its pixels. */
-#ifndef GF_CUDA_JPEG_FORWARD_CUH
-#define GF_CUDA_JPEG_FORWARD_CUH
+#pragma once
 
 #include "cuda/jpeg/chunk.cuh"
 #include "cuda/jpeg/forward_colour.cuh"
@@ -178,5 +177,3 @@ static __device__ __forceinline__ void forward_chunk(const struct encode_picture
     __syncthreads();
     forward_chroma<SHAPE>(picture, chunk, cosines, samples, coefficients);
 }
-
-#endif

@@ -3,8 +3,7 @@
  * matrix of bytes. The other matrix of the product has columns for the samples of the eight pixels.
  * A factor of libjpeg's is COLOUR_RADIX * high + low, so that a sample needs two columns, which are
  * in one lane. Lane i has row i / 4 of both squares. */
-#ifndef GF_CUDA_JPEG_FORWARD_COLOUR_CUH
-#define GF_CUDA_JPEG_FORWARD_COLOUR_CUH
+#pragma once
 
 #include "cuda/jpeg/byte_product.cuh"
 #include "cuda/jpeg/encode_group.cuh"
@@ -186,5 +185,3 @@ static __device__ __forceinline__ void downsample_columns(const unsigned blue[SQ
         samples[colours.red + 4 * i] = mean_of_two(red, i ? right : left, threadIdx.x & 1);
     }
 }
-
-#endif

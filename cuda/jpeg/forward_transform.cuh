@@ -4,8 +4,7 @@
  * Each of the DCT's two passes multiplies by a matrix of integers C, adds half a unit and shifts to
  * the right. Tensor cores multiply bytes: an element of C is 256 * high + low with low in
  * -128..127, and a value of the first pass is made positive and split into two bytes. */
-#ifndef GF_CUDA_JPEG_FORWARD_TRANSFORM_CUH
-#define GF_CUDA_JPEG_FORWARD_TRANSFORM_CUH
+#pragma once
 
 #include "cuda/jpeg/byte_product.cuh"
 #include "cuda/jpeg/encode_group.cuh"
@@ -66,5 +65,3 @@ static __device__ __forceinline__ void transform_columns(unsigned rows_a, unsign
                             quantiser.excess[i % 2]);
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Reads states and subsequences of a stream. */
-#ifndef GF_CUDA_JPEG_HUFFMAN_CUH
-#define GF_CUDA_JPEG_HUFFMAN_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/entropy.cuh"
@@ -61,5 +60,3 @@ static __device__ __forceinline__ void load_shared(void *to, const void *from, i
     for (int i = threadIdx.x; i < bytes / 16; i += THREADS)
         ((uint4 *)to)[i] = ((const uint4 *)from)[i];
 }
-
-#endif

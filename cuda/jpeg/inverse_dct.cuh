@@ -18,8 +18,7 @@
  * 8191 for the results w of the first pass from the AC coefficients. The DC coefficient adds 4 DC
  * to w in one column, so that no sum of two values of a pass exceeds 8192 + 4 * 4095 + 8192 =
  * 32764. */
-#ifndef GF_CUDA_JPEG_INVERSE_DCT_CUH
-#define GF_CUDA_JPEG_INVERSE_DCT_CUH
+#pragma once
 
 #include "cuda/jpeg/tensor.cuh"
 
@@ -291,5 +290,3 @@ static __device__ __forceinline__ void dct_transform(struct dct_lane &dct, bool 
     }
     dct.beyond |= beyond & DCT_BEYOND_12_BITS;
 }
-
-#endif

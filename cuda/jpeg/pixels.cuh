@@ -1,6 +1,5 @@
 /* Declares the kernels that compute pixels, and converts colours. */
-#ifndef GF_CUDA_JPEG_PIXELS_CUH
-#define GF_CUDA_JPEG_PIXELS_CUH
+#pragma once
 
 #include "cuda/jpeg/strips.cuh"
 
@@ -57,5 +56,3 @@ cudaError_t gf_jpeg_upsample(const struct strip_launch &launch, const struct gro
 /* Computes pixels from planes of the picture's size. (upsample.cu) */
 cudaError_t gf_jpeg_convert(const struct strip_launch &launch, const struct group_arrays &group,
                             cudaStream_t stream);
-
-#endif

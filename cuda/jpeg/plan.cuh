@@ -1,6 +1,5 @@
 /* Describes the pictures of a group for the kernels, and lays out the device's memory. */
-#ifndef GF_CUDA_JPEG_PLAN_CUH
-#define GF_CUDA_JPEG_PLAN_CUH
+#pragma once
 
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/entropy.cuh"
@@ -47,5 +46,3 @@ void gf_jpeg_place(const struct jpeg_described *described, unsigned index,
                    const struct jpeg_amounts *before, const struct gf_jpeg_header *header);
 
 struct jpeg_layout gf_jpeg_lay_out(unsigned char *memory, const struct jpeg_amounts *amounts);
-
-#endif

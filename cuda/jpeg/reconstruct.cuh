@@ -1,7 +1,6 @@
 /* Computes pixels from coefficients: dequantisation, inverse DCT, upsampling, colour.
  * (reconstruct.cu) */
-#ifndef GF_CUDA_JPEG_RECONSTRUCT_CUH
-#define GF_CUDA_JPEG_RECONSTRUCT_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -20,5 +19,3 @@ cudaError_t gf_jpeg_reconstruct(const struct jpeg_picture *pictures, int count,
                                 const int16_t *coefficients, const int16_t *dc,
                                 const uint16_t *quantisers, unsigned *flags, void *scratch,
                                 cudaStream_t stream);
-
-#endif

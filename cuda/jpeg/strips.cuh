@@ -1,7 +1,6 @@
 /* Divides the work on a group's pixels: a launch has jobs; a job has strips of 16 blocks of 8 x 8
  * samples side by side, or of 32 smaller blocks; a warp computes a strip. */
-#ifndef GF_CUDA_JPEG_STRIPS_CUH
-#define GF_CUDA_JPEG_STRIPS_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/batch.cuh"
@@ -196,5 +195,3 @@ static __device__ __forceinline__ void store_vector(unsigned char *to, const uns
     for (int b = 0; b < rest; b++)
         to[b] = from[b];
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Wraps instructions that C does not have, for the inverse DCT and colour. */
-#ifndef GF_CUDA_JPEG_TENSOR_CUH
-#define GF_CUDA_JPEG_TENSOR_CUH
+#pragma once
 
 #include "cuda/jpeg/byte_product.cuh"
 
@@ -75,5 +74,3 @@ static __device__ __forceinline__ void multiply_left(int d[4], const unsigned le
         : "r"(left[0]), "r"(right[1]), "r"(start[2]), "r"(start[3]));
 #endif
 }
-
-#endif

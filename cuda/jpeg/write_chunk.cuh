@@ -1,6 +1,5 @@
 /* Writes the bits of a chunk as bytes at their place in the scan. */
-#ifndef GF_CUDA_JPEG_WRITE_CHUNK_CUH
-#define GF_CUDA_JPEG_WRITE_CHUNK_CUH
+#pragma once
 
 #include "cuda/jpeg/chunk_memory.cuh"
 #include "cuda/common/look_back.cuh"
@@ -155,5 +154,3 @@ static __device__ __forceinline__ void write_chunk(const struct encode_picture &
     if (start + bytes <= picture.capacity)
         write_bytes(words, first, end, before, bytes, picture.scan + start, memory);
 }
-
-#endif

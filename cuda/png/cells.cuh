@@ -1,7 +1,6 @@
 /* The cells of a stripe, and the symbols that each cell writes: its literals, or the match that
  * begins in it. */
-#ifndef GF_CUDA_PNG_CELLS_CUH
-#define GF_CUDA_PNG_CELLS_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/png/encode_group.cuh"
@@ -170,5 +169,3 @@ static __device__ __forceinline__ struct symbol distance_symbol(unsigned distanc
 {
     return symbol_of(distance - 1, 1);
 }
-
-#endif

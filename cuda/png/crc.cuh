@@ -2,8 +2,7 @@
  *
  * A polynomial is a word whose highest bit is the power 0, as in zlib. The first bit of a message
  * is its highest power and the lowest bit of its first word. */
-#ifndef GF_CUDA_PNG_CRC_CUH
-#define GF_CUDA_PNG_CRC_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -77,5 +76,3 @@ static __device__ __forceinline__ void add_up(unsigned own, unsigned *all)
         atomicXor(all, own);
     __syncthreads();
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The memory that pictures need for decoding, and the addresses of its parts. */
-#ifndef GF_CUDA_PNG_DECODE_PLAN_CUH
-#define GF_CUDA_PNG_DECODE_PLAN_CUH
+#pragma once
 
 #include "cuda/png/decoder.h"
 #include "cuda/png/stripes.cuh"
@@ -34,5 +33,3 @@ void gf_png_describe(const struct gf_png_decode_picture *picture, int index,
 /* Whether the checksum at the end of the picture's stream is the checksum of its rows. */
 bool gf_png_is_right(const struct gf_png_decode_picture *picture, const struct png_stripe *stripes,
                      const unsigned *adlers);
-
-#endif

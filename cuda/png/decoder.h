@@ -1,8 +1,7 @@
 /* Decodes marked PNGs (src/codec/png/README.md), whose stripes are independent, on a CUDA device.
  * Pictures are decoded in groups: all stripes of all pictures of a group are decompressed at the
  * same time. */
-#ifndef GF_CUDA_PNG_DECODER_H
-#define GF_CUDA_PNG_DECODER_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "codec/png/read/png_marked.h"
@@ -30,5 +29,3 @@ GF_CODER(png_decode)
 uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size);
 
 GF_C_END
-
-#endif

@@ -1,7 +1,6 @@
 /* The description of a group's pictures for the encoder's kernels. src/codec/png/README.md defines
  * the bytes, and the words stripe, cell, match and coding. */
-#ifndef GF_CUDA_PNG_ENCODE_GROUP_CUH
-#define GF_CUDA_PNG_ENCODE_GROUP_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -148,5 +147,3 @@ cudaError_t gf_png_fit_load(void);
 cudaError_t gf_png_place_load(void);
 cudaError_t gf_png_pack_load(void);
 cudaError_t gf_png_crc_load(void);
-
-#endif

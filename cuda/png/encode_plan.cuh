@@ -1,7 +1,6 @@
 /* Plans rounds: the pictures that a round encodes, the memory that they need, and the addresses of
  * their arrays in device memory. */
-#ifndef GF_CUDA_PNG_ENCODE_PLAN_CUH
-#define GF_CUDA_PNG_ENCODE_PLAN_CUH
+#pragma once
 
 #include "cuda/png/encoder_state.cuh"
 
@@ -17,5 +16,3 @@ enum gf_status gf_png_lay_out(struct gf_png_encoder *encoder,
  * on that must be zero. */
 uint64_t gf_png_descriptions_bytes(const struct gf_png_encoder *encoder);
 uint64_t gf_png_zeroed_bytes(const struct gf_png_encoder *encoder);
-
-#endif

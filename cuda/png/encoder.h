@@ -1,8 +1,7 @@
 /* Encodes pictures in device memory as the IDAT chunks of PNG files: exactly the bytes that the CPU
  * writes at level 1. All pictures of a group, whatever their sizes and formats, share the
  * launches. */
-#ifndef GF_CUDA_PNG_ENCODER_H
-#define GF_CUDA_PNG_ENCODER_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "cuda/common/coder.h"
@@ -36,5 +35,3 @@ bool gf_png_encoder_takes(struct gf_format format);
 uint64_t gf_png_encoder_bytes(struct gf_format format);
 
 GF_C_END
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef GF_CUDA_PNG_ENCODER_STATE_CUH
-#define GF_CUDA_PNG_ENCODER_STATE_CUH
+#pragma once
 
 #include "cuda/common/encoder.cuh"
 #include "cuda/png/encode_group.cuh"
@@ -34,5 +33,3 @@ struct gf_png_encoder : encoder<png_part> {
     uint64_t cells, output, states; /* the sums over all stripes: cells; bytes of output; words of
                                      * states */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* Decodes a part of a deflate stream by one thread, and passes its symbols to a sink. */
-#ifndef GF_CUDA_PNG_FOLLOW_CUH
-#define GF_CUDA_PNG_FOLLOW_CUH
+#pragma once
 
 #include "cuda/png/inflate_head.cuh"
 
@@ -171,5 +170,3 @@ static __device__ __forceinline__ bool follow_symbols(struct reader *reader, uns
     }
     return true;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The bits and Huffman codes of a deflate stream (RFC 1951), which a warp decodes: all lanes have
  * the same state and do the same; only the words that they have loaded differ. */
-#ifndef GF_CUDA_PNG_INFLATE_CUH
-#define GF_CUDA_PNG_INFLATE_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -175,5 +174,3 @@ static __device__ bool make_code(struct code *code, const unsigned char *lengths
     __syncwarp();
     return end == 1u << LONGEST || (one_is_enough && all == 1 && ones == 1);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Reads the head of a deflate block with its own codes, and fills the table of its literals and
  * lengths. */
-#ifndef GF_CUDA_PNG_INFLATE_HEAD_CUH
-#define GF_CUDA_PNG_INFLATE_HEAD_CUH
+#pragma once
 
 #include "cuda/png/inflate.cuh"
 
@@ -142,5 +141,3 @@ static __device__ bool read_head(struct bits *bits, struct codes *codes)
            make_code(&codes->distance, codes->lengths + literals, distances, true) &&
            make_code(&codes->literal, codes->lengths, literals, false);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Writes bits to the output. The output must contain zeros, because several threads may write to
  * the same word. */
-#ifndef GF_CUDA_PNG_OUTPUT_CUH
-#define GF_CUDA_PNG_OUTPUT_CUH
+#pragma once
 
 #include "cuda/png/encode_group.cuh"
 
@@ -27,5 +26,3 @@ static __device__ __forceinline__ unsigned byte_swapped(unsigned word)
 {
     return __byte_perm(word, 0, 0x0123);
 }
-
-#endif

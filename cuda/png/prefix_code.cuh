@@ -1,7 +1,6 @@
 /* Huffman codes with a limited length, which a thread block makes: the lengths and codes of
  * src/codec/png/inflate/huffman.c. */
-#ifndef GF_CUDA_PNG_PREFIX_CODE_CUH
-#define GF_CUDA_PNG_PREFIX_CODE_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -131,5 +130,3 @@ static __device__ unsigned code_of(const uint8_t *lengths, int symbols)
     }
     return length ? __brev(code) >> (32 - length) : 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The description of a group for the steps of the PNG decoder: its stripes and its pictures. */
-#ifndef GF_CUDA_PNG_STRIPES_CUH
-#define GF_CUDA_PNG_STRIPES_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ cudaError_t gf_png_inflate_rest(const struct png_decode_group *group, cudaStream
 cudaError_t gf_png_sum_stripes(const struct png_decode_group *group, cudaStream_t stream);
 /* Converts filtered rows to pixels. */
 cudaError_t gf_png_unfilter(const struct png_decode_group *group, cudaStream_t stream);
-
-#endif

@@ -1,8 +1,7 @@
 /* An allocator for memory that is slow to allocate, such as a device's. It cuts a few large chunks
  * into pieces. It never writes to that memory, which the host may not be able to access. Several
  * threads may use an arena. */
-#ifndef GF_BASE_ARENA_H
-#define GF_BASE_ARENA_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -42,4 +41,3 @@ void gf_arena_trim(struct gf_arena *arena);
 size_t gf_arena_idle(struct gf_arena *arena, size_t *held);
 
 GF_C_END
-#endif

@@ -1,6 +1,5 @@
 /* Checks the arguments of public functions. */
-#ifndef GF_BASE_ARGUMENT_H
-#define GF_BASE_ARGUMENT_H
+#pragma once
 
 #include "gpufilter/status.h"
 
@@ -11,5 +10,3 @@
         if (!(argument)) \
             return gf_fail(error, GF_ERROR_USAGE, "%s: %s is NULL", __func__, #argument); \
     } while (0)
-
-#endif

@@ -1,6 +1,5 @@
 /* Identifies the build of the program that this process runs. */
-#ifndef GF_BASE_BUILD_ID_H
-#define GF_BASE_BUILD_ID_H
+#pragma once
 
 enum { GF_BUILD_ID_SIZE = 17 };
 
@@ -9,5 +8,3 @@ enum { GF_BUILD_ID_SIZE = 17 };
  * identifier that the linker wrote into the program; without the latter it uses the program file's
  * device, number, size and time. The call takes some microseconds and reads no file. */
 const char *gf_build_id(char text[GF_BUILD_ID_SIZE]);
-
-#endif

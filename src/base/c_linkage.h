@@ -1,7 +1,6 @@
 /* Linkage of C functions that kernels' files, which are C++, call, too. A header declares them
  * between GF_C_BEGIN and GF_C_END. */
-#ifndef GF_BASE_C_LINKAGE_H
-#define GF_BASE_C_LINKAGE_H
+#pragma once
 
 #ifdef __cplusplus
 #define GF_C_BEGIN extern "C" {
@@ -9,6 +8,4 @@
 #else
 #define GF_C_BEGIN
 #define GF_C_END
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* The processors of this machine. */
-#ifndef GF_BASE_CPU_H
-#define GF_BASE_CPU_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -36,5 +35,3 @@ bool gf_cpu_intrinsics_allowed(void);
 /* Whether filters may use hand-written vector code of this level, and this processor has the
  * level. */
 bool gf_cpu_has(enum gf_cpu_level level);
-
-#endif

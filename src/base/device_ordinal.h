@@ -1,8 +1,7 @@
 /* CUDA's numbers of devices. They differ from the program's numbers if the program has hidden
  * devices from CUDA, because the driver starts every device that it sees. The library hides
  * nothing. */
-#ifndef GF_BASE_DEVICE_ORDINAL_H
-#define GF_BASE_DEVICE_ORDINAL_H
+#pragma once
 
 #include "base/c_linkage.h"
 
@@ -17,4 +16,3 @@ int gf_device_ordinal(int device);
 int gf_device_count_of(int seen);
 
 GF_C_END
-#endif

@@ -4,8 +4,7 @@
  * contraction off). Functions of single precision work on pixels, on either backend. Functions of
  * double precision make tables on the host; their relative error is below 1e-15, but that of x^y is
  * below 4e-16 (1 + |y log x|). */
-#ifndef GF_BASE_ELEMENTARY_H
-#define GF_BASE_ELEMENTARY_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -206,5 +205,3 @@ static inline double gf_sin_pi_double(double x)
         sum = 1 - square / (n * (n + 1)) * sum;
     return (int64_t)k & 1 ? -r * sum : r * sum;
 }
-
-#endif

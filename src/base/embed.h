@@ -1,7 +1,6 @@
 /* Includes a file of the sources in the program, as the string gf_NAME. The Makefile declares that
  * the object file depends on that file. */
-#ifndef GF_BASE_EMBED_H
-#define GF_BASE_EMBED_H
+#pragma once
 
 #define GF_EMBED(name, path) \
     __asm__(".pushsection .rodata, \"a\"\n" \
@@ -11,5 +10,3 @@
             ".byte 0\n" \
             ".popsection\n"); \
     extern const char gf_##name[]
-
-#endif

@@ -1,6 +1,5 @@
 /* The program's exit statuses, which tell a script what to do next. */
-#ifndef GF_BASE_EXIT_STATUS_H
-#define GF_BASE_EXIT_STATUS_H
+#pragma once
 
 #include "gpufilter/status.h"
 
@@ -22,5 +21,3 @@ const char *gf_exit_meaning(int exit_status);
 /* Returns the status, of two, that decides the exit status of a run. Failures that another try may
  * mend come first, then something missing on this machine, then bad inputs. GF_OK comes last. */
 enum gf_status gf_graver_status(enum gf_status a, enum gf_status b);
-
-#endif

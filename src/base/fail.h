@@ -1,5 +1,4 @@
-#ifndef GF_BASE_FAIL_H
-#define GF_BASE_FAIL_H
+#pragma once
 
 #include "gpufilter/status.h"
 
@@ -7,5 +6,3 @@ static inline enum gf_status gf_fail_memory(struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
-
-#endif

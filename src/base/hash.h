@@ -1,8 +1,7 @@
 /* The hash function FNV-1a with 64 bits. It identifies data and finds accidental damage; it does
  * not protect against attacks. (G. Fowler, L. C. Noll, K.-P. Vo:
  * http://www.isthe.com/chongo/tech/comp/fnv/) */
-#ifndef GF_BASE_HASH_H
-#define GF_BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ static inline uint64_t gf_hash(uint64_t hash, const void *data, size_t size)
         hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
     return hash;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The limits of every picture: its largest side and the supported pixel formats. */
-#ifndef GF_BASE_IMAGE_H
-#define GF_BASE_IMAGE_H
+#pragma once
 
 #include "gpufilter/image.h"
 
@@ -14,5 +13,3 @@ static inline size_t gf_pixel_bytes(struct gf_format format)
 /* Returns GF_ERROR_USAGE if the format is not supported. The message begins with `name`. */
 enum gf_status gf_format_check(struct gf_format format, const char *name,
                                struct gf_error *error) GF_CHECKED;
-
-#endif

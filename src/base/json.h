@@ -3,8 +3,7 @@
  * struct gf_json json = gf_json_begin(file); gf_json_object(&json, NULL, GF_JSON_COMPACT);
  * gf_json_number(&json, "pi", 3.14159, 2); gf_json_end(&json);
  * writes {"pi":3.14} and a line break. */
-#ifndef GF_BASE_JSON_H
-#define GF_BASE_JSON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -49,5 +48,3 @@ void gf_json_bool(struct gf_json *json, const char *key, bool value);
 struct gf_key_help {
     const char *path, *help;
 };
-
-#endif

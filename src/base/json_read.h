@@ -1,7 +1,6 @@
 /* Reads JSON (RFC 8259) into a tree. The text need not be trusted: its depth and size are limited,
  * and damage is an error that names the line. */
-#ifndef GF_BASE_JSON_READ_H
-#define GF_BASE_JSON_READ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ bool gf_json_bool_of(const struct gf_json_value *value, const char *key);
  * following one. */
 const struct gf_json_value *gf_json_first_of(const struct gf_json_value *value, const char *key);
 size_t gf_json_count(const struct gf_json_value *first); /* counts the values from `first` on */
-
-#endif

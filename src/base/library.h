@@ -5,8 +5,7 @@
  * extern struct webp_calls webp;
  * Then it calls webp.WebPDecode(...), after gf_library_load() of
  * struct gf_library library = GF_LIBRARY(webp, WEBP_CALLS, "libwebp.so.7"); */
-#ifndef GF_BASE_LIBRARY_H
-#define GF_BASE_LIBRARY_H
+#pragma once
 
 #include <pthread.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ struct gf_library {
  * says what `subject` (a file or a format) needs. Any thread may call this function. */
 enum gf_status gf_library_load(struct gf_library *library, const char *subject,
                                enum gf_status failure, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* Reads texts of other programs: the byte order mark of a text, and its lines. The input may be
  * endless, such as a device or a pipe. */
-#ifndef GF_BASE_LINE_H
-#define GF_BASE_LINE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdio.h>
@@ -19,5 +18,3 @@ enum gf_status gf_text_mark(const char *text, size_t size, enum gf_status failur
  * has GF_LINE_MOST + 1 bytes. Returns the number of bytes read: 0 at the end of the file or after
  * an error; GF_LINE_MOST if the line is too long. */
 size_t gf_line_read(FILE *file, int end, char *line);
-
-#endif

@@ -1,6 +1,5 @@
 /* Reads eight bytes as one number. */
-#ifndef GF_BASE_LOAD64_H
-#define GF_BASE_LOAD64_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -15,5 +14,3 @@ static inline uint64_t gf_load64(const uint8_t *at)
 #endif
     return word;
 }
-
-#endif

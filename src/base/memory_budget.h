@@ -1,8 +1,7 @@
 /* A budget of bytes that several pipelines share. A caller that requests more than is left waits;
  * callers are served in the order in which they came. While no other caller holds memory, a request
  * of any size is granted, so that one large picture runs as it does without a budget. */
-#ifndef GF_BASE_MEMORY_BUDGET_H
-#define GF_BASE_MEMORY_BUDGET_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ struct gf_cgroup_limits {
 struct gf_cgroup_limits gf_cgroup_limits_below(const char *root);
 /* Returns the limits of this process, which are read once. */
 const struct gf_cgroup_limits *gf_cgroup_limits(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* Opens files that a chain names for reading: by path or, if another process has opened them, by
  * descriptors from that process. */
-#ifndef GF_BASE_NAMED_FILE_H
-#define GF_BASE_NAMED_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ struct gf_file_identity {
 
 struct gf_file_identity gf_file_identify(const struct stat *file);
 bool gf_file_is_same(const struct gf_file_identity *a, const struct gf_file_identity *b);
-
-#endif

@@ -1,6 +1,5 @@
 /* The placement of memory on a machine with several NUMA nodes (Best Practices Guide 9.4). */
-#ifndef GF_BASE_NUMA_H
-#define GF_BASE_NUMA_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,4 +15,3 @@ int gf_numa_node(const char *pci_bus_id);
 void gf_numa_prefer(void *pages, size_t size, int node);
 
 GF_C_END
-#endif

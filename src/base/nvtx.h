@@ -1,8 +1,7 @@
 /* NVTX ranges: Nsight shows what a thread does, under the names in the profile. A range takes a few
  * nanoseconds while no tool is attached. Both functions do nothing in a build without the CUDA
  * toolkit's headers. */
-#ifndef GF_BASE_NVTX_H
-#define GF_BASE_NVTX_H
+#pragma once
 
 #if defined(GF_WITH_CUDA) && defined(__has_include)
 #if __has_include(<nvtx3/nvToolsExt.h>)
@@ -26,5 +25,3 @@ static inline void gf_nvtx_pop(void)
     nvtxRangePop();
 #endif
 }
-
-#endif

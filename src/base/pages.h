@@ -1,8 +1,7 @@
 /* Large buffers that come directly from the kernel. They are aligned to pages, use memory only
  * where they are written, and are in huge pages if the system has such pages: CUDA registers huge
  * pages in an eighth of the time that cudaHostAlloc takes. */
-#ifndef GF_BASE_PAGES_H
-#define GF_BASE_PAGES_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -30,4 +29,3 @@ void gf_pages_ahead_end(struct gf_pages_ahead *ahead); /* does nothing if `ahead
 void gf_pages_free(void *pages, size_t size);
 
 GF_C_END
-#endif

@@ -1,6 +1,5 @@
 /* Makes text safe to print, since file names may contain anything. */
-#ifndef GF_BASE_PRINTABLE_H
-#define GF_BASE_PRINTABLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ int gf_utf8_length(const char *text);
  * reorders the line (Unicode's line separators and bidirectional controls), or that is not
  * UTF-8. */
 void gf_make_printable(char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* Macros for hand-written vector code. A file of such code is between #if GF_X86 and #endif; its
  * functions are declared GF_X86_ONLY, and callers call gf_cpu_has() for their level first. */
-#ifndef GF_BASE_SIMD_H
-#define GF_BASE_SIMD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ static inline uint64_t gf_first_bits(uint64_t count)
 {
     return count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Messages with descriptors over a socket that keeps their bounds (SOCK_SEQPACKET). */
-#ifndef GF_BASE_SOCKET_H
-#define GF_BASE_SOCKET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ size_t gf_socket_receive(int socket, void *message, size_t size, int *descriptor
                          int flags);
 /* Closes those that are not -1. All become -1. */
 void gf_close_descriptors(int *descriptor, int count);
-
-#endif

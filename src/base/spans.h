@@ -1,7 +1,6 @@
 /* Spans record what ran, where and when. Any thread may add a span. Spans are read after the
  * run. */
-#ifndef GF_BASE_SPANS_H
-#define GF_BASE_SPANS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -37,4 +36,3 @@ void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int
                   double begin_s, double end_s, size_t bytes);
 
 GF_C_END
-#endif

@@ -1,6 +1,5 @@
 /* Starts a program as a process in the background. */
-#ifndef GF_BASE_SPAWN_H
-#define GF_BASE_SPAWN_H
+#pragma once
 
 #include <spawn.h>
 #include <stdbool.h>
@@ -20,5 +19,3 @@ struct gf_spawn {
 /* The new process gets no file, terminal or signal setting of this process, except the descriptors
  * that are handed over, and no folder unless it is a tool. Returns the process; -1 with errno. */
 pid_t gf_spawn(const struct gf_spawn *spawn);
-
-#endif

@@ -1,8 +1,7 @@
 /* Records the times of the parts of a device's start, and of a server, for --verbose and `make
  * bench-start`. Work that is done once, or seldom, notes when it began and ended. Any thread may
  * note a time. */
-#ifndef GF_BASE_START_TIMES_H
-#define GF_BASE_START_TIMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,4 +49,3 @@ void gf_start_note_times(enum gf_start_part part, const struct gf_times *times, 
 bool gf_start_describe(enum gf_start_part part, char *text, size_t size);
 
 GF_C_END
-#endif

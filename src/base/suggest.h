@@ -1,6 +1,5 @@
 /* "Did you mean": finds the word nearest to a mistyped one. */
-#ifndef GF_BASE_SUGGEST_H
-#define GF_BASE_SUGGEST_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -13,5 +12,3 @@ bool gf_suggest_same(const char *a, const char *b);
 /* Whether the list, whose words are separated by blanks, has a word that is the same in this sense.
  * NULL is an empty list. */
 bool gf_suggest_listed(const char *list, const char *word);
-
-#endif

@@ -2,8 +2,7 @@
  * processor has. The results do not depend on the choice, since contraction is off. Builds with
  * sanitizers have one version only, since sanitizers run before the loader can choose. Only for
  * static functions: gcc exports other clones from the shared library, whatever their visibility. */
-#ifndef GF_BASE_TARGET_CLONES_H
-#define GF_BASE_TARGET_CLONES_H
+#pragma once
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -66,6 +65,4 @@ static inline const char *gf_cpu_instruction_set(void)
 #define GF_INDEPENDENT _Pragma("GCC ivdep")
 #else
 #define GF_INDEPENDENT
-#endif
-
 #endif

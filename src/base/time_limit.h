@@ -1,8 +1,7 @@
 /* The time at which the picture of the calling thread must be done. The function that begins a
  * picture sets the limit, and so does each thread that works on a part of the picture. Code that
  * may take long asks in between whether the time is up, and stops. */
-#ifndef GF_BASE_TIME_LIMIT_H
-#define GF_BASE_TIME_LIMIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ bool gf_time_is_up(void);
 /* Returns GF_ERROR_INPUT if the time is up. The pipeline replaces the text by one that names the
  * picture and the option. */
 enum gf_status gf_time_check(struct gf_error *error) GF_CHECKED;
-
-#endif

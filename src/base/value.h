@@ -1,6 +1,5 @@
 /* Reads numbers in text, with a decimal point in every locale. */
-#ifndef GF_BASE_VALUE_H
-#define GF_BASE_VALUE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -8,5 +7,3 @@
 bool gf_value_number(const char *text, double *value, const char **end);
 /* Reads a number from a text that contains nothing else. */
 bool gf_value_whole_number(const char *text, double *value);
-
-#endif

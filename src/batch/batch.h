@@ -2,8 +2,7 @@
  * take one file after another and process each from start to end. This keeps every core and the GPU
  * busy and bounds memory, and a file that fails does not affect the others. Messages come in the
  * order of the inputs, whichever picture is finished first. */
-#ifndef GF_BATCH_BATCH_H
-#define GF_BATCH_BATCH_H
+#pragma once
 
 #include "batch/request/request.h"
 
@@ -11,5 +10,3 @@
  * failing file has a message, and the error is the summary. */
 enum gf_status gf_batch_run(const struct gf_batch_request *request, struct gf_batch_state *state,
                             struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,8 +1,7 @@
 /* --calibrate: measures the figures of this machine, by which the program estimates times, in some
  * seconds. It uses pictures that it makes: for most figures through the library as runs use it, and
  * for start and end of the program through the program itself. */
-#ifndef GF_BENCH_CALIBRATE_H
-#define GF_BENCH_CALIBRATE_H
+#pragma once
 
 #include "batch/devices/figures.h"
 #include "gpufilter/status.h"
@@ -21,5 +20,3 @@ enum { GF_CALIBRATE_SECONDS = 9 };
  * is no memory or no folder for temporary files; a figure that cannot be measured is no failure. */
 enum gf_status gf_calibrate(const char *program, double seconds, struct gf_calibration *calibration,
                             struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* Functions for the parts of a calibration. */
-#ifndef GF_BENCH_CALIBRATOR_H
-#define GF_BENCH_CALIBRATOR_H
+#pragma once
 
 #include <time.h>
 
@@ -73,5 +72,3 @@ struct gf_seen {
 /* Adds the profile of a chain's run to *seen, which must be zeroed first. */
 void gf_calibrate_see(const char *chain, const struct gf_options *options,
                       const struct gf_profile *profile, struct gf_seen *seen);
-
-#endif

@@ -1,6 +1,5 @@
 /* The place where two pictures differ most, enlarged on a page. */
-#ifndef GF_BENCH_COMPARE_SPOT_H
-#define GF_BENCH_COMPARE_SPOT_H
+#pragma once
 
 #include "stage/view.h"
 
@@ -20,5 +19,3 @@ struct gf_compare_spot {
  * caller frees the result. */
 struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
                                              const struct gf_view *expected);
-
-#endif

@@ -1,6 +1,5 @@
 /* Measures how similar two pictures are, for --compare. */
-#ifndef GF_BENCH_LIKENESS_H
-#define GF_BENCH_LIKENESS_H
+#pragma once
 
 #include "gpufilter/image.h"
 #include "gpufilter/status.h"
@@ -25,5 +24,3 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
  * caller frees it by gf_image_free(). */
 enum gf_status gf_likeness_draw(const struct gf_image *a, const struct gf_image *b,
                                 struct gf_image *picture, struct gf_error *error) GF_CHECKED;
-
-#endif

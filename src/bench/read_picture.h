@@ -1,6 +1,5 @@
 /* Reads whole pictures for measurements and comparisons. */
-#ifndef GF_BENCH_READ_PICTURE_H
-#define GF_BENCH_READ_PICTURE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -12,5 +11,3 @@
  * memory. With `compared` it also counts the memory of another picture and of gf_likeness_of(). */
 enum gf_status gf_read_picture(const char *path, const struct gf_options *options, bool compared,
                                struct gf_image *picture, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* Chooses the number of repeated runs, and finds their median and range. */
-#ifndef GF_BENCH_TIMING_H
-#define GF_BENCH_TIMING_H
+#pragma once
 
 struct gf_timing {
     int runs; /* the number of runs; 0: not measured */
@@ -15,5 +14,3 @@ enum { GF_TIMING_RUNS_MAX = 15 };
 int gf_timing_runs(double one_s, double budget_s);
 /* Returns the median and the range of the seconds, which it sorts. */
 struct gf_timing gf_timing_of(double *seconds, int runs);
-
-#endif

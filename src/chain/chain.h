@@ -1,6 +1,5 @@
 /* A chain of filters, parsed from text. */
-#ifndef GF_CHAIN_CHAIN_H
-#define GF_CHAIN_CHAIN_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "chain/region.h"
@@ -51,5 +50,3 @@ GF_C_END
  * input. */
 enum gf_status gf_chain_file_read(const char *path, char **chain,
                                   struct gf_error *error) GF_CHECKED;
-
-#endif

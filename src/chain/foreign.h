@@ -1,6 +1,5 @@
 /* What ImageMagick, libvips, sharp and FFmpeg call by words that no filter has. */
-#ifndef GF_CHAIN_FOREIGN_H
-#define GF_CHAIN_FOREIGN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ int gf_geometry_lengths(const struct gf_filter *filter, const char *text, char *
  * Returns false if the text is no geometry. */
 bool gf_geometry_meaning(const struct gf_filter *filter, const char *text, char *meaning,
                          size_t size);
-
-#endif

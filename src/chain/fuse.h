@@ -1,6 +1,5 @@
 /* Fuses stages of a plan, which is the planner's last step before it cuts segments. */
-#ifndef GF_CHAIN_FUSE_H
-#define GF_CHAIN_FUSE_H
+#pragma once
 
 #include "chain/plan.h"
 
@@ -8,5 +7,3 @@
  * likewise a stencil and the conversions of alpha around it. A table between two stencils goes to
  * the first one, which writes fewer samples than the second one reads. */
 enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef GF_CHAIN_PARAMS_H
-#define GF_CHAIN_PARAMS_H
+#pragma once
 
 #include "chain/region.h"
 #include "gpufilter/filter.h"
@@ -33,5 +32,3 @@ struct gf_colour gf_colour_of_number(unsigned number);
 /* Writes the colour 0xRRGGBB as its name, if it has one, otherwise as gf_colour_parse() reads
  * it. */
 void gf_colour_text(unsigned number, char *text, size_t size);
-
-#endif

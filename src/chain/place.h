@@ -1,7 +1,6 @@
 /* Where a result lies in the picture that a chain began with, for what belongs to that picture and
  * has another size, such as its gain map. */
-#ifndef GF_CHAIN_PLACE_H
-#define GF_CHAIN_PLACE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ enum gf_status gf_place_follow(struct gf_place *place, const struct gf_plan *pla
                                struct gf_error *error) GF_CHECKED;
 /* Whether the result is the whole picture, unmoved and of the same size. */
 bool gf_place_is_same(const struct gf_place *place, struct gf_format result);
-
-#endif

@@ -4,8 +4,7 @@
  * picture is whole in memory. A band is a range of rows of the segment's result. Going backwards
  * through the stages, each stage adds the rows that it needs, clamped to the picture, so that bands
  * do not depend on each other. */
-#ifndef GF_CHAIN_PLAN_H
-#define GF_CHAIN_PLAN_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "chain/chain.h"
@@ -111,5 +110,3 @@ void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segmen
                      struct gf_rows *cut /* count + 1 elements */);
 
 GF_C_END
-
-#endif

@@ -1,7 +1,6 @@
 /* Adds the quoted form of a text to the error of a chain in which the text has a colon or a comma.
  */
-#ifndef GF_CHAIN_QUOTE_HINT_H
-#define GF_CHAIN_QUOTE_HINT_H
+#pragma once
 
 #include "stage/filter.h"
 
@@ -15,5 +14,3 @@ void gf_quote_hint_colon(const struct gf_filter *filter, const char *values,
  * filter. */
 void gf_quote_hint_comma(const struct gf_filter *filter, const char *item, const char *next,
                          struct gf_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* The parameters region and feather, which every filter takes that keeps the picture's size. */
-#ifndef GF_CHAIN_REGION_H
-#define GF_CHAIN_REGION_H
+#pragma once
 
 #include "pixel/region/coverage.h"
 #include "stage/filter.h"
@@ -34,5 +33,3 @@ bool gf_filter_takes_region(const struct gf_filter *filter);
 enum gf_status gf_region_read(const struct gf_filter *filter, const struct gf_region_params *params,
                               struct gf_region **region, struct gf_error *error) GF_CHECKED;
 void gf_region_free(struct gf_region *region);
-
-#endif

@@ -1,6 +1,5 @@
 /* Plans a filter that is limited to a region. */
-#ifndef GF_CHAIN_REGION_PLAN_H
-#define GF_CHAIN_REGION_PLAN_H
+#pragma once
 
 #include "chain/plan.h"
 #include "chain/region.h"
@@ -32,5 +31,3 @@ void gf_region_find_boxes(const struct gf_region *region, struct gf_format forma
                           struct gf_region_run *run);
 /* Merges boxes that overlap or, with whole_rows, have rows in common. */
 void gf_region_merge_boxes(struct gf_region_run *run, bool whole_rows);
-
-#endif

@@ -1,6 +1,5 @@
 /* Estimates what stages cost from the declarations of their filters. */
-#ifndef GF_CHAIN_STAGE_COST_H
-#define GF_CHAIN_STAGE_COST_H
+#pragma once
 
 #include "chain/plan.h"
 
@@ -16,5 +15,3 @@ double gf_stage_ns(const struct gf_stage *stage, gf_filter_times *times, const v
 /* Returns the number of threads, at most `most`, that save more time than their start takes for
  * pictures in memory: one for each millisecond that the plan's stages cost. */
 int gf_plan_useful_threads(const struct gf_plan *plan, int most);
-
-#endif

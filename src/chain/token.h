@@ -1,6 +1,5 @@
 /* Cuts the text of a chain into names and values. */
-#ifndef GF_CHAIN_TOKEN_H
-#define GF_CHAIN_TOKEN_H
+#pragma once
 
 enum { GF_TOKEN_MAX = 32768 }; /* the most bytes of a token; a matrix of 31x31 numbers fits */
 
@@ -18,5 +17,3 @@ const char *gf_token_next_text(const char *text, char *token);
 
 /* Removes the blanks at both ends of the text, in place. */
 char *gf_token_trim(char *text);
-
-#endif

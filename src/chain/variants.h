@@ -1,6 +1,5 @@
 /* Finds the CUDA kernels of a filter, and the kernel that a stage runs. */
-#ifndef GF_CHAIN_VARIANTS_H
-#define GF_CHAIN_VARIANTS_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "chain/chain.h"
@@ -35,4 +34,3 @@ bool gf_stage_marks_extremes(const struct gf_stage *stage);
 size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows);
 
 GF_C_END
-#endif

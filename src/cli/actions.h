@@ -1,7 +1,6 @@
 /* The actions of the program that read a picture. The actions of the study are in
  * study/study.h. */
-#ifndef GF_CLI_ACTIONS_H
-#define GF_CLI_ACTIONS_H
+#pragma once
 
 #include "base/json.h"
 #include "cli/command/command.h"
@@ -21,5 +20,3 @@ bool gf_account_asked(const struct gf_command *command);
 enum gf_status gf_act_account(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* Does the action --info (info.c). */
 enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
-
-#endif

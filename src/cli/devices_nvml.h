@@ -1,7 +1,6 @@
 /* Queries the driver's management library (NVML) for the clocks, the power and the PCIe link of a
  * GPU. The library is loaded for each query. Without the library nothing is known. */
-#ifndef GF_CLI_DEVICES_NVML_H
-#define GF_CLI_DEVICES_NVML_H
+#pragma once
 
 /* The result of a query. -1: not known. */
 struct gf_nvml_info {
@@ -15,5 +14,3 @@ struct gf_nvml_info {
 
 /* pci_bus_id: "0000:01:00.0". */
 void gf_nvml_query(const char *pci_bus_id, struct gf_nvml_info *info);
-
-#endif

@@ -1,6 +1,5 @@
 /* Ends the program. */
-#ifndef GF_CLI_LEAVE_H
-#define GF_CLI_LEAVE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -27,5 +26,3 @@ enum gf_leaving gf_leaving(bool starting, bool started, bool shared, bool replac
  * keeps them until the process has ended. It has no standard stream, and then ends by itself. If no
  * clone can be made, the process ends in the usual way. */
 _Noreturn void gf_leave_handing_over(int status);
-
-#endif

@@ -1,7 +1,6 @@
 /* Prints messages and reports. Messages go to standard error. Reports go to standard output or, if
  * a picture or the trace is written there, to standard error. */
-#ifndef GF_CLI_MESSAGES_H
-#define GF_CLI_MESSAGES_H
+#pragma once
 
 #include <stdio.h>
 
@@ -33,5 +32,3 @@ enum gf_status gf_flush_stdout(struct gf_error *error) GF_CHECKED;
 
 /* Refuses a picture from standard input if standard input is a terminal. */
 enum gf_status gf_check_stdin(struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* Writes the page of a run (--profile=html:FILE). */
-#ifndef GF_CLI_PROFILE_PAGE_H
-#define GF_CLI_PROFILE_PAGE_H
+#pragma once
 
 #include "cli/command/command.h"
 #include "report/batch/batch_report.h"
@@ -18,5 +17,3 @@ struct gf_profile_page {
 /* Writes the page. The function is a gf_report_writer, whose context is a struct gf_profile_page.
  */
 enum gf_status gf_profile_page_put(FILE *file, const void *context, struct gf_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shows the progress of a batch: a bar on a terminal, lines of text, or lines of JSON. */
-#ifndef GF_CLI_PROGRESS_H
-#define GF_CLI_PROGRESS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -28,5 +27,3 @@ void gf_progress_clear(struct gf_progress *progress);
 /* Returns the kind of work that has taken most time: "decode", "upload", "filter", "download" or
  * "encode"; "" at the begin. */
 const char *gf_progress_bound(const struct gf_batch_state *state);
-
-#endif

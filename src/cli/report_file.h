@@ -1,6 +1,5 @@
 /* Writes reports to files. A file appears complete or not at all. */
-#ifndef GF_CLI_REPORT_FILE_H
-#define GF_CLI_REPORT_FILE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -12,5 +11,3 @@ typedef enum gf_status gf_report_writer(FILE *file, const void *context, struct 
 /* Calls `write` with a stream that leads to the output, and commits the output. */
 enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write,
                                const void *context, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* A run of the main action: what it has opened, and what it tells. */
-#ifndef GF_CLI_SESSION_H
-#define GF_CLI_SESSION_H
+#pragma once
 
 #include "batch/devices/figures_cache.h"
 #include "batch/sheets/sheet.h"
@@ -46,5 +45,3 @@ enum gf_status gf_session_report_batch(struct gf_session *session,
                                        struct gf_error *error) GF_CHECKED;
 /* Whether this run is to be profiled. A comparison has runs of its own. */
 bool gf_session_is_profiled(const struct gf_command *command);
-
-#endif

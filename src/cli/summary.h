@@ -1,6 +1,5 @@
 /* Prints the summary of a batch: one line when the batch is done, or when a signal ends it. */
-#ifndef GF_CLI_SUMMARY_H
-#define GF_CLI_SUMMARY_H
+#pragma once
 
 #include "batch/batch.h"
 #include "cli/command/command.h"
@@ -25,5 +24,3 @@ void gf_summary_start(void);
 /* Replaces the file by one with these counts. */
 enum gf_status gf_metrics_write(const char *path, const struct gf_batch_state *state,
                                 struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* Reads and writes picture files row by row, whatever their format. Layers above need no other
  * header of src/codec; source.h declares sources and sinks. */
-#ifndef GF_CODEC_CODEC_H
-#define GF_CODEC_CODEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,
                             struct gf_error *error) GF_CHECKED;
-
-#endif

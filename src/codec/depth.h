@@ -1,7 +1,6 @@
 /* The bits of a sample in a file that is written: what its format can hold, what the options
  * choose, and a sink that converts rows to them. */
-#ifndef GF_CODEC_DEPTH_H
-#define GF_CODEC_DEPTH_H
+#pragma once
 
 #include "codec/formats.h"
 
@@ -24,5 +23,3 @@ struct gf_format gf_depth_rows(const struct gf_file_type *type, struct gf_format
  * bits. It closes the replaced one, as does a failure. */
 enum gf_status gf_depth_sink_open(struct gf_format from, struct gf_format to, struct gf_sink **sink,
                                   struct gf_error *error) GF_CHECKED;
-
-#endif

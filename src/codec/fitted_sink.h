@@ -1,6 +1,5 @@
 /* A sink that finds the quality of a lossy file by trials. */
-#ifndef GF_CODEC_FITTED_SINK_H
-#define GF_CODEC_FITTED_SINK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void gf_fitted_sink_take_metadata(struct gf_sink *sink, struct gf_metadata *meta
 /* Returns the memory of the sink; `encoder` is the memory of one trial. */
 struct gf_codec_memory gf_fitted_sink_memory(struct gf_format format, uint64_t encoder,
                                              const struct gf_options *options);
-
-#endif

@@ -1,7 +1,6 @@
 /* The declaration of each picture format: names, first bytes, possible pixels, and the functions
  * that open it. The list is formats.def. */
-#ifndef GF_CODEC_FORMATS_H
-#define GF_CODEC_FORMATS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ const struct gf_foreign *gf_foreign_named(const char *extension);
 /* Whether the list, such as "jpg jpeg jpe", contains the word; upper and lower case count as the
  * same. */
 bool gf_word_in_list(const char *list, const char *word);
-
-#endif

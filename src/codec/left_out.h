@@ -1,7 +1,6 @@
 /* Names kinds of metadata, and warns of metadata and colours of an input that its output does not
  * keep. */
-#ifndef GF_CODEC_LEFT_OUT_H
-#define GF_CODEC_LEFT_OUT_H
+#pragma once
 
 #include "codec/formats.h"
 
@@ -15,5 +14,3 @@ void gf_metadata_kinds_text(unsigned set, char text[GF_METADATA_KINDS_TEXT_SIZE]
 void gf_warn_left_out(const char *name, const struct gf_file_type *type, struct gf_format format,
                       const struct gf_metadata *metadata, const struct gf_metadata *kept,
                       const struct gf_options *options);
-
-#endif

@@ -1,8 +1,7 @@
 /* A backend: the calls by which the scheduler drives a device. A lane is a queue of work: a stream
  * of a CUDA device, or a thread of the CPU backend. One thread at a time uses a lane. Calls on a
  * lane may return before their work is done, which happens in order; wait() waits for it. */
-#ifndef GF_ENGINE_BACKEND_H
-#define GF_ENGINE_BACKEND_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "base/spans.h"
@@ -207,4 +206,3 @@ bool gf_backend_cuda_likely(const char **why_not);
 bool gf_backend_cuda_started(bool *shared);
 
 GF_C_END
-#endif

@@ -1,6 +1,5 @@
 /* Cuts a segment into bands for a backend and computes how much memory a band takes. */
-#ifndef GF_ENGINE_BANDS_H
-#define GF_ENGINE_BANDS_H
+#pragma once
 
 #include "chain/plan.h"
 #include "engine/backend.h"
@@ -42,5 +41,3 @@ struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment
 
 /* Returns the rows of the result that belong to band b. */
 struct gf_rows gf_bands_rows(const struct gf_bands *bands, const struct gf_segment *segment, int b);
-
-#endif

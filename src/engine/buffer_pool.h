@@ -1,7 +1,6 @@
 /* The buffers, lanes and threads that a pipeline keeps from picture to picture: mapping memory,
  * pinning it and cudaMalloc take as long as a small picture. One thread uses a pool at a time. */
-#ifndef GF_ENGINE_BUFFER_POOL_H
-#define GF_ENGINE_BUFFER_POOL_H
+#pragma once
 
 #include "engine/backend.h"
 #include "engine/thread_pool.h"
@@ -45,5 +44,3 @@ enum gf_status gf_buffer_pool_lane(struct gf_buffer_pool *buffers, int index,
 void gf_buffer_pool_trim(struct gf_buffer_pool *buffers);
 /* Frees all buffers that are not taken. */
 void gf_buffer_pool_clear(struct gf_buffer_pool *buffers);
-
-#endif

@@ -1,7 +1,6 @@
 /* The coders of a device: one interface to the calls of cuda/jpeg and cuda/png, for each format
  * that the device decodes or encodes. */
-#ifndef GF_ENGINE_CODER_KINDS_H
-#define GF_ENGINE_CODER_KINDS_H
+#pragma once
 
 #include <semaphore.h>
 #include <stdbool.h>
@@ -55,5 +54,3 @@ struct gf_coder_calls {
 };
 
 extern const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS];
-
-#endif

@@ -1,7 +1,6 @@
 /* Decodes and encodes pictures on the device, so that their rows are never in host memory. Files
  * that the device does not accept go through the codecs of codec.h, with the same result. */
-#ifndef GF_ENGINE_DEVICE_CODEC_H
-#define GF_ENGINE_DEVICE_CODEC_H
+#pragma once
 
 #include "codec/codec.h"
 #include "codec/common/source.h"
@@ -53,5 +52,3 @@ enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_fo
                                 const struct gf_image *image, struct gf_sink *sink,
                                 const struct gf_options *options, double *coded_s,
                                 struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -2,8 +2,7 @@
  * GPU is fast with many pictures at once and slow with one: the coders' threads take all waiting
  * pictures as a group. A decoder makes the same pixels as the CPU, and an encoder the same
  * bytes. */
-#ifndef GF_ENGINE_DEVICE_CODERS_H
-#define GF_ENGINE_DEVICE_CODERS_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "engine/coder_kinds.h"
@@ -34,4 +33,3 @@ enum gf_status gf_device_coders_run(struct gf_device_coders *coders,
 void gf_coder_picture_return(struct gf_coder_picture *picture);
 
 GF_C_END
-#endif

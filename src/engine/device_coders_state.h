@@ -1,6 +1,5 @@
 /* The state of a device's coders, which the coding threads and their callers share. */
-#ifndef GF_ENGINE_DEVICE_CODERS_STATE_H
-#define GF_ENGINE_DEVICE_CODERS_STATE_H
+#pragma once
 
 #include <errno.h>
 #include <pthread.h>
@@ -73,5 +72,3 @@ static inline uint64_t gf_bytes_of_thread(const struct gf_device_coders *coders)
 
 /* The main function of a coding thread. The argument is its struct coding_thread. */
 void *gf_coding_thread_main(void *argument);
-
-#endif

@@ -1,7 +1,6 @@
 /* Starts devices. A start takes a tenth of a second or more. It is done once for all pipelines of
  * the process, in the background, and may begin before the device is needed. */
-#ifndef GF_ENGINE_DEVICE_START_H
-#define GF_ENGINE_DEVICE_START_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -28,4 +27,3 @@ bool gf_device_starting(void);
 void gf_device_starts_wait(void); /* waits until no start is in progress */
 
 GF_C_END
-#endif

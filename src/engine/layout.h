@@ -1,8 +1,7 @@
 /* The layout of a schedule: the bands of each segment, the number of lanes that work on them, the
  * sizes of a lane's buffers, and which pictures between segments stay on the device. --explain and
  * gf_schedule_plan() use the same layout. */
-#ifndef GF_ENGINE_LAYOUT_H
-#define GF_ENGINE_LAYOUT_H
+#pragma once
 
 #include "engine/bands.h"
 #include "engine/schedule.h"
@@ -42,5 +41,3 @@ static inline size_t gf_layout_lane_bytes(const struct gf_layout *layout)
 {
     return layout->in_bytes + 2 * layout->between_bytes + layout->scratch_bytes;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* The pass of a segment's bands, and the state that its threads share. A reader decodes rows into a
  * ring of bands (reader.c), workers compute bands, each on a lane of its own (worker.c,
  * thread_pool.c), and the calling thread gives finished bands to the sink (writer.c). */
-#ifndef GF_ENGINE_PASS_H
-#define GF_ENGINE_PASS_H
+#pragma once
 
 #include "engine/bands.h"
 #include "engine/placement.h"
@@ -83,5 +82,3 @@ enum gf_status gf_writer_end(struct gf_pass *pass, struct gf_error *error) GF_CH
 
 /* Computes bands of the segment on the calling thread until no band is left. */
 void gf_worker_compute_bands(struct gf_worker *worker, struct gf_pass *pass);
-
-#endif

@@ -1,6 +1,5 @@
 /* The placement of a segment's input or result in memory. */
-#ifndef GF_ENGINE_PLACEMENT_H
-#define GF_ENGINE_PLACEMENT_H
+#pragma once
 
 #include "engine/buffer_pool.h"
 
@@ -30,5 +29,3 @@ struct gf_placement gf_placement_image(struct gf_backend *backend, const struct 
 /* Returns the same picture for a user that must not free it. */
 struct gf_placement gf_placement_borrow(const struct gf_placement *placement);
 void gf_placement_free(struct gf_buffer_pool *buffers, struct gf_placement *placement);
-
-#endif

@@ -1,6 +1,5 @@
 /* A ring of equal slots in host memory. Band b uses slot b mod count. */
-#ifndef GF_ENGINE_RING_H
-#define GF_ENGINE_RING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ static inline unsigned char *gf_ring_slot(const struct gf_ring *ring, int band)
 {
     return ring->data + (size_t)(band % ring->count) * ring->slot_bytes;
 }
-
-#endif

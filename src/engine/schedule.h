@@ -1,7 +1,6 @@
 /* Takes one picture through one backend: a reader thread fills a ring of input bands, lanes compute
  * them, and the calling thread gives finished bands to the sink in order. */
-#ifndef GF_ENGINE_SCHEDULE_H
-#define GF_ENGINE_SCHEDULE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -45,5 +44,3 @@ struct gf_schedule {
 /* Runs the schedule. Returns when the picture is written, or with the first failure after all
  * threads have stopped. */
 enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *error) GF_CHECKED;
-
-#endif

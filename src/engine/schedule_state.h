@@ -1,6 +1,5 @@
 /* The state of gf_schedule_plan(), and the calls on its lanes (lanes.c). */
-#ifndef GF_ENGINE_SCHEDULE_STATE_H
-#define GF_ENGINE_SCHEDULE_STATE_H
+#pragma once
 
 #include "engine/layout.h"
 #include "engine/pass.h"
@@ -51,5 +50,3 @@ enum gf_status gf_lanes_open_histograms(struct gf_schedule_state *state,
                                         struct gf_error *error) GF_CHECKED;
 enum gf_status gf_lanes_take_histograms(struct gf_schedule_state *state,
                                         struct gf_error *error) GF_CHECKED;
-
-#endif

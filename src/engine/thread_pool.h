@@ -1,8 +1,7 @@
 /* The threads that compute bands in addition to the calling thread. A pipeline keeps them from
  * picture to picture: starting and ending them takes longer than a small picture. One thread uses a
  * pool at a time. */
-#ifndef GF_ENGINE_THREAD_POOL_H
-#define GF_ENGINE_THREAD_POOL_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -39,5 +38,3 @@ void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_pass *pass,
 void gf_thread_pool_wait(struct gf_thread_pool *pool, bool all_taken);
 /* Ends the threads. */
 void gf_thread_pool_close(struct gf_thread_pool *pool);
-
-#endif

@@ -1,7 +1,6 @@
 /* The parameters of posterize, which the planner puts last where samples lose bits with a dither.
  */
-#ifndef GF_FILTERS_POSTERIZE_H
-#define GF_FILTERS_POSTERIZE_H
+#pragma once
 
 #include "stage/filter.h"
 
@@ -11,5 +10,3 @@ struct gf_posterize {
     int levels, dither; /* dither: enum gf_dither */
 };
 extern const struct gf_filter gf_posterize_filter;
-
-#endif

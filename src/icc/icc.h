@@ -1,6 +1,5 @@
 /* Finds ICC profiles by name and by file. */
-#ifndef GF_ICC_ICC_H
-#define GF_ICC_ICC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,5 +67,3 @@ void gf_icc_text(struct gf_icc icc, char text[GF_ICC_TEXT_SIZE]);
 bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 /* Whether the profile is one of gf_icc_names. */
 bool gf_icc_is_made(struct gf_icc icc);
-
-#endif

@@ -1,7 +1,6 @@
 /* Makes conversions between ICC profiles, by Little CMS (liblcms2). A build without that library
  * has none. */
-#ifndef GF_ICC_ICC_BUILD_H
-#define GF_ICC_ICC_BUILD_H
+#pragma once
 
 #include "icc/icc.h"
 #include "icc/icc_transform.h"
@@ -56,5 +55,3 @@ enum gf_status gf_icc_build(const struct gf_icc_wish *wish, struct gf_icc_transf
  * both have it. */
 void gf_icc_convert(const struct gf_icc_transform *transform, const void *in, int in_channels,
                     void *out, int out_channels, int width);
-
-#endif

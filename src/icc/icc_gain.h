@@ -1,8 +1,7 @@
 /* HDR from an ordinary picture and its gain map, by tables that stand for ISO 21496-1 and Ultra
  * HDR 1.0. The result is PQ with the primaries of BT.2020; the white of the picture is 203 cd/m2.
  * Only the CPU computes it, in a fixed order of operations. */
-#ifndef GF_ICC_ICC_GAIN_H
-#define GF_ICC_ICC_GAIN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ enum { GF_GAIN_ONE = 256 }; /* the unit of the map's samples between two pixels 
  * GF_GAIN_ONE is the most, with 1 or 3 channels; result: RGB of 16 bits. */
 void gf_gain_row(const struct gf_gain *gain, const unsigned char *base, int base_channels,
                  const uint16_t *map, int map_channels, int width, uint16_t *result);
-
-#endif

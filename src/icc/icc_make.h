@@ -1,8 +1,7 @@
 /* Makes small ICC profiles of colour spaces that a few numbers describe: sRGB, Display P3, and the
  * colour spaces in a PNG's chunks. Equal numbers give equal bytes on every machine: the profiles
  * contain a fixed date, and the arithmetic is IEEE's in a fixed order. */
-#ifndef GF_ICC_ICC_MAKE_H
-#define GF_ICC_ICC_MAKE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ bool gf_icc_matrix_between(const struct gf_icc_space *from, const struct gf_icc_
  * describe no colour space, or the gamma is not within 0.01..100. (ICC.1:2010; adaptation to D50 by
  * Bradford's matrix, annex E) */
 size_t gf_icc_make(const struct gf_icc_space *space, bool gray, unsigned char *profile);
-
-#endif

@@ -1,7 +1,6 @@
 /* Manages the memory for Little CMS while one thread uses it. Only builds with Little CMS have this
  * file. */
-#ifndef GF_ICC_ICC_MEMORY_H
-#define GF_ICC_ICC_MEMORY_H
+#pragma once
 
 #include <lcms2.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ enum gf_status gf_icc_memory_begin(size_t profiles, cmsContext *context,
  * the status. */
 enum gf_status gf_icc_memory_end(cmsContext context, enum gf_status status,
                                  struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared declarations of the files that make tables. */
-#ifndef GF_ICC_ICC_TABLES_H
-#define GF_ICC_ICC_TABLES_H
+#pragma once
 
 #include "icc/icc_build.h"
 
@@ -80,5 +79,4 @@ void gf_icc_fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *fro
 /* Whether the three curves are the same function, as in most profiles. */
 bool gf_icc_same_curves(cmsToneCurve *const curve[3]);
 
-#endif
 #endif

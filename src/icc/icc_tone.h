@@ -1,7 +1,6 @@
 /* Conversions from HDR (PQ and HLG) to the colours of ordinary pictures, as tables. They need no
  * Little CMS. */
-#ifndef GF_ICC_ICC_TONE_H
-#define GF_ICC_ICC_TONE_H
+#pragma once
 
 #include "gpufilter/status.h"
 #include "icc/icc.h"
@@ -33,5 +32,3 @@ double gf_tone_pq(double light);
 /* Makes the transform, a block from malloc(). */
 enum gf_status gf_tone_build(const struct gf_tone_wish *wish, struct gf_icc_transform **transform,
                              struct gf_error *error) GF_CHECKED;
-
-#endif

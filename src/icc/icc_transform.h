@@ -1,7 +1,6 @@
 /* A conversion of colours as tables and numbers, which both backends evaluate to the same bits.
  * icc_build.h makes it from two profiles. */
-#ifndef GF_ICC_ICC_TRANSFORM_H
-#define GF_ICC_ICC_TRANSFORM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -273,5 +272,3 @@ GF_HOST_DEVICE uint32_t gf_icc_narrow(uint32_t v)
 {
     return (v * 65281u + 8388608u) >> 24;
 }
-
-#endif

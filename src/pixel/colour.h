@@ -4,8 +4,7 @@
  * grays have X = Y = Z, and the matrices' rows sum to 1. Primaries and white: IEC 61966-2-1, as
  * OpenCV and scikit-image have them. L* = 116 fy - 16, a* = 500 (fx - fy), b* = 200 (fy - fz), f of
  * CIE 15. */
-#ifndef GF_PIXEL_COLOUR_H
-#define GF_PIXEL_COLOUR_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -208,5 +207,3 @@ GF_HOST_DEVICE int gf_lightness_bin_8(struct gf_rgb p, const uint32_t *step)
     const int y = gf_lightness_position(p);
     return (int)((step[y >> 12] + (uint32_t)y) >> 13);
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef GF_PIXEL_FILL_H
-#define GF_PIXEL_FILL_H
+#pragma once
 
 #include <string.h>
 
@@ -40,5 +39,3 @@ static inline void gf_pattern_put(const struct gf_pattern *pattern, unsigned cha
     }
     memcpy(to, pattern->bytes, bytes);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Rounds samples, and computes luma, for both compilers. */
-#ifndef GF_PIXEL_SAMPLE_H
-#define GF_PIXEL_SAMPLE_H
+#pragma once
 
 #include "base/host_device.h"
 #include "gpufilter/image.h"
@@ -46,5 +45,3 @@ GF_HOST_DEVICE int gf_luma601(int bits, int r, int g, int b)
 {
     return bits == 8 ? gf_luma601_8(r, g, b) : gf_luma601_16(r, g, b);
 }
-
-#endif

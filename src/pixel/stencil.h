@@ -1,7 +1,6 @@
 /* Functions for stencils on the CPU: rows above and below the picture, columns beside it, samples
  * as floats, and scratch memory divided into arrays. */
-#ifndef GF_PIXEL_STENCIL_H
-#define GF_PIXEL_STENCIL_H
+#pragma once
 
 #include <stdint.h>
 
@@ -57,5 +56,3 @@ static inline size_t gf_samples(struct gf_format format)
 {
     return (size_t)format.width * (size_t)format.channels;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Sums over square windows on the CPU, for filters whose time does not depend on the radius: a
  * column's sum over the window's rows changes by one row at a time, and a window's sum is updated
  * as the window moves along a row. All sums are exact integers. */
-#ifndef GF_PIXEL_WINDOW_SUMS_H
-#define GF_PIXEL_WINDOW_SUMS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -59,5 +58,3 @@ static inline size_t gf_window_room(struct gf_format format, int radius)
             } \
         } \
     }
-
-#endif

@@ -1,6 +1,5 @@
 /* Writes JSON that several reports have in common. */
-#ifndef GF_REPORT_JSON_PARTS_H
-#define GF_REPORT_JSON_PARTS_H
+#pragma once
 
 #include "base/json.h"
 #include "gpufilter/image.h"
@@ -10,5 +9,3 @@ void gf_json_format(struct gf_json *json, const char *key, struct gf_format form
 /* Writes "peaks": the measured bandwidths, from bytes per second. 0 was not measured and becomes
  * null. */
 void gf_json_peaks(struct gf_json *json, double device_copy, double upload, double download);
-
-#endif

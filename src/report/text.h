@@ -1,6 +1,5 @@
 /* Text for people: paragraphs, quantities, and the values that a parameter takes. */
-#ifndef GF_REPORT_TEXT_H
-#define GF_REPORT_TEXT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -44,5 +43,3 @@ void gf_param_print(FILE *file, const struct gf_param *param);
  * `indent`. Lines break at spaces; line breaks of the text count as spaces. The last line is ended,
  * too. */
 void gf_text_wrap(FILE *file, const char *text, int column, int indent);
-
-#endif

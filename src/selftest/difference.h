@@ -1,6 +1,5 @@
 /* Measures how much two results differ. */
-#ifndef GF_SELFTEST_DIFFERENCE_H
-#define GF_SELFTEST_DIFFERENCE_H
+#pragma once
 
 #include "stage/histogram.h"
 #include "stage/view.h"
@@ -12,5 +11,3 @@ int gf_view_difference(const struct gf_view *a, const struct gf_view *b);
  * the highest level that occur, which is all that some variants count. */
 double gf_histogram_difference(const struct gf_histogram *a, const struct gf_histogram *b,
                                bool extremes_only);
-
-#endif

@@ -1,6 +1,5 @@
 /* Tests one chain on one picture: compares a device's results with the CPU backend's. */
-#ifndef GF_SELFTEST_SELFTEST_CASE_H
-#define GF_SELFTEST_SELFTEST_CASE_H
+#pragma once
 
 #include "base/spans.h"
 #include "chain/chain.h"
@@ -86,5 +85,3 @@ bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text);
 /* Likewise with the defaults, within a region that has shapes of both kinds and soft edges. Returns
  * false if the filter takes no region. */
 bool gf_selftest_region(const struct gf_filter *filter, char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* Functions for clients of a picture server: they use a server, ask for its state, start it and end
  * it. */
-#ifndef GF_SERVER_CLIENT_H
-#define GF_SERVER_CLIENT_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -55,5 +54,3 @@ void gf_server_start(int device, int idle_s);
 
 /* The time for which a server may be silent: GF_SERVER_PATIENCE_MS, unless a test sets it. */
 extern int gf_server_patience_ms;
-
-#endif

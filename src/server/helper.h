@@ -2,8 +2,7 @@
  * sees only one GPU, so that each further GPU needs a process. The helper executes this program
  * anew, with the user's CUDA_VISIBLE_DEVICES, accepts connections from a socket that its parent
  * hands over, and is killed when the parent ends. */
-#ifndef GF_SERVER_HELPER_H
-#define GF_SERVER_HELPER_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -33,5 +32,3 @@ double gf_helper_processor_s(const struct gf_helper *helper);
 
 /* Kills the helper. With `wait` also waits for its end. */
 void gf_helper_end(struct gf_helper *helper, bool wait);
-
-#endif

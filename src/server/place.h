@@ -1,8 +1,7 @@
 /* The folder of a server's socket: $XDG_RUNTIME_DIR/gpufilter, or /tmp/gpufilter-UID if there is no
  * such variable. The folder belongs to the user alone (mode 0700), no link in its path that others
  * can change is followed, and every peer is the same user. */
-#ifndef GF_SERVER_PLACE_H
-#define GF_SERVER_PLACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -56,5 +55,3 @@ void gf_server_identify(struct gf_server_identity *identity);
 
 /* Ends a line of /proc/self/cgroup after a component user-UID.slice, if there is one. */
 void gf_server_shorten_cgroup(char *line, unsigned user);
-
-#endif

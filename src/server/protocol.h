@@ -12,8 +12,7 @@
  *
  * A client that hangs up cancels its request. A server that hangs up, or sends nothing for
  * GF_SERVER_PATIENCE_MS, has failed; one that does so before the first BEAT has begun nothing. */
-#ifndef GF_SERVER_PROTOCOL_H
-#define GF_SERVER_PROTOCOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -150,5 +149,3 @@ bool gf_server_send(int socket, const union gf_server_message *message, const in
  * descriptors are closed. */
 enum gf_server_type gf_server_receive(int socket, union gf_server_message *message,
                                       int descriptor[GF_SERVER_DESCRIPTORS]);
-
-#endif

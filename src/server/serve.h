@@ -1,7 +1,6 @@
 /* The server of pictures: a process with a started GPU, which filters the pictures of the same
  * user's other processes. They send open files, and the server opens none of their paths. */
-#ifndef GF_SERVER_SERVE_H
-#define GF_SERVER_SERVE_H
+#pragma once
 
 #include "pipeline/pipeline_internal.h"
 
@@ -27,5 +26,3 @@ struct gf_server_settings {
  * such GPU, GF_ERROR_USAGE if there is a server already, GF_ERROR_DEVICE if the GPU has failed. */
 enum gf_status gf_serve(const struct gf_server_settings *settings,
                         struct gf_error *error) GF_CHECKED;
-
-#endif

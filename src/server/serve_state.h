@@ -1,7 +1,6 @@
 /* The state that the files of a server share: clients, which only the main thread uses
  * (serve_clients.c), and workers (serve_work.c). */
-#ifndef GF_SERVER_SERVE_STATE_H
-#define GF_SERVER_SERVE_STATE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -96,5 +95,3 @@ struct gf_server_job *gf_server_take_finished(struct gf_server *server);
 uint64_t gf_server_held_bytes(const struct gf_server *server);
 /* Closes the files of the job. */
 void gf_server_job_free(struct gf_server_job *job);
-
-#endif

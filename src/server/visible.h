@@ -1,7 +1,6 @@
 /* Finds the GPUs that the user lets CUDA see, without starting the driver. The driver starts every
  * GPU that it sees, which takes 0.2 s for each further GPU. */
-#ifndef GF_SERVER_VISIBLE_H
-#define GF_SERVER_VISIBLE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -20,5 +19,3 @@ const char *gf_visible_variable(void);
 
 /* The folder in which /proc and /dev are read: "", unless a test sets it. */
 extern const char *gf_visible_root;
-
-#endif

@@ -1,6 +1,5 @@
 /* The samples that a stencil reads beyond the edges of the picture. */
-#ifndef GF_STAGE_BORDER_H
-#define GF_STAGE_BORDER_H
+#pragma once
 
 #include "base/host_device.h"
 
@@ -28,5 +27,3 @@ GF_HOST_DEVICE int gf_border_index(int i, int n, int border)
         i += period;
     return i < n ? i : period - i;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What a text can say about the picture on which it is drawn. */
-#ifndef GF_STAGE_FACTS_H
-#define GF_STAGE_FACTS_H
+#pragma once
 
 /* The facts: the end of the constant, the field's name, and its description. */
 /* clang-format off */
@@ -31,5 +30,3 @@ struct gf_facts_of_picture {
     void (*tell)(void *context, enum gf_picture_fact fact, char text[GF_PICTURE_FACT_SIZE]);
     void *context;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* The declaration of a filter: its parameters, the rows that it reads, its cost, and its functions
  * for both backends. */
-#ifndef GF_STAGE_FILTER_H
-#define GF_STAGE_FILTER_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -249,5 +248,3 @@ static inline int gf_param_word(const struct gf_param *param, double value)
 
 extern const char *const gf_border_names[]; /* edge, reflect, wrap, constant */
 extern const char *const gf_gravity_names[];
-
-#endif

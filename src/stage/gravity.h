@@ -1,6 +1,5 @@
 /* The position of a smaller rectangle on a larger one: at a side, in a corner, or in the middle. */
-#ifndef GF_STAGE_GRAVITY_H
-#define GF_STAGE_GRAVITY_H
+#pragma once
 
 #include <math.h>
 
@@ -32,5 +31,3 @@ static inline int gf_gravity_y(int gravity, double room)
     static const signed char part[] = {1, 0, 0, 1, 2, 2, 2, 1, 0, 1};
     return (int)floor(room * part[gravity] / 2);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The histograms of its input that a stage may need. */
-#ifndef GF_STAGE_HISTOGRAM_H
-#define GF_STAGE_HISTOGRAM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -57,5 +56,3 @@ struct gf_histogram {
     int bins;        /* M + 1, where M is the largest sample */
     uint64_t *count; /* [channels][bins] */
 };
-
-#endif

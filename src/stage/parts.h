@@ -1,6 +1,5 @@
 /* The parts of a filter, which are filters that do its work. */
-#ifndef GF_STAGE_PARTS_H
-#define GF_STAGE_PARTS_H
+#pragma once
 
 #include <assert.h>
 #include <stdbool.h>
@@ -73,5 +72,3 @@ static inline struct gf_extent gf_extent_of(struct gf_format format)
     extent.bits = format.bits;
     return extent;
 }
-
-#endif

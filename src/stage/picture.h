@@ -1,7 +1,6 @@
 /* A second picture that a filter reads beside its input, such as the picture that `overlay` lays
  * over the input. Its contents never change, so that all stages, threads and devices share it. */
-#ifndef GF_STAGE_PICTURE_H
-#define GF_STAGE_PICTURE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -32,5 +31,3 @@ static inline uint64_t gf_picture_bytes(const struct gf_picture *picture)
 enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
                                struct gf_image *image, char **notes,
                                struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* A stage: a filter with its parameters, bound to the format of its input. */
-#ifndef GF_STAGE_STAGE_H
-#define GF_STAGE_STAGE_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "icc/icc.h"
@@ -46,4 +45,3 @@ enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* the stati
                                                                      * input */
 
 GF_C_END
-#endif

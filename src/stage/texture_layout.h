@@ -1,7 +1,6 @@
 /* The layout of a picture in device memory that textures require. A view with another layout is
  * copied to scratch memory first. */
-#ifndef GF_STAGE_TEXTURE_LAYOUT_H
-#define GF_STAGE_TEXTURE_LAYOUT_H
+#pragma once
 
 #include "gpufilter/image.h"
 
@@ -24,5 +23,3 @@ static inline size_t gf_texture_scratch(struct gf_format format, int rows)
 {
     return gf_texture_pitch(format) * (size_t)rows + GF_TEXTURE_ALIGNMENT;
 }
-
-#endif

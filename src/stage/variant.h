@@ -1,6 +1,5 @@
 /* The CUDA kernels of a filter: their launchers, and the list of variants. */
-#ifndef GF_STAGE_VARIANT_H
-#define GF_STAGE_VARIANT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ static inline int gf_variant_tolerance(const struct gf_variant *variant, int bit
 /* A list of variants; the first is the default: GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")},
  * {GF_STUDIED(...), .refuses = ...}) */
 #define GF_CUDA(...) ((const struct gf_variant[]){__VA_ARGS__, {0}})
-
-#endif

@@ -1,6 +1,5 @@
 /* Some rows of a picture in memory. */
-#ifndef GF_STAGE_VIEW_H
-#define GF_STAGE_VIEW_H
+#pragma once
 
 #include <stddef.h>
 
@@ -52,5 +51,3 @@ static inline size_t gf_view_bytes(const struct gf_view *view)
 {
     return gf_row_bytes(view->format) * (size_t)view->rows;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Draws lines of text as pictures with alpha, by FreeType and HarfBuzz. Each picture is drawn once,
  * and shared by all callers that request the same text in the same style. */
-#ifndef GF_TEXT_TEXT_H
-#define GF_TEXT_TEXT_H
+#pragma once
 
 #include "stage/picture.h"
 
@@ -47,5 +46,3 @@ enum gf_status gf_text_available(struct gf_error *error) GF_CHECKED;
 /* Writes the libraries' versions, such as "FreeType 2.12.1, HarfBuzz 6.0.0". The libraries must be
  * loaded. */
 void gf_text_libraries(char *text, size_t size);
-
-#endif

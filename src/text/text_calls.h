@@ -1,6 +1,5 @@
 /* The functions of FreeType (2.10 or later) and HarfBuzz (2.7 or later) that the program calls. */
-#ifndef GF_TEXT_TEXT_CALLS_H
-#define GF_TEXT_TEXT_CALLS_H
+#pragma once
 
 #include <ft2build.h>
 #include FT_FREETYPE_H
@@ -31,5 +30,3 @@ struct gf_text_calls {
     GF_TEXT_CALLS(GF_LIBRARY_CALL)
 };
 extern struct gf_text_calls gf_text;
-
-#endif

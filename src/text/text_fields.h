@@ -1,6 +1,5 @@
 /* Replaces the fields of a text, such as {stem}, by the facts of a picture. */
-#ifndef GF_TEXT_TEXT_FIELDS_H
-#define GF_TEXT_TEXT_FIELDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ enum gf_status gf_text_fill(const char *from, const struct gf_text_about *about,
                             size_t size, struct gf_error *error) GF_CHECKED;
 /* Whether the text has a field. */
 bool gf_text_has_field(const char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* Chooses fonts of this machine: by name, and for letters that another font lacks. What is drawn
  * with them depends on the machine. */
-#ifndef GF_TEXT_TEXT_FONTS_H
-#define GF_TEXT_TEXT_FONTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,5 +57,3 @@ const char *gf_text_fonts_library(void);
 /* Makes the font as a TrueType file. The caller frees it. */
 enum gf_status gf_text_font_make(unsigned char **bytes, size_t *size,
                                  struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,8 +1,7 @@
 /* Shapes text: converts UTF-8 to glyphs and their positions. Directions follow a part of the
  * Unicode Bidirectional Algorithm (UAX #9); HarfBuzz shapes the letters of each run. Only builds
  * with the libraries include this code. */
-#ifndef GF_TEXT_TEXT_SHAPE_H
-#define GF_TEXT_TEXT_SHAPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -80,5 +79,3 @@ void gf_text_paint(const struct gf_text_canvas *canvas, FT_Face face, double sca
 enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *faces,
                             const struct gf_text_lines *lines, const struct gf_text_style *style,
                             struct gf_image *image, struct gf_error *error) GF_CHECKED;
-
-#endif

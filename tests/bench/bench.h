@@ -1,6 +1,5 @@
 /* What the parts of the GPU benchmark share. Only the .cu files include CUDA's headers. */
-#ifndef GF_BENCH_H
-#define GF_BENCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,4 @@ bench_call npp_run; /* context: a struct npp_job; the status is NPP's */
 
 #ifdef __cplusplus
 }
-#endif
 #endif

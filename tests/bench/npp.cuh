@@ -1,6 +1,5 @@
 /* NVIDIA's NPP on the benchmark's frame: what its calls share. */
-#ifndef GF_BENCH_NPP_CUH
-#define GF_BENCH_NPP_CUH
+#pragma once
 
 #include <npp.h>
 
@@ -47,5 +46,3 @@ static inline int npp_matrix_at(int side)
 {
     return side == 3 ? 0 : side == 5 ? 3 * 3 : 3 * 3 + 5 * 5;
 }
-
-#endif

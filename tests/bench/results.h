@@ -1,6 +1,5 @@
 /* What was measured, printed as it comes and kept for the JSON. */
-#ifndef GF_BENCH_RESULTS_H
-#define GF_BENCH_RESULTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -89,5 +88,3 @@ bool bench_formats(struct bench_report *report, const unsigned char *frame, int 
 void bench_memory(struct bench_report *report, const unsigned char *frame, int width, int height);
 /* startup.c: the program's cold start on a small picture. Before this process starts the device. */
 void bench_startup(struct bench_report *report, const char *program, const char *sample);
-
-#endif

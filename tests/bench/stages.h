@@ -1,6 +1,5 @@
 /* Stages and histograms by themselves, on whole pictures in device memory. */
-#ifndef GF_BENCH_STAGES_H
-#define GF_BENCH_STAGES_H
+#pragma once
 
 #include "results.h"
 #include "stage/stage.h"
@@ -71,5 +70,3 @@ bool bench_run_stage(struct gf_stage *stage, struct pictures *pictures, bool kee
 bool bench_run_statistic(const struct gf_stage *stage, const struct pictures *pictures,
                          struct gf_histogram *histogram, struct counting *counting,
                          struct bench_row *row);
-
-#endif

@@ -1,7 +1,6 @@
 /* What the tests of the codecs share: pictures that are encoded into files and decoded from them.
  */
-#ifndef CODEC_TEST_H
-#define CODEC_TEST_H
+#pragma once
 
 #include "temp_folder.h"
 
@@ -306,5 +305,3 @@ static inline struct bytes with_chunk(struct bytes png, const char *name, const 
     append(&more, png.data + PNG_HEADER_BYTES, png.size - PNG_HEADER_BYTES);
     return more;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* JPEGs with a gain map, made from two JPEGs by segments that are written here. */
-#ifndef GAIN_MAP_FILES_H
-#define GAIN_MAP_FILES_H
+#pragma once
 
 #include "codec_test.h"
 
@@ -74,5 +73,3 @@ static inline struct bytes jpeg_of(int width, int height, int channels, unsigned
     free_picture(&picture);
     return load(in_folder("part.jpg"));
 }
-
-#endif

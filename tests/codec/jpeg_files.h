@@ -1,6 +1,5 @@
 /* JPEG files for tests: made of any kind, damaged, and what libjpeg-turbo makes of them. */
-#ifndef GF_TEST_JPEG_FILES_H
-#define GF_TEST_JPEG_FILES_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdbool.h>
@@ -350,5 +349,3 @@ static inline const unsigned char *jpeg_scan(const struct jpeg_file *file, size_
     *size = file->size - 2 - at;
     return file->data + at;
 }
-
-#endif

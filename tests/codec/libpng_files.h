@@ -1,6 +1,5 @@
 /* PNG files beside libpng: what the program writes, it reads, and the other way round. */
-#ifndef GF_TEST_LIBPNG_FILES_H
-#define GF_TEST_LIBPNG_FILES_H
+#pragma once
 
 #include "codec/codec_test.h"
 
@@ -110,5 +109,3 @@ static inline void check_png(const struct picture *picture, int level)
     free(first.data);
     assert_int_equal(warnings, 0);
 }
-
-#endif

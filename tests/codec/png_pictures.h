@@ -1,6 +1,5 @@
 /* Pictures with which a PNG coder has unlike work: what they show is made from a number. */
-#ifndef GF_TESTS_CODEC_PNG_PICTURES_H
-#define GF_TESTS_CODEC_PNG_PICTURES_H
+#pragma once
 
 #include "codec/codec.h"
 #include "codec/common/source.h"
@@ -104,5 +103,3 @@ static inline const unsigned char *png_chunks(const unsigned char *file, size_t 
     *size = file_size - FRAME - at;
     return file + at;
 }
-
-#endif

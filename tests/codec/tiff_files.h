@@ -1,6 +1,5 @@
 /* Makes TIFFs byte by byte. */
-#ifndef TIFF_FILES_H
-#define TIFF_FILES_H
+#pragma once
 
 #include "codec/codec_test.h"
 
@@ -108,5 +107,3 @@ static inline void write_file(struct tiff *tiff)
     save(in_folder("a.tif"), tiff->bytes.data, tiff->bytes.size);
     free(tiff->bytes.data);
 }
-
-#endif

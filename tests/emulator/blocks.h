@@ -1,7 +1,6 @@
 /* The state of what runs on the emulated device: a cluster of blocks at a time, thread by thread. All of it belongs to
  * whoever runs a kernel; one does at a time. */
-#ifndef GF_EMULATED_BLOCKS_H
-#define GF_EMULATED_BLOCKS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -98,5 +97,3 @@ void check_copies_of_thread();
 void drop_copies();
 
 } // namespace emulated
-
-#endif

@@ -1,6 +1,5 @@
 /* The instructions of the copy engine, for ptx.cpp. */
-#ifndef GF_EMULATED_COPIES_H
-#define GF_EMULATED_COPIES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ void store_box(const void *map, int x, int y, uint32_t from);
 void finish_stores();
 
 } // namespace emulated
-
-#endif

@@ -1,6 +1,5 @@
 /* Threads of the device as fibers: stacks between which one thread of the host switches. */
-#ifndef GF_EMULATED_FIBERS_H
-#define GF_EMULATED_FIBERS_H
+#pragma once
 
 namespace emulated
 {
@@ -12,5 +11,3 @@ extern "C" void emulated_switch(void **from, void *to);
 void *new_stack(void (*entry)());
 
 } // namespace emulated
-
-#endif

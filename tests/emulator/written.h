@@ -1,7 +1,6 @@
 /* Which bytes of the device's memory exist and which of them have been written: for builds whose EMULATOR_SANITIZE is
  * `kernel-address`, where the compiler calls written.cpp at every access. In others these functions do nothing. */
-#ifndef GF_EMULATED_WRITTEN_H
-#define GF_EMULATED_WRITTEN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -23,5 +22,3 @@ static inline void note_copy(const void *, const void *, size_t) {}
 enum { ABSENT, UNWRITTEN, WRITTEN };
 
 } // namespace emulated
-
-#endif

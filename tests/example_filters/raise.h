@@ -1,6 +1,5 @@
 /* The constants of raise and its arithmetic, for both backends. */
-#ifndef GF_FILTERS_RAISE_H
-#define GF_FILTERS_RAISE_H
+#pragma once
 
 #include "base/host_device.h"
 
@@ -13,5 +12,3 @@ GF_HOST_DEVICE float gf_raise_of(float v, float above_left, float below_right, f
 {
     return v + strength * (below_right - above_left);
 }
-
-#endif

@@ -6,8 +6,7 @@
  *   FAULT_ERRNO    what it fails with; 0: it transfers only half of the bytes (read, write)
  *   FAULT_MORE     set: every later call of the kind fails, too
  *   FAULT_NAMED    set: there are no unnamed files, as on file systems without O_TMPFILE */
-#ifndef FAULTS_INJECT_H
-#define FAULTS_INJECT_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -28,5 +27,3 @@ struct fault_state {
     atomic_int calls;    /* of the kind that is asked for */
     atomic_int injected; /* failures */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* What the program is asked to do while a call fails, and which calls fail. */
-#ifndef FAULTS_SCENARIO_H
-#define FAULTS_SCENARIO_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -33,5 +32,3 @@ struct fault {
 
 extern const struct fault faults[];
 extern const int fault_count;
-
-#endif

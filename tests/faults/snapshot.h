@@ -1,6 +1,5 @@
 /* The files of a folder, in memory: to compare with, and to put back. */
-#ifndef FAULTS_SNAPSHOT_H
-#define FAULTS_SNAPSHOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,5 +25,3 @@ void snapshot_free(struct snapshot *snapshot);
 void snapshot_restore(const char *folder, const struct snapshot *snapshot);
 const struct file_copy *snapshot_find(const struct snapshot *snapshot, const char *name);
 bool same_bytes(const struct file_copy *a, const struct file_copy *b);
-
-#endif

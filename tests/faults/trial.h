@@ -1,6 +1,5 @@
 /* One run of the program in which a call fails. */
-#ifndef FAULTS_TRIAL_H
-#define FAULTS_TRIAL_H
+#pragma once
 
 #include "faults/scenario.h"
 #include "faults/verdict.h"
@@ -21,5 +20,3 @@ void trial_run(const struct trial *trial, const char *arguments, const char *pip
 void trial_print(const struct trial *trial);
 /* Ends the process where what the test itself needs fails. */
 void must(bool good, const char *what);
-
-#endif

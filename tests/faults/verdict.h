@@ -1,6 +1,5 @@
 /* Whether a run in which a call failed ended as it has to. */
-#ifndef FAULTS_VERDICT_H
-#define FAULTS_VERDICT_H
+#pragma once
 
 #include "faults/scenario.h"
 #include "faults/snapshot.h"
@@ -20,5 +19,3 @@ void outcome_free(struct outcome *outcome);
 const char *verdict(const struct scenario *scenario, const struct fault *fault,
                     const struct snapshot *before, const struct outcome *right,
                     const struct outcome *found);
-
-#endif

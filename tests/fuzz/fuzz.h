@@ -1,7 +1,6 @@
 /* What the fuzz targets share: checks, options that bound time and memory, and pictures in memory.
  * A target is one file that defines LLVMFuzzerTestOneInput and returns 0. */
-#ifndef GF_FUZZ_FUZZ_H
-#define GF_FUZZ_FUZZ_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -255,5 +254,3 @@ FUZZ_UNUSED static void fuzz_check_same(const struct gf_image *a, const struct g
             free(image.data); \
         return 0; \
     }
-
-#endif

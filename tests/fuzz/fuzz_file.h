@@ -1,6 +1,5 @@
 /* Bytes under a path, without a file: for what only reads by name. */
-#ifndef GF_FUZZ_FUZZ_FILE_H
-#define GF_FUZZ_FUZZ_FILE_H
+#pragma once
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -21,5 +20,3 @@ FUZZ_UNUSED static const char *fuzz_path(const void *data, size_t size)
                "a file in memory");
     return path;
 }
-
-#endif

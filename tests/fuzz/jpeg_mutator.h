@@ -1,7 +1,6 @@
 /* How a JPEG is mutated: libFuzzer's way, or a sound one of any kind is made, and then perhaps some
  * of its bytes are changed. */
-#ifndef GF_FUZZ_JPEG_MUTATOR_H
-#define GF_FUZZ_JPEG_MUTATOR_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,5 +73,3 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
         data[random_below((unsigned)size)] ^= (uint8_t)(1u << random_below(8));
     return size;
 }
-
-#endif

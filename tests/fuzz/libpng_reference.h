@@ -1,6 +1,5 @@
 /* A PNG as a plain program would read it by libpng: all samples whole, transparency as alpha. */
-#ifndef GF_FUZZ_LIBPNG_REFERENCE_H
-#define GF_FUZZ_LIBPNG_REFERENCE_H
+#pragma once
 
 #include <setjmp.h>
 #include <png.h>
@@ -112,5 +111,3 @@ static enum reference_verdict reference_read(struct reference *reference, struct
         free(reference->image.data);
     return verdict;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Makes a sound PNG of any kind, of random bytes. */
-#ifndef GF_FUZZ_PNG_MAKER_H
-#define GF_FUZZ_PNG_MAKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -151,5 +150,3 @@ static size_t make_png(uint8_t *data, size_t max_size)
     put_chunk(&png, "IEND", header, 0);
     return png.size;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* How a PNG is mutated: its bytes, its order of chunks, or the bytes that its IDAT unpacks to; and
  * half of the time a new one is made before. The checksums are then made right, mostly, since
  * nothing that lies behind them would be reached otherwise. */
-#ifndef GF_FUZZ_PNG_MUTATOR_H
-#define GF_FUZZ_PNG_MUTATOR_H
+#pragma once
 
 #include <stdlib.h>
 
@@ -117,5 +116,3 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
         repair_checksums(data, size);
     return size ? size : 1;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Numbers that follow from libFuzzer's seed, for mutators. */
-#ifndef GF_FUZZ_RANDOM_H
-#define GF_FUZZ_RANDOM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ static inline void random_fill(uint8_t *data, size_t size)
     for (size_t i = 0; i < size; i++)
         data[i] = (uint8_t)(random_below(letters) * 7);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* How the seeds of the fuzz targets are written: `seeds FOLDER` makes FOLDER/TARGET/NAME. */
-#ifndef GF_FUZZ_SEEDS_H
-#define GF_FUZZ_SEEDS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ void put_pnm_seeds(void);
 void put_bitmap_seeds(void);
 void put_format_seeds(void); /* those that need a library */
 void put_profile_seeds(void);
-
-#endif

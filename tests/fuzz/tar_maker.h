@@ -1,6 +1,5 @@
 /* A tar archive from bytes: the checksums are right, so that what lies behind them is reached. */
-#ifndef GF_FUZZ_TAR_MAKER_H
-#define GF_FUZZ_TAR_MAKER_H
+#pragma once
 
 #include "fuzz.h"
 
@@ -110,5 +109,3 @@ static void tar_add(struct tar *tar, struct fuzz_bytes *bytes)
     free(name);
     free(target);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* How a zlib stream is mutated: mostly a new one is made of random bytes by zlib at a random level
  * and strategy, and then perhaps damaged. libFuzzer sees nothing of what the libraries do with a
  * stream, so that it would keep none of those that take much to find. */
-#ifndef GF_FUZZ_ZLIB_MUTATOR_H
-#define GF_FUZZ_ZLIB_MUTATOR_H
+#pragma once
 
 #include <zlib.h>
 
@@ -54,5 +53,3 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsi
         size = LLVMFuzzerMutate(data, size, max_size);
     return size ? size : LLVMFuzzerMutate(data, size, max_size);
 }
-
-#endif

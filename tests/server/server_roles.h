@@ -1,8 +1,7 @@
 /* A server of pictures on simulated devices, and its clients, as processes: the test program runs
  * itself again in a role. Every process of a role has its own streams, dies with the test, and dies
  * by itself after a while; every wait has a deadline, after which the test fails. */
-#ifndef GF_TEST_SERVER_ROLES_H
-#define GF_TEST_SERVER_ROLES_H
+#pragma once
 
 #include <fcntl.h>
 #include <signal.h>
@@ -372,5 +371,3 @@ static inline int run_role(int argc, char **argv)
         return client(argv + 2);
     return -1;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared parts of the bilateral kernels: pixels as floats, and the sums of a window. */
-#ifndef GF_CUDA_FILTERS_BILATERAL_BILATERAL_CUH
-#define GF_CUDA_FILTERS_BILATERAL_BILATERAL_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -116,5 +115,3 @@ static inline struct bilateral_args bilateral_args_of(const struct gf_launch *la
     return {view_pair_of(launch, weights->border), weights->radius, weights->colour,
             ((const struct gf_bilateral_weights *)launch->constants)->space};
 }
-
-#endif

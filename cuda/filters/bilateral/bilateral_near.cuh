@@ -5,8 +5,7 @@
  * halfway between two samples is within the margin. The near sums may therefore use the GPU's power
  * of two, whose last bits differ between kinds of GPU, and integers for distances; about one pixel
  * in 200 is computed again. */
-#ifndef GF_CUDA_FILTERS_BILATERAL_BILATERAL_NEAR_CUH
-#define GF_CUDA_FILTERS_BILATERAL_BILATERAL_NEAR_CUH
+#pragma once
 
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/bilateral/bilateral.cuh"
@@ -295,5 +294,3 @@ static int launch_near(const struct near_args &args, cudaStream_t stream)
     bilateral_near_kernel<CHANNELS, RADIUS><<<tiles, NEAR_THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }
-
-#endif

@@ -3,8 +3,7 @@
  * threads of the block keep sums of columns in registers, two of 16 bits in a word, and pass one
  * row of these sums to each warp. The warp computes the prefix sums of its row in shared memory:
  * the sum of a window is the difference of two prefix sums. */
-#ifndef GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_PREFIX_CUH
-#define GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_PREFIX_CUH
+#pragma once
 
 #include "cuda/filters/boxblur/boxblur_small.cuh"
 
@@ -365,5 +364,3 @@ static int launch_prefix(const struct gf_launch *launch, const struct gf_box *bo
                ? launch_prefix_rows<PREFIX_WARPS>(launch, box)
                : launch_prefix_rows<PREFIX_FEW>(launch, box);
 }
-
-#endif

@@ -4,8 +4,7 @@
  * shuffles. The outermost lanes of a warp store nothing: they only compute sums for the other
  * lanes. The kernel does not use walk.cuh: its windows reach beyond the neighbouring lanes, and it
  * loads each row twice, once to add it and once to subtract it. */
-#ifndef GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
-#define GF_CUDA_FILTERS_BOXBLUR_BOXBLUR_SMALL_CUH
+#pragma once
 
 #include "cuda/common/strip.cuh"
 #include "filters/boxblur/boxblur.h"
@@ -242,5 +241,3 @@ static int launch_small(const struct gf_launch *launch, const struct gf_box *box
     };
     return by_radius[box->radius - 1](launch, box);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * lanes only have what their neighbours need, goes down a strip of rows. Everything is in
  * registers, and neighbouring lanes exchange it by shuffles. Gradients are pairs of halves, as in
  * sobel, and squares are floats, both exact in units of 2^-24 and 2^-48. */
-#ifndef GF_CUDA_FILTERS_CANNY_CANNY_THIN8_CUH
-#define GF_CUDA_FILTERS_CANNY_CANNY_THIN8_CUH
+#pragma once
 
 #include "cuda/filters/sobel/sobel_rolling.cuh"
 #include "filters/canny/edges.h"
@@ -205,5 +204,3 @@ static int launch_thin8(const struct view_pair &p, int words, const struct gf_ed
            THIN8_WARPS * WARP, 0, stream>>>(args);
     return cudaGetLastError();
 }
-
-#endif

@@ -4,8 +4,7 @@
  * column of the matrix and no conversion. Sums are exact. The kernel does not use walk.cuh, which
  * loads each row as soon as the row's registers are free: that would take more registers than
  * loading four rows at once. */
-#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_BYTES_CUH
-#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_BYTES_CUH
+#pragma once
 
 #include "cuda/common/byte_operands.cuh"
 #include "cuda/common/strip.cuh"
@@ -231,5 +230,3 @@ static int launch_bytes(const struct gf_launch *launch, const struct gf_convolve
     return convolve->width <= 3 && convolve->height <= 3 ? launch_bytes_as<1, Fuse>(launch, args)
                                                          : launch_bytes_as<2, Fuse>(launch, args);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Computes the result from the sum of products, for convolve's kernels of any size. */
-#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_FINISH_CUH
-#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_FINISH_CUH
+#pragma once
 
 #include "cuda/common/stencil.cuh"
 #include "filters/convolve/convolve.h"
@@ -18,5 +17,3 @@ static __device__ __forceinline__ float finish(const Args &args, float sum, bool
     const float v = gf_convolve_finish(sum, args.divisor, 0.0f);
     return alpha ? v : v + args.bias * (*centre / args.max);
 }
-
-#endif

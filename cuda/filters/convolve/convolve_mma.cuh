@@ -3,8 +3,7 @@
  * other weights, see convolve_mma_near.cuh. Column i of the kernel is a banded matrix W_i of 16 x
  * 16 blocks; mma computes sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are
  * split into two signed bytes. */
-#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_CUH
-#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_CUH
+#pragma once
 
 #include "cuda/common/byte_strips.cuh"
 #include "cuda/common/mma.cuh"
@@ -323,5 +322,3 @@ __global__ void __launch_bounds__(Shape::THREADS, EACH)
 {
     make_strips<Shape, convolve_state<Shape, END, Fuse>>(maps, args);
 }
-
-#endif

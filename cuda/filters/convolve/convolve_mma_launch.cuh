@@ -1,7 +1,6 @@
 /* Launches convolve_mma.cuh. It chooses a shape for each matrix, and decides whether that shape is
  * faster than other kernels. */
-#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_LAUNCH_CUH
-#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_LAUNCH_CUH
+#pragma once
 
 #include "cuda/filters/convolve/convolve_mma.cuh"
 
@@ -171,5 +170,3 @@ static bool convolve_mma_is_faster(const struct gf_launch *launch,
            gf_convolve_whole(convolve->weight, convolve->width * convolve->height, &most) &&
            strips_are_faster((const void *)kernel);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * gf_convolve_digits). A result is doubtful if the error of the approximation could change its
  * rounding; it is then computed again with the real weights, in the CPU's order, from the samples
  * that are the operands of the tensor cores. */
-#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_NEAR_CUH
-#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_MMA_NEAR_CUH
+#pragma once
 
 #include "cuda/common/byte_strips.cuh"
 #include "cuda/filters/convolve/convolve_bytes.cuh"
@@ -130,5 +129,3 @@ settle_doubts(const Args &args, const unsigned *operands, const struct sample_ta
         }
     }
 }
-
-#endif

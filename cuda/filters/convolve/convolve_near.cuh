@@ -2,8 +2,7 @@
  * between such a sum and the CPU's. Both ends of the interval of possible sums are rounded. If the
  * rounded ends are equal, they are the CPU's result, since rounding never decreases; otherwise the
  * sum is computed again as on the CPU. */
-#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_NEAR_CUH
-#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_NEAR_CUH
+#pragma once
 
 #include "cuda/common/stencil.cuh"
 #include "filters/convolve/convolve.h"
@@ -20,5 +19,3 @@ static __device__ __forceinline__ unsigned near_end(float sum, float scale, floa
 {
     return __float_as_uint(__fmaf_rz(__saturatef(__fmaf_rn(sum, scale, end)), 255.0f, 32768.5f));
 }
-
-#endif

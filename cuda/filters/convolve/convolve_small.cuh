@@ -2,8 +2,7 @@
  * which are padded with zeros to 3x3 or 5x5. The sums stay in registers: row i of the picture is
  * multiplied by row j of the matrix for output row i - j, so that each sum takes its products row
  * by row and from left to right, as on the CPU. */
-#ifndef GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_SMALL_CUH
-#define GF_CUDA_FILTERS_CONVOLVE_CONVOLVE_SMALL_CUH
+#pragma once
 
 #include "cuda/common/walk.cuh"
 #include "cuda/filters/convolve/convolve_near.cuh"
@@ -358,5 +357,3 @@ static int launch_small(const struct gf_launch *launch, const struct gf_convolve
                ? launch_small_way<CONVOLVE_NEAR, fuse_none>(launch, convolve)
                : launch_small_way<CONVOLVE_APART, fuse_none>(launch, convolve);
 }
-
-#endif

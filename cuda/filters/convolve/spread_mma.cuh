@@ -5,8 +5,7 @@
  * of tile j, so that the samples of tile j for column i of the weights are the samples of tile j +
  * 1 for column i - 1: twelve neighbouring columns serve eight tiles and four columns of weights.
  * The samples of 16 bits are two planes of bytes. */
-#ifndef GF_CUDA_FILTERS_CONVOLVE_SPREAD_MMA_CUH
-#define GF_CUDA_FILTERS_CONVOLVE_SPREAD_MMA_CUH
+#pragma once
 
 #include "cuda/common/mma.cuh"
 #include "cuda/common/stencil.cuh"
@@ -335,5 +334,3 @@ static int launch_spread(const struct gf_launch *launch, spread_args<Finish> &ar
     kernel<<<tiles * args.parts * ceil_div(all, args.steps), threads, shared, stream>>>(args);
     return cudaGetLastError();
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The type Finish of blur (gauss_common.cuh): it rounds the blurred samples. */
-#ifndef GF_CUDA_FILTERS_GAUSS_BLUR_CUH
-#define GF_CUDA_FILTERS_GAUSS_BLUR_CUH
+#pragma once
 
 #include "cuda/filters/gauss/gauss_common.cuh"
 #include "cuda/filters/gauss/gauss_straight.cuh"
@@ -28,5 +27,3 @@ struct rounded {
         return __float_as_uint(raised_level(blurred));
     }
 };
-
-#endif

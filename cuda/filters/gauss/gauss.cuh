@@ -1,6 +1,5 @@
 /* Chooses the kernels of a Gaussian by depth and radius. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_CUH
+#pragma once
 
 #include "cuda/filters/gauss/gauss_mma.cuh"
 #include "cuda/filters/gauss/gauss_rows.cuh"
@@ -49,5 +48,3 @@ static int launch_best_gauss(const struct gf_launch *launch, const struct gf_gau
     return mma_is_faster<Finish>(launch, gauss) ? launch_mma(launch, gauss, border, finish)
                                                 : launch_gauss(launch, gauss, border, finish);
 }
-
-#endif

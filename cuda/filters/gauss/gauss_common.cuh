@@ -6,8 +6,7 @@
  * sample in its lower 16 bits. sample16_near() does the same for a `blurred` that is less than half
  * a level outside 0..65535, as sums of few taps are. BLOCKS is the number of blocks that a
  * multiprocessor's registers must hold for radii up to 6. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_COMMON_CUH
+#pragma once
 
 #include "cuda/common/byte_operands.cuh"
 #include "cuda/common/stencil.cuh"
@@ -29,5 +28,3 @@ static __device__ __forceinline__ unsigned pack_bytes(unsigned a, unsigned b, un
     const unsigned selector = BYTE | (4 + BYTE) << 4;
     return __byte_perm(__byte_perm(a, b, selector), __byte_perm(c, d, selector), 0x5410);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The Gaussian of 8-bit pictures of one or three channels on tensor cores, with a radius up to
  * GF_GAUSS_TENSOR_MAX: both passes in one kernel. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_CUH
+#pragma once
 
 #include "cuda/filters/gauss/gauss_mma_passes.cuh"
 
@@ -214,5 +213,3 @@ static bool mma_is_faster(const struct gf_launch *launch, const struct gf_gauss 
     return format.bits == 8 && !gf_has_alpha(format) && gauss->radius <= GF_GAUSS_TENSOR_MAX &&
            gauss->shift >= GF_GAUSS_SHIFT_MAX - 2 && strips_are_faster((const void *)kernel);
 }
-
-#endif

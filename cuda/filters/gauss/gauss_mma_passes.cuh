@@ -9,8 +9,7 @@
  * The pixels of the first product's two tiles are chosen so that its results, packed to bytes, are
  * what the lane needs as an operand of the second product. The intermediate never leaves the
  * registers. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_PASSES_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_PASSES_CUH
+#pragma once
 
 #include "cuda/common/mma.cuh"
 #include "cuda/filters/gauss/gauss_mma_shape.cuh"
@@ -320,5 +319,3 @@ static __device__ __forceinline__ void blur_window(const mma_window<Shape> &wind
                                    first, end, high_mid ? window.high : window.low);
     });
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The division of the tensor-core Gaussian's work among blocks, warps and steps. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_SHAPE_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_MMA_SHAPE_CUH
+#pragma once
 
 #include "cuda/common/byte_strips.cuh"
 #include "cuda/filters/gauss/gauss_common.cuh"
@@ -44,5 +43,3 @@ template <class Finish_> struct mma_args : strip_args {
     unsigned low_mask;               /* selects the low bytes of the intermediate results */
     unsigned short fixed[8 * 8 + 1]; /* the taps, by distance */
 };
-
-#endif

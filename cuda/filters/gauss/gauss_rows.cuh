@@ -1,7 +1,6 @@
 /* The Gaussian of any radius: the horizontal pass over the rows that gf_gauss_columns() stored in
  * scratch memory. 16-bit pictures are added in float, in the order of gauss.h. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_ROWS_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_ROWS_CUH
+#pragma once
 
 #include "cuda/filters/gauss/gauss_samples.cuh"
 #include "stage/border.h"
@@ -161,5 +160,3 @@ static int launch_rows(const struct gf_launch *launch, const struct view_pair &p
         <<<tiles, GAUSS_THREADS, each * args.values, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
-
-#endif

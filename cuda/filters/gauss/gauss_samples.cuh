@@ -6,8 +6,7 @@
  * adds its two neighbours at a distance, and separate() ends the sums. tap() returns the tap at
  * distance k. A shift `up`, of the tap or of the sum in finish_row(), gives sums of 8-bit samples
  * 24 fraction bits. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_SAMPLES_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_SAMPLES_CUH
+#pragma once
 
 #include "cuda/filters/gauss/gauss_common.cuh"
 
@@ -127,5 +126,3 @@ static __device__ __forceinline__ void finish_row(const Args &args, const float 
         to[i * p.channels] = (unsigned short)args.finish.sample16(
             sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Converts a pixel of RGBA8 to premultiplied colour and back. The results equal the results of the
  * stages that the planner puts around a stencil (pixel/point/premultiply.h), bit for bit, in fewer
  * steps. Only the steps that round are inexact. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_STRAIGHT_CUH
+#pragma once
 
 #include "cuda/common/straight.cuh"
 
@@ -50,5 +49,3 @@ static __device__ __forceinline__ unsigned straighten_colour(float blurred,
     const float quotient = __fmaf_rz(scaled, alpha.high, fmaf(scaled, alpha.low, START));
     return __float_as_uint(__fadd_rz(quotient, TWO_23));
 }
-
-#endif

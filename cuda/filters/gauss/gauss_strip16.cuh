@@ -4,8 +4,7 @@
  * sample is read and converted once. It computes as many rows as there are taps, after which each
  * row of the window is in the same register again. In the horizontal pass a thread computes and
  * writes all channels of four pixels. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_STRIP16_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_STRIP16_CUH
+#pragma once
 
 #include "cuda/filters/gauss/gauss_common.cuh"
 #include "cuda/filters/gauss/gauss_straight.cuh"
@@ -439,5 +438,3 @@ static int launch_straight(const struct gf_launch *launch, const struct view_pai
                ? launch_strip16_of<strip16<4, 3, true>>(launch, p, gauss, finish)
                : launch_strip16_of<strip16<4, GF_GAUSS_STRIP_MAX, true>>(launch, p, gauss, finish);
 }
-
-#endif

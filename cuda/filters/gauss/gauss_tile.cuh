@@ -5,8 +5,7 @@
  * computes the columns of a word of samples, by blur_columns(); the type Columns has the vertical
  * taps if they differ from the horizontal ones. In the horizontal pass a thread computes a run by
  * blur_row(), of all channels with TOGETHER, otherwise of one channel. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_CUH
+#pragma once
 
 #include "cuda/filters/gauss/gauss_samples.cuh"
 #include "stage/border.h"
@@ -251,5 +250,3 @@ static int launch_tile(const struct gf_launch *launch, const struct view_pair &p
            : radius <= 10 ? launch_tile_of<Pass, 10>(launch, p, gauss, finish)
                           : launch_tile_of<Pass, 16>(launch, p, gauss, finish);
 }
-
-#endif

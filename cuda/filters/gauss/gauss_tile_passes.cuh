@@ -1,6 +1,5 @@
 /* The two types of Pass for gauss_tile.cuh, one for each depth. */
-#ifndef GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_PASSES_CUH
-#define GF_CUDA_FILTERS_GAUSS_GAUSS_TILE_PASSES_CUH
+#pragma once
 
 #include "cuda/filters/gauss/gauss_tile.cuh"
 
@@ -200,5 +199,3 @@ struct tile_of_shorts : gauss_shorts {
         finish_row(args, sum[0], 0, x, y, channel, to + channel);
     }
 };
-
-#endif

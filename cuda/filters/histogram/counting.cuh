@@ -1,7 +1,6 @@
 /* Chooses the kernel that counts a histogram for the format of the picture. All methods of counting
  * use this file. */
-#ifndef GF_CUDA_FILTERS_HISTOGRAM_COUNTING_CUH
-#define GF_CUDA_FILTERS_HISTOGRAM_COUNTING_CUH
+#pragma once
 
 #include "cuda/filters/histogram/levels.cuh"
 #include "pixel/histogram/histogram.h"
@@ -63,5 +62,3 @@ static int count_by(const struct gf_view *view, enum gf_statistic statistic,
                ? launch_bits<METHOD, 8>(counting, view->format.channels, mixture)
                : launch_bits<METHOD, 16>(counting, view->format.channels, mixture);
 }
-
-#endif

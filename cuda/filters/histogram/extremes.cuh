@@ -3,8 +3,7 @@
  * The block then counts its two levels as if they were pixels. The lowest and the highest level
  * that any block counts are the picture's levels, so that blocks, bands and lanes need not wait for
  * each other. */
-#ifndef GF_CUDA_FILTERS_HISTOGRAM_EXTREMES_CUH
-#define GF_CUDA_FILTERS_HISTOGRAM_EXTREMES_CUH
+#pragma once
 
 #include <cuda/atomic>
 
@@ -147,5 +146,3 @@ static int find_extremes(const struct gf_view *view, enum gf_statistic statistic
     return launch[view->format.bits == 16][view->format.channels - 1](
         task_of(view, statistic, tables, stream), mixture, count);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared declarations of the kernels that count histograms. */
-#ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_CUH
-#define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
@@ -30,5 +29,3 @@ struct count_request {
     const struct gf_lightness *lightness;
     cudaStream_t stream;
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* Histograms of 16-bit samples by packed counters. A block counts in 128 KB of shared memory with
  * 16-bit counters if it can have that memory, otherwise directly in the picture's histogram. */
-#ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_16_CUH
-#define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_16_CUH
+#pragma once
 
 #include "cuda/filters/histogram/histogram.cuh"
 #include "pixel/sample.h"
@@ -167,5 +166,3 @@ template <int COUNT> static cudaError_t launch_16(const struct count_request *re
         *p, full, tail, request->source, use_shared, request->count, request->lightness);
     return cudaGetLastError();
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Histograms of 8-bit samples. Each block counts in shared memory and adds its histogram to the
  * picture's at the end. It keeps several copies of each counter, so that the lanes of a warp do not
  * wait for each other. */
-#ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_8_CUH
-#define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_8_CUH
+#pragma once
 
 #include "cuda/common/early.cuh"
 #include "cuda/filters/histogram/histogram.cuh"
@@ -201,5 +200,3 @@ template <int COUNT> static cudaError_t launch_gray_8(const struct count_request
     return request->source == LIGHTNESS ? launch_8<LIGHTNESS, COUNT>(request)
                                         : launch_8<SAMPLE, COUNT>(request);
 }
-
-#endif

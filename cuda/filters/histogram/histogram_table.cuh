@@ -1,6 +1,5 @@
 /* Counters of histograms in tables in shared memory (Programming Guide 2.2.3.2, 2.2.3.8). */
-#ifndef GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_TABLE_CUH
-#define GF_CUDA_FILTERS_HISTOGRAM_HISTOGRAM_TABLE_CUH
+#pragma once
 
 #include "cuda/filters/histogram/counting.cuh"
 
@@ -117,5 +116,3 @@ template <int TABLES> struct table_method {
         return cudaGetLastError();
     }
 };
-
-#endif

@@ -1,7 +1,6 @@
 /* Computes the levels of every pixel of a band, for kernels that count histograms or find the
  * lowest and the highest level. */
-#ifndef GF_CUDA_FILTERS_HISTOGRAM_LEVELS_CUH
-#define GF_CUDA_FILTERS_HISTOGRAM_LEVELS_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
@@ -206,5 +205,3 @@ static inline unsigned blocks_of(const struct level_task &task, int threads)
     const unsigned most = task.full > task.tail ? task.full : task.tail;
     return blocks_for(task.p.rows * most, (unsigned)threads);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Finds the rows and samples that replace rows and samples beyond the picture, for the kernels of
  * the median. */
-#ifndef GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
-#define GF_CUDA_FILTERS_MEDIAN_MEDIAN_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ static __device__ __forceinline__ int median_column(int sample, int channels, in
  * Both return a cudaError_t. */
 int gf_median_tiles(const struct view_pair &p, cudaStream_t stream);
 int gf_median_tree(const struct view_pair &p, int radius, cudaStream_t stream);
-
-#endif

@@ -6,8 +6,7 @@
  * thread reads those of the runs before its own. A window is identified by its last word. The least
  * is the complement of the largest of the complements: words are complemented when they are loaded
  * and when they are stored. */
-#ifndef GF_CUDA_FILTERS_MORPHOLOGY_WINDOW_CUH
-#define GF_CUDA_FILTERS_MORPHOLOGY_WINDOW_CUH
+#pragma once
 
 #include <stdint.h>
 
@@ -254,5 +253,3 @@ int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t s
 int gf_morphology_gradient(const struct view_pair &p, bool has_alpha, cudaStream_t stream);
 /* Squares of 5x5, in one pass (medium.cu). */
 int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream);
-
-#endif

@@ -1,7 +1,6 @@
 /* Computes normals from a tile of heights in shared memory, for all formats except 8-bit RGB. The
  * kernel does not use walk.cuh, because the result has other channels than the picture. */
-#ifndef GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_CUH
-#define GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_CUH
+#pragma once
 
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/normalmap/normalmap_rgb8.cuh"
@@ -124,5 +123,3 @@ template <class ROOT> static int launch_normalmap(const struct gf_launch *launch
         normalmap_kernel<unsigned short, ROOT><<<blocks, THREADS, 0, stream>>>(args);
     return cudaGetLastError();
 }
-
-#endif

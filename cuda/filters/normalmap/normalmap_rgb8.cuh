@@ -2,8 +2,7 @@
  * strip of rows. The bytes of a row pass through the warp's shared memory: the picture is accessed
  * 16 bytes at a time, and each lane gets its 24 bytes as six words. The kernel does not use
  * walk.cuh, whose lanes own 16 bytes, which are not whole pixels. */
-#ifndef GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_RGB8_CUH
-#define GF_CUDA_FILTERS_NORMALMAP_NORMALMAP_RGB8_CUH
+#pragma once
 
 #include "cuda/common/square_root.cuh"
 #include "cuda/common/stencil.cuh"
@@ -290,5 +289,3 @@ static int launch_rgb8(const struct gf_launch *launch, const struct gf_normalmap
     normalmap_rgb8_kernel<ROOT><<<blocks, RGB8_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared declarations of the kernels of mirrors and transpositions. */
-#ifndef GF_CUDA_FILTERS_ORIENT_ORIENT_CUH
-#define GF_CUDA_FILTERS_ORIENT_ORIENT_CUH
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -38,5 +37,3 @@ static inline int first_column_of(const struct orient_args &args)
 /* Launch the kernels of mirror.cu and transpose.cu. Both return a cudaError_t. */
 int gf_orient_mirror(const struct orient_args &args, cudaStream_t stream);
 int gf_orient_transpose(const struct orient_args &args, cudaStream_t stream);
-
-#endif

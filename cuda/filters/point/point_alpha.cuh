@@ -1,7 +1,6 @@
 /* Conversions of single pixels of RGBA: colour times alpha and colour divided by alpha, the stages
  * that the planner puts around a stencil, and grayscale. */
-#ifndef GF_CUDA_FILTERS_POINT_POINT_ALPHA_CUH
-#define GF_CUDA_FILTERS_POINT_POINT_ALPHA_CUH
+#pragma once
 
 #include "cuda/common/early.cuh"
 #include "cuda/common/straight.cuh"
@@ -134,5 +133,3 @@ static int launch_alpha(const struct view_pair *band, const struct gf_stage *sta
                             : (bits == 8 ? straighten_kernel<unsigned> : straighten_kernel<uint2>);
     return launch_early(kernel, blocks, ALPHA_THREADS, 0, stream, *band, row_pairs);
 }
-
-#endif

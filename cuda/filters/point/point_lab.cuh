@@ -1,6 +1,5 @@
 /* Kernels of saturation and equalize=lightness for 8-bit colour. */
-#ifndef GF_CUDA_FILTERS_POINT_POINT_LAB_CUH
-#define GF_CUDA_FILTERS_POINT_POINT_LAB_CUH
+#pragma once
 
 #include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_tile.cuh"
@@ -358,5 +357,3 @@ static int launch_lab8(const struct view_pair *band, int channels,
     return channels == 3 ? launch_lab8_as<false, 3, ACCESS>(band, from, stream)
                          : launch_lab8_as<false, 4, ACCESS>(band, from, stream);
 }
-
-#endif

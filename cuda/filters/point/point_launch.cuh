@@ -1,7 +1,6 @@
 /* Launches the kernel for a run of point filters on a band. The kernel reads an ACCESS (16, 4 or 1
  * bytes) at a time. */
-#ifndef GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
-#define GF_CUDA_FILTERS_POINT_POINT_LAUNCH_CUH
+#pragma once
 
 #include "cuda/filters/point/point_alpha.cuh"
 #include "cuda/filters/point/point_lab.cuh"
@@ -54,5 +53,3 @@ template <class ACCESS> static int launch_point(const struct gf_launch *launch)
         return launch_rows<ACCESS>(launch, part);
     });
 }
-
-#endif

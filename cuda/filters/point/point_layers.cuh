@@ -1,6 +1,5 @@
 /* Second pictures in runs of point filters. */
-#ifndef GF_CUDA_FILTERS_POINT_POINT_LAYERS_CUH
-#define GF_CUDA_FILTERS_POINT_POINT_LAYERS_CUH
+#pragma once
 
 #include "pixel/point/layer.h"
 #include "stage/stage.h"
@@ -113,5 +112,3 @@ static __device__ __forceinline__ void lay_pixel(const struct gf_layer &layer,
 
 /* Runs mask on 8-bit colour (point_mask.cu). Returns cudaErrorNotSupported for other runs. */
 int gf_point_mask8(const struct gf_launch *launch);
-
-#endif

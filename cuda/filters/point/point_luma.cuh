@@ -1,6 +1,5 @@
 /* Kernels of grayscale and threshold for 8-bit RGB. */
-#ifndef GF_CUDA_FILTERS_POINT_POINT_LUMA_CUH
-#define GF_CUDA_FILTERS_POINT_POINT_LUMA_CUH
+#pragma once
 
 #include "cuda/common/early.cuh"
 #include "cuda/common/launch.cuh"
@@ -141,5 +140,3 @@ static int launch_luma8(const struct view_pair *band, bool step, bool fine, floa
         step ? luma8_kernel<true, false, ACCESS> : luma8_kernel<false, false, ACCESS>, blocks,
         LUMA_THREADS, 0, stream, *band, full, tail, step ? (unsigned)least : 0u, BT601);
 }
-
-#endif

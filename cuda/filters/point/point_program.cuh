@@ -1,6 +1,5 @@
 /* Runs any run of point filters as a program: operations on unrounded floats, as on the CPU. */
-#ifndef GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
-#define GF_CUDA_FILTERS_POINT_POINT_PROGRAM_CUH
+#pragma once
 
 #include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_layers.cuh"
@@ -444,5 +443,3 @@ static int launch_program(const struct program *program, int in_bits, int out_bi
     return launch_early(kernel[in_bits == 16][out_bits == 16], blocks, threads, size, stream,
                         *program);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * kinds of operations are known when the kernel is compiled, pixels stay in registers, and
  * conversions between bytes and floats are additions. The kernels are limited by memory if an
  * operation takes at most about 30 instructions for each pixel. */
-#ifndef GF_CUDA_FILTERS_POINT_POINT_SHORT_CUH
-#define GF_CUDA_FILTERS_POINT_POINT_SHORT_CUH
+#pragma once
 
 #include "cuda/common/early.cuh"
 #include "cuda/filters/point/point_tile.cuh"
@@ -370,5 +369,3 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLO
                                 (size_t)tile.first * WORDS,
                             (const unsigned char *)shared[warp], tile.pixels * WORDS, lane);
 }
-
-#endif

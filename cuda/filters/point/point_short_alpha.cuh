@@ -1,6 +1,5 @@
 /* Short programs that add alpha to 8-bit RGB. */
-#ifndef GF_CUDA_FILTERS_POINT_POINT_SHORT_ALPHA_CUH
-#define GF_CUDA_FILTERS_POINT_POINT_SHORT_ALPHA_CUH
+#pragma once
 
 #include "cuda/filters/point/point_short.cuh"
 
@@ -92,5 +91,3 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP)
         }
     }
 }
-
-#endif

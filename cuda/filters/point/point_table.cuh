@@ -1,6 +1,5 @@
 /* Runs of point filters that are one table look-up. */
-#ifndef GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
-#define GF_CUDA_FILTERS_POINT_POINT_TABLE_CUH
+#pragma once
 
 #include "cuda/common/early.cuh"
 #include "cuda/common/launch.cuh"
@@ -321,5 +320,3 @@ static int launch_tables(const struct view_pair *band, struct gf_format format, 
     return launch16[format.channels - 1](band, (const unsigned short *)table,
                                          tables == 1 ? 0 : 65536, stream);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* A tile is at most 512 pixels of a row, which one warp processes. The tile passes through shared
  * memory, so that accesses to the picture are contiguous for every size of a pixel. */
-#ifndef GF_CUDA_FILTERS_POINT_POINT_TILE_CUH
-#define GF_CUDA_FILTERS_POINT_POINT_TILE_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
@@ -71,5 +70,3 @@ static __device__ __forceinline__ void copy_tile(unsigned char *__restrict__ to,
     if (lane < bytes % sizeof(ACCESS))
         to[full * sizeof(ACCESS) + lane] = from[full * sizeof(ACCESS) + lane];
 }
-
-#endif

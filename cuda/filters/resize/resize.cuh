@@ -1,6 +1,5 @@
 /* The parameters of the kernels of resize. */
-#ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_CUH
-#define GF_CUDA_FILTERS_RESIZE_RESIZE_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
@@ -52,5 +51,3 @@ int gf_resize_walk_rgb16(const struct resize_walk &walk, cudaStream_t stream);
 /* Launches the kernel that makes straight RGBA8 half as wide. */
 int gf_resize_walk_straight(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_rgba16(const struct resize_walk &walk, cudaStream_t stream);
-
-#endif

@@ -3,8 +3,7 @@
  * and computes that row of the first pass in registers, while the next row is being loaded. Then it
  * adds the row to all results that need it (scatter) or, when enlarging, computes results from the
  * last few rows (gather). */
-#ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_CUH
-#define GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_CUH
+#pragma once
 
 #include "cuda/filters/resize/resize_walk_row.cuh"
 
@@ -365,5 +364,3 @@ static int launch_any(const struct resize_walk &walk, cudaStream_t stream)
 }
 
 } // namespace walk
-
-#endif

@@ -1,6 +1,5 @@
 /* The work on one row of the input by the threads of resize_walk.cuh. */
-#ifndef GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_ROW_CUH
-#define GF_CUDA_FILTERS_RESIZE_RESIZE_WALK_ROW_CUH
+#pragma once
 
 #include "cuda/common/straight.cuh"
 #include "cuda/filters/resize/resize.cuh"
@@ -250,5 +249,3 @@ make_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, const u
 }
 
 } // namespace walk
-
-#endif

@@ -1,8 +1,7 @@
 /* Sobel's magnitude, by a walk down strips (cuda/common/walk.cuh). For each sample of a row two
  * numbers are kept for the rows below: the slope, right - left, and the smoothed sample, left + 2
  * here + right. */
-#ifndef GF_CUDA_FILTERS_SOBEL_SOBEL_ROLLING_CUH
-#define GF_CUDA_FILTERS_SOBEL_SOBEL_ROLLING_CUH
+#pragma once
 
 #include "cuda/common/square_root.cuh"
 #include "cuda/common/walk.cuh"
@@ -265,5 +264,3 @@ template <class ESTIMATE, class ROOT> static int launch_rolling(const struct gf_
         return launch_channels<ESTIMATE, ROOT, decltype(channels)::value>(launch, sobel);
     });
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Computes the value of one pixel of a warp from a window of the input. */
-#ifndef GF_CUDA_FILTERS_WARP_WARP_CUH
-#define GF_CUDA_FILTERS_WARP_WARP_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -242,5 +241,3 @@ static __device__ __forceinline__ void add_value(const Window &window, uint32_t 
             sums[c] += gf_warp_fine(sum[c], 20);
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
  * lens. A block computes its pixels' positions, finds the box of the input that they need, and
  * loads it into shared memory as blocks of straight warps do. Pixels with several samples compute
  * their positions twice. Blocks whose box is too large read windows from global memory. */
-#ifndef GF_CUDA_FILTERS_WARP_WARP_CURVED_CUH
-#define GF_CUDA_FILTERS_WARP_WARP_CURVED_CUH
+#pragma once
 
 #include <limits.h>
 
@@ -359,5 +358,3 @@ template <int CHANNELS> static int launch_curved(struct curved_launch launch, cu
                             : warp_curved_kernel<GF_WARP_PERSPECTIVE, CHANNELS>,
                         blocks, curved_shape::THREADS, 0, stream, launch);
 }
-
-#endif

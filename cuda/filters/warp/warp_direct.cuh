@@ -1,7 +1,6 @@
 /* Computes a pixel of a warp from windows in global memory: from one sample, or as the mean of
  * several. */
-#ifndef GF_CUDA_FILTERS_WARP_WARP_DIRECT_CUH
-#define GF_CUDA_FILTERS_WARP_WARP_DIRECT_CUH
+#pragma once
 
 #include "cuda/filters/warp/warp.cuh"
 
@@ -99,5 +98,3 @@ static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source
         add_sample<SAMPLE>(pixel, c, (uint32_t)gf_warp_mean(nx * ny, one_of, sums[c], MAX));
     return pixel;
 }
-
-#endif

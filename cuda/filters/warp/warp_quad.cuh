@@ -1,8 +1,7 @@
 /* Straight warps of 8-bit gray and RGB by linear interpolation. A thread computes quads, which are
  * four neighbouring pixels of a row, and a block computes several rows of quads, so that work that
  * a block does once takes a small part of its time. */
-#ifndef GF_CUDA_FILTERS_WARP_WARP_QUAD_CUH
-#define GF_CUDA_FILTERS_WARP_WARP_QUAD_CUH
+#pragma once
 
 #include "cuda/common/early.cuh"
 #include "cuda/filters/warp/warp_tile.cuh"
@@ -317,5 +316,3 @@ static int launch_quads(struct quad_launch launch, cudaStream_t stream)
     return launch_early(warp_quad_kernel<SHAPE, CHANNELS>, blocks, SHAPE::THREADS, bytes, stream,
                         launch);
 }
-
-#endif

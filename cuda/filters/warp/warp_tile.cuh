@@ -1,8 +1,7 @@
 /* Loads the part of the input that a tile of a straight warp needs into shared memory, with one or
  * two words for a pixel, and with the border beyond the picture. The map and not a halo determines
  * its size and place, so that this file does not use the stencils' tiles of cuda/common. */
-#ifndef GF_CUDA_FILTERS_WARP_WARP_TILE_CUH
-#define GF_CUDA_FILTERS_WARP_WARP_TILE_CUH
+#pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/filters/warp/warp.cuh"
@@ -181,5 +180,3 @@ static bool fits_tile(const struct gf_warp *warp)
     return warp->map.kind == GF_WARP_AFFINE && warp->nx * warp->ny == 1 &&
            columns + 2 + warp->taps + 3 <= COLUMNS && rows + 2 + warp->taps <= ROWS;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * (Best Practices Guide). A function is a type F with static __device__ float of(float). Its time
  * is the time of many calls on arguments in registers; its error is the error of of(x) for each
  * argument, compared with the CPU in double, in units of the last place of the exact value. */
-#ifndef GF_CUDA_STUDY_LABS_ARITHMETIC_CUH
-#define GF_CUDA_STUDY_LABS_ARITHMETIC_CUH
+#pragma once
 
 #include <cmath>
 #include <cstring>
@@ -150,5 +149,3 @@ static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Ex
         measured->beyond += !sum_is_right(values[i], x.host[i], exact, bounds);
     return GF_OK;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * #define FLAG_SET flags_ftz
  * #define FLAGS_TEXT "-ftz=true"
  * #include "cuda/study/labs/flags.cuh" */
-#ifndef GF_CUDA_STUDY_LABS_FLAGS_CUH
-#define GF_CUDA_STUDY_LABS_FLAGS_CUH
+#pragma once
 
 #include "cuda/study/labs/arithmetic.cuh"
 
@@ -46,5 +45,4 @@ struct half {
 
 const struct flag_set FLAG_SET = {FLAGS_TEXT, evaluate_kernel<quotient>, evaluate_kernel<root>,
                                   evaluate_kernel<both>, evaluate_kernel<half>};
-#endif
 #endif

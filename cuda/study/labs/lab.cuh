@@ -9,8 +9,7 @@
  * gf_lab_check(result, !different, "the copy equals its input");
  * LAB_DO(lab_time(run, LAB_WARM, [&] { copy_kernel<<<blocks, THREADS>>>(...); }, &time, error));
  * gf_lab_value(result, column, lab_gb_s(2.0 * bytes, time)); */
-#ifndef GF_CUDA_STUDY_LABS_LAB_CUH
-#define GF_CUDA_STUDY_LABS_LAB_CUH
+#pragma once
 
 #include <algorithm>
 #include <chrono>
@@ -266,5 +265,3 @@ static enum gf_status lab_time_host(const struct gf_lab_run *run, Work work, str
     *time = lab_statistics(seconds);
     return GF_OK;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Shared functions of the labs of matrix products: the reference, and a row of results. */
-#ifndef GF_CUDA_STUDY_LABS_PRODUCT_CUH
-#define GF_CUDA_STUDY_LABS_PRODUCT_CUH
+#pragma once
 
 #include "cuda/study/labs/lab.cuh"
 
@@ -50,5 +49,3 @@ static enum gf_status product_row(const struct gf_lab_run *run, struct lab_colum
     gf_lab_value(result, flops_column, flops / time->median_s * 1e-12);
     return GF_OK;
 }
-
-#endif

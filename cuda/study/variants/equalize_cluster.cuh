@@ -2,8 +2,7 @@
  * block holds a part of the counters, and a thread adds to the block that has the counter. A
  * cluster has room for 65,536 counters of 32 bits, which no block has, so that the picture is read
  * only once. Needs compute capability 9.0. */
-#ifndef GF_CUDA_STUDY_VARIANTS_EQUALIZE_CLUSTER_CUH
-#define GF_CUDA_STUDY_VARIANTS_EQUALIZE_CLUSTER_CUH
+#pragma once
 
 #include <cooperative_groups.h>
 
@@ -103,5 +102,3 @@ struct cluster_method {
         return cudaLaunchKernelEx(&config, kernel, counting.task, size, counting.count);
     }
 };
-
-#endif

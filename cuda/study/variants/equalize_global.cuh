@@ -1,6 +1,5 @@
 /* Counters of histograms in global memory (Programming Guide 2.2.5). */
-#ifndef GF_CUDA_STUDY_VARIANTS_EQUALIZE_GLOBAL_CUH
-#define GF_CUDA_STUDY_VARIANTS_EQUALIZE_GLOBAL_CUH
+#pragma once
 
 #include "cuda/filters/histogram/counting.cuh"
 
@@ -39,5 +38,3 @@ struct global_method {
         return cudaGetLastError();
     }
 };
-
-#endif

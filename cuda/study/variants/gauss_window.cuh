@@ -1,6 +1,5 @@
 /* The Gaussian as an Op of window.cuh, with the arithmetic of pixel/gauss/gauss.h. */
-#ifndef GF_CUDA_STUDY_VARIANTS_GAUSS_WINDOW_CUH
-#define GF_CUDA_STUDY_VARIANTS_GAUSS_WINDOW_CUH
+#pragma once
 
 #include "cuda/study/variants/window.cuh"
 #include "pixel/gauss/gauss.h"
@@ -86,5 +85,3 @@ static inline gauss_constant16 gauss_constant_op16(const struct gf_gauss *gauss)
         op.tap.value[k] = gauss->real[k];
     return op;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs a program of point filters with the cube roots that the including file selects. */
-#ifndef GF_CUDA_STUDY_VARIANTS_POINT_CUBE_ROOT_CUH
-#define GF_CUDA_STUDY_VARIANTS_POINT_CUBE_ROOT_CUH
+#pragma once
 
 #include "cuda/filters/point/point_program.cuh"
 #include "pixel/point/point_program.h"
@@ -22,5 +21,3 @@ static int launch_cube_root_program(const struct gf_launch *launch)
     return launch_program<uint4>(&program, stage->in.bits, stage->out.bits,
                                  (cudaStream_t)launch->stream);
 }
-
-#endif

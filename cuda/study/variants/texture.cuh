@@ -1,7 +1,6 @@
 /* Texture objects for views in device memory. Creating one takes tens of microseconds. They are
  * kept, since lanes use the same buffers again and again. */
-#ifndef GF_CUDA_STUDY_VARIANTS_TEXTURE_CUH
-#define GF_CUDA_STUDY_VARIANTS_TEXTURE_CUH
+#pragma once
 
 #include <cuda_runtime.h>
 
@@ -31,5 +30,3 @@ int gf_texture_open(const struct gf_view *view, int first, int end,
                     const struct gf_texture_sampling *sampling, void *scratch, cudaStream_t stream,
                     struct gf_texture *texture);
 int gf_texture_close(const struct gf_texture *texture, cudaStream_t stream);
-
-#endif

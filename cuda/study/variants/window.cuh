@@ -4,8 +4,7 @@
  * result of a column) and `stored` (that result in scratch memory), an int `radius`, and the
  * functions middle column(at) and sample row(at), where at(k) returns the value k rows or pixels
  * from the middle one. */
-#ifndef GF_CUDA_STUDY_VARIANTS_WINDOW_CUH
-#define GF_CUDA_STUDY_VARIANTS_WINDOW_CUH
+#pragma once
 
 #include <limits.h>
 
@@ -199,5 +198,3 @@ static int launch_separable(const struct gf_launch *launch, int border, size_t m
     window_rows_kernel<Op><<<blocks, threads, 0, stream>>>(args);
     return cudaGetLastError();
 }
-
-#endif

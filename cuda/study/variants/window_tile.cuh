@@ -1,7 +1,6 @@
 /* A tile of the picture with its halo in shared memory, as plain samples; and a stencil of two
  * passes (an Op of window.cuh) on the tile. */
-#ifndef GF_CUDA_STUDY_VARIANTS_WINDOW_TILE_CUH
-#define GF_CUDA_STUDY_VARIANTS_WINDOW_TILE_CUH
+#pragma once
 
 #include <cuda_pipeline_primitives.h>
 
@@ -200,5 +199,3 @@ static int launch_tile_stencil(const struct gf_launch *launch, int border, const
                                      (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The functions of libarchive that this folder calls. */
-#ifndef GF_BATCH_ARCHIVES_ARCHIVE_CALLS_H
-#define GF_BATCH_ARCHIVES_ARCHIVE_CALLS_H
+#pragma once
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -67,5 +66,3 @@ extern struct gf_archive_calls gf_archive_calls; /* valid after gf_archive_load(
 /* Makes the calling thread's locale UTF-8, since libarchive converts names by that locale and the
  * names in tar archives are UTF-8. Returns the previous locale, for uselocale(). */
 locale_t gf_archive_begin_utf8(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* Reads and writes a tar archive member by member, by libarchive. An archive that is read may be
  * packed by gzip, bzip2, xz or zstd, whatever its name is; an archive that is written is packed as
  * its name says. */
-#ifndef GF_BATCH_ARCHIVES_ARCHIVE_FILE_H
-#define GF_BATCH_ARCHIVES_ARCHIVE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -125,5 +124,3 @@ enum gf_status gf_archive_commit(struct gf_archive_writer *writer,
                                  struct gf_error *error) GF_CHECKED;
 /* Drops an archive that is not committed. */
 void gf_archive_writer_close(struct gf_archive_writer *writer);
-
-#endif

@@ -1,8 +1,7 @@
 /* Follows links in an input archive for outputs that are files. In these outputs a link to a
  * picture becomes a picture of its own, as in the unpacked folder. For this the archive is read a
  * second time, if it is a file. */
-#ifndef GF_BATCH_ARCHIVES_ARCHIVE_LINKS_H
-#define GF_BATCH_ARCHIVES_ARCHIVE_LINKS_H
+#pragma once
 
 #include "batch/archives/archive_file.h"
 
@@ -30,5 +29,3 @@ enum gf_status gf_archive_links_open(struct gf_archive_links *links,
                                      struct gf_archive_member *member, const char **why,
                                      struct gf_error *error) GF_CHECKED;
 void gf_archive_links_free(struct gf_archive_links *links);
-
-#endif

@@ -1,8 +1,7 @@
 /* The record of an output archive: the file X.tar.json beside X.tar, with one JSON object. It is
  * written after the archive. An archive whose record names the same job and the same input, and
  * that still has its size, need not be made again. */
-#ifndef GF_BATCH_ARCHIVES_ARCHIVE_RECORD_H
-#define GF_BATCH_ARCHIVES_ARCHIVE_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -50,5 +49,3 @@ bool gf_archive_record_fits_text(struct gf_archive_record *wanted, const char *t
 
 /* The keys of the record, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_archive_record_keys[];
-
-#endif

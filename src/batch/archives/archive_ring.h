@@ -1,8 +1,7 @@
 /* The ring through which pictures and other members stream: one thread fills slots with the members
  * of an archive, or with files; the workers filter the slots that are pictures; the calling thread
  * writes all slots into the archives in their order. The ring holds a bounded number of bytes. */
-#ifndef GF_BATCH_ARCHIVES_ARCHIVE_RING_H
-#define GF_BATCH_ARCHIVES_ARCHIVE_RING_H
+#pragma once
 
 #include <sys/stat.h>
 
@@ -231,5 +230,3 @@ void gf_archive_end_stores(struct gf_archive_ring *ring, bool all);
 /* Returns the failure of the run after all archives have ended. */
 enum gf_status gf_archive_failure(const struct gf_archive_ring *ring,
                                   struct gf_error *error) GF_CHECKED;
-
-#endif

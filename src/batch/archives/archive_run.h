@@ -3,8 +3,7 @@
  * changes gets the new format's extension. Members whose names are not names of pictures are copied
  * unchanged. Input files go into archives, too. A member is written when it is complete. A damaged
  * member is reported and left out, or ends the run (fail_fast). */
-#ifndef GF_BATCH_ARCHIVES_ARCHIVE_RUN_H
-#define GF_BATCH_ARCHIVES_ARCHIVE_RUN_H
+#pragma once
 
 #include "gpufilter/status.h"
 
@@ -12,5 +11,3 @@ struct gf_batch;
 
 /* Runs a batch for which gf_batch_has_archives() holds. */
 enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* Estimates whether a run ends sooner on the CPU, which begins at once, or on a GPU, which has to
  * be started first. The estimate uses the figures of this machine and the headers of the inputs. */
-#ifndef GF_BATCH_DEVICES_COST_H
-#define GF_BATCH_DEVICES_COST_H
+#pragma once
 
 #include "batch/devices/figures.h"
 #include "batch/request/request.h"
@@ -95,5 +94,3 @@ void gf_cost_describe(const struct gf_cost_work *work, bool gpu,
                       void (*line)(void *context, const char *text), void *context);
 /* Chooses the device with the shorter estimated time; if the times are equal, the CPU. */
 enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size);
-
-#endif

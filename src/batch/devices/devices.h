@@ -1,7 +1,6 @@
 /* Chooses the devices of a batch, and how many workers share the devices, the processors and the
  * memory. */
-#ifndef GF_BATCH_DEVICES_DEVICES_H
-#define GF_BATCH_DEVICES_DEVICES_H
+#pragma once
 
 #include "batch/devices/cost.h"
 #include "pipeline/pipeline_internal.h"
@@ -78,5 +77,3 @@ int gf_batch_most_workers(int wanted);
 int gf_batch_divide_work(const struct gf_batch_request *request,
                          const struct gf_batch_devices *devices, size_t pictures,
                          struct gf_options *options, struct gf_memory_budget *memory_budget);
-
-#endif

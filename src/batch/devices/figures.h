@@ -1,8 +1,7 @@
 /* The figures from which a run's time is estimated. Each is declared with the value of an H200
  * machine with 16 processors; a value that was measured on this machine (calibrated) replaces
  * it. */
-#ifndef GF_BATCH_DEVICES_FIGURES_H
-#define GF_BATCH_DEVICES_FIGURES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ double gf_figure(const struct gf_figures *figures, int figure);
 /* Replaces the figure by a measured value. Returns false, and changes nothing, if the value is
  * impossible. */
 bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value);
-
-#endif

@@ -2,8 +2,7 @@
  * $XDG_CACHE_HOME/gpufilter, else in ~/.cache/gpufilter, named after the machine and the build. No
  * run depends on the file: a file that is missing, damaged, somebody else's, or made for another
  * machine counts as missing, and a failure to write it is ignored. */
-#ifndef GF_BATCH_DEVICES_FIGURES_CACHE_H
-#define GF_BATCH_DEVICES_FIGURES_CACHE_H
+#pragma once
 
 #include "batch/devices/figures.h"
 
@@ -30,5 +29,3 @@ enum { GF_MACHINE_SIZE = 400 };
  * kind of processor, the number of processors that this process may use, and gf_build_id(). The
  * call starts no driver and takes less than 0.1 ms. */
 const char *gf_machine_describe(char text[GF_MACHINE_SIZE]);
-
-#endif

@@ -1,7 +1,6 @@
 /* Adds up the logs and records of all parts of a run, for --report=json. Of several entries about
  * an output the one that was finished last counts. */
-#ifndef GF_BATCH_LOG_ACCOUNT_H
-#define GF_BATCH_LOG_ACCOUNT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -26,5 +25,3 @@ extern const struct gf_key_help gf_account_keys[];
  * another try may help. */
 enum gf_status gf_account_conclude(const struct gf_account *account,
                                    struct gf_error *error) GF_CHECKED;
-
-#endif

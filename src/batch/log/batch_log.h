@@ -11,8 +11,7 @@
  * status is ok, failed or skipped. Lines come in the order in which pictures are finished; index is
  * the input's position in the whole list, from 1. Bytes of a name that are not UTF-8 are written as
  * \udc80 to \udcff, as Python does. "job" is the fingerprint. */
-#ifndef GF_BATCH_LOG_BATCH_LOG_H
-#define GF_BATCH_LOG_BATCH_LOG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -90,5 +89,3 @@ bool gf_resume_done(const struct gf_resume *resume, const char *input,
  * contents of the files that the chain names, and the options. */
 uint64_t gf_chain_fingerprint(const char *text, const struct gf_chain *chain,
                               const struct gf_options *options);
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef GF_BATCH_LOG_BATCH_PROFILE_H
-#define GF_BATCH_LOG_BATCH_PROFILE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ void gf_batch_profile_add(struct gf_batch_profile *profile, const struct gf_prof
 enum gf_status gf_batch_profile_timeline(struct gf_batch_profile *profile, bool sequential,
                                          struct gf_error *error) GF_CHECKED;
 void gf_batch_profile_free(struct gf_batch_profile *profile);
-
-#endif

@@ -1,7 +1,6 @@
 /* Identifies an input. Two inputs of one name have different identities. An input that changes gets
  * another identity. */
-#ifndef GF_BATCH_LOG_INPUT_IDENTITY_H
-#define GF_BATCH_LOG_INPUT_IDENTITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ static inline bool gf_is_earlier(const struct timespec *a, const struct timespec
 {
     return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
-
-#endif

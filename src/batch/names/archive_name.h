@@ -1,6 +1,5 @@
 /* Tells which arguments of -i and -o name archives. */
-#ifndef GF_BATCH_NAMES_ARCHIVE_NAME_H
-#define GF_BATCH_NAMES_ARCHIVE_NAME_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ size_t gf_archive_stem(const char *name);
 /* Returns the name of the packer for an archive of that name, such as "gzip"; NULL if the archive
  * is not packed. */
 const char *gf_archive_packer(const char *argument);
-
-#endif

@@ -1,6 +1,5 @@
 /* Keeps the output names that are taken, for runs in which not all names are known at the begin. */
-#ifndef GF_BATCH_NAMES_CLAIMS_H
-#define GF_BATCH_NAMES_CLAIMS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ struct gf_claims {
 bool gf_claim(struct gf_claims *claims, const char *output, const char *input, size_t index,
               bool repeats, char **why);
 void gf_claims_free(struct gf_claims *claims);
-
-#endif

@@ -1,8 +1,7 @@
 /* Finds the pictures that the arguments of -i name: files, folders, patterns of file names, lists.
  * The pictures keep the order of the arguments; pictures of one folder or one pattern are sorted by
  * the bytes of their names. */
-#ifndef GF_BATCH_NAMES_INPUTS_H
-#define GF_BATCH_NAMES_INPUTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -70,5 +69,3 @@ bool gf_inputs_is_group(const char *argument);
 enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
                                 struct gf_error *error) GF_CHECKED;
 void gf_inputs_free(struct gf_inputs *inputs);
-
-#endif

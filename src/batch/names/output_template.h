@@ -1,8 +1,7 @@
 /* Decides the names of results. -o names a file, "-", a folder, or a template with fields in
  * braces. All outputs are named before anything runs, and their names must differ. Only names that
  * contain the size, or the number of a picture in a stream, are made later. */
-#ifndef GF_BATCH_NAMES_OUTPUT_TEMPLATE_H
-#define GF_BATCH_NAMES_OUTPUT_TEMPLATE_H
+#pragma once
 
 #include "base/json.h"
 #include "batch/names/inputs.h"
@@ -87,5 +86,3 @@ enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *pat
                                 struct gf_error *error) GF_CHECKED;
 /* Makes the folders of the path that do not exist. */
 enum gf_status gf_make_folders_of(const char *path, struct gf_error *error) GF_CHECKED;
-
-#endif

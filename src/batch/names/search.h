@@ -1,6 +1,5 @@
 /* The search for inputs, of which search.c reads folders and patterns, and input_lists.c lists. */
-#ifndef GF_BATCH_NAMES_SEARCH_H
-#define GF_BATCH_NAMES_SEARCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,5 +52,3 @@ void gf_search_sort(struct gf_inputs *inputs, size_t first);
 enum gf_status gf_search_select_own(struct gf_search *search) GF_CHECKED;
 /* Takes the inputs that a list names; "-" is standard input. */
 enum gf_status gf_search_list(struct gf_search *search, const char *path) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* Names the outputs of a batch before anything runs. */
-#ifndef GF_BATCH_REQUEST_OUTPUT_NAMES_H
-#define GF_BATCH_REQUEST_OUTPUT_NAMES_H
+#pragma once
 
 #include "batch/request/request.h"
 
@@ -18,5 +17,3 @@ enum gf_status gf_batch_check_log(const struct gf_batch_log *log, const char *in
 enum gf_status gf_batch_open_header_reader(const struct gf_batch_request *request, int output,
                                            struct gf_pipeline **reader,
                                            struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* The request for a batch, and what the batch reports while it runs. Functions answer questions
  * about the request. */
-#ifndef GF_BATCH_REQUEST_REQUEST_H
-#define GF_BATCH_REQUEST_REQUEST_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -157,5 +156,3 @@ void gf_batch_describe_left_out(const struct gf_batch_state *state,
 /* Rewrites the library's names of options and functions in a message, in place: "over
  * options.max_pixels=99" becomes "over --max-pixels=99". */
 void gf_name_options_as_typed(char *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* Several pictures as one: joined side by side or one below the other, or as cells of sheets. The
  * chain makes each picture first, as it does in every batch. */
-#ifndef GF_BATCH_SHEETS_SHEET_H
-#define GF_BATCH_SHEETS_SHEET_H
+#pragma once
 
 #include "batch/request/request.h"
 #include "gpufilter/filter.h"
@@ -47,5 +46,3 @@ void gf_sheet_free(struct gf_sheet *sheet);
  * pictures on them. The sheet belongs to the request until the run has ended. */
 enum gf_status gf_sheet_prepare(struct gf_sheet *sheet, struct gf_batch_request *request,
                                 struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* Where the cells of a page lie. */
-#ifndef GF_BATCH_SHEETS_SHEET_LAYOUT_H
-#define GF_BATCH_SHEETS_SHEET_LAYOUT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ void gf_sheet_layout_fit(struct gf_sheet_layout *layout, size_t cell, int width,
 enum gf_status gf_sheet_layout_end(struct gf_sheet_layout *layout, int gap, int margin,
                                    struct gf_error *error) GF_CHECKED;
 void gf_sheet_layout_free(struct gf_sheet_layout *layout);
-
-#endif

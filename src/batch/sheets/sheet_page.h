@@ -1,6 +1,5 @@
 /* A page: a picture that is written row by row from pictures that lie on a background. */
-#ifndef GF_BATCH_SHEETS_SHEET_PAGE_H
-#define GF_BATCH_SHEETS_SHEET_PAGE_H
+#pragma once
 
 #include "codec/codec.h"
 #include "gpufilter/filter.h"
@@ -34,5 +33,3 @@ enum gf_status gf_page_write(struct gf_page *page, const struct gf_placed *place
 enum gf_status gf_page_finish(struct gf_page *page, struct gf_error *error) GF_CHECKED;
 /* Closes the page if it is open. A page that is not finished leaves no file. */
 void gf_page_close(struct gf_page *page);
-
-#endif

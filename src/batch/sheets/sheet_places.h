@@ -1,6 +1,5 @@
 /* The file that tells where each picture lies on its page, for sprites: CSS or JSON. */
-#ifndef GF_BATCH_SHEETS_SHEET_PLACES_H
-#define GF_BATCH_SHEETS_SHEET_PLACES_H
+#pragma once
 
 #include "batch/request/request.h"
 #include "codec/codec.h"
@@ -30,5 +29,3 @@ enum gf_status gf_places_open(struct gf_places *places, const char *path, const 
 enum gf_status gf_places_write(struct gf_places *places, int page_width, int page_height,
                                struct gf_error *error) GF_CHECKED;
 void gf_places_close(struct gf_places *places);
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs a batch whose pictures become parts of sheets. */
-#ifndef GF_BATCH_SHEETS_SHEET_RUN_H
-#define GF_BATCH_SHEETS_SHEET_RUN_H
+#pragma once
 
 #include "batch/workers/workers.h"
 
@@ -11,5 +10,3 @@ enum gf_status gf_sheet_name_pages(const struct gf_batch_request *request, char 
 /* Runs `workers` workers until the pictures are done, and writes the pages. */
 enum gf_status gf_sheet_work(struct gf_batch *batch, int workers,
                              struct gf_error *error) GF_CHECKED;
-
-#endif

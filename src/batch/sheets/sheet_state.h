@@ -1,6 +1,5 @@
 /* The pages while they are made. */
-#ifndef GF_BATCH_SHEETS_SHEET_STATE_H
-#define GF_BATCH_SHEETS_SHEET_STATE_H
+#pragma once
 
 #include "batch/sheets/sheet.h"
 #include "batch/sheets/sheet_layout.h"
@@ -43,5 +42,3 @@ enum gf_status gf_sheet_draw_label(struct gf_sheet_writer *writer, size_t index,
 /* Returns the height of a label. */
 enum gf_status gf_sheet_label_height(const struct gf_sheet *sheet, int *height,
                                      struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* Runs the commands of the user that transfer a file. */
-#ifndef GF_BATCH_TRANSFER_COMMAND_H
-#define GF_BATCH_TRANSFER_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ void gf_commands_end(void);
 void gf_commands_abandon(void);
 /* Lets commands run again. */
 void gf_commands_begin(void);
-
-#endif

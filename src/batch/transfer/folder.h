@@ -1,6 +1,5 @@
 /* The folder under $TMPDIR in which the files of transfers lie. A process has one at a time. */
-#ifndef GF_BATCH_TRANSFER_FOLDER_H
-#define GF_BATCH_TRANSFER_FOLDER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ char *gf_transfer_folder_file(size_t number, const char *kind, const char *exten
 uint64_t gf_transfer_folder_free(void);
 /* Removes the folder with all that is in it. A signal handler may call this function. */
 void gf_transfer_folder_remove(void);
-
-#endif

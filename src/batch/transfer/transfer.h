@@ -2,8 +2,7 @@
  * inputs ahead of the work, in their order, and store the outputs that are complete. The files lie
  * in a folder under $TMPDIR, whose bytes are bounded. A command that fails is tried again after a
  * pause. For the rest of the program a fetched input is an open file without a name. */
-#ifndef GF_BATCH_TRANSFER_TRANSFER_H
-#define GF_BATCH_TRANSFER_TRANSFER_H
+#pragma once
 
 #include "batch/log/input_identity.h"
 #include "batch/names/inputs.h"
@@ -78,5 +77,3 @@ bool gf_transfers_next_ended(struct gf_transfers *transfers, void **item, struct
 /* Ends the commands of all transfers and removes their folder. A signal handler calls this function
  * before it ends the process. */
 void gf_transfers_abandon(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* The data that the threads of the transfers share. */
-#ifndef GF_BATCH_TRANSFER_TRANSFER_STATE_H
-#define GF_BATCH_TRANSFER_TRANSFER_STATE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -71,5 +70,3 @@ void gf_transfer_store_next(struct gf_transfers *transfers);
 /* Frees what was not fetched for anybody, or not stored. */
 void gf_transfer_free_inputs(struct gf_transfers *transfers);
 void gf_transfer_free_jobs(struct gf_transfers *transfers);
-
-#endif

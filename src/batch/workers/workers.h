@@ -1,7 +1,6 @@
 /* The workers of a batch, which are threads with a pipeline each: the data that they share, the
  * data of each worker, and the work of the calling thread. */
-#ifndef GF_BATCH_WORKERS_WORKERS_H
-#define GF_BATCH_WORKERS_WORKERS_H
+#pragma once
 
 #include <pthread.h>
 #include <stdio.h>
@@ -231,5 +230,3 @@ enum gf_status gf_batch_dry_run(const struct gf_batch *batch, struct gf_error *e
 /* Returns the run's error: a summary of the pictures that failed, or the failure that stopped the
  * batch. */
 enum gf_status gf_batch_conclude(const struct gf_batch *batch, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* The command line. The table of options (options.c) declares each option's name, value, range and
  * meaning; parsing, --help, the man page and the shell completion all read it. */
-#ifndef GF_CLI_COMMAND_COMMAND_H
-#define GF_CLI_COMMAND_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -252,5 +251,3 @@ bool gf_option_takes_next(const struct gf_option *option);
 /* Splits the text; words[count] is NULL. One free(words) releases the words and their text. */
 enum gf_status gf_shell_words_split(const char *text, char ***words, int *count,
                                     struct gf_error *error) GF_CHECKED;
-
-#endif

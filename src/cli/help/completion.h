@@ -1,7 +1,6 @@
 /* Prints scripts that complete command lines. Their words come from the tables of options and
  * filters. */
-#ifndef GF_CLI_HELP_COMPLETION_H
-#define GF_CLI_HELP_COMPLETION_H
+#pragma once
 
 #include <stdio.h>
 
@@ -32,5 +31,3 @@ bool gf_completion_param_at(const struct gf_filter *filter, int index,
  * of a parameter. */
 void gf_completion_params(FILE *file);
 void gf_completion_param_values(FILE *file);
-
-#endif

@@ -1,7 +1,6 @@
 /* Prints help, lists, the manual and the completion. All of them derive from the tables of options
  * and filters. */
-#ifndef GF_CLI_HELP_HELP_H
-#define GF_CLI_HELP_HELP_H
+#pragma once
 
 #include <stdio.h>
 
@@ -64,5 +63,3 @@ struct gf_man_part {
  * two
  * '*' or two '_' is bold or italic. */
 void gf_man_document(FILE *file, const char *text, const struct gf_man_part *parts);
-
-#endif

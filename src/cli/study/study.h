@@ -1,8 +1,7 @@
 /* The parts of the command line for the study of CUDA: --lab, --explain, --report,
  * --profile=compare and --help=study. A build without the study (make STUDY=0) contains only this
  * header of this folder. */
-#ifndef GF_CLI_STUDY_STUDY_H
-#define GF_CLI_STUDY_STUDY_H
+#pragma once
 
 #include <stdio.h>
 #include <string.h>
@@ -74,5 +73,3 @@ enum gf_status gf_act_explain(struct gf_command *command, struct gf_error *error
 enum gf_status gf_act_labs(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* Does the action --report (saved.c). */
 enum gf_status gf_act_report(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
-
-#endif

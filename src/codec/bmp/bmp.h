@@ -1,7 +1,6 @@
 /* What reading and writing BMP share: offsets within the file. Microsoft, "Bitmap Storage" and
  * "BITMAPV5HEADER structure", Windows GDI. */
-#ifndef GF_CODEC_BMP_BMP_H
-#define GF_CODEC_BMP_BMP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ static inline uint64_t gf_bmp_stride(int width, int depth)
 {
     return ((uint64_t)width * (uint64_t)depth + 31) / 32 * 4;
 }
-
-#endif

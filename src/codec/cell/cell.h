@@ -1,8 +1,7 @@
 /* A cell: a process that decodes pictures and can do nothing else. It is the program itself,
  * executed anew, with no files, no network and few system calls; it gets one open file, and gives
  * back rows through shared memory. What it sends is checked as a stranger's. */
-#ifndef GF_CODEC_CELL_CELL_H
-#define GF_CODEC_CELL_CELL_H
+#pragma once
 
 #include "codec/common/opening.h"
 
@@ -31,5 +30,3 @@ void gf_cells_leave(void);
 /* The process of a cell: locks itself and serves until the other side hangs up. `open` opens
  * pictures; `warm` makes the libraries load all they need before. Returns the exit status. */
 int gf_cell_serve(void (*warm)(void), gf_source_opener *open);
-
-#endif

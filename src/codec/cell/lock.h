@@ -1,7 +1,6 @@
 /* Takes from a process what a decoder does not need: files, network, other processes, most system
  * calls. */
-#ifndef GF_CODEC_CELL_LOCK_H
-#define GF_CODEC_CELL_LOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error) GF_CHECK
 
 /* False in a build for a sanitizer, whose own system calls are not in the list. */
 extern const bool gf_cell_lock_is_real;
-
-#endif

@@ -16,8 +16,7 @@
  *   lie in the shared memory
  *                              <-  TABLES; they lie in the other half
  */
-#ifndef GF_CODEC_CELL_MESSAGES_H
-#define GF_CODEC_CELL_MESSAGES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -161,5 +160,3 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
  * left out. *why gets the reason for the memory. */
 enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const unsigned char *shared,
                                    struct gf_source *source, struct gf_error *error) GF_CHECKED;
-
-#endif

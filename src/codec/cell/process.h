@@ -1,6 +1,5 @@
 /* The processes of cells: started, kept for the next picture, ended. */
-#ifndef GF_CODEC_CELL_PROCESS_H
-#define GF_CODEC_CELL_PROCESS_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -53,5 +52,3 @@ enum gf_status gf_cell_fail_reported(struct gf_cell_talk *talk, uint32_t status,
 /* Lets the cell have that much memory beside what its libraries take in any case, and the seconds
  * of its processors' time. */
 void gf_cell_allow(struct gf_cell_talk *talk, uint64_t bytes, double seconds);
-
-#endif

@@ -1,6 +1,5 @@
 /* Tells the raw photographs of cameras from other TIFFs, which begin with the same bytes. */
-#ifndef GF_CODEC_COMMON_CAMERA_RAW_H
-#define GF_CODEC_COMMON_CAMERA_RAW_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ bool gf_is_camera_raw(struct gf_input *input);
  * the first directory. */
 size_t gf_sensor_directories(const struct gf_ifd_reader *reader, uint64_t first,
                              uint64_t directory[GF_SENSORS_MOST]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Checks and messages for all file formats: warnings, limits, errors, numbers of threads. */
-#ifndef GF_CODEC_COMMON_CHECKS_H
-#define GF_CODEC_COMMON_CHECKS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -64,5 +63,3 @@ const char *gf_truncated_hint(const struct gf_options *options);
 enum gf_status gf_fail_page(const char *name, int page, int count, struct gf_error *error);
 enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
                                  int64_t rows);
-
-#endif

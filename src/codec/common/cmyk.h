@@ -1,7 +1,6 @@
 /* Converts pictures of four inks (CMYK) to RGB while they are read: by their ICC profile, or by the
  * same simple formula as other programs. */
-#ifndef GF_CODEC_COMMON_CMYK_H
-#define GF_CODEC_COMMON_CMYK_H
+#pragma once
 
 #include "codec/common/metadata.h"
 #include "icc/icc_transform.h"
@@ -25,5 +24,3 @@ enum gf_status gf_cmyk_open(struct gf_metadata *metadata, int bits, const char *
  * conversion may change `inks`. */
 void gf_cmyk_convert(const struct gf_cmyk *cmyk, void *inks, bool inverted, void *rgb, int pixels);
 void gf_cmyk_close(struct gf_cmyk *cmyk);
-
-#endif

@@ -1,8 +1,7 @@
 /* The colour information of a file other than an ICC profile: a PNG's cICP, sRGB, gAMA and cHRM
  * chunks, or the cICP numbers of an AVIF, HEIC or JPEG XL. An output whose format has such tags
  * keeps them; other outputs get an ICC profile made from them. */
-#ifndef GF_CODEC_COMMON_COLOUR_TAGS_H
-#define GF_CODEC_COMMON_COLOUR_TAGS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -65,5 +64,3 @@ bool gf_colour_tags_win(const struct gf_colour_tags *tags, bool has_icc);
  * size; 0 if they describe none, such as a cICP of HDR. A gamma without chromaticities gets the
  * chromaticities of sRGB; chromaticities without a gamma get the curve of sRGB. */
 size_t gf_colour_tags_profile(const struct gf_colour_tags *tags, bool gray, unsigned char *profile);
-
-#endif

@@ -1,7 +1,6 @@
 /* EXIF metadata: a TIFF structure in either byte order. It is read and changed in place, since a
  * maker's note refers to offsets in the structure. A damaged structure is left unchanged. */
-#ifndef GF_CODEC_COMMON_EXIF_H
-#define GF_CODEC_COMMON_EXIF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ struct gf_exif_facts {
     size_t thumbnail_bytes;
 };
 struct gf_exif_facts gf_exif_read(const struct gf_blob *exif);
-
-#endif

@@ -1,6 +1,5 @@
 /* The directories of EXIF: entries, and numbers in them. */
-#ifndef GF_CODEC_COMMON_EXIF_DIRECTORY_H
-#define GF_CODEC_COMMON_EXIF_DIRECTORY_H
+#pragma once
 
 #include "codec/common/exif.h"
 
@@ -133,5 +132,3 @@ static inline size_t find_orientation(const struct gf_blob *exif, int *bytes)
     return first_directory(exif, &directory) ? find_number(exif, &directory, TAG_ORIENTATION, bytes)
                                              : 0;
 }
-
-#endif

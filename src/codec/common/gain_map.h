@@ -1,7 +1,6 @@
 /* The gain map of a JPEG (Ultra HDR 1.0, ISO 21496-1): a JPEG of its own behind the picture's,
  * whose segments say what its samples mean. */
-#ifndef GF_CODEC_COMMON_GAIN_MAP_H
-#define GF_CODEC_COMMON_GAIN_MAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ bool gf_gain_map_announce(struct gf_blob *xmp, size_t map_bytes);
 /* Adds the segments that announce the map to the JPEG of the picture: the index of both (MPF) and,
  * if the map has binary metadata, their version. False when out of memory. */
 bool gf_gain_map_index(struct gf_blob *jpeg, const struct gf_blob *map);
-
-#endif

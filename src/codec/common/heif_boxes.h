@@ -1,7 +1,6 @@
 /* The boxes of files of HEIF and AVIF that their libraries do not tell of: the rotation (irot) and
  * the mirroring (imir) that files have instead of EXIF's orientation, and the types of items. */
-#ifndef GF_CODEC_COMMON_HEIF_BOXES_H
-#define GF_CODEC_COMMON_HEIF_BOXES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ bool gf_heif_grid_is_mixed(const struct gf_blob *file);
 bool gf_heif_meta_is_open(const struct gf_blob *file);
 /* Whether the file has a track of that kind, such as "soun". */
 bool gf_heif_has_track(const struct gf_blob *file, const char *kind);
-
-#endif

@@ -1,7 +1,6 @@
 /* Copies directories of tags, which TIFF and EXIF have in common, from one file to another. Byte
  * order, the size of offsets and the positions of the values change. */
-#ifndef GF_CODEC_COMMON_IFD_H
-#define GF_CODEC_COMMON_IFD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t 
                   struct gf_blob *bytes);
 /* Returns the text of a tag of type ASCII, which the caller frees; NULL if there is none. */
 char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
-
-#endif

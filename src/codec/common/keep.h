@@ -1,7 +1,6 @@
 /* What the options strip of the metadata, and what they keep. The list of the items is items.def.
  */
-#ifndef GF_CODEC_COMMON_KEEP_H
-#define GF_CODEC_COMMON_KEEP_H
+#pragma once
 
 #include "codec/common/metadata.h"
 #include "gpufilter/options.h"
@@ -25,5 +24,3 @@ unsigned gf_kinds_unwanted(const struct gf_options *options);
 /* Removes what the options strip from metadata that will be written, except for the colours and the
  * number of the orientation. Returns false when out of memory. */
 bool gf_metadata_strip(struct gf_metadata *metadata, const struct gf_options *options);
-
-#endif

@@ -1,7 +1,6 @@
 /* The metadata of a file that an output keeps: ICC profile, EXIF, XMP, IPTC, texts and density. The
  * codecs find the blocks in their files and write them; this code interprets the blocks. */
-#ifndef GF_CODEC_COMMON_METADATA_H
-#define GF_CODEC_COMMON_METADATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -150,5 +149,3 @@ bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format fo
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
                                       enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,8 +1,7 @@
 /* The pictures that follow a JPEG in the same file, such as a camera's second view and previews: an
  * index in an APP2 segment lists them. The index is a TIFF structure. (CIPA DC-007, Multi-Picture
  * Format) */
-#ifndef GF_CODEC_COMMON_MPF_H
-#define GF_CODEC_COMMON_MPF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool gf_mpf_read(const void *payload, size_t size, int page, struct gf_mpf *mpf)
 /* Narrows the input, a JPEG in a regular file or memory, to the picture of its index that
  * gf_input_page() chooses. */
 enum gf_status gf_mpf_choose(struct gf_input *input, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* What a library of an older version does not read. Such a file is undamaged, and the message names
  * the version that reads it. */
-#ifndef GF_CODEC_COMMON_NEEDS_H
-#define GF_CODEC_COMMON_NEEDS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -16,5 +15,3 @@ typedef bool gf_has_mark(const void *context, const char *mark);
  * Version 4.5.0". */
 enum gf_status gf_fail_needs(const char *name, const char *library, const char *version,
                              gf_has_mark *has, const void *context, struct gf_error *error);
-
-#endif

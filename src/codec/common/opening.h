@@ -1,7 +1,6 @@
 /* The functions by which each format's folder opens and creates files (JPEG's are declared in
  * jpeg.h). formats.c makes a table of them; only codec.c calls them. */
-#ifndef GF_CODEC_COMMON_OPENING_H
-#define GF_CODEC_COMMON_OPENING_H
+#pragma once
 
 #include "base/library.h"
 #include "codec/common/metadata.h"
@@ -99,5 +98,3 @@ gf_sink_opener gf_qoi_sink_open;
 gf_source_opener gf_y4m_source_open;
 gf_sink_opener gf_y4m_sink_open;
 gf_sink_memory_call gf_y4m_sink_memory;
-
-#endif

@@ -1,7 +1,6 @@
 /* Runs numbered work items on several threads. One caller submits the items in order and takes them
  * back in the same order. */
-#ifndef GF_CODEC_COMMON_ORDERED_WORK_H
-#define GF_CODEC_COMMON_ORDERED_WORK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -32,5 +31,3 @@ bool gf_ordered_work_take(struct gf_ordered_work *work, bool wait, bool *failed)
 /* Works on `items` items and waits for all. An item must fail only because the time is up. */
 enum gf_status gf_ordered_work_run(int threads, int items, gf_ordered_work_call *call,
                                    void *context, struct gf_error *error) GF_CHECKED;
-
-#endif

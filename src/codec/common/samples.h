@@ -1,6 +1,5 @@
 /* Converts samples and pixels, for all file formats. */
-#ifndef GF_CODEC_COMMON_SAMPLES_H
-#define GF_CODEC_COMMON_SAMPLES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -35,5 +34,3 @@ void gf_pixels_rgb_to_gray(const void *src, void *dst, size_t pixels, int channe
 /* Divides colours by alpha, in place, for pixels of 2 or 4 channels: a sample v becomes round(v * M
  * / alpha), at most M, and 0 if alpha is 0; M is the largest value of a sample. */
 void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits);
-
-#endif

@@ -1,7 +1,6 @@
 /* A source reads the rows of a picture file, in the pixel format of gpufilter/image.h. A sink
  * writes finished rows in order. */
-#ifndef GF_CODEC_COMMON_SOURCE_H
-#define GF_CODEC_COMMON_SOURCE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -87,5 +86,3 @@ struct gf_sink {
 /* Allocates the picture and reads all rows of the source. */
 enum gf_status gf_source_read_all(struct gf_source *source, struct gf_image *picture,
                                   struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* The structural similarity of two pictures. */
-#ifndef GF_CODEC_COMMON_SSIM_H
-#define GF_CODEC_COMMON_SSIM_H
+#pragma once
 
 #include "gpufilter/image.h"
 #include "gpufilter/status.h"
@@ -22,5 +21,3 @@ enum {
  * too small. ms_ssim may be NULL, which saves time. */
 enum gf_status gf_ssim(const struct gf_image *a, const struct gf_image *b, int threads,
                        double *ssim, double *ms_ssim, struct gf_error *error) GF_CHECKED;
-
-#endif

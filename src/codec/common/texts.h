@@ -1,6 +1,5 @@
 /* Texts in a picture file: a PNG's tEXt, zTXt and iTXt chunks, a JPEG's comments (COM). */
-#ifndef GF_CODEC_COMMON_TEXTS_H
-#define GF_CODEC_COMMON_TEXTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ bool gf_text_as_comment(const struct gf_text *text, struct gf_blob *comment);
  * which a tEXt chunk can hold. Returns false when out of memory. */
 bool gf_text_as_png(const struct gf_text *text, struct gf_text *png, bool *latin1);
 void gf_text_free(struct gf_text *text);
-
-#endif

@@ -1,7 +1,6 @@
 /* A sink for formats whose library encodes a picture only as a whole: the sink collects the rows
  * and encodes after the last one. */
-#ifndef GF_CODEC_COMMON_WHOLE_SINK_H
-#define GF_CODEC_COMMON_WHOLE_SINK_H
+#pragma once
 
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
@@ -43,5 +42,3 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct
 /* Returns the memory of the sink. library_bytes: the bytes that the library allocates for each
  * pixel. */
 struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double library_bytes);
-
-#endif

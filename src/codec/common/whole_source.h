@@ -1,8 +1,7 @@
 /* A source for formats whose library decodes a picture only as a whole, from bytes in memory. The
  * source decodes when the first row is read, so that the caller can check the needed memory
  * before. */
-#ifndef GF_CODEC_COMMON_WHOLE_SOURCE_H
-#define GF_CODEC_COMMON_WHOLE_SOURCE_H
+#pragma once
 
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -65,5 +64,3 @@ enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *op
  * GF_ERROR_MEMORY instead, since some libraries report a lack of memory as damage. */
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,
                                     struct gf_error *error);
-
-#endif

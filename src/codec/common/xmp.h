@@ -1,6 +1,5 @@
 /* Changes XMP packets in place. */
-#ifndef GF_CODEC_COMMON_XMP_H
-#define GF_CODEC_COMMON_XMP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,5 +38,3 @@ int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp);
 /* Changes the number of a property, such as "tiff:Orientation", wherever the packet has it. The
  * packet's memory is from malloc(). Returns false when out of memory. */
 bool gf_xmp_set_number(struct gf_blob *xmp, const char *property, int number);
-
-#endif

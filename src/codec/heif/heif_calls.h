@@ -1,6 +1,5 @@
 /* The functions of libheif that the program calls, and the pictures that belong to another one. */
-#ifndef GF_CODEC_HEIF_HEIF_CALLS_H
-#define GF_CODEC_HEIF_HEIF_CALLS_H
+#pragma once
 
 #include <libheif/heif.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ struct heif_image_handle *gf_heif_open_part(const struct heif_image_handle *pict
 /* Undoes the turn of that EXIF orientation: upright pixels become stored ones of `format`. Returns
  * false when out of memory. */
 bool gf_heif_turn_back(unsigned char *pixels, struct gf_format format, int orientation);
-
-#endif

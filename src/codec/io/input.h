@@ -1,7 +1,6 @@
 /* Reads the bytes of an input: a file, or standard input. An input can be read again from its
  * start, and pictures in it can follow one another. */
-#ifndef GF_CODEC_IO_INPUT_H
-#define GF_CODEC_IO_INPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -112,5 +111,3 @@ enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size
 void gf_input_start_here(struct gf_input *input);
 bool gf_input_is_stream(const struct gf_input *input); /* true unless the input is a file or
                                                         * memory */
-
-#endif

@@ -1,7 +1,6 @@
 /* The state of an input, for the files that implement input.h. Nothing else includes this
  * header. */
-#ifndef GF_CODEC_IO_INPUT_STATE_H
-#define GF_CODEC_IO_INPUT_STATE_H
+#pragma once
 
 #include "codec/io/input.h"
 #include "codec/io/said.h"
@@ -58,5 +57,3 @@ enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
 /* Makes the spool file begin at the input's position: `taken` bytes of the stream are before it,
  * and `left` bytes in the buffer are still to be read. */
 void gf_input_keep_from_here(struct gf_input *input, int64_t taken, size_t left);
-
-#endif

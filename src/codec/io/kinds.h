@@ -1,7 +1,6 @@
 /* The kinds of pictures that a file can hold beside its main picture. A path chooses a picture by
  * its number, as in "a.tif[1]", or the first of a kind, as in "a.heic[depth]". */
-#ifndef GF_CODEC_IO_KINDS_H
-#define GF_CODEC_IO_KINDS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -28,5 +27,3 @@ const char *gf_picture_kind_name(enum gf_picture_kind kind);
 enum gf_picture_kind gf_picture_kind_named(const char *name, size_t length);
 /* Returns the kind that a page chooses; GF_PICTURE_KINDS if it is a number, or -1. */
 enum gf_picture_kind gf_page_kind(int page);
-
-#endif

@@ -2,8 +2,7 @@
  * target's folder (without a name if the file system allows it), which commit renames over the
  * target. For standard output, a FIFO or a device the bytes are kept in a spool file, which commit
  * copies. An existing target keeps its permissions, and a symbolic link is followed. */
-#ifndef GF_CODEC_IO_OUTPUT_H
-#define GF_CODEC_IO_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -62,5 +61,3 @@ enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error
 void gf_output_keep_replaced(void);
 bool gf_output_keeps_replaced(void);            /* whether such a file is open */
 void gf_output_close(struct gf_output *output); /* also removes an output that was not committed */
-
-#endif

@@ -1,7 +1,6 @@
 /* The state of an output, for the files that implement output.h. Nothing else includes this
  * header. */
-#ifndef GF_CODEC_IO_OUTPUT_STATE_H
-#define GF_CODEC_IO_OUTPUT_STATE_H
+#pragma once
 
 #include <errno.h>
 #include <string.h>
@@ -40,5 +39,3 @@ static inline enum gf_status gf_output_fail(const struct gf_output *output, stru
 
 /* Gives the output's complete file its name, or copies it to its destination. (output_commit.c) */
 enum gf_status gf_output_put_in_place(struct gf_output *output, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* Remembers the warnings about a picture, so that none is repeated and they are not many: a damaged
  * file can cause 300,000 warnings. */
-#ifndef GF_CODEC_IO_SAID_H
-#define GF_CODEC_IO_SAID_H
+#pragma once
 
 #include <pthread.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ struct gf_said {
  * call. */
 const struct gf_options *gf_said_begin(struct gf_said *said, const char *name,
                                        const struct gf_options *options);
-
-#endif

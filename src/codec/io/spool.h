@@ -1,7 +1,6 @@
 /* Unnamed temporary files for bytes that are kept for later, and a function that writes all bytes
  * of a call. */
-#ifndef GF_CODEC_IO_SPOOL_H
-#define GF_CODEC_IO_SPOOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,5 +14,3 @@ int gf_spool_open(void);
 /* Writes all bytes, however many write() accepts at once. Returns false with errno after a
  * failure. */
 bool gf_write_fully(int fd, const void *data, size_t size);
-
-#endif

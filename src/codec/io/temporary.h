@@ -2,8 +2,7 @@
  * process started, and the file is locked while it is in use. A later run can therefore tell which
  * files a killed process left behind, and removes them. gf_abandon_outputs (pipeline.h), which a
  * signal handler calls, removes the files of its own process. */
-#ifndef GF_CODEC_IO_TEMPORARY_H
-#define GF_CODEC_IO_TEMPORARY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ size_t gf_folder_length(const char *path);
 /* Returns the folder of a path, "." for a bare name, which the caller frees. Returns NULL when out
  * of memory. */
 char *gf_folder_of(const char *path);
-
-#endif

@@ -1,7 +1,6 @@
 /* Large transfers between memory and a file by several threads. A single thread copies to and from
  * the page cache at a fraction of the memory's bandwidth. */
-#ifndef GF_CODEC_IO_TRANSFER_H
-#define GF_CODEC_IO_TRANSFER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -52,5 +51,3 @@ bool gf_reservation_write(struct gf_reservation *reservation, const void *data, 
                           int64_t offset, int threads);
 /* Ends the threads and truncates the file to its `written` bytes. Does nothing with NULL. */
 void gf_reservation_end(struct gf_reservation *reservation, int64_t written);
-
-#endif

@@ -1,6 +1,5 @@
 /* The functions of OpenJPEG that the program calls. */
-#ifndef GF_CODEC_JP2_JP2_CALLS_H
-#define GF_CODEC_JP2_JP2_CALLS_H
+#pragma once
 
 #include <openjpeg.h>
 #include <stdbool.h>
@@ -38,5 +37,3 @@ opj_stream_t *gf_jp2_stream_open(struct gf_jp2_stream *stream, bool writes);
 /* Keeps the first warning or error of the codec in stream->why, and says how many threads it may
  * start. */
 void gf_jp2_prepare(opj_codec_t *codec, struct gf_jp2_stream *stream, int threads);
-
-#endif

@@ -1,8 +1,7 @@
 /* What the boxes and markers of a JPEG 2000 say (ISO/IEC 15444-1, annexes A and I). The project's
  * own code reads them, so that the limits are checked before OpenJPEG sees the file, and so that a
  * file whose end is missing is known. */
-#ifndef GF_CODEC_JP2_JP2_HEADER_H
-#define GF_CODEC_JP2_JP2_HEADER_H
+#pragma once
 
 #include "codec/common/metadata.h"
 #include "gpufilter/status.h"
@@ -52,5 +51,3 @@ enum { GF_JP2_UUID_SIZE = 16 };
 /* Reads the markers of header->stream, from its beginning to its end marker. Returns why the
  * picture is not read; NULL if it is. */
 const char *gf_jp2_read_markers(struct gf_jp2_header *header);
-
-#endif

@@ -1,6 +1,5 @@
 /* JPEG files, read and written by libjpeg-turbo. Only codec.c opens them. */
-#ifndef GF_CODEC_JPEG_JPEG_H
-#define GF_CODEC_JPEG_JPEG_H
+#pragma once
 
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"
@@ -19,5 +18,3 @@ enum gf_status gf_jpeg_sink_open(struct gf_output *output, struct gf_format form
                                  const struct gf_metadata *metadata,
                                  const struct gf_options *options, int strip_rows,
                                  struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* Bits of entropy-coded data of a JPEG. The reader leaves out the zeros that are stuffed after each
  * byte 0xff, and the writer adds them. (ITU-T T.81, F.1.2.3) */
-#ifndef GF_CODEC_JPEG_JPEG_BITS_H
-#define GF_CODEC_JPEG_JPEG_BITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -113,5 +112,3 @@ static inline void gf_jpeg_writer_put(struct gf_jpeg_writer *writer, uint32_t bi
         writer->at[i] = (unsigned char)(word >> (24 - 8 * i));
     writer->at += 4;
 }
-
-#endif

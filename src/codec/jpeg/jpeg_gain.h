@@ -1,6 +1,5 @@
 /* The gain map of a JPEG. */
-#ifndef GF_CODEC_JPEG_JPEG_GAIN_H
-#define GF_CODEC_JPEG_JPEG_GAIN_H
+#pragma once
 
 #include "chain/place.h"
 #include "codec/common/gain_map.h"
@@ -32,5 +31,3 @@ enum gf_status gf_jpeg_gain_create(struct gf_output *output, struct gf_format fo
 enum gf_status gf_jpeg_gain_apply(const struct gf_blob *jpeg, const struct gf_gain_map_facts *map,
                                   const struct gf_options *options, struct gf_source **source,
                                   struct gf_error *error) GF_CHECKED;
-
-#endif

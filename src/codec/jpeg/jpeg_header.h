@@ -1,7 +1,6 @@
 /* Reads the segments of a JPEG file up to its scan, for the decoder on the GPU. Only the usual
  * kinds of files are accepted; libjpeg-turbo reads all others and reports their faults. */
-#ifndef GF_CODEC_JPEG_JPEG_HEADER_H
-#define GF_CODEC_JPEG_JPEG_HEADER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,4 +48,3 @@ struct gf_jpeg_header {
 bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_header *header);
 
 GF_C_END
-#endif

@@ -1,7 +1,6 @@
 /* Finds where the rows of units (MCUs) of a JPEG's scan begin in its file. This requires a walk
  * over all codes of a sequential scan, which also finds the first damaged code. */
-#ifndef GF_CODEC_JPEG_JPEG_INDEX_H
-#define GF_CODEC_JPEG_JPEG_INDEX_H
+#pragma once
 
 #include "codec/jpeg/jpeg_walk.h"
 
@@ -68,5 +67,3 @@ void gf_jpeg_index_close(struct gf_jpeg_index *index);
 /* Walks until the beginning of row `row` is known. Returns false if damage or anything unusual
  * comes before it. The last row counts as known only if the end marker follows it. */
 bool gf_jpeg_index_reach(struct gf_jpeg_index *index, int row);
-
-#endif

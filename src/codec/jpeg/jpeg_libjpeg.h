@@ -1,7 +1,6 @@
 /* The reader of one JPEG, which jpeg_read.c and jpeg_libjpeg.c share. gf_jpeg_attempt() makes
  * libjpeg's calls, and jpeg_libjpeg.c gets its errors, warnings, reads and segments. */
-#ifndef GF_CODEC_JPEG_JPEG_LIBJPEG_H
-#define GF_CODEC_JPEG_JPEG_LIBJPEG_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdbool.h>
@@ -66,5 +65,3 @@ void gf_jpeg_report_damage(struct gf_jpeg_source *source, const char *detail);
 void gf_jpeg_tell_parameters(struct gf_jpeg_source *source);
 /* Warns of stray bytes between segments, unless a warning has named them. */
 void gf_jpeg_tell_stray(struct gf_jpeg_source *source);
-
-#endif

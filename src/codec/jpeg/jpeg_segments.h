@@ -1,8 +1,7 @@
 /* Passes the bytes of a JPEG to libjpeg, up to the end marker. Stray bytes between segments are
  * left out: libjpeg would count them together with codes that remain at the end of a scan, and such
  * codes may be the only sign of damage. */
-#ifndef GF_CODEC_JPEG_JPEG_SEGMENTS_H
-#define GF_CODEC_JPEG_JPEG_SEGMENTS_H
+#pragma once
 
 #include "codec/io/input.h"
 
@@ -33,5 +32,3 @@ int64_t gf_jpeg_segments_place(const struct gf_jpeg_segments *segments, const un
 /* Returns bytes that were read ahead to the input. */
 enum gf_status gf_jpeg_segments_close(struct gf_jpeg_segments *segments,
                                       struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* Decodes some rows of units (MCUs) of a sequential JPEG by libjpeg as a JPEG of their own: with a
  * new header, the first DC differences replaced, and the bits shifted to whole bytes. */
-#ifndef GF_CODEC_JPEG_JPEG_STRIP_DECODE_H
-#define GF_CODEC_JPEG_JPEG_STRIP_DECODE_H
+#pragma once
 
 #include <stdio.h> /* must precede jpeglib.h */
 #include <jpeglib.h>
@@ -41,5 +40,3 @@ void gf_jpeg_strip_decoder_close(struct gf_jpeg_strip_decoder *decoder);
 /* Decodes a strip. Returns false if libjpeg reports anything, or when out of memory. */
 bool gf_jpeg_strip_decode(struct gf_jpeg_strip_decoder *decoder, const struct gf_jpeg_strip *strip,
                           unsigned char *dst, size_t pitch);
-
-#endif

@@ -1,7 +1,6 @@
 /* Encodes some rows of units (MCUs) of a sequential JPEG by libjpeg as a JPEG of their own, and
  * finds the values that are needed to join such strips. */
-#ifndef GF_CODEC_JPEG_JPEG_STRIP_ENCODE_H
-#define GF_CODEC_JPEG_JPEG_STRIP_ENCODE_H
+#pragma once
 
 #include <stdio.h> /* must precede jpeglib.h */
 #include <jpeglib.h>
@@ -44,5 +43,3 @@ void gf_jpeg_strip_encoder_close(struct gf_jpeg_strip_encoder *encoder);
 /* Encodes rows that are coding->row_bytes apart. False when out of memory. */
 bool gf_jpeg_strip_encode(struct gf_jpeg_strip_encoder *encoder, int rows, const unsigned char *src,
                           struct gf_jpeg_encoded *encoded);
-
-#endif

@@ -1,7 +1,6 @@
 /* Decodes or encodes one large sequential JPEG on several threads, strip by strip. The result has
  * the same bits as with one thread. */
-#ifndef GF_CODEC_JPEG_JPEG_STRIPS_H
-#define GF_CODEC_JPEG_JPEG_STRIPS_H
+#pragma once
 
 #include <stdio.h> /* must precede jpeglib.h */
 #include <jpeglib.h>
@@ -74,5 +73,3 @@ void gf_jpeg_share_reading(int change);
 void gf_jpeg_share_writing(int change);
 /* Returns the number of threads for one JPEG: at least 1, and 1 if options->threads is 1. */
 int gf_jpeg_share_threads(const struct gf_options *options);
-
-#endif

@@ -1,6 +1,5 @@
 /* The tables of a baseline JPEG as libjpeg-turbo writes them, for the project's own encoders. */
-#ifndef GF_CODEC_JPEG_JPEG_TABLES_H
-#define GF_CODEC_JPEG_JPEG_TABLES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -34,4 +33,3 @@ struct gf_jpeg_tables {
 bool gf_jpeg_tables_make(int quality, struct gf_jpeg_tables *tables);
 
 GF_C_END
-#endif

@@ -1,7 +1,6 @@
 /* Walks over the Huffman codes of a sequential scan, decodes only the DC values, and finds every
  * invalid code. (ITU-T T.81, annexes C and F) */
-#ifndef GF_CODEC_JPEG_JPEG_WALK_H
-#define GF_CODEC_JPEG_JPEG_WALK_H
+#pragma once
 
 #include "codec/jpeg/jpeg_bits.h"
 #include "codec/jpeg/jpeg_tables.h"
@@ -62,5 +61,3 @@ int gf_jpeg_walk(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits, int
  * table has no code for a difference. */
 bool gf_jpeg_copy_unit(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bits,
                        struct gf_jpeg_writer *writer, const int32_t *dc_in, const int32_t *dc_out);
-
-#endif

@@ -1,7 +1,6 @@
 /* Reads the headers of PNM and PAM files, and the numbers in their text. Only pnm_read.c includes
  * this header. */
-#ifndef GF_CODEC_PNM_PNM_HEADER_H
-#define GF_CODEC_PNM_PNM_HEADER_H
+#pragma once
 
 #include "codec/io/input.h"
 
@@ -45,5 +44,3 @@ enum gf_status gf_pnm_fail_short(const struct gf_pnm_reader *reader);
 /* Reads the whole header up to the first sample. It checks no number except the depth. */
 enum gf_status gf_pnm_read_header(struct gf_pnm_reader *reader,
                                   struct gf_pnm_header *header) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* What reading and writing QOI share. Dominic Szablewski, "The Quite OK Image Format
  * Specification", version 1.0, 2022. */
-#ifndef GF_CODEC_QOI_QOI_H
-#define GF_CODEC_QOI_QOI_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -39,5 +38,3 @@ static inline unsigned gf_qoi_place(struct gf_qoi_pixel pixel)
 {
     return (pixel.r * 3u + pixel.g * 5u + pixel.b * 7u + pixel.a * 11u) % GF_QOI_SEEN;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Whether a raw photograph has all of its samples: LibRaw does not say so of every format. */
-#ifndef GF_CODEC_RAW_RAW_ENDS_H
-#define GF_CODEC_RAW_RAW_ENDS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -9,5 +8,3 @@
 /* Whether the strips and tiles of the sensor's samples lie within the file. *known becomes false if
  * no directory says where they are. */
 bool gf_raw_ends(const struct gf_blob *file, bool *known);
-
-#endif

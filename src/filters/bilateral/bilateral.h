@@ -1,7 +1,6 @@
 /* The constants of bilateral, for both backends. A weight is a power of two, 2^(space[|dx|] +
  * space[|dy|] + colour d), where d is the squared distance of two colours in samples. */
-#ifndef GF_FILTERS_BILATERAL_BILATERAL_H
-#define GF_FILTERS_BILATERAL_BILATERAL_H
+#pragma once
 
 #include "base/c_linkage.h"
 
@@ -28,5 +27,3 @@ struct gf_stage;
 const char *gf_bilateral_near_refuses(const struct gf_stage *stage);
 
 GF_C_END
-
-#endif

@@ -1,6 +1,5 @@
 /* The parameters and constants of blur, for both backends. */
-#ifndef GF_FILTERS_BLUR_BLUR_H
-#define GF_FILTERS_BLUR_BLUR_H
+#pragma once
 
 #include "pixel/gauss/gauss.h"
 
@@ -13,5 +12,3 @@ struct gf_blur {
     struct gf_gauss gauss;
     int border;
 };
-
-#endif

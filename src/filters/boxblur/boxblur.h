@@ -1,7 +1,6 @@
 /* The constants of boxblur, its division by the window's size, and the size of its scratch memory
  * on the device. */
-#ifndef GF_FILTERS_BOXBLUR_BOXBLUR_H
-#define GF_FILTERS_BOXBLUR_BOXBLUR_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -114,5 +113,3 @@ static inline size_t gf_box_wide_pitch(struct gf_format format)
     const size_t samples = (size_t)format.width * (size_t)format.channels;
     return (samples * 4 + 255) / 256 * 256;
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Edges of one pixel's width: pixels whose gradient is larger than the gradients of both neighbours
  * across the edge. After J. Canny, A Computational Approach to Edge Detection, 1986, in the integer
  * arithmetic of OpenCV's Canny(..., apertureSize=3, L2gradient=true). */
-#ifndef GF_FILTERS_CANNY_EDGES_H
-#define GF_FILTERS_CANNY_EDGES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -61,5 +60,3 @@ enum { GF_EDGE_REACH = 2 };
 void gf_edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
                   const struct gf_view *out, void *scratch);
 size_t gf_edge_scratch(struct gf_format in);
-
-#endif

@@ -4,8 +4,7 @@
  * A row of planes contains two rows of gf_bit_words() 32-bit words: first a bit for each pixel that
  * is weak or strong, then a bit for each pixel that is strong. Pixel x is bit x % 8 of byte x / 8;
  * bits beyond the width are 0. */
-#ifndef GF_FILTERS_CANNY_HYSTERESIS_H
-#define GF_FILTERS_CANNY_HYSTERESIS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ static inline size_t gf_hysteresis_nodes(struct gf_format planes)
     const size_t words = (size_t)planes.width / 8, strips = ((size_t)planes.height + 1) / 2;
     return 1 + 16 * words * strips;
 }
-
-#endif

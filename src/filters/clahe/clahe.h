@@ -1,6 +1,5 @@
 /* clahe: what the CPU and the device share. */
-#ifndef GF_FILTERS_CLAHE_CLAHE_H
-#define GF_FILTERS_CLAHE_CLAHE_H
+#pragma once
 
 #include "base/elementary.h"
 #include "stage/histogram.h"
@@ -41,5 +40,3 @@ GF_HOST_DEVICE int gf_clahe_mix(float above_left, float above_right, float below
                     (below_left * left + below_right * right) * below;
     return (int)((v + GF_ROUNDING_SHIFT) - GF_ROUNDING_SHIFT);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The parameters and constants of convolve, and the arithmetic after its sums, for both
  * backends. */
-#ifndef GF_FILTERS_CONVOLVE_CONVOLVE_H
-#define GF_FILTERS_CONVOLVE_CONVOLVE_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -179,5 +178,3 @@ static inline int gf_convolve_is_normal(const struct gf_convolve *convolve)
     }
     return divisor > 1e-9f && divisor < 1e10f;
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Convolutions of 8 bits on the CPU by sums of products of bytes, in exact integers. */
-#ifndef GF_FILTERS_CONVOLVE_CONVOLVE_BYTES_H
-#define GF_FILTERS_CONVOLVE_CONVOLVE_BYTES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ void gf_convolve_bytes_cpu(const struct gf_convolve *convolve,
                            const struct gf_convolve_bytes *bytes, const struct gf_view *in,
                            const struct gf_view *out, void *scratch);
 size_t gf_convolve_bytes_scratch(const struct gf_stage *stage);
-
-#endif

@@ -1,6 +1,5 @@
 /* Shapes as weights of pixels: a weight is the part of the pixel that the shape covers. */
-#ifndef GF_FILTERS_CONVOLVE_COVERAGE_H
-#define GF_FILTERS_CONVOLVE_COVERAGE_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -57,5 +56,3 @@ static inline int gf_coverage_weight(const struct gf_coverage *shape, int x, int
     }
     return points;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The mean of the pixels under a shape of up to 201 x 201 pixels: its weights, and the arithmetic
  * that both backends share. All sums are exact integers. */
-#ifndef GF_FILTERS_CONVOLVE_SPREAD_H
-#define GF_FILTERS_CONVOLVE_SPREAD_H
+#pragma once
 
 #include "base/host_device.h"
 #include "filters/convolve/coverage.h"
@@ -97,5 +96,3 @@ static inline void gf_spread_list(const struct gf_spread_weights *weights, int l
 /* Appends the filter that does the work: convolve for shapes that its kernel can hold, else
  * spread. */
 void gf_spread_add(struct gf_parts *parts, const struct gf_spread_params *params);
-
-#endif

@@ -1,6 +1,5 @@
 /* The parameters and constants of crop. The filter resize sets the parameters, too. */
-#ifndef GF_FILTERS_CROP_CROP_H
-#define GF_FILTERS_CROP_CROP_H
+#pragma once
 
 #include "gpufilter/filter.h"
 
@@ -19,5 +18,3 @@ static inline struct gf_length gf_in_pixels(double value)
 {
     return (struct gf_length){.value = value, .unit = GF_PIXELS};
 }
-
-#endif

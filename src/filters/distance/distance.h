@@ -1,6 +1,5 @@
 /* The part of distance that works along rows: its parameters and arithmetic, for both backends. */
-#ifndef GF_FILTERS_DISTANCE_DISTANCE_H
-#define GF_FILTERS_DISTANCE_DISTANCE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ static inline size_t gf_distance_pitch(struct gf_format format)
 {
     return (size_t)format.width / GF_DISTANCE_STEP + 2;
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef GF_FILTERS_DISTANCE_DISTANCE_SIMD_H
-#define GF_FILTERS_DISTANCE_DISTANCE_SIMD_H
+#pragma once
 
 #include "base/cpu.h"
 #include "pixel/stencil.h"
@@ -9,5 +8,3 @@
  * GF_CPU_AVX512. */
 GF_X86_ONLY void gf_distance_along_simd(const unsigned char *row, int bits, int width,
                                         gf_u16_any *to);
-
-#endif

@@ -1,6 +1,5 @@
 /* guided: what the CPU and the device share. All sums over windows are exact integers. */
-#ifndef GF_FILTERS_GUIDED_GUIDED_H
-#define GF_FILTERS_GUIDED_GUIDED_H
+#pragma once
 
 #include <stdint.h>
 
@@ -53,5 +52,3 @@ GF_HOST_DEVICE float gf_guided_of(const struct gf_guided *guided, int32_t slopes
 {
     return fmaf((float)slopes * guided->mean_slope, v, (float)bases * guided->mean_base);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The parts of icc and tonemap that other filters use. */
-#ifndef GF_FILTERS_ICC_ICC_H
-#define GF_FILTERS_ICC_ICC_H
+#pragma once
 
 #include "stage/filter.h"
 
@@ -20,5 +19,3 @@ extern const struct gf_tonemap gf_tonemap_to_srgb, gf_tonemap_to_display_p3;
 /* The cpu() of filters whose constants are a struct gf_icc_transform. */
 void gf_icc_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch);
-
-#endif

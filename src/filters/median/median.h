@@ -1,6 +1,5 @@
 /* The median filter's parameters, for both backends. */
-#ifndef GF_FILTERS_MEDIAN_MEDIAN_H
-#define GF_FILTERS_MEDIAN_MEDIAN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -21,5 +20,3 @@ struct gf_view;
 void gf_median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
                          const struct gf_view *out, void *scratch);
 size_t gf_median_small_scratch(const struct gf_stage *stage);
-
-#endif

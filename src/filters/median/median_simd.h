@@ -1,7 +1,6 @@
 /* Medians by vector instructions. gf_median_simd() uses networks of minima and maxima for windows
  * of 3x3 and 5x5 samples (GF_CPU_VBMI). */
-#ifndef GF_FILTERS_MEDIAN_MEDIAN_SIMD_H
-#define GF_FILTERS_MEDIAN_MEDIAN_SIMD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -70,5 +69,3 @@ size_t gf_median_lists_scratch(int radius, int step);
  * GF_CPU_AVX2. */
 GF_X86_ONLY void gf_median_lists(int radius, int bits, int step, const unsigned char *const *rows,
                                  unsigned char *const *out, size_t size, void *scratch);
-
-#endif

@@ -6,8 +6,7 @@
  * Urbach and M. H. F. Wilkinson, Efficient 2-D grayscale morphological transformations with
  * arbitrary flat structuring elements, 2008). The extreme of a chord of n samples is the extreme of
  * two runs of 2^level samples, level = floor(log2 n), one at each end. */
-#ifndef GF_FILTERS_MORPHOLOGY_ELEMENT_H
-#define GF_FILTERS_MORPHOLOGY_ELEMENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -168,4 +167,3 @@ static inline size_t gf_morphology_device_scratch(const struct gf_morphology *mo
 }
 
 GF_C_END
-#endif

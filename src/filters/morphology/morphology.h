@@ -1,6 +1,5 @@
 /* What the declarations of dilate, erode and morphology have in common. */
-#ifndef GF_FILTERS_MORPHOLOGY_MORPHOLOGY_H
-#define GF_FILTERS_MORPHOLOGY_MORPHOLOGY_H
+#pragma once
 
 #include "filters/morphology/element.h"
 #include "stage/stage.h"
@@ -28,5 +27,3 @@ size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows);
         .check = gf_element_params_check, .radius = gf_element_params_radius, \
         .constants_size = sizeof(struct gf_morphology), .prepare = gf_element_prepare, \
         .cpu_scratch = gf_element_cpu_scratch, .cuda_scratch = gf_element_cuda_scratch
-
-#endif

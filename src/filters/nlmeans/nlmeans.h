@@ -1,7 +1,6 @@
 /* nlmeans: what the CPU and the device share. Distances, weights and sums are integers, so that the
  * order of additions does not change a result. */
-#ifndef GF_FILTERS_NLMEANS_NLMEANS_H
-#define GF_FILTERS_NLMEANS_NLMEANS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ GF_HOST_DEVICE int gf_nlmeans_mean(float sum, float weights)
 {
     return (int)(sum / weights + 0.5f);
 }
-
-#endif

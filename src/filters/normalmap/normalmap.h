@@ -1,6 +1,5 @@
 /* The constants of normalmap and its arithmetic, for both backends. */
-#ifndef GF_FILTERS_NORMALMAP_NORMALMAP_H
-#define GF_FILTERS_NORMALMAP_NORMALMAP_H
+#pragma once
 
 #include <math.h>
 
@@ -35,5 +34,3 @@ GF_HOST_DEVICE float gf_normal_unrounded(float n, float half)
 {
     return fmaf(n, half, half);
 }
-
-#endif

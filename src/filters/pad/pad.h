@@ -1,6 +1,5 @@
 /* The parameters and constants of pad. The filter resize sets the parameters, too. */
-#ifndef GF_FILTERS_PAD_PAD_H
-#define GF_FILTERS_PAD_PAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ struct gf_pad {
     uint16_t sample[4]; /* a pixel of the padding */
     int opaque;         /* the alpha of the picture's pixels, if only the result has alpha */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* The parameters of resize. The filter thumbnail sets them, too. */
-#ifndef GF_FILTERS_RESIZE_RESIZE_H
-#define GF_FILTERS_RESIZE_RESIZE_H
+#pragma once
 
 #include "gpufilter/filter.h"
 #include "stage/filter.h"
@@ -32,5 +31,3 @@ struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, i
 void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
                            struct gf_parts *parts);
 int gf_resize_reduction(const void *params, int width, int height);
-
-#endif

@@ -1,6 +1,5 @@
 /* The constants of sobel, for both backends. */
-#ifndef GF_FILTERS_SOBEL_SOBEL_H
-#define GF_FILTERS_SOBEL_SOBEL_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -44,5 +43,3 @@ static inline bool gf_sobel_estimate_suffices(float scale)
     }
     return true;
 }
-
-#endif

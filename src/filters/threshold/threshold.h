@@ -1,6 +1,5 @@
 /* The parameters of threshold, and the arithmetic of its local thresholds for both backends. */
-#ifndef GF_FILTERS_THRESHOLD_THRESHOLD_H
-#define GF_FILTERS_THRESHOLD_THRESHOLD_H
+#pragma once
 
 #include <math.h>
 
@@ -71,5 +70,3 @@ GF_HOST_DEVICE int gf_sauvola_above(const struct gf_sauvola *sauvola, double v, 
 
 extern const struct gf_param gf_threshold_params[];
 extern const struct gf_filter gf_threshold_local, gf_threshold_sauvola;
-
-#endif

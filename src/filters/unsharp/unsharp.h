@@ -1,6 +1,5 @@
 /* The parameters, constants and arithmetic of unsharp, for both backends. */
-#ifndef GF_FILTERS_UNSHARP_UNSHARP_H
-#define GF_FILTERS_UNSHARP_UNSHARP_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ GF_HOST_DEVICE float gf_unsharp_blurred(uint32_t sum)
 {
     return (float)(int)(sum >> GF_UNSHARP_DROP) * (1.0f / 32768.0f);
 }
-
-#endif

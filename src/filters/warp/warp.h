@@ -1,7 +1,6 @@
 /* What the filters rotate, affine, perspective and lens share: the names of their parameters, and
  * the parts that they append. */
-#ifndef GF_FILTERS_WARP_WARP_H
-#define GF_FILTERS_WARP_WARP_H
+#pragma once
 
 #include <stdbool.h>
 #include <string.h>
@@ -63,5 +62,3 @@ extern const char *const gf_warp_fit_names[]; /* defined in rotate.c */
  * 0, if the picture has no lines. All arithmetic is of integers, so that every machine finds the
  * same angle. */
 bool gf_skew_find(const struct gf_view *picture, double threshold, int most, int *angle);
-
-#endif

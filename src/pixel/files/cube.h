@@ -1,6 +1,5 @@
 /* Tables of colours in .cube files (Adobe, Cube LUT Specification 1.0, 2013). */
-#ifndef GF_PIXEL_FILES_CUBE_H
-#define GF_PIXEL_FILES_CUBE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -47,5 +46,3 @@ void gf_cube_free(struct gf_cube *cube);
 enum gf_status gf_cube_load(const char *path, const struct gf_cube **cube,
                             struct gf_error *error) GF_CHECKED;
 void gf_cube_release(const struct gf_cube *cube);
-
-#endif

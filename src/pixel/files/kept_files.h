@@ -1,6 +1,5 @@
 /* Keeps values that were made from files, so that all chains of a batch share them. */
-#ifndef GF_PIXEL_FILES_KEPT_FILES_H
-#define GF_PIXEL_FILES_KEPT_FILES_H
+#pragma once
 
 #include <pthread.h>
 
@@ -27,5 +26,3 @@ struct gf_kept_files {
 enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path, const char *how,
                                   const void **value, struct gf_error *error) GF_CHECKED;
 void gf_kept_files_release(struct gf_kept_files *files, const void *value);
-
-#endif

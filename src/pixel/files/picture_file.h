@@ -1,6 +1,5 @@
 /* Second pictures from files (layers and masks): each file is read once and shared. */
-#ifndef GF_PIXEL_FILES_PICTURE_FILE_H
-#define GF_PIXEL_FILES_PICTURE_FILE_H
+#pragma once
 
 #include "stage/picture.h"
 
@@ -17,5 +16,3 @@ char *gf_picture_take_notes(const struct gf_picture *picture);
 enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **picture,
                               struct gf_error *error) GF_CHECKED;
 void gf_picture_free(void *picture);
-
-#endif

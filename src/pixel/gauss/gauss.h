@@ -8,8 +8,7 @@
  * Pictures of 16 bits are blurred in float, and the vertical pass's result stays float. On both
  * backends, both passes begin with tap[0] * s(0) and add tap[k] * (s(-k) + s(k)) for k = 1..r in
  * that order. */
-#ifndef GF_PIXEL_GAUSS_GAUSS_H
-#define GF_PIXEL_GAUSS_GAUSS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -57,4 +56,3 @@ enum { GF_GAUSS_TENSOR_MAX = 64 };
 #define GF_GAUSS_TENSOR_SIGMA_MIN 0.22
 
 GF_C_END
-#endif

@@ -1,7 +1,6 @@
 /* Blurs bands by a Gaussian on the CPU. The filter's own functions finish the sums: blur rounds
  * them, unsharp compares them with the picture. */
-#ifndef GF_PIXEL_GAUSS_GAUSS_ROWS_H
-#define GF_PIXEL_GAUSS_GAUSS_ROWS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ const char *gf_gauss_strip_refuses(const struct gf_stage *stage);
 size_t gf_gauss_tensor_scratch(const struct gf_stage *stage, int rows);
 const char *gf_gauss_tensor_refuses(const struct gf_stage *stage, double sigma);
 void gf_gauss_run(const struct gf_gauss_request *request);
-
-#endif

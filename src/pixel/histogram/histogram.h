@@ -1,5 +1,4 @@
-#ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_H
-#define GF_PIXEL_HISTOGRAM_HISTOGRAM_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "stage/histogram.h"
@@ -32,4 +31,3 @@ static inline size_t gf_histogram_counters(const struct gf_histogram *histogram)
 }
 
 GF_C_END
-#endif

@@ -1,8 +1,7 @@
 /* The variants that count a histogram on a GPU. Each filter that needs a histogram includes them in
  * its list of variants. They count in different ways (cuda/filters/histogram/levels.cuh), with
  * equal results. */
-#ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_COUNTERS_H
-#define GF_PIXEL_HISTOGRAM_HISTOGRAM_COUNTERS_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "stage/stage.h"
@@ -68,5 +67,3 @@ static inline const char *gf_counter_16_bits(const struct gf_stage *stage)
 {
     return stage->in.bits == 16 ? NULL : "takes 16 bits only: small tables need not be packed";
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Counts bins on the CPU, for histograms of whole pictures and of tiles. */
-#ifndef GF_PIXEL_HISTOGRAM_HISTOGRAM_TILES_H
-#define GF_PIXEL_HISTOGRAM_HISTOGRAM_TILES_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -53,5 +52,3 @@ void gf_histogram_luma(const void *in, int n, struct gf_format format, uint32_t 
 /* Does gf_histogram_add() for all statistics but TILES. */
 void gf_histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,
                             struct gf_histogram *histogram);
-
-#endif

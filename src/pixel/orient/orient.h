@@ -1,8 +1,7 @@
 /* The eight symmetries of a rectangle, for the filters transpose, rotate, hflip and vflip and for
  * EXIF's orientation. A filter passes its symmetry to the functions below. prepare() stores it in
  * stage->constants, where both backends read it. */
-#ifndef GF_PIXEL_ORIENT_ORIENT_H
-#define GF_PIXEL_ORIENT_ORIENT_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "stage/stage.h"
@@ -81,4 +80,3 @@ extern gf_launcher gf_transpose_naive_cuda, gf_transpose_blocks_cuda, gf_transpo
     }
 
 GF_C_END
-#endif

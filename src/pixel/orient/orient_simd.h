@@ -1,6 +1,5 @@
 /* Mirrors rows and transposes tiles with vector instructions (GF_CPU_SSSE3). */
-#ifndef GF_PIXEL_ORIENT_ORIENT_SIMD_H
-#define GF_PIXEL_ORIENT_ORIENT_SIMD_H
+#pragma once
 
 #include <stddef.h>
 
@@ -25,5 +24,3 @@ static inline int gf_orient_side(size_t size)
 {
     return size == 1 ? 16 : size == 2 ? 8 : size == 3 || size == 4 ? 4 : 0;
 }
-
-#endif

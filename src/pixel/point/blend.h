@@ -1,8 +1,7 @@
 /* The blend modes of W3C's "Compositing and Blending Level 1" (2024), chapter 9, for both
  * compilers. A mode computes a colour from a source on a backdrop, which are straight (not
  * premultiplied) colours in 0..1. */
-#ifndef GF_PIXEL_POINT_BLEND_H
-#define GF_PIXEL_POINT_BLEND_H
+#pragma once
 
 #include <math.h>
 
@@ -163,5 +162,3 @@ GF_HOST_DEVICE struct gf_rgb gf_blend_colour(int mode, struct gf_rgb b, struct g
     const struct gf_rgb set = gf_blend_set_sat(from, gf_blend_most(other) - gf_blend_least(other));
     return gf_blend_set_lum(mode == GF_BLEND_HUE || mode == GF_BLEND_SATURATION ? set : from, lum);
 }
-
-#endif

@@ -2,8 +2,7 @@
  * written once. Each of the point filters is either one table for 8-bit samples, or the conversion
  * between straight and premultiplied RGBA8. On the CPU, and on devices whose stencil has no such
  * kernel, the parts run one after the other on the rows of a band. */
-#ifndef GF_PIXEL_POINT_FUSED_H
-#define GF_PIXEL_POINT_FUSED_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "stage/stage.h"
@@ -40,4 +39,3 @@ size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, 
                        struct gf_fused_middle *middle);
 
 GF_C_END
-#endif

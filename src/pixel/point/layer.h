@@ -2,8 +2,7 @@
  * W3C's "Compositing and Blending Level 1" (2024), chapters 5 and 10: as and ab are the alphas of
  * source and backdrop, Cs and Cb their straight colours, B the blend mode; ao = as + ab (1 - as),
  * Co ao = as ((1 - ab) Cs + ab B(Cb, Cs)) + (1 - as) ab Cb. */
-#ifndef GF_PIXEL_POINT_LAYER_H
-#define GF_PIXEL_POINT_LAYER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -81,5 +80,3 @@ GF_HOST_DEVICE float gf_layer_alpha(const struct gf_layer *layer, float alpha, f
 {
     return as > 0.0f ? gf_clamp(ao * layer->max, layer->max) : alpha;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Random numbers for pixels. They depend only on the pixel's position and a seed, so that all
  * backends and bands make the same picture. */
-#ifndef GF_PIXEL_POINT_NOISE_H
-#define GF_PIXEL_POINT_NOISE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -114,4 +113,3 @@ GF_HOST_DEVICE bool gf_noise_doubtful(uint32_t sum, uint32_t limit)
 }
 
 GF_C_END
-#endif

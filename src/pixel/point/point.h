@@ -4,8 +4,7 @@
  * most four of those that append an operation; a run of more than GF_POINT_OPS_MAX operations is
  * refused. The functions change the colour; only premultiply, unpremultiply, flatten, key and fade
  * change alpha. Each function clamps its result to 0..M, where M is the largest sample. */
-#ifndef GF_PIXEL_POINT_POINT_H
-#define GF_PIXEL_POINT_POINT_H
+#pragma once
 
 #include "pixel/sample.h"
 #include "pixel/point/table3d.h"
@@ -181,5 +180,3 @@ void gf_point_layer_shape(const struct gf_picture *picture, struct gf_format *ou
 
 /* The function refuses() of a variant that needs a picture with colour. */
 const char *gf_point_refuses_gray(const struct gf_stage *stage);
-
-#endif

@@ -1,6 +1,5 @@
 /* Collects the operations of a run of point filters before they become a program. */
-#ifndef GF_PIXEL_POINT_POINT_BUILDER_H
-#define GF_PIXEL_POINT_POINT_BUILDER_H
+#pragma once
 
 #include "pixel/point/point_program.h"
 
@@ -37,5 +36,3 @@ void gf_point_map(struct gf_point_builder *builder, unsigned channels,
  * the last one removes it instead. */
 void gf_point_to_light(struct gf_point_builder *builder);
 void gf_point_from_light(struct gf_point_builder *builder);
-
-#endif

@@ -1,6 +1,5 @@
 /* Pieces of rows as planes of floats, on which the CPU evaluates point programs. */
-#ifndef GF_PIXEL_POINT_POINT_PLANES_H
-#define GF_PIXEL_POINT_POINT_PLANES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +125,3 @@ GF_X86_ONLY bool gf_words_matrix(const struct gf_point_op *op, const uint16_t *i
                                  uint16_t *out);
 GF_X86_ONLY bool gf_words_gray(const struct gf_point_op *op, const uint16_t *in, size_t n,
                                uint16_t *out);
-
-#endif

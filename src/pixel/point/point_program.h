@@ -1,7 +1,6 @@
 /* The program of a run of point filters, for both backends: a table for single samples, then
  * operations on unrounded floats, then rounding. M is the largest sample. */
-#ifndef GF_PIXEL_POINT_POINT_PROGRAM_H
-#define GF_PIXEL_POINT_POINT_PROGRAM_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "pixel/colour.h"
@@ -333,4 +332,3 @@ GF_HOST_DEVICE float gf_point_key_of(const struct gf_point_op *op, struct gf_rgb
 }
 
 GF_C_END
-#endif

@@ -1,7 +1,6 @@
 /* Conversion between straight alpha and 16-bit premultiplied colour. Stencils mix premultiplied
  * pixels. */
-#ifndef GF_PIXEL_POINT_PREMULTIPLY_H
-#define GF_PIXEL_POINT_PREMULTIPLY_H
+#pragma once
 
 /* The filters that the planner puts before and after a stencil of a picture with alpha. A colour v
  * becomes v * 65535/M * a/M, alpha a becomes a * 65535/M. */
@@ -19,5 +18,3 @@ struct gf_channels {
 extern const struct gf_filter gf_channels;
 /* Adds an alpha of M to a picture without alpha. The filter has no params. */
 extern const struct gf_filter gf_opaque;
-
-#endif

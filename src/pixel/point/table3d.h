@@ -1,6 +1,5 @@
 /* Looks up colours in a table on the nodes of a cube of RGB, for both compilers. */
-#ifndef GF_PIXEL_POINT_TABLE3D_H
-#define GF_PIXEL_POINT_TABLE3D_H
+#pragma once
 
 #include <stdint.h>
 
@@ -89,5 +88,3 @@ GF_HOST_DEVICE struct gf_rgb gf_table3d_of(const uint32_t *nodes, int size, floa
 {
     return gf_table3d_mix(nodes, gf_table3d_place_of(size, r, g, b));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* How far a region covers a pixel, and the pixel that follows, for both compilers. */
-#ifndef GF_PIXEL_REGION_COVERAGE_H
-#define GF_PIXEL_REGION_COVERAGE_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -120,5 +119,3 @@ GF_HOST_DEVICE float gf_region_coverage(const struct gf_region_cover *cover,
     }
 GF_REGION_MIX(gf_region_mix_bytes, uint8_t)
 GF_REGION_MIX(gf_region_mix_words, uint16_t)
-
-#endif

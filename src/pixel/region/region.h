@@ -1,8 +1,7 @@
 /* A region of a picture: the stages of a filter run for the rows that the region touches, and their
  * result replaces the picture's pixels as far as the region covers them. All other pixels are
  * copied. */
-#ifndef GF_PIXEL_REGION_REGION_H
-#define GF_PIXEL_REGION_REGION_H
+#pragma once
 
 #include "base/c_linkage.h"
 #include "pixel/region/coverage.h"
@@ -69,4 +68,3 @@ enum gf_status gf_region_mask_load(const char *path, const struct gf_picture **m
 void gf_region_mask_release(const struct gf_picture *mask);
 
 GF_C_END
-#endif

@@ -5,8 +5,7 @@
  * the order of the input's pixels, and each product is rounded before it is added. For 8-bit
  * samples the columns' weights have 16 bits: their products are exact, so that a fused multiply-add
  * gives the same result. */
-#ifndef GF_PIXEL_RESAMPLE_RESAMPLE_H
-#define GF_PIXEL_RESAMPLE_RESAMPLE_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -187,5 +186,3 @@ GF_HOST_DEVICE float gf_resample_encode_premultiplied(float light, float alpha)
     const float a = gf_clamp(alpha, 1.0f);
     return a > 0.0f ? gf_resample_encode(light / a) * a : 0.0f;
 }
-
-#endif

@@ -2,8 +2,7 @@
  * samples at a time: for each tap, their inputs are selected from 64 bytes. The products are exact
  * (pixel/resample/resample.h), so that the sums equal those of the portable code. Functions on rows
  * need GF_CPU_VBMI. */
-#ifndef GF_PIXEL_RESAMPLE_RESAMPLE_SIMD_H
-#define GF_PIXEL_RESAMPLE_RESAMPLE_SIMD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ GF_X86_ONLY bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const i
 GF_X86_ONLY void gf_resample_picks_row(const struct gf_resample_lanes *lanes,
                                        const unsigned char *row, int bytes, int count,
                                        unsigned char *to);
-
-#endif

@@ -10,8 +10,7 @@
  * as in Heckbert, Fundamentals of Texture Mapping and Image Warping, 1989, 3.5. If the map is not
  * straight, it shrinks some parts of the picture more than others. Each cell of the result then has
  * its own numbers of samples. */
-#ifndef GF_PIXEL_WARP_WARP_H
-#define GF_PIXEL_WARP_WARP_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -295,4 +294,3 @@ static inline const int16_t *gf_warp_weights(const struct gf_warp *warp)
 }
 
 GF_C_END
-#endif

@@ -1,8 +1,7 @@
 /* The parts of a warp on the CPU. They compute stretches of 8-bit pixels with vectors, stretches
  * outside of the picture, neighbouring pixels that are close together in the input, and positions
  * by steps. */
-#ifndef GF_PIXEL_WARP_WARP_CPU_H
-#define GF_PIXEL_WARP_WARP_CPU_H
+#pragma once
 
 #include "base/cpu.h"
 #include "pixel/warp/warp.h"
@@ -50,5 +49,3 @@ GF_X86_ONLY int gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp
  * enough to a polynomial of third degree. Needs GF_CPU_AVX512. */
 GF_X86_ONLY bool gf_warp_steps(const struct gf_warp *warp, int x, int y, int count,
                                struct gf_warp_run *run);
-
-#endif

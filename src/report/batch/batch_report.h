@@ -1,7 +1,6 @@
 /* A summary of a batch's log: pictures per second, the stage that takes most time, pictures that
  * took far longer than the others, and failures by their message. */
-#ifndef GF_REPORT_BATCH_BATCH_REPORT_H
-#define GF_REPORT_BATCH_BATCH_REPORT_H
+#pragma once
 
 #include "batch/log/batch_log.h"
 #include "bench/timing.h"
@@ -69,5 +68,3 @@ void gf_batch_report_free(struct gf_batch_report *report);
 /* Writes the part of the page. `id` consists of letters and digits. */
 void gf_batch_html(FILE *file, const struct gf_batch_report *report, const char *id,
                    const char *heading);
-
-#endif

@@ -1,7 +1,6 @@
 /* What the header of a picture file says (--info), as a line of JSON, a row of a table, or a list.
  */
-#ifndef GF_REPORT_INFO_FACTS_H
-#define GF_REPORT_INFO_FACTS_H
+#pragma once
 
 #include <stdio.h>
 
@@ -80,5 +79,3 @@ void gf_levels_plot(const struct gf_levels *levels, FILE *file);
 
 /* The keys of the JSON, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_levels_keys[];
-
-#endif

@@ -1,7 +1,6 @@
 /* The page: one HTML file that loads nothing from a network. page.html is its frame, page.css and
  * page.js are its style and script; all three are part of the program (html.c). */
-#ifndef GF_REPORT_PAGE_HTML_H
-#define GF_REPORT_PAGE_HTML_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -67,5 +66,3 @@ struct gf_chart {
 
 /* Draws the curves with their axes and a key. A chart without any point is not drawn. */
 void gf_html_chart(FILE *file, const struct gf_chart *chart);
-
-#endif

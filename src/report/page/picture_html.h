@@ -1,6 +1,5 @@
 /* Writes pictures on the page: before and after the chain under a slider, and enlarged pixels. */
-#ifndef GF_REPORT_PAGE_PICTURE_HTML_H
-#define GF_REPORT_PAGE_PICTURE_HTML_H
+#pragma once
 
 #include <stdio.h>
 
@@ -26,5 +25,3 @@ void gf_pictures_html(FILE *file, const struct gf_page_picture *before,
 
 /* Writes the place where a variant differs: the expected pixels, its pixels, and the difference. */
 void gf_spot_html(FILE *file, const char *name, const struct gf_compare_spot *spot);
-
-#endif

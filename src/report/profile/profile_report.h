@@ -1,7 +1,6 @@
 /* The report of a run's profile: its spans added up in rows, which are written as a table and as
  * JSON; and the spans themselves as a timeline. */
-#ifndef GF_REPORT_PROFILE_PROFILE_REPORT_H
-#define GF_REPORT_PROFILE_PROFILE_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -102,5 +101,3 @@ void gf_timeline_free(struct gf_timeline *timeline);
 /* Writes "reader", "lane 2", or "lane 2 (2)" for the second layer. */
 void gf_timeline_name(const struct gf_timeline *timeline, const struct gf_timeline_event *event,
                       char *name, size_t size);
-
-#endif

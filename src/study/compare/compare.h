@@ -1,6 +1,5 @@
 /* Makes a comparison. */
-#ifndef GF_STUDY_COMPARE_COMPARE_H
-#define GF_STUDY_COMPARE_COMPARE_H
+#pragma once
 
 #include "chain/plan.h"
 #include "engine/backend.h"
@@ -59,5 +58,3 @@ enum gf_status gf_compare_cpu_time(const struct gf_compare_subject *subject, int
 /* Estimates a time by Best Practices Guide 9.1.2: kernels and transfers on n streams take as long
  * as the longer of both, plus the n-th part of the shorter. */
 double gf_compare_estimate(double kernels_s, double transfers_s, int streams);
-
-#endif

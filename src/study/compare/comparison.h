@@ -3,8 +3,7 @@
  * of its variants is a row with its times, the resources of its kernels, and the difference of its
  * result from the CPU backend's. Then the whole chain runs from memory to memory with each setting
  * of the pipeline. Without a GPU the rows are numbers of threads of the CPU backend. */
-#ifndef GF_STUDY_COMPARE_COMPARISON_H
-#define GF_STUDY_COMPARE_COMPARISON_H
+#pragma once
 
 #include "bench/compare_spot.h"
 #include "bench/timing.h"
@@ -80,5 +79,3 @@ struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const 
 enum gf_status gf_compare_judge(const struct gf_comparison *comparison,
                                 struct gf_error *error) GF_CHECKED;
 void gf_comparison_free(struct gf_comparison *comparison);
-
-#endif

@@ -1,8 +1,7 @@
 /* The results of --explain, for a run of a chain on a picture: the plan's segments and stages,
  * their bands, the kernels with their grids, the bytes that would move, and the time that this
  * takes at the bandwidths measured now. Only the picture's header is read, and nothing runs. */
-#ifndef GF_STUDY_EXPLAIN_EXPLAIN_H
-#define GF_STUDY_EXPLAIN_EXPLAIN_H
+#pragma once
 
 #include <stdio.h>
 
@@ -95,5 +94,3 @@ enum gf_status gf_explain_histogram_kernels(struct gf_lane *lane, const struct g
 /* Returns the seconds at the measured bandwidths. With `together`, copies and kernels of a segment
  * overlap fully, so that the longest of them counts; otherwise they follow each other. */
 double gf_explain_seconds(const struct gf_explanation *explanation, bool together);
-
-#endif

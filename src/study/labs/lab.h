@@ -1,8 +1,7 @@
 /* The labs: microbenchmarks of single techniques of the CUDA guides (gpufilter --lab). A lab is one
  * file, cuda/study/labs/STEM.cu, and one line of src/study/labs/labs.def; src/study/README.md
  * tells how to add one. */
-#ifndef GF_STUDY_LABS_LAB_H
-#define GF_STUDY_LABS_LAB_H
+#pragma once
 
 #include <stdio.h>
 
@@ -182,4 +181,3 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
                           struct gf_error *error) GF_CHECKED;
 
 GF_C_END
-#endif

@@ -1,5 +1,4 @@
-#ifndef GF_STUDY_REPORT_COMPARE_REPORT_H
-#define GF_STUDY_REPORT_COMPARE_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -33,5 +32,3 @@ void gf_compare_html(FILE *file, const struct gf_comparison *comparison, const c
                      const char *heading);
 
 void gf_explain_print(const struct gf_explanation *explanation, FILE *file);
-
-#endif

@@ -1,6 +1,5 @@
 /* Prints the labs as text, and writes a lab's result as a table, as JSON, as data and as a plot. */
-#ifndef GF_STUDY_REPORT_LAB_REPORT_H
-#define GF_STUDY_REPORT_LAB_REPORT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -35,5 +34,3 @@ struct gf_lab_found {
  * the part, by letters and digits. */
 void gf_labs_html(FILE *file, const struct gf_lab_found *found, int count, const char *id,
                   const char *heading);
-
-#endif

@@ -1,7 +1,6 @@
 /* Reads saved reports: the JSON of profiles, comparisons and labs, and the logs of batches, into
  * the structs from which they were written. */
-#ifndef GF_STUDY_SAVED_SAVED_H
-#define GF_STUDY_SAVED_SAVED_H
+#pragma once
 
 #include <stdio.h>
 
@@ -96,5 +95,3 @@ struct gf_format gf_saved_format(const struct gf_json_value *value, const char *
 double gf_saved_peak(const struct gf_json_value *root, const char *key);
 /* Copies a text into an array of that size. */
 void gf_saved_text(const struct gf_json_value *value, const char *key, char *text, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* Compares saved reports of one kind: the same time in each report, and whether it changed. */
-#ifndef GF_STUDY_SAVED_SIDES_H
-#define GF_STUDY_SAVED_SIDES_H
+#pragma once
 
 #include "study/saved/saved.h"
 
@@ -32,5 +31,3 @@ void gf_sides_free(struct gf_sides *sides);
 enum gf_status gf_sides_html(FILE *file, const struct gf_saved *const *saved, int count,
                              const char *id, const char *heading,
                              struct gf_error *error) GF_CHECKED;
-
-#endif

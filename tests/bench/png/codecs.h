@@ -1,7 +1,6 @@
 /* One picture through a codec, once, with its time. Files lie where the caller says; pixels are
  * 8-bit RGB. */
-#ifndef GF_BENCH_PNG_CODECS_H
-#define GF_BENCH_PNG_CODECS_H
+#pragma once
 
 #include "codec/codec.h"
 
@@ -23,5 +22,3 @@ struct bench_time bench_encode(const struct bench_picture *picture, const char *
 /* Also compares the pixels. */
 struct bench_time bench_decode(const struct bench_picture *picture, const char *path, int threads);
 _Noreturn void bench_fail(const char *what, const char *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* What was measured: kept, printed row by row, judged by the bars, and written as JSON. */
-#ifndef GF_BENCH_PNG_FIGURES_H
-#define GF_BENCH_PNG_FIGURES_H
+#pragma once
 
 #include "codecs.h"
 
@@ -27,5 +26,3 @@ void bench_record(const char *picture, const char *what, int level, int threads,
 /* Writes the file anew; after each group of rows, so that it is there if the rest is cut off. */
 void bench_write_results(const struct bench_results *results);
 void bench_print_bars(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* The part of cooperative groups that this project uses. */
-#ifndef GF_EMULATED_COOPERATIVE_GROUPS_H
-#define GF_EMULATED_COOPERATIVE_GROUPS_H
+#pragma once
 
 #include "cuda_runtime.h"
 
@@ -50,5 +49,3 @@ struct cluster_group {
 static inline cluster_group this_cluster() { return {}; }
 
 } // namespace cooperative_groups
-
-#endif

@@ -1,6 +1,5 @@
 /* The part of CUDA's driver API that this project uses: tensor maps, which describe pictures to the copy engine. */
-#ifndef GF_EMULATED_CUDA_H
-#define GF_EMULATED_CUDA_H
+#pragma once
 
 #include <stdint.h>
 
@@ -34,5 +33,3 @@ CUresult cuTensorMapEncodeTiled(CUtensorMap *map, int type, uint32_t rank, void 
 cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned flags,
                                              cudaDriverEntryPointQueryResult *found);
 }
-
-#endif

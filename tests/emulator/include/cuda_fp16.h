@@ -1,7 +1,6 @@
 /* Pairs of numbers of half precision, by arithmetic of double precision, in which each operation is exact before it is
  * rounded, except for sums of numbers of very different size. */
-#ifndef GF_EMULATED_CUDA_FP16_H
-#define GF_EMULATED_CUDA_FP16_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ static inline float2 __half22float2(__half2 v)
 {
     return {(float)emulated::half_value(v.x), (float)emulated::half_value(v.y)};
 }
-
-#endif

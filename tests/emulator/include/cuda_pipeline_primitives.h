@@ -1,7 +1,6 @@
 /* Copies to shared memory that a thread starts and waits for. They are made when it waits: whoever reads before that
  * reads what was there. */
-#ifndef GF_EMULATED_CUDA_PIPELINE_H
-#define GF_EMULATED_CUDA_PIPELINE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -15,5 +14,3 @@ void finish_copies(unsigned but_groups);
 #define __pipeline_memcpy_async(to, from, bytes) emulated::copy_later(to, from, bytes)
 #define __pipeline_commit() emulated::commit_copies()
 #define __pipeline_wait_prior(groups) emulated::finish_copies(groups)
-
-#endif

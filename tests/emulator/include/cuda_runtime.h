@@ -1,6 +1,5 @@
 /* CUDA C++ for the emulated device: see tests/emulator/README.md. */
-#ifndef GF_EMULATED_CUDA_RUNTIME_H
-#define GF_EMULATED_CUDA_RUNTIME_H
+#pragma once
 
 #include "cuda_runtime_api.h"
 
@@ -10,6 +9,4 @@
 #include "emulated_textures.h"
 #include "emulated_vectors.h"
 #include "emulated_warps.h"
-#endif
-
 #endif

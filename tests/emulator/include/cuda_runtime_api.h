@@ -1,7 +1,6 @@
 /* The part of CUDA's runtime that this project uses, for the emulated device: see tests/emulator/README.md. The names
  * are those of NVIDIA's documentation of the runtime API. Every stream does its work at once. */
-#ifndef GF_EMULATED_CUDA_RUNTIME_API_H
-#define GF_EMULATED_CUDA_RUNTIME_API_H
+#pragma once
 
 #include <stddef.h>
 
@@ -145,5 +144,4 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t first, cudaEvent_t secon
 
 #ifdef __cplusplus
 }
-#endif
 #endif

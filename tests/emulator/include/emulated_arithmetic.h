@@ -1,6 +1,5 @@
 /* Functions that are instructions of the device: of the CUDA Math API, and those that assembler text names. */
-#ifndef GF_EMULATED_ARITHMETIC_H
-#define GF_EMULATED_ARITHMETIC_H
+#pragma once
 
 #include <limits.h>
 #include <math.h>
@@ -267,5 +266,3 @@ static inline float __fmul_rn(float a, float b) { return a * b; }
 #define __logf(v) logf(v)
 #define __powf(v, exponent) powf(v, exponent)
 #define __fdividef(a, b) ((a) / (b))
-
-#endif

@@ -1,7 +1,6 @@
 /* Functions for the device, their launch, and the memory of a block. The .cpp files beside this folder have the rest.
  */
-#ifndef GF_EMULATED_LAUNCH_H
-#define GF_EMULATED_LAUNCH_H
+#pragma once
 
 #include <tuple>
 #include <utility>
@@ -171,5 +170,3 @@ static inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t e
     return cudaStreamWaitEvent(stream, event, 0);
 }
 static inline cudaError_t cudaEventRecord(cudaEvent_t event) { return cudaEventRecord(event, nullptr); }
-
-#endif

@@ -1,6 +1,5 @@
 /* Textures of rows of one unsigned sample each, read at a point: what this project uses. */
-#ifndef GF_EMULATED_TEXTURES_H
-#define GF_EMULATED_TEXTURES_H
+#pragma once
 
 #include <math.h>
 
@@ -76,5 +75,3 @@ template <class T> T tex2D(cudaTextureObject_t object, float x, float y)
     row = row < 0 ? 0 : row < height ? row : height - 1;
     return ((const T *)((const char *)rows.devPtr + (size_t)row * rows.pitchInBytes))[column];
 }
-
-#endif

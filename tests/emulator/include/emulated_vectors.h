@@ -1,6 +1,5 @@
 /* CUDA's vector types, with their alignment. */
-#ifndef GF_EMULATED_VECTORS_H
-#define GF_EMULATED_VECTORS_H
+#pragma once
 
 #include <type_traits>
 
@@ -42,5 +41,3 @@ template <class A, class B> static constexpr typename std::common_type<A, B>::ty
     typedef typename std::common_type<A, B>::type type;
     return (type)a < (type)b ? (type)b : (type)a;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Barriers, exchanges between the lanes of a warp, and atomic operations. One thread runs at a time, so that the last
  * are ordinary ones. */
-#ifndef GF_EMULATED_WARPS_H
-#define GF_EMULATED_WARPS_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -116,5 +115,3 @@ template <class T, class U, class V> T atomicCAS(T *at, U expected, V value)
 
 static inline void __threadfence() {}
 static inline void __threadfence_block() {}
-
-#endif

@@ -1,7 +1,6 @@
 /* Reduces the colours of a picture to a palette. The result is integer arithmetic in a fixed order:
  * it does not depend on the machine or the number of threads. */
-#ifndef GF_CODEC_COMMON_PALETTE_PALETTE_H
-#define GF_CODEC_COMMON_PALETTE_PALETTE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
                                struct gf_error *error) GF_CHECKED;
 /* Returns the memory in bytes that gf_palette_make() takes, with the indices. */
 uint64_t gf_palette_memory(struct gf_format format, int threads);
-
-#endif

@@ -1,6 +1,5 @@
 /* The parts of which gf_palette_make() consists. */
-#ifndef GF_CODEC_COMMON_PALETTE_PALETTE_PARTS_H
-#define GF_CODEC_COMMON_PALETTE_PALETTE_PARTS_H
+#pragma once
 
 #include <stddef.h>
 #include <string.h>
@@ -103,5 +102,3 @@ enum gf_status gf_palette_map(const struct gf_image *picture, int threads,
                               const struct gf_palette_weights *weights, unsigned char *indices,
                               struct gf_error *error) GF_CHECKED;
 uint64_t gf_palette_map_memory(struct gf_format format, int threads);
-
-#endif
