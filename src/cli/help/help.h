@@ -48,7 +48,6 @@ void gf_man_text(FILE *file, const char *text);
 void gf_man_line(FILE *file, const char *text);
 /* Prints a tagged paragraph. The tag is bold. */
 void gf_man_tag(FILE *file, const char *tag);
-void gf_man_keys(FILE *file, const struct gf_key_help *keys);
 void gf_man_param(FILE *file, const struct gf_param *param);
 
 /* What a line "@ NAME" of a text of the manual stands for: keys of reports, or what put() prints.

@@ -34,14 +34,6 @@ void gf_man_tag(FILE *file, const char *tag)
     fputs("\\fR\n", file);
 }
 
-void gf_man_keys(FILE *file, const struct gf_key_help *keys)
-{
-    for (const struct gf_key_help *key = keys; key->path; key++) {
-        gf_man_tag(file, key->path);
-        gf_man_line(file, key->help);
-    }
-}
-
 void gf_man_param(FILE *file, const struct gf_param *param)
 {
     char limits[400];
@@ -57,9 +49,11 @@ static void put_part(FILE *file, const struct gf_man_part *parts, const char *na
 {
     while (strncmp(parts->name, name, length) || parts->name[length])
         parts++;
-    if (parts->keys)
-        gf_man_keys(file, parts->keys);
-    else
+    for (const struct gf_key_help *key = parts->keys; key && key->path; key++) {
+        gf_man_tag(file, key->path);
+        gf_man_line(file, key->help);
+    }
+    if (parts->put)
         parts->put(file);
 }
 
