@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "chain/foreign.h"
 #include "chain/params.h"
 #include "chain/quote_hint.h"
@@ -95,13 +96,10 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
     const char *before = "";
     while (*text) {
         const char *const begin = text;
-        struct gf_chain_item *const grown =
-            realloc(chain->item, (size_t)(chain->count + 1) * sizeof *grown);
-        if (!grown) {
+        if (!GF_GROW(chain->item, chain->count)) {
             gf_chain_free(chain);
             return gf_fail_memory(error);
         }
-        chain->item = grown;
         chain->item[chain->count] = (struct gf_chain_item){0};
         struct gf_chain_item *const item = &chain->item[chain->count];
         enum gf_status status =

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "chain/chain.h"
 #include "chain/fuse.h"
 #include "chain/params.h"
@@ -70,10 +71,8 @@ static enum gf_status add_item(struct builder *b, struct item item, struct gf_er
         return status;
     item.icc = b->icc;
     item.written = b->written;
-    struct item *const grown = realloc(b->item, (size_t)(b->count + 1) * sizeof *grown);
-    if (!grown)
+    if (!GF_GROW(b->item, b->count))
         return gf_fail_memory(error);
-    b->item = grown;
     b->item[b->count++] = item;
     b->format = out;
     return GF_OK;

@@ -3,29 +3,24 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "chain/plan.h"
 
 void *gf_plan_own(struct gf_plan *plan, size_t size)
 {
-    struct gf_owned *const grown =
-        realloc(plan->owned, (size_t)(plan->owned_count + 1) * sizeof *grown);
-    if (!grown)
+    if (!GF_GROW(plan->owned, plan->owned_count))
         return NULL;
-    plan->owned = grown;
-    grown[plan->owned_count] = (struct gf_owned){.params = calloc(1, size ? size : 1)};
-    return grown[plan->owned_count++].params;
+    plan->owned[plan->owned_count] = (struct gf_owned){.params = calloc(1, size ? size : 1)};
+    return plan->owned[plan->owned_count++].params;
 }
 
 enum gf_status gf_plan_adopt(struct gf_plan *plan, struct gf_plan *part, struct gf_error *error)
 {
-    const int count = plan->owned_count + part->owned_count;
-    struct gf_owned *const grown = realloc(plan->owned, ((size_t)count + 1) * sizeof *grown);
-    if (!grown)
-        return gf_fail_memory(error);
-    plan->owned = grown;
-    for (int i = 0; i < part->owned_count; i++)
-        grown[plan->owned_count++] = part->owned[i];
-    part->owned_count = 0;
+    for (; part->owned_count; part->owned_count--) {
+        if (!GF_GROW(plan->owned, plan->owned_count))
+            return gf_fail_memory(error);
+        plan->owned[plan->owned_count++] = part->owned[part->owned_count - 1];
+    }
     return GF_OK;
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/pages.h"
 
 struct gf_buffer {
@@ -76,11 +77,8 @@ static struct gf_buffer *new_entry(struct gf_buffer_pool *pool)
         if (!pool->buffer[i].data)
             return &pool->buffer[i];
     }
-    struct gf_buffer *const grown =
-        realloc(pool->buffer, ((size_t)pool->count + 1) * sizeof *pool->buffer);
-    if (!grown)
+    if (!GF_GROW(pool->buffer, pool->count))
         return NULL;
-    pool->buffer = grown;
     pool->buffer[pool->count] = (struct gf_buffer){0};
     return &pool->buffer[pool->count++];
 }

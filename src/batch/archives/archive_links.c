@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 
 #ifdef GF_LIBRARY_archive
 
@@ -94,14 +95,8 @@ bool gf_archive_links_note(struct gf_archive_links *links, const struct gf_archi
 
 bool gf_archive_links_add(struct gf_archive_links *links, const char *name)
 {
-    if (links->count == links->capacity) {
-        const size_t capacity = 2 * links->capacity + 16;
-        char **const grown = realloc(links->name, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        links->name = grown;
-        links->capacity = capacity;
-    }
+    if (!GF_GROW(links->name, links->count))
+        return false;
     links->name[links->count] = strdup(name);
     return links->name[links->count++];
 }

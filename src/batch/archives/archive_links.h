@@ -8,7 +8,7 @@
 struct gf_archive_links {
     void *members; /* all members so far, in a tree of tsearch(), ordered by name */
     char **name;   /* the names of links that are to become pictures */
-    size_t count, capacity;
+    size_t count;
     struct gf_archive_reader *again; /* the reader of the second reading; NULL: it has not begun */
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/exit_status.h"
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/json_read.h"
 #include "batch/log/batch_log.h"
 #include "codec/io/output.h"
@@ -38,14 +39,8 @@ bool gf_archive_record_add(struct gf_archive_record *record, const char *input,
                            enum gf_status status, const char *why)
 {
     record->again |= gf_exit_status(status) != GF_EXIT_INPUTS;
-    if (record->failures == record->capacity) {
-        const size_t capacity = 2 * record->capacity + 16;
-        struct gf_archive_failed *const grown = realloc(record->failed, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        record->failed = grown;
-        record->capacity = capacity;
-    }
+    if (!GF_GROW(record->failed, record->failures))
+        return false;
     struct gf_archive_failed *const failed = &record->failed[record->failures++];
     *failed = (struct gf_archive_failed){strdup(input), strdup(why)};
     return failed->input && failed->why;

@@ -26,7 +26,7 @@ struct gf_archive_record {
     size_t passed;   /* the number of other files that were copied */
     size_t dropped;  /* the number of files that were left out with a picture of their sample */
     struct gf_archive_failed *failed;
-    size_t failures, capacity;
+    size_t failures;
     bool again;   /* another try may mend a failure, so that the archive gets no record */
     double begun; /* the time in seconds since 1970 */
 };

@@ -11,6 +11,7 @@
 
 #include "base/exit_status.h"
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/json_read.h"
 #include "base/line.h"
 #include "batch/log/batch_log.h"
@@ -25,7 +26,7 @@ struct account_entry {
 
 struct names {
     char **name;
-    size_t count, capacity;
+    size_t count;
 };
 
 struct gf_account {
@@ -97,14 +98,8 @@ void gf_account_close(struct gf_account *account)
 
 static bool add_name(struct names *names, const char *name)
 {
-    if (names->count == names->capacity) {
-        const size_t capacity = 2 * names->capacity + 16;
-        char **const grown = realloc(names->name, capacity * sizeof *grown);
-        if (!grown)
-            return false;
-        names->name = grown;
-        names->capacity = capacity;
-    }
+    if (!GF_GROW(names->name, names->count))
+        return false;
     names->name[names->count] = strdup(name);
     return names->name[names->count++];
 }

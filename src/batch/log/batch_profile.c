@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 
 /* A picture. Its spans are first..end-1. begin_s is the time at which its run began, counted from
  * the batch's begin; wall_s is how long the run took. shift_s is what gf_batch_profile_timeline()
@@ -35,12 +36,9 @@ static int stage_index(struct gf_batch_profile *profile, const struct gf_profile
             !strcmp(profile->stage[i].name, stage->name))
             return i;
     }
-    struct gf_profile_stage *const grown =
-        realloc(profile->stage, ((size_t)merged->stage_count + 1) * sizeof *grown);
-    if (!grown)
+    if (!GF_GROW(profile->stage, merged->stage_count))
         return -1;
-    profile->stage = grown;
-    grown[merged->stage_count] = *stage;
+    profile->stage[merged->stage_count] = *stage;
     return merged->stage_count++;
 }
 

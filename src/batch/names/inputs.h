@@ -26,7 +26,7 @@ struct gf_input_name {
 
 struct gf_inputs {
     struct gf_input_name *item;
-    size_t count, capacity;
+    size_t count;
     size_t elsewhere; /* the number of inputs of other parts, which are not in the list */
     size_t left_out; /* the number of files in folders that were left out, since their names are not
                       * names of pictures */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "batch/names/archive_name.h"
 #include "codec/codec.h"
 
@@ -21,15 +22,9 @@ static enum gf_status add_to(struct gf_search *search, struct gf_inputs *inputs,
 {
     if (!path)
         return gf_fail_memory(search->error);
-    if (inputs->count == inputs->capacity) {
-        const size_t capacity = inputs->capacity ? 2 * inputs->capacity : 16;
-        struct gf_input_name *const grown = realloc(inputs->item, capacity * sizeof *grown);
-        if (!grown) {
-            free(path);
-            return gf_fail_memory(search->error);
-        }
-        inputs->item = grown;
-        inputs->capacity = capacity;
+    if (!GF_GROW(inputs->item, inputs->count)) {
+        free(path);
+        return gf_fail_memory(search->error);
     }
     inputs->item[inputs->count++] = (struct gf_input_name){.path = path, .below = below};
     return GF_OK;

@@ -23,7 +23,7 @@ struct gf_sheet_writer {
     struct gf_page page;
     struct gf_places places;
     struct gf_placed *placed; /* the pictures and labels of the group */
-    size_t count, room;
+    size_t count;
     uint64_t held;   /* the bytes of the group's pictures */
     bool incomplete; /* a picture of the page has failed, and the page is not written */
     bool warned;     /* of letters that the font lacks */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/memory_budget.h"
 #include "batch/sheets/sheet_state.h"
 #include "codec/common/checks.h"
@@ -34,14 +35,8 @@ static void drop_group(struct gf_sheet_writer *writer)
 /* Returns a place in the group for another picture, or NULL. */
 static struct gf_placed *add_place(struct gf_sheet_writer *writer)
 {
-    if (writer->count == writer->room) {
-        const size_t room = 2 * writer->room + 16;
-        struct gf_placed *const grown = realloc(writer->placed, room * sizeof *grown);
-        if (!grown)
-            return NULL;
-        writer->placed = grown;
-        writer->room = room;
-    }
+    if (!GF_GROW(writer->placed, writer->count))
+        return NULL;
     struct gf_placed *const placed = &writer->placed[writer->count];
     *placed = (struct gf_placed){.x = 0};
     return placed;

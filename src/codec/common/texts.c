@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/printable.h"
 #include "codec/common/metadata.h"
 
@@ -76,12 +77,10 @@ static bool has_room(const struct gf_texts *texts, size_t size)
 /* Adds the text to the list, which then owns its blobs. After a failure the blobs are freed. */
 static bool add(struct gf_texts *texts, struct gf_text text)
 {
-    struct gf_text *const grown = realloc(texts->item, (size_t)(texts->count + 1) * sizeof *grown);
-    if (!grown) {
+    if (!GF_GROW(texts->item, texts->count)) {
         gf_text_free(&text);
         return false;
     }
-    texts->item = grown;
     texts->item[texts->count++] = text;
     texts->bytes += text.head.size + text.text.size;
     return true;

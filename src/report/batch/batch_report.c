@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 
 const char *gf_batch_stage_name(int stage)
 {
@@ -28,12 +29,10 @@ static int count_text(struct gf_batch_count **count, int *counts, const char *te
             return i;
         }
     }
-    struct gf_batch_count *const grown = realloc(*count, ((size_t)*counts + 1) * sizeof *grown);
-    if (!grown)
+    if (!GF_GROW(*count, *counts))
         return -1;
-    *count = grown;
-    grown[*counts] = (struct gf_batch_count){strdup(text), 1};
-    return grown[*counts].text ? (*counts)++ : -1;
+    (*count)[*counts] = (struct gf_batch_count){strdup(text), 1};
+    return (*count)[*counts].text ? (*counts)++ : -1;
 }
 
 /* Counts a failure's message without the picture's name, so that equal reasons are one. Above
@@ -63,15 +62,9 @@ enum gf_status gf_batch_report_add(struct gf_batch_report *report,
                                    const struct gf_batch_log_entry *entry, double finished_s,
                                    struct gf_error *error)
 {
-    const size_t count = report->pictures;
-    if (!(count & (count - 1))) { /* the capacity is the next power of two */
-        struct gf_batch_picture *const grown =
-            realloc(report->picture, (count ? 2 * count : 1) * sizeof *grown);
-        if (!grown)
-            return gf_fail_memory(error);
-        report->picture = grown;
-    }
-    struct gf_batch_picture *const picture = &report->picture[count];
+    if (!GF_GROW(report->picture, report->pictures))
+        return gf_fail_memory(error);
+    struct gf_batch_picture *const picture = &report->picture[report->pictures];
     *picture = (struct gf_batch_picture){.input = strdup(entry->input),
                                          .message = -1,
                                          .way = -1,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "bench/read_picture.h"
 #include "gpufilter/pipeline.h"
 #include "pipeline/pipeline_internal.h"
@@ -50,12 +51,9 @@ static double least_bytes(const struct gf_stage *stage, bool counts)
 static struct gf_compare_group *add_group(struct gf_comparison *comparison,
                                           const struct gf_stage *stage, int segment, bool counts)
 {
-    struct gf_compare_group *const grown =
-        realloc(comparison->group, (size_t)(comparison->groups + 1) * sizeof *grown);
-    if (!grown)
+    if (!GF_GROW(comparison->group, comparison->groups))
         return NULL;
-    comparison->group = grown;
-    struct gf_compare_group *const group = &grown[comparison->groups++];
+    struct gf_compare_group *const group = &comparison->group[comparison->groups++];
     *group = (struct gf_compare_group){.segment = segment,
                                        .statistic = counts,
                                        .in = stage->in,

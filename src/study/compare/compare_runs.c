@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "study/compare/compare.h"
 #include "chain/chain.h"
 #include "pipeline/pipeline_internal.h"
@@ -167,12 +168,9 @@ static enum gf_status measure(const struct runs *runs, struct gf_compare_run *ru
 
 static struct gf_compare_run *new_run(struct gf_comparison *comparison, const char *name, int value)
 {
-    struct gf_compare_run *const grown =
-        realloc(comparison->run, (size_t)(comparison->runs + 1) * sizeof *grown);
-    if (!grown)
+    if (!GF_GROW(comparison->run, comparison->runs))
         return NULL;
-    comparison->run = grown;
-    struct gf_compare_run *const run = &grown[comparison->runs++];
+    struct gf_compare_run *const run = &comparison->run[comparison->runs++];
     *run = (struct gf_compare_run){0};
     snprintf(run->name, sizeof run->name, value ? "%s%d" : "%s", name, value);
     return run;

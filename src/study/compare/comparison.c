@@ -4,20 +4,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/grow.h"
+
 struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const char *name)
 {
-    struct gf_compare_row *const row = realloc(group->row, (size_t)(group->rows + 1) * sizeof *row);
-    if (!row)
+    if (!GF_GROW(group->row, group->rows))
         return NULL;
-    group->row = row;
-    row[group->rows] = (struct gf_compare_row){.rate = NAN,
-                                               .copy_percent = NAN,
-                                               .over_naive = NAN,
-                                               .over_cpu = NAN,
-                                               .difference = NAN,
-                                               .instructions = NAN};
-    snprintf(row[group->rows].name, sizeof row->name, "%.39s", name);
-    return &row[group->rows++];
+    struct gf_compare_row *const row = &group->row[group->rows++];
+    *row = (struct gf_compare_row){.rate = NAN,
+                                   .copy_percent = NAN,
+                                   .over_naive = NAN,
+                                   .over_cpu = NAN,
+                                   .difference = NAN,
+                                   .instructions = NAN};
+    snprintf(row->name, sizeof row->name, "%.39s", name);
+    return row;
 }
 
 enum gf_status gf_compare_judge(const struct gf_comparison *comparison, struct gf_error *error)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "study/saved/saved.h"
 
 enum { FIELD_SIZE = 512 };
@@ -139,12 +140,9 @@ static enum gf_status add(struct gf_counters *counters, char field[COLUMNS][FIEL
     plain_name(field[KERNEL], kernel.name, sizeof kernel.name);
     read_size(field[GRID], kernel.grid);
     read_size(field[BLOCK], kernel.block);
-    struct gf_counted_kernel *const grown =
-        realloc(counters->kernel, (size_t)(counters->kernels + 1) * sizeof *grown);
-    if (!grown)
+    if (!GF_GROW(counters->kernel, counters->kernels))
         return gf_fail_memory(error);
-    counters->kernel = grown;
-    grown[counters->kernels++] = kernel;
+    counters->kernel[counters->kernels++] = kernel;
     return GF_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "study/saved/saved.h"
 
 /* The most jobs of a log. The lines of further jobs count as the last one's. */
@@ -85,12 +86,9 @@ static struct gf_saved *report_of(struct gf_saved *saved, const char *job)
         if (!strncmp(other->job, job, sizeof other->job - 1) || i == JOBS_MAX - 2)
             return other;
     }
-    struct gf_saved *const grown =
-        realloc(saved->other_job, ((size_t)saved->other_jobs + 1) * sizeof *grown);
-    if (!grown)
+    if (!GF_GROW(saved->other_job, saved->other_jobs))
         return NULL;
-    saved->other_job = grown;
-    struct gf_saved *const added = &grown[saved->other_jobs++];
+    struct gf_saved *const added = &saved->other_job[saved->other_jobs++];
     *added = (struct gf_saved){.kind = GF_SAVED_LOG, .name = saved->name};
     snprintf(added->job, sizeof added->job, "%s", job);
     return added;

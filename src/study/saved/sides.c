@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 
 enum gf_change gf_change_of(const struct gf_timing *a, const struct gf_timing *b)
 {
@@ -34,18 +35,16 @@ static void add(struct collector *collector, const char *group, const char *name
            (strcmp(sides->row[at].group, group) || strcmp(sides->row[at].name, name)))
         at++;
     if (at == sides->rows) {
-        struct gf_side_row *const grown =
-            realloc(sides->row, ((size_t)sides->rows + 1) * sizeof *grown);
         struct gf_timing *const side = calloc((size_t)collector->count, sizeof *side);
-        sides->row = grown ? grown : sides->row;
-        if (!grown || !side) {
+        if (!side || !GF_GROW(sides->row, sides->rows)) {
             free(side);
             collector->full = true;
             return;
         }
-        grown[at] = (struct gf_side_row){.side = side};
-        snprintf(grown[at].group, sizeof grown->group, "%s", group);
-        snprintf(grown[at].name, sizeof grown->name, "%s", name);
+        struct gf_side_row *const row = &sides->row[at];
+        *row = (struct gf_side_row){.side = side};
+        snprintf(row->group, sizeof row->group, "%s", group);
+        snprintf(row->name, sizeof row->name, "%s", name);
         sides->rows++;
     }
     sides->row[at].side[collector->side] = timing;
