@@ -90,6 +90,7 @@ void gf_saved_count(const struct gf_counters *counters, struct gf_comparison *co
 enum gf_status gf_saved_html(FILE *file, const struct gf_saved *saved, int count,
                              struct gf_error *error) GF_CHECKED;
 
+/* Read values that several kinds of saved reports contain. */
 struct gf_format gf_saved_format(const struct gf_json_value *value, const char *key);
 /* Returns bytes per second; 0 if they were not measured. */
 double gf_saved_peak(const struct gf_json_value *root, const char *key);
