@@ -16,8 +16,8 @@ static inline bool gf_grow(void *array, size_t count, size_t element_bytes)
     if (count & (count - 1))
         return true;
     memcpy(&data, array, sizeof data);
-    data = realloc(data, (count ? 2 * count : 1) * element_bytes);
-    if (data)
-        memcpy(array, &data, sizeof data);
-    return data;
+    void *const grown = realloc(data, (count ? 2 * count : 1) * element_bytes);
+    if (grown)
+        memcpy(array, &grown, sizeof grown);
+    return grown;
 }
