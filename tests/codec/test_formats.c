@@ -362,6 +362,36 @@ static void test_missing_library(void **state)
     assert_null(strstr(failure.text, "install"));
 }
 
+/* A JPEG XL of 3 x 2 pixels whose colours are the lights that cyan, magenta and yellow leave, with
+ * an extra channel for black; made by libjxl's encoder. */
+static void test_jxl_of_inks(void **state)
+{
+    static const unsigned char file[] = {
+        0x00, 0x00, 0x00, 0x0c, 0x4a, 0x58, 0x4c, 0x20, 0x0d, 0x0a, 0x87, 0x0a, 0x00, 0x00,
+        0x00, 0x14, 0x66, 0x74, 0x79, 0x70, 0x6a, 0x78, 0x6c, 0x20, 0x00, 0x00, 0x00, 0x00,
+        0x6a, 0x78, 0x6c, 0x20, 0x00, 0x00, 0x00, 0x09, 0x6a, 0x78, 0x6c, 0x6c, 0x0a, 0x00,
+        0x00, 0x00, 0x39, 0x6a, 0x78, 0x6c, 0x63, 0xff, 0x0a, 0x08, 0x40, 0x30, 0x0a, 0x40,
+        0x02, 0x08, 0x08, 0x10, 0x00, 0x8c, 0x00, 0x4b, 0x18, 0x8b, 0x15, 0xc2, 0x19, 0x6c,
+        0x5c, 0xc0, 0xf7, 0x07, 0x50, 0xf5, 0xc7, 0x7e, 0x0a, 0x54, 0x0d, 0x01, 0x58, 0x9c,
+        0xea, 0x4c, 0xc5, 0xfe, 0x93, 0x51, 0x6e, 0xae, 0x15, 0xd3, 0x1f, 0xb0, 0x3f, 0x28};
+    /* none; cyan; magenta; yellow; black; (100, 200, 50) with half of the black */
+    static const unsigned char wanted[] = {255, 255, 255, 0, 255, 255, 255, 0,   255,
+                                           255, 255, 0,   0, 0,   0,   50,  100, 25};
+    const struct gf_options options = plain_options();
+    struct picture back;
+    if (!gf_file_type(GF_FILE_JXL)->open) {
+        print_message("JPEG XL: left out, libjxl is missing\n");
+        skip();
+    }
+    save(in_folder("inks.jxl"), file, sizeof file);
+    assert_int_equal(decode(in_folder("inks.jxl"), &options, &back), GF_OK);
+    assert_int_equal(back.format.channels, 3);
+    assert_memory_equal(back.data, wanted, sizeof wanted);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "inks.jxl: its CMYK colours have no ICC profile"));
+    free_picture(&back);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,6 +404,7 @@ int main(void)
         cmocka_unit_test(test_flips),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_page_of_a_name),
+        cmocka_unit_test(test_jxl_of_inks),
         cmocka_unit_test(test_lossless_is_refused),
         cmocka_unit_test(test_missing_library),
     };

@@ -19,7 +19,8 @@
     CALL(JxlDecoderGetColorAsEncodedProfile) CALL(JxlDecoderGetICCProfileSize) \
     CALL(JxlDecoderGetColorAsICCProfile) CALL(JxlDecoderGetBoxType) CALL(JxlDecoderSetBoxBuffer) \
     CALL(JxlDecoderReleaseBoxBuffer) CALL(JxlDecoderSkipFrames) CALL(JxlDecoderImageOutBufferSize) \
-    CALL(JxlDecoderSetImageOutBuffer) CALL(JxlColorEncodingSetToSRGB) \
+    CALL(JxlDecoderSetImageOutBuffer) CALL(JxlDecoderGetExtraChannelInfo) \
+    CALL(JxlDecoderSetExtraChannelBuffer) CALL(JxlColorEncodingSetToSRGB) \
     CALL(JxlThreadParallelRunner) CALL(JxlThreadParallelRunnerCreate) \
     CALL(JxlThreadParallelRunnerDestroy) CALL(JxlEncoderCreate) CALL(JxlEncoderDestroy) \
     CALL(JxlEncoderSetParallelRunner) CALL(JxlEncoderInitBasicInfo) CALL(JxlEncoderSetBasicInfo) \

@@ -116,6 +116,18 @@ static void continue_box(struct walk *walk)
                                                  walk->box.size - got) == JXL_DEC_SUCCESS;
 }
 
+static void find_black(struct walk *walk)
+{
+    JxlExtraChannelInfo extra;
+    const int channels = (int)walk->header->info.num_extra_channels;
+    for (int i = 0; i < channels && walk->header->black < 0; i++) {
+        if (gf_jxl.JxlDecoderGetExtraChannelInfo(walk->decoder, (size_t)i, &extra) ==
+                JXL_DEC_SUCCESS &&
+            extra.type == JXL_CHANNEL_BLACK)
+            walk->header->black = i;
+    }
+}
+
 static const char *walk_on(struct walk *walk)
 {
     for (;;) {
@@ -124,6 +136,7 @@ static const char *walk_on(struct walk *walk)
             if (gf_jxl.JxlDecoderGetBasicInfo(walk->decoder, &walk->header->info) !=
                 JXL_DEC_SUCCESS)
                 return "its header cannot be read";
+            find_black(walk);
             break;
         case JXL_DEC_COLOR_ENCODING:
             read_colours(walk);
@@ -156,7 +169,7 @@ const char *gf_jxl_read_header(const struct gf_blob *file, struct gf_jxl_header 
     struct walk walk = {
         .decoder = gf_jxl.JxlDecoderCreate(NULL), .header = header, .metadata = metadata};
     const char *why = NULL;
-    *header = (struct gf_jxl_header){0};
+    *header = (struct gf_jxl_header){.black = -1};
     if (walk.decoder && gf_jxl.JxlDecoderSubscribeEvents(
                             walk.decoder, JXL_DEC_BASIC_INFO | JXL_DEC_COLOR_ENCODING |
                                               JXL_DEC_FRAME | JXL_DEC_BOX) == JXL_DEC_SUCCESS) {

@@ -8,6 +8,7 @@
 struct gf_jxl_header {
     JxlBasicInfo info;
     int pages;
+    int black; /* the extra channel that is black ink: the colours are CMY; -1: there is none */
 };
 
 /* Reads the header. Returns NULL, or a text that describes the damage. *out_of_memory is set if

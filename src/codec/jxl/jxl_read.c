@@ -1,7 +1,9 @@
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
+#include "codec/common/cmyk.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
 #include "codec/jxl/jxl_header.h"
@@ -11,16 +13,29 @@ struct jxl_source {
     struct gf_jxl_header header;
     const char *damage; /* the damage that ended the walk over the file; NULL: none */
     int page;
+    struct gf_cmyk inks; /* if the header has black ink */
 };
 
-/* Decodes the wanted picture. Returns NULL, or a text that describes the damage. */
-static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, unsigned char *pixels)
+static JxlPixelFormat samples_of(struct gf_format format, int channels)
+{
+    return (JxlPixelFormat){.num_channels = (uint32_t)channels,
+                            .data_type = format.bits == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
+                            .endianness = JXL_NATIVE_ENDIAN};
+}
+
+static size_t black_bytes(struct gf_format format)
+{
+    return (size_t)format.width * (size_t)format.height * (size_t)(format.bits / 8);
+}
+
+/* Decodes the wanted picture, and its black ink to `black`. Returns NULL, or a text that describes
+ * the damage. */
+static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, unsigned char *pixels,
+                          unsigned char *black)
 {
     const struct gf_format format = jxl->whole.base.format;
     const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
-    const JxlPixelFormat pixel = {.num_channels = (uint32_t)format.channels,
-                                  .data_type = format.bits == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
-                                  .endianness = JXL_NATIVE_ENDIAN};
+    const JxlPixelFormat pixel = samples_of(format, format.channels), ink = samples_of(format, 1);
     size_t needed;
     for (;;) {
         switch (gf_jxl.JxlDecoderProcessInput(decoder)) {
@@ -33,6 +48,10 @@ static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, uns
                 gf_jxl.JxlDecoderSetImageOutBuffer(decoder, &pixel, pixels, bytes) !=
                     JXL_DEC_SUCCESS)
                 return "its picture has another size than its header says";
+            if (black && gf_jxl.JxlDecoderSetExtraChannelBuffer(
+                             decoder, &ink, black, black_bytes(format),
+                             (uint32_t)jxl->header.black) != JXL_DEC_SUCCESS)
+                return "its black ink cannot be decoded";
             break;
         case JXL_DEC_FULL_IMAGE:
             return NULL;
@@ -46,6 +65,31 @@ static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, uns
     }
 }
 
+/* Makes RGB of CMY and black, in which the largest sample is no ink (ISO 18181-1, annex on extra
+ * channels). */
+static enum gf_status convert_inks(const struct jxl_source *jxl, unsigned char *pixels,
+                                   const unsigned char *black, struct gf_error *error)
+{
+    const struct gf_format format = jxl->whole.base.format;
+    const size_t sample = (size_t)format.bits / 8, pixel = sample * (size_t)format.channels,
+                 width = (size_t)format.width;
+    unsigned char *const inks = malloc(7 * sample * width);
+    if (!inks)
+        return gf_fail_memory(error);
+    unsigned char *const rgb = inks + 4 * sample * width;
+    for (int y = 0; y < format.height; y++, pixels += width * pixel, black += width * sample) {
+        for (size_t x = 0; x < width; x++) {
+            memcpy(inks + 4 * sample * x, pixels + pixel * x, 3 * sample);
+            memcpy(inks + (4 * x + 3) * sample, black + sample * x, sample);
+        }
+        gf_cmyk_convert(&jxl->inks, inks, true, rgb, format.width);
+        for (size_t x = 0; x < width; x++)
+            memcpy(pixels + pixel * x, rgb + 3 * sample * x, 3 * sample);
+    }
+    free(inks);
+    return GF_OK;
+}
+
 static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *pixels,
                                  struct gf_error *error)
 {
@@ -53,8 +97,10 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
     void *const runner =
         gf_jxl.JxlThreadParallelRunnerCreate(NULL, (size_t)gf_library_threads(&source->options));
     JxlDecoder *const decoder = gf_jxl.JxlDecoderCreate(NULL);
+    const bool inks = jxl->header.black >= 0;
+    unsigned char *const black = inks ? malloc(black_bytes(source->base.format)) : NULL;
     const char *why = NULL;
-    if (decoder && runner &&
+    if (decoder && runner && (black || !inks) &&
         gf_jxl.JxlDecoderSetParallelRunner(decoder, gf_jxl.JxlThreadParallelRunner, runner) ==
             JXL_DEC_SUCCESS &&
         gf_jxl.JxlDecoderSubscribeEvents(decoder, JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE) ==
@@ -64,15 +110,19 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
         (void)gf_jxl.JxlDecoderSetInput(decoder, source->file.data, source->file.size);
         if (jxl->page)
             gf_jxl.JxlDecoderSkipFrames(decoder, (size_t)jxl->page);
-        why = decode(jxl, decoder, pixels);
+        why = decode(jxl, decoder, pixels, black);
     }
-    const bool made = decoder && runner;
+    const bool made = decoder && runner && (black || !inks);
     gf_jxl.JxlDecoderDestroy(decoder);
     gf_jxl.JxlThreadParallelRunnerDestroy(runner);
-    if (!made)
-        return gf_fail_memory(error);
-    if (why)
-        return gf_whole_source_fail(source, jxl->damage ? jxl->damage : why, error);
+    enum gf_status status = made ? GF_OK : gf_fail_memory(error);
+    if (!status && why)
+        status = gf_whole_source_fail(source, jxl->damage ? jxl->damage : why, error);
+    if (!status && inks)
+        status = convert_inks(jxl, pixels, black, error);
+    free(black);
+    if (status)
+        return status;
     if (jxl->damage)
         gf_warn_behind(source->name, jxl->page + 1, jxl->damage, &source->options);
     return GF_OK;
@@ -114,23 +164,37 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     jxl->damage = jxl->header.pages > (whole->page < 0 ? 0 : whole->page) ? why : NULL;
     if (why && !jxl->damage)
         return gf_whole_source_fail(whole, why, error);
-    whole->base.stored = (struct gf_stored){.pages = jxl->header.pages,
-                                            .bits = (int)info->bits_per_sample,
-                                            .is_float = info->exponent_bits_per_sample > 0};
-    const enum gf_status status = gf_whole_source_describe(
+    whole->base.stored =
+        (struct gf_stored){.pages = jxl->header.pages,
+                           .bits = (int)info->bits_per_sample,
+                           .colour = jxl->header.black >= 0 ? GF_STORED_CMYK : GF_STORED_PLAIN,
+                           .is_float = info->exponent_bits_per_sample > 0};
+    const bool inks = jxl->header.black >= 0;
+    enum gf_status status = gf_whole_source_describe(
         whole, info->xsize, info->ysize,
         (info->num_color_channels == 1 ? 1 : 3) + (info->alpha_bits > 0),
-        info->bits_per_sample > 8 ? 16 : 8, library_bytes(info, jxl->header.pages), error);
+        info->bits_per_sample > 8 ? 16 : 8,
+        library_bytes(info, jxl->header.pages) + inks * info->bits_per_sample / 8, error);
     whole->base.memory.bytes += thread_bytes(info, &whole->options);
+    if (!status && inks)
+        status = gf_cmyk_open(&whole->base.metadata, whole->base.format.bits, whole->name,
+                              &whole->options, &jxl->inks, error);
     return status ? status
                   : gf_choose_page(whole->name, whole->page, jxl->header.pages, &whole->options,
                                    &jxl->page, error);
 }
 
+static void jxl_release(struct gf_whole_source *source)
+{
+    gf_cmyk_close(&((struct jxl_source *)source)->inks);
+}
+
 enum gf_status gf_jxl_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
-    static const struct gf_whole_calls own = {
-        .size = sizeof(struct jxl_source), .read_header = read_header, .decode = jxl_decode};
+    static const struct gf_whole_calls own = {.size = sizeof(struct jxl_source),
+                                              .read_header = read_header,
+                                              .decode = jxl_decode,
+                                              .release = jxl_release};
     return gf_whole_source_open(&own, input, options, source, error);
 }
