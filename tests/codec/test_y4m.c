@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "base/cpu.h"
 #include "codec/y4m/y4m_header.h"
 #include "pixel/yuv/yuv_plan.h"
 
@@ -220,6 +221,54 @@ static void test_frames_return(void **state)
     for_each_kind(check_return);
 }
 
+/* ---- vectors ---- */
+
+/* Converts a frame to RGB, and noise to a frame. */
+static void convert(const struct gf_yuv *yuv, const unsigned char *frame, const unsigned char *rgb,
+                    unsigned char *to_rgb, unsigned char *to_frame)
+{
+    struct gf_yuv_reader *const reader = gf_yuv_reader_open(yuv);
+    struct gf_yuv_writer *const writer = gf_yuv_writer_open(yuv, 3, 8);
+    assert_true(reader && writer);
+    for (int y = 0; y < yuv->height; y++) {
+        const size_t at = 3 * (size_t)y * (size_t)yuv->width;
+        gf_yuv_reader_row(reader, frame, y, to_rgb + at);
+        gf_yuv_writer_row(writer, rgb + at, y, to_frame);
+    }
+    gf_yuv_reader_close(reader);
+    gf_yuv_writer_close(writer);
+}
+
+static void check_vectors(const struct gf_yuv *yuv, unsigned *seed)
+{
+    static const int widths[] = {1, 2, 3, 31, 32, 33, 63, 64, 65, 127, 128, 131};
+    if (yuv->bits > 8 || yuv->mono)
+        return;
+    for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
+        struct gf_yuv kind = *yuv;
+        kind.width = widths[i];
+        const size_t rgb = 3 * (size_t)kind.width * (size_t)kind.height,
+                     bytes = gf_yuv_frame_bytes(&kind);
+        unsigned char *const data = malloc(3 * (rgb + bytes));
+        assert_non_null(data);
+        fill(data, rgb + bytes, 8, seed);
+        unsigned char *const one = data + rgb + bytes, *const other = one + rgb + bytes;
+        convert(&kind, data + rgb, data, one, one + rgb);
+        gf_cpu_allow_intrinsics(false);
+        convert(&kind, data + rgb, data, other, other + rgb);
+        gf_cpu_allow_intrinsics(true);
+        assert_memory_equal(one, other, rgb + bytes);
+        free(data);
+    }
+}
+
+static void test_vectors_give_the_same(void **state)
+{
+    if (!gf_cpu_has(GF_CPU_VBMI))
+        skip();
+    for_each_kind(check_vectors);
+}
+
 /* ---- headers ---- */
 
 static void test_headers(void **state)
@@ -334,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_reading_is_the_formula),
         cmocka_unit_test(test_writing_is_the_formula),
         cmocka_unit_test(test_frames_return),
+        cmocka_unit_test(test_vectors_give_the_same),
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_composed_headers),
         cmocka_unit_test(test_damage),

@@ -5,6 +5,7 @@
 
 #include "base/target_clones.h"
 #include "pixel/yuv/yuv_plan.h"
+#include "pixel/yuv/yuv_simd.h"
 
 enum { WEIGHTS = 16 }; /* the sum of the weights of a sample of chroma */
 
@@ -16,12 +17,14 @@ struct gf_yuv_reader {
     int most;
     float *sums; /* a row of chroma after the vertical weights, with a sample at each end */
     float *row_u, *row_v;
+    bool simd;
+    struct gf_yuv_to_rgb to_rgb; /* the same numbers for vectors */
 };
 
 struct gf_yuv_reader *gf_yuv_reader_open(const struct gf_yuv *yuv)
 {
     const struct gf_yuv_numbers n = gf_yuv_numbers_of(yuv);
-    const size_t width = (size_t)yuv->width + 2;
+    const size_t width = (size_t)yuv->width + 2 + GF_YUV_LANES;
     struct gf_yuv_reader *const reader = calloc(1, sizeof *reader);
     float *const rows = malloc(3 * width * sizeof *rows);
     if (!reader || !rows) {
@@ -43,6 +46,15 @@ struct gf_yuv_reader *gf_yuv_reader_open(const struct gf_yuv *yuv)
                                      .sums = rows,
                                      .row_u = rows + width,
                                      .row_v = rows + 2 * width};
+    reader->simd = yuv->bits == 8 && !yuv->mono && gf_cpu_has(GF_CPU_VBMI);
+    reader->to_rgb = (struct gf_yuv_to_rgb){.luma = reader->luma,
+                                            .red_v = reader->red_v,
+                                            .green_u = reader->green_u,
+                                            .green_v = reader->green_v,
+                                            .blue_u = reader->blue_u,
+                                            .black = (int)n.black};
+    if (reader->simd)
+        gf_yuv_to_rgb_prepare(&reader->to_rgb);
     return reader;
 }
 
@@ -96,13 +108,18 @@ GF_TARGET_CLONES static void scale(const float *restrict sums, size_t count, flo
         row[k] = 4 * sums[k];
 }
 
-/* Interpolates the chroma of plane 1 or 2 for row y of the picture. */
-static void chroma_row(const struct gf_yuv_reader *reader, const unsigned char *frame, int plane,
-                       int y, float *row)
+/* The two rows of chroma whose weighted mean belongs to row y. */
+struct chroma_rows {
+    const unsigned char *near, *far;
+    int far_weight;
+};
+
+static struct chroma_rows chroma_rows_of(const struct gf_yuv_reader *reader,
+                                         const unsigned char *frame, int plane, int y)
 {
     const struct gf_yuv_planes *const planes = &reader->planes;
     const struct gf_yuv *const yuv = &reader->yuv;
-    const size_t width = planes->chroma_width, bytes = planes->sample_bytes;
+    const size_t bytes = planes->sample_bytes, row = planes->chroma_width * bytes;
     const size_t last = planes->chroma_height - 1;
     size_t near = (size_t)y, far = near;
     int far_weight = 0;
@@ -114,11 +131,26 @@ static void chroma_row(const struct gf_yuv_reader *reader, const unsigned char *
         far_weight = !top ? 1 : y % 2 ? 2 : 0;
     }
     const unsigned char *const first = frame + planes->first[plane] * bytes;
-    float *const sums = reader->sums + 1;
-    (bytes == 2 ? weigh_words : weigh_bytes)(first + near * width * bytes,
-                                             first + far * width * bytes, far_weight, sums, width);
+    return (struct chroma_rows){first + near * row, first + far * row, far_weight};
+}
+
+/* Repeats the first and the last sum. */
+static void put_ends(float *sums, size_t count)
+{
     sums[-1] = sums[0];
-    sums[width] = sums[width - 1];
+    sums[count] = sums[count - 1];
+}
+
+/* Interpolates the chroma of plane 1 or 2 for row y of the picture. */
+static void chroma_row(const struct gf_yuv_reader *reader, const unsigned char *frame, int plane,
+                       int y, float *row)
+{
+    const struct gf_yuv *const yuv = &reader->yuv;
+    const size_t width = reader->planes.chroma_width;
+    const struct chroma_rows rows = chroma_rows_of(reader, frame, plane, y);
+    float *const sums = reader->sums + 1;
+    (yuv->bits > 8 ? weigh_words : weigh_bytes)(rows.near, rows.far, rows.far_weight, sums, width);
+    put_ends(sums, width);
     if (yuv->half_width)
         widen(sums, width, yuv->siting != GF_YUV_CENTRE, row);
     else
@@ -166,18 +198,44 @@ GF_TARGET_CLONES static void to_rgb_words(const struct gf_yuv_reader *reader, co
     to_rgb(reader, luma, rgb, 2);
 }
 
-static void to_gray(const struct gf_yuv_reader *reader, const void *luma, void *gray)
+GF_INLINE void to_gray(const struct gf_yuv_reader *reader, const void *restrict luma,
+                       void *restrict gray, const int bytes)
 {
-    const bool words = reader->planes.sample_bytes == 2;
-    for (int i = 0; i < reader->yuv.width; i++) {
-        const int sample = words ? ((const uint16_t *)luma)[i] : ((const uint8_t *)luma)[i];
-        const int value =
-            gf_yuv_round(((float)sample - reader->black) * reader->luma, reader->most);
-        if (words)
+    const struct gf_yuv_reader r = *reader;
+    for (int i = 0; i < r.yuv.width; i++) {
+        const int sample = bytes == 2 ? ((const uint16_t *)luma)[i] : ((const uint8_t *)luma)[i];
+        const int value = gf_yuv_round(((float)sample - r.black) * r.luma, r.most);
+        if (bytes == 2)
             ((uint16_t *)gray)[i] = (uint16_t)value;
         else
             ((uint8_t *)gray)[i] = (uint8_t)value;
     }
+}
+
+GF_TARGET_CLONES static void to_gray_bytes(const struct gf_yuv_reader *reader, const void *luma,
+                                           void *gray)
+{
+    to_gray(reader, luma, gray, 1);
+}
+
+GF_TARGET_CLONES static void to_gray_words(const struct gf_yuv_reader *reader, const void *luma,
+                                           void *gray)
+{
+    to_gray(reader, luma, gray, 2);
+}
+
+static void to_rgb_simd(const struct gf_yuv_reader *reader, const unsigned char *frame,
+                        const uint8_t *luma, int y, uint8_t *rgb)
+{
+    float *const sums[] = {reader->row_u + 1, reader->row_v + 1};
+    const size_t width = reader->planes.chroma_width;
+    for (int i = 0; i < 2; i++) {
+        const struct chroma_rows rows = chroma_rows_of(reader, frame, 1 + i, y);
+        gf_yuv_weigh_simd(rows.near, rows.far, rows.far_weight, width, sums[i]);
+        put_ends(sums[i], width);
+    }
+    gf_yuv_to_rgb_simd(&reader->to_rgb, gf_yuv_columns_of(&reader->yuv), luma, sums[0], sums[1],
+                       (size_t)reader->yuv.width, rgb);
 }
 
 void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame, int y, void *row)
@@ -185,10 +243,12 @@ void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame,
     const size_t bytes = reader->planes.sample_bytes;
     const unsigned char *const luma = frame + (size_t)y * (size_t)reader->yuv.width * bytes;
     if (reader->yuv.mono) {
-        to_gray(reader, luma, row);
-        return;
+        (bytes == 2 ? to_gray_words : to_gray_bytes)(reader, luma, row);
+    } else if (reader->simd) {
+        to_rgb_simd(reader, frame, luma, y, row);
+    } else {
+        chroma_row(reader, frame, 1, y, reader->row_u);
+        chroma_row(reader, frame, 2, y, reader->row_v);
+        (bytes == 2 ? to_rgb_words : to_rgb_bytes)(reader, luma, row);
     }
-    chroma_row(reader, frame, 1, y, reader->row_u);
-    chroma_row(reader, frame, 2, y, reader->row_v);
-    (bytes == 2 ? to_rgb_words : to_rgb_bytes)(reader, luma, row);
 }

@@ -2,9 +2,11 @@
  * over the pixels around its place. */
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/target_clones.h"
 #include "pixel/yuv/yuv_plan.h"
+#include "pixel/yuv/yuv_simd.h"
 
 /* Weights of red, green and blue, and what is added. */
 struct mix {
@@ -19,6 +21,8 @@ struct gf_yuv_writer {
     int most;
     float *full[2]; /* the chroma of each pixel of the present row, with one more at each end */
     float *narrow[2][3]; /* the chroma of the last three rows, averaged horizontally */
+    bool simd;
+    struct gf_yuv_from_rgb from_rgb; /* the same numbers for vectors */
 };
 
 static struct mix mix_of(double red, double green, double blue, double scale, double offset)
@@ -27,13 +31,25 @@ static struct mix mix_of(double red, double green, double blue, double scale, do
                         (float)offset};
 }
 
+static void prepare_simd(struct gf_yuv_writer *writer)
+{
+    const struct mix mix[3] = {writer->luma, writer->u, writer->v};
+    for (int i = 0; i < 3; i++) {
+        writer->from_rgb.weight[i][0] = mix[i].red;
+        writer->from_rgb.weight[i][1] = mix[i].green;
+        writer->from_rgb.weight[i][2] = mix[i].blue;
+    }
+    writer->from_rgb.black = writer->luma.offset;
+    gf_yuv_from_rgb_prepare(&writer->from_rgb);
+}
+
 struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels, int bits)
 {
     const struct gf_yuv_numbers n = gf_yuv_numbers_of(yuv);
     const double most = bits > 8 ? 65535 : 255, luma = n.luma_span / most;
     const double u = n.chroma_span / most / (2 * (1 - n.kb)),
                  v = n.chroma_span / most / (2 * (1 - n.kr));
-    const size_t width = (size_t)yuv->width + 3;
+    const size_t width = (size_t)yuv->width + 3 + GF_YUV_LANES;
     struct gf_yuv_writer *const writer = calloc(1, sizeof *writer);
     float *const rows = malloc(8 * width * sizeof *rows);
     if (!writer || !rows) {
@@ -56,6 +72,9 @@ struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels,
         for (size_t k = 0; k < 3; k++)
             writer->narrow[i][k] = rows + (2 + 3 * i + k) * width;
     }
+    writer->simd = yuv->bits == 8 && bits == 8 && channels == 3 && gf_cpu_has(GF_CPU_VBMI);
+    if (writer->simd)
+        prepare_simd(writer);
     return writer;
 }
 
@@ -162,52 +181,65 @@ GF_TARGET_CLONES static void average_words(const float *above, const float *here
 /* Returns the row of chroma that row y completes, and its rows and weights; -1: none. */
 static int completed(const struct gf_yuv *yuv, int y, int rows[3], float weight[3])
 {
-    static const float alone[3] = {0, 1, 0}, middle[3] = {0, 0.5f, 0.5f},
-                       top[3] = {0.25f, 0.5f, 0.25f};
+    static const float two[3] = {0, 0.5f, 0.5f}, three[3] = {0.25f, 0.5f, 0.25f};
     const int own = yuv->half_height ? y / 2 * 2 : y;
-    const float *const from = !yuv->half_height                ? alone
-                              : yuv->siting == GF_YUV_TOP_LEFT ? top
-                                                               : middle;
     if (yuv->half_height && y % 2 == 0 && y != yuv->height - 1)
         return -1;
     rows[0] = yuv->half_height && own ? own - 1 : own;
     rows[1] = own;
     rows[2] = y;
-    for (int i = 0; i < 3; i++)
-        weight[i] = from[i];
+    memcpy(weight, yuv->half_height && yuv->siting == GF_YUV_TOP_LEFT ? three : two, sizeof two);
     return yuv->half_height ? y / 2 : y;
 }
 
-static void put_chroma(struct gf_yuv_writer *writer, int index, int y, unsigned char *frame)
+/* Averages the chroma of a pixel's row horizontally. */
+static void put_narrow(struct gf_yuv_writer *writer, int index, int y)
 {
     const struct gf_yuv *const yuv = &writer->yuv;
-    const struct gf_yuv_planes *const planes = &writer->planes;
-    const size_t width = planes->chroma_width, bytes = planes->sample_bytes;
-    float *const full = writer->full[index] + 1, **const ring = writer->narrow[index];
-    int rows[3];
-    float weight[3];
+    const size_t width = writer->planes.chroma_width;
+    float *const full = writer->full[index] + 1, *const narrow = writer->narrow[index][y % 3];
     full[-1] = full[0];
     full[yuv->width] = full[yuv->width - 1];
     if (yuv->half_width) {
-        narrow_row(full, width, yuv->siting != GF_YUV_CENTRE, ring[y % 3]);
+        narrow_row(full, width, yuv->siting != GF_YUV_CENTRE, narrow);
     } else {
         for (size_t k = 0; k < width; k++)
-            ring[y % 3][k] = full[k];
+            narrow[k] = full[k];
     }
-    const int row = completed(yuv, y, rows, weight);
+}
+
+/* Makes the row of chroma that row y completes. */
+static void put_chroma(struct gf_yuv_writer *writer, int index, int y, unsigned char *frame)
+{
+    const struct gf_yuv_planes *const planes = &writer->planes;
+    const size_t width = planes->chroma_width, bytes = planes->sample_bytes;
+    const float middle = writer->u.offset;
+    int rows[3];
+    float weight[3];
+    const int row = completed(&writer->yuv, y, rows, weight);
     if (row < 0)
         return;
+    float **const ring = writer->narrow[index], *const above = ring[rows[0] % 3],
+                  *const here = ring[rows[1] % 3], *const below = ring[rows[2] % 3];
     unsigned char *const to = frame + (planes->first[1 + index] + (size_t)row * width) * bytes;
-    (bytes == 2 ? average_words : average_bytes)(ring[rows[0] % 3], ring[rows[1] % 3],
-                                                 ring[rows[2] % 3], weight, writer->u.offset,
-                                                 writer->most, to, width);
+    if (writer->simd) {
+        const int sum = gf_yuv_columns_weight(gf_yuv_columns_of(&writer->yuv));
+        gf_yuv_average_simd(*weight > 0 ? above : NULL, here, below, weight[2] / (float)sum, middle,
+                            width, to);
+    } else {
+        (bytes == 2 ? average_words : average_bytes)(above, here, below, weight, middle,
+                                                     writer->most, to, width);
+    }
 }
 
 void gf_yuv_writer_row(struct gf_yuv_writer *writer, const void *row, int y, unsigned char *frame)
 {
     const size_t bytes = writer->planes.sample_bytes, width = (size_t)writer->yuv.width;
     unsigned char *const luma = frame + (size_t)y * width * bytes;
-    if (writer->bits == 8)
+    if (writer->simd)
+        gf_yuv_from_rgb_simd(&writer->from_rgb, gf_yuv_columns_of(&writer->yuv), row, width, luma,
+                             writer->narrow[0][y % 3], writer->narrow[1][y % 3]);
+    else if (writer->bits == 8)
         (bytes == 2 ? words_of_bytes : bytes_of_bytes)(writer, row, luma);
     else
         (bytes == 2 ? words_of_words : bytes_of_words)(writer, row, luma);
@@ -216,6 +248,8 @@ void gf_yuv_writer_row(struct gf_yuv_writer *writer, const void *row, int y, uns
     for (int index = 0; index < 2; index++) {
         for (size_t k = 0; writer->channels == 1 && !y && k < width; k++)
             writer->full[index][k + 1] = 0;
+        if (!writer->simd)
+            put_narrow(writer, index, y);
         put_chroma(writer, index, y, frame);
     }
 }

@@ -1,0 +1,62 @@
+/* Conversions of rows of 8 bits with vectors. They compute what yuv_read.c and yuv_write.c compute
+ * in the same order, apart from factors that are powers of two. The functions need GF_CPU_VBMI. */
+#ifndef GF_PIXEL_YUV_YUV_SIMD_H
+#define GF_PIXEL_YUV_YUV_SIMD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/cpu.h"
+#include "pixel/yuv/yuv.h"
+
+enum { GF_YUV_LANES = 64 }; /* the pixels that are converted at a time */
+
+/* How the chroma of a row is to that of its pixels. */
+enum gf_yuv_columns { GF_YUV_EACH, GF_YUV_PAIRS_CENTRE, GF_YUV_PAIRS_LEFT };
+static inline enum gf_yuv_columns gf_yuv_columns_of(const struct gf_yuv *yuv)
+{
+    return !yuv->half_width               ? GF_YUV_EACH
+           : yuv->siting == GF_YUV_CENTRE ? GF_YUV_PAIRS_CENTRE
+                                          : GF_YUV_PAIRS_LEFT;
+}
+
+/* The numbers of struct gf_yuv_reader. */
+struct gf_yuv_to_rgb {
+    float luma, red_v, green_u, green_v, blue_u;
+    int black;
+    uint8_t order[3 * GF_YUV_LANES];
+};
+GF_X86_ONLY void gf_yuv_to_rgb_prepare(struct gf_yuv_to_rgb *to);
+/* Weighs two rows of chroma by weights whose sum is 4, after 128 is taken off. Up to 31 sums behind
+ * the last one are overwritten. */
+GF_X86_ONLY void gf_yuv_weigh_simd(const uint8_t *near, const uint8_t *far, int far_weight,
+                                   size_t count, float *sums);
+/* Makes a row of RGB. `u` and `v` are such sums; one before the first and 64 behind the last may be
+ * read. */
+GF_X86_ONLY void gf_yuv_to_rgb_simd(const struct gf_yuv_to_rgb *to, enum gf_yuv_columns columns,
+                                    const uint8_t *luma, const float *u, const float *v,
+                                    size_t width, uint8_t *rgb);
+
+/* The weights of red, green and blue for luma, U and V. */
+struct gf_yuv_from_rgb {
+    float weight[3][3];
+    float black;
+    uint8_t order[GF_YUV_LANES];
+};
+GF_X86_ONLY void gf_yuv_from_rgb_prepare(struct gf_yuv_from_rgb *from);
+/* Makes a row of luma, and two rows of chroma without the value of the middle, which are sums of as
+ * many pixels as gf_yuv_columns_weight() says. Up to 63 behind the last one are overwritten. */
+GF_X86_ONLY void gf_yuv_from_rgb_simd(const struct gf_yuv_from_rgb *from,
+                                      enum gf_yuv_columns columns, const uint8_t *rgb, size_t width,
+                                      uint8_t *luma, float *u, float *v);
+static inline int gf_yuv_columns_weight(enum gf_yuv_columns columns)
+{
+    return columns == GF_YUV_EACH ? 1 : columns == GF_YUV_PAIRS_CENTRE ? 2 : 4;
+}
+/* Adds two rows or, with `above`, three with twice the one in the middle; takes the sums times a
+ * factor, which is a power of two, adds `middle`, and rounds to 0..255. Up to 63 floats behind the
+ * last one may be read. */
+GF_X86_ONLY void gf_yuv_average_simd(const float *above, const float *here, const float *below,
+                                     float factor, float middle, size_t count, uint8_t *to);
+
+#endif
