@@ -64,22 +64,31 @@ const char *gf_output_name(const struct gf_output *output)
     return output->name;
 }
 
+/* Makes room for so many bytes behind those that are written. */
+static bool grow(struct gf_output *output, size_t size)
+{
+    const size_t needed = (size_t)output->written + size;
+    if (needed <= output->capacity)
+        return true;
+    const size_t capacity = needed > 2 * output->capacity ? needed : 2 * output->capacity;
+    unsigned char *const grown = realloc(output->memory, capacity);
+    if (!grown)
+        return false;
+    output->memory = grown;
+    output->capacity = capacity;
+    return true;
+}
+
 static enum gf_status put_in_memory(struct gf_output *output, const void *data, size_t size,
                                     struct gf_error *error)
 {
-    const size_t before = (size_t)output->written, needed = before + size;
-    if (needed > output->capacity) {
-        const size_t capacity = needed > 2 * output->capacity ? needed : 2 * output->capacity;
-        unsigned char *const grown = realloc(output->memory, capacity);
-        if (!grown) {
-            output->failed = true;
-            return gf_fail(error, GF_ERROR_MEMORY, "%s: out of memory", output->name);
-        }
-        output->memory = grown;
-        output->capacity = capacity;
+    if (!grow(output, size)) {
+        output->failed = true;
+        return gf_fail(error, GF_ERROR_MEMORY, "%s: out of memory", output->name);
     }
-    if (size)
-        memcpy(output->memory + before, data, size);
+    unsigned char *const to = output->memory + output->written;
+    if (size && data != to)
+        memcpy(to, data, size);
     output->written += (int64_t)size;
     return GF_OK;
 }
@@ -106,6 +115,13 @@ static enum gf_status flush(struct gf_output *output, struct gf_error *error)
     const size_t held = output->held;
     output->held = 0;
     return put(output, output->buffer, held, error);
+}
+
+unsigned char *gf_output_lend(struct gf_output *output, size_t size)
+{
+    if (!output->in_memory || size < LARGE_BYTES || flush(output, NULL) || !grow(output, size))
+        return NULL;
+    return output->memory + output->written;
 }
 
 static bool is_too_large(const struct gf_output *output, uint64_t more)

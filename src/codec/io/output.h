@@ -49,6 +49,10 @@ const char *gf_output_name(const struct gf_output *output);
 void gf_output_expect(struct gf_output *output, int64_t size, int threads);
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
+/* Returns `size` bytes of an output in memory, to which gf_output_write() then copies nothing. The
+ * caller fills them, and writes them as its next write. Returns NULL for another output, and
+ * without memory. */
+unsigned char *gf_output_lend(struct gf_output *output, size_t size);
 /* Replaces bytes that were written. The new bytes must end before gf_output_size(). */
 enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, const void *data,
                                   size_t size, struct gf_error *error) GF_CHECKED;

@@ -15,6 +15,7 @@ struct y4m_sink {
     struct gf_format format; /* of the rows that are written */
     struct gf_yuv_writer *writer;
     unsigned char *frame;
+    unsigned char *own; /* memory for the frame; NULL: it is the output's */
     size_t bytes;
     unsigned char *row; /* a row without alpha; NULL: the rows have none */
     int rows;
@@ -46,7 +47,7 @@ static void y4m_close(struct gf_sink *base)
 {
     struct y4m_sink *const y4m = (struct y4m_sink *)base;
     gf_yuv_writer_close(y4m->writer);
-    free(y4m->frame);
+    free(y4m->own);
     free(y4m->row);
     free(y4m);
 }
@@ -78,7 +79,9 @@ static enum gf_status prepare(struct y4m_sink *y4m, const struct gf_yuv *yuv,
     const struct gf_format format = y4m->format;
     const bool alpha = gf_has_alpha(format);
     y4m->bytes = gf_yuv_frame_bytes(yuv);
-    y4m->frame = malloc(y4m->bytes);
+    y4m->frame = yuv->bits == 8 ? gf_output_lend(y4m->output, y4m->bytes) : NULL;
+    if (!y4m->frame) /* words may not begin anywhere */
+        y4m->frame = y4m->own = malloc(y4m->bytes);
     y4m->writer = gf_yuv_writer_open(yuv, gf_colour_channels(format), format.bits);
     if (alpha)
         y4m->row = malloc(gf_row_bytes(format));
