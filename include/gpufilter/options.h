@@ -98,6 +98,16 @@ enum gf_metadata_item {
     GF_METADATA_ITEMS
 };
 
+/* The matrices and ranges of YCbCr that options.yuv chooses. */
+enum gf_yuv_item {
+    GF_YUV_ITEM_BT601,
+    GF_YUV_ITEM_BT709,
+    GF_YUV_ITEM_BT2020,
+    GF_YUV_ITEM_LIMITED, /* luma is 16..235, for 8 bits */
+    GF_YUV_ITEM_FULL,
+    GF_YUV_ITEMS
+};
+
 enum {
     GF_DEVICE_INDEX_MAX = 1023,
     GF_LANES_MAX = 64,
@@ -213,7 +223,11 @@ struct gf_options {
     bool dither; /* where samples lose bits, an ordered dither shares pixels out between levels */
     bool reserved_3[3];
     enum gf_gain_map gain_map;
-    bool reserved_4[4];
+    /* The matrix and the range of the samples of a Y4M that is read or written, as bits 1 << enum
+     * gf_yuv_item, at most one of either. Without a matrix it is BT.709 from 720 rows on, and
+     * BT.601 below; without a range it is what the header says, or else full for gray and limited
+     * for colours. */
+    uint32_t yuv;
 };
 
 /* Sets the first `size` bytes of *options to the defaults; members that this library does not know

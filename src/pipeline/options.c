@@ -18,8 +18,7 @@ static const struct gf_options defaults = {
 
 /* A caller's struct may lack later members. The struct must not end in padding, since later members
  * would lie in it. */
-_Static_assert(offsetof(struct gf_options, reserved_4) + sizeof defaults.reserved_4 ==
-                   sizeof(struct gf_options),
+_Static_assert(offsetof(struct gf_options, yuv) + sizeof defaults.yuv == sizeof(struct gf_options),
                "struct gf_options ends with padding");
 
 void gf_options_init(struct gf_options *options, size_t size)
@@ -141,6 +140,13 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
         return gf_fail(error, GF_ERROR_USAGE,
                        "options.stripped=%#llx or options.kept=%#llx has bits of no item",
                        (unsigned long long)checked->stripped, (unsigned long long)checked->kept);
+    const uint32_t ranges = 1 << GF_YUV_ITEM_LIMITED | 1 << GF_YUV_ITEM_FULL,
+                   range = checked->yuv & ranges, matrix = checked->yuv & ~ranges;
+    if (checked->yuv >> GF_YUV_ITEMS || range & (range - 1) || matrix & (matrix - 1))
+        return gf_fail(
+            error, GF_ERROR_USAGE,
+            "options.yuv=%#x is not one of bt601, bt709, bt2020, and one of limited, full",
+            (unsigned)checked->yuv);
     if (checked->transfer == GF_TRANSFER_ZERO_COPY && checked->host_memory == GF_HOST_PAGEABLE)
         return gf_fail(error, GF_ERROR_USAGE, "zero copy needs pinned host memory, not pageable");
     struct gf_error why = {0};

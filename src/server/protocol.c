@@ -101,7 +101,8 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     X(max_pixels) \
     X(timeout_s) \
     X(max_output_bytes) \
-    X(formats) X(max_bytes) X(target_ssim) X(stripped) X(kept) X(range_low) X(range_high) X(depth)
+    X(formats) \
+    X(max_bytes) X(target_ssim) X(stripped) X(kept) X(range_low) X(range_high) X(depth) X(yuv)
 #define ENUMS(X) \
     X(tiff_compression, enum gf_tiff_compression) \
     X(codec, enum gf_codec) \

@@ -21,7 +21,7 @@
 #include "pipeline/pipeline_internal.h"
 
 enum {
-    GF_SERVER_VERSION = 7,
+    GF_SERVER_VERSION = 8,
     GF_SERVER_BEAT_MS = 500,
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
@@ -78,7 +78,7 @@ struct gf_server_request {
     int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level, png_colours,
         tiff_compression, sandbox, depth, gain_map;
     uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, optimize,
-        png_palette, spans, lossless, range_percentile, dither, warn;
+        png_palette, spans, lossless, range_percentile, dither, warn, yuv;
     uint64_t memory_bytes, max_pixels, max_output_bytes, formats, max_bytes, stripped, kept;
     double timeout_s, target_ssim, range_low, range_high;
     int64_t in_offset;

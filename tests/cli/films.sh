@@ -170,6 +170,55 @@ done
 run 2 gpufilter -i rgb.raw -i rgb.raw -o out.y4m --raw=22x13:rgb24
 stderr_like '--raw is for one input and one output'
 
+begin "the matrix and the range of a film"
+{ printf 'YUV4MPEG2 W2 H2 F25:1 Ip C444 XCOLORRANGE=LIMITED XA=b\n' && printf 'FRAME\nddddnnnn\226\226\226\226'; } >flat.y4m
+tail -c 12 flat.y4m >flat.yuv
+while read -r items colour; do
+    run 0 gpufilter -i flat.y4m -o flat.ppm --yuv="$items"
+    [ "$(tail -c 3 flat.ppm | od -An -tu1 | tr -s ' ')" = " $colour" ] || problem "$items: $(tail -c 3 flat.ppm | od -An -tu1)"
+    run 0 gpufilter -i flat.y4m -o back.y4m --yuv="$items" hflip
+    tail -c 12 back.y4m >line
+    same line flat.yuv
+    run 0 gpufilter -i flat.yuv -o 'raw{n}.ppm' --raw=2x2:yuv444p --yuv="$items"
+    same raw1.ppm flat.ppm
+done <<'END'
+bt601 133 87 61
+bt601,full 131 90 68
+bt709,limited 137 90 60
+bt709,pc 135 93 67
+bt2020,tv 135 87 59
+full,bt2020 132 90 66
+END
+for chain in '' hflip; do
+    for items in full bt709; do
+        run 0 gpufilter -i flat.y4m -o $items.y4m --yuv=$items $chain
+        head -n 1 $items.y4m >>lines
+    done
+done
+cat >wanted <<'END'
+YUV4MPEG2 W2 H2 F25:1 Ip C444 XA=b XCOLORRANGE=FULL
+YUV4MPEG2 W2 H2 F25:1 Ip C444 XCOLORRANGE=LIMITED XA=b
+YUV4MPEG2 W2 H2 F25:1 Ip C444 XA=b XCOLORRANGE=FULL
+YUV4MPEG2 W2 H2 F25:1 Ip C444 XCOLORRANGE=LIMITED XA=b
+END
+same lines wanted
+run 0 gpufilter -i flat.ppm -o full.y4m --yuv=full --subsampling=444
+head -n 1 full.y4m >line
+echo "YUV4MPEG2 W2 H2 F25:1 Ip A1:1 C444 XCOLORRANGE=FULL" >wanted
+same line wanted
+run 2 gpufilter -i flat.y4m -o out.y4m --yuv=bt601,bt709
+stderr_is "gpufilter: --yuv=0x3 is not one of bt601, bt709, bt2020, and one of limited, full"
+
+begin "lines as long as may be"
+lengthened() {
+    printf '%s' "$1" && head -c $((1023 - ${#1})) /dev/zero | tr '\0' a && echo
+}
+{ lengthened 'YUV4MPEG2 W22 H13 F25:1 Ip A4:3 C420mpeg2 XA=' && lengthened 'FRAME X' && noise 440 1; } >lines.y4m
+run 0 gpufilter -i lines.y4m -o out.y4m
+same out.y4m lines.y4m
+run 0 gpufilter -i lines.y4m -o out.y4m hflip
+[ "$(wc -c <out.y4m)" = "$(wc -c <lines.y4m)" ] || problem "$(wc -c <out.y4m) bytes"
+
 begin "a film that is cut: the frames before the cut are written"
 size=$(wc -c <in.y4m)
 head -c $((size - 10)) in.y4m >cut.y4m

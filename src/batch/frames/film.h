@@ -12,7 +12,7 @@
 #include "codec/y4m/y4m_header.h"
 
 /* The lines before a frame's samples. */
-enum { GF_FILM_LINES_MOST = 2 * GF_Y4M_LINE_MOST };
+enum { GF_FILM_LINES_MOST = 2 * GF_Y4M_LINE_MOST + 64 };
 
 /* A frame's bytes, in memory that is used again for another frame. */
 struct gf_film_frame {
@@ -27,7 +27,7 @@ struct gf_film_reader {
     const struct gf_raw_frames *raw; /* NULL: the input is a Y4M */
     bool pictures;                   /* the input is a stream of pictures of any size */
     uint64_t picture_most;           /* the most bytes of such a picture */
-    char head[GF_Y4M_LINE_MOST];     /* the header, with a line break */
+    char head[GF_Y4M_LINE_MOST + 1]; /* the header, with a line break */
     size_t frame_bytes;              /* the samples of a frame */
     size_t frames;                   /* read so far */
 };

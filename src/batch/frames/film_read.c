@@ -21,8 +21,8 @@ static enum gf_status check_size(const struct gf_film_reader *reader, int width,
 }
 
 /* Makes the header of a frame's file. */
-static enum gf_status begin_raw(struct gf_film_reader *reader, struct gf_yuv *yuv,
-                                struct gf_error *error)
+static enum gf_status begin_raw(struct gf_film_reader *reader, const struct gf_options *options,
+                                struct gf_yuv *yuv, struct gf_error *error)
 {
     const struct gf_raw_frames *const raw = reader->raw;
     const int w = raw->width, h = raw->height;
@@ -30,7 +30,8 @@ static enum gf_status begin_raw(struct gf_film_reader *reader, struct gf_yuv *yu
         char header[GF_Y4M_LINE_MOST];
         snprintf(header, sizeof header, "YUV4MPEG2 W%d H%d F%u:%u Ip A1:1 %s", w, h, raw->frames,
                  raw->seconds, raw->planes);
-        snprintf(reader->head, sizeof reader->head, "%.1000s\n", header);
+        gf_y4m_put_range(options, header);
+        snprintf(reader->head, sizeof reader->head, "%s\n", header);
         const enum gf_status status = gf_y4m_parse(header, "--raw", yuv, error);
         reader->frame_bytes = status ? 0 : gf_yuv_frame_bytes(yuv);
         return status;
@@ -67,15 +68,15 @@ enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *inpu
         return GF_OK;
     }
     if (raw) {
-        status = begin_raw(reader, &yuv, error);
+        status = begin_raw(reader, options, &yuv, error);
     } else {
         status = gf_y4m_read_line(input, reader->head, &length, error);
         if (!status)
             status = gf_y4m_parse(reader->head, gf_input_name(input), &yuv, error);
         if (!status) {
             reader->frame_bytes = gf_yuv_frame_bytes(&yuv);
-            reader->head[length] = '\n';
-            reader->head[length + 1] = '\0';
+            gf_y4m_put_range(options, reader->head);
+            strcat(reader->head, "\n");
         }
     }
     return status ? status : check_size(reader, yuv.width, yuv.height, options, error);

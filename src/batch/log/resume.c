@@ -72,6 +72,8 @@ uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
         hash = gf_hash(hash, range, sizeof range);
     if (options->gain_map)
         hash = gf_hash(hash, &options->gain_map, sizeof options->gain_map);
+    if (options->yuv)
+        hash = gf_hash(hash, &options->yuv, sizeof options->yuv);
     if (items[0] || items[1])
         hash = gf_hash(hash, items, sizeof items);
     if (*inks)

@@ -133,7 +133,8 @@ enum gf_option_type {
     GF_OPTION_CHOICE, /* int */
     GF_OPTION_SET,    /* uint64_t: the bits 1 << value of several choices, with commas between the
                        * choices */
-    GF_OPTION_DEVICE, /* a choice; "cuda" also as cuda:N, cuda:N,N... and cuda:all */
+    GF_OPTION_SMALL_SET, /* such bits as a uint32_t */
+    GF_OPTION_DEVICE,    /* a choice; "cuda" also as cuda:N, cuda:N,N... and cuda:all */
 };
 
 struct gf_choice {

@@ -134,6 +134,15 @@ static enum gf_status set_set(const struct gf_option *option, const char *text, 
     }
 }
 
+static enum gf_status set_small_set(const struct gf_option *option, const char *text,
+                                    uint32_t *small, struct gf_error *error)
+{
+    uint64_t set = 0;
+    const enum gf_status status = set_set(option, text, &set, error);
+    *small = (uint32_t)set;
+    return status;
+}
+
 /* Reads the numbers "0,2,3" of "cuda:0,2,3". */
 static bool read_devices(const struct gf_option *option, const char *text,
                          struct gf_command *command)
@@ -290,6 +299,8 @@ enum gf_status gf_option_set(const struct gf_option *option, const char *value,
         return set_topic(option, value, command, error);
     case GF_OPTION_SET:
         return set_set(option, value, member, error);
+    case GF_OPTION_SMALL_SET:
+        return set_small_set(option, value, member, error);
     case GF_OPTION_CHOICE:
         return set_choice(option, value, command, error);
     case GF_OPTION_DEVICE:

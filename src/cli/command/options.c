@@ -40,6 +40,10 @@ static const struct gf_choice depths[] = {{"auto", GF_DEPTH_AUTO}, {"1", 1}, {"8
 static const struct gf_choice gain_maps[] = {
     {"drop", GF_GAIN_MAP_DROP}, {"keep", GF_GAIN_MAP_KEEP}, {"apply", GF_GAIN_MAP_APPLY}, {0},
 };
+static const struct gf_choice yuv_items[] = {
+    {"bt601", GF_YUV_ITEM_BT601}, {"bt709", GF_YUV_ITEM_BT709}, {"bt2020", GF_YUV_ITEM_BT2020},
+    {"limited", GF_YUV_ITEM_LIMITED}, {"tv", GF_YUV_ITEM_LIMITED}, {"full", GF_YUV_ITEM_FULL}, {"pc", GF_YUV_ITEM_FULL}, {0},
+};
 static const struct gf_choice devices[] = {
     {"auto", GF_DEVICE_AUTO}, {"cpu", GF_DEVICE_CPU}, {"cuda", GF_DEVICE_CUDA}, {0},
 };
@@ -163,6 +167,8 @@ static const struct gf_option options[] = {
      .help = "MIN:MAX, percentile or unit: what becomes black and white of floating-point TIFFs"},
     {.name = "raw", .argument = "WxH:FORMAT:RATE", .type = GF_OPTION_WORDS, .offset = AT(raw),
      .help = "frames without headers: 64x48:rgb24:25"},
+    {.name = "yuv", .argument = "LIST", .type = GF_OPTION_SMALL_SET, .choices = yuv_items, .offset = AT(options.yuv),
+     .help = "matrix and range of films: bt601, bt709 or bt2020, limited or full"},
     {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(options.allow_truncated),
      .help = "read what is there of a truncated PNG or JPEG"},
@@ -171,7 +177,7 @@ static const struct gf_option options[] = {
      .help = "refuse larger inputs and larger results of filters; suffixes k, M, G"},
     {.name = "timeout", .argument = "SECONDS", .type = GF_OPTION_NUMBER, .least = 0.001, .greatest = GF_TIMEOUT_MAX,
      .offset = AT(options.timeout_s),
-     .help = "fail pictures that take longer"},
+     .help = "fail slower pictures"},
     {.name = "max-output", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = 1, .greatest = MEMORY_GREATEST,
      .offset = AT(options.max_output_bytes),
      .help = "drop larger outputs, archives in all; by default an archive's members may have 1 GiB or 16 KiB for each of its bytes"},
@@ -200,7 +206,7 @@ static const struct gf_option options[] = {
     {.name = "skip-existing", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(skip_existing),
      .help = "leave outputs that exist; not with {n}"},
     {.name = "update", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(update),
-     .help = "leave outputs that are not older than their input; not with {n}"},
+     .help = "leave outputs as new as inputs; not with {n}"},
     {.name = "no-clobber", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.no_clobber),
      .help = "an output that exists is an error"},
     {.name = "fail-fast", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(fail_fast),

@@ -67,6 +67,8 @@ static const struct synonym option_synonyms[] = {
     {"q:v", "quality"},
     {"chroma-subsampling", "subsampling"},
     {"pix_fmt", "subsampling"},
+    {"colorspace", "yuv"},
+    {"color_range", "yuv"},
     {"newer-only", "update"},
     {"u", "update"},
     {"mogrify", "output"},

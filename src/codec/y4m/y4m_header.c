@@ -160,6 +160,17 @@ enum gf_status gf_y4m_parse(const char *header, const char *name, struct gf_yuv 
     return GF_OK;
 }
 
+void gf_y4m_choose(const struct gf_options *options, struct gf_yuv *yuv)
+{
+    static const enum gf_yuv_matrix matrices[] = {[GF_YUV_ITEM_BT601] = GF_YUV_BT601,
+                                                  [GF_YUV_ITEM_BT709] = GF_YUV_BT709,
+                                                  [GF_YUV_ITEM_BT2020] = GF_YUV_BT2020};
+    for (int item = GF_YUV_ITEM_BT601; item <= GF_YUV_ITEM_BT2020; item++)
+        yuv->matrix = options->yuv >> item & 1 ? matrices[item] : yuv->matrix;
+    if (options->yuv >> GF_YUV_ITEM_LIMITED)
+        yuv->full = options->yuv >> GF_YUV_ITEM_FULL;
+}
+
 enum gf_status gf_y4m_check_frame(const char *line, const char *name, struct gf_error *error)
 {
     return !strncmp(line, "FRAME", 5) && (!line[5] || line[5] == ' ')
@@ -170,10 +181,24 @@ enum gf_status gf_y4m_check_frame(const char *line, const char *name, struct gf_
 
 /* ---- a new header ---- */
 
-static void add(char line[GF_Y4M_LINE_MOST], const char *parameter)
+static void add(char *line, const char *parameter)
 {
     const size_t length = strlen(line);
     snprintf(line + length, GF_Y4M_LINE_MOST - length, "%s%s", length ? " " : "", parameter);
+}
+
+void gf_y4m_put_range(const struct gf_options *options, char *header)
+{
+    char copy[GF_Y4M_LINE_MOST], *at = copy, *parameter;
+    if (!(options->yuv >> GF_YUV_ITEM_LIMITED))
+        return;
+    snprintf(copy, sizeof copy, "%s", header);
+    *header = '\0';
+    while ((parameter = next_parameter(&at)) != NULL) {
+        if (strncmp(parameter, "XCOLORRANGE=", 12) != 0)
+            add(header, parameter);
+    }
+    add(header, options->yuv >> GF_YUV_ITEM_FULL ? "XCOLORRANGE=FULL" : "XCOLORRANGE=LIMITED");
 }
 
 /* Makes the parameter of chroma. */
@@ -226,4 +251,5 @@ void gf_y4m_compose(const char *header, int width, int height, bool gray, int bi
     }
     if (!keeps && !has_chroma)
         add(line, chroma);
+    gf_y4m_put_range(options, line);
 }

@@ -18,6 +18,11 @@ enum gf_status gf_y4m_read_line(struct gf_input *input, char line[GF_Y4M_LINE_MO
 /* Reads the header of a stream. The matrix is BT.709 from a height of 720 on, and BT.601 below. */
 enum gf_status gf_y4m_parse(const char *header, const char *name, struct gf_yuv *yuv,
                             struct gf_error *error) GF_CHECKED;
+/* Sets the matrix and the range that the options choose. */
+void gf_y4m_choose(const struct gf_options *options, struct gf_yuv *yuv);
+/* Makes the header, which has room for GF_Y4M_LINE_MOST bytes, state the range that the options
+ * choose. */
+void gf_y4m_put_range(const struct gf_options *options, char *header);
 /* Reads the line before a frame. */
 enum gf_status gf_y4m_check_frame(const char *line, const char *name,
                                   struct gf_error *error) GF_CHECKED;

@@ -111,6 +111,7 @@ static enum gf_status read_lines(struct y4m_source *y4m, const struct gf_options
         status = gf_y4m_check_frame(frame, name, error);
     if (status)
         return status;
+    gf_y4m_choose(options, &yuv);
     y4m->bytes = gf_yuv_frame_bytes(&yuv);
     y4m->base.format =
         (struct gf_format){yuv.width, yuv.height, yuv.mono ? 1 : 3, yuv.bits > 8 ? 16 : 8};

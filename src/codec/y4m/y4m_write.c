@@ -68,9 +68,12 @@ static enum gf_status write_lines(const struct y4m_sink *y4m, const struct gf_me
     gf_y4m_compose(from_y4m ? first : NULL, format.width, format.height,
                    gf_colour_channels(format) == 1, format.bits, options, header);
     const enum gf_status status = gf_y4m_parse(header, gf_output_name(y4m->output), yuv, error);
+    if (status)
+        return status;
+    gf_y4m_choose(options, yuv);
     const int length =
         snprintf(lines, sizeof lines, "%s\n%s\n", header, frame && *frame ? frame : "FRAME");
-    return status ? status : gf_output_write(y4m->output, lines, (size_t)length, error);
+    return gf_output_write(y4m->output, lines, (size_t)length, error);
 }
 
 static enum gf_status prepare(struct y4m_sink *y4m, const struct gf_yuv *yuv,
