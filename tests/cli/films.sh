@@ -84,6 +84,19 @@ head -n 1 full.y4m >line
 echo "YUV4MPEG2 W22 H13 F25:1 Ip C444" >wanted
 same line wanted
 
+begin "an interlaced film"
+film 440 W22 H13 F25:1 It C420mpeg2 >fields.y4m
+run 0 gpufilter -i fields.y4m -o out.y4m
+silent
+run 0 gpufilter -i fields.y4m -o out.y4m hflip
+stderr_is "gpufilter: warning: fields.y4m[0]: is interlaced, and filtered as if it were not: colours of the two fields mix"
+head -n 1 out.y4m >line
+head -n 1 fields.y4m >wanted
+same line wanted
+film 572 W22 H13 F25:1 Ib C422 >fields.y4m
+run 0 gpufilter -i fields.y4m -o out.y4m hflip
+silent
+
 begin "pictures become the frames of a film: files, and streams of PNG, JPEG, PNM and PAM"
 run 0 gpufilter -i frame01-22.png -i frame02-22.png -i frame03-22.png -o stills.y4m --subsampling=444 -q
 { head -n 1 stills.y4m && gpufilter -i frame02-22.png -o - --format=y4m --subsampling=444 | tail -c 864; } >wanted
@@ -124,7 +137,10 @@ run 75 gpufilter -i in.y4m -o there.y4m --no-clobber invert
 stderr_like 'there.y4m: is there already (--no-clobber)'
 same there.y4m kept.y4m
 run 2 gpufilter -i in.y4m -o there.y4m --update invert
-stderr_like '--update is not for films'
+stderr_is "gpufilter: --update is not for films; --skip-existing keeps one"
+run 2 gpufilter -i in.y4m -o there.y4m --resume=film.log invert
+stderr_is "gpufilter: --resume is not for films; --skip-existing keeps one"
+same there.y4m kept.y4m
 run 4 gpufilter -i in.y4m -o limited.y4m --max-output=1000 invert
 stderr_like 'limited.y4m: holds more than --max-output=1000'
 absent limited.y4m

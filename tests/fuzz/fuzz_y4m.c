@@ -40,7 +40,8 @@ static void check_film(const uint8_t *data, size_t size, const struct gf_options
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct gf_options options = fuzz_options();
+    struct gf_options options = fuzz_options();
+    options.yuv = size % 2 ? UINT32_C(1) << size % GF_YUV_ITEMS : 0;
     if (gf_file_format_of(data, size) != GF_FILE_Y4M)
         return 0;
     check_picture(data, size, &options);

@@ -427,8 +427,9 @@ enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error
                                    : GF_OK;
     enum gf_status status = open_film(&frames, &input, done, error);
     const bool kept = !status && *done && is_kept(&frames);
-    if (!status && *done && batch->request->update)
-        status = gf_fail(error, GF_ERROR_USAGE, "--update is not for films");
+    if (!status && *done && (batch->request->update || batch->request->resume))
+        status = gf_fail(error, GF_ERROR_USAGE, "--%s is not for films; --skip-existing keeps one",
+                         batch->request->update ? "update" : "resume");
     batch->state.skipped = kept;
     if (!status && *done && !kept)
         status = run_film(&frames, input, error);

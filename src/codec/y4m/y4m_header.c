@@ -124,6 +124,7 @@ static bool set_parameter(const char *parameter, struct gf_yuv *yuv, bool *has_c
     case 'A':
         return is_ratio(value);
     case 'I':
+        yuv->interlaced = *value && strchr("tbm", *value);
         return *value && strchr("ptbm?", *value) && !value[1];
     case 'X':
         if (!strncmp(value, "YSCSS=", 6) && !*has_chroma) /* of old programs, which write no C */

@@ -119,6 +119,10 @@ static enum gf_status read_lines(struct y4m_source *y4m, const struct gf_options
                                           .colour = yuv.mono ? GF_STORED_PLAIN : GF_STORED_YCBCR};
     y4m->base.memory =
         (struct gf_codec_memory){y4m->bytes, "the planes of a frame are read as a whole"};
+    if (yuv.interlaced && yuv.half_height)
+        gf_warn(options,
+                "%s: is interlaced, and filtered as if it were not: colours of the two fields mix",
+                name);
     y4m->reader = gf_yuv_reader_open(&yuv);
     return y4m->reader && keep_lines(&y4m->base.metadata, header, frame) ? GF_OK
                                                                          : gf_fail_memory(error);

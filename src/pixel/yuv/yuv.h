@@ -24,6 +24,8 @@ struct gf_yuv {
     bool full;                    /* luma has all values; otherwise 16..235, for 8 bits */
     enum gf_yuv_siting siting;
     enum gf_yuv_matrix matrix;
+    bool interlaced; /* the rows are of two fields in turns; they are converted as if they were not
+                      */
 };
 
 /* Returns the bytes of a frame. The sides may be as large as an int. */
