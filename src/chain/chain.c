@@ -13,6 +13,7 @@
 #include "chain/quote_hint.h"
 #include "chain/token.h"
 #include "stage/parts.h"
+#include "stage/stage.h"
 
 enum gf_status gf_filter_named(const char *name, const char *advice,
                                const struct gf_filter **filter, struct gf_error *error)
@@ -139,6 +140,14 @@ bool gf_chain_converts(const struct gf_chain *chain)
 {
     int i = 0;
     while (i < chain->count && !converts(&chain->item[i]))
+        i++;
+    return i < chain->count;
+}
+
+bool gf_chain_smooths(const struct gf_chain *chain)
+{
+    int i = 0;
+    while (i < chain->count && gf_filter_smooth(chain->item[i].filter, chain->item[i].params) == 1)
         i++;
     return i < chain->count;
 }

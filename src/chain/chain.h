@@ -34,6 +34,8 @@ int gf_chain_next_box(const struct gf_chain *chain, int first);
 bool gf_chain_keeps_light(const struct gf_chain *chain);
 /* Whether files of the result have 8 bits unless the user says otherwise. */
 bool gf_chain_is_for_screens(const struct gf_chain *chain);
+/* Whether a filter of the chain counts several frames of a film (GF_PARAM_SMOOTH). */
+bool gf_chain_smooths(const struct gf_chain *chain);
 /* Whether a filter of the chain, or a part of one, converts colours (GF_COLOUR). */
 bool gf_chain_converts(const struct gf_chain *chain);
 /* Finds the files that the chain names, in their order. path[0] .. path[most - 1] are set to their

@@ -7,6 +7,7 @@
 #include "base/time_limit.h"
 #include "codec/common/source.h"
 #include "engine/schedule_state.h"
+#include "pixel/histogram/smooth.h"
 
 static enum gf_status load_stages(struct gf_schedule_state *state, struct gf_error *error)
 {
@@ -206,6 +207,16 @@ static enum gf_status open_first_segment(struct gf_schedule_state *state, struct
     return status;
 }
 
+/* Adds the histograms of a film's frames before this one, if the next segment's filter wants them.
+ */
+static enum gf_status smooth_histogram(struct gf_schedule_state *state, int s,
+                                       struct gf_error *error)
+{
+    const struct gf_plan *const plan = state->schedule->plan;
+    const struct gf_stage *const stage = &plan->stage[plan->segment[s + 1].first];
+    return gf_smooth_add(gf_filter_smooth(stage->filter, stage->params), &state->histogram, error);
+}
+
 static enum gf_status pass_segment(struct gf_schedule_state *state, int s, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -233,6 +244,8 @@ static enum gf_status pass_segment(struct gf_schedule_state *state, int s, struc
         gf_schedule_begin_turn(state->schedule);
         status = gf_lanes_take_histograms(state, error);
         gf_schedule_end_turn(state->schedule);
+        if (!status)
+            status = smooth_histogram(state, s, error);
     }
     return status;
 }

@@ -7,6 +7,7 @@
 
 struct equalize {
     int mode;
+    int smooth;
 };
 
 enum { BY_LUMA, BY_CHANNEL, JOINTLY, BY_LIGHTNESS };
@@ -17,6 +18,7 @@ static const struct gf_param params[] = {
     GF_PARAM_CHOICE(struct equalize, mode, BY_LUMA, mode_names,
                     "luma: one table from the luma; channel: a table for each channel; joint: one "
                     "table from all samples; lightness: CIELAB L*, and the colour is kept"),
+    GF_PARAM_SMOOTH(struct equalize),
     {0},
 };
 
@@ -99,6 +101,7 @@ const struct gf_filter gf_equalize_filter = {
         "With c the cumulative histogram of N pixels and c0 its first value that is not zero:\n"
         "round((c[v] - c0) M / (N - c0)); the identity where N = c0. Pixels of zero alpha are not "
         "counted.",
+    .example = "equalize=luma",
     GF_PARAMS(struct equalize, params),
     .kind = GF_POINT,
     .cost = {.pixel = 1.2},

@@ -8,6 +8,7 @@
 struct normalize {
     double clip;
     int mode;
+    int smooth;
 };
 
 enum { BY_CHANNEL, BY_LUMA };
@@ -18,6 +19,7 @@ static const struct gf_param params[] = {
     GF_PARAM(struct normalize, clip, 0, 0, 49.9, "per cent of the pixels to clip at either end"),
     GF_PARAM_CHOICE(struct normalize, mode, BY_CHANNEL, mode_names,
                     "channel: each channel by its own levels; luma: all by the levels of the luma"),
+    GF_PARAM_SMOOTH(struct normalize),
     {0},
 };
 

@@ -6,6 +6,7 @@
 struct whitebalance {
     int mode;
     double clip;
+    int smooth;
 };
 
 enum { GRAY_WORLD, WHITE_PATCH };
@@ -18,6 +19,7 @@ static const struct gf_param params[] = {
                     "channels become equal"),
     GF_PARAM(struct whitebalance, clip, 1, 0, 49.9,
              "with white: per cent of the pixels that may be brighter"),
+    GF_PARAM_SMOOTH(struct whitebalance),
     {0},
 };
 

@@ -11,6 +11,7 @@
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "engine/schedule.h"
+#include "pixel/histogram/smooth.h"
 
 /* A part of the chain. Its input is the source, or the picture that the previous part has
  * computed. */
@@ -231,6 +232,7 @@ static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_pictu
     struct gf_source *source = NULL;
     enum gf_status status = GF_OK;
     pipeline->stages_done = pipeline->segments_done = 0;
+    gf_smooth_attempt();
     if (pipeline->remote && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
         task->remote_failed = true; /* the remote needs the output's name, which is not known before
                                      * the result's size */

@@ -231,13 +231,14 @@ bool gf_server_present(int device)
 }
 
 /* Whether the chain names more files than that, or has a result whose size depends on the pixels,
- * or a filter without a CUDA kernel. */
+ * or a filter that counts several frames, or one without a CUDA kernel. */
 static bool keeps_chain_here(const char *text, int files)
 {
     struct gf_chain chain = {0};
-    const bool keeps =
-        gf_chain_parse(text, &chain, NULL) != GF_OK || gf_chain_next_box(&chain, 0) < chain.count ||
-        gf_chain_check_kernels(&chain, NULL) != GF_OK || gf_chain_files(&chain, NULL, 0) > files;
+    const bool keeps = gf_chain_parse(text, &chain, NULL) != GF_OK ||
+                       gf_chain_next_box(&chain, 0) < chain.count || gf_chain_smooths(&chain) ||
+                       gf_chain_check_kernels(&chain, NULL) != GF_OK ||
+                       gf_chain_files(&chain, NULL, 0) > files;
     gf_chain_free(&chain);
     return keeps;
 }

@@ -122,6 +122,9 @@ struct gf_filter {
     /* Whether the filter needs only the lowest and the highest level of that histogram; NULL:
      * no. */
     bool (*extremes)(const void *params);
+    /* The frames of a film whose histograms are added for that statistic; NULL: what
+     * GF_PARAM_SMOOTH says, or else 1. */
+    int (*smooth)(const void *params);
 
     /* GF_POINT: appends the filter's operations. All members below are then NULL. */
     enum gf_status (*point)(const struct gf_stage *stage, struct gf_point_builder *builder,
@@ -178,6 +181,12 @@ struct gf_filter {
         .name = #member, .type = GF_TYPE_INT, .offset = offsetof(type_, member), .value = value_, \
         .least = least_, .greatest = greatest_, .help = help_ \
     }
+/* A parameter of filters that need a histogram. */
+enum { GF_SMOOTH_MOST = 100 };
+#define GF_PARAM_SMOOTH(type_) \
+    GF_PARAM_INT( \
+        type_, smooth, 1, 1, GF_SMOOTH_MOST, \
+        "in a film the histogram is that of so many frames: this one and those before it")
 #define GF_PARAM_CHOICE(type_, member, value_, choices_, help_) \
     { \
         .name = #member, .type = GF_TYPE_CHOICE, .offset = offsetof(type_, member), \

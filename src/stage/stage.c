@@ -2,6 +2,7 @@
 #include "stage/stage.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/fail.h"
 #include "stage/border.h"
@@ -65,6 +66,17 @@ int gf_stage_border(const struct gf_stage *stage)
             return *(const int *)((const char *)stage->params + param->offset);
     }
     return GF_BORDER_EDGE;
+}
+
+int gf_filter_smooth(const struct gf_filter *filter, const void *params)
+{
+    if (filter->smooth)
+        return filter->smooth(params);
+    for (const struct gf_param *param = filter->params; param && param->name; param++) {
+        if (param->greatest == GF_SMOOTH_MOST && !strcmp(param->name, "smooth"))
+            return *(const int *)((const char *)params + param->offset);
+    }
+    return 1;
 }
 
 bool gf_stage_needs_whole(const struct gf_stage *stage)

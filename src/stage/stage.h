@@ -41,6 +41,8 @@ int gf_stage_pictures(const struct gf_stage *stage,
 int gf_stage_radius(const struct gf_stage *stage); /* 0 if the filter declares none */
 int gf_stage_border(const struct gf_stage *stage); /* enum gf_border; EDGE if the filter has no
                                                     * border */
+/* Returns the number of a film's frames whose histograms are added for the filter. */
+int gf_filter_smooth(const struct gf_filter *filter, const void *params);
 enum gf_statistic gf_stage_statistic(const struct gf_stage *stage); /* the statistic of the stage's
                                                                      * input */
 

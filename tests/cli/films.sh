@@ -28,7 +28,7 @@ while read -r bytes word; do
     cat in.y4m | gpufilter -i - -o - invert 2>stderr | head -n 1 >line || problem "$word: $(cat stderr)"
     head -n 1 in.y4m >wanted
     same line wanted
-    gpufilter -i in.y4m -o - invert >out
+    gpufilter -q -i in.y4m -o - invert >out
     [ "$(wc -c <out)" = "$(wc -c <in.y4m)" ] || problem "$word: $(wc -c <out) bytes"
     [ "$(grep -ac 'FRAME Ip XKEY=1' out)" = 1 ] || problem "$word: the parameters of a frame are lost"
 done <<'END'
@@ -83,6 +83,34 @@ run 0 gpufilter -i in.y4m -o full.y4m --subsampling=444
 head -n 1 full.y4m >line
 echo "YUV4MPEG2 W22 H13 F25:1 Ip C444" >wanted
 same line wanted
+
+begin "the histogram of several frames"
+{ printf 'YUV4MPEG2 W2 H2 F25:1 Ip Cmono\n' && printf 'FRAME\n2KdxFRAME\nddxxFRAME\n<<PP'; } >levels.y4m
+while read -r frames levels; do
+    run 0 gpufilter -i levels.y4m -o out.y4m normalize=smooth="$frames"
+    got=$(for i in 1 2 3; do tail -c +$((22 + 10 * i)) out.y4m | tail -c +7 | head -c 4 | od -An -tu1; done | tr -s ' \n' '  ')
+    [ "$got" = " $levels " ] || problem "smooth=$frames: $got, not $levels"
+done <<'END'
+1 0 91 182 255 0 0 255 255 0 0 255 255
+2 0 91 182 255 182 182 255 255 0 0 85 85
+3 0 91 182 255 182 182 255 255 36 36 109 109
+END
+chain=equalize=smooth=3:mode=channel,trim,clahe=smooth=4,normalize=smooth=2:clip=1,trim,equalize=smooth=3,whitebalance=smooth=9
+gpufilter -i long.y4m -o one.y4m --threads=1 "$chain"
+for threads in 2 7; do
+    run 0 gpufilter -i long.y4m -o out.y4m --threads=$threads "$chain"
+    same out.y4m one.y4m
+done
+gpufilter -i long.y4m -o out.y4m "$(echo "$chain" | sed 's/smooth=[0-9]/smooth=1/g')"
+! cmp -s out.y4m one.y4m || problem "the frames before one count for nothing"
+run 0 gpufilter -i long.y4m -o 'one{n}.ppm' --threads=3 normalize=smooth=5
+run 0 gpufilter -i long.y4m -o 'other{n}.ppm' --threads=1 normalize=smooth=5
+same one17.ppm other17.ppm
+film 880 W22 H13 F25:1 Ip C420p10 >words.y4m
+run 4 gpufilter -i words.y4m -o out.y4m --memory=100M clahe=smooth=100
+grep -q 'words.y4m\[.\]: the histograms of 100 frames (smooth) take more than --memory$' stderr || problem "$(cat stderr)"
+run 2 gpufilter -i in.y4m -o out.y4m equalize=smooth=101
+stderr_is "gpufilter: equalize: smooth=101 is outside 1..100"
 
 begin "an interlaced film"
 film 440 W22 H13 F25:1 It C420mpeg2 >fields.y4m

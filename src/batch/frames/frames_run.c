@@ -13,9 +13,11 @@
 #include "batch/frames/film.h"
 #include "batch/request/output_names.h"
 #include "codec/codec.h"
+#include "pixel/histogram/smooth.h"
 
 /* A frame on its way. Frame number i is at slot[i % room]. */
 struct slot {
+    size_t number;
     struct gf_film_frame frame;
     char name[300];
     struct gf_input_name input;
@@ -37,6 +39,7 @@ struct frames {
     pthread_mutex_t reading; /* held by the worker that reads a frame */
     struct slot *slot;
     size_t room;
+    struct gf_smooth *smooth; /* the frames' histograms */
     /* The batch's lock guards these members. */
     size_t written;
     bool at_end;
@@ -81,7 +84,7 @@ static struct slot *read_next(struct frames *frames)
         frames->end_status = status;
         frames->end_error = why;
     } else {
-        batch->next++;
+        slot->number = batch->next++;
         batch->state.files += batch->next > batch->state.files;
         slot->is_done = false;
     }
@@ -111,6 +114,7 @@ static bool take_frame(struct gf_batch_worker *worker)
                                               : frames->raw_out ? gf_raw_frames_file(&frames->raw)
                                                                 : GF_FILE_Y4M,
                                     .name = frames->writer.name};
+    gf_smooth_begin(frames->smooth, slot->number);
     slot->item = (struct gf_batch_item){.output = &slot->output};
     worker->taken = slot;
     worker->input = &slot->input;
@@ -127,6 +131,7 @@ static void end_frame(struct gf_batch_worker *worker)
     struct frames *const frames = worker->supply->context;
     struct gf_batch *const batch = frames->batch;
     struct slot *const slot = worker->taken;
+    gf_smooth_end(frames->smooth, slot->number);
     pthread_mutex_lock(&batch->lock);
     slot->is_done = true;
     pthread_cond_broadcast(&batch->changed);
@@ -238,7 +243,8 @@ static enum gf_status open_slots(struct frames *frames, int workers, struct gf_e
     frames->room = fit < frames->room ? (size_t)fit : frames->room;
     frames->room += !frames->room;
     frames->slot = calloc(frames->room, sizeof *frames->slot);
-    return frames->slot ? GF_OK : gf_fail_memory(error);
+    frames->smooth = gf_smooth_open(frames->room, memory / 4);
+    return frames->slot && frames->smooth ? GF_OK : gf_fail_memory(error);
 }
 
 /* Makes malloc() keep the memory of results for the next frames. New pages for each frame take a
@@ -404,6 +410,7 @@ static enum gf_status run_film(struct frames *frames, struct gf_input *input,
         free(frames->slot[i].item.notes);
     }
     free(frames->slot);
+    gf_smooth_close(frames->smooth);
     batch->request = before;
     return status;
 }

@@ -12,7 +12,7 @@
 
 struct clahe {
     double clip;
-    int columns, rows;
+    int columns, rows, smooth;
 };
 
 static const struct gf_param params[] = {
@@ -21,6 +21,7 @@ static const struct gf_param params[] = {
              "levels, and the rest is spread over all levels; 0: no limit"),
     GF_PARAM_INT(struct clahe, columns, 8, 1, GF_TILES_MAX, "tiles across"),
     GF_PARAM_INT(struct clahe, rows, 8, 1, GF_TILES_MAX, "tiles down"),
+    GF_PARAM_SMOOTH(struct clahe),
     {0},
 };
 

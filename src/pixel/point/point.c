@@ -190,6 +190,12 @@ static enum gf_statistic statistic(const void *params)
     return run->item[0].filter->statistic(run->item[0].params);
 }
 
+static int smooth(const void *params)
+{
+    const struct gf_point_run *const run = params;
+    return run->count ? gf_filter_smooth(run->item[0].filter, run->item[0].params) : 1;
+}
+
 bool gf_point_is_table(const struct gf_stage *stage)
 {
     struct gf_stage copy = *stage;
@@ -237,6 +243,7 @@ const struct gf_filter gf_point = {
     .kind = GF_POINT,
     .shape = shape,
     .statistic = statistic,
+    .smooth = smooth,
     .pictures = pictures,
     .prepare = prepare,
     .cpu = gf_point_cpu,

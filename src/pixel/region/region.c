@@ -211,6 +211,12 @@ static enum gf_statistic statistic(const void *params)
     return gf_stage_statistic(&((const struct gf_region_run *)params)->stage[0]);
 }
 
+static int smooth(const void *params)
+{
+    const struct gf_stage *const first = &((const struct gf_region_run *)params)->stage[0];
+    return gf_filter_smooth(first->filter, first->params);
+}
+
 static bool begins_box(const struct gf_region_run *run, int index)
 {
     bool begins = false;
@@ -334,6 +340,7 @@ const struct gf_filter gf_region = {
     .input_rows = input_rows,
     .needs_whole = needs_whole,
     .statistic = statistic,
+    .smooth = smooth,
     .prepare = prepare,
     .cpu_scratch = cpu_scratch,
     .cuda_scratch = cuda_scratch,
