@@ -277,20 +277,21 @@ static void test_headers(void **state)
         const char *header;
         struct gf_yuv yuv;
     } headers[] = {
-        {"YUV4MPEG2 W4 H720", {4, 720, 8, false, true, true, false, GF_YUV_CENTRE, GF_YUV_BT709}},
+        {"YUV4MPEG2 W4 H720",
+         {4, 720, 8, false, true, true, false, GF_YUV_CENTRE, GF_YUV_BT709, false}},
         {"YUV4MPEG2 W4 H719 F25:1 I? A0:0 C420",
-         {4, 719, 8, false, true, true, false, GF_YUV_CENTRE, GF_YUV_BT601}},
+         {4, 719, 8, false, true, true, false, GF_YUV_CENTRE, GF_YUV_BT601, false}},
         {"YUV4MPEG2 C420mpeg2 H2 W3",
-         {3, 2, 8, false, true, true, false, GF_YUV_LEFT, GF_YUV_BT601}},
+         {3, 2, 8, false, true, true, false, GF_YUV_LEFT, GF_YUV_BT601, false}},
         {"YUV4MPEG2 W3 H2 C420p10 XCOLORRANGE=FULL",
-         {3, 2, 10, false, true, true, true, GF_YUV_LEFT, GF_YUV_BT601}},
+         {3, 2, 10, false, true, true, true, GF_YUV_LEFT, GF_YUV_BT601, false}},
         {"YUV4MPEG2 W3 H2 XYSCSS=420PALDV",
-         {3, 2, 8, false, true, true, false, GF_YUV_TOP_LEFT, GF_YUV_BT601}},
-        {"YUV4MPEG2 W3 H2 C422p12",
-         {3, 2, 12, false, true, false, false, GF_YUV_LEFT, GF_YUV_BT601}},
-        {"YUV4MPEG2 W3 H2 Cmono", {3, 2, 8, true, false, false, true, 0, GF_YUV_BT601}},
+         {3, 2, 8, false, true, true, false, GF_YUV_TOP_LEFT, GF_YUV_BT601, false}},
+        {"YUV4MPEG2 W3 H2 It C422p12",
+         {3, 2, 12, false, true, false, false, GF_YUV_LEFT, GF_YUV_BT601, true}},
+        {"YUV4MPEG2 W3 H2 Cmono", {3, 2, 8, true, false, false, true, 0, GF_YUV_BT601, false}},
         {"YUV4MPEG2 W3 H2 Cmono16 XCOLORRANGE=LIMITED",
-         {3, 2, 16, true, false, false, false, 0, GF_YUV_BT601}},
+         {3, 2, 16, true, false, false, false, 0, GF_YUV_BT601, false}},
     };
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         const struct gf_yuv *const wanted = &headers[i].yuv;
@@ -305,6 +306,7 @@ static void test_headers(void **state)
         assert_int_equal(yuv.full, wanted->full);
         assert_int_equal(yuv.siting, wanted->siting);
         assert_int_equal(yuv.matrix, wanted->matrix);
+        assert_int_equal(yuv.interlaced, wanted->interlaced);
     }
 }
 
