@@ -277,7 +277,7 @@ run 4 gpufilter -i cut.y4m -o out.y4m
 same out.y4m wanted
 { cat in.y4m && echo junk; } >junk.y4m
 run 4 gpufilter -i junk.y4m -o out.y4m
-stderr_like "junk.y4m: damaged: 'junk' where the next frame should begin"
+stderr_like "junk.y4m: damaged: 'junk' where the next frame should begin, after frame 3"
 same out.y4m in.y4m
 
 begin "a film without frames"

@@ -108,6 +108,17 @@ static enum gf_status read_picture(struct gf_film_reader *reader, struct gf_film
     return status;
 }
 
+/* Reads the line before a frame. *length is 0 at the end of the film. */
+static enum gf_status read_frame_line(struct gf_film_reader *reader, char line[GF_Y4M_LINE_MOST],
+                                      size_t *length, struct gf_error *error)
+{
+    struct gf_error why = {0};
+    enum gf_status status = gf_y4m_read_line(reader->input, line, length, &why);
+    if (!status && *length)
+        status = gf_y4m_check_frame(line, gf_input_name(reader->input), &why);
+    return status ? gf_fail(error, status, "%s, after frame %zu", why.text, reader->frames) : GF_OK;
+}
+
 enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame *frame, bool *found,
                             struct gf_error *error)
 {
@@ -122,11 +133,7 @@ enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame 
             aligned_alloc(64, (GF_FILM_LINES_MOST + reader->frame_bytes + 63) & ~(size_t)63);
     if (!frame->memory)
         return gf_fail_memory(error);
-    enum gf_status status = GF_OK;
-    if (!reader->raw)
-        status = gf_y4m_read_line(reader->input, line, &length, error);
-    if (!status && length)
-        status = gf_y4m_check_frame(line, name, error);
+    enum gf_status status = reader->raw ? GF_OK : read_frame_line(reader, line, &length, error);
     if (status || !length)
         return status;
     unsigned char *const samples = frame->memory + GF_FILM_LINES_MOST;
