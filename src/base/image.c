@@ -1,6 +1,8 @@
 /* Allocates, frees and checks pictures in memory. */
 #include "gpufilter/image.h"
 
+#include <stdint.h>
+
 #include "base/argument.h"
 #include "base/image.h"
 #include "base/pages.h"
@@ -14,6 +16,19 @@ enum gf_status gf_format_check(struct gf_format format, const char *name, struct
         format.height > GF_SIDE_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%s: %dx%d: a side is outside 1..%d", name,
                        format.width, format.height, GF_SIDE_MAX);
+    return GF_OK;
+}
+
+enum gf_status gf_image_check(const struct gf_image *image, const char *name,
+                              struct gf_error *error)
+{
+    const enum gf_status status = gf_format_check(image->format, name, error);
+    if (status)
+        return status;
+    if (!image->data || image->pitch < gf_row_bytes(image->format))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: no pixels, or rows that overlap", name);
+    if (image->format.bits == 16 && ((uintptr_t)image->data | image->pitch) % 2)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: samples of 16 bits at odd addresses", name);
     return GF_OK;
 }
 

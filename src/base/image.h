@@ -13,3 +13,6 @@ static inline size_t gf_pixel_bytes(struct gf_format format)
 /* Returns GF_ERROR_USAGE if the format is not supported. The message begins with `name`. */
 enum gf_status gf_format_check(struct gf_format format, const char *name,
                                struct gf_error *error) GF_CHECKED;
+/* Likewise for a caller's picture: its format, its pitch and where its samples lie. */
+enum gf_status gf_image_check(const struct gf_image *image, const char *name,
+                              struct gf_error *error) GF_CHECKED;

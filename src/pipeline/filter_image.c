@@ -23,19 +23,6 @@ enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format
     return GF_OK;
 }
 
-static enum gf_status check_image(const struct gf_image *image, const char *name,
-                                  struct gf_error *error)
-{
-    const enum gf_status status = gf_format_check(image->format, name, error);
-    if (status)
-        return status;
-    if (!image->data || image->pitch < gf_row_bytes(image->format))
-        return gf_fail(error, GF_ERROR_USAGE, "%s: no pixels, or rows that overlap", name);
-    if (image->format.bits == 16 && ((uintptr_t)image->data | image->pitch) % 2)
-        return gf_fail(error, GF_ERROR_USAGE, "%s: samples of 16 bits at odd addresses", name);
-    return GF_OK;
-}
-
 static uintptr_t end_of(const struct gf_image *image)
 {
     return (uintptr_t)image->data + image->pitch * (size_t)(image->format.height - 1) +
@@ -60,7 +47,7 @@ static enum gf_status check_output(const struct gf_image *input, const struct gf
 {
     if (memcmp(&output->format, &result, sizeof result))
         return gf_fail(error, GF_ERROR_USAGE, "output: its format is not that of the result");
-    const enum gf_status status = check_image(output, "output", error);
+    const enum gf_status status = gf_image_check(output, "output", error);
     if (status)
         return status;
     return overlap(input, output) ? gf_fail(error, GF_ERROR_USAGE, "output: overlaps the input")
@@ -74,7 +61,7 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
     GF_NOT_NULL(input, error);
     GF_NOT_NULL(output, error);
     struct gf_format format = {0};
-    enum gf_status status = check_image(input, "input", error);
+    enum gf_status status = gf_image_check(input, "input", error);
     if (!status)
         status = gf_pipeline_format(pipeline, input->format, &format, error);
     if (status)
@@ -132,7 +119,7 @@ enum gf_status gf_pipeline_run_device(struct gf_pipeline *pipeline, const struct
                                    .out_is_callers = is_aligned(output)};
     enum gf_status status = check_chain(pipeline, error);
     if (!status)
-        status = check_image(input, "input", error);
+        status = gf_image_check(input, "input", error);
     if (!status)
         status = gf_pipeline_format(pipeline, input->format, &format, error);
     if (!status)
@@ -161,7 +148,7 @@ enum gf_status gf_pipeline_decode(struct gf_pipeline *pipeline, const void *data
     GF_NOT_NULL(output, error);
     const bool own = !output->data;
     struct gf_picture_task task = {.image_out = output};
-    enum gf_status status = own ? GF_OK : check_image(output, "output", error);
+    enum gf_status status = own ? GF_OK : gf_image_check(output, "output", error);
     if (status)
         return status;
     gf_pipeline_begin_profile(pipeline);
@@ -192,7 +179,7 @@ enum gf_status gf_pipeline_encode(struct gf_pipeline *pipeline, const struct gf_
         .image_in = input, .destination = &destination, .own_format = GF_FILE_PNG};
     enum gf_status status = gf_pipeline_check_format(format, error);
     if (!status)
-        status = check_image(input, "input", error);
+        status = gf_image_check(input, "input", error);
     if (status)
         return status;
     gf_pipeline_begin_profile(pipeline);

@@ -1,0 +1,93 @@
+/* Pictures as the floating-point numbers that networks take. */
+#include <math.h>
+#include <stdint.h>
+
+#include "base/argument.h"
+#include "base/image.h"
+#include "base/target_clones.h"
+
+/* How a sample becomes a number; those of 8 bits are looked up. */
+struct scale {
+    float mean, deviation, table[256];
+};
+
+static float number_of(const struct scale *scale, int sample, int most)
+{
+    return ((float)sample / (float)most - scale->mean) / scale->deviation;
+}
+
+static enum gf_status make_scales(const struct gf_image *image, const float *mean,
+                                  const float *deviation, struct scale *scale,
+                                  struct gf_error *error)
+{
+    for (int c = 0; c < image->format.channels; c++) {
+        scale[c].mean = mean ? mean[c] : 0;
+        scale[c].deviation = deviation ? deviation[c] : 1;
+        if (!isfinite(scale[c].mean))
+            return gf_fail(error, GF_ERROR_USAGE, "mean=%g of channel %d is not finite",
+                           (double)scale[c].mean, c);
+        if (!(scale[c].deviation > 0 && isfinite(scale[c].deviation)))
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "deviation=%g of channel %d is not a finite positive number",
+                           (double)scale[c].deviation, c);
+        for (int v = 0; v < 256; v++)
+            scale[c].table[v] = number_of(&scale[c], v, 255);
+    }
+    return GF_OK;
+}
+
+/* Writes `count` samples that lie `channels` apart as numbers that lie `step` apart. */
+GF_INLINE void write_bytes(const unsigned char *sample, int channels, const struct scale *scale,
+                           float *value, size_t step, int count)
+{
+    GF_INDEPENDENT
+    for (int x = 0; x < count; x++)
+        value[(size_t)x * step] = scale->table[sample[x * channels]];
+}
+
+GF_INLINE void write_words(const uint16_t *sample, int channels, const struct scale *scale,
+                           float *value, size_t step, int count)
+{
+    GF_INDEPENDENT
+    for (int x = 0; x < count; x++)
+        value[(size_t)x * step] = number_of(scale, sample[x * channels], 65535);
+}
+
+GF_TARGET_CLONES static void write_row(const unsigned char *row, struct gf_format format,
+                                       const struct scale *scale, float *value, size_t plane)
+{
+    GF_BY_CHANNELS(
+        format.channels, channels, for (int c = 0; c < channels; c++) {
+            float *const first = value + (plane ? (size_t)c * plane : (size_t)c);
+            const size_t step = plane ? 1 : channels;
+            if (format.bits == 8)
+                write_bytes(row + c, channels, &scale[c], first, step, format.width);
+            else
+                write_words((const uint16_t *)row + c, channels, &scale[c], first, step,
+                            format.width);
+        })
+}
+
+enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats layout,
+                                  const float *mean, const float *deviation, float *values,
+                                  struct gf_error *error)
+{
+    GF_NOT_NULL(image, error);
+    GF_NOT_NULL(values, error);
+    struct scale scale[4];
+    enum gf_status status = gf_image_check(image, "picture", error);
+    if (!status)
+        status = make_scales(image, mean, deviation, scale, error);
+    if (!status && layout != GF_FLOATS_NHWC && layout != GF_FLOATS_NCHW)
+        status = gf_fail(error, GF_ERROR_USAGE, "layout=%d is no layout", (int)layout);
+    if (status)
+        return status;
+    const struct gf_format format = image->format;
+    const size_t plane =
+        layout == GF_FLOATS_NCHW ? (size_t)format.width * (size_t)format.height : 0;
+    const size_t row = (size_t)format.width * (plane ? 1 : (size_t)format.channels);
+    for (int y = 0; y < format.height; y++)
+        write_row(image->data + (size_t)y * image->pitch, format, scale, values + (size_t)y * row,
+                  plane);
+    return GF_OK;
+}
