@@ -29,8 +29,9 @@ static struct {
     pthread_mutex_t lock;
     struct gf_cell *waiting;
     int count, users;
-    bool works; /* a cell was started once */
-    bool never; /* there are none, for the reason `why` */
+    pid_t owner; /* the process whose cells these are */
+    bool works;  /* a cell was started once */
+    bool never;  /* there are none, for the reason `why` */
     struct gf_error why;
 } cells = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -116,7 +117,7 @@ static enum gf_status start(struct gf_cell *cell, struct gf_error *error)
 int gf_cell_end(struct gf_cell *cell)
 {
     int state = -1;
-    if (cell->process > 0) {
+    if (cell->process > 0 && cell->owner == getpid()) {
         kill(cell->process, SIGKILL); /* changes nothing if it has died */
         while (waitpid(cell->process, &state, 0) < 0) {
             if (errno != EINTR) {
@@ -152,9 +153,21 @@ static bool is_quiet(const struct gf_cell *cell)
     return poll(&socket, 1, 0) == 0;
 }
 
+/* In a child of fork() the cells are its parent's: it forgets them. The caller has the lock. */
+static void forget_parents_cells(void)
+{
+    if (cells.owner == getpid())
+        return;
+    end_all(cells.waiting);
+    cells.waiting = NULL;
+    cells.count = cells.users = 0;
+    cells.owner = getpid();
+}
+
 static struct gf_cell *take_waiting(const char *format, const char *program)
 {
     pthread_mutex_lock(&cells.lock);
+    forget_parents_cells();
     struct gf_cell **at = &cells.waiting;
     while (*at && (strcmp((*at)->format, format) != 0 || strcmp((*at)->program, program) != 0))
         at = &(*at)->next;
@@ -189,6 +202,7 @@ void gf_cell_give_back(struct gf_cell *cell)
 void gf_cells_join(void)
 {
     pthread_mutex_lock(&cells.lock);
+    forget_parents_cells();
     cells.users++;
     pthread_mutex_unlock(&cells.lock);
 }
@@ -253,6 +267,7 @@ enum gf_status gf_cell_take(const char *format, const char *program, struct gf_c
     if (!found)
         return gf_fail_memory(error);
     found->socket = -1;
+    found->owner = getpid();
     snprintf(found->format, sizeof found->format, "%s", format);
     snprintf(found->program, sizeof found->program, "%s", program);
     const enum gf_status status = note_start(start(found, &why), &why);

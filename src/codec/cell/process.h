@@ -7,7 +7,7 @@
 
 struct gf_cell {
     struct gf_cell *next; /* of the cells that wait */
-    pid_t process;
+    pid_t process, owner; /* the process that has started it */
     int socket;
     unsigned char *shared; /* two halves */
     char format[16];
@@ -22,7 +22,7 @@ enum gf_status gf_cell_take(const char *format, const char *program, struct gf_c
 /* Gives it back, which must be without a picture. */
 void gf_cell_give_back(struct gf_cell *cell);
 /* Ends it. Returns what waitpid() says of a process that had ended by itself, or that has been
- * killed now; -1 where somebody else has waited for it. */
+ * killed now; -1 where somebody else has waited for it, or where it is another process's. */
 int gf_cell_end(struct gf_cell *cell);
 /* Sets the most memory that it may have in use, and the seconds of its processors' time from now
  * on, which may be INFINITY. */
