@@ -8,32 +8,10 @@ import unittest
 import warnings
 
 import gpufilter as gf
-
-try:
-    import numpy
-except ImportError:
-    numpy = None
-try:
-    import torch
-    gpu = torch.cuda.is_available() and gf.Pipeline("blur", device="cuda")
-except (ImportError, gf.Error):
-    torch = gpu = None
-needs_numpy = unittest.skipUnless(numpy, "there is no numpy")
+from support import by_program, main, ppm, ramp
 
 
-def ramp(height=40, width=60, channels=3):
-    """Returns the samples of a picture that is not constant."""
-    return bytes((x * 3 + y * 5 + c * 40 + x * y) % 256 for y in range(height) for x in range(width)
-                 for c in range(channels))
-
-
-def ppm(height=40, width=60):
-    return b"P6\n%d %d\n255\n" % (width, height) + ramp(height, width)
-
-
-def by_program(chain, data, *options):
-    return subprocess.run([gf.program, "-q", "--device=cpu", "-i", "-", "-o", "-", *options, chain], input=data,
-                          stdout=subprocess.PIPE, check=True).stdout
+TRANSPARENT = b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\nabc\x80"
 
 
 class Module(unittest.TestCase):
@@ -76,50 +54,6 @@ class Module(unittest.TestCase):
         self.assertEqual((result.shape, result.bits), ((40, 60, 3), 8))
         self.assertEqual(result.tobytes(), bytes(255 - sample for sample in ramp()))
 
-    @needs_numpy
-    def test_numpy_in_numpy_out(self):
-        array = numpy.frombuffer(ramp(), numpy.uint8).reshape(40, 60, 3)
-        for view in (array, array[::2, 5:50], array[::-1], array[:, ::3], array[:, :, 0], array[:, :, :1]):
-            expected = 255 - view.reshape(view.shape[:2] if view.shape[2:] == (1,) else view.shape)
-            result = gf.run("invert", view)
-            self.assertIs(type(result), numpy.ndarray)
-            numpy.testing.assert_array_equal(result, expected)
-        wide = array.astype(numpy.uint16) * 257
-        numpy.testing.assert_array_equal(gf.run("invert", wide), 65535 - wide)
-        kept = numpy.asarray(gf.decode(ppm()))
-        numpy.testing.assert_array_equal(kept, array)  # the array keeps the picture's memory
-
-    @unittest.skipUnless(gpu, "there is no torch with a GPU that the library has")
-    def test_torch_on_a_device(self):
-        wide = torch.frombuffer(bytearray(ramp(64, 128)), dtype=torch.uint8).reshape(64, 128, 3)
-        for tensor in (wide, wide[:, :77], wide[::2, 1:60], wide[:, :, 0], wide.permute(1, 0, 2)):
-            for chain in ("blur=2,equalize", "resize=50%"):
-                expected = gf.run(chain, tensor.contiguous(), device="cpu")
-                for _ in range(3):
-                    result = gf.run(chain, tensor.cuda())
-                    self.assertTrue(result.is_cuda)
-                    self.assertTrue(torch.equal(result.cpu(), expected))
-        with torch.cuda.stream(torch.cuda.Stream()):
-            large = wide.cuda().repeat(40, 40, 1)
-            for _ in range(20):
-                large = large + 1  # still queued when the library is called
-            result = gf.run("invert", large)
-        self.assertTrue(torch.equal(result, 255 - large))
-        for wrong in (wide.cuda().float(), wide.cuda().reshape(-1), wide.cuda().int()):
-            with self.assertRaises(gf.UsageError):
-                gf.run("blur", wrong)
-        with self.assertRaises(gf.UsageError):
-            gf.Pipeline("blur", device="cpu").run(wide.cuda())
-        with self.assertRaises(gf.InputError):
-            gf.run("trim", wide.cuda())
-
-    @needs_numpy
-    def test_wrong_arrays(self):
-        for array in (numpy.zeros((4, 4)), numpy.zeros((4, 4, 5), numpy.uint8), numpy.zeros(4, numpy.uint8),
-                      numpy.zeros((4, 4), numpy.int16), numpy.zeros((4, 4), ">u2"), numpy.zeros((0, 4), numpy.uint8)):
-            with self.assertRaises(gf.UsageError):
-                gf.run("blur", array)
-
     def test_errors(self):
         picture = gf.decode(ppm())
         for call, kind, words in (
@@ -127,6 +61,11 @@ class Module(unittest.TestCase):
                 (lambda: gf.run("blur", picture, quality=101), gf.UsageError, "quality=101 is outside 1..100"),
                 (lambda: gf.run("blur", picture, qualty=10), gf.UsageError, "no option 'qualty'"),
                 (lambda: gf.run("blur", picture, codec="fast"), gf.UsageError, "auto, cpu, gpu"),
+                (lambda: gf.run("blur", picture, quality=2**32 + 80), gf.UsageError, "quality=4294967376 is out of range"),
+                (lambda: gf.run("blur", picture, max_pixels=-1), gf.UsageError, "max_pixels=-1 is out of range"),
+                (lambda: gf.run("blur", picture, device="cuda:x"), gf.UsageError, "device='cuda:x'"),
+                (lambda: gf.run("blur", picture, warn=print), gf.UsageError, "no option 'warn'"),
+                (lambda: gf.run("blur", picture, formats=["png", "bmp2"]), gf.UsageError, "formats='bmp2'"),
                 (lambda: gf.run("blur", picture, quality="much"), gf.UsageError, "quality='much'"),
                 (lambda: gf.run("blur", b"no picture"), gf.UsageError, "shape"),
                 (lambda: gf.run("blur", 7), gf.UsageError, "int is no array"),
@@ -151,7 +90,7 @@ class Module(unittest.TestCase):
             gf.decode(ppm(), formats=["png"])
 
     def test_warnings(self):
-        transparent = gf.decode(b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE RGB_ALPHA\nENDHDR\n" + b"abc\x80")
+        transparent = gf.decode(TRANSPARENT)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             gf.encode(transparent, "jpeg")
@@ -179,12 +118,46 @@ class Module(unittest.TestCase):
             thread.join()
         self.assertEqual(wrong, [])
 
+    def test_lists_on_several_threads(self):
+        files = [ppm(10 + number, 60) for number in range(40)]
+        expected = [gf.decode(file, "blur=2").tobytes() for file in files]
+        for workers in (None, 1, 2, 7, 100):
+            pictures = gf.decode(files, "blur=2", workers=workers)
+            self.assertEqual([picture.tobytes() for picture in pictures], expected)
+            coded = gf.encode(pictures, "jpeg", workers=workers, quality=70)
+            self.assertEqual(coded, [gf.encode(picture, "jpeg", quality=70) for picture in pictures])
+        self.assertEqual((gf.decode([]), gf.encode([]), len(gf.decode(iter(files[:3])))), ([], [], 3))
+        for workers in (1, 4):
+            with self.assertRaisesRegex(gf.InputError, r"^\[7\]: input: "):
+                gf.decode(files[:7] + [b"no picture"] + files, workers=workers)
+        with self.assertRaisesRegex(gf.UsageError, r"^there is no option 'sigma'"):
+            gf.decode(files, sigma=1)
+
     def test_a_fork_has_pipelines_of_its_own(self):
         expected = gf.run("blur=2", gf.decode(ppm())).tobytes()
         child = os.fork()
         if not child:
             os._exit(0 if gf.run("blur=2", gf.decode(ppm())).tobytes() == expected else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+    def test_a_fork_has_cells_of_its_own(self):
+        files = [gf.encode(gf.decode(ppm(height, 300)), "png") for height in (300, 310)]
+        try:
+            pipeline = gf.Pipeline(sandbox="all")
+            expected = [pipeline.decode(file).tobytes() for file in files]
+        except gf.UnavailableError as why:
+            self.skipTest(why)
+
+        def wrong(which):
+            return sum(pipeline.decode(files[which]).tobytes() != expected[which] for _ in range(50))
+
+        child = os.fork()
+        if not child:
+            try:
+                os._exit(min(wrong(1), 1))
+            finally:
+                os._exit(2)
+        self.assertEqual((wrong(0), os.waitpid(child, 0)[1]), (0, 0))
 
     def test_no_leak(self):
         def resident():
@@ -208,32 +181,28 @@ class Module(unittest.TestCase):
             last = gf.batch([f"{folder}/0.ppm", f"{folder}/1.ppm"], f"{folder}/out/{{stem}}.png", "blur", seen.append)
             self.assertEqual((last["done"], last["failed"], sorted(os.listdir(f"{folder}/out"))), (2, 0, ["0.png", "1.png"]))
             self.assertEqual(seen[-1], last)
+            self.assertEqual(gf.batch(f"{folder}/0.ppm", f"{folder}/one.jpg", workers=1, quality=60)["done"], 1)
+            with self.assertWarnsRegex(gf.PictureWarning, "no alpha channel"):
+                with open(f"{folder}/clear.pam", "wb") as file:
+                    file.write(TRANSPARENT)
+                gf.batch([f"{folder}/clear.pam"], f"{folder}/clear.jpg")
             with self.assertRaises(gf.InputError) as caught:
                 gf.batch([folder], f"{folder}/more/", "blur", no_clobber=True)
             self.assertIn("2.ppm", str(caught.exception))
+            for wrong, words in (({"workers": 5000}, "--threads=5000"), ({"no_such": 1}, "--no-such")):
+                with self.assertRaisesRegex(gf.UsageError, words):
+                    gf.batch([folder], f"{folder}/less/", **wrong)
 
+    def test_a_batch_ends_with_an_exception_of_its_progress(self):
+        def stop(line):
+            raise KeyError(line["done"])
 
-class Tap(unittest.TestResult):
-    """Prints each test's result as a line of TAP."""
-
-    def tell(self, test, word, text=""):
-        print(f"{word} {self.testsRun} - python: {test.id().split('.')[-1]}{text}", flush=True)
-
-    def addSuccess(self, test):
-        self.tell(test, "ok")
-
-    def addSkip(self, test, reason):
-        self.tell(test, "ok", f" # SKIP {reason}")
-
-    def addFailure(self, test, error):
-        print("".join(f"# {line}\n" for line in self._exc_info_to_string(error, test).splitlines()))
-        self.tell(test, "not ok")
-
-    addError = addFailure
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/in.ppm", "wb") as file:
+                file.write(ppm(600, 600))
+            with self.assertRaises(KeyError):
+                gf.batch([f"{folder}/in.ppm"], f"{folder}/out/", "nlmeans", stop)
 
 
 if __name__ == "__main__":
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(Module)
-    number = suite.countTestCases()
-    suite.run(Tap())
-    print(f"1..{number}")
+    main(Module)

@@ -1,0 +1,139 @@
+"""The library by ctypes: its functions, its errors as exceptions, its options as keywords."""
+
+import ctypes as _c
+import os
+import sysconfig
+
+from . import _abi
+
+_folder = os.path.dirname(os.path.abspath(__file__))
+
+
+def _find_program():
+    scripts = [_folder, sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
+    paths = [os.path.join(folder, "gpufilter") for folder in scripts]
+    return next((path for path in paths if os.path.isfile(path)), "gpufilter")
+
+
+#: The path of the program gpufilter that was installed with this module, or that lies beside it.
+program = _find_program()
+
+
+def _load():
+    library = _c.CDLL(os.path.join(_folder, "libgpufilter.so"))
+    for name, (result, arguments) in _abi.FUNCTIONS.items():
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+lib = _load()
+
+
+class Error(Exception):
+    """A failure, in the library's words. `status` is the name of its enum gf_status, as "GF_ERROR_INPUT"."""
+
+    def __init__(self, text, status):
+        super().__init__(text)
+        self.status = status
+
+    def __reduce__(self):  # processes hand exceptions to each other
+        return type(self), (self.args[0], self.status)
+
+
+class UsageError(Error, ValueError):
+    """An unknown filter, option or parameter, a value out of range, or an array that cannot be a picture."""
+
+
+class InputError(Error, ValueError):
+    """A picture that is damaged, of no known format, over a limit, or that does not fit the chain or the format."""
+
+
+class UnavailableError(Error):
+    """Something that is not on this machine: a GPU, or the library of a file format."""
+
+
+class TryAgainError(Error, OSError):
+    """A failure that may not come again: memory ran out, a device failed, a file cannot be read or written."""
+
+
+class PictureWarning(UserWarning):
+    """A warning of the library about a picture."""
+
+
+_CLASSES = {"USAGE": UsageError, "INPUT": InputError, "UNFIT": InputError, "DIFFERENT": InputError,
+            "UNAVAILABLE": UnavailableError, "LIBRARY": UnavailableError}
+
+
+def error(text, kind):
+    """Returns the exception for a status without its "GF_ERROR_"."""
+    return _CLASSES.get(kind, TryAgainError)(text, "GF_ERROR_" + kind)
+
+
+def usage(text):
+    """Returns the exception for a caller's mistake."""
+    return error(text, "USAGE")
+
+
+def check(status, failure):
+    """Raises what a function of the library has failed with."""
+    if status:
+        name = {number: name for name, number in _abi.ENUMS["gf_status"].items()}[status]
+        raise error(failure.text.decode(errors="replace"), name[len("GF_ERROR_"):])
+
+
+# ---- options ----
+
+#: The options that are sets of an enum's values.
+SETS = {"stripped": "gf_metadata_item", "kept": "gf_metadata_item", "formats": "gf_file_format"}
+#: The members of struct gf_options that are no options of a caller of this module.
+OWN = ("size", "warn", "warn_context", "sandbox_program")
+
+
+def words_of(enum):
+    """Returns the words of an enum's values: "444" of GF_SUBSAMPLING_444."""
+    names = list(_abi.ENUMS[enum])
+    prefix = os.path.commonprefix(names)
+    return [name[len(prefix):].lower().replace("_", "-") for name in names if not name.endswith("_ITEMS")]
+
+
+def number_of(enum, word, option):
+    """Returns the value of an enum's word: "444" of gf_subsampling is GF_SUBSAMPLING_444."""
+    words, wanted = words_of(enum), str(word).lower().replace("_", "-")
+    if wanted not in words:
+        raise usage(f"{option}={word!r} is none of {', '.join(words)}")
+    return list(_abi.ENUMS[enum].values())[words.index(wanted)]
+
+
+def _set_option(options, name, value):
+    enum, kind = _abi.ENUM_OF.get(("gf_options", name)), dict(_abi.gf_options._fields_)[name]
+    if name == "device" and isinstance(value, str) and value.startswith("cuda:"):
+        if not value[5:].isdecimal():
+            raise usage(f"device={value!r} is none of auto, cpu, cuda, cuda:0, cuda:1, ...")
+        _set_option(options, "device_index", int(value[5:]))
+        value = "cuda"
+    if name in SETS and not isinstance(value, int):
+        words = value.split(",") if isinstance(value, str) else value
+        value = sum(1 << number_of(SETS[name], word, name) for word in set(words))
+    elif enum and not isinstance(value, int):
+        value = number_of(enum, value, name)
+    try:
+        value = os.fsencode(value) if kind is _c.c_char_p else value
+        setattr(options, name, value)
+    except TypeError as wrong:
+        raise usage(f"{name}={value!r}: {wrong}") from None
+    if isinstance(value, int) and getattr(options, name) != value:  # ctypes cuts off what is too large
+        raise usage(f"{name}={value!r} is out of range")
+
+
+def make_options(given):
+    """Returns a struct gf_options with the options that are given as keywords."""
+    options = _abi.gf_options()
+    lib.gf_options_init(_c.byref(options), _c.sizeof(options))
+    options.sandbox_program = os.fsencode(program)
+    members = dict(_abi.gf_options._fields_)
+    for name, value in given.items():
+        if name not in members or name in OWN or name.startswith("reserved"):
+            raise usage(f"there is no option {name!r}")
+        _set_option(options, name, value)
+    return options

@@ -1,0 +1,204 @@
+"""Arrays as pictures of the library, and its pictures as arrays."""
+
+import ctypes as _c
+import sys
+
+from . import _abi, _dlpack
+from ._library import check, lib, usage
+
+_ORDER = "<" if sys.byteorder == "little" else ">"
+#: The modes of Pillow whose samples are those of a picture; others have palettes, inks or premultiplied colours.
+_PILLOW = ("L", "LA", "RGB", "RGBA", "I;16")
+
+
+def shape_of(form):
+    """Returns the shape of an array for a picture of that struct gf_format."""
+    return (form.height, form.width) + ((form.channels,) if form.channels > 1 else ())
+
+
+class Image:
+    """A picture in the library's memory. numpy.asarray(), torch.from_dlpack() and gf.run() take it without a copy.
+
+    Python's own buffers begin with Python 3.12, as memoryview(picture); view() returns the same before.
+    """
+
+    def __init__(self, image):
+        self._image = image
+        #: (rows, columns) or (rows, columns, channels)
+        self.shape = shape_of(image.format)
+        #: bits of a sample: 8 or 16
+        self.bits = image.format.bits
+
+    def __del__(self):
+        lib.gf_image_free(_c.byref(self._image))
+
+    def __repr__(self):
+        return f"<gpufilter.Image {self.shape}, {self.bits} bits>"
+
+    def __reduce__(self):  # processes hand pictures to each other
+        return _image_of_bytes, (self._image.format.width, self._image.format.height, self._image.format.channels,
+                                 self.bits, self.tobytes())
+
+    @property
+    def __array_interface__(self):
+        return {"version": 3, "shape": self.shape, "strides": None, "data": (self._image.data, False),
+                "typestr": "|u1" if self.bits == 8 else _ORDER + "u2"}
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if dl_device not in (None, self.__dlpack_device__()) or copy:
+            raise BufferError("an Image lies in the host's memory and is not copied")
+        return _dlpack.capsule_of(self, self._image.data, self.shape, self.bits, max_version)
+
+    def view(self):
+        """Returns a memoryview of the samples, in the picture's shape."""
+        size = self._image.pitch * self._image.format.height
+        samples = (_c.c_ubyte * size).from_address(self._image.data)
+        samples.owner = self
+        return memoryview(samples).cast("B").cast("B" if self.bits == 8 else "H", self.shape)
+
+    def __buffer__(self, flags):
+        return self.view()
+
+    def tobytes(self):
+        """Returns the samples row by row, in the machine's byte order, without gaps."""
+        return self.view().tobytes()
+
+
+def _image_of_bytes(width, height, channels, bits, data):
+    image, failure = _abi.gf_image(), _abi.gf_error()
+    check(lib.gf_image_alloc(_c.byref(image), _abi.gf_format(width, height, channels, bits), _c.byref(failure)), failure)
+    _c.memmove(image.data, data, len(data))
+    return Image(image)
+
+
+def package_of(array):
+    """Returns the name of the package whose array this is: numpy, torch, jax, PIL, ..."""
+    name = type(array).__module__.split(".")[0]
+    return "jax" if name == "jaxlib" else name
+
+
+# ---- arrays in the host's memory ----
+
+def _buffer_interface(array):
+    try:
+        view = memoryview(array)
+    except TypeError:
+        raise usage(f"{type(array).__name__} is no array") from None
+    if view.format not in ("B", "H", "=H", "@H", "<B", _ORDER + "H"):
+        raise usage(f"samples are unsigned integers of 8 or 16 bits, not {view.format!r}")
+    raw = view.cast("B") if view.c_contiguous and 0 not in view.shape else memoryview(view.tobytes())
+    if raw.readonly:
+        raw = memoryview(bytearray(raw))
+    holder = (_c.c_char * len(raw)).from_buffer(raw)
+    return {"shape": view.shape, "typestr": f"={'u1' if view.itemsize == 1 else 'u2'}", "strides": None,
+            "data": (_c.addressof(holder), False)}, holder
+
+
+def _host_interface(array):
+    package = package_of(array)
+    if package == "PIL" and array.mode not in _PILLOW:
+        raise usage(f"a Pillow image of mode {array.mode} is no picture: convert() it to one of {', '.join(_PILLOW)}")
+    if hasattr(array, "mask") and package == "numpy":
+        raise usage("a masked array is no picture: fill it, or take its data")
+    interface = getattr(array, "__array_interface__", None)
+    if interface and interface.get("data"):
+        return interface, array
+    if hasattr(array, "__dlpack__"):
+        if package == "torch":
+            array = array.detach()
+        interface, capsule = _dlpack.interface_of(array)
+        return interface, (capsule, array)
+    return _buffer_interface(array)
+
+
+def _contiguous(array):
+    """Returns a copy of an array without gaps, or None where its package is not known to make one."""
+    if package_of(array) == "torch":
+        return array.detach().clone(memory_format=sys.modules["torch"].contiguous_format)
+    return array.copy(order="C") if package_of(array) in ("numpy", "cupy") else None
+
+
+# ---- arrays in a device's memory ----
+
+def on_device(array):
+    """Returns whether an array lies in the memory of a CUDA device."""
+    try:
+        return hasattr(array, "__cuda_array_interface__")
+    except (TypeError, RuntimeError):  # torch, of a type or a kind that the interface does not know
+        return True
+
+
+def device_of(array):
+    """Returns the number of the CUDA device of an array of torch or cupy."""
+    device = getattr(array, "device", None)
+    number = getattr(device, "index", None) if hasattr(device, "index") else getattr(device, "id", None)
+    return 0 if number is None else number
+
+
+def new_on_device(array, form):
+    """Returns (array for a result like `array`, the stream on which the caller's work is queued)."""
+    shape = shape_of(form)
+    package = sys.modules[type(array).__module__.split(".")[0]]
+    kind = getattr(package, f"uint{form.bits}")
+    if package.__name__ == "torch":
+        return (package.empty(shape, dtype=kind, device=array.device),
+                package.cuda.current_stream(array.device).cuda_stream)
+    if package.__name__ == "cupy":
+        with array.device:
+            return package.empty(shape, kind), package.cuda.get_current_stream().ptr
+    raise usage(f"results in a device's memory are arrays of torch or cupy, not of {package.__name__}")
+
+
+def _device_interface(array):
+    try:
+        return array.__cuda_array_interface__, array
+    except (TypeError, RuntimeError) as problem:
+        raise usage(f"{type(array).__name__} on a device: {problem}") from problem
+
+
+# ---- both ----
+
+def picture(array):
+    """Returns (struct gf_image, the object that owns its memory) of an array."""
+    if isinstance(array, Image):
+        return array._image, array
+    interface, owner = _device_interface(array) if on_device(array) else _host_interface(array)
+    shape, kind, data = interface["shape"], interface["typestr"], interface["data"]
+    size = {"u1": 1, "u2": 2}.get(kind[1:])
+    if not size or (size == 2 and kind[0] not in ("=", _ORDER)):
+        raise usage(f"samples are unsigned integers of 8 or 16 bits in the machine's byte order, not {kind!r}")
+    if len(shape) not in (2, 3) or (len(shape) == 3 and not 1 <= shape[2] <= 4):
+        raise usage(f"a picture's shape is (rows, columns) or (rows, columns, 1 to 4 channels), not {tuple(shape)}")
+    if 0 in shape:
+        raise usage(f"an array of shape {tuple(shape)} has no pixels")
+    if isinstance(data, (bytes, bytearray)):
+        owner = _c.create_string_buffer(bytes(data), len(data))
+        data = (_c.addressof(owner),)
+    channels = shape[2] if len(shape) == 3 else 1
+    row = shape[1] * channels * size
+    pitch, *inner = interface.get("strides") or (row, channels * size, size)
+    if shape[0] == 1:  # no stride counts along an axis of one
+        pitch = row
+    pixels_touch = (shape[1] == 1 or inner[0] == channels * size) and (channels == 1 or inner[1] == size)
+    if not pixels_touch or pitch < row or (size == 2 and (data[0] | pitch) % 2):
+        copy = _contiguous(array)
+        if copy is None:
+            raise usage(f"the strides {tuple(interface['strides'])} are not those of rows of pixels")
+        return picture(copy)
+    form = _abi.gf_format(shape[1], shape[0], channels, 8 * size)
+    return _abi.gf_image(form, pitch, data[0], False), owner
+
+
+def like(array, image):
+    """Returns the image as what `array` is: an array of its package, or an Image for everything else."""
+    package = package_of(array)
+    if package == "numpy":
+        return sys.modules["numpy"].asarray(image)
+    if package == "PIL":
+        mode = "I;16" if image.bits == 16 else _PILLOW[image._image.format.channels - 1]
+        return sys.modules["PIL.Image"].frombytes(mode, image.shape[1::-1], image.tobytes())
+    module = sys.modules.get("jax.numpy" if package == "jax" else package)
+    return module.from_dlpack(image) if hasattr(array, "__dlpack__") and hasattr(module, "from_dlpack") else image

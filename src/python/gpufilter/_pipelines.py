@@ -1,0 +1,240 @@
+"""Pipelines, and the functions that keep some of them open: run(), decode(), encode(), open()."""
+
+import builtins
+import collections
+import concurrent.futures
+import ctypes as _c
+import functools
+import os
+import warnings
+
+from . import _abi, _floats, _pictures
+from ._library import check, Error, lib, make_options, number_of, PictureWarning, usage
+
+
+class _Handle:
+    """A pipeline of the library, which serves one call at a time."""
+
+    def __init__(self, chain, options):
+        self.process = os.getpid()
+        self.texts = []
+        self.options = make_options(options)
+        warn = dict(_abi.gf_options._fields_)["warn"]
+        self.options.warn = self.keep = warn(lambda _, text: self.texts.append(text.decode(errors="replace")))
+        self.pipeline = _c.POINTER(_abi.gf_pipeline)()
+        failure = _abi.gf_error()
+        check(lib.gf_pipeline_open(os.fsencode(chain), _c.byref(self.options), _c.byref(self.pipeline),
+                                   _c.byref(failure)), failure)
+
+    def __del__(self):
+        if getattr(self, "pipeline", None) and self.process == os.getpid():  # a parent's threads are not in its child
+            lib.gf_pipeline_close(self.pipeline)
+
+
+class Pipeline:
+    """A chain of filters that is opened once and run on any number of pictures, by any number of threads.
+
+    chain: as on the command line, "blur=2,equalize"; "" changes nothing.
+    options: the members of struct gf_options.
+    """
+
+    def __init__(self, chain="", **options):
+        self._chain, self._options = chain, options
+        self._idle = collections.deque()  # its operations are atomic: no lock that a fork could find taken
+        self._give_back(self._take())  # wrong chains and options are told at once
+
+    def __reduce__(self):  # each process opens its own
+        return functools.partial(Pipeline, self._chain, **self._options), ()
+
+    def __repr__(self):
+        options = "".join(f", {name}={value!r}" for name, value in self._options.items())
+        return f"gpufilter.Pipeline({self._chain!r}{options})"
+
+    def _take(self):
+        while self._idle:
+            try:
+                handle = self._idle.pop()
+            except IndexError:  # another thread was faster
+                break
+            if handle.process == os.getpid():
+                return handle
+        return _Handle(self._chain, self._options)
+
+    def _give_back(self, handle):
+        texts, handle.texts[:] = list(handle.texts), []
+        self._idle.append(handle)
+        for text in texts:
+            warnings.warn(text, PictureWarning, stacklevel=4)
+
+    def _call(self, function, *arguments):
+        handle, failure = self._take(), _abi.gf_error()
+        status = function(handle.pipeline, *arguments, _c.byref(failure))
+        self._give_back(handle)
+        check(status, failure)
+
+    def run(self, array, *, dtype=None, layout=None, mean=None, std=None):
+        """Filters a picture: takes arrays of numpy, torch, jax and Pillow, of whatever speaks DLPack, Images and buffers,
+        and returns the same kind.
+
+        Arrays of torch and cupy may lie in the memory of the pipeline's CUDA device (device="cuda:0"): nothing is copied
+        unless rows begin at addresses that are no multiples of 16. The result is complete when the call returns.
+
+        dtype="float32": what networks take, (sample / largest - mean) / std; mean and std are numbers, or one for each
+        channel. The result has the shape (rows, columns, channels), or with layout="NCHW" (channels, rows, columns), and is
+        an array of torch, jax or numpy, without numpy a memoryview.
+        """
+        form = _floats.form_of(dtype, layout, mean, std)
+        picture, owner = _pictures.picture(array)
+        if _pictures.on_device(array):
+            if form:
+                _floats.refuse_on_device()
+            return self._run_on_device(array, picture, owner)
+        result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture))
+        del owner
+        return form.of(result, array) if form else _pictures.like(array, result)
+
+    def _run_on_device(self, array, picture, owner):
+        form = _abi.gf_format()
+        self._call(lib.gf_pipeline_format, picture.format, _c.byref(form))
+        result, stream = _pictures.new_on_device(array, form)
+        to, kept = _pictures.picture(result)
+        self._call(lib.gf_pipeline_run_device, _c.byref(picture), _c.byref(to), stream)
+        del owner, kept
+        return result
+
+    def decode(self, data, *, dtype=None, layout=None, mean=None, std=None):
+        """Filters the picture in the bytes of a file, and returns an Image, or numbers as run() does."""
+        form = _floats.form_of(dtype, layout, mean, std)
+        image = self._image_of(lib.gf_pipeline_decode, _bytes(data), len(data))
+        return form.of(image, image) if form else image
+
+    def encode(self, array, format="auto"):
+        """Filters a picture, and returns the bytes of a file of that format: "png", "jpeg", "webp". "auto" is PNG."""
+        picture, owner = _pictures.picture(array)
+        result = self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), number_of("gf_file_format", format, "format"))
+        del owner
+        return result
+
+    def run_bytes(self, data, format="auto"):
+        """Filters the bytes of a file to the bytes of a file; "auto" is the format of the input."""
+        return self._bytes_of(lib.gf_pipeline_run_bytes, _bytes(data), len(data),
+                              number_of("gf_file_format", format, "format"))
+
+    def run_file(self, path, output):
+        """Filters from file to file. The output appears complete or not at all."""
+        self._call(lib.gf_pipeline_run_file, os.fsencode(path), os.fsencode(output))
+
+    # The result is freed even if a warning is an error.
+    def _image_of(self, function, *arguments):
+        result = _abi.gf_image()
+        try:
+            self._call(function, *arguments, _c.byref(result))
+        except BaseException:
+            lib.gf_image_free(_c.byref(result))
+            raise
+        return _pictures.Image(result)
+
+    def _bytes_of(self, function, *arguments):
+        result, size = _c.c_void_p(), _c.c_size_t()
+        try:
+            self._call(function, *arguments, _c.byref(result), _c.byref(size))
+            return _c.string_at(result, size.value)
+        finally:
+            lib.gf_free(result)
+
+
+def _bytes(data):
+    return data if isinstance(data, bytes) else bytes(data)
+
+
+# ---- functions ----
+
+@functools.lru_cache(maxsize=32)
+def _pipeline(chain, options):
+    return Pipeline(chain, **dict(options))
+
+
+def _kept(chain, options):
+    """Returns a pipeline that later calls with the same chain and options find again."""
+    try:
+        return _pipeline(chain, tuple(sorted(options.items())))
+    except TypeError:  # an option that cannot be a key, such as a list
+        return Pipeline(chain, **options)
+
+
+def _each(work, items, workers, chain, options):
+    """Returns [work(pipeline, item) for each item], on several threads. With an item or more for each of them a picture is the
+    work of one thread."""
+    workers = workers or len(os.sched_getaffinity(0))
+    if len(items) >= workers > 1 and not options.keys() & {"serial", "threads", "lanes"}:
+        options = {**options, "serial": True}
+    pipeline = _kept(chain, options)
+    if len(items) < 2 or workers < 2:
+        return [_numbered(work, pipeline, *item) for item in enumerate(items)]
+    with concurrent.futures.ThreadPoolExecutor(min(workers, len(items))) as pool:
+        futures = [pool.submit(_numbered, work, pipeline, *item) for item in enumerate(items)]
+        try:
+            return [future.result() for future in futures]
+        finally:
+            for future in futures:  # after a failure the others need not begin
+                future.cancel()
+
+
+def _numbered(work, pipeline, number, item):
+    """Returns work(pipeline, item), whose failure says which one of a list it is."""
+    try:
+        return work(pipeline, item)
+    except Error as failure:
+        raise type(failure)(f"[{number}]: {failure}", failure.status) from None
+
+
+def _stacked(images, form, workers):
+    """Returns the numbers of Images of one size as one array, whose first axis counts the pictures."""
+    if not images:
+        raise usage("an array of no pictures has no size")
+    shapes = [form.shape(image) for image in images]
+    for number, shape in enumerate(shapes):
+        if shape != shapes[0]:
+            raise usage(f"[{number}]: its numbers have the shape {shape}, those of [0] {shapes[0]}: resize them in the chain")
+    result, address, finish = _floats.new_floats((len(images),) + shapes[0], images[0])
+    size = 4 * shapes[0][0] * shapes[0][1] * shapes[0][2]
+    for number, image in enumerate(images):
+        form.write(image, address + number * size)
+    return finish(result)
+
+
+def run(chain, array, *, dtype=None, layout=None, mean=None, std=None, **options):
+    """Filters a picture by a chain: run("blur=2,equalize", array). See Pipeline.run().
+
+    An array in the memory of a CUDA device is filtered there, after the work of the current stream.
+    """
+    if _pictures.on_device(array):
+        options.setdefault("device", f"cuda:{_pictures.device_of(array)}")
+    return _kept(chain, options).run(array, dtype=dtype, layout=layout, mean=mean, std=std)
+
+
+def decode(data, chain="", *, dtype=None, layout=None, mean=None, std=None, workers=None, **options):
+    """Decodes the bytes of a file to an Image, or a list of them to a list, on several threads.
+
+    workers: the number of threads for a list; by default one for each processor.
+    dtype, layout, mean, std: numbers for networks, as Pipeline.run() makes them. Those of a list are one array, whose first
+    axis counts the pictures.
+    """
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return _kept(chain, options).decode(data, dtype=dtype, layout=layout, mean=mean, std=std)
+    form = _floats.form_of(dtype, layout, mean, std)
+    images = _each(Pipeline.decode, list(data), workers, chain, options)
+    return _stacked(images, form, workers) if form else images
+
+
+def encode(array, format="auto", chain="", *, workers=None, **options):
+    """Encodes a picture, or a list of them on several threads, to the bytes of files. See Pipeline.encode() and decode()."""
+    if isinstance(array, (list, tuple)):
+        return _each(lambda pipeline, each: pipeline.encode(each, format), array, workers, chain, options)
+    return _kept(chain, options).encode(array, format)
+
+
+def open(path, chain="", **options):
+    """Reads a file to an Image, or to what decode() makes of its bytes."""
+    with builtins.open(path, "rb") as file:
+        return decode(file.read(), chain, **options)

@@ -1,0 +1,258 @@
+"""Arrays of other packages, DLPack, memory that is laid out in other ways, and numbers for networks. Prints TAP."""
+
+import ctypes
+import gc
+import multiprocessing
+import pickle
+import unittest
+
+import gpufilter as gf
+from gpufilter import _dlpack
+from support import main, optional, ppm, ramp
+
+numpy, torch, jax, pillow = map(optional, ("numpy", "torch", "jax", "PIL.Image"))
+try:
+    gpu = torch and torch.cuda.is_available() and gf.Pipeline("blur", device="cuda")
+except gf.Error:
+    gpu = None
+needs_numpy = unittest.skipUnless(numpy, "there is no numpy")
+inverted = bytes(255 - sample for sample in ramp())
+
+
+class Producer:
+    """An array of a package that nobody knows: an Image's samples by DLPack, described as `change` wants it."""
+
+    def __init__(self, image, change=lambda tensor: None, versions=True):
+        self.image, self.change, self.versions = image, change, versions
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, stream=None, **asked):
+        if asked and not self.versions:
+            raise TypeError("an old producer knows no versions")
+        capsule = self.image.__dlpack__(**asked)
+        name = b"dltensor_versioned" if self.versions else b"dltensor"
+        self.change(_dlpack._NAMES[name].from_address(_dlpack._pointer(capsule, name)).tensor)
+        return capsule
+
+
+class Busy:
+    """An image that is not given."""
+
+    def __dlpack__(self, **asked):
+        raise BufferError("not now")
+
+
+def changed(**members):
+    def change(tensor):
+        for name, value in members.items():
+            setattr(tensor, name, value)
+    return change
+
+
+class Arrays(unittest.TestCase):
+    @needs_numpy
+    def test_numpy_in_numpy_out(self):
+        array = numpy.frombuffer(ramp(), numpy.uint8).reshape(40, 60, 3)
+        for view in (array, array[::2, 5:50], array[::-1], array[:, ::3], array[:, :, 0], array[:, :, :1]):
+            expected = 255 - view.reshape(view.shape[:2] if view.shape[2:] == (1,) else view.shape)
+            result = gf.run("invert", view)
+            self.assertIs(type(result), numpy.ndarray)
+            numpy.testing.assert_array_equal(result, expected)
+        wide = array.astype(numpy.uint16) * 257
+        numpy.testing.assert_array_equal(gf.run("invert", wide), 65535 - wide)
+        kept = numpy.asarray(gf.decode(ppm()))
+        numpy.testing.assert_array_equal(kept, array)  # the array keeps the picture's memory
+
+    @unittest.skipUnless(gpu, "there is no torch with a GPU that the library has")
+    def test_torch_on_a_device(self):
+        wide = torch.frombuffer(bytearray(ramp(64, 128)), dtype=torch.uint8).reshape(64, 128, 3)
+        for tensor in (wide, wide[:, :77], wide[::2, 1:60], wide[:, :, 0], wide.permute(1, 0, 2)):
+            for chain in ("blur=2,equalize", "resize=50%"):
+                expected = gf.run(chain, tensor.contiguous(), device="cpu")
+                for _ in range(3):
+                    result = gf.run(chain, tensor.cuda())
+                    self.assertTrue(result.is_cuda)
+                    self.assertTrue(torch.equal(result.cpu(), expected))
+        with torch.cuda.stream(torch.cuda.Stream()):
+            large = wide.cuda().repeat(40, 40, 1)
+            for _ in range(20):
+                large = large + 1  # still queued when the library is called
+            result = gf.run("invert", large)
+        self.assertTrue(torch.equal(result, 255 - large))
+        for wrong in (wide.cuda().float(), wide.cuda().reshape(-1), wide.cuda().int()):
+            with self.assertRaises(gf.UsageError):
+                gf.run("blur", wrong)
+        with self.assertRaises(gf.UsageError):
+            gf.Pipeline("blur", device="cpu").run(wide.cuda())
+        with self.assertRaises(gf.InputError):
+            gf.run("trim", wide.cuda())
+
+    @needs_numpy
+    def test_layouts_of_numpy(self):
+        array = numpy.frombuffer(ramp(), numpy.uint8).reshape(40, 60, 3)
+        fixed = array.copy()
+        fixed.flags.writeable = False
+        odd = numpy.frombuffer(b"\0" + (array.astype(numpy.uint16) * 257).tobytes(), numpy.uint16, offset=1)
+        overlapping = numpy.lib.stride_tricks.as_strided(fixed, (30, 20), (10, 1))
+        for view in (fixed, numpy.asfortranarray(array), array.transpose(1, 0, 2), array[:, ::-1], array[..., ::-1],
+                     numpy.broadcast_to(array[0], (5, 60, 3)), array[:1], array[:, :1], array[:1, :1], array[::7, ::9, 1],
+                     odd.reshape(40, 60, 3), overlapping):
+            before = view.copy()
+            numpy.testing.assert_array_equal(gf.run("invert", view), numpy.iinfo(view.dtype).max - before)
+            numpy.testing.assert_array_equal(view, before)
+
+    @needs_numpy
+    def test_wrong_arrays(self):
+        zeros = numpy.zeros
+        for array, words in (
+                (zeros((4, 4)), "'<f8'"), (zeros((4, 4, 5), numpy.uint8), "1 to 4 channels"), (zeros(4, numpy.uint8), "shape"),
+                (zeros((4, 4), numpy.int16), "i2"), (zeros((4, 4), ">u2"), "'>u2'"), (zeros((0, 4), numpy.uint8), "no pixels"),
+                (zeros((4, 0, 3), numpy.uint8), "no pixels"), (zeros((4, 4, 0), numpy.uint8), "1 to 4 channels"),
+                (zeros((4, 4), bool), "'|b1'"), (zeros((4, 4), numpy.uint32), "u4"), (zeros((4, 4), object), "O"),
+                (zeros((2, 4, 4, 3), numpy.uint8), "shape"), (zeros((), numpy.uint8), "shape"),
+                (numpy.ma.masked_array(zeros((4, 4), numpy.uint8)), "masked")):
+            with self.assertRaisesRegex(gf.UsageError, words):
+                gf.run("blur", array)
+
+    def test_buffers(self):
+        flat = memoryview(ramp()).cast("B", (40, 60, 3))
+        self.assertEqual(gf.run("invert", flat[::2]).tobytes(), b"".join(inverted[y * 180:][:180] for y in range(0, 40, 2)))
+        wide = memoryview(bytearray(48)).cast("B").cast("H", (4, 6))
+        self.assertEqual(gf.run("invert", wide).tobytes(), b"\xff" * 48)
+        self.assertEqual(gf.run("invert", (ctypes.c_ubyte * 6 * 4)()).tobytes(), b"\xff" * 24)
+        for wrong in (memoryview(b"").cast("B"), memoryview(bytes(16)).cast("i", (2, 2)), memoryview(bytes(4)).cast("b", (2, 2)),
+                      "text", None, [[1, 2], [3, 4]]):
+            with self.assertRaises(gf.UsageError):
+                gf.run("invert", wrong)
+
+    def test_views_of_an_image(self):
+        view = gf.decode(ppm()).view()  # which keeps the picture
+        gc.collect()
+        self.assertEqual((view.shape, view.format, view.tobytes()), ((40, 60, 3), "B", ramp()))
+        view[0, 0, 0] = 7
+        wide = gf.run("levels", memoryview(bytes(24)).cast("H", (3, 4)))
+        self.assertEqual((wide.view().shape, wide.view().format, wide.bits), ((3, 4), "H", 16))
+        again = pickle.loads(pickle.dumps(gf.decode(ppm())))
+        self.assertEqual((again.shape, again.tobytes()), ((40, 60, 3), ramp()))
+
+    def test_dlpack_of_an_unknown_package(self):
+        for versions in (True, False):
+            given = Producer(gf.decode(ppm()), versions=versions)
+            result = gf.run("invert", given)
+            self.assertIs(type(result), gf.Image)
+            self.assertEqual(result.tobytes(), inverted)
+            whole = Producer(gf.decode(ppm()), changed(strides=None), versions)
+            self.assertEqual(gf.run("invert", whole).tobytes(), inverted)
+        for change, words in ((changed(code=2), "f1"), (changed(code=6), "b1"), (changed(bits=32), "u4"), (changed(lanes=2), "V2"),
+                              (changed(ndim=1), "shape"), (lambda tensor: tensor.strides.__setitem__(1, 4), "strides"),
+                              (lambda tensor: tensor.strides.__setitem__(0, -180), "strides"),
+                              (lambda tensor: tensor.shape.__setitem__(0, 0), "no pixels")):
+            with self.assertRaisesRegex(gf.UsageError, words):
+                gf.run("invert", Producer(gf.decode(ppm()), change))
+        with self.assertRaisesRegex(gf.UsageError, r"device \(8, 1\)"):
+            gf.run("invert", type("Metal", (Producer,), {"__dlpack_device__": lambda self: (8, 1)})(gf.decode(ppm())))
+        with self.assertRaisesRegex(gf.UsageError, "no array by DLPack: not now"):
+            gf.run("invert", Producer(Busy()))
+
+    def test_dlpack_frees_what_is_not_taken(self):
+        for version in (None, (1, 0)):
+            capsule = gf.decode(ppm()).__dlpack__(max_version=version)
+            self.assertEqual(len(_dlpack._given), 1)
+            del capsule
+            self.assertEqual(len(_dlpack._given), 0)
+        with self.assertRaises(BufferError):
+            gf.decode(ppm()).__dlpack__(dl_device=(2, 0))
+
+    @needs_numpy
+    def test_dlpack_to_numpy(self):
+        taken = numpy.from_dlpack(gf.decode(ppm()))
+        gc.collect()
+        self.assertEqual(taken.tobytes(), ramp())
+        del taken
+        self.assertEqual(len(_dlpack._given), 0)
+
+    @unittest.skipUnless(torch, "there is no torch")
+    def test_torch_on_the_host(self):
+        tensor = torch.frombuffer(bytearray(ramp()), dtype=torch.uint8).reshape(40, 60, 3)
+        for view in (tensor, tensor[:, 7:50], tensor[::2], tensor[:, ::3], tensor.permute(1, 0, 2), tensor[:, :, 0],
+                     tensor[:1, :1].expand(5, 6, 3), tensor.clone().requires_grad_(False)):
+            result = gf.run("invert", view)
+            self.assertIs(type(result), torch.Tensor)
+            self.assertTrue(torch.equal(result, 255 - view))
+        for wrong in (tensor.float(), tensor.bool(), tensor.reshape(-1), tensor.to_sparse(), tensor.to("meta"), tensor[:0]):
+            with self.assertRaises(gf.UsageError):
+                gf.run("invert", wrong)
+        numbers = gf.run("invert", tensor, dtype="float32", layout="NCHW", mean=(0.485, 0.456, 0.406), std=0.25)
+        mean = torch.tensor((0.485, 0.456, 0.406)).reshape(3, 1, 1)
+        self.assertTrue(torch.equal(numbers, (((255 - tensor).permute(2, 0, 1).float() / 255) - mean) / 0.25))
+
+    @unittest.skipUnless(jax, "there is no jax")
+    def test_jax_on_the_host(self):
+        array = jax.numpy.asarray(numpy.frombuffer(ramp(), numpy.uint8).reshape(40, 60, 3))
+        for view in (array, array[::2, 5:50], array[:, :, 0], array.transpose(1, 0, 2), array.astype(jax.numpy.uint16)):
+            result = gf.run("invert", view)
+            self.assertIsInstance(result, jax.Array)
+            numpy.testing.assert_array_equal(result, numpy.iinfo(view.dtype).max - view)
+        numbers = gf.run("invert", array, dtype="float32")
+        self.assertIsInstance(numbers, jax.Array)
+        for wrong in (array.astype(float), array.reshape(-1), array[:0], array > 3):
+            with self.assertRaises(gf.UsageError):
+                gf.run("invert", wrong)
+
+    @unittest.skipUnless(pillow, "there is no Pillow")
+    def test_pillow(self):
+        colour = pillow.frombytes("RGB", (60, 40), ramp())
+        for mode in ("RGB", "L", "LA", "RGBA"):
+            given = colour.convert(mode)
+            result = gf.run("resize=30:20", given)
+            self.assertEqual((result.mode, result.size), (mode, (30, 20)))
+            self.assertEqual(result.tobytes(), gf.run("resize=30:20", memoryview(given.tobytes()).cast(
+                "B", (40, 60) + ((len(mode),) if len(mode) > 1 else ()))).tobytes())
+        wide = gf.run("invert", pillow.new("I;16", (5, 4), 1000))
+        self.assertEqual((wide.mode, wide.getpixel((2, 2))), ("I;16", 64535))
+        for mode in ("P", "CMYK", "1", "F", "I", "YCbCr"):
+            with self.assertRaisesRegex(gf.UsageError, f"mode {mode} is no picture"):
+                gf.run("blur", colour.convert("L").convert(mode) if mode == "P" else colour.convert(mode))
+
+    def test_numbers_for_networks(self):
+        def single(value):
+            return ctypes.c_float(value).value
+
+        mean, std, picture = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225), gf.decode(ppm())
+        expected = [single(single(single(ramp()[i] / 255) - single(mean[i % 3])) / single(std[i % 3])) for i in range(7200)]
+        rows = memoryview(gf.run("", picture, dtype="float32", mean=mean, std=std))
+        self.assertEqual((rows.shape, rows.format), ((40, 60, 3), "f"))
+        self.assertEqual(list(rows.cast("B").cast("f")), expected)
+        planes = memoryview(gf.decode(ppm(), dtype="float32", layout="NCHW", mean=mean, std=std))
+        self.assertEqual(planes.shape, (3, 40, 60))
+        self.assertEqual(list(planes.cast("B").cast("f")), [value for c in range(3) for value in expected[c::3]])
+        many = memoryview(gf.decode([ppm()] * 5, dtype="float32", layout="NCHW", mean=mean, std=std, workers=3))
+        self.assertEqual((many.shape, many.tobytes()), ((5, 3, 40, 60), planes.tobytes() * 5))
+        self.assertEqual(memoryview(gf.run("grayscale", picture, dtype="float32")).shape, (40, 60, 1))
+        for given, words in (({"mean": 0.5}, "mean= is for dtype"), ({"dtype": "float32", "layout": "CHWN"}, "none of NHWC, NCHW"),
+                             ({"dtype": "float16"}, "'float16' is not 'float32'"), ({"dtype": "float32", "std": 0}, "deviation=0"),
+                             ({"dtype": "float32", "mean": (1, 2)}, "2 numbers for 3 channels"),
+                             ({"dtype": "float32", "mean": "much"}, "could not convert"), ({"dtype": "uint8"}, "dtype= is for"),
+                             ({"dtype": "float32", "mean": float("nan")}, "mean=nan of channel 0")):
+            with self.assertRaisesRegex(gf.UsageError, words):
+                gf.run("", picture, **given)
+        with self.assertRaisesRegex(gf.UsageError, r"\[1\]: its numbers have the shape \(20, 60, 3\)"):
+            gf.decode([ppm(), ppm(20)], dtype="float32")
+        with self.assertRaisesRegex(gf.UsageError, "no pictures"):
+            gf.decode([], dtype="float32")
+
+    def test_what_processes_hand_to_each_other(self):
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            self.assertEqual(pool.apply(gf.decode, (ppm(), "invert")).tobytes(), inverted)
+            self.assertEqual(pool.apply(gf.Pipeline("invert").decode, (ppm(),)).tobytes(), inverted)
+            with self.assertRaisesRegex(gf.UsageError, "wobble") as caught:
+                pool.apply(gf.decode, (ppm(), "wobble"))
+            self.assertEqual(caught.exception.status, "GF_ERROR_USAGE")
+            with self.assertRaises(gf.TryAgainError):
+                pool.apply(gf.Pipeline().run_file, ("/no/such.png", "/no/out.png"))
+
+
+if __name__ == "__main__":
+    main(Arrays)
