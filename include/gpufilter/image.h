@@ -58,9 +58,8 @@ enum gf_floats { GF_FLOATS_NHWC, GF_FLOATS_NCHW };
 
 /* Writes what networks take: (v / M - mean) / deviation of each sample v, in single precision,
  * rounded after each operation. `mean` and `deviation` have a number for each channel; NULL means 0
- * and 1. `values` has room for width x height x channels numbers, without gaps between rows. The
- * time is that of a copy. Returns GF_ERROR_USAGE if a mean is not finite or a deviation not a
- * finite positive number. */
+ * and 1. `values` has room for width x height x channels numbers, without gaps between rows.
+ * Returns GF_ERROR_USAGE if a mean is not finite or a deviation not a finite positive number. */
 GF_API enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats layout,
                                          const float *mean, const float *deviation, float *values,
                                          struct gf_error *error) GF_CHECKED;
