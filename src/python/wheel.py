@@ -42,7 +42,7 @@ def pack(version, folder, to):
 
         for path, source in files.items():
             with open(source, "rb") as file:
-                add(path, file.read(), 0o644 if path.endswith((".py", ".pyi")) else 0o755)
+                add(path, file.read(), 0o755 if path.endswith(("/gpufilter", ".so")) else 0o644)
         with open(os.path.join(ROOT, "LICENSE"), "rb") as file:
             add(f"{info}/LICENSE", file.read())
         add(f"{info}/METADATA", METADATA.format(version=version).encode())

@@ -88,6 +88,8 @@ class Module(unittest.TestCase):
         self.assertEqual(gf.encode(picture, "png", stripped=["gps", "exif"]), gf.encode(picture, "png", stripped="exif,gps"))
         with self.assertRaises(gf.InputError):
             gf.decode(ppm(), formats=["png"])
+        for options in ({"host_memory": "pinned"}, {"transfer": "zero_copy"}, {"gain_map": "keep"}, {"formats": "pnm"}, {"kept": {"gps"}}):
+            gf.decode(ppm(), **options)
 
     def test_warnings(self):
         transparent = gf.decode(TRANSPARENT)

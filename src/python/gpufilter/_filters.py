@@ -51,17 +51,25 @@ def _text(value):
     return "'" + str(value).replace("'", "'\"'\"'") + "'"
 
 
+def _params(lib, found):
+    """Yields (name in Python, declaration, words) of each parameter of a filter."""
+    params = lib.gf_filter_params(found)
+    for param in itertools.takewhile(lambda param: param.name, map(params.__getitem__, itertools.count())):
+        name = param.name.decode()
+        yield name + "_" * keyword.iskeyword(name), param, _choices(param)  # from_
+
+
+def kinds_of(lib, name):
+    """Returns {parameter: (its type's name, its words)} of the filter of that name."""
+    return {shown: (_TYPES[param.type], words) for shown, param, words in _params(lib, lib.gf_filter_find(name.encode()))}
+
+
 def _function(lib, found, run):
     name = lib.gf_filter_name(found).decode()
-    params, parameters, lines = lib.gf_filter_params(found), [], []
+    parameters, lines = [], []
     kinds = inspect.Parameter
-    for index in itertools.count():
-        param = params[index]
-        if not param.name:
-            break
-        words = _choices(param)
+    for shown, param, words in _params(lib, found):
         default = kinds.empty if param.required else _default(param, words)
-        shown = param.name.decode() + "_" * keyword.iskeyword(param.name.decode())  # from_
         parameters.append(kinds(shown, kinds.POSITIONAL_OR_KEYWORD, default=default))
         lines.append(_line(param, words))
     needed = [parameter for parameter in parameters if parameter.default is kinds.empty]

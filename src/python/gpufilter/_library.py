@@ -93,8 +93,8 @@ OWN = ("size", "warn", "warn_context", "sandbox_program")
 def words_of(enum):
     """Returns the words of an enum's values: "444" of GF_SUBSAMPLING_444."""
     names = list(_abi.ENUMS[enum])
-    prefix = os.path.commonprefix(names)
-    return [name[len(prefix):].lower().replace("_", "-") for name in names if not name.endswith("_ITEMS")]
+    prefix = os.path.commonprefix(names).rpartition("_")[0]
+    return [name[len(prefix) + 1:].lower().replace("_", "-") for name in names if not name.endswith("_ITEMS")]
 
 
 def number_of(enum, word, option):
