@@ -7,12 +7,16 @@
  *   and do nothing. Functions that look something up return NULL for NULL.
  * - Threads: every function may be called from any thread at any time, but a pipeline serves one
  *   call at a time. Pipelines do not disturb each other.
- * - Lifetimes: no argument is kept after the call, except options.warn and its context. Strings
- *   that a function returns are constants: they are never freed.
+ * - Lifetimes: no argument is kept after the call, except options.warn, a pipeline's watch, and
+ *   their contexts. Strings that a function returns are constants: they are never freed.
+ * - Versions: struct gf_options says its size and grows at its end; so does struct gf_profile,
+ * which the library allocates. All other structs stay as they are while the library is called
+ *   libgpufilter.so.0, and enums get new values at their ends. tests/abi.txt lists all of it.
  * - Text is UTF-8 and ends with NUL; names of files are bytes, as the system has them. */
 #ifndef GPUFILTER_H
 #define GPUFILTER_H
 
+#include "gpufilter/chain.h"
 #include "gpufilter/device.h"
 #include "gpufilter/filter.h"
 #include "gpufilter/image.h"

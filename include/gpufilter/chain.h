@@ -1,0 +1,63 @@
+/* Chains that a program writes, without quoting: gf_chain_add() makes the text for
+ * gf_pipeline_open(), which can also be printed, kept, and given to the program.
+ *
+ *     char *chain = NULL;
+ *     status = gf_chain_add(&chain, "blur", GF_ARGUMENTS(gf_argument_number("sigma", 2)), &error);
+ *     if (!status)
+ *         status = gf_chain_add(&chain, "text", GF_ARGUMENTS(gf_argument_text("text", name)),
+ * &error); if (!status) status = gf_pipeline_open(chain, NULL, &pipeline, &error); gf_free(chain);
+ */
+#ifndef GPUFILTER_CHAIN_H
+#define GPUFILTER_CHAIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gpufilter/api.h"
+#include "gpufilter/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The value of a parameter, which gf_argument_number() and gf_argument_text() make. Their types are
+ * checked by the compiler, which those of a variable number of arguments are not. */
+struct gf_argument {
+    const char *name;
+    bool is_text;
+    double number;
+    const char *text;
+};
+
+static inline struct gf_argument gf_argument_number(const char *name, double number)
+{
+    struct gf_argument argument = {name, false, number, NULL};
+    return argument;
+}
+
+/* A word, a text, a file's name, or what a chain writes otherwise: "50%", "#ff8800". */
+static inline struct gf_argument gf_argument_text(const char *name, const char *text)
+{
+    struct gf_argument argument = {name, true, 0, text};
+    return argument;
+}
+
+#ifndef __cplusplus
+/* The arguments with their number. */
+#define GF_ARGUMENTS(...) \
+    (struct gf_argument[]){__VA_ARGS__}, \
+        sizeof((struct gf_argument[]){__VA_ARGS__}) / sizeof(struct gf_argument)
+#endif
+
+/* Adds a filter with `count` arguments at the end of the chain. *chain is NULL or what this
+ * function has made, and becomes the longer chain, which the caller frees by gf_free(). Returns
+ * GF_ERROR_USAGE, and leaves the chain as it is, if there is no such filter, or if it does not take
+ * these arguments; files that they name are first read by gf_pipeline_open(). */
+GF_API enum gf_status gf_chain_add(char **chain, const char *filter,
+                                   const struct gf_argument *arguments, size_t count,
+                                   struct gf_error *error) GF_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
