@@ -81,6 +81,15 @@ GF_API enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf
                                          struct gf_format *output,
                                          struct gf_error *error) GF_CHECKED;
 
+/* Lets `watch` follow the runs of the pipeline from the next one on; NULL: nobody follows them. It
+ * is called after each band of a picture with the part that is done, 0..1, which begins anew with
+ * each picture, where a chain is run in parts, and where a failed attempt is repeated. If it
+ * returns false, the run ends before its next band with GF_ERROR_CANCELLED. It may be called from
+ * any thread during a call of the pipeline, though by one at a time, and must not call the
+ * pipeline. */
+GF_API void gf_pipeline_watch(struct gf_pipeline *pipeline,
+                              bool (*watch)(void *context, double part), void *context);
+
 /* Returns the profile of the last run, which is complete if the run succeeded. The pipeline owns
  * it, and changes it in the next run. It has spans if options.profile or options.spans is set. */
 GF_API const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline);

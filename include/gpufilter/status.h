@@ -21,7 +21,8 @@ extern "C" {
     X(GF_ERROR_READ, "an input is missing or cannot be read") \
     X(GF_ERROR_UNFIT, "a picture does not fit the chain or the output's format") \
     X(GF_ERROR_LIBRARY, "the library that a file's format needs is not on this machine") \
-    X(GF_ERROR_DIFFERENT, "pictures differ by more than a limit")
+    X(GF_ERROR_DIFFERENT, "pictures differ by more than a limit") \
+    X(GF_ERROR_CANCELLED, "the caller has cancelled the run")
 
 #define GF_STATUS_ENUM(name, text) name,
 enum gf_status { GF_STATUS_LIST(GF_STATUS_ENUM) GF_STATUS_COUNT };

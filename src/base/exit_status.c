@@ -20,6 +20,7 @@ int gf_exit_status(enum gf_status status)
     case GF_ERROR_DEVICE_MEMORY:
     case GF_ERROR_DEVICE:
     case GF_ERROR_READ:
+    case GF_ERROR_CANCELLED:
         return GF_EXIT_AGAIN;
     case GF_ERROR_DIFFERENT:
     case GF_STATUS_COUNT:

@@ -50,6 +50,19 @@ int gf_pass_take_band(struct gf_pass *pass)
     return b;
 }
 
+static void tell_progress(struct gf_schedule_progress *progress)
+{
+    if (!progress->watch) {
+        progress->done++;
+        return;
+    }
+    pthread_mutex_lock(&progress->watching);
+    const int done = ++progress->done;
+    if (!progress->cancelled && !progress->watch(progress->context, done / (double)progress->total))
+        progress->cancelled = true;
+    pthread_mutex_unlock(&progress->watching);
+}
+
 void gf_pass_finish_band(struct gf_pass *pass, int b)
 {
     pthread_mutex_lock(&pass->lock);
@@ -58,7 +71,7 @@ void gf_pass_finish_band(struct gf_pass *pass, int b)
     pthread_cond_signal(&pass->can_write);
     pthread_mutex_unlock(&pass->lock);
     if (pass->schedule->progress)
-        pass->schedule->progress->done++;
+        tell_progress(pass->schedule->progress);
 }
 
 void gf_pass_publish(struct gf_pass *pass, int *counter, int value)

@@ -2,7 +2,9 @@
  * them, and the calling thread gives finished bands to the sink in order. */
 #pragma once
 
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "chain/plan.h"
 #include "codec/codec.h"
@@ -11,10 +13,14 @@
 #include "engine/buffer_pool.h"
 
 /* The progress of a schedule, in bands of all segments. Other threads may read it, and may cancel
- * the schedule, which then fails before its next band. */
+ * the schedule, which then fails before its next band. `watch` is called after each band, by one
+ * thread at a time, and cancels by returning false; NULL: nobody watches. */
 struct gf_schedule_progress {
     atomic_int done, total;
     atomic_bool cancelled;
+    bool (*watch)(void *context, double part);
+    void *context;
+    pthread_mutex_t watching; /* initialised if there is a `watch` */
 };
 
 struct gf_schedule {

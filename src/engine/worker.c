@@ -189,7 +189,7 @@ enum gf_status gf_worker_queue_band(struct gf_worker *worker, int b, struct gf_e
     const struct gf_rows rows = gf_bands_rows(&pass->bands, segment, b);
     gf_segment_rows(pass->schedule->plan, segment, rows.first, rows.end, cut);
     if (pass->schedule->progress && pass->schedule->progress->cancelled)
-        return gf_fail(error, GF_ERROR_OUTPUT, "the run was cancelled");
+        return gf_fail(error, GF_ERROR_CANCELLED, "the run was cancelled");
     struct gf_view view;
     bool counted = false;
     enum gf_status status = fetch_input(worker, b, cut, &view, error);

@@ -126,6 +126,7 @@ static enum gf_status open_pipeline(const char *chain, const struct gf_options *
             remote->close(remote);
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
+    pthread_mutex_init(&opened->own_progress.watching, NULL);
     gf_cells_join();
     gf_cells_read_profiles();
     opened->remote = remote;
@@ -191,7 +192,18 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
     free(pipeline->output);
     gf_spans_free(&pipeline->spans);
     free(pipeline->stages);
+    pthread_mutex_destroy(&pipeline->own_progress.watching);
     free(pipeline);
+}
+
+void gf_pipeline_watch(struct gf_pipeline *pipeline, bool (*watch)(void *context, double part),
+                       void *context)
+{
+    if (!pipeline)
+        return;
+    pipeline->own_progress.watch = watch;
+    pipeline->own_progress.context = context;
+    pipeline->progress = watch ? &pipeline->own_progress : NULL;
 }
 
 void gf_pipeline_share_progress(struct gf_pipeline *pipeline, struct gf_schedule_progress *progress)

@@ -59,15 +59,16 @@ struct gf_pipeline {
                                    * chooses */
     bool has_begun, has_finished; /* whether a picture has begun, and whether one has ended */
     struct gf_buffer_pool buffers;
-    bool device_codec_used;                 /* the last attempt used the GPU's codec */
-    bool no_device_codec;                   /* the next attempts at this picture do not use the
-                                             * GPU's codec */
-    enum gf_hold hold;                      /* likewise */
-    struct gf_memory_budget *memory_budget; /* NULL: memory is not shared */
-    bool budget_taken;                      /* the budget has been taken for all that the picture
-                                             * needs */
-    bool holds_buffers;                     /* a picture in the pool's memory is still needed */
-    struct gf_schedule_progress *progress;  /* NULL: nobody reads it */
+    bool device_codec_used;                   /* the last attempt used the GPU's codec */
+    bool no_device_codec;                     /* the next attempts at this picture do not use the
+                                               * GPU's codec */
+    enum gf_hold hold;                        /* likewise */
+    struct gf_memory_budget *memory_budget;   /* NULL: memory is not shared */
+    bool budget_taken;                        /* the budget has been taken for all that the picture
+                                               * needs */
+    bool holds_buffers;                       /* a picture in the pool's memory is still needed */
+    struct gf_schedule_progress *progress;    /* NULL: nobody reads it */
+    struct gf_schedule_progress own_progress; /* that of gf_pipeline_watch() */
     struct gf_spans spans;
     struct gf_profile profile;
     struct gf_profile_stage *stages;

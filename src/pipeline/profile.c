@@ -14,6 +14,7 @@ void gf_pipeline_begin_profile(struct gf_pipeline *pipeline)
         gf_spans_restart(&pipeline->spans, pipeline->options.profile || pipeline->options.spans);
     pipeline->has_begun = true;
     *pipeline->profile.found = '\0';
+    pipeline->own_progress.cancelled = false;
 }
 
 enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,

@@ -87,6 +87,91 @@ static void test_null_arguments(void **state)
     gf_pipeline_close(pipeline);
 }
 
+/* What a watch has seen, and when it cancels. */
+struct seen {
+    int calls, most;
+    double last;
+    bool in_order;
+};
+
+static bool count_call(void *context, double part)
+{
+    struct seen *const seen = context;
+    seen->in_order &= part > seen->last && part <= 1;
+    seen->last = part;
+    return ++seen->calls < seen->most;
+}
+
+static void test_watch(void **state)
+{
+    enum { WIDTH = 64, HEIGHT = 4000 };
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct gf_image image, result = {0};
+    options.band_rows = 100;
+    options.device = GF_DEVICE_CPU;
+    assert_int_equal(gf_image_alloc(&image, (struct gf_format){WIDTH, HEIGHT, 3, 8}, NULL), GF_OK);
+    memset(image.data, 1, image.pitch * HEIGHT);
+    for (int threads = 1; threads <= 4; threads += 3) {
+        options.threads = threads;
+        assert_int_equal(gf_pipeline_open("blur=2", &options, &pipeline, &failure), GF_OK);
+        struct seen seen = {.most = 1000, .in_order = true};
+        gf_pipeline_watch(pipeline, count_call, &seen);
+        assert_int_equal(gf_pipeline_run_image(pipeline, &image, &result, &failure), GF_OK);
+        gf_image_free(&result);
+        assert_int_equal(seen.calls, HEIGHT / 100);
+        assert_true(seen.in_order && seen.last >= 1);
+        seen = (struct seen){.most = 3, .in_order = true};
+        assert_int_equal(gf_pipeline_run_image(pipeline, &image, &result, &failure),
+                         GF_ERROR_CANCELLED);
+        assert_string_equal(failure.text, "the run was cancelled");
+        assert_null(result.data);
+        assert_int_equal(seen.calls, 3);
+        seen = (struct seen){.most = 1000, .in_order = true}; /* the next run begins anew */
+        assert_int_equal(gf_pipeline_run_image(pipeline, &image, &result, &failure), GF_OK);
+        gf_image_free(&result);
+        gf_pipeline_watch(pipeline, NULL, NULL);
+        assert_int_equal(gf_pipeline_run_image(pipeline, &image, &result, &failure), GF_OK);
+        gf_image_free(&result);
+        assert_int_equal(seen.calls, HEIGHT / 100);
+        gf_pipeline_close(pipeline);
+    }
+    gf_image_free(&image);
+}
+
+/* A file that is only decoded, or only coded again, is watched, too; nothing of a cancelled output
+ * is left. */
+static void test_watch_of_files(void **state)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    struct gf_image image, result = {0};
+    void *file = NULL, *other = NULL;
+    size_t size, other_size;
+    options.band_rows = 50;
+    options.device = GF_DEVICE_CPU;
+    assert_int_equal(gf_image_alloc(&image, (struct gf_format){64, 1000, 3, 8}, NULL), GF_OK);
+    memset(image.data, 1, image.pitch * 1000);
+    assert_int_equal(gf_pipeline_open("", &options, &pipeline, &failure), GF_OK);
+    assert_int_equal(gf_pipeline_encode(pipeline, &image, GF_FILE_PNG, &file, &size, &failure),
+                     GF_OK);
+    struct seen seen = {.most = 2, .in_order = true};
+    gf_pipeline_watch(pipeline, count_call, &seen);
+    assert_int_equal(gf_pipeline_decode(pipeline, file, size, &result, &failure),
+                     GF_ERROR_CANCELLED);
+    seen = (struct seen){.most = 2, .in_order = true};
+    assert_int_equal(
+        gf_pipeline_run_bytes(pipeline, file, size, GF_FILE_JPEG, &other, &other_size, &failure),
+        GF_ERROR_CANCELLED);
+    seen = (struct seen){.most = 1000, .in_order = true};
+    assert_int_equal(gf_pipeline_decode(pipeline, file, size, &result, &failure), GF_OK);
+    assert_true(seen.calls > 1 && seen.last >= 1);
+    gf_image_free(&result);
+    gf_image_free(&image);
+    gf_free(file);
+    gf_pipeline_close(pipeline);
+}
+
 static void test_null_allowed(void **state)
 {
     const struct gf_filter *const blur = gf_filter_find("blur");
@@ -95,6 +180,7 @@ static void test_null_allowed(void **state)
     gf_image_free(NULL);
     gf_free(NULL);
     gf_options_init(NULL, 100);
+    gf_pipeline_watch(NULL, NULL, NULL);
     assert_null(gf_pipeline_profile(NULL));
     assert_null(gf_filter_find(NULL));
     assert_null(gf_filter_suggest(NULL));
@@ -455,6 +541,8 @@ int main(void)
         cmocka_unit_test(test_unknown_numbers),
         cmocka_unit_test(test_null_arguments),
         cmocka_unit_test(test_null_allowed),
+        cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_watch_of_files),
         cmocka_unit_test(test_wrong_options),
         cmocka_unit_test(test_options_of_other_versions),
         cmocka_unit_test(test_bytes_are_the_files),

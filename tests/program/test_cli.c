@@ -670,11 +670,20 @@ static void test_exit_statuses(void **state)
     static const struct {
         enum gf_status status;
         int exit;
-    } table[] = {{GF_OK, 0},           {GF_ERROR_DIFFERENT, 1},   {(enum gf_status)99, 1},
-                 {GF_ERROR_USAGE, 2},  {GF_ERROR_UNAVAILABLE, 3}, {GF_ERROR_LIBRARY, 3},
-                 {GF_ERROR_INPUT, 4},  {GF_ERROR_UNFIT, 4},       {GF_ERROR_OUTPUT, 75},
-                 {GF_ERROR_READ, 75},  {GF_ERROR_MEMORY, 75},     {GF_ERROR_DEVICE_MEMORY, 75},
-                 {GF_ERROR_DEVICE, 75}};
+    } table[] = {{GF_OK, 0},
+                 {GF_ERROR_DIFFERENT, 1},
+                 {(enum gf_status)99, 1},
+                 {GF_ERROR_USAGE, 2},
+                 {GF_ERROR_UNAVAILABLE, 3},
+                 {GF_ERROR_LIBRARY, 3},
+                 {GF_ERROR_INPUT, 4},
+                 {GF_ERROR_UNFIT, 4},
+                 {GF_ERROR_OUTPUT, 75},
+                 {GF_ERROR_READ, 75},
+                 {GF_ERROR_MEMORY, 75},
+                 {GF_ERROR_DEVICE_MEMORY, 75},
+                 {GF_ERROR_DEVICE, 75},
+                 {GF_ERROR_CANCELLED, 75}};
     assert_int_equal(sizeof table / sizeof *table, GF_STATUS_COUNT + 1);
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         assert_int_equal(gf_exit_status(table[i].status), table[i].exit);
