@@ -284,6 +284,9 @@ demo: ## installs what is missing (MINIMAL=1: no optional libraries), builds, fi
 bits: $(BUILD)/tests/test_bits ## writes the checksums of all results anew, after a deliberate change
 	GF_BITS_WRITE=tests/bits.txt $<
 
+abi: ## writes the list of the library's binary interface anew, after a deliberate change
+	@$(PYTHON) tests/abi.py write
+
 selftest: $(PROGRAM) ## every filter on every device of this machine against the CPU backend
 	$(PROGRAM) --selftest
 
@@ -446,6 +449,6 @@ picture: $(PROGRAM) ## renders samples/harbour.png anew, in a minute or two
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' Makefile tests/bench/bench.mk tests/fuzz/fuzz.mk tests/emulator/emulator.mk | expand -t 16
 
-.PHONY: FORCE all bits test test-only test-server demo selftest sanitize-gpu asan ubsan tsan test-threads format lint new-filter filter-pages readme gallery picture clean help
+.PHONY: FORCE all abi bits test test-only test-server demo selftest sanitize-gpu asan ubsan tsan test-threads format lint new-filter filter-pages readme gallery picture clean help
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(MAIN_OBJ) $(PROGRAM_OBJ) $(CUDA_OBJ)) $(TESTS:=.d)
