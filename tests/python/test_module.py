@@ -105,6 +105,33 @@ class Module(unittest.TestCase):
                 pipeline.encode(transparent, "jpeg")
             self.assertEqual(pipeline.decode(ppm()).tobytes(), ramp())  # it goes on working
 
+    def test_progress(self):
+        pipeline, seen, large = gf.Pipeline("blur=2", band_rows=50, device="cpu"), [], ppm(1000)
+
+        def stop(part):
+            if part >= 0.1:
+                raise KeyError(part)
+
+        picture = pipeline.decode(large, progress=seen.append)
+        self.assertEqual((sorted(seen), seen[-1]), (seen, 1))
+        self.assertGreater(len(seen), 3)
+        for call in (lambda progress: pipeline.run(picture, progress=progress), lambda progress: pipeline.decode(large, progress=progress),
+                     lambda progress: pipeline.encode(picture, progress=progress),
+                     lambda progress: pipeline.run_bytes(large, progress=progress)):
+            seen.clear()
+            first = call(seen.append)
+            self.assertEqual(seen[-1], 1)
+            with self.assertRaises(KeyError):
+                call(stop)
+            again = call(None)
+            self.assertEqual(*(each if isinstance(each, bytes) else each.tobytes() for each in (first, again)))
+        with tempfile.TemporaryDirectory() as folder:
+            with open(f"{folder}/in.ppm", "wb") as file:
+                file.write(large)
+            with self.assertRaises(KeyError):
+                pipeline.run_file(f"{folder}/in.ppm", f"{folder}/out.png", progress=stop)
+            self.assertEqual(os.listdir(folder), ["in.ppm"])
+
     def test_threads_share_a_pipeline(self):
         pipeline, expected, wrong = gf.Pipeline("blur=2"), gf.decode(ppm(), "blur=2").tobytes(), []
 

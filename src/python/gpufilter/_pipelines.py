@@ -12,6 +12,9 @@ from . import _abi, _floats, _pictures
 from ._library import check, Error, lib, make_options, number_of, PictureWarning, usage
 
 
+_WATCH = lib.gf_pipeline_watch.argtypes[1]
+
+
 class _Handle:
     """A pipeline of the library, which serves one call at a time."""
 
@@ -66,13 +69,28 @@ class Pipeline:
         for text in texts:
             warnings.warn(text, PictureWarning, stacklevel=4)
 
-    def _call(self, function, *arguments):
-        handle, failure = self._take(), _abi.gf_error()
+    def _call(self, function, *arguments, progress=None):
+        handle, failure, raised = self._take(), _abi.gf_error(), []
+
+        def watch(_, part):
+            try:
+                progress(part)
+            except BaseException as problem:
+                raised.append(problem)
+            return not raised
+
+        if progress:
+            followed = _WATCH(watch)
+            lib.gf_pipeline_watch(handle.pipeline, followed, None)
         status = function(handle.pipeline, *arguments, _c.byref(failure))
+        if progress:
+            lib.gf_pipeline_watch(handle.pipeline, _WATCH(), None)
         self._give_back(handle)
+        if raised:
+            raise raised[0]
         check(status, failure)
 
-    def run(self, array, *, dtype=None, layout=None, mean=None, std=None):
+    def run(self, array, *, dtype=None, layout=None, mean=None, std=None, progress=None):
         """Filters a picture: takes arrays of numpy, torch, jax and Pillow, of whatever speaks DLPack, Images and buffers,
         and returns the same kind.
 
@@ -82,62 +100,68 @@ class Pipeline:
         dtype="float32": what networks take, (sample / largest - mean) / std; mean and std are numbers, or one for each
         channel. The result has the shape (rows, columns, channels), or with layout="NCHW" (channels, rows, columns), and is
         an array of torch, jax or numpy, without numpy a memoryview.
+
+        progress: a function that gets the part that is done, 0..1, after each band of rows, in any thread; an exception in it
+        ends the call.
         """
         form = _floats.form_of(dtype, layout, mean, std)
         picture, owner = _pictures.picture(array)
         if _pictures.on_device(array):
             if form:
                 _floats.refuse_on_device()
-            return self._run_on_device(array, picture, owner)
-        result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture))
+            return self._run_on_device(array, picture, owner, progress)
+        result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), progress=progress)
         del owner
         return form.of(result, array) if form else _pictures.like(array, result)
 
-    def _run_on_device(self, array, picture, owner):
+    def _run_on_device(self, array, picture, owner, progress):
         form = _abi.gf_format()
         self._call(lib.gf_pipeline_format, picture.format, _c.byref(form))
         result, stream = _pictures.new_on_device(array, form)
         to, kept = _pictures.picture(result)
-        self._call(lib.gf_pipeline_run_device, _c.byref(picture), _c.byref(to), stream)
+        self._call(lib.gf_pipeline_run_device, _c.byref(picture), _c.byref(to), stream, progress=progress)
         del owner, kept
         return result
 
-    def decode(self, data, *, dtype=None, layout=None, mean=None, std=None):
+    def decode(self, data, *, dtype=None, layout=None, mean=None, std=None, progress=None):
         """Filters the picture in the bytes of a file, and returns an Image, or numbers as run() does."""
         form = _floats.form_of(dtype, layout, mean, std)
-        image = self._image_of(lib.gf_pipeline_decode, _bytes(data), len(data))
+        data = _bytes(data)
+        image = self._image_of(lib.gf_pipeline_decode, data, len(data), progress=progress)
         return form.of(image, image) if form else image
 
-    def encode(self, array, format="auto"):
+    def encode(self, array, format="auto", *, progress=None):
         """Filters a picture, and returns the bytes of a file of that format: "png", "jpeg", "webp". "auto" is PNG."""
         picture, owner = _pictures.picture(array)
-        result = self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), number_of("gf_file_format", format, "format"))
+        result = self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), number_of("gf_file_format", format, "format"),
+                                progress=progress)
         del owner
         return result
 
-    def run_bytes(self, data, format="auto"):
+    def run_bytes(self, data, format="auto", *, progress=None):
         """Filters the bytes of a file to the bytes of a file; "auto" is the format of the input."""
-        return self._bytes_of(lib.gf_pipeline_run_bytes, _bytes(data), len(data),
-                              number_of("gf_file_format", format, "format"))
+        data = _bytes(data)
+        return self._bytes_of(lib.gf_pipeline_run_bytes, data, len(data), number_of("gf_file_format", format, "format"),
+                              progress=progress)
 
-    def run_file(self, path, output):
+    def run_file(self, path, output, *, progress=None):
         """Filters from file to file. The output appears complete or not at all."""
-        self._call(lib.gf_pipeline_run_file, os.fsencode(path), os.fsencode(output))
+        self._call(lib.gf_pipeline_run_file, os.fsencode(path), os.fsencode(output), progress=progress)
 
     # The result is freed even if a warning is an error.
-    def _image_of(self, function, *arguments):
+    def _image_of(self, function, *arguments, progress):
         result = _abi.gf_image()
         try:
-            self._call(function, *arguments, _c.byref(result))
+            self._call(function, *arguments, _c.byref(result), progress=progress)
         except BaseException:
             lib.gf_image_free(_c.byref(result))
             raise
         return _pictures.Image(result)
 
-    def _bytes_of(self, function, *arguments):
+    def _bytes_of(self, function, *arguments, progress):
         result, size = _c.c_void_p(), _c.c_size_t()
         try:
-            self._call(function, *arguments, _c.byref(result), _c.byref(size))
+            self._call(function, *arguments, _c.byref(result), _c.byref(size), progress=progress)
             return _c.string_at(result, size.value)
         finally:
             lib.gf_free(result)
