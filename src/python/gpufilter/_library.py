@@ -87,7 +87,7 @@ def check(status, failure):
 #: The options that are sets of an enum's values.
 SETS = {"stripped": "gf_metadata_item", "kept": "gf_metadata_item", "formats": "gf_file_format"}
 #: The members of struct gf_options that are no options of a caller of this module.
-OWN = ("size", "warn", "warn_context", "sandbox_program")
+OWN = ("size", "warn", "warn_context")
 
 
 def words_of(enum):

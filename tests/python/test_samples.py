@@ -1,0 +1,77 @@
+"""The programs in samples/python: the thumbnail service as its clients see it, and the loader's tensors. Prints TAP."""
+
+import http.client
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import gpufilter as gf
+from support import main, optional, ppm
+
+SAMPLES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "samples", "python")
+torch = optional("torch")
+
+
+class Samples(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = os.path.join(scratch.name, "pictures")
+        os.mkdir(self.folder)
+        for name, data in (("wide.ppm", ppm(100, 300)), ("wide.jpg", gf.Pipeline().run_bytes(ppm(300, 400), "jpeg")),
+                           ("gray.png", gf.encode(gf.decode(ppm(300, 400), "grayscale"), "png")), ("notes.txt", b"no picture"),
+                           ("../secret.ppm", ppm())):
+            with open(os.path.join(self.folder, name), "wb") as file:
+                file.write(data)
+
+    def test_thumbnails(self):
+        command = [sys.executable, "-W", "error", os.path.join(SAMPLES, "thumbnails.py"), self.folder, "0"]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
+            self.addCleanup(server.kill)
+            address = re.search(rb"//([^/]*)/", server.stdout.readline()).group(1).decode()
+
+            def get(path):
+                connection = http.client.HTTPConnection(address, timeout=60)
+                connection.request("GET", path)
+                answer = connection.getresponse()
+                return answer.status, answer.getheader("Content-Type"), answer.read()
+
+            for path, shape in (("/wide.ppm?size=60", (20, 60, 3)), ("/wide.jpg", (192, 256, 3)), ("/gray.png?size=40", (30, 40))):
+                status, kind, body = get(path)
+                self.assertEqual((status, kind, gf.decode(body).shape), (200, "image/jpeg", shape))
+            for path, expected, words in (
+                    ("/none.png", 404, b"none.png"), ("/", 404, b""), ("/../secret.ppm", 404, b""), ("/%2e%2e/secret.ppm", 404, b""),
+                    ("/notes.txt", 422, b"input: "), ("/wide.jpg?size=0", 400, b"thumbnail"), ("/wide.jpg?size=big", 400, b"big")):
+                status, kind, body = get(path)
+                self.assertEqual((path, status, kind.partition(";")[0]), (path, expected, "text/plain"))
+                self.assertIn(words, body)
+            server.terminate()
+
+    @unittest.skipUnless(torch, "there is no torch")
+    def test_loader(self):
+        sys.path.insert(0, SAMPLES)
+        import loader
+        files = loader.files_of(self.folder)
+        self.assertEqual(len(files), 2)
+        for workers in (0, 2):
+            loaded = torch.utils.data.DataLoader(loader.Pictures(files * 4), batch_size=8, num_workers=workers)
+            batch, = loaded
+            self.assertEqual((batch.shape, batch.dtype), ((8, 3, 224, 224), torch.float32))
+            self.assertTrue(-3 < batch.min() < batch.max() < 3)
+        plain = loader.Pictures(files, lambda: "resize=8:6")[1]
+        pixels = torch.from_dlpack(gf.open(files[1], "resize=8:6")).permute(2, 0, 1).float() / 255
+        mean, std = (torch.tensor(values).reshape(3, 1, 1) for values in (loader.MEAN, loader.STD))
+        self.assertTrue(torch.equal(plain, (pixels - mean) / std))
+
+    @unittest.skipUnless(torch and optional("torchvision") and optional("PIL.Image"), "there is no torch with torchvision")
+    def test_loader_beside_torchvision(self):
+        said = subprocess.run([sys.executable, os.path.join(SAMPLES, "loader.py"), self.folder, "8"], stdout=subprocess.PIPE,
+                              check=True).stdout.decode()
+        self.assertRegex(said, r"^gpufilter: \d+\.\d pictures in a second\ntorchvision: \d+\.\d pictures in a second\n$")
+
+
+if __name__ == "__main__":
+    main(Samples)
