@@ -43,6 +43,26 @@ result "structs have C's layout" "$(diff "$work/c" "$work/python" 2>&1)"
 for test in "$root"/tests/python/test_*.py; do
     "$python" "$test" 2>&1 || echo "not ok - python: $(basename "$test") broke off"
 done >"$work/tap"
+
+# A wheel in a folder of its own, as pip installs it: the module's tests, with nothing of this tree but themselves.
+if ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
+    echo "ok 1 - python: the wheel in an empty environment # SKIP python3 makes no environments (python3-venv)"
+else
+    "$python" - "$root" "$build/python" "$work" <<'END' >"$work/log" 2>&1 && "$python" -m venv "$work/venv" >"$work/log" 2>&1 &&
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, f"{sys.argv[1]}/src/python")
+import wheel
+wheel.pack("0", *sys.argv[2:])
+END
+        "$work/venv/bin/python" -m pip install -q --no-index "$work"/*.whl >"$work/log" 2>&1 &&
+        (cd "$work" && env -u PYTHONPATH venv/bin/python "$root/tests/python/test_module.py" >log 2>&1 && ! grep -q '^not ok' log &&
+            test -x "$(venv/bin/python -c 'import gpufilter; print(gpufilter.program)')")
+    problem=$?
+    [ "$problem" = 0 ] || sed 's/^/# /' "$work/log"
+    [ "$problem" = 0 ] || printf 'not '
+    echo "ok 1 - python: the wheel in an empty environment"
+fi >>"$work/tap"
 grep -v '^1\.\.' "$work/tap"
 count=$((count + $(grep -cE '^(not )?ok' "$work/tap")))
 plan

@@ -5,9 +5,11 @@ import hashlib
 import os
 import platform
 import re
+import shutil
 import stat
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -20,6 +22,18 @@ Requires-Python: >=3.9
 License: see LICENSE
 """
 WHEEL = "Wheel-Version: 1.0\nGenerator: gpufilter\nRoot-Is-Purelib: false\nTag: {tag}\n"
+
+
+def content(path):
+    """Returns the bytes of a file; of a program or library without what only a debugger needs."""
+    is_program = path.endswith(("/gpufilter", ".so"))
+    if not is_program or not shutil.which("strip"):
+        with open(path, "rb") as file:
+            return file.read()
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(["strip", "--strip-unneeded", "-o", f"{folder}/stripped", path], check=True)
+        with open(f"{folder}/stripped", "rb") as file:
+            return file.read()
 
 
 def pack(version, folder, to):
@@ -37,17 +51,18 @@ def pack(version, folder, to):
             entry = zipfile.ZipInfo(path, (2020, 1, 1, 0, 0, 0))  # the same inputs make the same wheel
             entry.external_attr, entry.compress_type = (stat.S_IFREG | mode) << 16, zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
+            if path.endswith("/RECORD"):
+                return
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.append(f"{path},sha256={digest},{len(data)}\n")
 
         for path, source in files.items():
-            with open(source, "rb") as file:
-                add(path, file.read(), 0o755 if path.endswith(("/gpufilter", ".so")) else 0o644)
+            add(path, content(source), 0o755 if path.endswith(("/gpufilter", ".so")) else 0o644)
         with open(os.path.join(ROOT, "LICENSE"), "rb") as file:
             add(f"{info}/LICENSE", file.read())
         add(f"{info}/METADATA", METADATA.format(version=version).encode())
         add(f"{info}/WHEEL", WHEEL.format(tag=tag).encode())
-        archive.writestr(f"{info}/RECORD", "".join(record) + f"{info}/RECORD,,\n")
+        add(f"{info}/RECORD", ("".join(record) + f"{info}/RECORD,,\n").encode())
     os.replace(partial, os.path.join(to, name))
     return name
 
@@ -61,5 +76,16 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return pack(version, os.path.join(ROOT, "build/python"), wheel_directory)
 
 
+def main(version, folder, to):
+    """Packs the wheel. With auditwheel and patchelf there is another one beside it, which has the libraries that it is linked
+    with inside, and is for every distribution from a certain age on."""
+    wheel = os.path.join(to, pack(version, folder, to))
+    print(wheel)
+    if shutil.which("auditwheel") and shutil.which("patchelf"):
+        subprocess.run(["auditwheel", "repair", "-w", to, wheel], check=True)
+    else:
+        print("only for distributions like this one: there is no auditwheel or no patchelf")
+
+
 if __name__ == "__main__":
-    print(os.path.join(sys.argv[3], pack(*sys.argv[1:])))
+    main(*sys.argv[1:])

@@ -10,7 +10,8 @@ _folder = os.path.dirname(os.path.abspath(__file__))
 
 
 def _find_program():
-    scripts = [_folder, sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
+    # auditwheel puts a script into the folder of scripts, which runs the program
+    scripts = [_folder, f"{_folder}.scripts", sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
     paths = [os.path.join(folder, "gpufilter") for folder in scripts]
     return next((path for path in paths if os.path.isfile(path)), "gpufilter")
 
