@@ -89,6 +89,19 @@ class Arrays(unittest.TestCase):
         with self.assertRaises(gf.InputError):
             gf.run("trim", wide.cuda())
 
+    def test_devices_of_unknown_packages(self):
+        class Somewhere:
+            __cuda_array_interface__ = {"shape": (4, 4), "strides": None, "typestr": "|u1", "data": (4096, False), "version": 3}
+
+        for pipeline in (gf.Pipeline("blur", device="cpu"), gf.Pipeline("")):
+            with self.assertRaisesRegex(gf.UsageError, "arrays of torch or cupy"):
+                pipeline.run(Somewhere())
+            with self.assertRaisesRegex(gf.UnavailableError, "dtype='float32' is not there"):
+                pipeline.run(Somewhere(), dtype="float32")
+        Somewhere.__cuda_array_interface__ = {**Somewhere.__cuda_array_interface__, "strides": (8, 2)}
+        with self.assertRaisesRegex(gf.UsageError, "strides"):
+            gf.Pipeline("").run(Somewhere())
+
     @needs_numpy
     def test_layouts_of_numpy(self):
         array = numpy.frombuffer(ramp(), numpy.uint8).reshape(40, 60, 3)

@@ -140,16 +140,14 @@ def device_of(array):
 
 def new_on_device(array, form):
     """Returns (array for a result like `array`, the stream on which the caller's work is queued)."""
-    shape = shape_of(form)
-    package = sys.modules[type(array).__module__.split(".")[0]]
-    kind = getattr(package, f"uint{form.bits}")
-    if package.__name__ == "torch":
-        return (package.empty(shape, dtype=kind, device=array.device),
+    shape, kind, package = shape_of(form), f"uint{form.bits}", sys.modules.get(package_of(array))
+    if package_of(array) == "torch":
+        return (package.empty(shape, dtype=getattr(package, kind), device=array.device),
                 package.cuda.current_stream(array.device).cuda_stream)
-    if package.__name__ == "cupy":
+    if package_of(array) == "cupy":
         with array.device:
             return package.empty(shape, kind), package.cuda.get_current_stream().ptr
-    raise usage(f"results in a device's memory are arrays of torch or cupy, not of {package.__name__}")
+    raise usage(f"results in a device's memory are arrays of torch or cupy, not of {package_of(array)}")
 
 
 def _device_interface(array):
