@@ -6,7 +6,7 @@ python: $(PROGRAM) $(LIB_SO) ## the Python module in build/python, which PYTHONP
 	@$(PYTHON) src/python/declarations.py include >$(PYTHON_FOLDER)/_abi.py
 	@cp src/python/gpufilter/* $(PYTHON_FOLDER)
 	@ln -sf $(abspath $(PROGRAM) $(LIB_SO)) $(PYTHON_FOLDER)
-	@$(PYTHON) -B src/python/stubs.py $(BUILD)/python
+	@$(if $(SANITIZE),,$(PYTHON) -B src/python/stubs.py $(BUILD)/python) # python cannot load a library with a sanitizer
 
 wheel: python ## a Python wheel of the module, the library and the program, in build/
 	@$(PYTHON) src/python/wheel.py $(VERSION) $(BUILD)/python $(BUILD)
