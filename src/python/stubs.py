@@ -78,7 +78,7 @@ def run(chain: str, array: _Array, *, dtype: None = None, layout: None = None, m
 def run(chain: str, array: Any, *, dtype: Any, layout: _Layout | None = None, mean: _PerChannel | None = None,
         std: _PerChannel | None = None, **options: Unpack[_Options]) -> Any: ...
 @overload
-def decode(data: bytes | bytearray | memoryview, chain: str = "", *, dtype: None = None, layout: None = None, mean: None = None,
+def decode(data: Buffer, chain: str = "", *, dtype: None = None, layout: None = None, mean: None = None,
            std: None = None, workers: int | None = None, **options: Unpack[_Options]) -> Image: ...
 @overload
 def decode(data: Iterable[Buffer], chain: str = "", *, dtype: None = None, layout: None = None, mean: None = None,

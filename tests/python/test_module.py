@@ -26,6 +26,7 @@ class Module(unittest.TestCase):
             whole = by_program(chain, ppm(), "--format=png")
             self.assertEqual(gf.Pipeline(chain).run_bytes(ppm(), "png"), whole)
             self.assertEqual(gf.encode(gf.decode(ppm(), chain), "png"), whole)
+            self.assertEqual(gf.encode(gf.decode(memoryview(bytearray(ppm())), chain), "png"), whole)
 
     def test_every_filter_is_a_function(self):
         listed = subprocess.run([gf.program, "--list"], stdout=subprocess.PIPE, check=True).stdout.decode()
@@ -78,6 +79,11 @@ class Module(unittest.TestCase):
                 (lambda: gf.blur(picture, sigma=-1), gf.UsageError, "sigma"),
                 (lambda: gf.decode(ppm()[:100]), gf.InputError, "input: "),
                 (lambda: gf.decode(b""), gf.InputError, "input: "),
+                (lambda: gf.decode("photo.jpg"), gf.UsageError, "str is not the bytes of a file"),
+                (lambda: gf.decode(["photo.jpg"]), gf.UsageError, "[0]: str is not the bytes"),
+                (lambda: gf.decode(7), gf.UsageError, "int is not the bytes"),
+                (lambda: gf.Pipeline().run_bytes(None), gf.UsageError, "NoneType is not the bytes"),
+                (lambda: gf.encode([7, 8]), gf.UsageError, "[0]: int is no array"),
                 (lambda: gf.encode(picture, "gif"), gf.UsageError, "GIF is read, not written"),
                 (lambda: gf.encode(picture, "tga"), gf.UsageError, "png"),
                 (lambda: gf.Pipeline("blur").run_file("/no/such.png", "/no/out.png"), gf.TryAgainError, "/no/such.png")):

@@ -167,8 +167,18 @@ class Pipeline:
             lib.gf_free(result)
 
 
+def _is_buffer(data):
+    try:
+        memoryview(data)
+    except TypeError:
+        return False
+    return True
+
+
 def _bytes(data):
-    return data if isinstance(data, bytes) else bytes(data)
+    if not _is_buffer(data):
+        raise usage(f"{type(data).__name__} is not the bytes of a file")
+    return data if isinstance(data, bytes) else memoryview(data).tobytes()
 
 
 # ---- functions ----
@@ -244,7 +254,7 @@ def decode(data, chain="", *, dtype=None, layout=None, mean=None, std=None, work
     dtype, layout, mean, std: numbers for networks, as Pipeline.run() makes them. Those of a list are one array, whose first
     axis counts the pictures.
     """
-    if isinstance(data, (bytes, bytearray, memoryview)):
+    if _is_buffer(data) or isinstance(data, (str, os.PathLike)) or not hasattr(data, "__iter__"):
         return _kept(chain, options).decode(data, dtype=dtype, layout=layout, mean=mean, std=std)
     form = _floats.form_of(dtype, layout, mean, std)
     images = _each(Pipeline.decode, list(data), workers, chain, options)
