@@ -159,9 +159,18 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
                        "animated and many-paged files", type->name);
     status =
         open_source(type, input, gf_said_begin(gf_input_said(input), name, options), source, error);
-    if (!status)
-        note_kind(*source, format);
-    return status;
+    if (status)
+        return status;
+    note_kind(*source, format);
+    if (gf_input_pages(input).last > gf_input_page(input) && (*source)->stored.pages > 1 &&
+        !(*source)->stored.is_animation) {
+        (*source)->close(*source);
+        *source = NULL;
+        return gf_fail(
+            error, GF_ERROR_USAGE,
+            "%s: several pictures are taken of animations alone: choose one by its number", name);
+    }
+    return GF_OK;
 }
 
 enum gf_file_format gf_file_format_named(const char *path)
@@ -320,6 +329,23 @@ bool gf_depth_exists(int depth)
     return false;
 }
 
+bool gf_format_animates(enum gf_file_format file_format)
+{
+    const struct gf_file_type *const type = gf_file_type(file_format);
+    return type && type->animates;
+}
+
+bool gf_output_animates(const char *name, const struct gf_options *options, enum gf_file_format own)
+{
+    const enum gf_file_format named = name ? gf_file_format_named(name) : GF_FILE_AUTO,
+                              format = options->format ? options->format
+                                       : named         ? named
+                                                       : own;
+    return gf_format_animates(own) && gf_format_animates(format) &&
+           (format != GF_FILE_PNG || own == GF_FILE_PNG ||
+            (name && !strcasecmp(extension_of(name), "apng")));
+}
+
 bool gf_format_names_hdr(enum gf_file_format file_format)
 {
     const struct gf_file_type *const type = gf_file_type(file_format);
@@ -414,6 +440,11 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         status = gf_fail(error, GF_ERROR_UNFIT,
                          "%s: options.target_ssim=%g compares RGB, and this is CMYK",
                          gf_output_name(output), options->target_ssim);
+    if (!status && metadata && metadata->animated && gf_options_fit(options))
+        status = gf_fail(error, GF_ERROR_UNFIT,
+                         "%s: options.max_bytes and options.target_ssim are for one picture, and "
+                         "this is an animation",
+                         gf_output_name(output));
     if (status)
         return status;
     own.depth = gf_depth_in_file(type, format, metadata ? metadata->bits : 0, options);
@@ -437,6 +468,10 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         status = put_density_in_exif(&kept, type, options, error);
     if (status)
         return status;
+    if (metadata) {
+        kept.animated = metadata->animated;
+        kept.loops = metadata->loops;
+    }
     const bool fitted = gf_options_fit(options);
     const struct gf_format rows = gf_depth_rows(type, format, own.depth);
     status = fitted ? gf_fitted_sink_open(type, output, rows, &own, sink, error)

@@ -54,6 +54,12 @@ int gf_depth_of(enum gf_file_format file_format, struct gf_format format, int st
                 const struct gf_options *options);
 /* Whether a format that is written has samples of so many bits. */
 bool gf_depth_exists(int depth);
+/* Whether an animation becomes one, in an output of that name (NULL: to memory) whose input has the
+ * format `own`. A PNG is a picture unless its input is a PNG, too, or it is named .apng. */
+bool gf_output_animates(const char *name, const struct gf_options *options,
+                        enum gf_file_format own);
+/* Whether animations are written as files of this type. */
+bool gf_format_animates(enum gf_file_format file_format);
 /* Whether a file of this type can say that its samples are PQ or HLG. */
 bool gf_format_names_hdr(enum gf_file_format file_format);
 

@@ -94,9 +94,16 @@ static enum gf_status depth_write(struct gf_sink *base, int rows, const unsigned
 static enum gf_status depth_finish(struct gf_sink *base, struct gf_error *error)
 {
     struct depth_sink *const sink = (struct depth_sink *)base;
+    sink->inner->duration = base->duration;
     const enum gf_status status = sink->inner->finish(sink->inner, error);
     base->quality = sink->inner->quality;
     return status;
+}
+
+static enum gf_status depth_end(struct gf_sink *base, struct gf_error *error)
+{
+    struct depth_sink *const sink = (struct depth_sink *)base;
+    return sink->inner->end(sink->inner, error);
 }
 
 static void depth_close(struct gf_sink *base)
@@ -120,12 +127,14 @@ enum gf_status gf_depth_sink_open(struct gf_format from, struct gf_format to, st
         free(row);
         return gf_fail_memory(error);
     }
-    *opened = (struct depth_sink){
-        .base = {.write = depth_write, .finish = depth_finish, .close = depth_close},
-        .inner = *sink,
-        .from = from,
-        .to = to,
-        .row = row};
+    *opened = (struct depth_sink){.base = {.write = depth_write,
+                                           .finish = depth_finish,
+                                           .close = depth_close,
+                                           .end = (*sink)->end ? depth_end : NULL},
+                                  .inner = *sink,
+                                  .from = from,
+                                  .to = to,
+                                  .row = row};
     *sink = &opened->base;
     return GF_OK;
 }

@@ -110,7 +110,7 @@ enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
     if (work.in >= 0 && work.out >= 0 && !is_local(plan) && open_named(&pipeline->chain, &work)) {
         work.number = task->destination && task->destination->number ? task->destination->number
                                                                      : task->number;
-        work.in_page = gf_input_page(task->input);
+        work.in_pages = gf_input_pages(task->input);
         work.in_name = gf_input_name(task->input);
         work.out_name = gf_output_name(task->output);
         work.options.format = task->file_format;

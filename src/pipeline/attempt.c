@@ -20,6 +20,8 @@ struct part {
     struct gf_source *source;
     const struct gf_image *in;
     struct gf_plan_request request;
+    bool is_frame;                      /* the source has several frames to read */
+    const struct gf_duration *duration; /* the source's */
     bool recoloured;       /* a filter has given the picture the profile of the request */
     struct gf_place place; /* of the part's input in the file's picture */
 };
@@ -118,6 +120,40 @@ static void warn_of_unsaid(const struct gf_pipeline *pipeline, const struct gf_p
                 gf_input_name(task->input), colours);
 }
 
+/* Opens the sink, or takes that of the frames before, whose format must be the same. */
+static enum gf_status take_sink(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                const struct part *part, const struct gf_plan *plan,
+                                const struct gf_metadata *metadata, struct gf_sink **sink,
+                                struct gf_error *error)
+{
+    struct gf_metadata own = *metadata; /* its blobs belong to the source */
+    own.animated = part->is_frame && gf_format_animates(task->file_format);
+    *sink = task->sink;
+    if (task->sink && memcmp(&plan->out, &task->frame, sizeof plan->out))
+        return gf_fail(
+            error, GF_ERROR_UNFIT,
+            "%s: a frame becomes %dx%d and the first one %dx%d: an animation has one size",
+            gf_output_name(task->output), plan->out.width, plan->out.height, task->frame.width,
+            task->frame.height);
+    if (task->sink)
+        return GF_OK;
+    if (part->is_frame && !own.animated)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: %s files hold one picture here: choose one of %s by its number",
+                       gf_output_name(task->output), gf_file_format_name(task->file_format),
+                       gf_input_name(task->input));
+    const enum gf_status status =
+        gf_pipeline_open_sink(pipeline, task, plan->out, &part->place,
+                              part->recoloured || plan->recoloured ? &plan->icc : NULL,
+                              plan->stage_count || part->in, &own, sink, error);
+    if (!status && own.animated) {
+        (*sink)->duration = part->duration;
+        task->sink = *sink;
+        task->frame = plan->out;
+    }
+    return status;
+}
+
 /* Keeps the plan for the next picture, which needs the same tables and taps if it has the same
  * format. */
 static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
@@ -150,13 +186,11 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
     if (!status && !remotely && part->place.width)
         status = gf_place_follow(&part->place, &plan, error);
     if (!status && !remotely && task->output)
-        status = gf_pipeline_open_sink(pipeline, task, plan.out, &part->place,
-                                       part->recoloured || plan.recoloured ? &plan.icc : NULL,
-                                       plan.stage_count || part->in, metadata, &sink, error);
+        status = take_sink(pipeline, task, part, &plan, metadata, &sink, error);
     gf_plan_take_constants(&plan, &pipeline->last_plan);
     if (!status && !remotely)
         status = gf_pipeline_schedule(pipeline, &plan, part->source, sink, task, error);
-    if (sink)
+    if (sink && sink != task->sink)
         sink->close(sink);
     keep_plan(pipeline, &plan);
     task->image_in = image_in;
@@ -174,13 +208,17 @@ void gf_pipeline_find(struct gf_pipeline *pipeline, const struct gf_chain_item *
 
 /* Attempts the chain in parts. A part ends before each filter that needs a finished picture; that
  * filter finds what it needs in the picture and begins the next part. */
-enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                   struct gf_source *source, struct gf_error *error)
+static enum gf_status attempt_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                      struct gf_source *source, struct gf_error *error)
 {
     const struct gf_chain *const chain = &pipeline->chain;
     static const struct gf_metadata nothing; /* pixels in memory have no metadata */
     struct gf_image made[2] = {{.data = NULL}, {.data = NULL}};
-    struct part part = {.source = source, .in = task->image_in, .request = {.orientation = 1}};
+    struct part part = {.source = source,
+                        .is_frame = source && source->next,
+                        .duration = source ? &source->duration : NULL,
+                        .in = task->image_in,
+                        .request = {.orientation = 1}};
     enum gf_status status = GF_OK;
     int begin = 0, end, parts = 0;
     gf_pipeline_note_facts(pipeline, task, source);
@@ -205,6 +243,8 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
             break;
         const struct gf_view view = gf_image_view(image);
         part = (struct part){.in = image,
+                             .is_frame = part.is_frame,
+                             .duration = part.duration,
                              .request = {.orientation = 1,
                                          .icc = part.request.icc,
                                          .to_srgb = part.request.to_srgb,
@@ -222,6 +262,37 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
     gf_image_free(&made[0]);
     gf_image_free(&made[1]);
     task->image_bytes = 0;
+    return status;
+}
+
+/* Attempts the frames after the first, which has opened the sink. Only the first one warns. */
+static enum gf_status attempt_frames(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                     struct gf_source *source, struct gf_error *error)
+{
+    void (*const warn)(void *context, const char *text) = pipeline->options.warn;
+    enum gf_status status = GF_OK;
+    bool found = true;
+    while (!status && found) {
+        status = source->next(source, &found, error);
+        if (status || !found)
+            break;
+        pipeline->stages_done = pipeline->segments_done = 0;
+        pipeline->options.warn = NULL;
+        status = attempt_picture(pipeline, task, source, error);
+        pipeline->options.warn = warn;
+    }
+    return status ? status : task->sink->end(task->sink, error);
+}
+
+enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                   struct gf_source *source, struct gf_error *error)
+{
+    enum gf_status status = attempt_picture(pipeline, task, source, error);
+    if (!status && task->sink)
+        status = attempt_frames(pipeline, task, source, error);
+    if (task->sink)
+        task->sink->close(task->sink);
+    task->sink = NULL;
     return status;
 }
 

@@ -30,6 +30,10 @@ static enum gf_status open_source(struct gf_several *several, bool again, struct
     if (again)
         pipeline->options.warn = NULL;
     enum gf_status status = again ? gf_input_rewind(input, error) : GF_OK;
+    if (!status && gf_input_pages(input).last >= 0)
+        status = gf_fail(error, GF_ERROR_USAGE,
+                         "%s: of several outputs each takes one picture: choose one by its number",
+                         gf_input_name(input));
     if (!status)
         status = gf_source_open(input, &pipeline->options, &several->source, error);
     pipeline->options.warn = warn;

@@ -8,12 +8,26 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
+/* Reads an input as an animation if its output is one, unless pictures were chosen by number. */
+static void choose_frames(const struct gf_pipeline *pipeline, const struct gf_picture_task *task)
+{
+    const struct gf_destination *const destination = task->destination;
+    struct gf_options options = pipeline->options;
+    if (destination->bytes && destination->bytes->format)
+        options.format = destination->bytes->format;
+    if (gf_input_page(task->input) < 0 &&
+        gf_output_animates(destination->pattern, &options, task->own_format))
+        gf_input_choose_pages(task->input, (struct gf_pages){0, GF_PAGES_ALL});
+}
+
 static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      bool *more, struct gf_error *error)
 {
     const struct gf_destination *const destination = task->destination;
     *more = false;
     enum gf_status status = gf_pipeline_recognise(task->input, &task->own_format, error);
+    if (!status)
+        choose_frames(pipeline, task);
     if (!status)
         status = gf_pipeline_filter_task(pipeline, task, error);
     if (!status)
@@ -98,6 +112,7 @@ enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *in
     struct gf_destination destination = {.choose = choose_fixed,
                                          .several = !strcmp(output, "-"),
                                          .several_hint = "write to -",
+                                         .pattern = output,
                                          .context = (void *)output};
     return gf_pipeline_filter_pictures(pipeline, input, NULL, &destination, error);
 }

@@ -58,7 +58,8 @@ struct gf_destination {
      * NULL. */
     void (*done)(void *context, int number, const char *path, const struct gf_profile *profile);
     int number; /* the input's number in a list, from 1; 0: pictures are numbered in their input */
-    bool several; /* there are names for more than one picture */
+    const char *pattern; /* the output's name, or what its name is made of; NULL: it says nothing */
+    bool several;        /* there are names for more than one picture */
     /* if `several` is false: what a user can do about an input that holds several pictures */
     const char *several_hint;
     void *context;
@@ -154,7 +155,7 @@ struct gf_remote_work {
     int in, out;                    /* descriptors of regular files */
     int64_t in_offset;              /* where the picture begins */
     int number;                     /* the input's number in a list, or the picture's in it */
-    int in_page;                    /* as gf_input_page gives it */
+    struct gf_pages in_pages;       /* the pictures that are read */
     const char *in_name, *out_name; /* names for messages */
     int files;                      /* how many files the chain names; each is a regular file */
     const char *file_name[GF_REMOTE_FILES];

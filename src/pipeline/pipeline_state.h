@@ -88,6 +88,8 @@ struct gf_picture_task {
                                                   * is no file */
     const char *path;                            /* the path that the destination chose */
     struct gf_output *output;                    /* NULL until the result's format is known */
+    struct gf_sink *sink;                        /* of an animation whose first frame is written */
+    struct gf_format frame;                      /* the format of that frame */
     const struct gf_image *image_in;
     struct gf_image *image_out; /* its data is NULL at first if it is to be allocated when the
                                  * result's format is known */

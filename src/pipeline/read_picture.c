@@ -63,7 +63,8 @@ enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
     const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
     if (own < 0)
         return gf_fail(error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
-    enum gf_status status = gf_input_open_descriptor(own, 0, -1, name, &input, error);
+    enum gf_status status =
+        gf_input_open_descriptor(own, 0, (struct gf_pages){-1, -1}, name, &input, error);
     if (!status)
         status = gf_pipeline_open(chain, &options, &pipeline, error);
     if (!status)

@@ -48,7 +48,7 @@ static enum gf_status open_files(const struct gf_remote_work *work, struct gf_pi
         close(work->in);
         return status;
     }
-    return gf_input_open_descriptor(work->in, work->in_offset, work->in_page, work->in_name,
+    return gf_input_open_descriptor(work->in, work->in_offset, work->in_pages, work->in_name,
                                     &task->input, error);
 }
 

@@ -39,7 +39,8 @@ static bool request_is_good(const struct gf_server_request *request)
     for (int i = 0; files && i < request->files; i++)
         files = ends(request->file_name[i], sizeof request->file_name[i]);
     return flags <= 1 && files && request->in_offset >= 0 && request->in_page >= -1 &&
-           request->format > GF_FILE_AUTO && ends(request->chain, sizeof request->chain) &&
+           request->in_last_page >= -1 && request->format > GF_FILE_AUTO &&
+           ends(request->chain, sizeof request->chain) &&
            ends(request->in_name, sizeof request->in_name) &&
            ends(request->out_name, sizeof request->out_name);
 }
@@ -140,7 +141,8 @@ bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_mes
 #undef WRITE
     request->warn = options->warn != NULL;
     request->in_offset = work->in_offset;
-    request->in_page = work->in_page;
+    request->in_page = work->in_pages.first;
+    request->in_last_page = work->in_pages.last;
     request->number = work->number;
     bool fits = true;
     request->files = work->files;
@@ -166,7 +168,7 @@ void gf_server_read_work(const struct gf_server_request *request, struct gf_remo
                                     .in = -1,
                                     .out = -1,
                                     .in_offset = request->in_offset,
-                                    .in_page = request->in_page,
+                                    .in_pages = {request->in_page, request->in_last_page},
                                     .number = request->number,
                                     .in_name = request->in_name,
                                     .out_name = request->out_name,

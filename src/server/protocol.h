@@ -82,9 +82,9 @@ struct gf_server_request {
     uint64_t memory_bytes, max_pixels, max_output_bytes, formats, max_bytes, stripped, kept;
     double timeout_s, target_ssim, range_low, range_high;
     int64_t in_offset;
-    int32_t in_page; /* -1: none */
-    int32_t number;  /* of the input in a list */
-    int32_t files;   /* number of files that the chain names */
+    int32_t in_page, in_last_page; /* struct gf_pages */
+    int32_t number;                /* of the input in a list */
+    int32_t files;                 /* number of files that the chain names */
     char chain[GF_SERVER_CHAIN_SIZE], in_name[GF_SERVER_NAME_SIZE], out_name[GF_SERVER_NAME_SIZE];
     char file_name[GF_REMOTE_FILES][GF_SERVER_NAME_SIZE];
 };

@@ -149,13 +149,20 @@ static struct gf_blob copy_blob(struct gf_blob blob)
     return copy;
 }
 
+/* With GF_TEST_CELLS, which names the program, all files are read in cells. */
+static struct gf_options in_cells(const struct gf_options *options)
+{
+    struct gf_options own = *options;
+    own.sandbox_program = getenv("GF_TEST_CELLS");
+    own.sandbox = own.sandbox_program ? GF_SANDBOX_ALL : GF_SANDBOX_OFF;
+    return own;
+}
+
 static enum gf_status decode_input(struct gf_input *input, const struct gf_options *options,
                                    struct picture *picture)
 {
     struct gf_source *source = NULL;
-    struct gf_options own = *options;
-    own.sandbox_program = getenv("GF_TEST_CELLS"); /* the program: all files are read in cells */
-    own.sandbox = own.sandbox_program ? GF_SANDBOX_ALL : GF_SANDBOX_OFF;
+    const struct gf_options own = in_cells(options);
     enum gf_status status = gf_source_open(input, &own, &source, &failure);
     if (status)
         return status;
@@ -176,6 +183,64 @@ static enum gf_status decode_input(struct gf_input *input, const struct gf_optio
     source->close(source);
     if (status)
         free_picture(picture);
+    return status;
+}
+
+/* The frames of an animation, or its one picture. */
+enum { FRAMES_MOST = 16 };
+struct frames {
+    int count;
+    unsigned loops;
+    struct picture picture[FRAMES_MOST];
+    struct gf_duration duration[FRAMES_MOST];
+};
+
+static inline void free_frames(struct frames *frames)
+{
+    for (int i = 0; i < frames->count; i++)
+        free_picture(&frames->picture[i]);
+    frames->count = 0;
+}
+
+static inline enum gf_status decode_frames_of(struct gf_source *source, struct frames *frames)
+{
+    enum gf_status status = GF_OK;
+    frames->loops = source->metadata.loops;
+    for (bool found = true; !status && found;) {
+        struct picture *const picture = &frames->picture[frames->count];
+        const size_t pitch = gf_row_bytes(source->format), height = (size_t)source->format.height;
+        assert_true(frames->count < FRAMES_MOST);
+        *picture = (struct picture){.format = source->format, .data = malloc(pitch * height)};
+        assert_non_null(picture->data);
+        status = source->read(source, (int)height, picture->data, pitch, &failure);
+        frames->duration[frames->count++] = source->duration;
+        if (!status && source->finish)
+            status = source->finish(source, &failure);
+        found = false;
+        if (!status && source->next)
+            status = source->next(source, &found, &failure);
+    }
+    return status;
+}
+
+/* Decodes the frames that the name chooses, as in "a.gif[all]". */
+static inline enum gf_status decode_frames(const char *path, const struct gf_options *options,
+                                           struct frames *frames)
+{
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    const struct gf_options own = in_cells(options);
+    *frames = (struct frames){.count = 0};
+    enum gf_status status = gf_input_open(path, false, &input, &failure);
+    if (!status)
+        status = gf_source_open(input, &own, &source, &failure);
+    if (!status)
+        status = decode_frames_of(source, frames);
+    if (status)
+        free_frames(frames);
+    if (source)
+        source->close(source);
+    gf_input_close(input);
     return status;
 }
 

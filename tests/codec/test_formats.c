@@ -314,16 +314,20 @@ static void test_limits(void **state)
 /* The number is part of the name, unless there is such a file. */
 static void test_page_of_a_name(void **state)
 {
-    int page = -1;
-    assert_int_equal(gf_input_split_page("a.gif[3]", &page), 5);
-    assert_int_equal(page, 3);
-    assert_int_equal(gf_input_split_page("a.gif[]", &page), 0);
-    assert_int_equal(gf_input_split_page("[3]", &page), 0);
-    assert_int_equal(gf_input_split_page("a.gif[x]", &page), 0);
-    assert_int_equal(gf_input_split_page("a.gif[3", &page), 0);
-    assert_int_equal(gf_input_split_page("a.gif[1234567]", &page), 0);
+    static const char *const none[] = {"a.gif[]",        "[3]",        "a.gif[x]",   "a.gif[3",
+                                       "a.gif[1234567]", "a.gif[3..]", "a.gif[..3]", "a.gif[3..2]",
+                                       "a.gif[al]"};
+    struct gf_pages page = {-1, -1};
+    assert_int_equal(gf_input_split_pages("a.gif[3]", &page), 5);
+    assert_true(page.first == 3 && page.last == -1);
+    assert_int_equal(gf_input_split_pages("a.gif[3..17]", &page), 5);
+    assert_true(page.first == 3 && page.last == 17);
+    assert_int_equal(gf_input_split_pages("a.gif[all]", &page), 5);
+    assert_true(page.first == 0 && page.last == GF_PAGES_ALL);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        assert_int_equal(gf_input_split_pages(none[i], &page), 0);
     save(in_folder("b.png[3]"), "x", 1);
-    assert_int_equal(gf_input_split_page(in_folder("b.png[3]"), &page), 0);
+    assert_int_equal(gf_input_split_pages(in_folder("b.png[3]"), &page), 0);
     struct picture picture = random_picture(2, 2, 3, 8), back;
     const struct gf_options options = plain_options();
     assert_int_equal(encode(in_folder("c.png"), &picture, &options), GF_OK);

@@ -43,6 +43,7 @@ static void begin(struct bytes *gif, int width, int height)
 struct area {
     int left, top, width, height;
 };
+static int delay; /* of the pictures that are added, in hundredths of a second */
 
 static void add(struct bytes *gif, struct area area, int transparent, int disposal, bool interlaced,
                 const char *pixels)
@@ -51,8 +52,8 @@ static void add(struct bytes *gif, struct area area, int transparent, int dispos
                                      0xf9,
                                      4,
                                      (unsigned char)(disposal << 2 | (transparent >= 0)),
-                                     0,
-                                     0,
+                                     (unsigned char)delay,
+                                     (unsigned char)(delay >> 8),
                                      (unsigned char)(transparent >= 0 ? transparent : 0),
                                      0};
     const unsigned char description[] = {
@@ -71,12 +72,10 @@ static void finish(struct bytes *gif)
 }
 
 /* The colours as letters: k, w, r, g, and . for a transparent pixel. */
-static void check(const char *name, int channels, const char *letters)
+static void check_pixels(const char *name, const struct picture *picture, int channels,
+                         const char *letters)
 {
-    const struct gf_options options = plain_options();
-    struct picture back;
-    if (decode(in_folder(name), &options, &back))
-        fail_msg("%s", failure.text);
+    const struct picture back = *picture;
     assert_int_equal(back.format.channels, channels);
     assert_int_equal(strlen(letters), back.format.width * back.format.height);
     for (size_t i = 0; letters[i]; i++) {
@@ -90,7 +89,30 @@ static void check(const char *name, int channels, const char *letters)
         if (letter != letters[i])
             fail_msg("%s: pixel %zu is %c, not %c", name, i, letter, letters[i]);
     }
+}
+
+static void check(const char *name, int channels, const char *letters)
+{
+    const struct gf_options options = plain_options();
+    struct picture back;
+    if (decode(in_folder(name), &options, &back))
+        fail_msg("%s", failure.text);
+    check_pixels(name, &back, channels, letters);
     free_picture(&back);
+}
+
+static void check_frames(const char *name, int channels, const char *const letters[])
+{
+    const struct gf_options options = plain_options();
+    struct frames frames;
+    if (decode_frames(in_folder(name), &options, &frames))
+        fail_msg("%s", failure.text);
+    for (int i = 0; i < frames.count; i++) {
+        assert_non_null(letters[i]);
+        check_pixels(name, &frames.picture[i], channels, letters[i]);
+    }
+    assert_null(letters[frames.count]);
+    free_frames(&frames);
 }
 
 static void test_still(void **state)
@@ -175,6 +197,37 @@ static void test_animation(void **state)
     assert_refused(in_folder("a.gif[4]"), &options, "holds 4 pictures, counted from 0");
 }
 
+/* The frames one after another are the pictures that their numbers give; where one of them has
+ * transparent pixels, all have an alpha channel. */
+static void test_frames(void **state)
+{
+    struct bytes gif;
+    struct frames frames;
+    const struct gf_options options = plain_options();
+    begin(&gif, 3, 1);
+    append(&gif, "\x21\xff\x0bNETSCAPE2.0\3\1\2\0", 19);
+    delay = 7;
+    add(&gif, (struct area){0, 0, 3, 1}, -1, 1, false, "\1\1\1");
+    delay = 300;
+    add(&gif, (struct area){0, 0, 2, 1}, 0, 3, false, "\2\0"); /* then as before */
+    add(&gif, (struct area){2, 0, 1, 1}, -1, 2, false, "\3");  /* then nothing there */
+    add(&gif, (struct area){0, 0, 1, 1}, -1, 1, false, "\2");
+    delay = 0;
+    finish(&gif);
+    check_frames("a.gif[all]", 4, (const char *const[]){"www", "rww", "wwg", "rw.", NULL});
+    check_frames("a.gif[1..2]", 3, (const char *const[]){"rww", "wwg", NULL});
+    check_frames("a.gif[3..9]", 4, (const char *const[]){"rw.", NULL});
+    check_frames("a.gif[1]", 3, (const char *const[]){"rww", NULL});
+    assert_refused(in_folder("a.gif[4..5]"), &options, "holds 4 pictures, counted from 0");
+    assert_int_equal(decode_frames(in_folder("a.gif[all]"), &options, &frames), GF_OK);
+    assert_int_equal(frames.loops, 3);
+    for (int i = 0; i < frames.count; i++) {
+        assert_int_equal(frames.duration[i].count, i ? 300 : 7);
+        assert_int_equal(frames.duration[i].per_second, 100);
+    }
+    free_frames(&frames);
+}
+
 /* A picture that is whole is read, whatever is wrong behind it. */
 static void test_damage_behind(void **state)
 {
@@ -250,10 +303,15 @@ int main(void)
         return 0;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_still),          cmocka_unit_test(test_beyond_the_palette),
-        cmocka_unit_test(test_interlaced),     cmocka_unit_test(test_animation),
-        cmocka_unit_test(test_damage_behind),  cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_is_not_written), cmocka_unit_test(test_comments_and_xmp),
+        cmocka_unit_test(test_still),
+        cmocka_unit_test(test_beyond_the_palette),
+        cmocka_unit_test(test_interlaced),
+        cmocka_unit_test(test_animation),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_damage_behind),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_is_not_written),
+        cmocka_unit_test(test_comments_and_xmp),
     };
     return cmocka_run_group_tests_name("gif", tests, make_folder, remove_folder);
 }

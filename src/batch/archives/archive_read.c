@@ -271,7 +271,8 @@ enum gf_status gf_archive_reader_open_descriptor(int descriptor, const char *nam
         close(descriptor);
         return status;
     }
-    status = gf_input_open_descriptor(descriptor, 0, -1, name, &input, error);
+    status =
+        gf_input_open_descriptor(descriptor, 0, (struct gf_pages){-1, -1}, name, &input, error);
     return status ? status : open_reader(input, 0, whole, reader, error);
 }
 
@@ -289,8 +290,8 @@ enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, i
         status =
             gf_fail(error, GF_ERROR_READ, "%s: %s", gf_input_name(reader->input), strerror(errno));
     if (!status)
-        status = gf_input_open_descriptor(own, offset + start, -1, gf_input_name(reader->input),
-                                          &input, error);
+        status = gf_input_open_descriptor(own, offset + start, (struct gf_pages){-1, -1},
+                                          gf_input_name(reader->input), &input, error);
     return status ? status : open_reader(input, start, reader->uncut, again, error);
 }
 

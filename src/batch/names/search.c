@@ -194,8 +194,8 @@ enum gf_status gf_search_path(struct gf_search *search, const char *path)
 bool gf_search_is_pattern(const char *text)
 {
     struct stat file;
-    int page;
-    const size_t length = gf_input_split_page(text, &page);
+    struct gf_pages pages;
+    const size_t length = gf_input_split_pages(text, &pages);
     const size_t special = strcspn(text, "*?[");
     const bool is_page = length && special == length;
     return text[special] && !is_page && lstat(text, &file);

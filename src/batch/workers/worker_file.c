@@ -239,6 +239,7 @@ static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *
         destination[k] = (struct gf_destination){
             .bytes = worker->result[k].bytes,
             .choose = gf_batch_choose_path,
+            .pattern = gf_batch_output_at(request, k).name->text,
             .done = gf_batch_picture_done,
             .number = gf_batch_is_single(request) ? 0 : (int)(worker->index + 1),
             .several = several,

@@ -65,7 +65,7 @@ static bool header_is_good(const struct gf_cell_header *header)
     const uint32_t flags = header->is_float | header->for_device_codec | header->finishes |
                            header->leaves | header->has_cicp | header->has_srgb |
                            header->has_gamma | header->has_chromaticities | header->has_mdcv |
-                           header->has_clli,
+                           header->has_clli | header->is_animation | header->has_next,
                    reduction = header->most_reduction;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);
@@ -83,8 +83,9 @@ static bool header_is_good(const struct gf_cell_header *header)
 static bool open_is_good(const struct gf_cell_open *open)
 {
     return open->max_pixels && open->offset >= 0 && open->size > 0 &&
-           open->size <= INT64_MAX - open->offset && open->page >= -1 && open->threads >= 1 &&
-           open->threads <= GF_THREADS_MAX && open->inks_bytes <= GF_CELL_HALF &&
+           open->size <= INT64_MAX - open->offset && open->page >= -1 && open->last_page >= -1 &&
+           open->threads >= 1 && open->threads <= GF_THREADS_MAX &&
+           open->inks_bytes <= GF_CELL_HALF &&
            (open->serial | open->autorotate | open->allow_truncated | open->headers_only |
             open->range_percentile) <= 1 &&
            open->gain_map <= GF_GAIN_MAP_APPLY && open->range_low <= open->range_high &&
@@ -93,7 +94,8 @@ static bool open_is_good(const struct gf_cell_open *open)
 
 static bool done_is_good(const struct gf_cell_done *done)
 {
-    return is_status(done->status) && done->position >= 0 && ends(done->error, sizeof done->error);
+    return is_status(done->status) && done->position >= 0 && done->found <= 1 &&
+           ends(done->error, sizeof done->error);
 }
 
 static bool profile_is_good(const struct gf_cell_profile *profile)
@@ -169,6 +171,10 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->stored_bits = source->stored.bits;
     header->stored_colour = source->stored.colour;
     header->is_float = source->stored.is_float;
+    header->is_animation = source->stored.is_animation;
+    header->has_next = source->next != NULL;
+    header->loops = source->metadata.loops;
+    header->duration = source->duration;
     memcpy(header->kind, source->stored.kind, sizeof header->kind);
     memcpy(header->pictures, source->stored.pictures, sizeof header->pictures);
     header->memory_bytes = source->memory.bytes;
@@ -263,7 +269,9 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
     source->stored = (struct gf_stored){.pages = header->pages,
                                         .bits = header->stored_bits,
                                         .colour = (enum gf_stored_colour)header->stored_colour,
-                                        .is_float = header->is_float};
+                                        .is_float = header->is_float,
+                                        .is_animation = header->is_animation};
+    source->duration = header->duration;
     memcpy(source->stored.kind, header->kind, sizeof header->kind);
     memcpy(source->stored.pictures, header->pictures, sizeof header->pictures);
     source->memory.bytes = header->memory_bytes;
@@ -279,6 +287,7 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
     metadata->density_x = header->density_x;
     metadata->density_y = header->density_y;
     metadata->orientation = header->orientation;
+    metadata->loops = header->loops;
     metadata->unread = header->unread;
     return read ? GF_OK : gf_fail_memory(error);
 }

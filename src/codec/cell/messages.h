@@ -7,7 +7,7 @@
  *   OPEN, a descriptor         ->
  *                              <-  WARNING, any number, before each answer
  *                              <-  HEADER; the metadata lie in the shared memory
- *   READ, REDUCE, FINISH ...   ->
+ *   READ, REDUCE, NEXT ...   ->
  *                              <-  DONE; rows lie in the shared memory
  *   CLOSE                      ->
  *                              <-  DONE; then the next OPEN
@@ -25,7 +25,7 @@
 #include "gpufilter/options.h"
 
 enum {
-    GF_CELL_VERSION = 3,
+    GF_CELL_VERSION = 4,
     GF_CELL_NAME_SIZE = 1024,
     GF_CELL_SOCKET = 3, /* the descriptors that a cell is started with */
     GF_CELL_MEMORY = 4
@@ -62,7 +62,7 @@ struct gf_cell_open {
     struct gf_cell_head head;
     uint64_t memory_bytes, max_pixels, inks_bytes;
     int64_t offset, size; /* of the input in its file */
-    int32_t page, threads;
+    int32_t page, last_page, threads;
     uint32_t serial, autorotate, allow_truncated, headers_only, range_percentile, gain_map;
     double range_low, range_high;
     char name[GF_CELL_NAME_SIZE], inks[GF_CELL_NAME_SIZE];
@@ -74,7 +74,8 @@ struct gf_cell_header {
     uint32_t status;
     int32_t width, height, channels, bits;
     int32_t pages, stored_bits;
-    uint32_t stored_colour, is_float;
+    uint32_t stored_colour, is_float, is_animation, has_next, loops;
+    struct gf_duration duration;
     char kind[sizeof((struct gf_stored *)0)->kind];
     uint16_t pictures[GF_PICTURE_KINDS];
     uint64_t memory_bytes;
@@ -93,7 +94,14 @@ struct gf_cell_header {
     char error[sizeof((struct gf_error *)0)->text];
 };
 
-enum gf_cell_wish { GF_CELL_READ, GF_CELL_REDUCE, GF_CELL_FINISH, GF_CELL_LEAVE, GF_CELL_CLOSE };
+enum gf_cell_wish {
+    GF_CELL_READ,
+    GF_CELL_REDUCE,
+    GF_CELL_FINISH,
+    GF_CELL_LEAVE,
+    GF_CELL_NEXT,
+    GF_CELL_CLOSE
+};
 struct gf_cell_ask {
     struct gf_cell_head head;
     uint32_t wish, half; /* the half of the shared memory for rows */
@@ -104,8 +112,10 @@ struct gf_cell_ask {
 struct gf_cell_done {
     struct gf_cell_head head;
     uint32_t status;
-    int32_t width, height; /* for GF_CELL_REDUCE */
-    int64_t position;      /* of the input */
+    int32_t width, height;       /* for GF_CELL_REDUCE */
+    int64_t position;            /* of the input */
+    uint32_t found;              /* for GF_CELL_NEXT */
+    struct gf_duration duration; /* of the present frame */
     char error[sizeof((struct gf_error *)0)->text];
 };
 

@@ -42,18 +42,20 @@ static void warn(void *context, const char *text)
     say(&message);
 }
 
-static void answer(const struct serving *serving, enum gf_status status,
+static void answer(const struct serving *serving, enum gf_status status, bool found,
                    const struct gf_error *error)
 {
     union gf_cell_message message;
     gf_cell_prepare(&message, GF_CELL_DONE);
     message.done.status = status;
+    message.done.found = found;
     if (status)
         memcpy(message.done.error, error->text, sizeof error->text);
     if (serving->source) {
         message.done.width = serving->source->format.width;
         message.done.height = serving->source->format.height;
         message.done.position = gf_input_position(serving->input);
+        message.done.duration = serving->source->duration;
     }
     say(&message);
 }
@@ -99,7 +101,7 @@ static enum gf_status open_input(struct serving *serving, const struct gf_cell_o
         gf_input_open_memory(serving->file + request->offset, (size_t)request->size, request->name,
                              &serving->input, error);
     if (!status)
-        gf_input_choose_page(serving->input, request->page);
+        gf_input_choose_pages(serving->input, (struct gf_pages){request->page, request->last_page});
     if (!status && request->headers_only)
         gf_input_set_headers_only(serving->input);
     return status;
@@ -142,6 +144,7 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
     struct gf_source *const source = serving->source;
     struct gf_error error = {0};
     enum gf_status status = GF_OK;
+    bool found = false;
     if (ask->wish == GF_CELL_CLOSE) {
         close_picture(serving);
     } else if (!source) {
@@ -154,10 +157,12 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
         source->reduce(source, ask->number);
     } else if (ask->wish == GF_CELL_FINISH) {
         status = source->finish(source, &error);
+    } else if (ask->wish == GF_CELL_NEXT) {
+        status = source->next ? source->next(source, &found, &error) : GF_OK;
     } else {
         status = source->leave(source, ask->end, &error);
     }
-    answer(serving, status, &error);
+    answer(serving, status, found, &error);
 }
 
 static void serve_profile(const struct gf_cell_profile *request, unsigned char *shared)

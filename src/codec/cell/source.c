@@ -94,6 +94,7 @@ static enum gf_status next_batch(struct cell_source *source, struct gf_error *er
     if (status)
         return status;
     source->have = rows;
+    source->base.duration = message.done.duration;
     source->row = 0;
     source->half = !source->half;
     ask_for_rows(source);
@@ -170,6 +171,25 @@ static enum gf_status cell_leave(struct gf_source *base, int64_t end, struct gf_
     return move_behind(base, GF_CELL_LEAVE, end, error);
 }
 
+static enum gf_status cell_next(struct gf_source *base, bool *found, struct gf_error *error)
+{
+    struct cell_source *const source = (struct cell_source *)base;
+    union gf_cell_message message;
+    enum gf_status status = drain(source, error);
+    *found = false;
+    if (status)
+        return status;
+    ask(source, GF_CELL_NEXT, 0, 0);
+    status = take_answer(source, &message, error);
+    if (status)
+        return status;
+    *found = message.done.found;
+    base->duration = message.done.duration;
+    source->begun = false;
+    source->have = source->row = 0;
+    return GF_OK;
+}
+
 /* Nobody waits long for a decoder whose picture is done. */
 static void cell_close(struct gf_source *base)
 {
@@ -203,7 +223,8 @@ static enum gf_status write_request(const struct cell_source *source,
     request->max_pixels = options->max_pixels;
     request->offset = loan->offset;
     request->size = loan->size;
-    request->page = gf_input_page(source->input);
+    request->page = gf_input_pages(source->input).first;
+    request->last_page = gf_input_pages(source->input).last;
     request->threads = gf_codec_threads(options);
     request->serial = options->serial;
     request->autorotate = options->autorotate;
@@ -244,6 +265,7 @@ static enum gf_status read_header(struct cell_source *source, struct gf_error *e
     base->most_reduction = (int)header->most_reduction;
     base->finish = header->finishes ? cell_finish : NULL;
     base->leave = header->leaves ? cell_leave : NULL;
+    base->next = header->has_next ? cell_next : NULL;
     return gf_size_check(source->talk.name, (uint64_t)base->format.width,
                          (uint64_t)base->format.height, &source->options, error);
 }

@@ -54,6 +54,8 @@ struct gf_metadata {
     unsigned unread; /* metadata of the file that is not read (enum gf_metadata_kind) */
     bool inks;       /* of an output: its rows are CMYK, where 0 is no ink, not RGB with alpha */
     int bits;        /* bits of a sample in the file; 0: they say nothing about the colours */
+    bool animated;   /* of an output: its sink writes several frames */
+    unsigned loops;  /* how many times an animation is shown; 0: forever */
     bool filtered;   /* filters have changed the pixels: thumbnails do not show them */
 };
 void gf_metadata_free(struct gf_metadata *metadata);

@@ -27,13 +27,19 @@ enum gf_stored_colour {
 
 /* What a file's header says beyond the format in which the rows are read. */
 struct gf_stored {
-    int pages; /* number of pictures or frames; 0: the header does not count them */
-    int bits;  /* bits of a sample in the file; 0: as in the format */
+    int pages;         /* number of pictures or frames; 0: the header does not count them */
+    bool is_animation; /* they are the frames of an animation */
+    int bits;          /* bits of a sample in the file; 0: as in the format */
     enum gf_stored_colour colour;
     bool is_float; /* samples are floating-point numbers */
     char kind[8];  /* the kind of a format that has several, such as "DNG"; "": none is known */
     uint16_t pictures[GF_PICTURE_KINDS]; /* how many pictures of each kind the file has; all 0: the
                                           * file has `pages` pages or frames */
+};
+
+/* How long a frame of an animation is shown, in seconds: count / per_second. */
+struct gf_duration {
+    uint32_t count, per_second;
 };
 
 struct gf_source {
@@ -66,6 +72,11 @@ struct gf_source {
      * input to the byte after the picture, whose data ends at offset `end`. NULL if no other
      * picture can follow in the file. */
     enum gf_status (*leave)(struct gf_source *source, int64_t end, struct gf_error *error);
+    struct gf_duration duration; /* how long the present frame is shown; per_second is 0 if the
+                                  * picture is no frame */
+    /* Goes to the next of the chosen frames, after finish(): its rows are read next. *found is
+     * false after the last. NULL if one picture alone is read. */
+    enum gf_status (*next)(struct gf_source *source, bool *found, struct gf_error *error);
     void (*close)(struct gf_source *source); /* frees the source, but not the input */
 };
 
@@ -80,6 +91,11 @@ struct gf_sink {
      * finishes the file. NULL if the sink accepts only rows. */
     enum gf_status (*splice)(struct gf_sink *sink, const unsigned char *coded, size_t size,
                              bool last, struct gf_error *error);
+    /* An animation: finish() ends a frame, and end() the file after the last frame. NULL: the sink
+     * writes one picture. */
+    enum gf_status (*end)(struct gf_sink *sink, struct gf_error *error);
+    const struct gf_duration *duration; /* of an animation: the caller's, and at finish() how long
+                                         * the frame is shown */
     int quality; /* after finish(): the quality that trials have found; 0: there were none */
 };
 

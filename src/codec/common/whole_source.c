@@ -60,13 +60,31 @@ static enum gf_status decode(struct gf_whole_source *source, struct gf_error *er
 {
     const struct gf_format format = source->base.format;
     const size_t row_bytes = gf_row_bytes(format), rows = (size_t)format.height;
-    source->pixels = source->calls->blank ? calloc(rows, row_bytes) : malloc(rows * row_bytes);
+    if (!source->pixels)
+        source->pixels = source->calls->blank ? calloc(rows, row_bytes) : malloc(rows * row_bytes);
     if (!source->pixels)
         return gf_fail_memory(error);
+    source->decoded = true;
     errno = 0; /* gf_whole_source_fail() reads errno */
     const enum gf_status status = source->calls->decode(source, source->pixels, error);
-    release(source);
+    if (source->frame >= source->last)
+        release(source);
     return status;
+}
+
+/* Frames of which no row was read are decoded nevertheless, since later ones are drawn over them.
+ */
+static enum gf_status whole_next(struct gf_source *base, bool *found, struct gf_error *error)
+{
+    struct gf_whole_source *const source = (struct gf_whole_source *)base;
+    const enum gf_status status = source->decoded ? GF_OK : decode(source, error);
+    *found = !status && source->frame < source->last;
+    if (*found) {
+        source->frame++;
+        source->row = 0;
+        source->decoded = false;
+    }
+    return *found ? decode(source, error) : status;
 }
 
 static enum gf_status whole_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,
@@ -74,7 +92,7 @@ static enum gf_status whole_read(struct gf_source *base, int rows, unsigned char
 {
     struct gf_whole_source *const source = (struct gf_whole_source *)base;
     const size_t row_bytes = gf_row_bytes(base->format);
-    const enum gf_status status = source->pixels ? GF_OK : decode(source, error);
+    const enum gf_status status = source->decoded ? GF_OK : decode(source, error);
     if (status)
         return status;
     for (int y = 0; y < rows; y++, source->row++)
@@ -132,7 +150,8 @@ enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct g
     opened->calls = calls;
     opened->options = *options;
     opened->name = gf_input_name(input);
-    opened->page = gf_input_page(input);
+    opened->page = gf_input_pages(input).first;
+    opened->last = gf_input_pages(input).last;
     opened->headers_only = gf_input_headers_only(input);
     if (opened->headers_only)
         opened->borrowed = gf_input_borrow(input, &opened->file.data, &opened->file.size);
@@ -158,6 +177,19 @@ enum gf_status gf_choose_page(const char *name, int wanted, int count,
         gf_warn(options, "%s: holds %d pictures: the first is taken; %s[1] is the second", name,
                 count, name);
     return GF_OK;
+}
+
+enum gf_status gf_choose_frames(struct gf_whole_source *source, int count, struct gf_error *error)
+{
+    const bool several = source->last >= 0;
+    const enum gf_status status =
+        gf_choose_page(source->name, source->page, count, &source->options, &source->frame, error);
+    source->last = several && source->last < count ? source->last
+                   : several                       ? count - 1
+                                                   : source->frame;
+    source->base.next = source->last > source->frame ? whole_next : NULL;
+    source->base.stored.is_animation = count > 1;
+    return status;
 }
 
 void gf_warn_behind(const char *name, int pictures, const char *why,

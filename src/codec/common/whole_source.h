@@ -15,7 +15,9 @@ struct gf_whole_calls {
     size_t size;
     /* Reads the header and the metadata; calls gf_whole_source_describe() and gf_choose_page(). */
     enum gf_status (*read_header)(struct gf_whole_source *source, struct gf_error *error);
-    /* Decodes the picture to `pixels`, rows without gaps, in base.format: at 1 / base.reduction of
+    /* If several frames are wanted, decode() is called for each of them in order, with `pixels` as
+     * the call before has left them, and sets base.duration.
+     * Decodes the picture to `pixels`, rows without gaps, in base.format: at 1 / base.reduction of
      * its size, which is above 1 only if read_header() has set base.most_reduction. */
     enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
                              struct gf_error *error);
@@ -32,10 +34,13 @@ struct gf_whole_source {
     struct gf_options options;
     const char *name; /* the input's name */
     int page;         /* the number of the picture that the user chose, from 0; -1: none */
+    int last;         /* the last of the frames that are wanted; -1: one picture alone */
+    int frame;        /* the frame that decode() makes, if several are wanted */
     struct gf_blob file;
     bool headers_only;     /* no row will be read */
     bool borrowed;         /* the bytes of `file` are the input's */
     unsigned char *pixels; /* NULL until the first row is read */
+    bool decoded;          /* the present picture */
     bool released;
     int row;
 };
@@ -54,6 +59,11 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
 enum gf_status gf_choose_page(const char *name, int wanted, int count,
                               const struct gf_options *options, int *page,
                               struct gf_error *error) GF_CHECKED;
+/* Chooses the picture, or the frames, of an animation of `count` frames: source->frame becomes the
+ * first of them and source->last the last one that there is. If there are several, the source gets
+ * its next(). */
+enum gf_status gf_choose_frames(struct gf_whole_source *source, int count,
+                                struct gf_error *error) GF_CHECKED;
 /* Warns that the file is damaged after its first `pictures` pictures, which are whole. */
 void gf_warn_behind(const char *name, int pictures, const char *why,
                     const struct gf_options *options);

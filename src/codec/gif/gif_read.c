@@ -22,11 +22,6 @@ static struct {
 
 struct gf_library gf_gif_library = GF_LIBRARY(calls, GIF_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_gif));
 
-struct gif_source {
-    struct gf_whole_source whole;
-    int page;
-};
-
 /* The state of reading a file's records one after another. */
 struct walk {
     const struct gf_blob *file;
@@ -36,6 +31,7 @@ struct walk {
     int error;                    /* giflib's error number */
     GraphicsControlBlock control; /* the control block of the next picture */
     bool beyond;                  /* a pixel has an index beyond its palette */
+    unsigned loops;               /* how many times the animation is shown; 0: forever */
     unsigned unread;              /* metadata that was found so far (enum gf_metadata_kind) */
 };
 
@@ -56,6 +52,20 @@ static int read_bytes(GifFileType *gif, GifByteType *to, int size)
     return (int)got;
 }
 
+struct area {
+    int left, top, width, height; /* the frame, in pixels of the canvas */
+};
+
+struct gif_source {
+    struct gf_whole_source whole;
+    struct walk walk; /* its `file` is NULL until decoding begins */
+    int drawn;        /* the pictures that are on the canvas */
+    int disposal;     /* of the last of them, and its place */
+    struct area area;
+    GifByteType *line;    /* the indices of a line */
+    unsigned char *under; /* the canvas before the last picture was drawn */
+};
+
 static void reset_control(struct walk *walk)
 {
     walk->control = (GraphicsControlBlock){.TransparentColor = NO_TRANSPARENT_COLOR};
@@ -63,7 +73,7 @@ static void reset_control(struct walk *walk)
 
 static bool begin(struct walk *walk, const struct gf_blob *file)
 {
-    *walk = (struct walk){.file = file};
+    *walk = (struct walk){.file = file, .loops = 1};
     reset_control(walk);
     walk->gif = calls.DGifOpen(walk, read_bytes, &walk->error);
     return walk->gif;
@@ -76,10 +86,16 @@ static void end(struct walk *walk)
         calls.DGifCloseFile(walk->gif, &ignored);
 }
 
+/* The block says how often the animation is shown again after the first time; 0 is forever. */
+static void note_loops(struct walk *walk, unsigned again)
+{
+    walk->loops = again ? again + 1 : 0;
+}
+
 static bool read_extension(struct walk *walk)
 {
-    /* The name of the block, after its length. */
-    static const char xmp[] = "\x0bXMP DataXMP";
+    /* The names of the blocks, after their length. */
+    static const char xmp[] = "\x0bXMP DataXMP", netscape[] = "\x0bNETSCAPE2.0";
     int code;
     GifByteType *block = NULL;
     if (calls.DGifGetExtension(walk->gif, &code, &block) == GIF_ERROR)
@@ -90,9 +106,13 @@ static bool read_extension(struct walk *walk)
         walk->unread |= GF_KIND_COMMENTS;
     if (code == APPLICATION_EXT_FUNC_CODE && block && !memcmp(block, xmp, sizeof xmp - 1))
         walk->unread |= GF_KIND_XMP;
+    const bool loops =
+        code == APPLICATION_EXT_FUNC_CODE && block && !memcmp(block, netscape, sizeof netscape - 1);
     while (block) {
         if (calls.DGifGetExtensionNext(walk->gif, &block) == GIF_ERROR)
             return false;
+        if (loops && block && block[0] == 3 && block[1] == 1)
+            note_loops(walk, block[2] | (unsigned)block[3] << 8);
     }
     return true;
 }
@@ -151,10 +171,6 @@ static enum gf_status fail(const struct gif_source *gif, const struct walk *walk
                ? gf_fail_memory(error)
                : gf_whole_source_fail(&gif->whole, error_text(walk), error);
 }
-
-struct area {
-    int left, top, width, height; /* the frame, in pixels of the canvas */
-};
 
 static struct area clipped(const GifImageDesc *desc, struct gf_format format)
 {
@@ -228,29 +244,39 @@ static void clear_area(struct area area, struct gf_format format, unsigned char 
                0, (size_t)area.width * (size_t)format.channels);
 }
 
-/* Draws the pictures up to the wanted one. Each is drawn over the remains of the picture before
- * it. */
-static enum gf_status compose(struct gif_source *gif, struct walk *walk, GifByteType *line,
-                              unsigned char *canvas, unsigned char *before, struct gf_error *error)
+/* Makes the canvas what it is after the last picture was shown. */
+static void dispose(const struct gif_source *gif, unsigned char *canvas)
+{
+    const struct gf_format format = gif->whole.base.format;
+    if (gif->disposal == DISPOSE_PREVIOUS)
+        memcpy(canvas, gif->under, gf_row_bytes(format) * (size_t)format.height);
+    if (gif->disposal == DISPOSE_BACKGROUND)
+        clear_area(gif->area, format, canvas);
+}
+
+/* Draws the next picture over the remains of the one before. */
+static enum gf_status draw_next(struct gif_source *gif, unsigned char *canvas,
+                                struct gf_error *error)
 {
     const struct gf_format format = gif->whole.base.format;
     const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
-    for (int i = 0; i <= gif->page; i++) {
-        bool found;
-        if (!next_picture(walk, &found) || !found)
-            return fail(gif, walk, error);
-        const int disposal = i < gif->page ? walk->control.DisposalMode : DISPOSE_DO_NOT;
-        const struct area area = clipped(&walk->gif->Image, format);
-        if (disposal == DISPOSE_PREVIOUS)
-            memcpy(before, canvas, bytes);
-        if (!draw(walk, format, line, canvas))
-            return fail(gif, walk, error);
-        if (disposal == DISPOSE_PREVIOUS)
-            memcpy(canvas, before, bytes);
-        if (disposal == DISPOSE_BACKGROUND)
-            clear_area(area, format, canvas);
-        reset_control(walk);
-    }
+    struct walk *const walk = &gif->walk;
+    bool found;
+    dispose(gif, canvas);
+    if (!next_picture(walk, &found) || !found)
+        return fail(gif, walk, error);
+    gif->disposal = walk->control.DisposalMode;
+    gif->area = clipped(&walk->gif->Image, format);
+    if (gif->disposal == DISPOSE_PREVIOUS && !gif->under && !(gif->under = malloc(bytes)))
+        return gf_fail_memory(error);
+    if (gif->disposal == DISPOSE_PREVIOUS)
+        memcpy(gif->under, canvas, bytes);
+    if (!draw(walk, format, gif->line, canvas))
+        return fail(gif, walk, error);
+    const int delay = walk->control.DelayTime;
+    gif->whole.base.duration = (struct gf_duration){(uint32_t)(delay > 0 ? delay : 0), 100};
+    reset_control(walk);
+    gif->drawn++;
     return GF_OK;
 }
 
@@ -259,24 +285,26 @@ static enum gf_status gif_decode(struct gf_whole_source *source, unsigned char *
 {
     enum { LINE_MAX = 65535 };
     struct gif_source *const gif = (struct gif_source *)source;
-    const struct gf_format format = source->base.format;
-    struct walk walk;
-    if (!begin(&walk, &source->file))
-        return fail(gif, &walk, error);
-    GifByteType *const line = malloc(LINE_MAX);
-    unsigned char *const before =
-        gif->page ? malloc(gf_row_bytes(format) * (size_t)format.height) : pixels;
-    const enum gf_status status =
-        line && before ? compose(gif, &walk, line, pixels, before, error) : gf_fail_memory(error);
-    if (!status && walk.beyond)
+    enum gf_status status = GF_OK;
+    if (!gif->walk.file && !begin(&gif->walk, &source->file))
+        return fail(gif, &gif->walk, error);
+    if (!gif->line && !(gif->line = malloc(LINE_MAX)))
+        return gf_fail_memory(error);
+    while (!status && gif->drawn <= source->frame)
+        status = draw_next(gif, pixels, error);
+    if (!status && gif->walk.beyond && source->frame >= source->last)
         gf_warn(&source->options,
                 "%s: some of its pixels have an index beyond their palette: they are black",
                 source->name);
-    if (before != pixels)
-        free(before);
-    free(line);
-    end(&walk);
     return status;
+}
+
+static void gif_release(struct gf_whole_source *source)
+{
+    struct gif_source *const gif = (struct gif_source *)source;
+    end(&gif->walk);
+    free(gif->line);
+    free(gif->under);
 }
 
 /* Counts the pictures, or those up to `last` if only headers are read. Returns false if the file is
@@ -313,28 +341,32 @@ static bool count_pictures(struct walk *walk, int last, bool headers_only, int *
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     struct gif_source *const gif = (struct gif_source *)whole;
-    const int wanted = whole->page, last = wanted < 0 ? 0 : wanted;
+    const int first = whole->page < 0 ? 0 : whole->page,
+              last = whole->last < 0 ? first : whole->last;
     int count = 0;
     bool alpha = false;
     struct walk walk;
     enum gf_status status = GF_OK;
-    const bool sound = begin(&walk, &whole->file) &&
-                       count_pictures(&walk, last, whole->headers_only, &count, &alpha);
-    if (!sound && (count <= last || error_of(&walk) == D_GIF_ERR_NOT_ENOUGH_MEM))
+    const bool sound =
+        begin(&walk, &whole->file) &&
+        count_pictures(&walk, last, whole->headers_only && whole->last < 0, &count, &alpha);
+    const bool enough = count > last || (count > first && whole->options.allow_truncated);
+    if (!sound && (!enough || error_of(&walk) == D_GIF_ERR_NOT_ENOUGH_MEM))
         status = fail(gif, &walk, error);
     else if (!sound)
         gf_warn_behind(whole->name, count, error_text(&walk), &whole->options);
     else if (!count)
         status = gf_whole_source_fail(whole, "it holds no picture", error);
-    if (!status)
-        status = gf_choose_page(whole->name, wanted, count, &whole->options, &gif->page, error);
-    if (!status)
-        status =
-            gf_whole_source_describe(whole, (uint64_t)walk.gif->SWidth, (uint64_t)walk.gif->SHeight,
-                                     alpha ? 4 : 3, 8, gif->page ? 4 : 0, error);
     whole->base.metadata.unread = walk.unread;
-    whole->base.stored =
-        (struct gf_stored){.pages = whole->headers_only ? 0 : count, .colour = GF_STORED_PALETTE};
+    whole->base.metadata.loops = walk.loops;
+    whole->base.stored = (struct gf_stored){
+        .pages = whole->headers_only && whole->last < 0 ? 0 : count, .colour = GF_STORED_PALETTE};
+    if (!status)
+        status = gf_choose_frames(whole, count, error);
+    if (!status)
+        status = gf_whole_source_describe(whole, (uint64_t)walk.gif->SWidth,
+                                          (uint64_t)walk.gif->SHeight, alpha ? 4 : 3, 8,
+                                          whole->frame || whole->last > 0 ? 4 : 0, error);
     end(&walk);
     return status;
 }
@@ -345,6 +377,7 @@ enum gf_status gf_gif_source_open(struct gf_input *input, const struct gf_option
     static const struct gf_whole_calls own = {.size = sizeof(struct gif_source),
                                               .read_header = read_header,
                                               .blank = true,
-                                              .decode = gif_decode};
+                                              .decode = gif_decode,
+                                              .release = gif_release};
     return gf_whole_source_open(&own, input, options, source, error);
 }

@@ -53,7 +53,7 @@ void gf_input_narrow(struct gf_input *input, int64_t position, int64_t size)
     gf_input_start_here(input);
     input->size = size;
     input->narrowed = true;
-    input->page = -1;
+    input->pages = (struct gf_pages){-1, -1};
 }
 
 void gf_input_close(struct gf_input *input)
@@ -81,14 +81,19 @@ const char *gf_input_name(const struct gf_input *input)
     return input->name;
 }
 
-void gf_input_choose_page(struct gf_input *input, int page)
+void gf_input_choose_pages(struct gf_input *input, struct gf_pages pages)
 {
-    input->page = page;
+    input->pages = pages;
+}
+
+struct gf_pages gf_input_pages(const struct gf_input *input)
+{
+    return input->pages;
 }
 
 int gf_input_page(const struct gf_input *input)
 {
-    return input->page;
+    return input->pages.first;
 }
 
 bool gf_input_is_part(const struct gf_input *input)

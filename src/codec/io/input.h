@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codec/io/kinds.h"
 #include "gpufilter/status.h"
 
 struct gf_input;
@@ -13,7 +14,8 @@ struct gf_said;
 struct stat;
 
 /* Opens an input. "-" is standard input. "a.gif[3]", if no file has that name, is the fourth
- * picture in a.gif, and "a.heic[depth]" is the first of that kind (kinds.h). keep: the bytes of a
+ * picture in a.gif, "a.gif[2..5]" and "a.gif[all]" are several, and "a.heic[depth]" is the first of
+ * that kind (kinds.h). keep: the bytes of a
  * pipe are kept, so that gf_input_rewind() can go back to the start. A directory, a missing or an
  * empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
@@ -24,22 +26,23 @@ void gf_input_keep_all(struct gf_input *input);
  * messages. */
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
                                     struct gf_input **input, struct gf_error *error) GF_CHECKED;
-/* Opens a regular file whose picture begins at an offset. `page` is the number that gf_input_page()
- * will return. The input owns the descriptor from now on, even after a failure. */
-enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page, const char *name,
-                                        struct gf_input **input, struct gf_error *error) GF_CHECKED;
+/* Opens a regular file whose picture begins at an offset. The input owns the descriptor from now
+ * on, even after a failure. */
+enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, struct gf_pages pages,
+                                        const char *name, struct gf_input **input,
+                                        struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
-/* Splits "path[3]" or "path[depth]". Returns the length of the path and sets the number, which is
- * GF_PAGE_OF_KIND + the kind for a word; returns 0 if there is neither, or a file has the whole
- * name. */
-size_t gf_input_split_page(const char *name, int *page);
+/* Splits "path[3]", "path[2..5]", "path[all]" or "path[depth]". Returns the length of the path;
+ * returns 0 if no pictures are chosen so, or a file has the whole name. */
+size_t gf_input_split_pages(const char *name, struct gf_pages *pages);
 /* Calls stat() for the file that a path, or "path[3]", opens. Returns false if stat() fails. */
 bool gf_input_stat(const char *path, struct stat *file);
-/* Number of the chosen picture, from 0, or GF_PAGE_OF_KIND + its kind; -1: none. */
+struct gf_pages gf_input_pages(const struct gf_input *input);
+void gf_input_choose_pages(struct gf_input *input, struct gf_pages pages);
+/* The first of the chosen pictures; -1: none was chosen. */
 int gf_input_page(const struct gf_input *input);
 /* Whether gf_input_narrow() has made the input a picture within its file. */
 bool gf_input_is_part(const struct gf_input *input);
-void gf_input_choose_page(struct gf_input *input, int page);
 /* The bytes of an input for another process, which can only read them. */
 struct gf_input_loan {
     int descriptor; /* the caller closes it */

@@ -37,35 +37,50 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     return status;
 }
 
-/* Reads the number or the name of a kind between brackets; -1 if it is neither. */
-static int read_page(const char *text, size_t length)
+/* Reads a number; -1 if it is none. */
+static int read_number(const char *text, size_t length)
 {
     enum { DIGITS_MAX = 6 };
-    const enum gf_picture_kind kind = gf_picture_kind_named(text, length);
-    if (kind < GF_PICTURE_KINDS)
-        return GF_PAGE_OF_KIND + (int)kind;
     const bool number = length && length <= DIGITS_MAX && strspn(text, "0123456789") >= length;
     return number ? (int)strtol(text, NULL, 10) : -1;
 }
 
-size_t gf_input_split_page(const char *name, int *page)
+/* Reads what is between brackets: a number, two, the name of a kind, or "all". Returns false if it
+ * is none of these. */
+static bool read_pages(const char *text, size_t length, struct gf_pages *pages)
 {
+    const enum gf_picture_kind kind = gf_picture_kind_named(text, length);
+    const char *const dots = memmem(text, length, "..", 2);
+    *pages = (struct gf_pages){read_number(text, length), -1};
+    if (kind < GF_PICTURE_KINDS)
+        pages->first = GF_PAGE_OF_KIND + (int)kind;
+    if (length == 3 && !memcmp(text, "all", 3))
+        *pages = (struct gf_pages){0, GF_PAGES_ALL};
+    if (dots)
+        *pages = (struct gf_pages){read_number(text, (size_t)(dots - text)),
+                                   read_number(dots + 2, length - 2 - (size_t)(dots - text))};
+    return pages->first >= 0 && (!dots || pages->last >= pages->first);
+}
+
+size_t gf_input_split_pages(const char *name, struct gf_pages *pages)
+{
+    struct gf_pages found;
     struct stat file;
     const size_t length = strlen(name);
     const char *const open = length ? memrchr(name, '[', length) : NULL;
     if (!open || open == name || name[length - 1] != ']')
         return 0;
-    const int found = read_page(open + 1, (size_t)(name + length - 1 - (open + 1)));
-    if (found < 0 || !lstat(name, &file))
+    if (!read_pages(open + 1, (size_t)(name + length - 1 - (open + 1)), &found) ||
+        !lstat(name, &file))
         return 0;
-    *page = found;
+    *pages = found;
     return (size_t)(open - name);
 }
 
 bool gf_input_stat(const char *path, struct stat *file)
 {
-    int page;
-    const size_t length = gf_input_split_page(path, &page);
+    struct gf_pages pages;
+    const size_t length = gf_input_split_pages(path, &pages);
     char *const plain = length ? strndup(path, length) : NULL;
     const bool found =
         !(strcmp(path, "-") ? stat(plain ? plain : path, file) : fstat(STDIN_FILENO, file));
@@ -77,7 +92,7 @@ bool gf_input_stat(const char *path, struct stat *file)
 static int open_path(struct gf_input *input, const char *path)
 {
     enum { FLAGS = O_RDONLY | O_CLOEXEC | O_NOCTTY };
-    const size_t length = gf_input_split_page(path, &input->page);
+    const size_t length = gf_input_split_pages(path, &input->pages);
     char *const plain = length ? strndup(path, length) : NULL;
     int fd;
     do
@@ -94,7 +109,8 @@ static struct gf_input *new_input(const char *name)
     if (!input)
         return NULL;
     memset(input, 0, offsetof(struct gf_input, buffer));
-    input->fd = input->spool = input->page = -1;
+    input->fd = input->spool = -1;
+    input->pages = (struct gf_pages){-1, -1};
     input->size = -1;
     input->name = strdup(name);
     if (input->name)
@@ -149,8 +165,9 @@ enum gf_status gf_input_open_memory(const void *data, size_t size, const char *n
     return GF_OK;
 }
 
-enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page, const char *name,
-                                        struct gf_input **input, struct gf_error *error)
+enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, struct gf_pages pages,
+                                        const char *name, struct gf_input **input,
+                                        struct gf_error *error)
 {
     struct gf_input *const opened = new_input(name);
     if (!opened) {
@@ -158,7 +175,7 @@ enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, int page
         return gf_fail_memory(error);
     }
     opened->fd = descriptor;
-    opened->page = page;
+    opened->pages = pages;
     opened->opened = true;
     enum gf_status status = identify(opened, offset, error);
     if (!status && !opened->regular)

@@ -16,7 +16,7 @@ enum {
 struct gf_input {
     char *name;
     int fd;
-    int page;
+    struct gf_pages pages;
     int threads;                 /* number of threads that may read at the same time; 0 is one */
     struct gf_crew *crew;        /* the other threads that read */
     const unsigned char *memory; /* the caller's bytes; NULL: the bytes are read from fd */

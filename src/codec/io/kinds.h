@@ -19,6 +19,14 @@ enum gf_picture_kind {
         GF_PICTURE_KINDS
 };
 
+/* The pictures of a file that are read. */
+struct gf_pages {
+    int first; /* its number, from 0, or GF_PAGE_OF_KIND + its kind; -1: nobody chose one */
+    int last;  /* the pictures first..last are read one after another, as frames; -1: one alone */
+};
+/* The last frame, if all are read. */
+enum { GF_PAGES_ALL = 1 << 20 };
+
 /* A page of this number or more chooses the first picture of the kind `page - GF_PAGE_OF_KIND`. */
 enum { GF_PAGE_OF_KIND = 1 << 24 };
 
