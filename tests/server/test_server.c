@@ -23,7 +23,7 @@ static void test_messages(void **state)
     work.files = 1;
     work.file_name[0] = "c.ppm";
     work.in_offset = 99;
-    work.in_pages = {-1, -1};
+    work.in_pages = (struct gf_pages){-1, -1};
     assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
     assert_true(gf_server_write_work(&work, &message));
     const int sent[] = {open("/dev/null", O_RDONLY), open("/dev/zero", O_RDONLY)};
