@@ -92,6 +92,57 @@ moving.convert("RGB").save("second.png")'
         grep -q '^largest  0' stdout || problem "the second picture: $(cat stdout)"
     fi
 
+    # frames FILE FILE: Pillow composes the same frames of both, and shows them as long.
+    frames()
+    {
+        python3 - "$1" "$2" <<'END' || problem "$1 and $2: $(cat peer)"
+import sys
+from PIL import Image
+
+def frames(path):
+    found = []
+    with Image.open(path) as moving:
+        for i in range(moving.n_frames):
+            moving.seek(i)
+            pixels = [p if p[3] else None for p in moving.convert("RGBA").getdata()]
+            if found and found[-1][0] == pixels:
+                found[-1][1] += moving.info["duration"]
+            else:
+                found.append([pixels, moving.info["duration"]])
+        return found, moving.info["loop"]
+
+(one, loops), (other, again) = (frames(path) for path in sys.argv[1:])
+same = [a[0] == b[0] and abs(a[1] - b[1]) < 1e-6 for a, b in zip(one, other)]
+if len(one) != len(other) or not all(same) or loops != again:
+    open("peer", "w").write(f"{len(one)} and {len(other)} frames, {same}, shown {loops} and {again} times")
+    sys.exit(1)
+END
+    }
+
+    begin "animated PNGs of Pillow become the same ones"
+    python3 - <<'END' || problem "Pillow cannot write"
+from PIL import Image, ImageDraw
+
+frames = []
+for i in range(5):
+    frame = Image.new("RGBA", (40, 30), (20, 50 * i, 90, 255) if i % 2 else (0, 0, 0, 0))
+    draw = ImageDraw.Draw(frame)
+    draw.rectangle([i * 3, i * 2, i * 3 + 9, i * 2 + 9], fill=(255, 0, i * 40, 255))
+    draw.ellipse([20, 10, 30, 20], fill=(0, 255, 0, 255))
+    frames += [frame, frame.copy()] if i == 2 else [frame]
+for dispose in 0, 1, 2:
+    for blend in 0, 1:
+        frames[0].save(f"m{dispose}{blend}.png", save_all=True, append_images=frames[1:], loop=3,
+                       duration=[100, 50, 70, 80, 90, 33], disposal=dispose, blend=blend)
+for mode in "RGB", "L", "LA":
+    own = [frame.convert(mode) for frame in frames]
+    own[0].save(f"m{mode}.png", save_all=True, append_images=own[1:], duration=40, loop=0)
+END
+    for each in m00 m01 m10 m11 m20 m21 mRGB mL mLA; do
+        run 0 gpufilter -q -i $each.png -o again.apng
+        frames $each.png again.apng
+    done
+
     begin "a picture on white, against Pillow's"
     run 0 gpufilter -q -i alpha.pam -o alpha.png
     run 0 gpufilter -q -i alpha.pam -o white.ppm

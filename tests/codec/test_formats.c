@@ -331,7 +331,9 @@ static void test_page_of_a_name(void **state)
     struct picture picture = random_picture(2, 2, 3, 8), back;
     const struct gf_options options = plain_options();
     assert_int_equal(encode(in_folder("c.png"), &picture, &options), GF_OK);
-    assert_refused(in_folder("c.png[1]"), &options, "a picture is selected by its number in");
+    assert_refused(in_folder("c.png[1]"), &options, "holds 1 picture, counted from 0");
+    assert_int_equal(encode(in_folder("c.bmp"), &picture, &options), GF_OK);
+    assert_refused(in_folder("c.bmp[1]"), &options, "a picture is selected by its number in");
     assert_int_equal(decode(in_folder("c.png[0]"), &options, &back), GF_OK);
     assert_same_pixels(&picture, &back);
     free_picture(&back);

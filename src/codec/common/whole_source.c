@@ -9,23 +9,28 @@
 #include "codec/common/checks.h"
 #include "codec/io/kinds.h"
 
-/* Reads a stream to its end, because its size is not known before. */
-static enum gf_status read_stream(struct gf_input *input, const struct gf_options *options,
-                                  struct gf_blob *file, struct gf_error *error)
+enum gf_status gf_whole_read_more(struct gf_input *input, uint64_t size,
+                                  const struct gf_options *options, struct gf_blob *file,
+                                  size_t *capacity, struct gf_error *error)
 {
+    enum { FIRST_BYTES = 1 << 16 };
     const uint64_t most = options->memory_bytes ? options->memory_bytes : SIZE_MAX / 2;
-    size_t capacity = 1 << 16, got = 1;
+    size_t got = 1;
     enum gf_status status = GF_OK;
-    while (!status && got) {
-        if (!file->data || file->size == capacity) {
-            capacity *= file->data ? 2 : 1;
-            unsigned char *const grown = realloc(file->data, capacity);
+    while (!status && got && size) {
+        if (file->size == *capacity) {
+            const size_t larger = *capacity ? 2 * *capacity : FIRST_BYTES;
+            unsigned char *const grown = realloc(file->data, larger);
             if (!grown)
                 return gf_fail_memory(error);
             file->data = grown;
+            *capacity = larger;
         }
-        status = gf_input_read(input, file->data + file->size, capacity - file->size, &got, error);
+        const size_t room = *capacity - file->size;
+        status = gf_input_read(input, file->data + file->size, size < room ? (size_t)size : room,
+                               &got, error);
         file->size += got;
+        size -= got;
         if (!status && file->size > most)
             return gf_fail(error, GF_ERROR_INPUT,
                            "%s: must be in memory as a whole, and is over the %llu MiB of "
@@ -38,9 +43,10 @@ static enum gf_status read_stream(struct gf_input *input, const struct gf_option
 enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *options,
                              struct gf_blob *file, struct gf_error *error)
 {
+    size_t capacity = 0;
     *file = (struct gf_blob){0};
     if (gf_input_size(input) <= 0)
-        return read_stream(input, options, file, error);
+        return gf_whole_read_more(input, UINT64_MAX, options, file, &capacity, error);
     file->size = (size_t)gf_input_size(input);
     file->data = malloc(file->size);
     return file->data ? gf_input_copy(input, file->data, error) : gf_fail_memory(error);
@@ -135,13 +141,15 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
     return GF_OK;
 }
 
-enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
-                                    const struct gf_options *options, struct gf_source **source,
-                                    struct gf_error *error)
+enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct gf_input *input,
+                                    const struct gf_options *options, struct gf_blob file,
+                                    struct gf_source **source, struct gf_error *error)
 {
     struct gf_whole_source *const opened = calloc(1, calls->size);
-    if (!opened)
+    if (!opened) {
+        free(file.data);
         return gf_fail_memory(error);
+    }
     opened->base = (struct gf_source){.metadata = {.orientation = 1},
                                       .reduction = 1,
                                       .reduce = whole_reduce,
@@ -153,10 +161,11 @@ enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct g
     opened->page = gf_input_pages(input).first;
     opened->last = gf_input_pages(input).last;
     opened->headers_only = gf_input_headers_only(input);
-    if (opened->headers_only)
+    opened->file = file;
+    if (!file.data && opened->headers_only)
         opened->borrowed = gf_input_borrow(input, &opened->file.data, &opened->file.size);
     enum gf_status status =
-        opened->borrowed ? GF_OK : gf_whole_file(input, options, &opened->file, error);
+        file.data || opened->borrowed ? GF_OK : gf_whole_file(input, options, &opened->file, error);
     errno = 0;
     if (!status)
         status = calls->read_header(opened, error);
@@ -165,6 +174,13 @@ enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct g
     else
         *source = &opened->base;
     return status;
+}
+
+enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
+                                    const struct gf_options *options, struct gf_source **source,
+                                    struct gf_error *error)
+{
+    return gf_whole_source_take(calls, input, options, (struct gf_blob){0}, source, error);
 }
 
 enum gf_status gf_choose_page(const char *name, int wanted, int count,

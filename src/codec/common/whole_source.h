@@ -49,6 +49,10 @@ struct gf_whole_source {
 enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
                                     const struct gf_options *options, struct gf_source **source,
                                     struct gf_error *error) GF_CHECKED;
+/* Opens the source of bytes that were read already, which it frees. */
+enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct gf_input *input,
+                                    const struct gf_options *options, struct gf_blob file,
+                                    struct gf_source **source, struct gf_error *error) GF_CHECKED;
 /* Checks the picture's size, and sets the source's format and memory. library_bytes: the bytes that
  * the library allocates for each pixel. */
 enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t width,
@@ -70,6 +74,11 @@ void gf_warn_behind(const char *name, int pictures, const char *why,
 /* Reads all bytes of the input into file->data, which the caller frees, even after a failure. */
 enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *options,
                              struct gf_blob *file, struct gf_error *error) GF_CHECKED;
+/* Reads the next `size` bytes of the input, or those up to its end, behind the bytes of `file`,
+ * whose memory has *capacity bytes and grows. The caller frees it, even after a failure. */
+enum gf_status gf_whole_read_more(struct gf_input *input, uint64_t size,
+                                  const struct gf_options *options, struct gf_blob *file,
+                                  size_t *capacity, struct gf_error *error) GF_CHECKED;
 /* Fails with the one line "a.webp: damaged: WHY". If malloc() has set errno the status is
  * GF_ERROR_MEMORY instead, since some libraries report a lack of memory as damage. */
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,

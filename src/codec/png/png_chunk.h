@@ -6,10 +6,14 @@
 #include "gpufilter/image.h"
 
 enum {
-    GF_PNG_HEAD_BYTES = 8,            /* the length and the type of a chunk */
-    GF_PNG_SIGNATURE_BYTES = 8,       /* the bytes with which every PNG begins */
-    GF_PNG_HEADER_BYTES = 25,         /* the whole IHDR chunk */
-    GF_PNG_CRC_BYTES = 4,             /* the checksum after a chunk's data */
+    GF_PNG_HEAD_BYTES = 8,      /* the length and the type of a chunk */
+    GF_PNG_SIGNATURE_BYTES = 8, /* the bytes with which every PNG begins */
+    GF_PNG_HEADER_BYTES = 25,   /* the whole IHDR chunk */
+    GF_PNG_CRC_BYTES = 4,       /* the checksum after a chunk's data */
+    GF_PNG_CHUNK_LEAST = GF_PNG_HEAD_BYTES + GF_PNG_CRC_BYTES,
+    GF_PNG_ANIMATION_BYTES = 8,       /* the data of acTL: the numbers of frames and of loops */
+    GF_PNG_CONTROL_BYTES = 26,        /* the data of fcTL, before each frame of an animation */
+    GF_PNG_SEQUENCE_BYTES = 4,        /* the number with which fcTL and fdAT begin */
     GF_PNG_CHUNK_LONGEST = 0x7fffffff /* the most bytes of data in a chunk */
 };
 

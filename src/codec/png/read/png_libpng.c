@@ -111,27 +111,26 @@ static void read_data(png_structp png, png_bytep data, size_t size)
     follow_chunks(source, data, size);
 }
 
-/* Counts the pictures of an animation. acTL states the number of its frames; if an fcTL is before
- * the pixels, they are the first frame. (PNG, third edition, 11.3.6) */
-static void count_frames(struct gf_png_source *source, const struct gf_png_chunk *chunk)
+/* Notes the chunks of an animation: acTL has the number of its frames; if an fcTL is before the
+ * pixels, they are the first frame. (PNG, third edition, 11.3.6) */
+static void note_animation(struct gf_png_source *source, const struct gf_png_chunk *chunk)
 {
-    if (!strcmp(chunk->type, "acTL") && chunk->size == 8 && gf_png_chunk_is_sound(chunk))
+    if (!strcmp(chunk->type, "acTL") && chunk->size == GF_PNG_ANIMATION_BYTES &&
+        gf_png_chunk_is_sound(chunk)) {
         source->frames = gf_png_get_be32(chunk->data);
-    source->first_is_frame |= !strcmp(chunk->type, "fcTL");
+        source->loops = gf_png_get_be32(chunk->data + 4);
+    }
+    if (strcmp(chunk->type, "fcTL") != 0)
+        return;
+    source->first_is_frame = true;
+    if (chunk->size == sizeof source->control && gf_png_chunk_is_sound(chunk))
+        memcpy(source->control, chunk->data, sizeof source->control);
 }
 
 int gf_png_pictures(const struct gf_png_source *source)
 {
     const uint64_t pictures = (uint64_t)source->frames + !source->first_is_frame;
     return !source->frames ? 1 : pictures < INT_MAX ? (int)pictures : INT_MAX;
-}
-
-void gf_png_warn_of_frames(const struct gf_png_source *source)
-{
-    const int pictures = gf_png_pictures(source);
-    if (pictures > 1 && gf_input_page(source->input) < 0)
-        gf_warn(&source->options, "%s: holds %d pictures: the first is taken", gf_png_name(source),
-                pictures);
 }
 
 /* Reads a chunk that libpng does not interpret, even if the chunk's checksum is wrong. */
@@ -148,7 +147,7 @@ static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
                                        .crc = source->chunk_crc};
     if (!source->header_read) {
         source->stripe_rows = gf_png_mark_read(&found, source->stripe_rows);
-        count_frames(source, &found);
+        note_animation(source, &found);
     }
     if (source->header_read)
         source->trailer.has_exif |= !strcmp(found.type, "eXIf");

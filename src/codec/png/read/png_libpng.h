@@ -36,8 +36,9 @@ struct gf_png_source {
     uint64_t chunk_left; /* bytes of that chunk, with its checksum, that libpng has not read */
     uint32_t chunk_crc;  /* the last checksum that libpng read */
     struct gf_png_trailer trailer;
-    uint32_t frames; /* stated by acTL; the first picture need not be a frame */
+    uint32_t frames, loops; /* stated by acTL; the first picture need not be a frame */
     bool first_is_frame;
+    unsigned char control[GF_PNG_CONTROL_BYTES]; /* the fcTL chunk of the first picture */
     int stripe_rows;    /* rows of a stripe in a marked PNG, see png_mark.h; 0: no mark */
     unsigned char *dst; /* dst, pitch and rows are arguments of gf_png_attempt()'s functions */
     size_t pitch;
@@ -48,6 +49,12 @@ struct gf_png_source {
     int colours;
     bool beyond;
 };
+
+/* Opens a source that has read the header. (png_read.c) */
+enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_options *options,
+                                  struct gf_png_source **source, struct gf_error *error) GF_CHECKED;
+/* Prepares the source for its rows. */
+enum gf_status gf_png_start(struct gf_png_source *source, struct gf_error *error) GF_CHECKED;
 
 /* The input's name, for messages. */
 const char *gf_png_name(const struct gf_png_source *source);
@@ -69,8 +76,6 @@ enum gf_status gf_png_read_late_metadata(struct gf_png_source *source,
                                          struct gf_error *error) GF_CHECKED;
 /* Returns the number of pictures: 1, or more in an animation. */
 int gf_png_pictures(const struct gf_png_source *source);
-/* Warns that the file is an animation, of which only the first picture is read. */
-void gf_png_warn_of_frames(const struct gf_png_source *source);
 /* Warns of EXIF after the pixels, which came too late in a pipe. */
 void gf_png_warn_of_late_metadata(const struct gf_png_source *source);
 

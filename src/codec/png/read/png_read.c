@@ -9,7 +9,6 @@
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
-#include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -345,12 +344,13 @@ static struct gf_stored stored_in(const struct gf_png_source *source)
 {
     const bool palette = png_get_color_type(source->png, source->info) == PNG_COLOR_TYPE_PALETTE;
     return (struct gf_stored){.pages = gf_png_pictures(source),
+                              .is_animation = gf_png_pictures(source) > 1,
                               .bits = png_get_bit_depth(source->png, source->info),
                               .colour = palette ? GF_STORED_PALETTE : GF_STORED_PLAIN};
 }
 
-enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_options *options,
-                                  struct gf_source **source, struct gf_error *error)
+enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_options *options,
+                                  struct gf_png_source **source, struct gf_error *error)
 {
     struct gf_png_source *const opened = calloc(1, sizeof *opened);
     if (!opened)
@@ -367,17 +367,21 @@ enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_option
         status = check_size(opened, error);
     if (!status)
         status = gf_png_read_late_metadata(opened, error);
-    if (!status)
-        opened->base.stored = stored_in(opened);
-    if (!status)
-        status =
-            is_plain(opened) ? start_plain(opened, error) : gf_png_attempt(opened, start, error);
     if (status) {
         png_close(&opened->base);
         return status;
     }
-    gf_png_warn_of_frames(opened);
-    count_memory(opened);
-    *source = &opened->base;
+    opened->base.stored = stored_in(opened);
+    opened->base.metadata.loops = opened->loops;
+    *source = opened;
     return GF_OK;
+}
+
+enum gf_status gf_png_start(struct gf_png_source *source, struct gf_error *error)
+{
+    const enum gf_status status =
+        is_plain(source) ? start_plain(source, error) : gf_png_attempt(source, start, error);
+    if (!status)
+        count_memory(source);
+    return status;
 }

@@ -12,6 +12,7 @@
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_mark.h"
 #include "codec/png/png_metadata.h"
+#include "codec/png/write/png_picture.h"
 #include "codec/png/write/png_pack.h"
 #include "codec/png/write/png_palette.h"
 #include "codec/png/write/png_stripes.h"
@@ -96,10 +97,10 @@ struct gf_codec_memory gf_png_sink_memory(struct gf_format format, const struct 
                                             : "several of its long rows are packed at once"};
 }
 
-enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format format,
-                                const struct gf_metadata *metadata,
-                                const struct gf_options *options, struct gf_sink **sink,
-                                struct gf_error *error)
+enum gf_status gf_png_picture_sink_open(struct gf_output *output, struct gf_format format,
+                                        const struct gf_metadata *metadata,
+                                        const struct gf_options *options, struct gf_sink **sink,
+                                        struct gf_error *error)
 {
     if (options->depth != 1 && gf_png_wants_palette(output, format, metadata, options))
         return gf_png_palette_sink_open(output, format, metadata, options, sink, error);

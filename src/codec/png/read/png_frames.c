@@ -1,0 +1,368 @@
+#include "codec/png/read/png_frames.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/time_limit.h"
+#include "codec/common/checks.h"
+#include "codec/common/opening.h"
+#include "codec/common/whole_source.h"
+#include "codec/png/png_metadata.h"
+#include "codec/png/read/png_draw.h"
+
+/* A frame, and where its chunks are in the file. */
+struct frame {
+    struct gf_png_control control;
+    size_t first, end;
+};
+
+struct frames_source {
+    struct gf_whole_source whole;
+    struct frame *frame;
+    int stated, found; /* numbers of frames: by acTL, and in the file */
+    int before;        /* 1: picture 0 is no frame */
+    size_t head_bytes; /* with which the file begins, and so does the PNG of each frame */
+    int drawn;         /* the frames that are on the canvas */
+    unsigned char *png, *row;
+    unsigned char *under; /* the canvas below the last frame */
+};
+
+/* ---- finding the frames ---- */
+
+/* Sets the chunk at *at, and moves behind it. Returns false at the end, also of a file that ends
+ * within the chunk. */
+static bool next_chunk(const struct gf_blob *file, size_t *at, struct gf_png_chunk *chunk)
+{
+    const size_t left = file->size - *at;
+    const unsigned char *const head = file->data + *at;
+    if (left < GF_PNG_CHUNK_LEAST || gf_png_get_be32(head) > left - GF_PNG_CHUNK_LEAST)
+        return false;
+    chunk->type = (const char *)head + 4;
+    chunk->size = gf_png_get_be32(head);
+    chunk->data = head + GF_PNG_HEAD_BYTES;
+    chunk->crc = gf_png_get_be32(chunk->data + chunk->size);
+    *at += GF_PNG_CHUNK_LEAST + chunk->size;
+    return true;
+}
+
+static bool is(const struct gf_png_chunk *chunk, const char *type)
+{
+    return !memcmp(chunk->type, type, 4);
+}
+
+/* Adds the frame that the fcTL chunk begins. Returns what is wrong with it; NULL: nothing. */
+static const char *add_frame(struct frames_source *source, const struct gf_png_chunk *chunk,
+                             size_t first)
+{
+    const int known = source->found;
+    if (known == source->stated)
+        return "it has more frames than its header counts";
+    if (!(known & (known - 1))) { /* a power of two, or none */
+        struct frame *const more =
+            realloc(source->frame, (2 * (size_t)known + 1) * sizeof *source->frame);
+        if (!more)
+            return "out of memory"; /* errno says so, too */
+        source->frame = more;
+    }
+    struct frame *const frame = &source->frame[known];
+    *frame = (struct frame){.first = first, .end = source->whole.file.size};
+    const bool full = !known && !source->before;
+    if (chunk->size != GF_PNG_CONTROL_BYTES ||
+        !gf_png_control_read(chunk->data, source->whole.file.data, full, &frame->control))
+        return "a frame has a wrong size, place or way of drawing";
+    source->found++;
+    return NULL;
+}
+
+static const char *chunk_fault(const struct gf_png_chunk *chunk, uint32_t sequence)
+{
+    return !gf_png_chunk_is_sound(chunk) ? "a chunk of its frames has a wrong checksum"
+           : chunk->size < GF_PNG_SEQUENCE_BYTES || gf_png_get_be32(chunk->data) != sequence
+               ? "a chunk of its frames is missing"
+               : NULL;
+}
+
+/* Finds the frames and checks the order of the chunks. Returns the damage that was found behind
+ * them; NULL: there is none. */
+static const char *find_frames(struct frames_source *source)
+{
+    const struct gf_blob *const file = &source->whole.file;
+    struct gf_png_chunk chunk;
+    size_t at = source->head_bytes, begin = at;
+    uint32_t sequence = 0;
+    while (next_chunk(file, &at, &chunk) && !is(&chunk, "IEND")) {
+        const bool control = is(&chunk, "fcTL"), data = is(&chunk, "fdAT");
+        if (control && source->found)
+            source->frame[source->found - 1].end = begin;
+        begin = at;
+        if (!control && !data)
+            continue;
+        const char *const wrong = chunk_fault(&chunk, sequence++);
+        source->found -= wrong && data && source->found;
+        const char *const fault = wrong || data ? wrong : add_frame(source, &chunk, at);
+        if (fault)
+            return fault;
+    }
+    /* Of a frame that is cut off, the file has a byte of pixels at least. */
+    source->found -= source->found && file->size - source->frame[source->found - 1].first <=
+                                          GF_PNG_HEAD_BYTES + GF_PNG_SEQUENCE_BYTES;
+    return source->found < source->stated ? "some of its frames are missing" : NULL;
+}
+
+/* Decides which frames are read. Damage behind them is only warned of. */
+static enum gf_status choose_frames(struct frames_source *source, const char *damage,
+                                    struct gf_error *error)
+{
+    struct gf_whole_source *const whole = &source->whole;
+    const int found = source->before + source->found;
+    enum gf_status status = gf_choose_frames(whole, source->before + source->stated, error);
+    if (status || !damage)
+        return status;
+    if (found <= whole->frame || (found <= whole->last && !whole->options.allow_truncated))
+        return gf_whole_source_fail(whole, damage, error);
+    gf_warn_behind(whole->name, found, damage, &whole->options);
+    whole->last = whole->last < found ? whole->last : found - 1;
+    return gf_choose_frames(whole, found, error);
+}
+
+/* Whether a frame leaves pixels transparent whatever its colours are: it is the first one and does
+ * not fill the canvas, or the next one does not fill the place that it clears. */
+static bool shows_nothing(const struct frames_source *source, int last)
+{
+    const struct gf_png_control canvas = gf_png_control_of_canvas(source->whole.file.data);
+    bool any = !gf_png_control_covers(&source->frame[0].control, &canvas);
+    for (int i = 0; i < last; i++) {
+        const struct gf_png_control *const control = &source->frame[i].control;
+        any |= (control->dispose == GF_PNG_DISPOSE_CLEAR ||
+                (!i && control->dispose == GF_PNG_DISPOSE_UNDER)) &&
+               !gf_png_control_covers(&source->frame[i + 1].control, control);
+    }
+    return any;
+}
+
+/* Describes the source. The memory is that of the canvas, the canvas below the last frame, a PNG of
+ * the frame and, if that is interlaced, its pixels. */
+static enum gf_status describe(struct frames_source *source, bool transparent,
+                               struct gf_error *error)
+{
+    struct gf_whole_source *const whole = &source->whole;
+    const unsigned char *const ihdr = whole->file.data + GF_PNG_SIGNATURE_BYTES + GF_PNG_HEAD_BYTES;
+    const int bits = ihdr[8] == 16 ? 16 : 8, colours = ihdr[9] & PNG_COLOR_MASK_COLOR ? 3 : 1;
+    const bool alpha = transparent || (ihdr[9] & PNG_COLOR_MASK_ALPHA);
+    const bool more = !alpha && shows_nothing(source, whole->last - source->before);
+    const int channels = colours + (alpha || more);
+    const double copies = 1 + (ihdr[12] != 0);
+    const enum gf_status status =
+        gf_whole_source_describe(whole, gf_png_get_be32(ihdr), gf_png_get_be32(ihdr + 4), channels,
+                                 bits, copies * channels * bits / 8, error);
+    whole->base.memory.bytes += whole->file.size;
+    return status;
+}
+
+static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
+{
+    struct frames_source *const source = (struct frames_source *)whole;
+    struct gf_png_chunk chunk = {0};
+    bool transparent = false;
+    for (size_t at = GF_PNG_SIGNATURE_BYTES;
+         next_chunk(&whole->file, &at, &chunk) && !is(&chunk, "acTL"); source->head_bytes = at)
+        transparent |= is(&chunk, "tRNS");
+    source->stated =
+        gf_png_get_be32(chunk.data) < INT_MAX ? (int)gf_png_get_be32(chunk.data) : INT_MAX - 1;
+    const size_t behind = source->head_bytes + GF_PNG_CHUNK_LEAST + GF_PNG_ANIMATION_BYTES;
+    source->before = memcmp(whole->file.data + behind + 4, "fcTL", 4) != 0;
+    const char *const damage = find_frames(source);
+    enum gf_status status = choose_frames(source, damage, error);
+    return status ? status : describe(source, transparent, error);
+}
+
+/* ---- drawing ---- */
+
+/* Copies what the file has of its last chunk, if that has pixels of the frame. */
+static size_t put_cut_chunk(const struct gf_blob *file, size_t at, bool pixels, unsigned char *to)
+{
+    const size_t left = file->size - at, skipped = pixels ? 0 : GF_PNG_SEQUENCE_BYTES;
+    const unsigned char *const chunk = file->data + at;
+    if (left <= GF_PNG_HEAD_BYTES + skipped || memcmp(chunk + 4, pixels ? "IDAT" : "fdAT", 4) != 0)
+        return 0;
+    gf_png_put_be32(to, gf_png_get_be32(chunk) - (uint32_t)skipped);
+    memcpy(to + 4, "IDAT", 4);
+    memcpy(to + GF_PNG_HEAD_BYTES, chunk + GF_PNG_HEAD_BYTES + skipped,
+           left - GF_PNG_HEAD_BYTES - skipped);
+    return left - skipped;
+}
+
+/* Makes a PNG of a frame's chunks. A last chunk that is cut off stays so. */
+static size_t make_png(struct frames_source *source, const struct frame *frame)
+{
+    const struct gf_blob *const file = &source->whole.file;
+    const bool pixels = frame == source->frame && !source->before;
+    unsigned char *const ihdr = source->png + GF_PNG_SIGNATURE_BYTES,
+                         *to = source->png + source->head_bytes;
+    struct gf_png_chunk chunk;
+    size_t at = frame->first;
+    memcpy(source->png, file->data, source->head_bytes);
+    gf_png_put_be32(ihdr + GF_PNG_HEAD_BYTES, frame->control.width);
+    gf_png_put_be32(ihdr + GF_PNG_HEAD_BYTES + 4, frame->control.height);
+    (void)gf_png_chunk_close(ihdr, "IHDR", GF_PNG_HEADER_BYTES - GF_PNG_CHUNK_LEAST);
+    while (at < frame->end && next_chunk(file, &at, &chunk)) {
+        const size_t skipped = pixels ? 0 : GF_PNG_SEQUENCE_BYTES;
+        if (!is(&chunk, pixels ? "IDAT" : "fdAT"))
+            continue;
+        memcpy(to + GF_PNG_HEAD_BYTES, chunk.data + skipped, chunk.size - skipped);
+        const size_t size = gf_png_chunk_close(to, "IDAT", chunk.size - skipped);
+        if (pixels)
+            gf_png_put_be32(to + size - GF_PNG_CRC_BYTES, chunk.crc);
+        to += size;
+    }
+    if (at >= frame->end)
+        to += gf_png_chunk_close(to, "IEND", 0);
+    else
+        to += put_cut_chunk(file, at, pixels, to);
+    return (size_t)(to - source->png);
+}
+
+/* Draws the rows of a frame's PNG. */
+static enum gf_status draw_rows(struct frames_source *source, const struct frame *frame,
+                                struct gf_source *png, unsigned char *canvas,
+                                struct gf_error *error)
+{
+    const struct gf_format format = source->whole.base.format;
+    const struct gf_png_control *const control = &frame->control;
+    enum gf_status status = GF_OK;
+    for (uint32_t y = 0; !status && y < control->height; y++) {
+        unsigned char *const to = canvas + gf_row_bytes(format) * (control->y + y);
+        status = png->read(png, 1, source->row, gf_row_bytes(png->format), error);
+        if (!status)
+            gf_png_draw_row(control, source->row, png->format.channels, to, format);
+    }
+    return status ? status : png->finish(png, error);
+}
+
+static enum gf_status decode_frame(struct frames_source *source, const struct frame *frame,
+                                   unsigned char *canvas, struct gf_error *error)
+{
+    const struct gf_whole_source *const whole = &source->whole;
+    struct gf_input *input = NULL;
+    struct gf_png_source *png = NULL;
+    char name[300];
+    struct gf_pages pages;
+    const size_t length = gf_input_split_pages(whole->name, &pages);
+    snprintf(name, sizeof name, "%.*s[%d]", length && length < 280 ? (int)length : 280, whole->name,
+             (int)(frame - source->frame) + source->before);
+    enum gf_status status =
+        gf_input_open_memory(source->png, make_png(source, frame), name, &input, error);
+    if (!status)
+        status = gf_png_header_open(input, &whole->options, &png, error);
+    if (!status)
+        status = gf_png_start(png, error);
+    if (!status)
+        status = draw_rows(source, frame, &png->base, canvas, error);
+    if (png)
+        png->base.close(&png->base);
+    gf_input_close(input);
+    return status;
+}
+
+/* Draws the next frame over what the one before has left. */
+static enum gf_status draw_next(struct frames_source *source, unsigned char *canvas,
+                                struct gf_error *error)
+{
+    const struct gf_format format = source->whole.base.format;
+    const struct frame *const frame = &source->frame[source->drawn];
+    if (source->drawn)
+        gf_png_dispose(&frame[-1].control, source->under, canvas, format);
+    if (frame->control.dispose == GF_PNG_DISPOSE_UNDER) {
+        const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
+        if (!source->under && !(source->under = malloc(bytes)))
+            return gf_fail_memory(error);
+        memcpy(source->under, canvas, bytes);
+    }
+    source->drawn++;
+    source->whole.base.duration = frame->control.duration;
+    const enum gf_status status = decode_frame(source, frame, canvas, error);
+    return status ? status : gf_time_check(error);
+}
+
+static enum gf_status frames_decode(struct gf_whole_source *whole, unsigned char *pixels,
+                                    struct gf_error *error)
+{
+    struct frames_source *const source = (struct frames_source *)whole;
+    const size_t row_bytes = gf_row_bytes(whole->base.format);
+    if (!source->png)
+        source->png = malloc(whole->file.size + GF_PNG_CHUNK_LEAST);
+    if (!source->row)
+        source->row = malloc(row_bytes);
+    enum gf_status status = source->png && source->row ? GF_OK : gf_fail_memory(error);
+    while (!status && source->drawn <= whole->frame - source->before)
+        status = draw_next(source, pixels, error);
+    return status;
+}
+
+static void frames_release(struct gf_whole_source *whole)
+{
+    struct frames_source *const source = (struct frames_source *)whole;
+    free(source->frame);
+    free(source->png);
+    free(source->row);
+    free(source->under);
+}
+
+/* The input is behind the file's end already, which a cell tells with this. */
+static enum gf_status frames_finish(struct gf_source *base, struct gf_error *error)
+{
+    (void)base;
+    (void)error;
+    return GF_OK;
+}
+
+/* Opens a source of the pictures that the input chooses. The metadata of `still`, which has read
+ * the header, become the source's. */
+static enum gf_status open_frames(struct gf_png_source *still, struct gf_source **source,
+                                  struct gf_error *error)
+{
+    static const struct gf_whole_calls own = {.size = sizeof(struct frames_source),
+                                              .read_header = read_header,
+                                              .blank = true,
+                                              .decode = frames_decode,
+                                              .release = frames_release};
+    struct gf_blob file;
+    enum gf_status status = gf_png_frames_load(still, &file, error);
+    if (!status)
+        status = gf_whole_source_take(&own, still->input, &still->options, file, source, error);
+    if (status)
+        return status;
+    const struct gf_metadata nothing = {.orientation = 1};
+    (*source)->stored = still->base.stored;
+    (*source)->finish = frames_finish;
+    (*source)->metadata = still->base.metadata;
+    still->base.metadata = nothing;
+    return GF_OK;
+}
+
+enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_options *options,
+                                  struct gf_source **source, struct gf_error *error)
+{
+    const struct gf_pages pages = gf_input_pages(input);
+    struct gf_png_source *still = NULL;
+    int page = 0;
+    enum gf_status status = gf_png_header_open(input, options, &still, error);
+    if (status)
+        return status;
+    /* A picture that is no frame is not shown with them. */
+    if (still->frames && !still->first_is_frame && !pages.first && pages.last > 0)
+        gf_input_choose_pages(input, (struct gf_pages){1, pages.last});
+    status = gf_choose_page(gf_png_name(still), gf_input_page(input), still->base.stored.pages,
+                            options, &page, error);
+    const bool frames = still->base.stored.is_animation && (page > 0 || pages.last > 0);
+    if (!status)
+        status = frames ? open_frames(still, source, error) : gf_png_start(still, error);
+    if (status || frames)
+        still->base.close(&still->base);
+    else
+        *source = &still->base;
+    return status;
+}
