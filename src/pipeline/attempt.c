@@ -139,7 +139,8 @@ static enum gf_status take_sink(const struct gf_pipeline *pipeline, struct gf_pi
         return GF_OK;
     if (part->is_frame && !own.animated)
         return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: %s files hold one picture here: choose one of %s by its number",
+                       "%s: %s files hold one picture here: choose one of %s by its number, or "
+                       "number the outputs of one input by {n}",
                        gf_output_name(task->output), gf_file_format_name(task->file_format),
                        gf_input_name(task->input));
     const enum gf_status status =
@@ -215,7 +216,7 @@ static enum gf_status attempt_picture(struct gf_pipeline *pipeline, struct gf_pi
     static const struct gf_metadata nothing; /* pixels in memory have no metadata */
     struct gf_image made[2] = {{.data = NULL}, {.data = NULL}};
     struct part part = {.source = source,
-                        .is_frame = source && source->next,
+                        .is_frame = source && source->next && !task->each,
                         .duration = source ? &source->duration : NULL,
                         .in = task->image_in,
                         .request = {.orientation = 1}};
@@ -296,12 +297,14 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
     return status;
 }
 
-/* Attempts the picture once, with a source and a sink of its own. */
+/* Attempts the picture once, with a source and a sink of its own. The source stays open if the
+ * next frame is the next picture. */
 static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                    struct gf_error *error)
 {
-    struct gf_source *source = NULL;
+    struct gf_source *source = task->source;
     enum gf_status status = GF_OK;
+    task->source = NULL;
     pipeline->stages_done = pipeline->segments_done = 0;
     gf_smooth_attempt();
     if (pipeline->remote && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
@@ -312,14 +315,20 @@ static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_pictu
     pipeline->remote_warn = pipeline->options.warn;
     if (pipeline->remote) /* the remote reads the header, too, and gives its warnings */
         pipeline->options.warn = NULL;
-    if (task->input)
+    if (task->input && !source)
         status = gf_source_open(task->input, &pipeline->options, &source, error);
     if (source)
         task->own_format = source->file;
+    const bool each = source && source->next && task->each;
+    task->remote_failed = pipeline->remote && each; /* it would draw the frames before again */
+    if (task->remote_failed)
+        status = GF_ERROR_UNAVAILABLE;
     if (!status)
         status = gf_pipeline_attempt(pipeline, task, source, error);
     pipeline->options.warn = pipeline->remote_warn;
-    if (source)
+    if (each && !status)
+        task->source = source;
+    else if (source)
         source->close(source);
     return status;
 }

@@ -8,16 +8,53 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-/* Reads an input as an animation if its output is one, unless pictures were chosen by number. */
-static void choose_frames(const struct gf_pipeline *pipeline, const struct gf_picture_task *task)
+/* Reads an input as an animation if its output is one, or each frame has an output, unless pictures
+ * were chosen by number. */
+static void choose_frames(const struct gf_pipeline *pipeline, struct gf_picture_task *task)
 {
     const struct gf_destination *const destination = task->destination;
     struct gf_options options = pipeline->options;
     if (destination->bytes && destination->bytes->format)
         options.format = destination->bytes->format;
-    if (gf_input_page(task->input) < 0 &&
-        gf_output_animates(destination->pattern, &options, task->own_format))
+    const bool frames = destination->each
+                            ? gf_format_animates(task->own_format)
+                            : gf_output_animates(destination->pattern, &options, task->own_format);
+    if (gf_input_page(task->input) < 0 && frames)
         gf_input_choose_pages(task->input, (struct gf_pages){0, GF_PAGES_ALL});
+    task->each = destination->each && gf_input_pages(task->input).last >= 0;
+}
+
+/* Filters a frame of the source that is open, or a picture that begins in the input. Of frames the
+ * first one alone warns. */
+static enum gf_status filter_next(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                  struct gf_error *error)
+{
+    void (*const warn)(void *context, const char *text) = pipeline->options.warn;
+    enum gf_status status = GF_OK;
+    if (task->source) {
+        pipeline->options.warn = NULL;
+    } else {
+        status = gf_pipeline_recognise(task->input, &task->own_format, error);
+        if (!status)
+            choose_frames(pipeline, task);
+    }
+    if (!status)
+        status = gf_pipeline_filter_task(pipeline, task, error);
+    pipeline->options.warn = warn;
+    return status;
+}
+
+/* Goes to the next frame. Another attempt at it begins with it. */
+static enum gf_status find_frame(struct gf_picture_task *task, bool *found, struct gf_error *error)
+{
+    const struct gf_pages pages = gf_input_pages(task->input);
+    const enum gf_status status = task->source->next(task->source, found, error);
+    gf_input_choose_pages(task->input, (struct gf_pages){pages.first + 1, pages.last});
+    if (!*found) {
+        task->source->close(task->source);
+        task->source = NULL;
+    }
+    return status;
 }
 
 static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
@@ -25,11 +62,7 @@ static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_pic
 {
     const struct gf_destination *const destination = task->destination;
     *more = false;
-    enum gf_status status = gf_pipeline_recognise(task->input, &task->own_format, error);
-    if (!status)
-        choose_frames(pipeline, task);
-    if (!status)
-        status = gf_pipeline_filter_task(pipeline, task, error);
+    enum gf_status status = filter_next(pipeline, task, error);
     if (!status)
         gf_pipeline_describe_files(pipeline, task);
     if (!status && !destination->several)
@@ -48,8 +81,11 @@ static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_pic
     task->output = NULL;
     /* The next picture is looked for only after this output is in place, since a live stream may
      * send it much later. */
-    return status || !destination->several ? status
-                                           : gf_pipeline_find_next(pipeline, task, more, error);
+    if (!status && task->source)
+        status = find_frame(task, more, error);
+    return status || *more || !destination->several
+               ? status
+               : gf_pipeline_find_next(pipeline, task, more, error);
 }
 
 /* The profile of the first picture has begun. */
@@ -57,13 +93,18 @@ static enum gf_status filter_all(struct gf_pipeline *pipeline, struct gf_input *
                                  const struct gf_destination *destination, struct gf_error *error)
 {
     struct gf_picture_task task = {.input = input, .destination = destination};
+    const struct gf_pages pages = gf_input_pages(input);
     enum gf_status status = GF_OK;
     bool more = true;
     while (!status && more) {
         if (task.number++)
             gf_pipeline_begin_profile(pipeline);
+        if (!task.source)
+            gf_input_choose_pages(input, pages);
         status = filter_picture(pipeline, &task, &more, error);
     }
+    if (task.source)
+        task.source->close(task.source);
     return status;
 }
 

@@ -76,6 +76,8 @@ static void test_names(void **state)
     } cases[] = {
         {"out/{stem}.{ext}", "in/a.b.png", "out/a.b.png", 0},
         {"out/{stem}.{ext}", "in/.png", "out/.png.png", 0},
+        {"out/{stem}.{ext}", "in/a.b.gif[2..5]", "out/a.b.png", 0},
+        {"out/{stem}.{ext}", "in/.png[all]", "out/.png.png", 0},
         {"out/{stem}.{ext}", ".jpeg", "out/.jpeg.jpeg", 0},
         {"out/{stem}/x.ppm", "in/...png", "out/__/x.ppm", 0},
         {"out/{stem}/x.ppm", "in/..png", "out/_/x.ppm", 0},

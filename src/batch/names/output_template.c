@@ -10,6 +10,7 @@
 #include "base/fail.h"
 #include "batch/names/archive_name.h"
 #include "codec/codec.h"
+#include "codec/io/input.h"
 
 /* In the order of enum gf_template_field, from GF_FIELD_DIR on. */
 const struct gf_key_help gf_template_fields[] = {
@@ -265,8 +266,12 @@ static void put_part(FILE *file, const struct gf_template *template,
     const size_t prefix = (size_t)(given - values->input->path);
     const size_t below = values->input->below > prefix ? values->input->below - prefix : 0;
     const char *name = basename_of(path);
-    const char *const last = strrchr(name, '.');
-    const char *dot = last && last != name ? last : name + strlen(name);
+    struct gf_pages pages;
+    const size_t plain = gf_input_split_pages(path, &pages); /* "a.gif[2..5]" is of a.gif */
+    const char *const end = plain ? path + plain : name + strlen(name), *const last = memrchr(
+                                                                            name, '.',
+                                                                            (size_t)(end - name));
+    const char *dot = last && last != name ? last : end;
     const size_t folder = (size_t)(name - path);
     switch (part->field) {
     case GF_FIELD_TEXT:

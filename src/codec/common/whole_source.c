@@ -90,7 +90,7 @@ static enum gf_status whole_next(struct gf_source *base, bool *found, struct gf_
         source->row = 0;
         source->decoded = false;
     }
-    return *found ? decode(source, error) : status;
+    return status;
 }
 
 static enum gf_status whole_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,

@@ -1,0 +1,69 @@
+# Animations: a frame of each to a file, in folders, archives and logs. The animation is an APNG that is here, of 4x2
+# pixels and three frames, shown twice.
+
+printf %s 'iVBORw0KGgoAAAANSUhEUgAAAAQAAAACCAAAAABawyK/AAAACGFjVEwAAAADAAAAAiDj2+wAAAAaZmNUTAAAAAAAAAAEAAAAAgAAAAAAAAAAAAEACgAAdYjXEwAA
+ABBJREFUeNpjYAhY8IEBRAAAD6oDwW0l9fwAAAAaZmNUTAAAAAEAAAACAAAAAQAAAAEAAAAAAAEAFAAAtWwNFwAAAA9mZEFUAAAAAnjaY/jPAAACAQEAJ7+R6gAAABpmY1RM
+AAAAAwAAAAEAAAACAAAAAwAAAAAAAwBkAACcjLDfAAAAEGZkQVQAAAAEeNpj4GRIBgAAggBtYZHLLgAAAABJRU5ErkJggg==' | tr -d '\n' | base64 -d >moving.png
+for i in 0 1 2; do
+    gpufilter -i "moving.png[$i]" -o "frame-$i.pgm"
+done
+printf 'P5\n4 2\n255\n\000\377\000\011\000P\240c' >third.pgm
+
+# frames FILE N: how many frames it has
+frames()
+{
+    [ "$(gpufilter --info "$1" | awk '$1 == "pages" { print $2 }')" = "$2" ] || problem "$1 has not $2 frames"
+}
+
+begin "a picture of an animated PNG"
+cmp -s frame-2.pgm third.pgm || problem "the third frame"
+run 0 gpufilter -i moving.png -o first.pgm
+stderr_is "gpufilter: warning: moving.png: holds 3 pictures: the first is taken; moving.png[1] is the second"
+same first.pgm frame-0.pgm
+run 4 gpufilter -i 'moving.png[3]' -o none.png
+stderr_is "gpufilter: moving.png[3]: holds 3 pictures, counted from 0"
+absent none.png
+
+begin "an animated PNG stays one, in files and pipes"
+run 0 gpufilter -i moving.png -o same.png
+silent
+frames same.png 3
+run 0 gpufilter -i 'moving.png[1..2]' -o two.apng invert
+frames two.apng 2
+gpufilter -i moving.png -o - | cmp -s - same.png || problem "in a pipe"
+gpufilter -i - -o - --format=png <moving.png | cat | cmp -s - same.png || problem "from a pipe"
+for i in 0 1 2; do
+    run 0 gpufilter -i "same.png[$i]" -o back.pgm
+    same back.pgm "frame-$i.pgm"
+done
+
+begin "each frame to a file of its own"
+mkdir each
+run 0 gpufilter -i moving.png -o 'each/{stem}-{n:2}.pgm'
+silent
+[ "$(ls each | tr '\n' ' ')" = "moving-01.pgm moving-02.pgm moving-03.pgm " ] || problem "$(ls each)"
+for i in 0 1 2; do
+    same "each/moving-0$((i + 1)).pgm" "frame-$i.pgm"
+done
+run 0 gpufilter -i 'moving.png[1..2]' -o 'each/{stem}-{n}.png'
+frames each/moving-1.png 1
+run 0 gpufilter -i each/moving-2.png -o back.pgm
+same back.pgm frame-2.pgm
+absent each/moving-3.png
+cat moving.png in.png >both.png
+run 0 gpufilter -i - -o 'each/b{n}.pgm' grayscale <both.png
+same each/b3.pgm frame-2.pgm
+[ -s each/b4.pgm ] || problem "what follows the animation"
+
+begin "frames without names of their own"
+run 2 gpufilter -i 'moving.png[all]' -o still.pgm
+stderr_is "gpufilter: still.pgm: PNM files hold one picture here: choose one of moving.png[all] by its number, or number the outputs of one input by {n}"
+absent still.pgm
+
+begin "a frame that is damaged leaves no file"
+head -c 240 moving.png >cut.png
+run 4 gpufilter -i cut.png -o whole.png
+stderr_like "cut.png\[2\]: truncated after row 1 of 2 (to keep what there is: --allow-truncated)"
+absent whole.png
+run 0 gpufilter -i cut.png -o whole.png --allow-truncated
+frames whole.png 3
