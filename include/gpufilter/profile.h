@@ -61,6 +61,7 @@ struct gf_profile {
     int quality;   /* the quality that max_bytes or target_ssim of the options has found; 0: none */
     char found[64]; /* what a filter has found in the picture: "deskew: turned by -1.25 degrees"; or
                      * "" */
+    int frames;     /* the number of frames of an animation; 1 of a picture */
 };
 
 /* Returns the kind's name: "decode", "upload", "stage"; "unknown" for a number that is no kind. */

@@ -49,9 +49,10 @@ static void describe_file(const char *name, const char *file, const struct gf_fo
 
 static void describe_run(const char *input, const char *output, const struct gf_profile *profile)
 {
-    const double pixels = (double)profile->in.width * (double)profile->in.height;
+    const double pixels =
+        (double)profile->in.width * (double)profile->in.height * (double)profile->frames;
     char text[300];
-    char size[24] = "", quality[24] = "";
+    char size[24] = "", quality[24] = "", frames[24] = "";
     if (profile->reduction > 1)
         snprintf(size, sizeof size, "at 1/%d ", profile->reduction);
     snprintf(text, sizeof text, ", decoded %sby the %s", size,
@@ -67,7 +68,9 @@ static void describe_run(const char *input, const char *output, const struct gf_
     gf_message_print("", text);
     if (profile->quality)
         snprintf(quality, sizeof quality, " with quality %d", profile->quality);
-    snprintf(text, sizeof text, ", encoded by the %s%s, in %.3f s (%.1f Mpixel/s)",
+    if (profile->frames > 1)
+        snprintf(frames, sizeof frames, ", %d frames", profile->frames);
+    snprintf(text, sizeof text, "%s, encoded by the %s%s, in %.3f s (%.1f Mpixel/s)", frames,
              profile->device_encoded ? "GPU" : "CPU", quality, profile->wall_s,
              profile->wall_s > 0 ? pixels / profile->wall_s * 1e-6 : 0.0);
     describe_file(output, profile->out_file, &profile->out, text);

@@ -1,6 +1,7 @@
 /* Passes the segments of a plan one after another. */
 #include "engine/schedule.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
@@ -274,8 +275,12 @@ static void begin_progress(const struct gf_schedule_state *state)
         total += state->layout.bands[s].count;
     if (!progress)
         return;
-    progress->done = 0;
-    progress->total = total;
+    const int most = total ? INT_MAX / total : 1, frames = progress->frames < 1 ? 1
+                                                           : progress->frames < most
+                                                               ? progress->frames
+                                                               : most;
+    progress->done = progress->frame < frames ? progress->frame * total : 0;
+    progress->total = frames * total;
 }
 
 enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *error)

@@ -21,6 +21,8 @@ struct gf_schedule_progress {
     bool (*watch)(void *context, double part);
     void *context;
     pthread_mutex_t watching; /* initialised if there is a `watch` */
+    int frame, frames; /* the picture is this frame, from 0, of so many, which count together; 0
+                        * frames: it is alone */
 };
 
 struct gf_schedule {

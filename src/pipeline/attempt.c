@@ -222,6 +222,10 @@ static enum gf_status attempt_picture(struct gf_pipeline *pipeline, struct gf_pi
                         .request = {.orientation = 1}};
     enum gf_status status = GF_OK;
     int begin = 0, end, parts = 0;
+    if (pipeline->progress) {
+        pipeline->progress->frame = source ? task->frames - 1 : 0;
+        pipeline->progress->frames = task->frames_wanted;
+    }
     gf_pipeline_note_facts(pipeline, task, source);
     if (source) {
         part.request = gf_pipeline_request(pipeline, source);
@@ -277,12 +281,18 @@ static enum gf_status attempt_frames(struct gf_pipeline *pipeline, struct gf_pic
         status = source->next(source, &found, error);
         if (status || !found)
             break;
+        task->frames++;
         pipeline->stages_done = pipeline->segments_done = 0;
         pipeline->options.warn = NULL;
         status = attempt_picture(pipeline, task, source, error);
         pipeline->options.warn = warn;
     }
-    return status ? status : task->sink->end(task->sink, error);
+    if (status)
+        return status;
+    const double begin_s = gf_now();
+    status = task->sink->end(task->sink, error);
+    gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, gf_now(), 0);
+    return status;
 }
 
 enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
@@ -295,6 +305,14 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
         task->sink->close(task->sink);
     task->sink = NULL;
     return status;
+}
+
+/* Returns the number of frames that the source will give. */
+static int count_frames(const struct gf_picture_task *task, const struct gf_source *source)
+{
+    const struct gf_pages pages = gf_input_pages(task->input);
+    const int end = pages.last < source->stored.pages ? pages.last + 1 : source->stored.pages;
+    return source->next && end > pages.first ? end - pages.first : 1;
 }
 
 /* Attempts the picture once, with a source and a sink of its own. The source stays open if the
@@ -315,8 +333,11 @@ static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_pictu
     pipeline->remote_warn = pipeline->options.warn;
     if (pipeline->remote) /* the remote reads the header, too, and gives its warnings */
         pipeline->options.warn = NULL;
-    if (task->input && !source)
+    if (task->input && !source) {
         status = gf_source_open(task->input, &pipeline->options, &source, error);
+        task->frames = 1;
+        task->frames_wanted = status ? 1 : count_frames(task, source);
+    }
     if (source)
         task->own_format = source->file;
     const bool each = source && source->next && task->each;

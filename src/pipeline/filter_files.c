@@ -50,6 +50,7 @@ static enum gf_status find_frame(struct gf_picture_task *task, bool *found, stru
     const struct gf_pages pages = gf_input_pages(task->input);
     const enum gf_status status = task->source->next(task->source, found, error);
     gf_input_choose_pages(task->input, (struct gf_pages){pages.first + 1, pages.last});
+    task->frames++;
     if (!*found) {
         task->source->close(task->source);
         task->source = NULL;

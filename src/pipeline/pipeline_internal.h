@@ -169,7 +169,7 @@ struct gf_remote_result {
     int64_t in_end;    /* the offset of the first byte after the picture, counted from the picture's
                         * begin */
     int64_t out_bytes; /* written from the start of the output */
-    int lanes, band_rows, quality;
+    int lanes, band_rows, quality, frames;
     bool device_decoded, device_encoded;
     char device[96];
     double run_s;                         /* the time from the request to the result */

@@ -91,8 +91,9 @@ struct gf_picture_task {
     struct gf_sink *sink;                        /* of an animation whose first frame is written */
     struct gf_format frame;                      /* the format of that frame */
     bool each;                                   /* frames become pictures of their own */
-    struct gf_source *source;                    /* of the frame that was the picture before; NULL:
-                                                  * there is none */
+    int frames, frames_wanted; /* of the source: the frames that have begun, and all */
+    struct gf_source *source;  /* of the frame that was the picture before; NULL:
+                                * there is none */
     const struct gf_image *image_in;
     struct gf_image *image_out; /* its data is NULL at first if it is to be allocated when the
                                  * result's format is known */

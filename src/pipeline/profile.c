@@ -49,6 +49,7 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
         profile->in.height = task->height;
     }
     profile->out = plan->out;
+    profile->frames = task->frames > 1 && !task->each ? task->frames : 1;
     return GF_OK;
 }
 

@@ -33,7 +33,8 @@ static void fill_result(struct gf_pipeline *pipeline, const struct gf_picture_ta
                                         .band_rows = profile->band_rows,
                                         .device_decoded = profile->device_decoded,
                                         .device_encoded = profile->device_encoded,
-                                        .quality = profile->quality};
+                                        .quality = profile->quality,
+                                        .frames = profile->frames};
     memcpy(result->device, profile->device, sizeof result->device);
     sum_spans(&pipeline->spans, result->spans);
     result->run_s = gf_now() - pipeline->spans.origin_s;

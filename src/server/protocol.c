@@ -60,7 +60,8 @@ static bool result_is_good(const struct gf_server_result *result)
 {
     bool good = result->status < GF_STATUS_COUNT &&
                 (result->device_decoded | result->device_encoded) <= 1 && result->in_end >= 0 &&
-                result->out_bytes >= 0 && ends(result->device, sizeof result->device) &&
+                result->frames >= 0 && result->out_bytes >= 0 &&
+                ends(result->device, sizeof result->device) &&
                 ends(result->text, sizeof result->text);
     for (int i = 0; i < GF_SPAN_KINDS; i++)
         good &= times_are_good(&result->spans[i]);
@@ -192,6 +193,7 @@ void gf_server_write_result(enum gf_status status, const struct gf_error *error,
     message->device_decoded = result->device_decoded;
     message->device_encoded = result->device_encoded;
     message->quality = result->quality;
+    message->frames = result->frames;
     message->lanes = result->lanes;
     message->band_rows = result->band_rows;
     message->in_end = result->in_end;
@@ -210,7 +212,8 @@ enum gf_status gf_server_read_result(const struct gf_server_result *message,
                                         .band_rows = message->band_rows,
                                         .device_decoded = message->device_decoded,
                                         .device_encoded = message->device_encoded,
-                                        .quality = message->quality};
+                                        .quality = message->quality,
+                                        .frames = message->frames};
     memcpy(result->device, message->device, sizeof result->device);
     result->run_s = message->run_s;
     memcpy(result->spans, message->spans, sizeof result->spans);

@@ -102,7 +102,7 @@ struct gf_server_warning {
 struct gf_server_result {
     struct gf_server_head head;
     uint32_t status, device_decoded, device_encoded;
-    int32_t lanes, band_rows, quality;
+    int32_t lanes, band_rows, quality, frames;
     int64_t in_end, out_bytes;
     double run_s;
     struct gf_times spans[GF_SPAN_KINDS];

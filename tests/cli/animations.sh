@@ -60,6 +60,18 @@ run 2 gpufilter -i 'moving.png[all]' -o still.pgm
 stderr_is "gpufilter: still.pgm: PNM files hold one picture here: choose one of moving.png[all] by its number, or number the outputs of one input by {n}"
 absent still.pgm
 
+begin "a profile counts the frames"
+run 0 gpufilter -i moving.png -o blurred.png blur=1 --profile
+grep -q '^frames     3: [0-9.]* frames/s$' stdout || problem "$(cat stdout)"
+run 0 gpufilter -i moving.png -o blurred.png blur=1 --profile=json
+grep -q '"frames": 3,' stdout || problem "$(head -n 20 stdout)"
+run 0 gpufilter -i moving.png -i moving.png -o 'both-{n}.png' blur=1 --profile
+grep -q '^frames     6: ' stdout || problem "two: $(cat stdout)"
+run 0 gpufilter -v -i moving.png -o blurred.png blur=1
+grep -q 'blurred.png: PNG, 4x2 gray, 8 bits, 3 frames, encoded' stderr || problem "$(cat stderr)"
+run 0 gpufilter -i moving.png -o one.pgm blur=1 --profile
+grep -q '^frames' stdout && problem "one picture has frames"
+
 begin "a frame that is damaged leaves no file"
 head -c 240 moving.png >cut.png
 run 4 gpufilter -i cut.png -o whole.png

@@ -76,11 +76,12 @@ void gf_batch_profile_add(struct gf_batch_profile *profile, const struct gf_prof
         return;
     }
     /* Members about the device and about the plan describe the last picture. */
-    const int stages = merged->stage_count;
+    const int stages = merged->stage_count, frames = merged->frames;
     *merged = *picture;
     merged->span_count = first + picture->span_count;
     merged->stage_count = stages;
     merged->wall_s = wall_s + picture->wall_s;
+    merged->frames = frames + picture->frames;
     profile->picture[profile->pictures++] = (struct gf_batch_profile_picture){
         .first = first, .end = merged->span_count, .begin_s = begin_s, .wall_s = picture->wall_s};
 }

@@ -25,7 +25,8 @@ static void count_picture(struct gf_batch *batch, const struct gf_profile *profi
     batch->state.pictures++;
     batch->state.bytes_out += profile->out_bytes > 0 ? (double)profile->out_bytes : 0;
     if (first) {
-        batch->state.megapixels += 1e-6 * (double)profile->in.width * (double)profile->in.height;
+        batch->state.megapixels +=
+            1e-6 * (double)profile->in.width * (double)profile->in.height * (double)profile->frames;
         batch->state.bytes_in += profile->in_bytes > 0 ? (double)profile->in_bytes : 0;
     }
     for (size_t i = 0; i < profile->span_count; i++) {

@@ -181,6 +181,12 @@ static void put_facts(FILE *file, const struct gf_profile_report *report,
         snprintf(text, sizeof text, "%.1f", (double)report->pictures / report->elapsed_s);
         gf_html_fact(file, "pictures a second", text);
     }
+    if ((size_t)profile->frames > report->pictures) {
+        snprintf(text, sizeof text, "%d", profile->frames);
+        gf_html_fact(file, "frames", text);
+        snprintf(text, sizeof text, "%.1f", profile->frames / report->elapsed_s);
+        gf_html_fact(file, "frames a second", text);
+    }
     if (report->bound >= 0)
         gf_html_fact(file, "bound by", report->row[report->bound].name);
     gf_text_number(100 * report->overlap, 0, "%", text, sizeof text);

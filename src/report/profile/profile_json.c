@@ -16,6 +16,8 @@ const struct gf_key_help gf_profile_report_keys[] = {
     {"out", "the output, likewise"},
     {"pictures", "how many the profile is of; with several, times and bytes are their sums"},
     {"pictures_per_s", "pictures by the time from the first one's start to the last one's end"},
+    {"frames", "how many frames the pictures have: an animation several, any other one"},
+    {"frames_per_s", "frames by the same time"},
     {"wall_ms", "from the start to the renamed output"},
     {"start_ms", "duration of the CUDA start-up; null where there was none"},
     {"busy_ms", "time during which at least one stage was busy"},
@@ -94,6 +96,9 @@ void gf_profile_report_json(const struct gf_profile_report *report,
     gf_json_number(&json, "pictures", (double)report->pictures, 0);
     gf_json_number(&json, "pictures_per_s",
                    report->elapsed_s > 0 ? (double)report->pictures / report->elapsed_s : NAN, 3);
+    gf_json_number(&json, "frames", profile->frames, 0);
+    gf_json_number(&json, "frames_per_s",
+                   report->elapsed_s > 0 ? profile->frames / report->elapsed_s : NAN, 3);
     gf_json_number(&json, "wall_ms", profile->wall_s * 1e3, 6);
     gf_json_number(&json, "start_ms", start_s > 0 ? start_s * 1e3 : NAN, 6);
     gf_json_number(&json, "busy_ms", report->union_s * 1e3, 6);

@@ -26,6 +26,9 @@ static void print_summary(const struct gf_profile_report *report, const struct g
     else
         fprintf(file, "wall time  %.3f ms, %s to %s\n", profile->wall_s * 1e3,
                 gf_text_format(profile->in, in), gf_text_format(profile->out, out));
+    if ((size_t)profile->frames > report->pictures)
+        fprintf(file, "frames     %d: %.1f frames/s\n", profile->frames,
+                profile->frames / report->elapsed_s);
     fprintf(file, "device     %s (%s)\n", profile->device, profile->reason);
     fprintf(file, "bands      of %d rows on %d lane%s, in %d segment%s\n", profile->band_rows,
             profile->lanes, gf_text_plural(profile->lanes), profile->segments,
