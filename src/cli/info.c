@@ -40,8 +40,16 @@ struct run {
 static enum gf_status read_header(const struct run *run, const char *name, struct gf_input *input,
                                   struct gf_facts *facts, struct gf_error *error)
 {
+    const struct gf_pages pages = gf_input_pages(input);
     struct gf_source *source = NULL;
-    enum gf_status status = gf_source_open(input, &run->options, &source, error);
+    unsigned char head[256];
+    size_t got;
+    enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
+    if (!status && gf_input_page(input) < 0 && gf_format_animates(gf_file_format_of(head, got)))
+        gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL}); /* all are counted */
+    if (!status)
+        status = gf_source_open(input, &run->options, &source, error);
+    gf_input_choose_pages(input, pages);
     if (!status && !gf_facts_read(facts, name, gf_input_size(input), source))
         status = gf_fail_memory(error);
     if (source)

@@ -7,6 +7,7 @@ AAAAAwAAAAEAAAACAAAAAwAAAAAAAwBkAACcjLDfAAAAEGZkQVQAAAAEeNpj4GRIBgAAggBtYZHLLgAA
 for i in 0 1 2; do
     gpufilter -i "moving.png[$i]" -o "frame-$i.pgm"
 done
+head -c 240 moving.png >cut.png
 printf 'P5\n4 2\n255\n\000\377\000\011\000P\240c' >third.pgm
 
 # frames FILE N: how many frames it has
@@ -60,6 +61,17 @@ run 2 gpufilter -i 'moving.png[all]' -o still.pgm
 stderr_is "gpufilter: still.pgm: PNM files hold one picture here: choose one of moving.png[all] by its number, or number the outputs of one input by {n}"
 absent still.pgm
 
+begin "what --info says of an animation"
+run 0 gpufilter --info moving.png
+for each in 'pages *3' 'loops *2' 'seconds *0.18' 'pictures *frame x 3'; do
+    grep -qx "$each" stdout || problem "no '$each' in $(cat stdout)"
+done
+run 0 gpufilter --info in.png
+grep -qE '^(loops|seconds)' stdout && problem "a picture has $(cat stdout)"
+head -c 200 moving.png >short.png
+run 0 gpufilter --info short.png
+grep -q '^seconds' stdout && problem "seconds of a file that is cut"
+
 begin "a profile counts the frames"
 run 0 gpufilter -i moving.png -o blurred.png blur=1 --profile
 grep -q '^frames     3: [0-9.]* frames/s$' stdout || problem "$(cat stdout)"
@@ -73,7 +85,6 @@ run 0 gpufilter -i moving.png -o one.pgm blur=1 --profile
 grep -q '^frames' stdout && problem "one picture has frames"
 
 begin "a frame that is damaged leaves no file"
-head -c 240 moving.png >cut.png
 run 4 gpufilter -i cut.png -o whole.png
 stderr_like "cut.png\[2\]: truncated after row 1 of 2 (to keep what there is: --allow-truncated)"
 absent whole.png

@@ -39,9 +39,9 @@ static bool is_status(uint32_t status)
            status == GF_ERROR_READ || status == GF_ERROR_LIBRARY || status == GF_ERROR_MEMORY;
 }
 
-static bool is_density(double density)
+static bool is_measure(double number)
 {
-    return isfinite(density) && density >= 0;
+    return isfinite(number) && number >= 0;
 }
 
 /* Whether the blobs and texts are no longer than a file's may be. So they fit into a half of the
@@ -75,8 +75,9 @@ static bool header_is_good(const struct gf_cell_header *header)
            header->pages >= 0 && header->stored_bits >= 0 && header->stored_bits <= 64 &&
            header->stored_colour <= GF_STORED_XTRANS && ends(header->kind, sizeof header->kind) &&
            header->memory_bytes < (uint64_t)1 << 60 && flags <= 1 && reduction <= 8 &&
-           !(reduction & (reduction - 1)) && header->intent <= 3 && is_density(header->density_x) &&
-           is_density(header->density_y) && header->orientation >= 1 && header->orientation <= 8 &&
+           !(reduction & (reduction - 1)) && header->intent <= 3 && is_measure(header->density_x) &&
+           is_measure(header->density_y) && is_measure(header->seconds) &&
+           header->orientation >= 1 && header->orientation <= 8 &&
            header->unread < 2 * GF_KIND_AUXILIARY && sizes_are_good(header);
 }
 
@@ -172,6 +173,7 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->stored_colour = source->stored.colour;
     header->is_float = source->stored.is_float;
     header->is_animation = source->stored.is_animation;
+    header->seconds = source->stored.seconds;
     header->has_next = source->next != NULL;
     header->loops = source->metadata.loops;
     header->duration = source->duration;
@@ -270,7 +272,8 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
                                         .bits = header->stored_bits,
                                         .colour = (enum gf_stored_colour)header->stored_colour,
                                         .is_float = header->is_float,
-                                        .is_animation = header->is_animation};
+                                        .is_animation = header->is_animation,
+                                        .seconds = header->seconds};
     source->duration = header->duration;
     memcpy(source->stored.kind, header->kind, sizeof header->kind);
     memcpy(source->stored.pictures, header->pictures, sizeof header->pictures);

@@ -75,6 +75,7 @@ struct gf_cell_header {
     int32_t width, height, channels, bits;
     int32_t pages, stored_bits;
     uint32_t stored_colour, is_float, is_animation, has_next, loops;
+    double seconds;
     struct gf_duration duration;
     char kind[sizeof((struct gf_stored *)0)->kind];
     uint16_t pictures[GF_PICTURE_KINDS];

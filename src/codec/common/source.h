@@ -29,6 +29,7 @@ enum gf_stored_colour {
 struct gf_stored {
     int pages;         /* number of pictures or frames; 0: the header does not count them */
     bool is_animation; /* they are the frames of an animation */
+    double seconds;    /* how long all frames are shown, once; 0: nobody counted */
     int bits;          /* bits of a sample in the file; 0: as in the format */
     enum gf_stored_colour colour;
     bool is_float; /* samples are floating-point numbers */

@@ -64,6 +64,8 @@ static void read_numbers(const struct gf_source *source, const struct gf_exif_fa
     const double x = own ? metadata->density_x : exif->density_x,
                  y = own ? metadata->density_y : exif->density_y;
     number[GF_FACT_PAGES] = source->stored.pages ? source->stored.pages : NAN;
+    number[GF_FACT_LOOPS] = source->stored.is_animation ? metadata->loops : NAN;
+    number[GF_FACT_SECONDS] = source->stored.seconds > 0 ? source->stored.seconds : NAN;
     number[GF_FACT_WIDTH] = format.width;
     number[GF_FACT_HEIGHT] = format.height;
     number[GF_FACT_CHANNELS] = format.channels + inks;

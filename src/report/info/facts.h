@@ -36,6 +36,8 @@
     FACT(GPS, "gps", "whether EXIF or XMP says where") \
     FACT(METADATA, "metadata", "the kinds of metadata, also of those that are not read") \
     FACT(PICTURES, "pictures", "the kinds of a file's several pictures, and how many of each") \
+    FACT(LOOPS, "loops", "how many times an animation is shown; 0 is forever") \
+    FACT(SECONDS, "seconds", "how long an animation's frames are shown, once") \
     FACT(ICC_BYTES, "icc_bytes", "the size of the ICC profile") \
     FACT(EXIF_BYTES, "exif_bytes", "the size of EXIF") \
     FACT(XMP_BYTES, "xmp_bytes", "the size of XMP") \

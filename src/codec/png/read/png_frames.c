@@ -119,7 +119,11 @@ static enum gf_status choose_frames(struct frames_source *source, const char *da
     struct gf_whole_source *const whole = &source->whole;
     const int found = source->before + source->found;
     enum gf_status status = gf_choose_frames(whole, source->before + source->stated, error);
-    if (status || !damage)
+    for (int i = 0; !damage && i < source->found; i++) {
+        const struct gf_duration shown = source->frame[i].control.duration;
+        whole->base.stored.seconds += (double)shown.count / shown.per_second;
+    }
+    if (status || !damage || whole->headers_only)
         return status;
     if (found <= whole->frame || (found <= whole->last && !whole->options.allow_truncated))
         return gf_whole_source_fail(whole, damage, error);
@@ -133,8 +137,8 @@ static enum gf_status choose_frames(struct frames_source *source, const char *da
 static bool shows_nothing(const struct frames_source *source, int last)
 {
     const struct gf_png_control canvas = gf_png_control_of_canvas(source->whole.file.data);
-    bool any = !gf_png_control_covers(&source->frame[0].control, &canvas);
-    for (int i = 0; i < last; i++) {
+    bool any = source->found && !gf_png_control_covers(&source->frame[0].control, &canvas);
+    for (int i = 0; i < last && i + 1 < source->found; i++) {
         const struct gf_png_control *const control = &source->frame[i].control;
         any |= (control->dispose == GF_PNG_DISPOSE_CLEAR ||
                 (!i && control->dispose == GF_PNG_DISPOSE_UNDER)) &&
@@ -336,6 +340,7 @@ static enum gf_status open_frames(struct gf_png_source *still, struct gf_source 
     if (status)
         return status;
     const struct gf_metadata nothing = {.orientation = 1};
+    still->base.stored.seconds = (*source)->stored.seconds;
     (*source)->stored = still->base.stored;
     (*source)->finish = frames_finish;
     (*source)->metadata = still->base.metadata;
