@@ -23,7 +23,8 @@ struct sample {
     int decoded;     /* the sum of the reductions at which earlier outputs decode this picture */
     size_t pictures; /* the number of pictures of the whole batch */
     int processors;
-    double pixels, filter, cuda;
+    double pixels, filter, cuda; /* of a frame of an animation */
+    double all_pixels;           /* of all frames */
     struct gf_cost_codec codec, cuda_codec;
     int files;
     bool in_turn, device_codec, device_unpacks;
@@ -37,6 +38,7 @@ struct look {
     struct gf_format format;
     enum gf_file_format file;
     double bytes; /* the size of the file; -1: not known */
+    int frames;   /* that are filtered */
     bool device_decodes;
     bool marked; /* a PNG whose stripes all processors read */
     /* The file is decoded at 1 / reduction of this size. */
@@ -192,6 +194,7 @@ static void add_look(struct sample *sample, const struct look *look)
     if (!gf_plan_make_for(sample->chain, look->format, &request, &plan, NULL)) {
         if (!sample->decoded) {
             sample->pixels += (double)look->width * look->height;
+            sample->all_pixels += (double)look->width * look->height * look->frames;
             sample->files++;
         }
         sample->filter += gf_cost_filter_ns(&plan, sample->request->figures, false);
@@ -209,12 +212,27 @@ static enum gf_status open_input(const struct gf_input_name *name, struct gf_inp
                       : gf_input_open(name->path, false, input, NULL);
 }
 
+/* Returns how many frames of an animation are filtered; 1 of another picture. */
+static int frames_of(const struct sample *sample, const struct gf_input *input,
+                     const struct gf_source *source)
+{
+    const struct gf_batch_output *const output = &sample->output;
+    const struct gf_pages pages = gf_input_pages(input);
+    const int count = source->stored.pages, last = pages.last < count ? pages.last : count - 1;
+    const bool all = pages.first < 0 && source->stored.is_animation &&
+                     gf_format_animates(source->file) &&
+                     (gf_batch_numbers_pictures(sample->request, 0) ||
+                      gf_output_animates(output->name->text, &output->options, source->file));
+    return all ? count : last > pages.first && pages.first >= 0 ? last - pages.first + 1 : 1;
+}
+
 /* Adds one input to the sums. A stream cannot be read in advance: one large picture is assumed. */
 static void look_into(struct sample *sample, const struct gf_input_name *name)
 {
     struct look look = {.format = {.width = 7680, .height = 4320, .channels = 3, .bits = 8},
                         .file = GF_FILE_PNM,
                         .bytes = -1,
+                        .frames = 1,
                         .reduction = 1,
                         .width = 7680,
                         .height = 4320};
@@ -231,6 +249,7 @@ static void look_into(struct sample *sample, const struct gf_input_name *name)
                              .height = source->format.height,
                              .file = source->file,
                              .bytes = (double)gf_input_size(input),
+                             .frames = frames_of(sample, input, source),
                              .device_decodes = source->for_device_codec};
         look.marked = look.device_decodes && look.file == GF_FILE_PNG;
         look.reduction =
@@ -279,7 +298,7 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
     if (!sample.files)
         return false;
     *work = (struct gf_cost_work){.files = files,
-                                  .pixels = sample.pixels / sample.files,
+                                  .pixels = sample.all_pixels / sample.files,
                                   .filter_ns = sample.filter / sample.pixels,
                                   .cuda_ns = sample.cuda / sample.pixels,
                                   .codec = for_each_pixel(sample.codec, sample.pixels),

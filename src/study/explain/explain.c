@@ -340,6 +340,25 @@ static struct gf_options settle_device(const char *input, const char *output, co
     return settled;
 }
 
+/* Opens the picture, or the first frame of an animation that becomes one. */
+static enum gf_status open_source(struct gf_input *input, const char *output,
+                                  const struct gf_options *options, struct gf_source **source,
+                                  struct gf_explanation *explanation, struct gf_error *error)
+{
+    unsigned char head[256];
+    size_t got;
+    enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
+    const bool frames = !status && output && gf_input_page(input) < 0 &&
+                        gf_output_animates(output, options, gf_file_format_of(head, got));
+    if (frames)
+        gf_input_choose_pages(input, (struct gf_pages){0, -1});
+    if (!status)
+        status = gf_source_open(input, options, source, error);
+    if (!status && frames)
+        explanation->frames = (*source)->stored.pages;
+    return status;
+}
+
 enum gf_status gf_explain_file(const char *input, const char *output, const char *chain,
                                const struct gf_options *options, const struct gf_figures *figures,
                                struct gf_explanation *explanation, struct gf_error *error)
@@ -357,7 +376,7 @@ enum gf_status gf_explain_file(const char *input, const char *output, const char
     if (!status)
         status = gf_input_open(input, false, &opened, error);
     if (!status)
-        status = gf_source_open(opened, &settled, &source, error);
+        status = open_source(opened, output, &settled, &source, explanation, error);
     if (!status)
         status = explain_source(pipeline, source, named_format(output, &settled, source->file),
                                 explanation, error);

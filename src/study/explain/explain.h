@@ -49,6 +49,7 @@ struct gf_explanation {
     struct gf_format in, out;
     int reduction;            /* the sides of `in` are 1/reduction of the file's picture; 0 or 1:
                                * equal */
+    int frames;               /* the picture is one of so many frames of an animation */
     struct gf_cost_work work; /* the work of the whole program, for its estimate; 0 files: not
                                * known */
     bool gpu;                 /* a GPU seems to exist, and is estimated, too */
