@@ -223,7 +223,7 @@ static enum gf_status attempt_picture(struct gf_pipeline *pipeline, struct gf_pi
     enum gf_status status = GF_OK;
     int begin = 0, end, parts = 0;
     if (pipeline->progress) {
-        pipeline->progress->frame = source ? task->frames - 1 : 0;
+        pipeline->progress->frame = task->frames - 1;
         pipeline->progress->frames = task->frames_wanted;
     }
     gf_pipeline_note_facts(pipeline, task, source);
@@ -295,9 +295,21 @@ static enum gf_status attempt_frames(struct gf_pipeline *pipeline, struct gf_pic
     return status;
 }
 
+/* Returns the number of frames that the source will give. */
+static int count_frames(const struct gf_picture_task *task, const struct gf_source *source)
+{
+    const struct gf_pages pages = gf_input_pages(task->input);
+    const int end = pages.last < source->stored.pages ? pages.last + 1 : source->stored.pages;
+    return source->next && end > pages.first ? end - pages.first : 1;
+}
+
 enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                    struct gf_source *source, struct gf_error *error)
 {
+    if (!task->each || !task->frames) {
+        task->frames = 1;
+        task->frames_wanted = source ? count_frames(task, source) : 1;
+    }
     enum gf_status status = attempt_picture(pipeline, task, source, error);
     if (!status && task->sink)
         status = attempt_frames(pipeline, task, source, error);
@@ -305,14 +317,6 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
         task->sink->close(task->sink);
     task->sink = NULL;
     return status;
-}
-
-/* Returns the number of frames that the source will give. */
-static int count_frames(const struct gf_picture_task *task, const struct gf_source *source)
-{
-    const struct gf_pages pages = gf_input_pages(task->input);
-    const int end = pages.last < source->stored.pages ? pages.last + 1 : source->stored.pages;
-    return source->next && end > pages.first ? end - pages.first : 1;
 }
 
 /* Attempts the picture once, with a source and a sink of its own. The source stays open if the
@@ -335,8 +339,7 @@ static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_pictu
         pipeline->options.warn = NULL;
     if (task->input && !source) {
         status = gf_source_open(task->input, &pipeline->options, &source, error);
-        task->frames = 1;
-        task->frames_wanted = status ? 1 : count_frames(task, source);
+        task->frames = 0;
     }
     if (source)
         task->own_format = source->file;

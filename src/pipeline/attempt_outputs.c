@@ -30,10 +30,6 @@ static enum gf_status open_source(struct gf_several *several, bool again, struct
     if (again)
         pipeline->options.warn = NULL;
     enum gf_status status = again ? gf_input_rewind(input, error) : GF_OK;
-    if (!status && gf_input_pages(input).last >= 0)
-        status = gf_fail(error, GF_ERROR_USAGE,
-                         "%s: of several outputs each takes one picture: choose one by its number",
-                         gf_input_name(input));
     if (!status)
         status = gf_source_open(input, &pipeline->options, &several->source, error);
     pipeline->options.warn = warn;
@@ -170,10 +166,58 @@ static struct gf_group next_group(struct gf_several *several, int outputs)
     return group;
 }
 
+/* Whether the output gets the frames of an animation, which are chosen or become one. */
+static bool takes_frames(const struct gf_several *several, const struct gf_branch *branch,
+                         struct gf_pages pages)
+{
+    const struct gf_picture_task *const task = branch->task;
+    const struct gf_options *const options = &several->pipeline->output[branch->number].options;
+    return branch->pending &&
+           (pages.last >= 0 || (pages.first < 0 && gf_output_animates(task->destination->pattern,
+                                                                      options, task->own_format)));
+}
+
+/* Attempts the outputs that get frames, each alone. */
+static enum gf_status attempt_animations(struct gf_several *several, int outputs,
+                                         struct gf_pages pages, struct gf_error *error)
+{
+    struct gf_input *const input = several->branch[0].task->input;
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < outputs; i++) {
+        if (!takes_frames(several, &several->branch[i], pages))
+            continue;
+        if (pages.last < 0)
+            gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL});
+        status = attempt_alone(several, &several->branch[i], error);
+        gf_input_choose_pages(input, pages);
+    }
+    return status;
+}
+
+/* Opens the source for the outputs that get one picture. Nothing is said of an animation of which
+ * no output takes the first picture alone. */
+static enum gf_status begin_picture(struct gf_several *several, int outputs, struct gf_error *error)
+{
+    struct gf_input *const input = several->branch[0].task->input;
+    const struct gf_pages pages = gf_input_pages(input);
+    bool frames = true;
+    for (int i = 0; i < outputs; i++)
+        frames &= !several->branch[i].pending || takes_frames(several, &several->branch[i], pages);
+    if (frames && pages.first < 0)
+        gf_input_choose_pages(input, (struct gf_pages){0, -1});
+    enum gf_status status = open_source(several, false, error);
+    gf_input_choose_pages(input, pages);
+    if (status || !several->source->stored.is_animation)
+        return status;
+    status = attempt_animations(several, outputs, pages, error);
+    return status || !next_group(several, outputs).count ? status
+                                                         : open_source(several, true, error);
+}
+
 static enum gf_status attempt_groups(struct gf_several *several, int outputs,
                                      struct gf_error *error)
 {
-    enum gf_status status = open_source(several, false, error);
+    enum gf_status status = begin_picture(several, outputs, error);
     if (status)
         return status;
     request_all(several, outputs, false);

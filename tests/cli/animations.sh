@@ -90,3 +90,40 @@ stderr_like "cut.png\[2\]: truncated after row 1 of 2 (to keep what there is: --
 absent whole.png
 run 0 gpufilter -i cut.png -o whole.png --allow-truncated
 frames whole.png 3
+
+begin "several outputs: an animation, and the first picture"
+run 0 gpufilter -q -i moving.png -o blurred.png blur=1
+run 0 gpufilter -i moving.png -o several.png blur=1 -o several.pgm -o several.apng
+grep -q "warning: moving.png: holds 3 pictures: the first is taken" stderr || problem "$(cat stderr)"
+same several.png blurred.png
+same several.pgm frame-0.pgm
+cmp -s several.apng same.png || problem "an animation without a chain"
+run 0 gpufilter -i moving.png -o several.png blur=1 -o several.apng invert
+grep -q warning stderr && problem "$(cat stderr)"
+frames several.png 3
+frames several.apng 3
+run 2 gpufilter -i 'moving.png[0..1]' -o chosen.png -o chosen.pgm
+grep -q "chosen.pgm: PNM files hold one picture here" stderr || problem "$(cat stderr)"
+frames chosen.png 2
+absent chosen.pgm
+
+begin "folders, archives, and runs that go on"
+mkdir in moved
+cp moving.png in/a.png
+cp moving.png in/b.apng
+cp in.png in/c.png
+run 0 gpufilter -q -i in -o moved/ blur=1
+frames moved/a.png 3
+frames moved/b.apng 3
+frames moved/c.png 1
+if gpufilter --version | grep -q '^archives'; then
+    tar cf in.tar -C in .
+    run 0 gpufilter -q -i in.tar -o moved.tar blur=1
+    mkdir unpacked
+    tar xf moved.tar -C unpacked
+    for each in a.png b.apng c.png; do
+        cmp -s unpacked/$each moved/$each || problem "$each in an archive"
+    done
+fi
+run 0 gpufilter -i in -o moved/ blur=1 --skip-existing
+grep -q "3 skipped" stderr || problem "$(cat stderr)"
