@@ -257,6 +257,65 @@ static void test_several_pictures_in_a_file(void **state)
     stop_server();
 }
 
+/* Writes an animation of three frames of one colour each. */
+static void save_animation(const char *path)
+{
+    const struct gf_format format = {.width = 5, .height = 1, .channels = 3, .bits = 8};
+    const struct gf_metadata metadata = {.orientation = 1, .animated = true, .loops = 2};
+    const struct gf_duration duration = {1, 25};
+    struct gf_options options = gf_options_default();
+    struct gf_output *output = NULL;
+    struct gf_sink *sink = NULL;
+    struct gf_error error = {0};
+    assert_ok("open", gf_output_open(path, &output, &error), &error);
+    assert_ok("sink", gf_sink_open(output, GF_FILE_PNG, format, &metadata, &options, &sink, &error),
+              &error);
+    sink->duration = &duration;
+    for (int i = 0; i < 3; i++) {
+        unsigned char row[15];
+        memset(row, 60 * i, sizeof row);
+        assert_ok("write", sink->write(sink, 1, row, sizeof row, &error), &error);
+        assert_ok("finish", sink->finish(sink, &error), &error);
+    }
+    assert_ok("end", sink->end(sink, &error), &error);
+    sink->close(sink);
+    assert_ok("commit", gf_output_commit(output, &error), &error);
+    gf_output_close(output);
+}
+
+/* The server filters an animation as a whole. Frames that become files are filtered here. */
+static void test_animations(void **state)
+{
+    struct gf_error error = {0};
+    struct gf_pipeline *pipeline = NULL;
+    const struct gf_options options = gf_options_default();
+    struct gf_destination each = {.choose = choose_numbered, .several = true, .each = true};
+    save_animation(in_folder("moving.png"));
+    start_server((struct server_role){0});
+    const struct seen seen = run_client("invert", in_folder("moving.png"), in_folder("by.png"));
+    assert_ok("client", seen.status, &seen.error);
+    assert_true(seen.by_server);
+    assert_int_equal(seen.told.warnings, 0);
+    assert_int_equal(run_alone("invert", in_folder("moving.png"), in_folder("own.png")).status, 0);
+    assert_true(same_file(in_folder("by.png"), in_folder("own.png")));
+    struct gf_remote *const remote = gf_server_connect(0, NULL);
+    assert_non_null(remote);
+    assert_ok("open", gf_pipeline_open_remote("invert", &options, remote, &pipeline, &error),
+              &error);
+    assert_ok("each",
+              gf_pipeline_filter_pictures(pipeline, in_folder("moving.png"), NULL, &each, &error),
+              &error);
+    gf_pipeline_close(pipeline);
+    for (int i = 0; i < 3; i++) {
+        char one[40], wanted[40];
+        snprintf(one, sizeof one, "moving.png[%d]", i);
+        snprintf(wanted, sizeof wanted, "picture.%d.ppm", i + 1);
+        assert_int_equal(run_alone("invert", in_folder(one), in_folder("one.ppm")).status, 0);
+        assert_true(same_file(in_folder(wanted), in_folder("one.ppm")));
+    }
+    stop_server();
+}
+
 static enum gf_remote_outcome take_nothing(struct gf_remote *remote,
                                            const struct gf_remote_work *work,
                                            struct gf_remote_result *result, enum gf_status *status,
@@ -552,6 +611,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_teardown(test_a_picture, end_test),
         cmocka_unit_test_teardown(test_formats_and_errors, end_test),
         cmocka_unit_test_teardown(test_several_pictures_in_a_file, end_test),
+        cmocka_unit_test_teardown(test_animations, end_test),
         cmocka_unit_test_teardown(test_the_cpu_for_a_server, end_test),
         cmocka_unit_test_teardown(test_pipes, end_test),
         cmocka_unit_test_teardown(test_a_batch_of_one, end_test),
