@@ -98,7 +98,7 @@ static const struct gf_option options[] = {
 #define GF_FORMAT_READ_WRITE(id, choice, name, ...) name ", "
 #define GF_FORMAT_READ(id, choice, name, ...) name ", "
 #include "codec/formats.def"
-             "known by content. FILE[2] is a file's third picture, FILE[depth] its depth map, - is standard input. Also a folder, a quoted "
+             "known by content. FILE[2] is a file's third picture, FILE[2..5] and FILE[all] frames, FILE[depth] a depth map, - is standard input. Also a folder, a quoted "
              "pattern, or @LIST, a file with one name per line (@-: standard input); -i may be given several times. "
              "Or archives: FILE.tar, also compressed; tar:- reads a pipe"},
     {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_OUTPUT,

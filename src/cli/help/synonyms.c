@@ -110,7 +110,10 @@ static const struct synonym notes[] = {
     {"in-place", "the folder of the inputs may be the output: -i 'photos/*.jpg' -o photos/"},
     {"auto-orient autorotate autorot", "pictures are turned upright by their EXIF anyway"},
     {"vf af filter:v filter_complex", "a chain needs no option: -i in.png -o out.png resize=w=400"},
-    {"frames:v vframes pages page", "a number takes one picture of a file: -i a.gif[0]"},
+    {"frames:v vframes pages page", "a number takes one picture of a file, two some frames of an "
+                                    "animation: -i 'a.png[0]' or 'a.png[2..5]'"},
+    {"frames each-frame animated",
+     "{n} in an output's name writes each frame of an animation: -i a.png -o 'a-{n}.png'"},
     {"density dpi xres resolution units", "exiftool -XResolution=300 -YResolution=300 writes it"},
     {"min-size min-bytes larger-than",
      "a list chooses: find photos -size +1M | gpufilter -i @- -o small/ thumbnail=200"},
