@@ -9,6 +9,11 @@
 #include <jpeglib.h>
 #include <png.h>
 
+#include "codec/codec.h"
+#include "codec/common/source.h"
+#include "codec/io/output.h"
+#include "gpufilter/gpufilter.h"
+
 enum { WIDTH = 13, HEIGHT = 9, ROW_MAX = WIDTH * 8 };
 
 static uint8_t pixels[HEIGHT][ROW_MAX];
@@ -137,6 +142,43 @@ static void put_png(int colour, int bits, bool interlaced, bool extras)
     put_for_pipeline(memory.data, memory.size);
 }
 
+/* An animation of three frames, by the program's own writer. */
+static void put_animation(int channels, int bits)
+{
+    const struct gf_format format = {4, HEIGHT, channels, bits};
+    const struct gf_metadata metadata = {.orientation = 1, .animated = true};
+    const struct gf_options options = gf_options_default();
+    const struct gf_duration duration = {1, 10};
+    struct gf_output *output = NULL;
+    struct gf_sink *sink = NULL;
+    struct gf_error error;
+    size_t size;
+    enum gf_status status = gf_output_open_memory("seed", &output, &error);
+    if (!status)
+        status = gf_sink_open(output, GF_FILE_PNG, format, &metadata, &options, &sink, &error);
+    if (!status)
+        sink->duration = &duration;
+    for (int i = 0; !status && i < 3; i++) {
+        pixels[i + 1][5] ^= 0x55;
+        status = sink->write(sink, HEIGHT, pixels[0], ROW_MAX, &error);
+        if (!status)
+            status = sink->finish(sink, &error);
+    }
+    if (!status)
+        status = sink->end(sink, &error);
+    if (sink)
+        sink->close(sink);
+    if (!status)
+        status = gf_output_commit(output, &error);
+    void *const file = gf_output_take(output, &size);
+    if (!status) {
+        put_seed("png", file, size);
+        put_for_pipeline(file, size);
+    }
+    free(file);
+    gf_output_close(output);
+}
+
 void put_png_seeds(void)
 {
     static const struct {
@@ -149,6 +191,8 @@ void put_png_seeds(void)
         put_png(kinds[i].colour, kinds[i].bits, false, true);
         put_png(kinds[i].colour, kinds[i].bits, true, i % 2);
     }
+    for (int channels = 1; channels <= 4; channels++)
+        put_animation(channels, channels % 2 ? 8 : 16);
 }
 
 /* ---- JPEG ---- */
