@@ -33,6 +33,10 @@ run 0 gpufilter -i 'moving.png[1..2]' -o two.apng invert
 frames two.apng 2
 gpufilter -i moving.png -o - | cmp -s - same.png || problem "in a pipe"
 gpufilter -i - -o - --format=png <moving.png | cat | cmp -s - same.png || problem "from a pipe"
+if gpufilter --version | grep -q '^cells for decoders'; then
+    run 0 gpufilter -i moving.png -o celled.png --sandbox=all
+    same celled.png same.png
+fi
 for i in 0 1 2; do
     run 0 gpufilter -i "same.png[$i]" -o back.pgm
     same back.pgm "frame-$i.pgm"
