@@ -276,6 +276,94 @@ static enum gf_status encode_output(struct gf_output *output, const struct pictu
     return status;
 }
 
+/* Writes the frames as an animation; the metadata is that of the first. */
+static inline enum gf_status encode_frames_to(struct gf_output *output, const struct frames *frames,
+                                              enum gf_file_format format,
+                                              const struct gf_options *options)
+{
+    const struct picture *const first = frames->picture;
+    struct gf_metadata metadata = first->metadata;
+    struct gf_duration duration;
+    struct gf_sink *sink = NULL;
+    metadata.animated = true;
+    metadata.loops = frames->loops;
+    enum gf_status status =
+        gf_sink_open(output, format, first->format, &metadata, options, &sink, &failure);
+    if (!status)
+        sink->duration = &duration;
+    for (int i = 0; !status && i < frames->count; i++) {
+        const struct picture *const picture = &frames->picture[i];
+        duration = frames->duration[i];
+        status = sink->write(sink, picture->format.height, picture->data,
+                             gf_row_bytes(picture->format), &failure);
+        if (!status)
+            status = sink->finish(sink, &failure);
+    }
+    if (!status)
+        status = sink->end(sink, &failure);
+    if (sink)
+        sink->close(sink);
+    return status;
+}
+
+static inline enum gf_status encode_frames(const char *path, const struct frames *frames,
+                                           const struct gf_options *options)
+{
+    struct gf_output *output = NULL;
+    enum gf_status status = gf_output_open(path, &output, &failure);
+    if (!status)
+        status = encode_frames_to(output, frames, gf_file_format_named(path), options);
+    if (!status)
+        status = gf_output_commit(output, &failure);
+    gf_output_close(output);
+    return status;
+}
+
+static inline void assert_same_pixels(const struct picture *a, const struct picture *b)
+{
+    assert_memory_equal(&a->format, &b->format, sizeof a->format);
+    assert_memory_equal(a->data, b->data, picture_bytes(a->format));
+}
+
+/* Frames of noise, of which a part moves; the third is the second once more, and a quarter of the
+ * pixels is transparent if there is alpha. */
+static inline struct frames random_frames(int count, int width, int height, int channels, int bits)
+{
+    struct frames frames = {.count = count, .loops = 3};
+    const struct picture first = random_picture(width, height, channels, bits);
+    const size_t sample = (size_t)bits / 8, pixel = sample * (size_t)channels,
+                 pixels = (size_t)width * (size_t)height;
+    for (size_t i = 0; channels % 2 == 0 && i < pixels; i++)
+        memset(first.data + (i + 1) * pixel - sample, i % 4 ? 255 : i % 8 * 25, sample);
+    for (int i = 0; i < count; i++) {
+        struct picture *const picture = &frames.picture[i];
+        *picture = random_picture(width, height, channels, bits);
+        memcpy(picture->data, first.data, picture_bytes(first.format));
+        const int moved = i == 2 ? 1 : i;
+        for (int y = moved; moved && y < moved + 3 && y < height; y++)
+            memset(picture->data + ((size_t)y * (size_t)width + (size_t)moved) * pixel, 17 * moved,
+                   2 * pixel);
+        frames.duration[i] = (struct gf_duration){(unsigned)(20 + 7 * i), 100};
+    }
+    free(first.data);
+    return frames;
+}
+
+/* Fails unless the frames are shown as long, within half a tick of which a second has so many, and
+ * have the same pixels. */
+static inline void assert_same_frames(const struct frames *a, const struct frames *b,
+                                      unsigned per_second)
+{
+    assert_int_equal(a->count, b->count);
+    for (int i = 0; i < a->count; i++) {
+        const double shown = (double)a->duration[i].count / a->duration[i].per_second,
+                     back = (double)b->duration[i].count / b->duration[i].per_second;
+        assert_same_pixels(&a->picture[i], &b->picture[i]);
+        if ((shown - back) * per_second > 0.5001 || (back - shown) * per_second > 0.5001)
+            fail_msg("frame %d is shown for %g s, not %g", i, back, shown);
+    }
+}
+
 static inline enum gf_status encode(const char *path, const struct picture *picture,
                                     const struct gf_options *options)
 {
@@ -292,12 +380,6 @@ static inline enum gf_status encode(const char *path, const struct picture *pict
     gf_output_close(output);
     assert_int_equal(status, failure.status);
     return status;
-}
-
-static inline void assert_same_pixels(const struct picture *a, const struct picture *b)
-{
-    assert_memory_equal(&a->format, &b->format, sizeof a->format);
-    assert_memory_equal(a->data, b->data, picture_bytes(a->format));
 }
 
 /* The message of the last failure is one line that names the file and contains the text. */

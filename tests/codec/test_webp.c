@@ -115,6 +115,155 @@ static void test_damage_behind(void **state)
     free(file.data);
 }
 
+/* Frames one after another are the pictures that their numbers give. */
+static void test_frames(void **state)
+{
+    const struct gf_options options = plain_options();
+    const unsigned char values[] = {10, 20, 30};
+    struct bytes file;
+    struct frames frames;
+    begin(&file, 0);
+    file.data[file.size - 2] = 7; /* times shown */
+    add(&file, SIDE, SIDE, 3, values[0], 0);
+    add(&file, 2, 2, 3, values[1], TO_BACKGROUND);
+    add(&file, 4, 4, 3, values[2], 0);
+    save_part(&file, file.size);
+    assert_int_equal(decode_frames(in_folder("a.webp[all]"), &options, &frames), GF_OK);
+    assert_int_equal(frames.count, 3);
+    assert_int_equal(frames.loops, 7);
+    for (int i = 0; i < frames.count; i++) {
+        assert_int_equal(frames.picture[i].format.channels, 4);
+        assert_int_equal(frames.picture[i].data[0], values[i]);
+        assert_int_equal(frames.duration[i].count, 100);
+        assert_int_equal(frames.duration[i].per_second, 1000);
+    }
+    assert_int_equal(frames.picture[1].data[4 * 3], values[0]);
+    assert_int_equal(frames.picture[2].data[4 * 5 + 3], 255);
+    free_frames(&frames);
+    assert_int_equal(decode_frames(in_folder("a.webp[0..1]"), &options, &frames), GF_OK);
+    assert_int_equal(frames.count, 2);
+    assert_int_equal(frames.picture[1].format.channels, 3);
+    free_frames(&frames);
+    assert_refused(in_folder("a.webp[3..4]"), &options, "holds 3 pictures, counted from 0");
+    free(file.data);
+}
+
+/* Frames that are complete are read from a file that may be truncated. */
+static void test_truncated_frames(void **state)
+{
+    struct gf_options options = plain_options();
+    struct bytes file;
+    struct frames frames;
+    begin(&file, 0);
+    add(&file, SIDE, SIDE, 3, 10, 0);
+    add(&file, SIDE, SIDE, 3, 20, 0);
+    const size_t second = file.size;
+    add(&file, SIDE, SIDE, 3, 30, 0);
+    for (size_t size = second; size < file.size; size++) {
+        options.allow_truncated = false;
+        save_part(&file, size);
+        assert_int_equal(decode_frames(in_folder("a.webp[all]"), &options, &frames),
+                         GF_ERROR_INPUT);
+        assert_failure_says("a.webp[all]: damaged: it is truncated");
+        assert_int_equal(decode_frames(in_folder("a.webp[0..1]"), &options, &frames), GF_OK);
+        free_frames(&frames);
+        options.allow_truncated = true;
+        assert_int_equal(decode_frames(in_folder("a.webp[all]"), &options, &frames), GF_OK);
+        assert_non_null(
+            strstr(last_warning, "damaged behind its first 2 pictures: it is truncated"));
+        assert_int_equal(frames.count, 2);
+        assert_int_equal(frames.picture[1].data[0], 20);
+        free_frames(&frames);
+    }
+    free(file.data);
+}
+
+static void check_written(int channels)
+{
+    struct gf_options options = plain_options();
+    struct frames frames = random_frames(6, 37, 23, channels, 8), back;
+    options.lossless = true;
+    frames.duration[4] = (struct gf_duration){1001, 30000};
+    assert_int_equal(encode_frames(in_folder("b.webp"), &frames, &options), GF_OK);
+    assert_int_equal(decode_frames(in_folder("b.webp[all]"), &options, &back), GF_OK);
+    assert_same_frames(&frames, &back, 1000);
+    assert_int_equal(back.loops, frames.loops);
+    free_frames(&back);
+    for (int i = 0; i < frames.count; i++) {
+        char name[20];
+        snprintf(name, sizeof name, "b.webp[%d]", i);
+        struct picture picture;
+        assert_int_equal(decode(in_folder(name), &options, &picture), GF_OK);
+        assert_memory_equal(picture.data, frames.picture[i].data, 3);
+        free_picture(&picture);
+    }
+    free_frames(&frames);
+}
+
+static void test_written(void **state)
+{
+    check_written(3);
+    check_written(4);
+}
+
+/* Frames that fade, and frames of which half stays, are near to what they were. */
+static void test_written_lossy(void **state)
+{
+    struct gf_options options = plain_options();
+    struct frames frames = {.count = 12}, back;
+    for (int i = 0; i < frames.count; i++) {
+        frames.picture[i] = smooth_picture(64, 48, 3, 8);
+        for (size_t at = 0; at < picture_bytes(frames.picture[i].format) / (i % 2 + 1); at++)
+            frames.picture[i].data[at] = (unsigned char)(frames.picture[i].data[at] + i);
+        frames.duration[i] = (struct gf_duration){1, 25};
+    }
+    assert_int_equal(encode_frames(in_folder("b.webp"), &frames, &options), GF_OK);
+    assert_int_equal(decode_frames(in_folder("b.webp[all]"), &options, &back), GF_OK);
+    assert_int_equal(back.count, frames.count);
+    assert_int_equal(back.loops, 0);
+    for (int i = 0; i < frames.count; i++) {
+        assert_int_equal(back.picture[i].format.channels, 3);
+        for (size_t at = 0; at < picture_bytes(frames.picture[i].format); at++)
+            assert_in_range(back.picture[i].data[at] + 20 - frames.picture[i].data[at], 0, 40);
+    }
+    free_frames(&back);
+    free_frames(&frames);
+}
+
+static void test_written_metadata(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct frames frames = random_frames(2, 8, 8, 3, 8);
+    struct picture back;
+    struct gf_metadata *const metadata = &frames.picture[0].metadata;
+    char profile[200] = {0};
+    memcpy(profile + 16, "RGB ", 4);
+    assert_true(gf_blob_set(&metadata->icc, profile, sizeof profile));
+    assert_true(gf_blob_set(&metadata->exif, "MM\0\x2a\0\0\0\x08\0\0\0\0\0\0", 14));
+    assert_true(gf_blob_set(&metadata->xmp, "<x:xmpmeta/>", 12));
+    assert_int_equal(encode_frames(in_folder("b.webp"), &frames, &options), GF_OK);
+    assert_int_equal(decode(in_folder("b.webp[1]"), &options, &back), GF_OK);
+    assert_int_equal(back.metadata.icc.size, sizeof profile);
+    assert_int_equal(back.metadata.exif.size, 14);
+    assert_int_equal(back.metadata.xmp.size, 12);
+    free_picture(&back);
+    free_frames(&frames);
+}
+
+/* The coded frames count as memory. */
+static void test_written_memory(void **state)
+{
+    struct gf_options options = plain_options();
+    struct frames frames = random_frames(2, 300, 300, 3, 8);
+    options.lossless = true;
+    options.memory_bytes = 400000;
+    assert_int_equal(encode_frames(in_folder("c.webp"), &frames, &options), GF_ERROR_INPUT);
+    assert_failure_says("c.webp: the frames of an animation are held until its end: that takes");
+    options.memory_bytes = 800000;
+    assert_int_equal(encode_frames(in_folder("c.webp"), &frames, &options), GF_OK);
+    free_frames(&frames);
+}
+
 int main(void)
 {
     const struct gf_file_type *const type = gf_file_type(GF_FILE_WEBP);
@@ -125,6 +274,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alpha),
         cmocka_unit_test(test_damage_behind),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_truncated_frames),
+        cmocka_unit_test(test_written),
+        cmocka_unit_test(test_written_lossy),
+        cmocka_unit_test(test_written_metadata),
+        cmocka_unit_test(test_written_memory),
     };
     return cmocka_run_group_tests_name("webp", tests, make_folder, remove_folder);
 }

@@ -201,6 +201,7 @@ enum gf_status gf_avif_sink_open(struct gf_output *output, struct gf_format form
                                  const struct gf_options *options, struct gf_sink **sink,
                                  struct gf_error *error)
 {
-    static const struct gf_whole_encoder encoder = {"AVIF", SIDE_MAX, avif_encode};
+    static const struct gf_whole_encoder encoder = {
+        .name = "AVIF", .side_most = SIDE_MAX, .encode = avif_encode};
     return gf_whole_sink_open(&encoder, output, format, format, metadata, options, sink, error);
 }

@@ -114,7 +114,8 @@ enum gf_status gf_bmp_sink_open(struct gf_output *output, struct gf_format forma
                                 const struct gf_options *options, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    static const struct gf_whole_encoder encoder = {"BMP", INT_MAX, encode};
+    static const struct gf_whole_encoder encoder = {
+        .name = "BMP", .side_most = INT_MAX, .encode = encode};
     const struct gf_format written = in_file(format);
     const uint64_t rows =
         gf_bmp_stride(format.width, 8 * written.channels) * (uint64_t)format.height;

@@ -1,9 +1,11 @@
 #include "codec/common/whole_sink.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "codec/common/checks.h"
 #include "codec/common/samples.h"
 
 static enum gf_status whole_write(struct gf_sink *base, int rows, const unsigned char *src,
@@ -32,12 +34,25 @@ static enum gf_status whole_write(struct gf_sink *base, int rows, const unsigned
 static enum gf_status whole_finish(struct gf_sink *base, struct gf_error *error)
 {
     struct gf_whole_sink *const sink = (struct gf_whole_sink *)base;
-    return sink->encoder->encode(sink, error);
+    if (!sink->animated)
+        return sink->encoder->encode(sink, error);
+    const enum gf_status status = sink->encoder->add(sink, error);
+    sink->frames++;
+    sink->row = 0;
+    return status;
+}
+
+static enum gf_status whole_end(struct gf_sink *base, struct gf_error *error)
+{
+    struct gf_whole_sink *const sink = (struct gf_whole_sink *)base;
+    return sink->encoder->end(sink, error);
 }
 
 static void whole_close(struct gf_sink *base)
 {
     struct gf_whole_sink *const sink = (struct gf_whole_sink *)base;
+    if (sink->animated)
+        sink->encoder->release(sink);
     gf_metadata_free(&sink->metadata);
     free(sink->pixels);
     free(sink);
@@ -58,6 +73,11 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct
         return gf_fail_memory(error);
     opened->base =
         (struct gf_sink){.write = whole_write, .finish = whole_finish, .close = whole_close};
+    if (metadata && metadata->animated && encoder->add) {
+        opened->base.end = whole_end;
+        opened->animated = true;
+        opened->loops = metadata->loops;
+    }
     opened->output = output;
     opened->options = *options;
     opened->rows = format;
@@ -84,4 +104,25 @@ struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double lib
     return (struct gf_codec_memory){
         (uint64_t)(pixels * (in_file.channels * in_file.bits / 8 + library_bytes)),
         "it is encoded as a whole"};
+}
+
+uint32_t gf_whole_sink_ticks(struct gf_whole_sink *sink, uint32_t per_second)
+{
+    const struct gf_duration *const duration = sink->base.duration;
+    const double begin = sink->shown;
+    if (duration && duration->per_second)
+        sink->shown += (double)duration->count / duration->per_second;
+    const double ticks = floor(sink->shown * per_second + 0.5) - floor(begin * per_second + 0.5);
+    return ticks < UINT32_MAX ? (uint32_t)ticks : UINT32_MAX;
+}
+
+enum gf_status gf_whole_sink_check(const struct gf_whole_sink *sink, uint64_t coded,
+                                   struct gf_error *error)
+{
+    const struct gf_options *const options = &sink->options;
+    return options->memory_bytes
+               ? gf_memory_check(gf_output_name(sink->output),
+                                 "the frames of an animation are held until its end", coded,
+                                 options->memory_bytes, options, false, error)
+               : GF_OK;
 }

@@ -1,5 +1,5 @@
 /* A sink for formats whose library encodes a picture only as a whole: the sink collects the rows
- * and encodes after the last one. */
+ * and encodes after the last one, or after the last one of each frame. */
 #pragma once
 
 #include "codec/common/metadata.h"
@@ -15,6 +15,11 @@ struct gf_whole_encoder {
     int side_most;    /* the longest side in pixels */
     /* Writes the whole file to the output. */
     enum gf_status (*encode)(struct gf_whole_sink *sink, struct gf_error *error);
+    /* Of animations, NULL if there are none: adds `pixels` as a frame, ends the file after the last
+     * one, and frees `animation`, even after a failure. */
+    enum gf_status (*add)(struct gf_whole_sink *sink, struct gf_error *error);
+    enum gf_status (*end)(struct gf_whole_sink *sink, struct gf_error *error);
+    void (*release)(struct gf_whole_sink *sink);
 };
 
 struct gf_whole_sink {
@@ -29,6 +34,11 @@ struct gf_whole_sink {
     struct gf_format format;
     unsigned char *pixels; /* the picture in `format`, rows without gaps */
     int row;
+    void *animation; /* the format's own state of an animation; NULL before its first frame */
+    bool animated;   /* several frames are written */
+    unsigned loops;  /* how many times they are shown; 0: forever */
+    int frames;      /* those that were added */
+    double shown;    /* how long they are shown, in seconds */
 };
 
 /* Opens the sink. `format` is the format of the rows that will be written, and `in_file` the format
@@ -42,3 +52,10 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct
 /* Returns the memory of the sink. library_bytes: the bytes that the library allocates for each
  * pixel. */
 struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double library_bytes);
+
+/* Returns how long the frame that is added is shown, in ticks of which a second has `per_second`.
+ * It must be called once for each frame. What is rounded is the time since the first frame. */
+uint32_t gf_whole_sink_ticks(struct gf_whole_sink *sink, uint32_t per_second);
+/* Fails if the frames that were coded take too much memory beside what the sink has declared. */
+enum gf_status gf_whole_sink_check(const struct gf_whole_sink *sink, uint64_t coded,
+                                   struct gf_error *error) GF_CHECKED;

@@ -242,6 +242,7 @@ enum gf_status gf_jp2_sink_open(struct gf_output *output, struct gf_format forma
                                 struct gf_error *error)
 {
     enum { SIDE_MAX = 1 << 28 };
-    static const struct gf_whole_encoder encoder = {"JPEG 2000", SIDE_MAX, jp2_encode};
+    static const struct gf_whole_encoder encoder = {
+        .name = "JPEG 2000", .side_most = SIDE_MAX, .encode = jp2_encode};
     return gf_whole_sink_open(&encoder, output, format, format, metadata, options, sink, error);
 }

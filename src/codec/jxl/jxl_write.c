@@ -189,6 +189,7 @@ enum gf_status gf_jxl_sink_open(struct gf_output *output, struct gf_format forma
                                 const struct gf_options *options, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    static const struct gf_whole_encoder encoder = {"JPEG XL", SIDE_MAX, jxl_encode};
+    static const struct gf_whole_encoder encoder = {
+        .name = "JPEG XL", .side_most = SIDE_MAX, .encode = jxl_encode};
     return gf_whole_sink_open(&encoder, output, format, format, metadata, options, sink, error);
 }

@@ -19,7 +19,8 @@
     CALL(WebPConfigLosslessPreset) CALL(WebPPictureInitInternal) CALL(WebPPictureImportRGB) \
     CALL(WebPPictureImportRGBA) CALL(WebPPictureFree) CALL(WebPEncode) CALL(WebPMemoryWriterInit) \
     CALL(WebPMemoryWriterClear) CALL(WebPMemoryWrite) CALL(WebPFree) CALL(WebPNewInternal) \
-    CALL(WebPMuxDelete) CALL(WebPMuxSetImage) CALL(WebPMuxSetChunk) CALL(WebPMuxAssemble)
+    CALL(WebPMuxDelete) CALL(WebPMuxSetImage) CALL(WebPMuxSetChunk) CALL(WebPMuxAssemble) \
+    CALL(WebPMuxSetAnimationParams) CALL(WebPMuxSetCanvasSize) CALL(WebPMuxPushFrame)
 /* clang-format on */
 
 struct gf_webp_calls {

@@ -17,13 +17,16 @@ struct gf_library gf_webp_library =
 struct webp_source {
     struct gf_whole_source whole;
     WebPDemuxer *demuxer;
-    int page;
+    WebPAnimDecoder *decoder; /* of an animation; NULL before its first frame */
+    int drawn;                /* the frames that it has composed */
     bool animated, alpha;
 };
 
 static void webp_release(struct gf_whole_source *source)
 {
-    gf_webp.WebPDemuxDelete(((struct webp_source *)source)->demuxer);
+    struct webp_source *const webp = (struct webp_source *)source;
+    gf_webp.WebPDemuxDelete(webp->demuxer);
+    gf_webp.WebPAnimDecoderDelete(webp->decoder);
 }
 
 static const char *status_text(VP8StatusCode status)
@@ -58,33 +61,47 @@ static enum gf_status decode_still(struct webp_source *webp, unsigned char *pixe
     return status ? gf_whole_source_fail(&webp->whole, status_text(status), error) : GF_OK;
 }
 
+static bool begin_animation(struct webp_source *webp)
+{
+    const WebPData data = {webp->whole.file.data, webp->whole.file.size};
+    WebPAnimDecoderOptions options;
+    if (!gf_webp.WebPAnimDecoderOptionsInitInternal(&options, WEBP_DEMUX_ABI_VERSION))
+        return false;
+    options.color_mode = MODE_RGBA;
+    options.use_threads = gf_library_threads(&webp->whole.options) > 1;
+    webp->decoder = gf_webp.WebPAnimDecoderNewInternal(&data, &options, WEBP_DEMUX_ABI_VERSION);
+    return webp->decoder;
+}
+
+static void set_duration(struct webp_source *webp)
+{
+    WebPIterator frame;
+    if (!gf_webp.WebPDemuxGetFrame(webp->demuxer, webp->drawn, &frame))
+        return;
+    webp->whole.base.duration = (struct gf_duration){(uint32_t)frame.duration, 1000};
+    gf_webp.WebPDemuxReleaseIterator(&frame);
+}
+
 /* Decodes an animation: composes the pictures up to the wanted one. */
 static enum gf_status decode_animated(struct webp_source *webp, unsigned char *pixels,
                                       struct gf_error *error)
 {
     const struct gf_format format = webp->whole.base.format;
-    const WebPData data = {webp->whole.file.data, webp->whole.file.size};
-    WebPAnimDecoderOptions options;
+    const size_t count = (size_t)format.width * (size_t)format.height;
     uint8_t *canvas = NULL;
     int time;
-    if (!gf_webp.WebPAnimDecoderOptionsInitInternal(&options, WEBP_DEMUX_ABI_VERSION))
-        return gf_fail_memory(error);
-    options.color_mode = MODE_RGBA;
-    options.use_threads = gf_library_threads(&webp->whole.options) > 1;
-    WebPAnimDecoder *const decoder =
-        gf_webp.WebPAnimDecoderNewInternal(&data, &options, WEBP_DEMUX_ABI_VERSION);
-    bool got = decoder;
-    for (int i = 0; got && i <= webp->page; i++)
-        got = gf_webp.WebPAnimDecoderGetNext(decoder, &canvas, &time);
-    const size_t count = (size_t)format.width * (size_t)format.height;
-    if (got && webp->alpha)
+    bool got = webp->decoder || begin_animation(webp);
+    for (; got && webp->drawn <= webp->whole.frame; webp->drawn++)
+        got = gf_webp.WebPAnimDecoderGetNext(webp->decoder, &canvas, &time);
+    if (!got)
+        return gf_whole_source_fail(&webp->whole, "a picture of its animation cannot be decoded",
+                                    error);
+    if (webp->alpha)
         memcpy(pixels, canvas, 4 * count);
-    else if (got)
+    else
         gf_pixels_drop_alpha(canvas, pixels, count, 4, 8);
-    gf_webp.WebPAnimDecoderDelete(decoder);
-    return got ? GF_OK
-               : gf_whole_source_fail(&webp->whole, "a picture of its animation cannot be decoded",
-                                      error);
+    set_duration(webp);
+    return GF_OK;
 }
 
 static enum gf_status webp_decode(struct gf_whole_source *source, unsigned char *pixels,
@@ -118,18 +135,20 @@ static bool read_metadata(struct webp_source *webp)
            set_chunk(webp->demuxer, "EXIF", metadata) && set_chunk(webp->demuxer, "XMP ", metadata);
 }
 
-/* Whether the wanted picture of an animation can have transparent pixels. Later pictures are drawn
- * over the first. */
+/* Whether a wanted picture of an animation can have transparent pixels. What is drawn over opaque
+ * pixels leaves them opaque, unless it replaces them. */
 static bool shows_through(const struct webp_source *webp, uint32_t width, uint32_t height)
 {
-    bool found = false;
+    bool opaque = false, found = false;
     WebPIterator frame;
-    for (int i = 0; !found && i <= webp->page; i++) {
+    for (int i = 0; !found && i <= webp->whole.last; i++) {
         if (!gf_webp.WebPDemuxGetFrame(webp->demuxer, i + 1, &frame))
             return true;
         const bool covers = (uint32_t)frame.width == width && (uint32_t)frame.height == height;
-        found = frame.has_alpha || (!i && !covers) ||
-                (i < webp->page && frame.dispose_method == WEBP_MUX_DISPOSE_BACKGROUND);
+        opaque =
+            frame.has_alpha ? opaque && frame.blend_method == WEBP_MUX_BLEND : opaque || covers;
+        found = !opaque && i >= webp->whole.frame;
+        opaque &= frame.dispose_method != WEBP_MUX_DISPOSE_BACKGROUND;
         gf_webp.WebPDemuxReleaseIterator(&frame);
     }
     return found;
@@ -140,22 +159,29 @@ static bool holds_picture(const unsigned char *chunk)
     return !memcmp(chunk, "ANMF", 4) || !memcmp(chunk, "VP8 ", 4) || !memcmp(chunk, "VP8L", 4);
 }
 
-/* Returns the end of the chunks up to the wanted picture; 0 if they are not complete. */
-static size_t end_of_picture(const struct gf_whole_source *whole)
+/* Returns the end of the chunks up to the last wanted picture; 0 if they are not complete. Of an
+ * animation that may be truncated those that are complete are enough. *count becomes the number of
+ * pictures before the end. */
+static size_t end_of_pictures(const struct gf_whole_source *whole, int *count)
 {
     enum { FILE_HEAD = 12, CHUNK_HEAD = 8 };
     const unsigned char *const file = whole->file.data;
     const size_t size = whole->file.size;
-    int left = whole->page < 0 ? 1 : whole->page + 1;
-    size_t at = FILE_HEAD;
-    while (left && at + CHUNK_HEAD <= size) {
+    const int first = whole->page < 0 ? 0 : whole->page,
+              last = whole->last < 0 ? first : whole->last;
+    size_t at = FILE_HEAD, end = 0;
+    *count = 0;
+    while (*count <= last && at + CHUNK_HEAD <= size) {
         const unsigned char *const chunk = file + at;
         const uint32_t bytes = chunk[4] | (uint32_t)chunk[5] << 8 | (uint32_t)chunk[6] << 16 |
                                (uint32_t)chunk[7] << 24;
         at += CHUNK_HEAD + (size_t)bytes + bytes % 2;
-        left -= holds_picture(chunk);
+        if (at <= size && holds_picture(chunk)) {
+            end = at;
+            ++*count;
+        }
     }
-    return left || at > size ? 0 : at;
+    return *count > last || (*count > first && whole->options.allow_truncated) ? end : 0;
 }
 
 static WebPDemuxState demux(struct webp_source *webp)
@@ -167,13 +193,14 @@ static WebPDemuxState demux(struct webp_source *webp)
     return webp->demuxer ? state : WEBP_DEMUX_PARSE_ERROR;
 }
 
-/* Opens the file. Damaged chunks after the wanted picture are left out. */
+/* Opens the file. Damaged chunks after the wanted pictures are left out. */
 static WebPDemuxState open_demuxer(struct webp_source *webp)
 {
     struct gf_whole_source *const whole = &webp->whole;
     const WebPDemuxState state = demux(webp);
     const bool damaged = state != WEBP_DEMUX_DONE && errno != ENOMEM;
-    const size_t end = damaged ? end_of_picture(whole) : 0;
+    int count;
+    const size_t end = damaged ? end_of_pictures(whole, &count) : 0;
     if (!end)
         return state;
     whole->file.size = end;
@@ -181,7 +208,7 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
         whole->file.data[4 + i] = (unsigned char)((end - 8) >> 8 * i);
     const WebPDemuxState again = demux(webp);
     if (again == WEBP_DEMUX_DONE)
-        gf_warn_behind(whole->name, whole->page < 0 ? 1 : whole->page + 1,
+        gf_warn_behind(whole->name, count,
                        state == WEBP_DEMUX_PARSE_ERROR ? "libwebp cannot read it"
                                                        : "it is truncated",
                        &whole->options);
@@ -220,12 +247,12 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (!status && pages < 1)
         return gf_whole_source_fail(whole, "it holds no picture", error);
     if (!status)
-        status =
-            gf_choose_page(whole->name, whole->page, pages, &whole->options, &webp->page, error);
+        status = gf_choose_frames(whole, pages, error);
     if (status)
         return status;
     whole->base.stored.pages = pages;
-    webp->alpha = flags & ALPHA_FLAG || (webp->animated && shows_through(webp, width, height));
+    whole->base.metadata.loops = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_LOOP_COUNT);
+    webp->alpha = webp->animated ? shows_through(webp, width, height) : flags & ALPHA_FLAG;
     status = gf_whole_source_describe(whole, width, height, webp->alpha ? 4 : 3, 8,
                                       library_bytes(webp), error);
     if (!status && !read_metadata(webp))

@@ -1,0 +1,67 @@
+# Animations in, animations out: beside the programs of the formats' libraries and Pillow, as far as they are here.
+has()
+{
+    gpufilter --version | grep -q "^formats:.*$1"
+}
+
+# look FILE: the frames of an animation by Pillow, one a line: how long it is shown in ms and a sum of its RGBA.
+look()
+{
+    "$pillow" - "$1" <<'END'
+import sys, zlib
+from PIL import Image, ImageSequence
+for frame in ImageSequence.Iterator(Image.open(sys.argv[1])):
+    frame.load()
+    print(round(frame.info.get('duration', 0)), zlib.crc32(frame.convert('RGBA').tobytes()))
+END
+}
+pillow=
+for python in python3 /usr/bin/python3; do
+    [ -n "$pillow" ] || ! "$python" -c 'import PIL' 2>/dev/null || pillow=$python
+done
+
+# Four frames: two have moved or changed, the third is the second, and the last has transparent pixels.
+frames()
+{
+    run 0 gpufilter --lossless -i in.ppm -o 0.webp
+    run 0 gpufilter --lossless -i in.ppm -o 1.webp invert
+    cp 1.webp 2.webp
+    run 0 gpufilter --lossless -i in.ppm -o 3.webp round
+    webpmux -frame 0.webp +100 -frame 1.webp +70 -frame 2.webp +35 -frame 3.webp +2000+0+0+0-b -loop 4 -o moving.webp 2>/dev/null
+}
+
+if has WebP && command -v webpmux >/dev/null; then
+    begin "WebP: an animation is written as it was"
+    frames
+    run 0 gpufilter --lossless -i moving.webp -o again.webp
+    silent
+    webpmux -info moving.webp | awk '/Loop/ { print $NF } /^ *[0-9]*:/ { print $1, $7 }' >expected
+    webpmux -info again.webp | awk '/Loop/ { print $NF } /^ *[0-9]*:/ { print $1, $7 }' >given
+    same given expected
+    if [ -n "$pillow" ]; then
+        look moving.webp >expected
+        look again.webp >given
+        same given expected
+    fi
+    run 0 gpufilter -i moving.webp -o inverted.webp --lossless invert
+    for n in 0 1 2 3; do
+        run 0 gpufilter -q -i "moving.webp[$n]" -o expected.pam invert
+        run 0 gpufilter -q -i "inverted.webp[$n]" -o given.pam
+        same given.pam expected.pam
+    done
+    run 0 gpufilter --lossless -i 'moving.webp[1..2]' -o part.webp
+    run 0 gpufilter -q -i 'part.webp[0]' -o given.ppm
+    run 0 gpufilter -q -i 'moving.webp[1]' -o expected.ppm
+    same given.ppm expected.ppm
+
+    begin "WebP: a cut animation"
+    head -c "$(($(wc -c <moving.webp) - 40))" moving.webp >cut.webp
+    run 4 gpufilter -i cut.webp -o whole.webp
+    stderr_is "gpufilter: cut.webp: damaged: it is truncated"
+    absent whole.webp
+    run 0 gpufilter --allow-truncated -i cut.webp -o whole.webp
+    stderr_is "gpufilter: warning: cut.webp: damaged behind its first 3 pictures: it is truncated"
+    webpmux -info whole.webp | grep -q 'Number of frames: 3' || problem "$(webpmux -info whole.webp)"
+else
+    skip "animated WebP: there is no webpmux, or no WebP in this build"
+fi
