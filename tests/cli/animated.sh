@@ -65,3 +65,47 @@ if has WebP && command -v webpmux >/dev/null; then
 else
     skip "animated WebP: there is no webpmux, or no WebP in this build"
 fi
+
+# Through each format without loss and back, and as the format's own program decodes it.
+for pair in AVIF:avif:avifdec 'JPEG XL:jxl:djxl'; do
+    format=${pair%%:*} end=${pair#*:} program=${pair##*:}
+    end=${end%:*}
+    if ! has WebP || ! has "$format" || ! command -v webpmux >/dev/null; then
+        skip "animated $format: there is no webpmux, or no $format in this build"
+        continue
+    fi
+    begin "$format: an animation of another format, and back"
+    frames
+    run 0 gpufilter --lossless -i moving.webp -o "a.$end"
+    [ "$format" = AVIF ] || silent
+    run 0 gpufilter --lossless -i "a.$end" -o again.webp
+    webpmux -info moving.webp | awk '/^ *[0-9]*:/ { print $1, $7 }' >expected
+    webpmux -info again.webp | awk '/^ *[0-9]*:/ { print $1, $7 }' >given
+    same given expected
+    if [ -n "$pillow" ]; then
+        look moving.webp >expected
+        look again.webp >given
+        same given expected
+    fi
+    for n in "again.webp[3]" "a.${end}[3]"; do
+        run 0 gpufilter -q -i "moving.webp[3]" -o expected.pam
+        run 0 gpufilter -q -i "$n" -o given.pam
+        same given.pam expected.pam
+    done
+
+    begin "$format: beside $program"
+    if ! command -v "$program" >/dev/null; then
+        lacking="$format beside $program: it is not here"
+    elif [ "$program" = avifdec ]; then
+        avifdec --index 3 a.avif theirs.png >/dev/null
+        run 0 gpufilter -q -i theirs.png -o theirs.pam
+        same given.pam theirs.pam
+    elif [ -z "$pillow" ]; then
+        lacking="$format beside $program: there is no Pillow"
+    else
+        djxl a.jxl theirs.apng 2>/dev/null
+        look theirs.apng >expected
+        look again.webp >given
+        same given expected
+    fi
+done

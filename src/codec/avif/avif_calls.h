@@ -15,8 +15,21 @@
     CALL(avifImageYUVToRGB) CALL(avifResultToString) CALL(avifImageCreate) CALL(avifImageDestroy) \
     CALL(avifImageAllocatePlanes) CALL(avifImageRGBToYUV) CALL(avifEncoderCreate) \
     CALL(avifEncoderDestroy) CALL(avifEncoderWrite) CALL(avifRWDataFree) \
-    CALL(avifImageSetProfileICC) CALL(avifImageSetMetadataExif) CALL(avifImageSetMetadataXMP)
+    CALL(avifImageSetProfileICC) CALL(avifImageSetMetadataExif) CALL(avifImageSetMetadataXMP) \
+    CALL(avifEncoderAddImage) CALL(avifEncoderFinish)
 /* clang-format on */
+
+/* How many times an animation is shown; 0 is forever, and what files say with libavif before 1.0,
+ * which neither reads nor writes it. */
+#if AVIF_VERSION_MAJOR >= 1
+#define GF_AVIF_LOOPS(decoder) \
+    ((decoder)->repetitionCount < 0 ? 0 : (unsigned)(decoder)->repetitionCount + 1)
+#define GF_AVIF_SET_LOOPS(encoder, loops) \
+    ((encoder)->repetitionCount = (loops) ? (int)(loops)-1 : AVIF_REPETITION_COUNT_INFINITE, true)
+#else
+#define GF_AVIF_LOOPS(decoder) 0
+#define GF_AVIF_SET_LOOPS(encoder, loops) (!(loops))
+#endif
 
 struct gf_avif_calls {
     GF_AVIF_CALLS(GF_LIBRARY_CALL)

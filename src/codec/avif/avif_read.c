@@ -14,8 +14,7 @@
 struct avif_source {
     struct gf_whole_source whole;
     avifDecoder *decoder;
-    bool cut; /* the file ends before the data that its header describes */
-    int page;
+    bool cut;                /* the file ends before the data that its header describes */
     int left, top;           /* position of the cropped picture in the stored picture, in pixels */
     struct gf_format stored; /* format of the stored picture after libavif's conversion to RGB */
 };
@@ -107,12 +106,21 @@ static enum gf_status convert(const struct avif_source *avif, unsigned char *pix
     return result == AVIF_RESULT_OK ? GF_OK : fail(avif, result, error);
 }
 
+static void set_duration(struct avif_source *avif)
+{
+    const avifImageTiming *const timing = &avif->decoder->imageTiming;
+    if (avif->decoder->imageCount > 1)
+        avif->whole.base.duration = gf_duration_of(timing->durationInTimescales, timing->timescale);
+}
+
 static enum gf_status avif_decode(struct gf_whole_source *source, unsigned char *pixels,
                                   struct gf_error *error)
 {
     struct avif_source *const avif = (struct avif_source *)source;
     const struct gf_format stored = avif->stored;
-    const avifResult result = gf_avif.avifDecoderNthImage(avif->decoder, (uint32_t)avif->page);
+    const avifResult result = gf_avif.avifDecoderNthImage(avif->decoder, (uint32_t)source->frame);
+    if (result != AVIF_RESULT_OK && avif->cut && gf_end_frames(source, "it is truncated"))
+        return GF_OK;
     if (result != AVIF_RESULT_OK)
         return fail(avif, result, error);
     const avifImage *const image = avif->decoder->image;
@@ -120,8 +128,9 @@ static enum gf_status avif_decode(struct gf_whole_source *source, unsigned char 
         return gf_whole_source_fail(source, "its picture has another size than its header says",
                                     error);
     const enum gf_status status = convert(avif, pixels, error);
-    if (!status && avif->cut)
-        gf_warn_behind(source->name, avif->page + 1, "it is truncated", &source->options);
+    set_duration(avif);
+    if (!status && avif->cut && source->frame >= source->last)
+        gf_warn_behind(source->name, source->frame + 1, "it is truncated", &source->options);
     return status;
 }
 
@@ -142,6 +151,7 @@ static bool read_metadata(struct avif_source *avif)
     /* The picture's own transformations are valid, even where EXIF states another orientation. */
     metadata->orientation = gf_avif_orientation(image);
     gf_metadata_note_heif(metadata, &avif->whole.file);
+    metadata->loops = GF_AVIF_LOOPS(avif->decoder);
     return true;
 }
 
@@ -255,8 +265,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (!status)
         status = apply_crop(avif, error);
     if (!status)
-        status = gf_choose_page(whole->name, whole->page, avif->decoder->imageCount,
-                                &whole->options, &avif->page, error);
+        status = gf_choose_frames(whole, avif->decoder->imageCount, error);
     if (!status && !read_metadata(avif))
         status = gf_fail_memory(error);
     if (!status)

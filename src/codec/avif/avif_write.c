@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/time_limit.h"
 #include "codec/avif/avif_calls.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
@@ -143,43 +144,118 @@ static void set_quality(const struct gf_options *options, avifEncoder *encoder)
 #endif
 }
 
+static avifEncoder *make_encoder(const struct gf_whole_sink *sink)
+{
+    avifEncoder *const encoder = gf_avif.avifEncoderCreate();
+    if (!encoder)
+        return NULL;
+    encoder->maxThreads = gf_library_threads(&sink->options);
+    encoder->speed = SPEED;
+    set_quality(&sink->options, encoder);
+    return encoder;
+}
+
+/* Writes the file, unless making it has failed, and frees it. */
+static enum gf_status write_file(const struct gf_whole_sink *sink, avifResult result,
+                                 avifRWData *file, struct gf_error *error)
+{
+    const enum gf_status status = result == AVIF_RESULT_OK
+                                      ? gf_output_write(sink->output, file->data, file->size, error)
+                                      : fail(sink, result, error);
+    gf_avif.avifRWDataFree(file);
+    return status;
+}
+
 static enum gf_status write_image(struct gf_whole_sink *sink, avifImage *image,
                                   struct gf_error *error)
 {
     avifRWData file = AVIF_DATA_EMPTY;
-    avifEncoder *const encoder = gf_avif.avifEncoderCreate();
+    avifEncoder *const encoder = make_encoder(sink);
     if (!encoder)
         return gf_fail_memory(error);
-    encoder->maxThreads = gf_library_threads(&sink->options);
-    encoder->speed = SPEED;
-    set_quality(&sink->options, encoder);
-    const avifResult result = gf_avif.avifEncoderWrite(encoder, image, &file);
-    const enum gf_status status = result == AVIF_RESULT_OK
-                                      ? gf_output_write(sink->output, file.data, file.size, error)
-                                      : fail(sink, result, error);
-    gf_avif.avifRWDataFree(&file);
+    const enum gf_status status =
+        write_file(sink, gf_avif.avifEncoderWrite(encoder, image, &file), &file, error);
     gf_avif.avifEncoderDestroy(encoder);
     return status;
 }
 
-static enum gf_status avif_encode(struct gf_whole_sink *sink, struct gf_error *error)
+/* Makes libavif's picture of the pixels. The caller frees it, even after a failure. */
+static enum gf_status make_image(const struct gf_whole_sink *sink, avifImage **image,
+                                 struct gf_error *error)
 {
     const struct gf_format format = sink->format;
-    avifImage *const image =
-        gf_avif.avifImageCreate((uint32_t)format.width, (uint32_t)format.height,
-                                (uint32_t)sink->options.depth, sampling(sink));
-    if (!image)
+    *image = gf_avif.avifImageCreate((uint32_t)format.width, (uint32_t)format.height,
+                                     (uint32_t)sink->options.depth, sampling(sink));
+    if (!*image)
         return gf_fail_memory(error);
-    describe(sink, image);
-    avifResult result = set_metadata(sink, image);
+    describe(sink, *image);
+    avifResult result = set_metadata(sink, *image);
     if (result == AVIF_RESULT_OK)
-        result = convert(sink, image);
+        result = convert(sink, *image);
+    return result == AVIF_RESULT_OK ? GF_OK : fail(sink, result, error);
+}
+
+static enum gf_status avif_encode(struct gf_whole_sink *sink, struct gf_error *error)
+{
+    avifImage *image;
+    enum gf_status status = make_image(sink, &image, error);
     free(sink->pixels);
     sink->pixels = NULL;
-    const enum gf_status status =
-        result == AVIF_RESULT_OK ? write_image(sink, image, error) : fail(sink, result, error);
-    gf_avif.avifImageDestroy(image);
+    if (!status)
+        status = write_image(sink, image, error);
+    if (image)
+        gf_avif.avifImageDestroy(image);
     return status;
+}
+
+static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
+{
+    avifEncoder *const encoder = make_encoder(sink);
+    sink->animation = encoder;
+    if (!encoder)
+        return gf_fail_memory(error);
+    encoder->timescale = sink->per_second;
+    if (!GF_AVIF_SET_LOOPS(encoder, sink->loops))
+        gf_warn(&sink->options,
+                "%s: libavif before 1.0 does not write how many times an animation is shown: it "
+                "was %u",
+                gf_output_name(sink->output), sink->loops);
+    const double ahead_bytes = 300; /* for each pixel, measured: the encoder looks ahead */
+    const struct gf_format format = sink->format;
+    const double pixels = (double)format.width * format.height;
+    return gf_whole_sink_check(sink,
+                               gf_avif_sink_memory(format, &sink->options).bytes +
+                                   (uint64_t)(ahead_bytes * pixels * format.bits / 8),
+                               error);
+}
+
+static enum gf_status avif_add(struct gf_whole_sink *sink, struct gf_error *error)
+{
+    avifImage *image = NULL;
+    enum gf_status status = sink->animation ? GF_OK : begin(sink, error);
+    if (!status)
+        status = make_image(sink, &image, error);
+    if (!status) {
+        const avifResult result = gf_avif.avifEncoderAddImage(
+            sink->animation, image, gf_whole_sink_ticks(sink, sink->per_second),
+            AVIF_ADD_IMAGE_FLAG_NONE);
+        status = result == AVIF_RESULT_OK ? gf_time_check(error) : fail(sink, result, error);
+    }
+    if (image)
+        gf_avif.avifImageDestroy(image);
+    return status;
+}
+
+static enum gf_status avif_end(struct gf_whole_sink *sink, struct gf_error *error)
+{
+    avifRWData file = AVIF_DATA_EMPTY;
+    return write_file(sink, gf_avif.avifEncoderFinish(sink->animation, &file), &file, error);
+}
+
+static void avif_release(struct gf_whole_sink *sink)
+{
+    if (sink->animation)
+        gf_avif.avifEncoderDestroy(sink->animation);
 }
 
 struct gf_codec_memory gf_avif_sink_memory(struct gf_format format,
@@ -201,7 +277,11 @@ enum gf_status gf_avif_sink_open(struct gf_output *output, struct gf_format form
                                  const struct gf_options *options, struct gf_sink **sink,
                                  struct gf_error *error)
 {
-    static const struct gf_whole_encoder encoder = {
-        .name = "AVIF", .side_most = SIDE_MAX, .encode = avif_encode};
+    static const struct gf_whole_encoder encoder = {.name = "AVIF",
+                                                    .side_most = SIDE_MAX,
+                                                    .encode = avif_encode,
+                                                    .add = avif_add,
+                                                    .end = avif_end,
+                                                    .release = avif_release};
     return gf_whole_sink_open(&encoder, output, format, format, metadata, options, sink, error);
 }

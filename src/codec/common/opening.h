@@ -47,7 +47,7 @@ gf_sink_opener gf_tiff_sink_open;
 gf_sink_memory_call gf_tiff_sink_memory;
 
 /* AVIF by libavif. Samples of 10 and 12 bits are read as 16; samples of 16 bits are written as 10
- * or 12. One frame of a sequence is read. A crop in the file is always applied. */
+ * or 12. A crop in the file is always applied. */
 extern struct gf_library gf_avif_library;
 gf_source_opener gf_avif_source_open;
 gf_sink_opener gf_avif_sink_open;

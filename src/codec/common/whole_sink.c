@@ -36,6 +36,9 @@ static enum gf_status whole_finish(struct gf_sink *base, struct gf_error *error)
     struct gf_whole_sink *const sink = (struct gf_whole_sink *)base;
     if (!sink->animated)
         return sink->encoder->encode(sink, error);
+    const struct gf_duration *const duration = base->duration;
+    if (!sink->frames)
+        sink->per_second = duration && duration->per_second ? duration->per_second : 1000;
     const enum gf_status status = sink->encoder->add(sink, error);
     sink->frames++;
     sink->row = 0;

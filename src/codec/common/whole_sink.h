@@ -34,11 +34,12 @@ struct gf_whole_sink {
     struct gf_format format;
     unsigned char *pixels; /* the picture in `format`, rows without gaps */
     int row;
-    void *animation; /* the format's own state of an animation; NULL before its first frame */
-    bool animated;   /* several frames are written */
-    unsigned loops;  /* how many times they are shown; 0: forever */
-    int frames;      /* those that were added */
-    double shown;    /* how long they are shown, in seconds */
+    void *animation;     /* the format's own state of an animation; NULL before its first frame */
+    bool animated;       /* several frames are written */
+    unsigned loops;      /* how many times they are shown; 0: forever */
+    int frames;          /* those that were added */
+    double shown;        /* how long they are shown, in seconds */
+    uint32_t per_second; /* the unit of time of the first frame, for those that count in it */
 };
 
 /* Opens the sink. `format` is the format of the rows that will be written, and `in_file` the format

@@ -83,13 +83,17 @@ static enum gf_status decode(struct gf_whole_source *source, struct gf_error *er
 static enum gf_status whole_next(struct gf_source *base, bool *found, struct gf_error *error)
 {
     struct gf_whole_source *const source = (struct gf_whole_source *)base;
-    const enum gf_status status = source->decoded ? GF_OK : decode(source, error);
+    enum gf_status status = source->decoded ? GF_OK : decode(source, error);
     *found = !status && source->frame < source->last;
-    if (*found) {
-        source->frame++;
-        source->row = 0;
-        source->decoded = false;
-    }
+    if (!*found)
+        return status;
+    source->frame++;
+    source->row = 0;
+    source->decoded = false;
+    /* A file that may be cut shows only by decoding whether it has the frame. */
+    if (source->options.allow_truncated)
+        status = decode(source, error);
+    *found = source->frame <= source->last;
     return status;
 }
 
@@ -206,6 +210,23 @@ enum gf_status gf_choose_frames(struct gf_whole_source *source, int count, struc
     source->base.next = source->last > source->frame ? whole_next : NULL;
     source->base.stored.is_animation = count > 1;
     return status;
+}
+
+struct gf_duration gf_duration_of(uint64_t count, uint64_t per_second)
+{
+    for (; count > UINT32_MAX || per_second > UINT32_MAX; per_second /= 2)
+        count /= 2;
+    return (struct gf_duration){(uint32_t)count, (uint32_t)per_second};
+}
+
+bool gf_end_frames(struct gf_whole_source *source, const char *why)
+{
+    const int first = source->page < 0 ? 0 : source->page;
+    if (!source->options.allow_truncated || source->frame <= first || errno == ENOMEM)
+        return false;
+    source->last = source->frame - 1;
+    gf_warn_behind(source->name, source->frame, why, &source->options);
+    return true;
 }
 
 void gf_warn_behind(const char *name, int pictures, const char *why,

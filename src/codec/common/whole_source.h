@@ -16,7 +16,8 @@ struct gf_whole_calls {
     /* Reads the header and the metadata; calls gf_whole_source_describe() and gf_choose_page(). */
     enum gf_status (*read_header)(struct gf_whole_source *source, struct gf_error *error);
     /* If several frames are wanted, decode() is called for each of them in order, with `pixels` as
-     * the call before has left them, and sets base.duration.
+     * the call before has left them, and sets base.duration. After gf_end_frames()
+     * it returns GF_OK.
      * Decodes the picture to `pixels`, rows without gaps, in base.format: at 1 / base.reduction of
      * its size, which is above 1 only if read_header() has set base.most_reduction. */
     enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
@@ -68,6 +69,11 @@ enum gf_status gf_choose_page(const char *name, int wanted, int count,
  * its next(). */
 enum gf_status gf_choose_frames(struct gf_whole_source *source, int count,
                                 struct gf_error *error) GF_CHECKED;
+/* Returns count / per_second seconds, of which both are halved until they are small enough. */
+struct gf_duration gf_duration_of(uint64_t count, uint64_t per_second);
+/* Ends the frames before the present one, which is damaged, with a warning, if the options allow
+ * that. */
+bool gf_end_frames(struct gf_whole_source *source, const char *why);
 /* Warns that the file is damaged after its first `pictures` pictures, which are whole. */
 void gf_warn_behind(const char *name, int pictures, const char *why,
                     const struct gf_options *options);

@@ -28,7 +28,8 @@
     CALL(JxlEncoderFrameSettingsCreate) CALL(JxlEncoderSetFrameLossless) \
     CALL(JxlEncoderSetFrameDistance) CALL(JxlEncoderAddImageFrame) CALL(JxlEncoderUseBoxes) \
     CALL(JxlEncoderAddBox) CALL(JxlEncoderCloseInput) CALL(JxlEncoderProcessOutput) \
-    CALL(JxlEncoderGetRequiredCodestreamLevel) CALL(JxlEncoderSetCodestreamLevel)
+    CALL(JxlEncoderGetRequiredCodestreamLevel) CALL(JxlEncoderSetCodestreamLevel) \
+    CALL(JxlDecoderGetFrameHeader) CALL(JxlEncoderInitFrameHeader) CALL(JxlEncoderSetFrameHeader)
 /* clang-format on */
 
 struct gf_jxl_calls {

@@ -11,9 +11,11 @@
 struct jxl_source {
     struct gf_whole_source whole;
     struct gf_jxl_header header;
-    const char *damage; /* the damage that ended the walk over the file; NULL: none */
-    int page;
-    struct gf_cmyk inks; /* if the header has black ink */
+    const char *damage;  /* the damage that ended the walk over the file; NULL: none */
+    JxlDecoder *decoder; /* NULL before the first frame */
+    void *runner;
+    struct gf_cmyk inks;  /* if the header has black ink */
+    unsigned char *black; /* its samples */
 };
 
 static JxlPixelFormat samples_of(struct gf_format format, int channels)
@@ -28,11 +30,29 @@ static size_t black_bytes(struct gf_format format)
     return (size_t)format.width * (size_t)format.height * (size_t)(format.bits / 8);
 }
 
-/* Decodes the wanted picture, and its black ink to `black`. Returns NULL, or a text that describes
- * the damage. */
-static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, unsigned char *pixels,
-                          unsigned char *black)
+static void jxl_release(struct gf_whole_source *source)
 {
+    struct jxl_source *const jxl = (struct jxl_source *)source;
+    gf_jxl.JxlDecoderDestroy(jxl->decoder);
+    gf_jxl.JxlThreadParallelRunnerDestroy(jxl->runner);
+    gf_cmyk_close(&jxl->inks);
+    free(jxl->black);
+}
+
+static void set_duration(struct jxl_source *jxl)
+{
+    const JxlAnimationHeader *const animation = &jxl->header.info.animation;
+    JxlFrameHeader frame;
+    if (jxl->header.info.have_animation &&
+        gf_jxl.JxlDecoderGetFrameHeader(jxl->decoder, &frame) == JXL_DEC_SUCCESS)
+        jxl->whole.base.duration = gf_duration_of(
+            (uint64_t)frame.duration * animation->tps_denominator, animation->tps_numerator);
+}
+
+/* Decodes the next picture. Returns NULL, or a text that describes the damage. */
+static const char *decode(struct jxl_source *jxl, unsigned char *pixels)
+{
+    JxlDecoder *const decoder = jxl->decoder;
     const struct gf_format format = jxl->whole.base.format;
     const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
     const JxlPixelFormat pixel = samples_of(format, format.channels), ink = samples_of(format, 1);
@@ -42,15 +62,18 @@ static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, uns
         case JXL_DEC_COLOR_ENCODING:
             gf_jxl_prefer_own_colours(decoder, &jxl->header.info);
             break;
+        case JXL_DEC_FRAME:
+            set_duration(jxl);
+            break;
         case JXL_DEC_NEED_IMAGE_OUT_BUFFER:
             if (gf_jxl.JxlDecoderImageOutBufferSize(decoder, &pixel, &needed) != JXL_DEC_SUCCESS ||
                 needed != bytes ||
                 gf_jxl.JxlDecoderSetImageOutBuffer(decoder, &pixel, pixels, bytes) !=
                     JXL_DEC_SUCCESS)
                 return "its picture has another size than its header says";
-            if (black && gf_jxl.JxlDecoderSetExtraChannelBuffer(
-                             decoder, &ink, black, black_bytes(format),
-                             (uint32_t)jxl->header.black) != JXL_DEC_SUCCESS)
+            if (jxl->black && gf_jxl.JxlDecoderSetExtraChannelBuffer(
+                                  decoder, &ink, jxl->black, black_bytes(format),
+                                  (uint32_t)jxl->header.black) != JXL_DEC_SUCCESS)
                 return "its black ink cannot be decoded";
             break;
         case JXL_DEC_FULL_IMAGE:
@@ -68,8 +91,9 @@ static const char *decode(const struct jxl_source *jxl, JxlDecoder *decoder, uns
 /* Makes RGB of CMY and black, in which the largest sample is no ink (ISO 18181-1, annex on extra
  * channels). */
 static enum gf_status convert_inks(const struct jxl_source *jxl, unsigned char *pixels,
-                                   const unsigned char *black, struct gf_error *error)
+                                   struct gf_error *error)
 {
+    const unsigned char *black = jxl->black;
     const struct gf_format format = jxl->whole.base.format;
     const size_t sample = (size_t)format.bits / 8, pixel = sample * (size_t)format.channels,
                  width = (size_t)format.width;
@@ -90,41 +114,47 @@ static enum gf_status convert_inks(const struct jxl_source *jxl, unsigned char *
     return GF_OK;
 }
 
+static enum gf_status begin(struct jxl_source *jxl, struct gf_error *error)
+{
+    const struct gf_whole_source *const whole = &jxl->whole;
+    jxl->runner =
+        gf_jxl.JxlThreadParallelRunnerCreate(NULL, (size_t)gf_library_threads(&whole->options));
+    jxl->decoder = gf_jxl.JxlDecoderCreate(NULL);
+    JxlDecoder *const decoder = jxl->decoder;
+    if (jxl->header.black >= 0)
+        jxl->black = malloc(black_bytes(whole->base.format));
+    if (!decoder || !jxl->runner || (jxl->header.black >= 0 && !jxl->black) ||
+        gf_jxl.JxlDecoderSetParallelRunner(decoder, gf_jxl.JxlThreadParallelRunner, jxl->runner) !=
+            JXL_DEC_SUCCESS ||
+        gf_jxl.JxlDecoderSubscribeEvents(decoder, JXL_DEC_COLOR_ENCODING | JXL_DEC_FRAME |
+                                                      JXL_DEC_FULL_IMAGE) != JXL_DEC_SUCCESS)
+        return gf_fail_memory(error);
+    (void)gf_jxl.JxlDecoderSetKeepOrientation(decoder, JXL_TRUE);
+    (void)gf_jxl.JxlDecoderSetUnpremultiplyAlpha(decoder, JXL_TRUE);
+    (void)gf_jxl.JxlDecoderSetInput(decoder, whole->file.data, whole->file.size);
+    if (whole->frame)
+        gf_jxl.JxlDecoderSkipFrames(decoder, (size_t)whole->frame);
+    return GF_OK;
+}
+
 static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *pixels,
                                  struct gf_error *error)
 {
     struct jxl_source *const jxl = (struct jxl_source *)source;
-    void *const runner =
-        gf_jxl.JxlThreadParallelRunnerCreate(NULL, (size_t)gf_library_threads(&source->options));
-    JxlDecoder *const decoder = gf_jxl.JxlDecoderCreate(NULL);
-    const bool inks = jxl->header.black >= 0;
-    unsigned char *const black = inks ? malloc(black_bytes(source->base.format)) : NULL;
-    const char *why = NULL;
-    if (decoder && runner && (black || !inks) &&
-        gf_jxl.JxlDecoderSetParallelRunner(decoder, gf_jxl.JxlThreadParallelRunner, runner) ==
-            JXL_DEC_SUCCESS &&
-        gf_jxl.JxlDecoderSubscribeEvents(decoder, JXL_DEC_COLOR_ENCODING | JXL_DEC_FULL_IMAGE) ==
-            JXL_DEC_SUCCESS) {
-        (void)gf_jxl.JxlDecoderSetKeepOrientation(decoder, JXL_TRUE);
-        (void)gf_jxl.JxlDecoderSetUnpremultiplyAlpha(decoder, JXL_TRUE);
-        (void)gf_jxl.JxlDecoderSetInput(decoder, source->file.data, source->file.size);
-        if (jxl->page)
-            gf_jxl.JxlDecoderSkipFrames(decoder, (size_t)jxl->page);
-        why = decode(jxl, decoder, pixels, black);
-    }
-    const bool made = decoder && runner && (black || !inks);
-    gf_jxl.JxlDecoderDestroy(decoder);
-    gf_jxl.JxlThreadParallelRunnerDestroy(runner);
-    enum gf_status status = made ? GF_OK : gf_fail_memory(error);
-    if (!status && why)
-        status = gf_whole_source_fail(source, jxl->damage ? jxl->damage : why, error);
-    if (!status && inks)
-        status = convert_inks(jxl, pixels, black, error);
-    free(black);
+    enum gf_status status = jxl->decoder ? GF_OK : begin(jxl, error);
     if (status)
         return status;
-    if (jxl->damage)
-        gf_warn_behind(source->name, jxl->page + 1, jxl->damage, &source->options);
+    const char *const why = decode(jxl, pixels);
+    if (why && jxl->damage && gf_end_frames(source, jxl->damage))
+        return GF_OK;
+    if (why)
+        return gf_whole_source_fail(source, jxl->damage ? jxl->damage : why, error);
+    if (jxl->black)
+        status = convert_inks(jxl, pixels, error);
+    if (status)
+        return status;
+    if (jxl->damage && source->frame >= source->last)
+        gf_warn_behind(source->name, source->frame + 1, jxl->damage, &source->options);
     return GF_OK;
 }
 
@@ -160,9 +190,12 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     const JxlBasicInfo *const info = &jxl->header.info;
     if (out_of_memory)
         return gf_fail_memory(error);
-    /* Only decoding shows whether the wanted picture itself is undamaged. */
-    jxl->damage = jxl->header.pages > (whole->page < 0 ? 0 : whole->page) ? why : NULL;
-    if (why && !jxl->damage)
+    /* Only decoding shows whether the wanted pictures themselves are undamaged. */
+    const int first = whole->page < 0 ? 0 : whole->page;
+    const bool enough = jxl->header.pages > first &&
+                        (jxl->header.pages > whole->last || whole->options.allow_truncated);
+    jxl->damage = enough ? why : NULL;
+    if (why && !enough)
         return gf_whole_source_fail(whole, why, error);
     whole->base.stored =
         (struct gf_stored){.pages = jxl->header.pages,
@@ -176,17 +209,12 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         info->bits_per_sample > 8 ? 16 : 8,
         library_bytes(info, jxl->header.pages) + inks * info->bits_per_sample / 8, error);
     whole->base.memory.bytes += thread_bytes(info, &whole->options);
+    if (info->have_animation)
+        whole->base.metadata.loops = info->animation.num_loops;
     if (!status && inks)
         status = gf_cmyk_open(&whole->base.metadata, whole->base.format.bits, whole->name,
                               &whole->options, &jxl->inks, error);
-    return status ? status
-                  : gf_choose_page(whole->name, whole->page, jxl->header.pages, &whole->options,
-                                   &jxl->page, error);
-}
-
-static void jxl_release(struct gf_whole_source *source)
-{
-    gf_cmyk_close(&((struct jxl_source *)source)->inks);
+    return status ? status : gf_choose_frames(whole, jxl->header.pages, error);
 }
 
 enum gf_status gf_jxl_source_open(struct gf_input *input, const struct gf_options *options,

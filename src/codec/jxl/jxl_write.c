@@ -10,6 +10,11 @@
 enum { OUTPUT_BYTES = 1 << 18, SIDE_MAX = 1 << 24 };
 enum { PQ_NITS = 10000, HLG_NITS = 1000 }; /* brightness of the largest sample, in cd/m2 */
 
+struct coder {
+    JxlEncoder *encoder;
+    void *runner;
+};
+
 static enum gf_status fail(const struct gf_whole_sink *sink, const char *what,
                            struct gf_error *error)
 {
@@ -46,6 +51,12 @@ static bool set_header(const struct gf_whole_sink *sink, JxlEncoder *encoder)
     info.num_color_channels = (uint32_t)gf_colour_channels(format);
     info.uses_original_profile = sink->options.lossless;
     info.orientation = (JxlOrientation)sink->metadata.orientation;
+    if (sink->animated) {
+        info.have_animation = JXL_TRUE;
+        info.animation.tps_numerator = sink->per_second;
+        info.animation.tps_denominator = 1;
+        info.animation.num_loops = sink->loops;
+    }
     if (sink->metadata.colour.has_cicp)
         info.intensity_target = intensity_of(&sink->metadata.colour);
     if (gf_has_alpha(format)) {
@@ -102,9 +113,13 @@ static bool add_boxes(const struct gf_whole_sink *sink, JxlEncoder *encoder)
                                                           JXL_FALSE) == JXL_ENC_SUCCESS);
 }
 
-static bool add_picture(const struct gf_whole_sink *sink, JxlEncoder *encoder)
+/* Adds the picture; `ticks` is how long a frame of an animation is shown. */
+static bool add_picture(const struct gf_whole_sink *sink, JxlEncoder *encoder, uint32_t ticks)
 {
     const struct gf_format format = sink->format;
+    JxlFrameHeader header;
+    gf_jxl.JxlEncoderInitFrameHeader(&header);
+    header.duration = ticks;
     const JxlPixelFormat pixel = {.num_channels = (uint32_t)format.channels,
                                   .data_type = format.bits == 16 ? JXL_TYPE_UINT16 : JXL_TYPE_UINT8,
                                   .endianness = JXL_NATIVE_ENDIAN};
@@ -116,6 +131,8 @@ static bool add_picture(const struct gf_whole_sink *sink, JxlEncoder *encoder)
             ? gf_jxl.JxlEncoderSetFrameLossless(settings, JXL_TRUE)
             : gf_jxl.JxlEncoderSetFrameDistance(settings, distance_of(sink->options.quality));
     return set == JXL_ENC_SUCCESS &&
+           (!sink->animated ||
+            gf_jxl.JxlEncoderSetFrameHeader(settings, &header) == JXL_ENC_SUCCESS) &&
            gf_jxl.JxlEncoderAddImageFrame(settings, &pixel, sink->pixels,
                                           gf_row_bytes(format) * (size_t)format.height) ==
                JXL_ENC_SUCCESS;
@@ -140,35 +157,87 @@ static enum gf_status write_out(const struct gf_whole_sink *sink, JxlEncoder *en
     return status;
 }
 
-static enum gf_status encode(const struct gf_whole_sink *sink, JxlEncoder *encoder, void *runner,
-                             struct gf_error *error)
+static enum gf_status begin(const struct gf_whole_sink *sink, const struct coder *coder,
+                            struct gf_error *error)
 {
     const struct gf_metadata *const metadata = &sink->metadata;
-    if (!encoder || !runner)
+    JxlEncoder *const encoder = coder->encoder;
+    if (!encoder || !coder->runner)
         return gf_fail_memory(error);
-    if (gf_jxl.JxlEncoderSetParallelRunner(encoder, gf_jxl.JxlThreadParallelRunner, runner) !=
-            JXL_ENC_SUCCESS ||
+    if (gf_jxl.JxlEncoderSetParallelRunner(encoder, gf_jxl.JxlThreadParallelRunner,
+                                           coder->runner) != JXL_ENC_SUCCESS ||
         ((metadata->exif.size || metadata->xmp.size) &&
          gf_jxl.JxlEncoderUseBoxes(encoder) != JXL_ENC_SUCCESS) ||
         !set_header(sink, encoder))
         return fail(sink, "it does not take such a picture", error);
     if (!set_colours(sink, encoder))
         return fail(sink, "it does not take sRGB colours", error);
-    if (!add_boxes(sink, encoder) || !add_picture(sink, encoder))
-        return fail(sink, "the picture cannot be encoded", error);
-    gf_jxl.JxlEncoderCloseInput(encoder);
-    return write_out(sink, encoder, error);
+    return add_boxes(sink, encoder) ? GF_OK : fail(sink, "the picture cannot be encoded", error);
+}
+
+static struct coder create(const struct gf_whole_sink *sink)
+{
+    return (struct coder){
+        gf_jxl.JxlEncoderCreate(NULL),
+        gf_jxl.JxlThreadParallelRunnerCreate(NULL, (size_t)gf_library_threads(&sink->options))};
+}
+
+static void destroy(const struct coder *coder)
+{
+    gf_jxl.JxlEncoderDestroy(coder->encoder);
+    gf_jxl.JxlThreadParallelRunnerDestroy(coder->runner);
+}
+
+static enum gf_status end(const struct gf_whole_sink *sink, const struct coder *coder,
+                          struct gf_error *error)
+{
+    gf_jxl.JxlEncoderCloseInput(coder->encoder);
+    return write_out(sink, coder->encoder, error);
 }
 
 static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *error)
 {
-    void *const runner =
-        gf_jxl.JxlThreadParallelRunnerCreate(NULL, (size_t)gf_library_threads(&sink->options));
-    JxlEncoder *const encoder = gf_jxl.JxlEncoderCreate(NULL);
-    const enum gf_status status = encode(sink, encoder, runner, error);
-    gf_jxl.JxlEncoderDestroy(encoder);
-    gf_jxl.JxlThreadParallelRunnerDestroy(runner);
+    const struct coder coder = create(sink);
+    enum gf_status status = begin(sink, &coder, error);
+    if (!status && !add_picture(sink, coder.encoder, 0))
+        status = fail(sink, "the picture cannot be encoded", error);
+    if (!status)
+        status = end(sink, &coder, error);
+    destroy(&coder);
     return status;
+}
+
+/* Adds a frame. libjxl marks the last frame, so that each is encoded when it is known not to be
+ * that: when the next one comes. */
+static enum gf_status jxl_add(struct gf_whole_sink *sink, struct gf_error *error)
+{
+    struct coder *coder = sink->animation;
+    enum gf_status status = GF_OK;
+    if (coder) {
+        status = write_out(sink, coder->encoder, error);
+    } else {
+        sink->animation = coder = malloc(sizeof *coder);
+        if (!coder)
+            return gf_fail_memory(error);
+        *coder = create(sink);
+        status = begin(sink, coder, error);
+    }
+    const uint32_t ticks = gf_whole_sink_ticks(sink, sink->per_second);
+    if (!status && !add_picture(sink, coder->encoder, ticks))
+        status = fail(sink, "a frame cannot be encoded", error);
+    return status;
+}
+
+static enum gf_status jxl_end(struct gf_whole_sink *sink, struct gf_error *error)
+{
+    return end(sink, sink->animation, error);
+}
+
+static void jxl_release(struct gf_whole_sink *sink)
+{
+    if (sink->animation)
+        destroy(sink->animation);
+    free(sink->animation);
 }
 
 struct gf_codec_memory gf_jxl_sink_memory(struct gf_format format, const struct gf_options *options)
@@ -189,7 +258,11 @@ enum gf_status gf_jxl_sink_open(struct gf_output *output, struct gf_format forma
                                 const struct gf_options *options, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    static const struct gf_whole_encoder encoder = {
-        .name = "JPEG XL", .side_most = SIDE_MAX, .encode = jxl_encode};
+    static const struct gf_whole_encoder encoder = {.name = "JPEG XL",
+                                                    .side_most = SIDE_MAX,
+                                                    .encode = jxl_encode,
+                                                    .add = jxl_add,
+                                                    .end = jxl_end,
+                                                    .release = jxl_release};
     return gf_whole_sink_open(&encoder, output, format, format, metadata, options, sink, error);
 }
