@@ -163,35 +163,6 @@ FUZZ_UNUSED static enum gf_status fuzz_decode(const void *data, size_t size,
     return status;
 }
 
-/* Decodes the frames of an animation, or the picture. */
-FUZZ_UNUSED static void fuzz_decode_frames(const void *data, size_t size,
-                                           const struct gf_options *options)
-{
-    enum { FRAMES_MOST = 20 };
-    struct gf_error error = {0};
-    struct gf_input *input = NULL;
-    struct gf_source *source = NULL;
-    bool found = true;
-    enum gf_status status = gf_input_open_memory(data, size, "in", &input, &error);
-    if (!status) {
-        gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL});
-        status = gf_source_open(input, options, &source, &error);
-    }
-    for (int i = 0; !status && found && i < FRAMES_MOST; i++) {
-        struct gf_image image;
-        status = fuzz_read(source, &image, &error);
-        if (!status)
-            free(image.data);
-        found = false;
-        if (!status && source->next)
-            status = source->next(source, &found, &error);
-    }
-    if (source)
-        source->close(source);
-    gf_input_close(input);
-    (void)fuzz_ok(status, &error);
-}
-
 /* A file that was written can be read. */
 FUZZ_UNUSED static void fuzz_check_file(const void *result, size_t size)
 {
@@ -278,11 +249,49 @@ FUZZ_UNUSED static void fuzz_check_same(const struct gf_image *a, const struct g
         struct gf_error error = {0}; \
         struct gf_image image; \
         options.allow_truncated = size % 64 == 0; \
-        if (gf_file_format_of(data, size) != (format)) \
-            return 0; \
-        if (!fuzz_decode(data, size, &options, &image, &error)) \
+        if (gf_file_format_of(data, size) == (format) && \
+            !fuzz_decode(data, size, &options, &image, &error)) \
             free(image.data); \
-        if (gf_format_animates(format)) \
-            fuzz_decode_frames(data, size, &options); \
+        return 0; \
+    }
+
+/* Reads the chosen pictures of a file, one after another. */
+FUZZ_UNUSED static void fuzz_read_pages(const void *data, size_t size, struct gf_pages pages,
+                                        const struct gf_options *options)
+{
+    struct gf_error error = {0};
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    int count = 0;
+    enum gf_status status = gf_input_open_memory(data, size, "in", &input, &error);
+    if (!status) {
+        gf_input_choose_pages(input, pages);
+        status = gf_source_open(input, options, &source, &error);
+    }
+    for (bool found = true; !status && found; count++) {
+        struct gf_image image;
+        status = fuzz_read(source, &image, &error);
+        if (!status)
+            free(image.data);
+        found = false;
+        if (!status && source->next)
+            status = source->next(source, &found, &error);
+    }
+    FUZZ_CHECK(status || count == 1 || count <= source->stored.pages, "%d frames", count);
+    if (source)
+        source->close(source);
+    gf_input_close(input);
+    (void)fuzz_ok(status, &error);
+}
+
+/* A target that reads animations of that format: by the size one picture, all or some. */
+#define FUZZ_READING_FRAMES(format) \
+    int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
+    { \
+        static const struct gf_pages pages[] = {{-1, -1}, {0, GF_PAGES_ALL}, {1, -1}, {1, 2}}; \
+        struct gf_options options = fuzz_options(); \
+        options.allow_truncated = size / 4 % 16 == 0; \
+        if (gf_file_format_of(data, size) == (format)) \
+            fuzz_read_pages(data, size, pages[size % 4], &options); \
         return 0; \
     }

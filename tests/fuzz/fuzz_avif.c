@@ -1,4 +1,4 @@
 /* Reading AVIF. */
 #include "fuzz.h"
 
-FUZZ_READING(GF_FILE_AVIF)
+FUZZ_READING_FRAMES(GF_FILE_AVIF)

@@ -1,4 +1,4 @@
 /* Reading GIF. */
 #include "fuzz.h"
 
-FUZZ_READING(GF_FILE_GIF)
+FUZZ_READING_FRAMES(GF_FILE_GIF)

@@ -1,4 +1,4 @@
 /* Reading JPEG XL. */
 #include "fuzz.h"
 
-FUZZ_READING(GF_FILE_JXL)
+FUZZ_READING_FRAMES(GF_FILE_JXL)

@@ -2,4 +2,4 @@
 #include "fuzz.h"
 #include "png_mutator.h"
 
-FUZZ_READING(GF_FILE_PNG)
+FUZZ_READING_FRAMES(GF_FILE_PNG)

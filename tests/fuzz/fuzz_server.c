@@ -11,7 +11,8 @@ static void check_request(const struct gf_server_request *request)
     struct gf_remote_work work;
     gf_server_read_work(request, &work);
     FUZZ_CHECK(!work.options.warn && work.in < 0 && work.out < 0, "a pointer or a descriptor");
-    FUZZ_CHECK(work.in_offset >= 0 && work.in_page >= -1, "an offset or a page");
+    FUZZ_CHECK(work.in_offset >= 0 && work.in_pages.first >= -1 && work.in_pages.last >= -1,
+               "an offset or a page");
     FUZZ_CHECK(gf_server_write_work(&work, &again), "does not fit");
     FUZZ_CHECK(again.request.lanes == request->lanes && again.request.codec == request->codec &&
                    again.request.strip == request->strip &&

@@ -1,4 +1,4 @@
 /* Reading WebP. */
 #include "fuzz.h"
 
-FUZZ_READING(GF_FILE_WEBP)
+FUZZ_READING_FRAMES(GF_FILE_WEBP)

@@ -20,6 +20,51 @@ static void put_picture(const struct gf_file_type *type, int channels, int bits,
     free(image.data);
 }
 
+/* Puts an animation of three frames, in which a part changes. */
+static void put_animation(const struct gf_file_type *type, int channels, bool lossless)
+{
+    const struct gf_metadata metadata = {.orientation = 1, .animated = true, .loops = 2};
+    const struct gf_duration duration = {7, 100};
+    struct gf_image image = fuzz_image(
+        gf_format_in_file(type->format, (struct gf_format){.width = 13, .height = 9, channels, 8}));
+    struct gf_options options = fuzz_options();
+    struct gf_error error = {0};
+    struct gf_output *output = NULL;
+    struct gf_sink *sink = NULL;
+    options.lossless = lossless;
+    options.warn = NULL;
+    enum gf_status status = gf_output_open_memory("out", &output, &error);
+    if (!status)
+        status =
+            gf_sink_open(output, type->format, image.format, &metadata, &options, &sink, &error);
+    FUZZ_CHECK(!status, "%s", error.text);
+    sink->duration = &duration;
+    for (int frame = 0; !status && frame < 3; frame++) {
+        for (size_t i = 0; i < image.pitch * (size_t)image.format.height; i++)
+            image.data[i] = (uint8_t)(i * 17 + i / 13 * 29 + (i % 7 ? 0 : (unsigned)frame * 50));
+        status = sink->write(sink, image.format.height, image.data, image.pitch, &error);
+        if (!status)
+            status = sink->finish(sink, &error);
+    }
+    if (!status)
+        status = sink->end(sink, &error);
+    sink->close(sink);
+    if (!status)
+        status = gf_output_commit(output, &error);
+    FUZZ_CHECK(!status, "%s", error.text);
+    size_t size;
+    uint8_t *const file = gf_output_take(output, &size);
+    gf_output_close(output);
+    for (int more = 0; more < 4; more++) { /* by its size a target chooses what is read */
+        uint8_t *const longer = calloc(1, size + 4);
+        memcpy(longer, file, size);
+        put_seed(type->choice, longer, size + (size_t)more);
+        free(longer);
+    }
+    free(file);
+    free(image.data);
+}
+
 /* Puts a DNG of gray of 32x24, and it as another maker's and as a mosaic of another pattern. */
 static void put_raw(void)
 {
@@ -54,6 +99,9 @@ void put_format_seeds(void)
         if (!type->library || !type->create ||
             gf_library_load(type->library, type->name, GF_ERROR_UNAVAILABLE, &error))
             continue;
+        for (int kind = 0; type->animates && kind < 4; kind++)
+            if (kind < 2 || type->lossless_bits >= 8)
+                put_animation(type, 3 + kind % 2, kind / 2);
         for (int kind = 0; kind < 16; kind++) {
             const int bits = kind & 4 ? 16 : 8;
             const bool lossless = kind & 8;
