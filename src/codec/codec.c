@@ -168,7 +168,8 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
         *source = NULL;
         return gf_fail(
             error, GF_ERROR_USAGE,
-            "%s: several pictures are taken of animations alone: choose one by its number", name);
+            "%s: several pictures are taken of animations and TIFF alone: choose one by its number",
+            name);
     }
     return GF_OK;
 }
@@ -341,7 +342,8 @@ bool gf_output_animates(const char *name, const struct gf_options *options, enum
                               format = options->format ? options->format
                                        : named         ? named
                                                        : own;
-    return gf_format_animates(own) && gf_format_animates(format) &&
+    return gf_format_animates(own) && gf_format_animates(format) && own != GF_FILE_TIFF &&
+           format != GF_FILE_TIFF &&
            (format != GF_FILE_PNG || own == GF_FILE_PNG ||
             (name && !strcasecmp(extension_of(name), "apng")));
 }

@@ -55,7 +55,8 @@ int gf_depth_of(enum gf_file_format file_format, struct gf_format format, int st
 /* Whether a format that is written has samples of so many bits. */
 bool gf_depth_exists(int depth);
 /* Whether an animation becomes one, in an output of that name (NULL: to memory) whose input has the
- * format `own`. A PNG is a picture unless its input is a PNG, too, or it is named .apng. */
+ * format `own`. A PNG is a picture unless its input is a PNG, too, or it is named .apng; pages of a
+ * TIFF are written where they were chosen. */
 bool gf_output_animates(const char *name, const struct gf_options *options,
                         enum gf_file_format own);
 /* Whether animations are written as files of this type. */

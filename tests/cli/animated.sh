@@ -109,3 +109,30 @@ for pair in AVIF:avif:avifdec 'JPEG XL:jxl:djxl'; do
         same given expected
     fi
 done
+
+if has TIFF; then
+    begin "TIFF: pages are taken where they are chosen"
+    if has WebP && command -v webpmux >/dev/null; then
+        frames
+        run 0 gpufilter -i 'moving.webp[0..2]' -o pages.tif
+        run 0 gpufilter -i 'pages.tif[all]' -o inverted.tif invert
+        silent
+        for n in 0 1 2; do
+            run 0 gpufilter -q -i "moving.webp[$n]" -o expected.ppm invert
+            run 0 gpufilter -q -i "inverted.tif[$n]" -o given.ppm
+            same given.ppm expected.ppm
+        done
+        run 0 gpufilter -i pages.tif -o first.tif
+        stderr_is "gpufilter: warning: pages.tif: holds 3 pictures: the first is taken; pages.tif[1] is the second"
+        run 4 gpufilter -i 'first.tif[1]' -o second.tif
+        run 0 gpufilter -i 'pages.tif[1..2]' -o - --format=tiff
+        cp stdout part.tif
+        run 0 gpufilter -i 'part.tif[1]' -o given.ppm
+        run 0 gpufilter -i 'pages.tif[2]' -o expected.ppm
+        same given.ppm expected.ppm
+        run 2 gpufilter -i 'pages.tif[all]' -o pages.png
+        stderr_is "gpufilter: pages.png: PNG files hold one picture here: choose one of pages.tif[all] by its number"
+    else
+        lacking="pages of a TIFF: there is no webpmux, or no WebP in this build"
+    fi
+fi

@@ -174,12 +174,84 @@ static void test_jxl(void **state)
     check_format(GF_FILE_JXL);
 }
 
+/* Pages have no time. They have one format. */
+static void check_pages(struct gf_format format)
+{
+    const struct gf_options options = plain_options();
+    struct frames frames =
+                      random_frames(5, format.width, format.height, format.channels, format.bits),
+                  back;
+    struct gf_metadata *const metadata = &frames.picture[0].metadata;
+    char profile[200] = {0};
+    memcpy(profile + 16, format.channels < 3 ? "GRAY" : "RGB ", 4);
+    assert_true(gf_blob_set(&metadata->icc, profile, sizeof profile));
+    assert_int_equal(encode_frames(name_of(""), &frames, &options), GF_OK);
+    assert_int_equal(decode_frames(name_of("[all]"), &options, &back), GF_OK);
+    assert_int_equal(back.count, 5);
+    for (int i = 0; i < 5; i++) {
+        struct picture picture;
+        char pages[20];
+        snprintf(pages, sizeof pages, "[%d]", i);
+        assert_int_equal(decode(name_of(pages), &options, &picture), GF_OK);
+        assert_same_pixels(&picture, &frames.picture[i]);
+        assert_same_pixels(&back.picture[i], &frames.picture[i]);
+        assert_int_equal(picture.metadata.icc.size, sizeof profile);
+        free_picture(&picture);
+    }
+    free_frames(&back);
+    assert_int_equal(decode_frames(name_of("[2..3]"), &options, &back), GF_OK);
+    assert_int_equal(back.count, 2);
+    assert_same_pixels(&back.picture[0], &frames.picture[2]);
+    free_frames(&back);
+    assert_refused(name_of("[5..6]"), &options, "holds 5 pictures, counted from 0");
+    free_frames(&frames);
+}
+
+/* The directory of the second page says another width. */
+static void check_other_page(void)
+{
+    const struct gf_options options = plain_options();
+    struct frames frames = random_frames(3, 40, 20, 3, 8), back;
+    assert_int_equal(encode_frames(name_of(""), &frames, &options), GF_OK);
+    struct bytes file = load(name_of(""));
+    const char width[] = "\0\1\3\0\1\0\0\0\50";
+    unsigned char *const first = memmem(file.data, file.size, width, sizeof width - 1);
+    assert_non_null(first);
+    unsigned char *const second =
+        memmem(first + 1, file.size - (size_t)(first + 1 - file.data), width, sizeof width - 1);
+    assert_non_null(second);
+    second[8] = 30;
+    save(name_of(""), file.data, file.size);
+    assert_int_equal(decode_frames(name_of("[all]"), &options, &back), GF_ERROR_INPUT);
+    assert_failure_says("picture 1 is 30x20x3 of 8 bits and the first one 40x20x3 of 8: choose "
+                        "pictures of one format");
+    /* The directory of the last page is cut. */
+    second[8] = 40;
+    const size_t size = file.size - 20;
+    save(name_of(""), file.data, size);
+    assert_int_equal(decode_frames(name_of("[all]"), &options, &back), GF_ERROR_INPUT);
+    assert_failure_says("damaged");
+    free(file.data);
+    free_frames(&frames);
+}
+
+static void test_tiff(void **state)
+{
+    if (!has_library(GF_FILE_TIFF))
+        skip();
+    for (int channels = 1; channels <= 4; channels++)
+        for (int bits = 8; bits <= 16; bits += 8)
+            check_pages((struct gf_format){37, 23, channels, bits});
+    check_other_page();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_webp),
         cmocka_unit_test(test_avif),
         cmocka_unit_test(test_jxl),
+        cmocka_unit_test(test_tiff),
     };
     return cmocka_run_group_tests_name("animations", tests, make_folder, remove_folder);
 }

@@ -1,4 +1,4 @@
 /* Reading TIFF. */
 #include "fuzz.h"
 
-FUZZ_READING(GF_FILE_TIFF)
+FUZZ_READING_FRAMES(GF_FILE_TIFF)

@@ -191,6 +191,30 @@ enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, cons
     return GF_OK;
 }
 
+enum gf_status gf_output_read_at(struct gf_output *output, int64_t offset, void *data, size_t size,
+                                 struct gf_error *error)
+{
+    const enum gf_status status = flush(output, error);
+    if (status || !size)
+        return status;
+    if (offset < 0 || offset + (int64_t)size > output->written)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: bytes beyond its end", output->name);
+    if (output->in_memory) {
+        memcpy(data, output->memory + offset, size);
+        return GF_OK;
+    }
+    for (size_t done = 0; done < size;) {
+        const ssize_t n =
+            pread(output->fd, (char *)data + done, size - done, offset + (int64_t)done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return gf_output_fail(output, error);
+        done += (size_t)n;
+    }
+    return GF_OK;
+}
+
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error)
 {
     end_reservation(output);

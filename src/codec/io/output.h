@@ -56,6 +56,9 @@ unsigned char *gf_output_lend(struct gf_output *output, size_t size);
 /* Replaces bytes that were written. The new bytes must end before gf_output_size(). */
 enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, const void *data,
                                   size_t size, struct gf_error *error) GF_CHECKED;
+/* Reads bytes that were written; they must end before gf_output_size(). */
+enum gf_status gf_output_read_at(struct gf_output *output, int64_t offset, void *data, size_t size,
+                                 struct gf_error *error) GF_CHECKED;
 /* Drops the bytes that were written so far. */
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error) GF_CHECKED;

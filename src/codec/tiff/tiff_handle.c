@@ -14,9 +14,13 @@ struct gf_library gf_tiff_library =
 static tmsize_t read_bytes(thandle_t client, void *data, tmsize_t size)
 {
     struct gf_tiff_handle *const handle = client;
-    size_t got = 0;
-    if (!handle->input ||
-        gf_input_read_at(handle->input, handle->at, data, (size_t)size, &got, &handle->error))
+    size_t got = (size_t)size;
+    const enum gf_status status =
+        handle->input
+            ? gf_input_read_at(handle->input, handle->at, data, (size_t)size, &got, &handle->error)
+        : handle->output ? gf_output_read_at(handle->output, handle->at, data, got, &handle->error)
+                         : GF_ERROR_INPUT;
+    if (status)
         return -1;
     handle->at += (int64_t)got;
     return (tmsize_t)got;

@@ -40,6 +40,7 @@ struct gf_tiff_handle {
     struct gf_output *output;
     int64_t at;
     int pages;             /* directories of the file; 0: not counted */
+    bool damaged;          /* behind these */
     char why[200];         /* libtiff's first message since gf_tiff_begin() */
     struct gf_error error; /* a failure of the input or the output */
 };

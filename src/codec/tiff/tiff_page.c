@@ -73,7 +73,8 @@ static int count_pages(struct gf_tiff_handle *handle, const struct gf_options *o
     gf_tiff_begin(handle);
     const int linked = (int)gf_tiff.TIFFNumberOfDirectories(handle->tiff);
     const int count = linked > 1 ? linked : 1; /* the first has been read, even without its link */
-    if (*handle->why && !handle->error.status)
+    handle->damaged = *handle->why && !handle->error.status;
+    if (handle->damaged)
         gf_warn_behind(handle->name, count, handle->why, options);
     return count;
 }

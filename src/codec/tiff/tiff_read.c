@@ -3,7 +3,6 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
 #include "codec/tiff/tiff_metadata.h"
 #include "codec/tiff/tiff_page.h"
@@ -240,7 +239,7 @@ static enum gf_status make_buffers(struct gf_tiff_source *tiff, struct gf_error 
     return done ? GF_OK : gf_fail_memory(error);
 }
 
-static enum gf_status open_all(struct gf_tiff_source *tiff, struct gf_input *input,
+static enum gf_status open_all(struct gf_tiff_source *tiff, struct gf_input *input, int page,
                                struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -253,7 +252,7 @@ static enum gf_status open_all(struct gf_tiff_source *tiff, struct gf_input *inp
         tiff->input = tiff->memory;
     }
     if (!status)
-        status = open_first(tiff, gf_input_page(input), error);
+        status = open_first(tiff, page, error);
     if (!status)
         status = plan(tiff, error);
     for (int i = 1; !status && i < tiff->handles; i++)
@@ -261,8 +260,8 @@ static enum gf_status open_all(struct gf_tiff_source *tiff, struct gf_input *inp
     return status ? status : make_buffers(tiff, error);
 }
 
-enum gf_status gf_tiff_source_open(struct gf_input *input, const struct gf_options *options,
-                                   struct gf_source **source, struct gf_error *error)
+enum gf_status gf_tiff_open_page(struct gf_input *input, int page, const struct gf_options *options,
+                                 struct gf_source **source, struct gf_error *error)
 {
     struct gf_tiff_source *const tiff = calloc(1, sizeof *tiff);
     if (!tiff)
@@ -271,7 +270,7 @@ enum gf_status gf_tiff_source_open(struct gf_input *input, const struct gf_optio
         (struct gf_source){.metadata = {.orientation = 1}, .read = tiff_read, .close = tiff_close};
     tiff->options = *options;
     pthread_mutex_init(&tiff->lock, NULL);
-    const enum gf_status status = open_all(tiff, input, error);
+    const enum gf_status status = open_all(tiff, input, page, error);
     if (status) {
         tiff_close(&tiff->base);
         return status;

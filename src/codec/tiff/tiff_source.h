@@ -37,6 +37,9 @@ struct gf_tiff_source {
     pthread_mutex_t lock;
 };
 
+/* Opens the page of that number, or the usual one for -1. */
+enum gf_status gf_tiff_open_page(struct gf_input *input, int page, const struct gf_options *options,
+                                 struct gf_source **source, struct gf_error *error) GF_CHECKED;
 /* Reads the next row. */
 typedef enum gf_status gf_tiff_row_reader(struct gf_tiff_source *tiff, unsigned char *dst,
                                           struct gf_error *error);

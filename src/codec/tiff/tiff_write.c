@@ -20,7 +20,14 @@ struct tiff_sink {
     int strip_rows, held;    /* rows of a strip; rows in the buffer */
     uint32_t strip;          /* number of the next strip */
     unsigned char *rows;
+    bool paged;                  /* several pages are written */
+    bool begun;                  /* the present page */
+    struct gf_options options;   /* of pages */
+    struct gf_metadata metadata; /* of pages */
 };
+
+static enum gf_status begin_page(struct tiff_sink *tiff, const struct gf_metadata *metadata,
+                                 const struct gf_options *options, struct gf_error *error);
 
 static enum gf_status write_strip(struct tiff_sink *tiff, struct gf_error *error)
 {
@@ -37,7 +44,8 @@ static enum gf_status tiff_write(struct gf_sink *sink, int rows, const unsigned 
                                  size_t pitch, struct gf_error *error)
 {
     struct tiff_sink *const tiff = (struct tiff_sink *)sink;
-    enum gf_status status = GF_OK;
+    enum gf_status status =
+        tiff->begun ? GF_OK : begin_page(tiff, &tiff->metadata, &tiff->options, error);
     for (int y = 0; !status && y < rows; y++) {
         const unsigned char *const from = src + (size_t)y * pitch;
         unsigned char *const to = tiff->rows + (size_t)tiff->held++ * tiff->row_bytes;
@@ -57,7 +65,16 @@ static enum gf_status tiff_finish(struct gf_sink *sink, struct gf_error *error)
     const enum gf_status status = tiff->held ? write_strip(tiff, error) : GF_OK;
     if (!status && !gf_tiff.TIFFWriteDirectory(tiff->handle.tiff))
         return gf_tiff_fail(&tiff->handle, -1, 0, error);
+    tiff->begun = false;
+    tiff->strip = 0;
     return status;
+}
+
+static enum gf_status tiff_end(struct gf_sink *sink, struct gf_error *error)
+{
+    (void)sink;
+    (void)error;
+    return GF_OK;
 }
 
 /* Closes the sink. libtiff writes the directory when a handle is closed; it must not do so if the
@@ -67,6 +84,7 @@ static void tiff_close(struct gf_sink *sink)
     struct tiff_sink *const tiff = (struct tiff_sink *)sink;
     tiff->handle.output = NULL;
     gf_tiff_close(&tiff->handle);
+    gf_metadata_free(&tiff->metadata);
     free(tiff->rows);
     free(tiff);
 }
@@ -134,7 +152,8 @@ static bool set_tags(struct tiff_sink *tiff, const struct gf_options *options)
     const int photometric = tiff->inks                        ? PHOTOMETRIC_SEPARATED
                             : gf_colour_channels(format) == 3 ? PHOTOMETRIC_RGB
                                                               : PHOTOMETRIC_MINISBLACK;
-    return set(handle, TIFFTAG_IMAGEWIDTH, format.width) &&
+    return (!tiff->paged || set(handle, TIFFTAG_SUBFILETYPE, FILETYPE_PAGE)) &&
+           set(handle, TIFFTAG_IMAGEWIDTH, format.width) &&
            set(handle, TIFFTAG_IMAGELENGTH, format.height) &&
            set(handle, TIFFTAG_BITSPERSAMPLE, tiff->bits) &&
            set(handle, TIFFTAG_SAMPLESPERPIXEL, format.channels) &&
@@ -146,6 +165,14 @@ static bool set_tags(struct tiff_sink *tiff, const struct gf_options *options)
            (is_jpeg(options) ? set_jpeg(tiff, options)
                              : set_lossless(handle, tiff->bits, options)) &&
            set(handle, TIFFTAG_ROWSPERSTRIP, tiff->strip_rows);
+}
+
+static enum gf_status begin_page(struct tiff_sink *tiff, const struct gf_metadata *metadata,
+                                 const struct gf_options *options, struct gf_error *error)
+{
+    tiff->begun = true;
+    return set_tags(tiff, options) ? gf_tiff_write_metadata(&tiff->handle, metadata, options, error)
+                                   : gf_tiff_fail(&tiff->handle, -1, 0, error);
 }
 
 struct gf_codec_memory gf_tiff_sink_memory(struct gf_format format,
@@ -180,6 +207,17 @@ static enum gf_status check(const struct gf_output *output, struct gf_format for
     return gf_fail(error, GF_ERROR_UNFIT, "%s: JPEG in TIFF has 8 bits and no alpha", name);
 }
 
+/* Keeps what the later pages need. */
+static enum gf_status keep_for_pages(struct tiff_sink *tiff, const struct gf_metadata *metadata,
+                                     const struct gf_options *options, struct gf_error *error)
+{
+    tiff->base.end = tiff_end;
+    tiff->options = *options;
+    tiff->options.warn = NULL; /* the first page has said all */
+    return gf_metadata_for_output(metadata, tiff->format, GF_TAGS_ALL, options, &tiff->metadata,
+                                  error);
+}
+
 enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format format,
                                  const struct gf_metadata *metadata,
                                  const struct gf_options *options, struct gf_sink **sink,
@@ -195,16 +233,17 @@ enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format form
     tiff->base = (struct gf_sink){.write = tiff_write, .finish = tiff_finish, .close = tiff_close};
     tiff->format = format;
     tiff->inks = inks;
+    tiff->paged = metadata && metadata->animated;
     tiff->bits = options->depth;
     tiff->row_bytes = row_bytes_of(format, options);
     tiff->strip_rows = strip_rows_of(format, options);
     tiff->rows = malloc(tiff->row_bytes * (size_t)tiff->strip_rows);
     status = tiff->rows ? gf_tiff_open(&tiff->handle, NULL, output, mode_of(format, options), error)
                         : gf_fail_memory(error);
-    if (!status && !set_tags(tiff, options))
-        status = gf_tiff_fail(&tiff->handle, -1, 0, error);
     if (!status)
-        status = gf_tiff_write_metadata(&tiff->handle, metadata, options, error);
+        status = begin_page(tiff, metadata, options, error);
+    if (!status && metadata && metadata->animated)
+        status = keep_for_pages(tiff, metadata, options, error);
     if (status) {
         tiff_close(&tiff->base);
         return status;

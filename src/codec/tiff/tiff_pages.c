@@ -1,0 +1,128 @@
+/* Reads several pages of a TIFF one after another, as frames, each by a source of its own. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/common/checks.h"
+#include "codec/common/opening.h"
+#include "codec/common/whole_source.h"
+#include "codec/tiff/tiff_source.h"
+
+struct pages_source {
+    struct gf_source base;
+    struct gf_source *page;          /* the present one; NULL after a failure */
+    struct gf_input *input, *memory; /* memory: holds a stream's bytes and then is also `input` */
+    struct gf_blob file;
+    struct gf_options options;
+    int number, last;
+};
+
+static enum gf_status pages_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,
+                                 struct gf_error *error)
+{
+    struct pages_source *const pages = (struct pages_source *)base;
+    return pages->page->read(pages->page, rows, dst, pitch, error);
+}
+
+static void close_page(struct pages_source *pages)
+{
+    if (pages->page)
+        pages->page->close(pages->page);
+    pages->page = NULL;
+}
+
+static enum gf_status pages_next(struct gf_source *base, bool *found, struct gf_error *error)
+{
+    struct pages_source *const pages = (struct pages_source *)base;
+    const struct gf_format first = base->format;
+    *found = pages->number < pages->last;
+    if (!*found)
+        return GF_OK;
+    close_page(pages);
+    const enum gf_status status =
+        gf_tiff_open_page(pages->input, ++pages->number, &pages->options, &pages->page, error);
+    if (status)
+        return status;
+    const struct gf_format format = pages->page->format;
+    return !memcmp(&format, &first, sizeof first)
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_INPUT,
+                         "%s: picture %d is %dx%dx%d of %d bits and the first one %dx%dx%d of %d: "
+                         "choose pictures of one format",
+                         gf_input_name(pages->input), pages->number, format.width, format.height,
+                         format.channels, format.bits, first.width, first.height, first.channels,
+                         first.bits);
+}
+
+static void pages_close(struct gf_source *base)
+{
+    struct pages_source *const pages = (struct pages_source *)base;
+    close_page(pages);
+    gf_metadata_free(&base->metadata);
+    gf_input_close(pages->memory);
+    free(pages->file.data);
+    free(pages);
+}
+
+/* Opens the first page, and finds how many there are. Pages have no time; they are shown for a
+ * tenth of a second where they become an animation. */
+static enum gf_status begin(struct pages_source *pages, struct gf_pages wanted,
+                            struct gf_error *error)
+{
+    struct gf_source *const base = &pages->base;
+    if (gf_input_size(pages->input) <= 0) {
+        enum gf_status status = gf_whole_file(pages->input, &pages->options, &pages->file, error);
+        if (!status)
+            status = gf_input_open_memory(pages->file.data, pages->file.size,
+                                          gf_input_name(pages->input), &pages->memory, error);
+        if (status)
+            return status;
+        pages->input = pages->memory;
+    }
+    pages->number = wanted.first;
+    const enum gf_status status =
+        gf_tiff_open_page(pages->input, pages->number, &pages->options, &pages->page, error);
+    if (status)
+        return status;
+    const struct gf_tiff_handle *const handle = &((struct gf_tiff_source *)pages->page)->handle[0];
+    if (handle->damaged && wanted.last >= handle->pages && !pages->options.allow_truncated)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged behind its first %d pictures%s",
+                       handle->name, handle->pages, gf_truncated_hint(&pages->options));
+    pages->last = wanted.last < handle->pages ? wanted.last : handle->pages - 1;
+    base->format = pages->page->format;
+    base->stored = pages->page->stored;
+    base->stored.is_animation = handle->pages > 1;
+    base->memory = pages->page->memory;
+    base->memory.bytes += pages->file.size;
+    base->metadata = pages->page->metadata;
+    pages->page->metadata = (struct gf_metadata){.orientation = 1};
+    base->duration = (struct gf_duration){1, 10};
+    base->next = pages->last > pages->number ? pages_next : NULL;
+    return GF_OK;
+}
+
+static enum gf_status open_pages(struct gf_input *input, const struct gf_options *options,
+                                 struct gf_source **source, struct gf_error *error)
+{
+    struct pages_source *const pages = calloc(1, sizeof *pages);
+    if (!pages)
+        return gf_fail_memory(error);
+    pages->base = (struct gf_source){
+        .metadata = {.orientation = 1}, .read = pages_read, .close = pages_close};
+    pages->input = input;
+    pages->options = *options;
+    const enum gf_status status = begin(pages, gf_input_pages(input), error);
+    if (status)
+        pages_close(&pages->base);
+    else
+        *source = &pages->base;
+    return status;
+}
+
+enum gf_status gf_tiff_source_open(struct gf_input *input, const struct gf_options *options,
+                                   struct gf_source **source, struct gf_error *error)
+{
+    return gf_input_pages(input).last < 0
+               ? gf_tiff_open_page(input, gf_input_page(input), options, source, error)
+               : open_pages(input, options, source, error);
+}
