@@ -212,6 +212,33 @@ static void test_webp(void **state)
         skip();
 }
 
+/* Each allocation fails in turn while frames are written. Reading is left out: libwebp 1.2 crashes
+ * where it has no memory for what is lossless, such as the alpha of frames. */
+static void test_animated_webp(void **state)
+{
+    struct gf_options options = plain_options();
+    struct frames frames, back;
+    bool done = false;
+    int at = 0;
+    if (!has_library(GF_FILE_WEBP))
+        skip();
+    options.threads = 1;
+    frames = random_frames(4, 30, 20, 4, 8);
+    for (; !done; at++) {
+        countdown = at;
+        const enum gf_status status = encode_frames(in_folder("f.webp"), &frames, &options);
+        done = !status && countdown >= 0;
+        countdown = -1;
+        if (status)
+            assert_says_memory(status, at);
+    }
+    assert_true(at > 40);
+    assert_int_equal(decode_frames(in_folder("f.webp[all]"), &options, &back), GF_OK);
+    assert_int_equal(back.count, 4);
+    free_frames(&back);
+    free_frames(&frames);
+}
+
 /* libtiff 4.5 and libavif crash where there is no memory for small things, libjxl where there is
  * none for large ones, too. */
 static void check_large(enum gf_file_format format, const char *name)
@@ -240,7 +267,8 @@ static void test_avif(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_png),  cmocka_unit_test(test_jpeg), cmocka_unit_test(test_webp),
+        cmocka_unit_test(test_png),  cmocka_unit_test(test_jpeg),
+        cmocka_unit_test(test_webp), cmocka_unit_test(test_animated_webp),
         cmocka_unit_test(test_tiff), cmocka_unit_test(test_avif),
     };
     return cmocka_run_group_tests_name("codec_memory", tests, make_folder, remove_folder);

@@ -95,6 +95,8 @@ static int open_path(struct gf_input *input, const char *path)
     const size_t length = gf_input_split_pages(path, &input->pages);
     char *const plain = length ? strndup(path, length) : NULL;
     int fd;
+    if (length && !plain)
+        return -1;
     do
         fd = open(plain ? plain : path, FLAGS);
     while (fd < 0 && errno == EINTR);
