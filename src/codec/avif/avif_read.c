@@ -225,11 +225,29 @@ static avifResult parse(struct avif_source *avif, uint64_t missing)
     return gf_avif.avifDecoderParse(avif->decoder);
 }
 
+/* Returns the bytes for each pixel that libavif takes, as measured, with samples of 8 bits: for the
+ * planes and the frames of the AV1 decoder, which keeps 8 frames of a sequence, and for the RGB
+ * picture if it is cropped afterwards. */
+static double library_bytes(const avifDecoder *decoder, bool alpha)
+{
+    const double gray_bytes = 4.2, colour_bytes = 3.2, alpha_bytes = 4.5, crop_bytes = 4,
+                 sequence_frames = 12;
+    const avifImage *const image = decoder->image;
+    const avifPixelFormat format = image->yuvFormat;
+    const double planes = (format == AVIF_PIXEL_FORMAT_YUV400   ? 1
+                           : format == AVIF_PIXEL_FORMAT_YUV420 ? 1.5
+                           : format == AVIF_PIXEL_FORMAT_YUV422 ? 2
+                                                                : 3) +
+                          alpha;
+    return (decoder->imageCount > 1              ? sequence_frames * planes
+            : alpha                              ? alpha_bytes
+            : format == AVIF_PIXEL_FORMAT_YUV400 ? gray_bytes
+                                                 : colour_bytes) +
+           (image->transformFlags & AVIF_TRANSFORM_CLAP ? crop_bytes : 0);
+}
+
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    /* Measured bytes for each pixel: gray_bytes, colour_bytes and alpha_bytes for the planes and
-     * the frames of the AV1 decoder, crop_bytes for the RGB picture that is cropped afterwards. */
-    const double gray_bytes = 4.2, colour_bytes = 3.2, alpha_bytes = 4.5, crop_bytes = 4;
     const uint64_t missing_most = 64 << 20;
     struct avif_source *const avif = (struct avif_source *)whole;
     avifResult result = parse(avif, 0);
@@ -251,12 +269,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     const int colours = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
               channels = colours + alpha;
     const int bits = image->depth > 8 ? 16 : 8;
-    const double bytes = (alpha          ? alpha_bytes
-                          : colours == 1 ? gray_bytes
-                                         : colour_bytes) +
-                         (image->transformFlags & AVIF_TRANSFORM_CLAP ? crop_bytes : 0);
     status = gf_whole_source_describe(whole, image->width, image->height, channels, bits,
-                                      bytes * bits / 8, error);
+                                      library_bytes(avif->decoder, alpha) * bits / 8, error);
     whole->base.memory.bytes += gf_avif_thread_bytes(&whole->options);
     whole->base.stored =
         (struct gf_stored){.pages = avif->decoder->imageCount,
