@@ -408,37 +408,6 @@ static void test_what_follows(void **state)
 
 /* ---- writing ---- */
 
-static enum gf_status encode_frames(const struct frames *frames, const struct gf_options *options)
-{
-    struct gf_output *output = NULL;
-    struct gf_sink *sink = NULL;
-    const struct picture *const first = &frames->picture[0];
-    const struct gf_metadata metadata = {
-        .orientation = 1, .animated = true, .loops = frames->loops};
-    struct gf_duration duration;
-    assert_int_equal(gf_output_open(in_folder("a.png"), &output, &failure), GF_OK);
-    enum gf_status status =
-        gf_sink_open(output, GF_FILE_PNG, first->format, &metadata, options, &sink, &failure);
-    if (!status)
-        sink->duration = &duration;
-    for (int i = 0; !status && i < frames->count; i++) {
-        const size_t row = gf_row_bytes(first->format);
-        duration = frames->duration[i];
-        for (int y = 0; !status && y < first->format.height; y++)
-            status = sink->write(sink, 1, frames->picture[i].data + (size_t)y * row, row, &failure);
-        if (!status)
-            status = sink->finish(sink, &failure);
-    }
-    if (!status)
-        status = sink->end(sink, &failure);
-    if (sink)
-        sink->close(sink);
-    if (!status)
-        status = gf_output_commit(output, &failure);
-    gf_output_close(output);
-    return status;
-}
-
 /* Frames of which each has a pixel more of its own, and then two that have not. */
 static struct frames moving(int width, int height, int own_channels, int own_bits)
 {
@@ -461,7 +430,7 @@ static void test_round_trips(void **state)
             struct gf_options options = plain_options();
             struct frames frames = moving(40, 7, kind % 4 + 1, kind < 4 ? 8 : 16), back;
             options.png_level = level;
-            assert_int_equal(encode_frames(&frames, &options), GF_OK);
+            assert_int_equal(encode_frames(in_folder("a.png"), &frames, &options), GF_OK);
             if (decode_frames(in_folder("a.png[all]"), &options, &back))
                 fail_msg("%s", failure.text);
             assert_int_equal(back.count, 4);
@@ -483,7 +452,7 @@ static void test_boxes(void **state)
     const struct gf_options options = plain_options();
     struct frames frames = moving(40, 7, 3, 8);
     memset(frames.picture[5].data, 1, picture_bytes(frames.picture[5].format));
-    assert_int_equal(encode_frames(&frames, &options), GF_OK);
+    assert_int_equal(encode_frames(in_folder("a.png"), &frames, &options), GF_OK);
     struct bytes png = load(in_folder("a.png"));
     const unsigned boxes[][4] = {
         {40, 7, 0, 0}, {1, 1, 2, 1}, {1, 1, 4, 2}, {1, 1, 6, 3}, {40, 7, 0, 0}};
@@ -514,7 +483,7 @@ static void test_durations(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct frames frames = {.count = 1, .duration = {cases[i].given}}, back;
         frames.picture[0] = random_picture(3, 2, 1, 8);
-        assert_int_equal(encode_frames(&frames, &options), GF_OK);
+        assert_int_equal(encode_frames(in_folder("a.png"), &frames, &options), GF_OK);
         struct bytes png = load(in_folder("a.png"));
         const uint32_t time = get_be32(chunk_in(&png, "fcTL", 0) + 8 + 20);
         assert_int_equal(time >> 16, cases[i].count);
@@ -532,7 +501,7 @@ static void test_options_of_pngs(void **state)
     struct gf_options options = plain_options();
     struct frames frames = moving(20, 6, 3, 8), back;
     options.png_palette = true;
-    assert_int_equal(encode_frames(&frames, &options), GF_OK);
+    assert_int_equal(encode_frames(in_folder("a.png"), &frames, &options), GF_OK);
     assert_int_equal(warnings, 1);
     assert_non_null(strstr(last_warning, "an animation are written without a palette"));
     free_frames(&frames);
@@ -542,14 +511,14 @@ static void test_options_of_pngs(void **state)
             frames.picture[i].data[k] = frames.picture[i].data[k] & 64 ? 255 : 0;
     options = plain_options();
     options.depth = 1;
-    assert_int_equal(encode_frames(&frames, &options), GF_OK);
+    assert_int_equal(encode_frames(in_folder("a.png"), &frames, &options), GF_OK);
     assert_int_equal(decode_frames(in_folder("a.png[all]"), &options, &back), GF_OK);
     for (int i = 0; i < back.count; i++)
         assert_memory_equal(back.picture[i].data, frames.picture[i].data, 20 * 6);
     free_frames(&back);
     options = plain_options();
     options.memory_bytes = 200;
-    assert_int_equal(encode_frames(&frames, &options), GF_ERROR_INPUT);
+    assert_int_equal(encode_frames(in_folder("a.png"), &frames, &options), GF_ERROR_INPUT);
     assert_failure_says("two frames of its animation are in memory");
     free_frames(&frames);
 }
