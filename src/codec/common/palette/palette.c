@@ -126,6 +126,8 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
     const size_t pixels = (size_t)picture->format.width * (size_t)picture->format.height;
     struct gf_palette_weights weights = {0};
     struct gf_palette_cells cells = {0};
+    struct gf_palette_map *map = NULL;
+    uint64_t distance;
     palette->exact = collect(picture, most, palette, indices);
     if (palette->exact) {
         sort_exact(palette, indices, pixels);
@@ -137,7 +139,36 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
     free(cells.mean);
     free(cells.weight);
     if (!status)
-        status = gf_palette_map(picture, threads, palette, &weights, indices, error);
+        status = gf_palette_map_open(palette, picture->format, threads, &map, error);
+    if (!status)
+        status = gf_palette_map_run(map, picture, &weights, indices, &distance, error);
+    gf_palette_map_close(map);
+    free(weights.weight);
+    return status;
+}
+
+enum gf_status gf_palette_choose(const struct gf_image *picture, int most, int threads,
+                                 struct gf_palette *palette, struct gf_error *error)
+{
+    struct gf_palette_weights weights = {.opaque = true};
+    struct gf_palette_cells cells = {0};
+    enum gf_status status = gf_palette_weigh(picture, threads, &weights, &cells, error);
+    free(weights.weight);
+    if (!status)
+        status = choose(&cells, most, threads, palette, error);
+    free(cells.mean);
+    free(cells.weight);
+    return status;
+}
+
+enum gf_status gf_palette_map_part(struct gf_palette_map *map, const struct gf_image *picture,
+                                   unsigned char *indices, uint64_t *distance,
+                                   struct gf_error *error)
+{
+    struct gf_palette_weights weights = {.opaque = true};
+    enum gf_status status = gf_palette_weigh(picture, 1, &weights, NULL, error);
+    if (!status)
+        status = gf_palette_map_run(map, picture, &weights, indices, distance, error);
     free(weights.weight);
     return status;
 }

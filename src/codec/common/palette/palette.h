@@ -47,3 +47,20 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
                                struct gf_error *error) GF_CHECKED;
 /* Returns the memory in bytes that gf_palette_make() takes, with the indices. */
 uint64_t gf_palette_memory(struct gf_format format, int threads);
+
+/* ---- pictures of which wholly transparent pixels are no part; the others are opaque ---- */
+
+/* Chooses a palette of at most `most` opaque colours. */
+enum gf_status gf_palette_choose(const struct gf_image *picture, int most, int threads,
+                                 struct gf_palette *palette, struct gf_error *error) GF_CHECKED;
+/* Finds indices of one palette for several pictures, up to a width, one after another. */
+struct gf_palette_map;
+enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_format format,
+                                   int threads, struct gf_palette_map **map,
+                                   struct gf_error *error) GF_CHECKED;
+/* Writes the index of each pixel that is a part of the picture. *distance becomes the sum of the
+ * squared differences of the colours, in a unit of its own. */
+enum gf_status gf_palette_map_part(struct gf_palette_map *map, const struct gf_image *picture,
+                                   unsigned char *indices, uint64_t *distance,
+                                   struct gf_error *error) GF_CHECKED;
+void gf_palette_map_close(struct gf_palette_map *map);

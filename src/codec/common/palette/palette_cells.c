@@ -50,21 +50,24 @@ static void weigh_block(const struct weighing *weighing, struct sums *sums, int 
     int pixels = 0;
     for (int y = top; y < top + SIDE && y < format.height; y++) {
         const unsigned char *const from = picture->data + (size_t)y * picture->pitch;
-        for (int x = left; x < left + SIDE && x < format.width; x++, pixels++) {
+        for (int x = left; x < left + SIDE && x < format.width; x++) {
             unsigned char rgba[4];
             gf_palette_rgba_of(from + (size_t)x * (size_t)format.channels, format.channels, rgba);
+            if (weighing->weights->opaque && !rgba[3])
+                continue;
             point[pixels] = gf_palette_point_of(rgba);
             cell[pixels] = format.channels == 1 ? from[x] : gf_palette_cell(point[pixels]);
             for (int i = 0; i < GF_PALETTE_AXES; i++) {
                 sum[i] += point[pixels].at[i];
                 square[i] += point[pixels].at[i] * point[pixels].at[i];
             }
+            pixels++;
         }
     }
-    const int weight = weight_of(variance_of(sum, square, pixels));
+    const int weight = weight_of(pixels ? variance_of(sum, square, pixels) : 0);
     weighing->weights->weight[(size_t)row * (size_t)weighing->weights->across + (size_t)column] =
         (unsigned char)weight;
-    for (int p = 0; p < pixels; p++) {
+    for (int p = 0; sums && p < pixels; p++) {
         struct sums *const of = &sums[cell[p]];
         of->weight += weight;
         for (int i = 0; i < GF_PALETTE_AXES; i++)
@@ -82,7 +85,9 @@ static bool weigh_part(void *context, int thread, int part)
     int row = first;
     for (; row < end && !gf_time_is_up(); row++) {
         for (int column = 0; column < weighing->weights->across; column++)
-            weigh_block(weighing, weighing->sums + (size_t)part * weighing->cells, column, row);
+            weigh_block(weighing,
+                        weighing->sums ? weighing->sums + (size_t)part * weighing->cells : NULL,
+                        column, row);
     }
     return row == end;
 }
@@ -144,14 +149,16 @@ enum gf_status gf_palette_weigh(const struct gf_image *picture, int threads,
     struct weighing weighing = {.picture = picture, .weights = weights};
     weighing.parts = parts_of(format, threads);
     weighing.down = (format.height + GF_PALETTE_BLOCK - 1) / GF_PALETTE_BLOCK;
-    weighing.cells = cells_of(format);
+    weighing.cells = weights->opaque ? GF_PALETTE_OPAQUE_CELLS : cells_of(format);
     weights->across = (format.width + GF_PALETTE_BLOCK - 1) / GF_PALETTE_BLOCK;
     weights->weight = malloc((size_t)weights->across * (size_t)weighing.down);
-    weighing.sums = calloc((size_t)weighing.parts * weighing.cells, sizeof *weighing.sums);
-    enum gf_status status = weights->weight && weighing.sums ? GF_OK : gf_fail_memory(error);
+    if (cells)
+        weighing.sums = calloc((size_t)weighing.parts * weighing.cells, sizeof *weighing.sums);
+    enum gf_status status =
+        weights->weight && (weighing.sums || !cells) ? GF_OK : gf_fail_memory(error);
     if (!status)
         status = gf_ordered_work_run(weighing.parts, weighing.parts, weigh_part, &weighing, error);
-    if (!status)
+    if (!status && cells)
         status = gather(&weighing, cells, error);
     free(weighing.sums);
     return status;

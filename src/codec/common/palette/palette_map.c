@@ -23,13 +23,14 @@ struct lists {
     unsigned char *entry;
     int used;
     struct gf_palette_point *above, *here; /* errors of two rows, with one more at both ends */
+    uint64_t distance; /* the sum of the squared distances of the points from their entries */
 };
 
-struct mapping {
+struct gf_palette_map {
     const struct gf_image *picture;
     const struct gf_palette_weights *weights;
     unsigned char *indices;
-    int colours;
+    int colours, threads;
     struct gf_palette_point at[GF_PALETTE_MOST];
     struct lists *lists; /* of each thread */
 };
@@ -50,7 +51,7 @@ static void find_box(uint32_t cell, int centre[GF_PALETTE_AXES], int half[GF_PAL
     half[3] = opaque ? 0 : 64;
 }
 
-static void make_list(const struct mapping *mapping, struct lists *lists, uint32_t cell)
+static void make_list(const struct gf_palette_map *mapping, struct lists *lists, uint32_t cell)
 {
     int centre[GF_PALETTE_AXES], half[GF_PALETTE_AXES], count = 0;
     uint32_t least[GF_PALETTE_MOST], bound = UINT32_MAX;
@@ -79,7 +80,7 @@ static void make_list(const struct mapping *mapping, struct lists *lists, uint32
     lists->used += 1 + count;
 }
 
-static int nearest(const struct mapping *mapping, struct lists *lists,
+static int nearest(const struct gf_palette_map *mapping, struct lists *lists,
                    struct gf_palette_point point)
 {
     const uint32_t cell = gf_palette_cell(point);
@@ -116,7 +117,7 @@ static struct gf_palette_point add_errors(struct gf_palette_point point,
     return point;
 }
 
-static void map_row(const struct mapping *mapping, struct lists *lists, int y, bool written)
+static void map_row(const struct gf_palette_map *mapping, struct lists *lists, int y, bool written)
 {
     const struct gf_format format = mapping->picture->format;
     const unsigned char *const row = mapping->picture->data + (size_t)y * mapping->picture->pitch,
@@ -129,6 +130,10 @@ static void map_row(const struct mapping *mapping, struct lists *lists, int y, b
     for (int x = first; x >= 0 && x < format.width; x += step) {
         unsigned char rgba[4];
         gf_palette_rgba_of(row + (size_t)x * (size_t)format.channels, format.channels, rgba);
+        if (mapping->weights->opaque && !rgba[3]) {
+            here[x] = (struct gf_palette_point){.at = {0}};
+            continue;
+        }
         const struct gf_palette_point point =
             add_errors(gf_palette_point_of(rgba), above + x, here + x, step);
         const int index = nearest(mapping, lists, point),
@@ -136,8 +141,10 @@ static void map_row(const struct mapping *mapping, struct lists *lists, int y, b
         for (int i = 0; i < GF_PALETTE_AXES; i++)
             here[x].at[i] = (int16_t)((point.at[i] - mapping->at[index].at[i]) * part /
                                       (4 * GF_PALETTE_WEIGHT));
-        if (written)
+        if (written) {
             indices[x] = (unsigned char)index;
+            lists->distance += gf_palette_distance(point, mapping->at[index]);
+        }
     }
     lists->above = here - 1;
     lists->here = above - 1;
@@ -145,7 +152,7 @@ static void map_row(const struct mapping *mapping, struct lists *lists, int y, b
 
 static bool map_band(void *context, int thread, int band)
 {
-    const struct mapping *const mapping = context;
+    const struct gf_palette_map *const mapping = context;
     struct lists *const lists = &mapping->lists[thread];
     const int height = mapping->picture->format.height, first = band * ROWS,
               end = height - first < ROWS ? height : first + ROWS;
@@ -174,33 +181,57 @@ static int bands_of(struct gf_format format)
     return (format.height + ROWS - 1) / ROWS;
 }
 
-enum gf_status gf_palette_map(const struct gf_image *picture, int threads,
-                              const struct gf_palette *palette,
-                              const struct gf_palette_weights *weights, unsigned char *indices,
-                              struct gf_error *error)
+enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_format format,
+                                   int threads, struct gf_palette_map **map, struct gf_error *error)
 {
-    const int bands = bands_of(picture->format), used = threads < bands ? threads : bands;
-    struct mapping mapping = {.picture = picture,
-                              .weights = weights,
-                              .indices = indices,
-                              .colours = palette->colours,
-                              .lists = calloc((size_t)used, sizeof *mapping.lists)};
-    bool opened = mapping.lists;
+    struct gf_palette_map *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail_memory(error);
+    const int bands = bands_of(format);
+    opened->threads = threads < bands ? threads : bands;
+    opened->colours = palette->colours;
     for (int i = 0; i < palette->colours; i++)
-        mapping.at[i] = gf_palette_point_of(palette->rgba[i]);
-    for (int i = 0; opened && i < used; i++)
-        opened = open_lists(&mapping.lists[i], picture->format.width);
-    const enum gf_status status = opened
-                                      ? gf_ordered_work_run(used, bands, map_band, &mapping, error)
-                                      : gf_fail_memory(error);
-    for (int i = 0; mapping.lists && i < used; i++) {
-        free(mapping.lists[i].first);
-        free(mapping.lists[i].entry);
-        free(mapping.lists[i].above);
-        free(mapping.lists[i].here);
+        opened->at[i] = gf_palette_point_of(palette->rgba[i]);
+    opened->lists = calloc((size_t)opened->threads, sizeof *opened->lists);
+    bool done = opened->lists;
+    for (int i = 0; done && i < opened->threads; i++)
+        done = open_lists(&opened->lists[i], format.width);
+    if (!done) {
+        gf_palette_map_close(opened);
+        return gf_fail_memory(error);
     }
-    free(mapping.lists);
+    *map = opened;
+    return GF_OK;
+}
+
+enum gf_status gf_palette_map_run(struct gf_palette_map *map, const struct gf_image *picture,
+                                  const struct gf_palette_weights *weights, unsigned char *indices,
+                                  uint64_t *distance, struct gf_error *error)
+{
+    map->picture = picture;
+    map->weights = weights;
+    map->indices = indices;
+    for (int i = 0; i < map->threads; i++)
+        map->lists[i].distance = 0;
+    const enum gf_status status =
+        gf_ordered_work_run(map->threads, bands_of(picture->format), map_band, map, error);
+    *distance = 0;
+    for (int i = 0; i < map->threads; i++)
+        *distance += map->lists[i].distance;
     return status;
+}
+
+void gf_palette_map_close(struct gf_palette_map *map)
+{
+    for (int i = 0; map && map->lists && i < map->threads; i++) {
+        free(map->lists[i].first);
+        free(map->lists[i].entry);
+        free(map->lists[i].above);
+        free(map->lists[i].here);
+    }
+    if (map)
+        free(map->lists);
+    free(map);
 }
 
 uint64_t gf_palette_map_memory(struct gf_format format, int threads)

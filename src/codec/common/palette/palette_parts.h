@@ -71,7 +71,9 @@ enum { GF_PALETTE_BLOCK = 8, GF_PALETTE_WEIGHT = 64 };
 struct gf_palette_weights {
     int across;
     unsigned char *weight;
+    bool opaque; /* the caller's: wholly transparent pixels are no part of the picture */
 };
+/* `cells` may be NULL. */
 enum gf_status gf_palette_weigh(const struct gf_image *picture, int threads,
                                 struct gf_palette_weights *weights, struct gf_palette_cells *cells,
                                 struct gf_error *error) GF_CHECKED;
@@ -97,8 +99,7 @@ enum gf_status gf_palette_refine(const struct gf_palette_cells *cells, int threa
 /* ---- palette_map.c ---- */
 
 /* Writes the index of each pixel, with diffusion of the error where the picture is smooth. */
-enum gf_status gf_palette_map(const struct gf_image *picture, int threads,
-                              const struct gf_palette *palette,
-                              const struct gf_palette_weights *weights, unsigned char *indices,
-                              struct gf_error *error) GF_CHECKED;
+enum gf_status gf_palette_map_run(struct gf_palette_map *map, const struct gf_image *picture,
+                                  const struct gf_palette_weights *weights, unsigned char *indices,
+                                  uint64_t *distance, struct gf_error *error) GF_CHECKED;
 uint64_t gf_palette_map_memory(struct gf_format format, int threads);
