@@ -17,8 +17,8 @@ enum gf_device_kind {
     GF_DEVICE_CPU,
     GF_DEVICE_CUDA /* GF_ERROR_UNAVAILABLE if there is none */
 };
-/* The file formats. HEIC, GIF and the raw photographs of cameras can only be read. WebP, TIFF,
- * AVIF, JPEG XL, HEIC, GIF, JPEG 2000 and raw photographs need a library that may be missing. */
+/* The file formats. HEIC and the raw photographs of cameras can only be read. WebP, TIFF, AVIF,
+ * JPEG XL, HEIC, GIF, JPEG 2000 and raw photographs need a library that may be missing. */
 enum gf_file_format {
     GF_FILE_AUTO,
     GF_FILE_PNG,
@@ -194,8 +194,9 @@ struct gf_options {
      * GF_SANDBOX_OFF. The string must last as long as the pipeline. */
     const char *sandbox_program;
     enum gf_sandbox sandbox;
-    /* A PNG's colours are reduced to at most so many, 2..GF_PNG_COLOURS_MAX, which become its
-     * palette; a picture that has no more is unchanged. 0: they are not reduced. */
+    /* The colours of a PNG, or of each frame of a GIF, are reduced to at most so many,
+     * 2..GF_PNG_COLOURS_MAX, which become its palette; a picture that has no more is unchanged. 0:
+     * they are not reduced. */
     int png_colours;
     /* The best quality of a JPEG, WebP, AVIF, JPEG XL or JPEG 2000 whose file has at most so many
      * bytes, found by up to seven trials of the CPU's encoder, takes the place of `quality`;

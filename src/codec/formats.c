@@ -74,7 +74,7 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 #define OWN_avif .open = NULL
 #endif
 #ifdef GF_LIBRARY_gif
-#define OWN_gif READS(gif)
+#define OWN_gif READS_AND_WRITES(gif)
 #else
 #define OWN_gif .open = NULL
 #endif

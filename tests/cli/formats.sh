@@ -149,21 +149,6 @@ else
     skip "TIFF beside tiffcp: there is no tiffcp, or no TIFF in this build"
 fi
 
-if has GIF; then
-    begin "GIF: an output of the same name becomes a PNG"
-    printf 'GIF89a\001\000\001\000\200\000\000\377\000\000\000\000\377,\000\000\000\000\001\000\001\000\000\002\002D\001\000;' >dot.gif
-    mkdir pngs
-    run 0 gpufilter -i dot.gif -o pngs/
-    silent
-    [ "$(ls pngs)" = dot.png ] || problem "the output is called $(ls pngs)"
-    gpufilter -i dot.gif -o dot.ppm
-    [ "$(tail -c 3 dot.ppm | od -An -tu1 | tr -d ' ')" = 25500 ] || problem "the pixel is not red"
-    run 0 gpufilter -i dot.gif -o -
-    head -c 4 stdout | grep -q PNG || problem "standard output is no PNG"
-    run 2 gpufilter -i in.ppm -o out.gif
-    stderr_like 'out.gif: GIF is read, not written: use .png, .*'
-fi
-
 begin "JPEG: colours at full size above quality 90, unless told otherwise"
 for quality in 90:420 91:444 100:444; do
     run 0 gpufilter -i in.ppm -o default.jpg --quality="${quality%:*}"

@@ -60,6 +60,12 @@ END
         run 0 gpufilter -q -i alpha.pam -o w.webp --lossless
         pixels w.webp
     fi
+    if format GIF; then
+        run 0 gpufilter -q -i alpha.pam -o few.gif posterize=4
+        pixels few.gif
+        run 0 gpufilter -q -i photo.ppm -o many.gif
+        pixels many.gif
+    fi
 
     begin "what Pillow writes is read as Pillow reads it"
     python3 - <<'END' || problem "Pillow cannot write"

@@ -998,7 +998,7 @@ static void test_format_by_name(void **state)
     } cases[] = {{"a.png", GF_FILE_PNG},   {"a.b/c.JPG", GF_FILE_JPEG}, {"x.jpeg", GF_FILE_JPEG},
                  {"x.ppm", GF_FILE_PNM},   {"x.pgm", GF_FILE_PNM},      {"x.pnm", GF_FILE_PNM},
                  {"x.pam", GF_FILE_PAM},   {"-", GF_FILE_JPEG},         {"/dev/null", GF_FILE_JPEG},
-                 {"noname", GF_FILE_AUTO}, {"a.png/b", GF_FILE_AUTO},   {"x.gif", GF_FILE_AUTO}};
+                 {"noname", GF_FILE_AUTO}, {"a.png/b", GF_FILE_AUTO},   {"x.heic", GF_FILE_AUTO}};
     struct gf_options options = plain_options();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         enum gf_file_format format;

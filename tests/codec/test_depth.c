@@ -51,10 +51,12 @@ static void check_depth(const struct gf_file_type *type, int channels, int depth
     free_picture(&back);
 }
 
+/* GIF, whose pictures have few colours, has tests of its own. */
 static bool is_written(const struct gf_file_type *type)
 {
-    return type->create && (!type->library || !gf_library_load(type->library, type->name,
-                                                               GF_ERROR_UNAVAILABLE, &failure));
+    return type->create && type->format != GF_FILE_GIF &&
+           (!type->library ||
+            !gf_library_load(type->library, type->name, GF_ERROR_UNAVAILABLE, &failure));
 }
 
 static void test_all_depths(void **state)

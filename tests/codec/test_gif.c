@@ -1,5 +1,5 @@
 /* GIFs made here byte by byte: palettes, transparency, interlacing, and the pictures of an
- * animation as a viewer shows them. */
+ * animation as a viewer shows them. GIFs that are written, and read again. */
 #include "codec/codec_test.h"
 
 #include "codec/formats.h"
@@ -285,13 +285,403 @@ static void test_damage(void **state)
     free(gif.data);
 }
 
-static void test_is_not_written(void **state)
+/* ---- writing ---- */
+
+/* A picture of so many colours of noise, each of which appears. With alpha, some pixels are
+ * transparent, and count as one of the colours. */
+static struct picture picture_of(int width, int height, int channels, int colours, unsigned seed)
+{
+    struct picture picture = {.format = {width, height, channels, 8},
+                              .metadata = {.orientation = 1}};
+    picture.data = calloc(1, picture_bytes(picture.format));
+    assert_non_null(picture.data);
+    seed = (seed + 1) * 2654435761u;
+    for (int i = 0; i < width * height; i++) {
+        unsigned char *const p = picture.data + i * channels;
+        const int colour = i < colours ? i : (int)next_random(&seed) % colours;
+        if (channels == 4 && colour == 0)
+            continue;
+        p[0] = (unsigned char)colour;
+        p[1] = (unsigned char)(colour * 7);
+        p[2] = (unsigned char)(255 - colour / 2);
+        if (channels == 4)
+            p[3] = 255;
+    }
+    return picture;
+}
+
+static void encode_frames(const char *name, const struct picture *frames, int count, unsigned loops,
+                          const struct gf_duration *durations)
 {
     const struct gf_options options = plain_options();
-    struct picture picture = random_picture(2, 2, 3, 8);
+    struct gf_metadata metadata = {.orientation = 1, .animated = true, .loops = loops};
+    struct gf_duration duration;
+    struct gf_output *output = NULL;
+    struct gf_sink *sink = NULL;
+    assert_int_equal(gf_output_open(in_folder(name), &output, &failure), GF_OK);
+    assert_int_equal(
+        gf_sink_open(output, GF_FILE_GIF, frames->format, &metadata, &options, &sink, &failure),
+        GF_OK);
+    sink->duration = &duration;
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(sink->write(sink, frames[i].format.height, frames[i].data,
+                                     gf_row_bytes(frames[i].format), &failure),
+                         GF_OK);
+        duration = durations[i];
+        assert_int_equal(sink->finish(sink, &failure), GF_OK);
+    }
+    assert_int_equal(sink->end(sink, &failure), GF_OK);
+    sink->close(sink);
+    assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+    gf_output_close(output);
+}
+
+static void decode_all(const char *name, struct frames *back)
+{
+    char path[40];
+    const struct gf_options options = plain_options();
+    snprintf(path, sizeof path, "%s[all]", name);
+    if (decode_frames(in_folder(path), &options, back))
+        fail_msg("%s", failure.text);
+}
+
+/* The frame's pixels, of which those that are read may have alpha. */
+static void assert_frame(const struct picture *back, const struct picture *frame, int number)
+{
+    const int from = frame->format.channels, to = back->format.channels;
+    for (int i = 0; i < frame->format.width * frame->format.height; i++) {
+        const unsigned char *const p = frame->data + i * from, *const q = back->data + i * to;
+        const int alpha = from == 4 ? p[3] : 255, alpha_back = to == 4 ? q[3] : 255;
+        if (alpha != alpha_back || (alpha && memcmp(p, q, 3) != 0))
+            fail_msg("frame %d: pixel %d differs", number, i);
+    }
+}
+
+static void test_few_colours_are_kept(void **state)
+{
+    static const int colours[] = {1, 2, 3, 4, 5, 16, 17, 128, 129, 255, 256};
+    static const int sides[][2] = {{16, 16}, {300, 200}, {1, 256}, {999, 3}};
+    for (int channels = 3; channels <= 4; channels++)
+        for (size_t i = 0; i < sizeof colours / sizeof *colours * 4; i++) {
+            struct gf_options options = plain_options();
+            struct picture picture = picture_of(sides[i % 4][0], sides[i % 4][1], channels,
+                                                colours[i / 4], 0),
+                           back;
+            options.lossless = true;
+            assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_OK);
+            assert_int_equal(decode(in_folder("b.gif"), &options, &back), GF_OK);
+            assert_int_equal(warnings, 0);
+            assert_frame(&back, &picture, 0);
+            free_picture(&picture);
+            free_picture(&back);
+        }
+}
+
+/* A red pixel and a transparent one: clear, 0, 1, end, in codes of 3 bits. */
+static void test_bytes_of_a_still(void **state)
+{
+    static const char expected[] = "GIF89a\2\0\1\0\xf0\0\0\377\0\0\0\0\0"
+                                   "\x21\xf9\4\5\0\0\1\0"
+                                   ",\0\0\0\0\2\0\1\0\0\2\2\104\12\0;";
+    struct gf_options options = plain_options();
+    struct picture picture = picture_of(2, 1, 4, 2, 0);
+    memcpy(picture.data, "\377\0\0\377\0\0\0\0", 8);
+    assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_OK);
+    struct bytes file = load(in_folder("b.gif"));
+    assert_int_equal(file.size, sizeof expected - 1);
+    assert_memory_equal(file.data, expected, file.size);
+    free(file.data);
+    free_picture(&picture);
+}
+
+static int count_colours(const struct picture *picture)
+{
+    bool *const seen = calloc(1 << 24, sizeof *seen);
+    int count = 0;
+    assert_non_null(seen);
+    for (int i = 0; i < picture->format.width * picture->format.height; i++) {
+        const unsigned char *const p = picture->data + i * picture->format.channels;
+        const size_t at = (size_t)(p[0] << 16 | p[1] << 8 | p[2]);
+        count += !seen[at];
+        seen[at] = true;
+    }
+    free(seen);
+    return count;
+}
+
+static void test_more_colours_are_reduced(void **state)
+{
+    struct picture picture = smooth_picture(90, 70, 3, 8), back;
+    for (int most = 0; most <= 16; most += 8) {
+        struct gf_options options = plain_options();
+        options.png_colours = most;
+        assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_OK);
+        assert_int_equal(warnings, !most);
+        assert_true(most ||
+                    strstr(last_warning, "b.gif: a GIF does not keep more than 256 colours"));
+        assert_int_equal(decode(in_folder("b.gif"), &options, &back), GF_OK);
+        assert_int_equal(back.format.channels, 3);
+        assert_in_range(count_colours(&back), most ? most / 2 : 200, most ? most : 256);
+        long difference = 0;
+        for (size_t i = 0; i < picture_bytes(picture.format); i++)
+            difference += abs(picture.data[i] - back.data[i]);
+        assert_in_range(difference / (long)picture_bytes(picture.format), 0, most ? 40 : 6);
+        options.lossless = true;
+        assert_int_equal(encode(in_folder("c.gif"), &picture, &options), GF_ERROR_UNFIT);
+        assert_failure_says("c.gif: a GIF is not lossless for more than 256 colours in a frame");
+        free_picture(&back);
+    }
+    free_picture(&picture);
+}
+
+static void test_half_the_alpha(void **state)
+{
+    struct gf_options options = plain_options();
+    struct picture picture = picture_of(3, 1, 4, 2, 0), back;
+    memcpy(picture.data, "\377\0\0\177\0\377\0\200\377\377\377\377", 12);
+    assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_OK);
+    assert_int_equal(warnings, 1);
+    assert_non_null(strstr(last_warning, "b.gif: a GIF does not keep partly transparent pixels"));
+    check("b.gif", 4, ".gw");
+    options.lossless = true;
+    assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_ERROR_UNFIT);
+    assert_failure_says("b.gif: a GIF is not lossless for partly transparent pixels");
+    free_picture(&picture);
+    picture = random_picture(20, 20, 2, 16); /* gray, and all kinds of alpha */
+    options = plain_options();
+    assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_OK);
+    assert_int_equal(warnings, 1);
+    assert_int_equal(decode(in_folder("b.gif"), &options, &back), GF_OK);
+    for (int i = 0; i < 400; i++) {
+        const uint16_t *const p = (const uint16_t *)(const void *)picture.data + 2 * i;
+        const int alpha = (p[1] * 255 + 32767) / 65535, gray = (p[0] * 255 + 32767) / 65535;
+        assert_int_equal(back.data[4 * i + 3], alpha >= 128 ? 255 : 0);
+        assert_true(alpha < 128 || abs(back.data[4 * i] - gray) <= 1);
+    }
+    free_picture(&picture);
+    free_picture(&back);
+}
+
+/* Frames of few or many colours, of which parts change, appear and vanish. */
+static void change(struct picture *frame, const struct picture *before, int colours, unsigned *seed)
+{
+    const int channels = frame->format.channels, width = frame->format.width,
+              height = frame->format.height;
+    memcpy(frame->data, before->data, picture_bytes(frame->format));
+    const int left = (int)next_random(seed) % width, top = (int)next_random(seed) % height,
+              kind = (int)next_random(seed) % 4, first = (int)next_random(seed) % 200;
+    for (int y = top; y < height && y < top + 9; y++)
+        for (int x = left; x < width && x < left + 12; x++) {
+            unsigned char *const p = frame->data + (y * width + x) * channels;
+            const int colour = first + (int)next_random(seed) % colours;
+            if (channels == 4 && kind == 0) {
+                memset(p, 0, 4);
+            } else if (kind < 3 || colour % 2) {
+                p[0] = (unsigned char)colour;
+                p[1] = (unsigned char)(colour / 2);
+                p[2] = 9;
+                p[channels - 1] |= channels == 4 ? 255 : 0;
+            }
+        }
+}
+
+static void test_frames_are_kept(void **state)
+{
+    enum { COUNT = 12 };
+    for (unsigned round = 0; round < 60; round++) {
+        const int channels = 3 + (int)round % 2, colours = round % 3 == 0 ? 4 : 90;
+        struct picture frame[COUNT];
+        struct gf_duration duration[COUNT];
+        struct frames back;
+        unsigned seed = round * 77 + 1;
+        uint32_t total = 0, total_back = 0;
+        for (int i = 0; i < COUNT; i++) {
+            frame[i] = picture_of(30, 20, channels, 3 + (int)round, round);
+            if (i)
+                change(&frame[i], &frame[i - 1], colours, &seed);
+            if (i > 3 && next_random(&seed) % 4 == 0) /* back to an earlier one */
+                memcpy(frame[i].data, frame[i - 2].data, picture_bytes(frame[i].format));
+            duration[i] = (struct gf_duration){5 + (uint32_t)i, 100};
+            total += duration[i].count;
+        }
+        encode_frames("b.gif", frame, COUNT, round % 3, duration);
+        decode_all("b.gif", &back);
+        assert_int_equal(back.loops, round % 3);
+        for (int i = 0, j = -1; i < COUNT; i++) {
+            const bool same =
+                i && !memcmp(frame[i].data, frame[i - 1].data, picture_bytes(frame[i].format));
+            j += !same;
+            assert_in_range(j, 0, back.count - 1);
+            assert_frame(&back.picture[j], &frame[i], i);
+        }
+        for (int i = 0; i < back.count; i++)
+            total_back += back.duration[i].count;
+        assert_int_equal(total_back, total);
+        assert_int_equal(warnings, 0);
+        free_frames(&back);
+        for (int i = 0; i < COUNT; i++)
+            free_picture(&frame[i]);
+    }
+}
+
+/* One pixel becomes white, then nothing happens, then it becomes transparent: the frames are the
+ * whole picture (clear, 0, 00, 000, end), the pixel, and a transparent one where nothing changes.
+ */
+static void test_bytes_of_an_animation(void **state)
+{
+    static const char expected[] = "GIF89a\3\0\2\0\xf0\0\0\377\0\0\377\377\377"
+                                   "\x21\xff\x0bNETSCAPE2.0\3\1\4\0\0"
+                                   "\x21\xf9\4\4\12\0\0\0,\0\0\0\0\3\0\2\0\0\2\2\x84_\0"
+                                   "\x21\xf9\4\x09\36\0\0\0,\1\0\1\0\1\0\1\0\0\2\2\114\1\0"
+                                   "\x21\xf9\4\5\24\0\0\0,\0\0\0\0\1\0\1\0\0\2\2\104\1\0;";
+    struct picture frame[4];
+    const struct gf_duration duration[4] = {{10, 100}, {1, 10}, {200, 1000}, {1, 5}};
+    for (int i = 0; i < 4; i++) {
+        frame[i] = picture_of(3, 2, 4, 2, 0);
+        for (int pixel = 0; pixel < 6; pixel++)
+            memcpy(frame[i].data + 4 * pixel, "\377\0\0\377", 4);
+    }
+    memcpy(frame[1].data + 16, "\377\377\377\377", 4);
+    memcpy(frame[2].data + 16, "\377\377\377\377", 4);
+    memset(frame[3].data + 16, 0, 4);
+    encode_frames("b.gif", frame, 4, 5, duration);
+    struct bytes file = load(in_folder("b.gif"));
+    assert_int_equal(file.size, sizeof expected - 1);
+    assert_memory_equal(file.data, expected, file.size);
+    free(file.data);
+    for (int i = 0; i < 4; i++)
+        free_picture(&frame[i]);
+}
+
+/* Delays of whole hundredths add up to the whole time. */
+static void test_delays_do_not_drift(void **state)
+{
+    enum { COUNT = 15 };
+    struct picture frame[COUNT];
+    struct gf_duration duration[COUNT];
+    struct frames back;
+    uint32_t total = 0;
+    for (int i = 0; i < COUNT; i++) {
+        frame[i] = picture_of(4, 4, 3, 2, (unsigned)i);
+        frame[i].data[0] = (unsigned char)i;
+        duration[i] = (struct gf_duration){1, 30};
+    }
+    encode_frames("b.gif", frame, COUNT, 0, duration);
+    decode_all("b.gif", &back);
+    assert_int_equal(back.count, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        assert_in_range(back.duration[i].count, 3, 4);
+        total += back.duration[i].count;
+    }
+    assert_int_equal(total, 50);
+    free_frames(&back);
+    for (int i = 0; i < COUNT; i++)
+        free_picture(&frame[i]);
+}
+
+/* Where the source stays the same, so do the dithered pixels. */
+static void test_dithering_does_not_flicker(void **state)
+{
+    enum { COUNT = 5, WIDTH = 120, HEIGHT = 80, LEFT = 70 };
+    struct picture frame[COUNT];
+    struct gf_duration duration[COUNT];
+    struct frames back;
+    for (int i = 0; i < COUNT; i++) {
+        frame[i] = smooth_picture(WIDTH, HEIGHT, 3, 8);
+        for (int y = 0; y < HEIGHT; y++)
+            for (int x = LEFT; x < WIDTH; x++)
+                frame[i].data[(y * WIDTH + x) * 3 + 1] = (unsigned char)(3 * x + y * 2 + i * 40);
+        duration[i] = (struct gf_duration){5, 100};
+    }
+    encode_frames("b.gif", frame, COUNT, 0, duration);
+    assert_int_equal(warnings, 1);
+    decode_all("b.gif", &back);
+    assert_int_equal(back.count, COUNT);
+    for (int i = 1; i < COUNT; i++) {
+        int changed = 0;
+        for (int y = 0; y < HEIGHT; y++) {
+            const size_t at = (size_t)y * WIDTH * 3;
+            assert_memory_equal(back.picture[i].data + at, back.picture[0].data + at, LEFT * 3);
+            changed += memcmp(back.picture[i].data + at + LEFT * 3,
+                              back.picture[i - 1].data + at + LEFT * 3, 3 * (WIDTH - LEFT)) != 0;
+        }
+        assert_int_equal(changed, HEIGHT);
+    }
+    free_frames(&back);
+    for (int i = 0; i < COUNT; i++)
+        free_picture(&frame[i]);
+}
+
+/* Of another scene the colours are others, and a frame gets a palette of its own; then the first
+ * scene has its own again. */
+static void test_scenes(void **state)
+{
+    enum { COUNT = 3, PIXELS = 60 * 50 };
+    struct picture frame[COUNT];
+    const struct gf_duration duration[COUNT] = {{5, 100}, {5, 100}, {5, 100}};
+    struct frames back;
+    for (int i = 0; i < COUNT; i++) {
+        frame[i] = smooth_picture(60, 50, 3, 8);
+        for (int p = 0; p < PIXELS; p++) { /* shades of red or blue, all dark or all light */
+            unsigned char *const at = frame[i].data + 3 * p;
+            at[0] = i == 1 ? at[0] / 4 : 192 + at[0] / 4;
+            at[1] = at[1] / 2;
+            at[2] = i == 1 ? 192 + at[2] / 4 : at[2] / 4;
+        }
+    }
+    encode_frames("b.gif", frame, COUNT, 0, duration);
+    decode_all("b.gif", &back);
+    assert_int_equal(back.count, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        int64_t difference = 0;
+        for (int s = 0; s < 3 * PIXELS; s++)
+            difference += abs(back.picture[i].data[s] - frame[i].data[s]);
+        assert_in_range(difference / PIXELS, 0, 12);
+        free_picture(&frame[i]);
+    }
+    assert_memory_equal(back.picture[0].data, back.picture[2].data, 3 * PIXELS);
+    free_frames(&back);
+}
+
+/* A file that is too large to be held gets its palette at the end. */
+static void test_large_animation(void **state)
+{
+    enum { COUNT = 4 };
+    struct picture frame[COUNT];
+    struct gf_duration duration[COUNT];
+    struct frames back;
+    for (int i = 0; i < COUNT; i++) {
+        frame[i] = picture_of(640, 640, 3, 100 + 50 * i, (unsigned)i);
+        duration[i] = (struct gf_duration){70000, 100};
+    }
+    encode_frames("b.gif", frame, COUNT, 1, duration);
+    assert_non_null(strstr(last_warning, "b.gif: a GIF does not keep delays over 655 s"));
+    struct bytes file = load(in_folder("b.gif"));
+    assert_true(file.size > 1200000);
+    free(file.data);
+    decode_all("b.gif", &back);
+    assert_int_equal(back.count, COUNT);
+    assert_int_equal(back.loops, 1);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(back.duration[i].count, 65535);
+        assert_frame(&back.picture[i], &frame[i], i);
+        free_picture(&frame[i]);
+    }
+    free_frames(&back);
+}
+
+static void test_limits_of_writing(void **state)
+{
+    struct gf_options options = plain_options();
+    struct picture picture = picture_of(65536, 1, 3, 2, 0);
+    assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_ERROR_UNFIT);
+    assert_failure_says("b.gif: 65536x1 is too large for GIF, whose sides end at 65535");
+    picture.format.width--;
+    assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_OK);
+    options.depth = 16;
     assert_int_equal(encode(in_folder("b.gif"), &picture, &options), GF_ERROR_USAGE);
-    assert_failure_says("is read, not written");
-    assert_string_equal(gf_file_format_extension(GF_FILE_GIF), "png");
+    assert_failure_says("b.gif: options.depth=16: a sample of GIF has 8 bits");
+    assert_string_equal(gf_file_format_extension(GF_FILE_GIF), "gif");
     free_picture(&picture);
 }
 
@@ -310,7 +700,17 @@ int main(void)
         cmocka_unit_test(test_frames),
         cmocka_unit_test(test_damage_behind),
         cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_is_not_written),
+        cmocka_unit_test(test_few_colours_are_kept),
+        cmocka_unit_test(test_bytes_of_a_still),
+        cmocka_unit_test(test_more_colours_are_reduced),
+        cmocka_unit_test(test_half_the_alpha),
+        cmocka_unit_test(test_frames_are_kept),
+        cmocka_unit_test(test_bytes_of_an_animation),
+        cmocka_unit_test(test_delays_do_not_drift),
+        cmocka_unit_test(test_dithering_does_not_flicker),
+        cmocka_unit_test(test_scenes),
+        cmocka_unit_test(test_large_animation),
+        cmocka_unit_test(test_limits_of_writing),
         cmocka_unit_test(test_comments_and_xmp),
     };
     return cmocka_run_group_tests_name("gif", tests, make_folder, remove_folder);

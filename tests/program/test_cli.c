@@ -343,11 +343,10 @@ static void test_refusals(void **state)
     assert_refused("--max-pixels=1MB",
                    "--max-pixels=1MB is not a number with or without a suffix K, M, G");
     assert_refused("--max-pixels=0", "--max-pixels=0 is outside 1..1T");
-    assert_refused(
-        "--format=heic",
-        "--format=heic is none of png, jpeg, pnm, pam, webp, tiff, avif, jxl, jp2, bmp, qoi, y4m");
+    assert_refused("--format=heic", "--format=heic is none of png, jpeg, pnm, pam, webp, tiff, "
+                                    "avif, jxl, gif, jp2, bmp, qoi, y4m");
     assert_refused("--format=jpge", "--format=jpge is none of png, jpeg, pnm, pam, webp, tiff, "
-                                    "avif, jxl, jp2, bmp, qoi, y4m; did you mean 'jpeg'?");
+                                    "avif, jxl, gif, jp2, bmp, qoi, y4m; did you mean 'jpeg'?");
     assert_refused("--device=cudda",
                    "--device=cudda is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?");
     assert_refused("--device=cuda:x",

@@ -63,7 +63,7 @@ static const struct {
     [GF_FILE_HEIC] = {.decode = GF_FIGURE_HEIC_DECODE},
     [GF_FILE_JP2] = {.decode = GF_FIGURE_JP2_DECODE, .encode = GF_FIGURE_JP2_ENCODE},
     [GF_FILE_RAW] = {.decode = GF_FIGURE_RAW_DECODE},
-    [GF_FILE_GIF] = {.decode = GF_FIGURE_GIF_DECODE},
+    [GF_FILE_GIF] = {.decode = GF_FIGURE_GIF_DECODE, .encode = GF_FIGURE_GIF_ENCODE},
 };
 enum { CODERS = sizeof coders / sizeof *coders };
 

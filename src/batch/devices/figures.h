@@ -40,6 +40,7 @@
     X(JP2_ENCODE, "jp2-encode", 250, "ns/pixel", "encoding JPEG 2000, a thread") \
     X(RAW_DECODE, "raw-decode", 110, "ns/pixel", "decoding camera raw, a thread") \
     X(GIF_DECODE, "gif-decode", 10, "ns/pixel", "decoding GIF, a thread") \
+    X(GIF_ENCODE, "gif-encode", 150, "ns/pixel", "encoding GIF, a thread") \
     X(WHOLE, "whole", 0.8, "ns/pixel", "memory for a picture that a stage must see whole") \
     X(CUDA_START, "cuda-start", 165, "ms", "from opening the GPU to its first kernel") \
     X(CUDA_BESIDE, "cuda-beside", 85, "ms", "the same while a server keeps the GPU awake") \

@@ -136,7 +136,7 @@ static const struct gf_option options[] = {
      .help = "PNG compression; 1 is fast"},
     {.name = "png-palette", .of_output = true, .argument = "N", .type = GF_OPTION_INT, .optional = true, .least = 2,
      .greatest = GF_PNG_COLOURS_MAX, .offset = AT(options.png_colours), .bare_offset = AT(options.png_palette),
-     .help = "reduce a PNG to N colours; without N write one that has up to 256 with a palette"},
+     .help = "reduce a PNG or GIF to N colours; without N a PNG of up to 256 gets a palette"},
     {.name = "tiff-compression", .of_output = true, .type = GF_OPTION_CHOICE, .choices = tiff_compressions,
      .offset = AT(options.tiff_compression),
      .help = "compression; g4 is for 1 bit"},

@@ -66,10 +66,12 @@ gf_sink_memory_call gf_jxl_sink_memory;
 extern struct gf_library gf_heif_library;
 gf_source_opener gf_heif_source_open;
 
-/* GIF by giflib. Each picture of an animation is composed with the earlier ones, as a viewer shows
- * it. */
+/* GIF. giflib reads it: each picture of an animation is composed with the earlier ones, as a viewer
+ * shows it. Our own code writes stills and animations. */
 extern struct gf_library gf_gif_library;
 gf_source_opener gf_gif_source_open;
+gf_sink_opener gf_gif_sink_open;
+gf_sink_memory_call gf_gif_sink_memory;
 
 /* JPEG 2000 by OpenJPEG: gray, RGB and sYCC, with alpha or without, and palettes. Samples of more
  * than 8 bits are read as 16. */

@@ -1,0 +1,142 @@
+#include "codec/gif/gif_file.h"
+
+#include <string.h>
+
+enum { HELD_MOST = 1 << 20, BLOCK_MOST = 255, HEADER_BYTES = 13, LOOPS_MOST = 65535 };
+
+static void put(struct gf_gif_bytes *bytes, const void *data, size_t size)
+{
+    memcpy(bytes->data + bytes->size, data, size);
+    bytes->size += size;
+}
+
+static void put16(struct gf_gif_bytes *bytes, unsigned value)
+{
+    const unsigned char two[] = {(unsigned char)value, (unsigned char)(value >> 8)};
+    put(bytes, two, sizeof two);
+}
+
+/* Returns the bits of an index of so many colours. */
+static int bits_of(int colours)
+{
+    int bits = 1;
+    while (1 << bits < colours)
+        bits++;
+    return bits;
+}
+
+static void put_palette(struct gf_gif_bytes *bytes, const struct gf_palette_table *palette,
+                        int bits)
+{
+    static const unsigned char black[3];
+    for (int i = 0; i < 1 << bits; i++)
+        put(bytes, i < palette->colours ? palette->rgba[i] : black, sizeof black);
+}
+
+/* Puts all before the first image. */
+static void put_header(const struct gf_gif_file *file, const struct gf_palette_table *palette,
+                       int bits, struct gf_gif_bytes *bytes)
+{
+    const unsigned char about[] = {(unsigned char)(0xf0 | (bits - 1)), 0, 0};
+    put(bytes, "GIF89a", 6);
+    put16(bytes, (unsigned)file->format.width);
+    put16(bytes, (unsigned)file->format.height);
+    put(bytes, about, sizeof about);
+    put_palette(bytes, palette, bits);
+    if (!file->animated || file->loops == 1)
+        return;
+    const unsigned again = file->loops ? file->loops - 1 : 0;
+    put(bytes, "\x21\xff\x0bNETSCAPE2.0\3\1", 16);
+    put16(bytes, again < LOOPS_MOST ? again : LOOPS_MOST);
+    put(bytes, "", 1);
+}
+
+static enum gf_status begin(struct gf_gif_file *file, const struct gf_palette_table *palette,
+                            int bits, struct gf_error *error)
+{
+    unsigned char header[HEADER_BYTES + 3 * GF_PALETTE_MOST + 19];
+    struct gf_gif_bytes bytes = {header, 0, sizeof header};
+    put_header(file, palette, bits, &bytes);
+    file->palette_at = gf_output_size(file->output) + HEADER_BYTES;
+    return gf_output_write(file->output, header, bytes.size, error);
+}
+
+static void put_image(struct gf_gif_bytes *bytes, const struct gf_gif_image *image, bool animated)
+{
+    const struct gf_gif_area area = image->area;
+    const bool transparent = image->transparent >= 0;
+    const int colours = image->palette ? image->palette->colours : 0,
+              bits = bits_of(colours > image->transparent ? colours : image->transparent + 1);
+    const unsigned char control[] = {0x21, 0xf9, 4,
+                                     (unsigned char)(image->disposal << 2 | transparent)};
+    const unsigned char index[] = {(unsigned char)(transparent ? image->transparent : 0), 0},
+                        about = (unsigned char)(image->palette ? 0x80 | (bits - 1) : 0),
+                        least = (unsigned char)image->bits;
+    if (animated || transparent) {
+        put(bytes, control, sizeof control);
+        put16(bytes, (unsigned)image->delay);
+        put(bytes, index, sizeof index);
+    }
+    put(bytes, ",", 1);
+    put16(bytes, (unsigned)area.left);
+    put16(bytes, (unsigned)area.top);
+    put16(bytes, (unsigned)area.width);
+    put16(bytes, (unsigned)area.height);
+    put(bytes, &about, 1);
+    if (image->palette)
+        put_palette(bytes, image->palette, bits);
+    put(bytes, &least, 1);
+    for (size_t at = 0; at < image->codes->size; at += BLOCK_MOST) {
+        const size_t left = image->codes->size - at;
+        const unsigned char size = (unsigned char)(left < BLOCK_MOST ? left : BLOCK_MOST);
+        put(bytes, &size, 1);
+        put(bytes, image->codes->data + at, size);
+    }
+    put(bytes, "", 1);
+}
+
+static enum gf_status flush(struct gf_gif_file *file, struct gf_error *error)
+{
+    const size_t size = file->held.size;
+    file->held.size = 0;
+    return gf_output_write(file->output, file->held.data, size, error);
+}
+
+enum gf_status gf_gif_file_add(struct gf_gif_file *file, const struct gf_gif_image *image,
+                               struct gf_error *error)
+{
+    static const struct gf_palette_table none;
+    enum { AROUND = 8 + 10 + 3 * GF_PALETTE_MOST + 2 };
+    const size_t codes = image->codes->size;
+    if (!image->palette && image->transparent >= file->colours)
+        file->colours = image->transparent + 1;
+    enum gf_status status =
+        gf_gif_bytes_reserve(&file->held, AROUND + codes + codes / BLOCK_MOST + 1, error);
+    if (status)
+        return status;
+    put_image(&file->held, image, file->animated);
+    file->has_image = true;
+    if (file->held.size < HELD_MOST)
+        return GF_OK;
+    if (!file->palette_at)
+        status = begin(file, &none, 8, error);
+    return status ? status : flush(file, error);
+}
+
+enum gf_status gf_gif_file_end(struct gf_gif_file *file, const struct gf_palette_table *palette,
+                               struct gf_error *error)
+{
+    unsigned char all[3 * GF_PALETTE_MOST];
+    struct gf_gif_bytes bytes = {all, 0, sizeof all};
+    const int colours = palette->colours > file->colours ? palette->colours : file->colours;
+    const bool late = file->palette_at;
+    enum gf_status status = late ? GF_OK : begin(file, palette, bits_of(colours), error);
+    if (!status)
+        status = flush(file, error);
+    if (!status)
+        status = gf_output_write(file->output, ";", 1, error);
+    if (status || !late)
+        return status;
+    put_palette(&bytes, palette, 8);
+    return gf_output_write_at(file->output, file->palette_at, all, sizeof all, error);
+}

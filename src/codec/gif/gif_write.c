@@ -1,0 +1,394 @@
+/* Writes GIF. A frame is held until the next one is known, which says what is to happen to its
+ * pixels. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "base/time_limit.h"
+#include "codec/common/checks.h"
+#include "codec/common/opening.h"
+#include "codec/common/samples.h"
+#include "codec/gif/gif_colours.h"
+#include "codec/gif/gif_file.h"
+#include "codec/gif/gif_frame.h"
+
+#define THINNED "partly transparent pixels"
+#define REDUCED "more than 256 colours in a frame"
+#define SHORTENED "delays over 655 s"
+
+struct gif_sink {
+    struct gf_sink base;
+    struct gf_options options;
+    struct gf_format rows; /* of the rows that write() gets */
+    struct gf_gif_file file;
+    struct gf_gif_colours colours;
+    struct gf_gif_coding coding;
+    unsigned char *row; /* of 8 bits */
+    int y;
+    /* Canvases: the last frame of the source; the frame that is written; what the held frame shows,
+     * and what was there before it. A still has the second alone. */
+    uint32_t *source, *wanted, *shown, *before;
+    uint32_t *cleared; /* a row */
+    struct gf_gif_frame held, next;
+    bool has_held, has_written;
+    double late;  /* hundredths of a second by which the frames so far end too early */
+    bool thinned; /* partly transparent pixels have become others */
+    bool shortened;
+};
+
+static size_t pixels_of(const struct gif_sink *sink)
+{
+    return (size_t)sink->rows.width * (size_t)sink->rows.height;
+}
+
+/* ---- rows ---- */
+
+/* Takes a row. A pixel that is the same as in the frame before keeps the colour that it has got
+ * there, so that dithering does not flicker. */
+static void take_row(struct gif_sink *sink, const unsigned char *row)
+{
+    const size_t width = (size_t)sink->rows.width, first = (size_t)sink->y++ * width;
+    const int channels = sink->rows.channels;
+    if (sink->rows.bits > 8) {
+        gf_samples_narrow(row, sink->row, width * (size_t)channels);
+        row = sink->row;
+    }
+    for (size_t at = first; at < first + width; at++, row += channels) {
+        unsigned char rgba[4];
+        uint32_t pixel = 0;
+        gf_palette_rgba_of(row, channels, rgba);
+        sink->thinned |= rgba[3] && rgba[3] < 255;
+        if (rgba[3] >= 128) {
+            rgba[3] = 255;
+            memcpy(&pixel, rgba, sizeof pixel);
+        }
+        sink->wanted[at] = sink->source && sink->source[at] == pixel ? sink->shown[at] : pixel;
+        if (sink->source)
+            sink->source[at] = pixel;
+    }
+}
+
+static enum gf_status gif_write(struct gf_sink *base, int rows, const unsigned char *src,
+                                size_t pitch, struct gf_error *error)
+{
+    struct gif_sink *const sink = (struct gif_sink *)base;
+    (void)error;
+    for (int y = 0; y < rows; y++)
+        take_row(sink, src + (size_t)y * pitch);
+    return GF_OK;
+}
+
+/* ---- what is drawn ---- */
+
+static struct gf_gif_area joined(struct gf_gif_area a, struct gf_gif_area b)
+{
+    const int right = a.left + a.width > b.left + b.width ? a.left + a.width : b.left + b.width,
+              bottom = a.top + a.height > b.top + b.height ? a.top + a.height : b.top + b.height;
+    const int left = a.left < b.left ? a.left : b.left, top = a.top < b.top ? a.top : b.top;
+    return (struct gf_gif_area){left, top, right - left, bottom - top};
+}
+
+/* Returns a row of the canvas that the next frame is drawn upon, if that happens to the held
+ * frame. */
+static const uint32_t *row_below(const struct gif_sink *sink, enum gf_gif_disposal disposal, int y)
+{
+    const struct gf_gif_area area = sink->held.area;
+    const size_t width = (size_t)sink->rows.width, first = (size_t)y * width;
+    if (!sink->shown)
+        return sink->cleared;
+    if (disposal == GF_GIF_RESTORE)
+        return sink->before + first;
+    if (disposal == GF_GIF_STAY || y < area.top || y >= area.top + area.height)
+        return sink->shown + first;
+    memcpy(sink->cleared, sink->shown + first, width * sizeof *sink->cleared);
+    memset(sink->cleared + area.left, 0, (size_t)area.width * sizeof *sink->cleared);
+    return sink->cleared;
+}
+
+/* Counts the pixels that the next frame must draw. Those that would have to become transparent
+ * cannot be drawn: *gone becomes the area that has them. */
+static uint64_t count_drawn(const struct gif_sink *sink, enum gf_gif_disposal disposal,
+                            struct gf_gif_area *gone)
+{
+    uint64_t count = 0;
+    *gone = (struct gf_gif_area){0, 0, 0, 0};
+    for (int y = 0; y < sink->rows.height; y++) {
+        const uint32_t *const below = row_below(sink, disposal, y);
+        const uint32_t *const wanted = sink->wanted + (size_t)y * (size_t)sink->rows.width;
+        int left = -1, right = 0;
+        for (int x = 0; x < sink->rows.width; x++) {
+            count += wanted[x] != below[x];
+            if (wanted[x] || !below[x])
+                continue;
+            left = left < 0 ? x : left;
+            right = x;
+        }
+        const struct gf_gif_area here = {left, y, right - left + 1, 1};
+        if (left >= 0)
+            *gone = gone->width ? joined(*gone, here) : here;
+    }
+    return count;
+}
+
+/* Chooses what happens to the held frame. Clearing also the area where pixels become transparent
+ * makes it larger. */
+static enum gf_gif_disposal choose_disposal(struct gif_sink *sink)
+{
+    struct gf_gif_area gone, still_there;
+    const uint64_t stay = count_drawn(sink, GF_GIF_STAY, &gone),
+                   restore = count_drawn(sink, GF_GIF_RESTORE, &still_there);
+    const bool restores = sink->has_written && !still_there.width;
+    if (!gone.width)
+        return restores && restore < stay - stay / 8 ? GF_GIF_RESTORE : GF_GIF_STAY;
+    const struct gf_gif_area area = sink->held.area;
+    sink->held.area = joined(area, gone);
+    if (!restores || count_drawn(sink, GF_GIF_CLEAR, &gone) < restore)
+        return GF_GIF_CLEAR;
+    sink->held.area = area;
+    return GF_GIF_RESTORE;
+}
+
+/* Marks the pixels of the next frame that need not be drawn, and finds the area of the others. */
+static void mark(struct gif_sink *sink, enum gf_gif_disposal disposal)
+{
+    struct gf_gif_frame *const next = &sink->next;
+    const int width = sink->rows.width;
+    next->area = (struct gf_gif_area){0, 0, 0, 0};
+    next->drawn = 0;
+    for (int y = 0; y < sink->rows.height; y++) {
+        const uint32_t *const below = row_below(sink, disposal, y);
+        const uint32_t *const wanted = sink->wanted + (size_t)y * (size_t)width;
+        int16_t *const index = next->index + (size_t)y * (size_t)width;
+        int left = -1, right = 0;
+        for (int x = 0; x < width; x++) {
+            if (wanted[x] == below[x]) {
+                index[x] = GF_GIF_FREE;
+                continue;
+            }
+            next->drawn++;
+            left = left < 0 ? x : left;
+            right = x;
+        }
+        const struct gf_gif_area here = {left, y, right - left + 1, 1};
+        if (left >= 0)
+            next->area = next->area.width ? joined(next->area, here) : here;
+    }
+    if (!sink->file.animated)
+        next->area = (struct gf_gif_area){0, 0, width, sink->rows.height};
+    else if (!next->area.width)
+        next->area = (struct gf_gif_area){0, 0, 1, 1};
+}
+
+/* ---- frames ---- */
+
+static enum gf_status write_held(struct gif_sink *sink, enum gf_gif_disposal disposal,
+                                 struct gf_error *error)
+{
+    struct gf_palette_table *const palette =
+        sink->held.has_palette ? &sink->held.palette : &sink->colours.palette;
+    const struct gf_gif_canvas before = {sink->before, (size_t)sink->rows.width};
+    sink->has_written = true;
+    return gf_gif_frame_write(&sink->coding, &sink->held, palette, &before, disposal, &sink->file,
+                              error);
+}
+
+/* Returns the delay of the frame, rounded so that errors do not add up. */
+static int delay_of(struct gif_sink *sink)
+{
+    const struct gf_duration *const duration = sink->base.duration;
+    if (!duration || !duration->per_second)
+        return 0;
+    const double wanted = duration->count * 100.0 / duration->per_second + sink->late;
+    const double delay = fmin(fmax(nearbyint(wanted), 0), GF_GIF_DELAY_MOST);
+    sink->shortened |= wanted >= GF_GIF_DELAY_MOST + 1;
+    sink->late = delay < GF_GIF_DELAY_MOST ? wanted - delay : 0;
+    return (int)delay;
+}
+
+static enum gf_status check_lossless(const struct gif_sink *sink, struct gf_error *error)
+{
+    if (!sink->options.lossless || (!sink->thinned && !sink->colours.reduced))
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_UNFIT, "%s: a GIF is not lossless for %s",
+                   gf_output_name(sink->file.output), sink->thinned ? THINNED : REDUCED);
+}
+
+static struct gf_gif_canvas canvas_of(const struct gif_sink *sink)
+{
+    return (struct gf_gif_canvas){sink->wanted, (size_t)sink->rows.width};
+}
+
+/* Makes the canvases what they are once the next frame is drawn. */
+static void draw(struct gif_sink *sink, enum gf_gif_disposal disposal)
+{
+    const size_t bytes = pixels_of(sink) * sizeof *sink->shown;
+    for (int y = 0; sink->has_held && disposal == GF_GIF_CLEAR && y < sink->held.area.height; y++)
+        memset(sink->shown + (size_t)(sink->held.area.top + y) * (size_t)sink->rows.width +
+                   sink->held.area.left,
+               0, (size_t)sink->held.area.width * sizeof *sink->shown);
+    if (disposal != GF_GIF_RESTORE)
+        memcpy(sink->before, sink->shown, bytes);
+    memcpy(sink->shown, sink->wanted, bytes);
+}
+
+/* Makes the next frame the held one, after writing that. */
+static enum gf_status advance(struct gif_sink *sink, enum gf_gif_disposal disposal,
+                              struct gf_error *error)
+{
+    const enum gf_status status = sink->has_held ? write_held(sink, disposal, error) : GF_OK;
+    if (status)
+        return status;
+    if (sink->shown)
+        draw(sink, disposal);
+    const struct gf_gif_frame before = sink->held;
+    sink->held = sink->next;
+    sink->next = before;
+    sink->has_held = true;
+    return GF_OK;
+}
+
+static bool can_join(const struct gif_sink *sink)
+{
+    return sink->has_held && !sink->next.drawn &&
+           sink->held.delay + sink->next.delay <= GF_GIF_DELAY_MOST;
+}
+
+/* A frame that shows nothing new makes the one before longer. */
+static enum gf_status take_frame(struct gif_sink *sink, struct gf_error *error)
+{
+    const struct gf_gif_canvas canvas = canvas_of(sink);
+    const enum gf_gif_disposal disposal = sink->has_held ? choose_disposal(sink) : GF_GIF_STAY;
+    enum gf_status status = gf_time_check(error);
+    sink->next.delay = delay_of(sink);
+    sink->next.repeats = disposal != GF_GIF_STAY;
+    memset(sink->next.index, 0, pixels_of(sink) * sizeof *sink->next.index);
+    mark(sink, disposal);
+    if (!status && sink->next.drawn)
+        status = gf_gif_colours_set(&sink->colours, &canvas, &sink->next, error);
+    if (!status)
+        status = check_lossless(sink, error);
+    if (status)
+        return status;
+    mark(sink, disposal);
+    if (disposal != GF_GIF_STAY || !can_join(sink))
+        return advance(sink, disposal, error);
+    sink->held.delay += sink->next.delay;
+    return GF_OK;
+}
+
+/* Names what is lost, unless the user has wished fewer colours. */
+static void warn(const struct gif_sink *sink)
+{
+    const char *lost[3];
+    int count = 0;
+    if (sink->colours.reduced && !sink->options.png_colours)
+        lost[count++] = REDUCED;
+    if (sink->thinned)
+        lost[count++] = THINNED;
+    if (sink->shortened)
+        lost[count++] = SHORTENED;
+    if (count)
+        gf_warn(&sink->options, "%s: a GIF does not keep %s%s%s%s%s",
+                gf_output_name(sink->file.output), lost[0], count > 2 ? ", " : "",
+                count > 2 ? lost[1] : "", count > 1 ? " and " : "",
+                count > 1 ? lost[count - 1] : "");
+}
+
+static enum gf_status gif_end(struct gf_sink *base, struct gf_error *error)
+{
+    struct gif_sink *const sink = (struct gif_sink *)base;
+    enum gf_status status = write_held(sink, GF_GIF_STAY, error);
+    if (!status)
+        status = gf_gif_file_end(&sink->file, &sink->colours.palette, error);
+    if (!status)
+        warn(sink);
+    return status;
+}
+
+static enum gf_status gif_finish(struct gf_sink *base, struct gf_error *error)
+{
+    struct gif_sink *const sink = (struct gif_sink *)base;
+    const enum gf_status status = take_frame(sink, error);
+    sink->y = 0;
+    return status || sink->file.animated ? status : gif_end(base, error);
+}
+
+static void gif_close(struct gf_sink *base)
+{
+    struct gif_sink *const sink = (struct gif_sink *)base;
+    void *const all[] = {sink->file.held.data, sink->row,        sink->source,
+                         sink->wanted,         sink->shown,      sink->before,
+                         sink->cleared,        sink->held.index, sink->next.index};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        free(all[i]);
+    gf_palette_map_close(sink->colours.map);
+    gf_gif_coding_close(&sink->coding);
+    free(sink);
+}
+
+static bool allocate(struct gif_sink *sink)
+{
+    const size_t pixels = pixels_of(sink), width = (size_t)sink->rows.width;
+    const bool animated = sink->file.animated;
+    sink->row = malloc(4 * width);
+    sink->cleared = calloc(width, sizeof *sink->cleared);
+    sink->wanted = malloc(pixels * sizeof *sink->wanted);
+    sink->next.index = malloc(pixels * sizeof *sink->next.index);
+    if (animated) {
+        sink->held.index = malloc(pixels * sizeof *sink->held.index);
+        sink->source = calloc(pixels, sizeof *sink->source);
+        sink->shown = calloc(pixels, sizeof *sink->shown);
+        sink->before = calloc(pixels, sizeof *sink->before);
+    }
+    return gf_gif_coding_open(&sink->coding, pixels) && sink->row && sink->cleared &&
+           sink->wanted && sink->next.index &&
+           (!animated || (sink->held.index && sink->source && sink->shown && sink->before));
+}
+
+enum gf_status gf_gif_sink_open(struct gf_output *output, struct gf_format format,
+                                const struct gf_metadata *metadata,
+                                const struct gf_options *options, struct gf_sink **sink,
+                                struct gf_error *error)
+{
+    if (format.width > GF_GIF_SIDE_MOST || format.height > GF_GIF_SIDE_MOST)
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: %dx%d is too large for GIF, whose sides end at %d",
+                       gf_output_name(output), format.width, format.height, GF_GIF_SIDE_MOST);
+    struct gif_sink *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail_memory(error);
+    const bool animated = metadata->animated;
+    opened->base = (struct gf_sink){.write = gif_write,
+                                    .finish = gif_finish,
+                                    .close = gif_close,
+                                    .end = animated ? gif_end : NULL};
+    opened->options = *options;
+    opened->rows = format;
+    opened->file = (struct gf_gif_file){
+        .output = output, .format = format, .animated = animated, .loops = metadata->loops};
+    opened->colours = (struct gf_gif_colours){.format = format,
+                                              .most = options->png_colours ? options->png_colours
+                                                                           : GF_PALETTE_MOST,
+                                              .threads = gf_codec_threads(options),
+                                              .animated = animated};
+    gf_palette_table_clear(&opened->colours.palette);
+    if (!allocate(opened)) {
+        gif_close(&opened->base);
+        return gf_fail_memory(error);
+    }
+    *sink = &opened->base;
+    return GF_OK;
+}
+
+struct gf_codec_memory gf_gif_sink_memory(struct gf_format format, const struct gf_options *options)
+{
+    /* Four canvases, two lists of indices and two more of a frame, a part with its indices, and
+     * codes. */
+    enum { BYTES_FOR_A_PIXEL = 4 * 4 + 2 * 2 + 2 + 6 + 2 };
+    format.channels = 4;
+    return (struct gf_codec_memory){(uint64_t)format.width * (uint64_t)format.height *
+                                            BYTES_FOR_A_PIXEL +
+                                        gf_palette_memory(format, gf_codec_threads(options)),
+                                    "a GIF's frames are held as a whole"};
+}
