@@ -1,7 +1,6 @@
 /* What stands in samples/harbour.png: the distance to it, and what it is made of. Lengths are
  * metres; x is right, y up from the water, z away from the camera. */
-#ifndef HARBOUR_SCENE_H
-#define HARBOUR_SCENE_H
+#pragma once
 
 #include "vector.h"
 
@@ -44,5 +43,3 @@ struct lamp {
 struct lamp scene_lantern(void);
 struct lamp scene_street_lamp(struct vec near);
 struct vec scene_lighthouse(void);
-
-#endif

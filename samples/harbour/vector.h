@@ -1,7 +1,6 @@
 /* Vectors and noise for the renderer of samples/harbour.png. The noise is a hash of the position,
  * so that every run gives the same picture. */
-#ifndef HARBOUR_VECTOR_H
-#define HARBOUR_VECTOR_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -111,5 +110,3 @@ static inline float fractal(struct vec p, int octaves)
     }
     return sum;
 }
-
-#endif

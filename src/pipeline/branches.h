@@ -1,8 +1,7 @@
 /* Computes several outputs of one picture. A branch is an output from the picture to its file; a
  * group has the branches whose next stages are the same. attempt_outputs.c opens the picture and
  * forms groups; branches.c computes the outputs of a group. */
-#ifndef GF_PIPELINE_BRANCHES_H
-#define GF_PIPELINE_BRANCHES_H
+#pragma once
 
 #include "pipeline/pipeline_state.h"
 
@@ -58,5 +57,3 @@ enum gf_status gf_group_fail(struct gf_several *several, const struct gf_group *
  * other failures are stored in the members. */
 enum gf_status gf_group_advance(struct gf_several *several, const struct gf_group *group,
                                 const struct gf_held *from, struct gf_error *error) GF_CHECKED;
-
-#endif

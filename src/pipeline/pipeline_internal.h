@@ -1,6 +1,5 @@
 /* Functions of a pipeline for the program and the tests, beyond its public functions. */
-#ifndef GF_PIPELINE_PIPELINE_INTERNAL_H
-#define GF_PIPELINE_PIPELINE_INTERNAL_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -224,5 +223,3 @@ enum gf_status gf_pipeline_start(struct gf_pipeline *pipeline, struct gf_backend
 int gf_pipeline_lanes(const struct gf_pipeline *pipeline);
 /* Returns the options for the next picture, in which the default replaces a memory budget of 0. */
 struct gf_options gf_pipeline_resolved(const struct gf_pipeline *pipeline);
-
-#endif

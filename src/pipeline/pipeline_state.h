@@ -1,6 +1,5 @@
 /* The state that the files of this folder share. README.md says which file does what. */
-#ifndef GF_PIPELINE_PIPELINE_STATE_H
-#define GF_PIPELINE_PIPELINE_STATE_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -291,5 +290,3 @@ enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline,
                                             struct gf_sink *sink,
                                             const struct gf_device_images *device_images,
                                             struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* Reads and writes films: a Y4M, or raw frames; reads streams of pictures. Between the two each
  * frame is a file of its own in memory, which has the lines of a header before its samples. */
-#ifndef GF_BATCH_FRAMES_FILM_H
-#define GF_BATCH_FRAMES_FILM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -68,5 +67,3 @@ enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char 
 /* Makes a file visible. */
 enum gf_status gf_film_commit(struct gf_film_writer *writer, struct gf_error *error) GF_CHECKED;
 void gf_film_close(struct gf_film_writer *writer);
-
-#endif

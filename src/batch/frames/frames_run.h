@@ -1,6 +1,5 @@
 /* Runs a batch whose input or output is a film: a Y4M, or raw frames. */
-#ifndef GF_BATCH_FRAMES_FRAMES_RUN_H
-#define GF_BATCH_FRAMES_FRAMES_RUN_H
+#pragma once
 
 #include "batch/workers/workers.h"
 
@@ -8,5 +7,3 @@
  * pictures with numbers. *done is false if there is no film; the input of a stream is then open in
  * batch->opened. */
 enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* Frames without headers, as --raw describes them. */
-#ifndef GF_BATCH_FRAMES_RAW_FRAMES_H
-#define GF_BATCH_FRAMES_RAW_FRAMES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ enum gf_status gf_raw_frames_parse(const char *text, struct gf_raw_frames *raw,
 enum gf_file_format gf_raw_frames_file(const struct gf_raw_frames *raw);
 /* Whether the name of an output says that it is a file of raw frames. */
 bool gf_raw_frames_named(const char *path);
-
-#endif

@@ -1,6 +1,5 @@
 /* Cuts a stream of PNGs, JPEGs, PNMs and PAMs into pictures, without decoding them. */
-#ifndef GF_BATCH_FRAMES_SPLIT_H
-#define GF_BATCH_FRAMES_SPLIT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@ bool gf_split_takes(const unsigned char *head, size_t size);
 /* Reads the next picture. *found is false at the end of the stream. */
 enum gf_status gf_split_next(struct gf_input *input, struct gf_split *split, bool *found,
                              struct gf_error *error) GF_CHECKED;
-
-#endif

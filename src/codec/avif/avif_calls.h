@@ -1,7 +1,6 @@
 /* The functions of libavif (0.11 or newer) that the program calls, and the conversion between an
  * EXIF orientation and libavif's rotation and mirroring. */
-#ifndef GF_CODEC_AVIF_AVIF_CALLS_H
-#define GF_CODEC_AVIF_AVIF_CALLS_H
+#pragma once
 
 #include <avif/avif.h>
 
@@ -43,5 +42,3 @@ void gf_avif_set_orientation(avifImage *image, int orientation);
 
 /* Returns the bytes that the threads of libavif's codecs take, whatever the picture's size. */
 uint64_t gf_avif_thread_bytes(const struct gf_options *options);
-
-#endif

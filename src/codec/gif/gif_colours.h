@@ -1,7 +1,6 @@
 /* The palettes of a GIF's frames: that of the file, which grows until it is full, or a frame's own.
  */
-#ifndef GF_CODEC_GIF_GIF_COLOURS_H
-#define GF_CODEC_GIF_GIF_COLOURS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ static inline int gf_gif_index_of(struct gf_palette_table *table, uint32_t pixel
     memcpy(rgba, &pixel, sizeof rgba);
     return gf_palette_table_find(table, rgba, most);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The bytes of a GIF file around the codes of its pixels. */
-#ifndef GF_CODEC_GIF_GIF_FILE_H
-#define GF_CODEC_GIF_GIF_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ enum gf_status gf_gif_file_add(struct gf_gif_file *file, const struct gf_gif_ima
                                struct gf_error *error) GF_CHECKED;
 enum gf_status gf_gif_file_end(struct gf_gif_file *file, const struct gf_palette_table *palette,
                                struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* Writes a frame of a GIF, whose colours are chosen. */
-#ifndef GF_CODEC_GIF_GIF_FRAME_H
-#define GF_CODEC_GIF_GIF_FRAME_H
+#pragma once
 
 #include "codec/gif/gif_colours.h"
 #include "codec/gif/gif_file.h"
@@ -21,5 +20,3 @@ enum gf_status gf_gif_frame_write(struct gf_gif_coding *coding, const struct gf_
                                   struct gf_palette_table *palette,
                                   const struct gf_gif_canvas *before, enum gf_gif_disposal disposal,
                                   struct gf_gif_file *file, struct gf_error *error) GF_CHECKED;
-
-#endif

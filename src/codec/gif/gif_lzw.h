@@ -1,6 +1,5 @@
 /* The codes of a GIF's pixels (LZW). */
-#ifndef GF_CODEC_GIF_GIF_LZW_H
-#define GF_CODEC_GIF_GIF_LZW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ void gf_gif_coder_close(struct gf_gif_coder *coder);
 enum gf_status gf_gif_encode(struct gf_gif_coder *coder, const struct gf_gif_pixels *pixels,
                              int bits, struct gf_gif_bytes *bytes,
                              struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* The functions of libjxl (0.7 or newer) that the program calls. */
-#ifndef GF_CODEC_JXL_JXL_CALLS_H
-#define GF_CODEC_JXL_JXL_CALLS_H
+#pragma once
 
 #include <jxl/decode.h>
 #include <jxl/encode.h>
@@ -42,6 +41,4 @@ extern struct gf_jxl_calls gf_jxl;
 #define GF_JXL_UNUSED NULL,
 #else
 #define GF_JXL_UNUSED
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* Walks over a JPEG XL file to find its size, colours, metadata and the number of its pictures. */
-#ifndef GF_CODEC_JXL_JXL_HEADER_H
-#define GF_CODEC_JXL_JXL_HEADER_H
+#pragma once
 
 #include "codec/common/metadata.h"
 #include "codec/jxl/jxl_calls.h"
@@ -22,5 +21,3 @@ void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info);
 /* Copies the ICC profile to memory from malloc(). Returns false if there is none. */
 bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct gf_blob *icc,
                      bool *out_of_memory);
-
-#endif

@@ -1,6 +1,5 @@
 /* The chunks of a PNG: their numbers and checksums, and functions that write them. */
-#ifndef GF_CODEC_PNG_PNG_CHUNK_H
-#define GF_CODEC_PNG_PNG_CHUNK_H
+#pragma once
 
 #include "codec/io/output.h"
 #include "gpufilter/image.h"
@@ -44,5 +43,3 @@ enum gf_status gf_png_write_header(struct gf_output *output, struct gf_format fo
 /* Writes one chunk of any type. */
 enum gf_status gf_png_chunk_write(struct gf_output *output, const char *type, const void *data,
                                   size_t size, struct gf_error *error) GF_CHECKED;
-
-#endif

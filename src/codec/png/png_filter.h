@@ -1,7 +1,6 @@
 /* PNG's five row filters, applied and undone. A row has `bytes` bytes of whole pixels. A pixel has
  * bpp bytes (1 to 8); the filters use the byte that is bpp bytes before. */
-#ifndef GF_CODEC_PNG_PNG_FILTER_H
-#define GF_CODEC_PNG_PNG_FILTER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -60,5 +59,3 @@ void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uin
                         size_t bytes, int bpp, uint8_t *out);
 
 extern const struct gf_png_filters gf_png_filters_plain;
-
-#endif

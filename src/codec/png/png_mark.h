@@ -1,7 +1,6 @@
 /* The mark (a chunk) of a PNG whose stripes of rows are independent, as compression level 1 writes
  * them; README.md defines it. The chunk precedes the first IDAT. */
-#ifndef GF_CODEC_PNG_PNG_MARK_H
-#define GF_CODEC_PNG_PNG_MARK_H
+#pragma once
 
 #include "codec/io/output.h"
 #include "codec/png/png_metadata.h"
@@ -21,5 +20,3 @@ enum gf_status gf_png_mark_write(struct gf_output *output, int rows,
 /* Returns the number of rows of a stripe that the mark states; `before` if the chunk is no valid
  * mark. */
 int gf_png_mark_read(const struct gf_png_chunk *chunk, int before);
-
-#endif

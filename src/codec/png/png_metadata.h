@@ -1,5 +1,4 @@
-#ifndef GF_CODEC_PNG_PNG_METADATA_H
-#define GF_CODEC_PNG_PNG_METADATA_H
+#pragma once
 
 #include "codec/common/metadata.h"
 #include "codec/io/input.h"
@@ -45,5 +44,3 @@ bool gf_png_add_raw_profile(struct gf_metadata *metadata, const char *type, cons
 bool gf_png_make_raw_profile(const char *type, const struct gf_blob *profile, struct gf_blob *text);
 
 enum { GF_PNG_METADATA_CHUNK_MAX = GF_METADATA_MAX + 4096 }; /* a longer chunk is skipped */
-
-#endif

@@ -1,7 +1,6 @@
 /* Connects libtiff with the project's inputs and outputs: its functions, handles whose bytes come
  * from an input or go to an output, and its messages. */
-#ifndef GF_CODEC_TIFF_TIFF_HANDLE_H
-#define GF_CODEC_TIFF_TIFF_HANDLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,5 +58,3 @@ void gf_tiff_begin(struct gf_tiff_handle *handle);
  * WHY"; for an output "a.tif: libtiff: WHY". The status is GF_ERROR_MEMORY if memory ran out. */
 enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int rows,
                             struct gf_error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* The storage of the pixels of a TIFF in the file, and their conversion. */
-#ifndef GF_CODEC_TIFF_TIFF_LAYOUT_H
-#define GF_CODEC_TIFF_TIFF_LAYOUT_H
+#pragma once
 
 #include "codec/common/cmyk.h"
 #include "codec/common/metadata.h"
@@ -93,5 +92,3 @@ size_t gf_tiff_scratch_bytes(const struct gf_tiff_layout *layout, int pixels);
  * whether all wide samples are within their range. */
 bool gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *src,
                      size_t plane_bytes, void *scratch, unsigned char *dst, int pixels);
-
-#endif

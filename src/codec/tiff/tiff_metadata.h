@@ -1,6 +1,5 @@
 /* Reads and writes the metadata in a TIFF's directory. */
-#ifndef GF_CODEC_TIFF_TIFF_METADATA_H
-#define GF_CODEC_TIFF_TIFF_METADATA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,5 +17,3 @@ enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
                                       const struct gf_metadata *metadata,
                                       const struct gf_options *options,
                                       struct gf_error *error) GF_CHECKED;
-
-#endif

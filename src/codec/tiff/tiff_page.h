@@ -1,7 +1,6 @@
 /* Chooses the picture of a TIFF: the picture that the user requests, otherwise the first of full
  * resolution. */
-#ifndef GF_CODEC_TIFF_TIFF_PAGE_H
-#define GF_CODEC_TIFF_TIFF_PAGE_H
+#pragma once
 
 #include "codec/tiff/tiff_handle.h"
 #include "codec/io/kinds.h"
@@ -20,5 +19,3 @@ enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
 /* Goes to the chosen directory with another handle. */
 enum gf_status gf_tiff_go_to(struct gf_tiff_handle *handle, uint64_t directory,
                              struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* The source of a TIFF, and the three ways to its rows. */
-#ifndef GF_CODEC_TIFF_TIFF_SOURCE_H
-#define GF_CODEC_TIFF_TIFF_SOURCE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -53,5 +52,3 @@ enum gf_status gf_tiff_read_display(struct gf_tiff_source *tiff, struct gf_error
 /* Reads the next row of a picture in strips. */
 enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char *dst,
                                       struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,6 +1,5 @@
 /* The functions of libwebp, libwebpdemux and libwebpmux that the program calls. */
-#ifndef GF_CODEC_WEBP_WEBP_CALLS_H
-#define GF_CODEC_WEBP_WEBP_CALLS_H
+#pragma once
 
 #include <webp/decode.h>
 #include <webp/demux.h>
@@ -27,5 +26,3 @@ struct gf_webp_calls {
     GF_WEBP_CALLS(GF_LIBRARY_CALL)
 };
 extern struct gf_webp_calls gf_webp;
-
-#endif

@@ -1,6 +1,5 @@
 /* What the writers of WebP pictures and animations share. */
-#ifndef GF_CODEC_WEBP_WEBP_WRITE_H
-#define GF_CODEC_WEBP_WEBP_WRITE_H
+#pragma once
 
 #include "codec/common/whole_sink.h"
 #include "codec/webp/webp_calls.h"
@@ -31,5 +30,3 @@ enum gf_status gf_webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mu
 enum gf_status gf_webp_add(struct gf_whole_sink *sink, struct gf_error *error);
 enum gf_status gf_webp_end(struct gf_whole_sink *sink, struct gf_error *error);
 void gf_webp_release(struct gf_whole_sink *sink);
-
-#endif

@@ -1,7 +1,6 @@
 /* The lines of text in a Y4M (YUV4MPEG2): the header of the stream, and the line before each
  * frame. */
-#ifndef GF_CODEC_Y4M_Y4M_HEADER_H
-#define GF_CODEC_Y4M_Y4M_HEADER_H
+#pragma once
 
 #include "codec/io/input.h"
 #include "gpufilter/options.h"
@@ -31,5 +30,3 @@ enum gf_status gf_y4m_check_frame(const char *line, const char *name,
  * is NULL if the pictures do not come from a Y4M. */
 void gf_y4m_compose(const char *header, int width, int height, bool gray, int bits,
                     const struct gf_options *options, char line[GF_Y4M_LINE_MOST]);
-
-#endif

@@ -1,8 +1,7 @@
 /* The histograms of a film's frames, of which several workers filter some at a time. The histogram
  * of a frame becomes the sum of its own and of those of the frames before it, whatever the order in
  * which the workers count. */
-#ifndef GF_PIXEL_HISTOGRAM_SMOOTH_H
-#define GF_PIXEL_HISTOGRAM_SMOOTH_H
+#pragma once
 
 #include "stage/histogram.h"
 
@@ -24,5 +23,3 @@ void gf_smooth_end(struct gf_smooth *smooth, size_t frame);
  * film. */
 enum gf_status gf_smooth_add(int frames, struct gf_histogram *histogram,
                              struct gf_error *error) GF_CHECKED;
-
-#endif

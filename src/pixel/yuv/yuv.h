@@ -1,7 +1,6 @@
 /* Conversions between frames of YCbCr and rows of gray or RGB. A frame has a plane of luma and,
  * unless it is mono, two planes of chroma, which may be half as wide and half as high. */
-#ifndef GF_PIXEL_YUV_YUV_H
-#define GF_PIXEL_YUV_YUV_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ struct gf_yuv_writer;
 struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels, int bits);
 void gf_yuv_writer_row(struct gf_yuv_writer *writer, const void *row, int y, unsigned char *frame);
 void gf_yuv_writer_close(struct gf_yuv_writer *writer);
-
-#endif

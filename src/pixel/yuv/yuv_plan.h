@@ -1,6 +1,5 @@
 /* What reading and writing frames of YCbCr share: the planes and the numbers of a matrix. */
-#ifndef GF_PIXEL_YUV_YUV_PLAN_H
-#define GF_PIXEL_YUV_YUV_PLAN_H
+#pragma once
 
 #include "base/target_clones.h"
 #include "pixel/yuv/yuv.h"
@@ -30,5 +29,3 @@ GF_INLINE int gf_yuv_round(float value, int most)
     sample = sample > 0 ? sample : 0;
     return sample < most ? sample : most;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Conversions of rows of 8 bits with vectors. They compute what yuv_read.c and yuv_write.c compute
  * in the same order, apart from factors that are powers of two. The functions need GF_CPU_VBMI. */
-#ifndef GF_PIXEL_YUV_YUV_SIMD_H
-#define GF_PIXEL_YUV_YUV_SIMD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ static inline int gf_yuv_columns_weight(enum gf_yuv_columns columns)
  * last one may be read. */
 GF_X86_ONLY void gf_yuv_average_simd(const float *above, const float *here, const float *below,
                                      float factor, float middle, size_t count, uint8_t *to);
-
-#endif

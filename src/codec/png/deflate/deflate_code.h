@@ -1,6 +1,5 @@
 /* The parts of the deflate coder of compression level 1: matches, Huffman codes and literals. */
-#ifndef GF_CODEC_PNG_DEFLATE_DEFLATE_CODE_H
-#define GF_CODEC_PNG_DEFLATE_DEFLATE_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -142,5 +141,3 @@ static inline void gf_deflate_put_symbol(struct gf_deflate_bits *bits,
     gf_deflate_put(bits, symbol.bits, symbol.count);
     gf_deflate_flush(bits);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Deflate for PNG's compression level 1: literals and the matches of deflate_code.h in one block
  * whose Huffman codes are fitted to the whole piece. README.md defines the bytes, which GPUs write,
  * too. */
-#ifndef GF_CODEC_PNG_DEFLATE_DEFLATE_FAST_H
-#define GF_CODEC_PNG_DEFLATE_DEFLATE_FAST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ size_t gf_deflate_fast_scratch(size_t size);
  * blocks of the stream, they end at a whole byte, so that others can follow. They refer to nothing
  * before `data`, which has at least one byte. */
 size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, void *scratch, uint8_t *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* Huffman codes with a limited length for deflate (RFC 1951). */
-#ifndef GF_CODEC_PNG_INFLATE_HUFFMAN_H
-#define GF_CODEC_PNG_INFLATE_HUFFMAN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ void gf_huffman_lengths(const uint32_t *frequency, int symbols, int longest, uin
 
 /* Makes the codes with these lengths. The first bit of a code is its lowest bit, as in deflate. */
 void gf_huffman_codes(const uint8_t *lengths, int symbols, uint16_t *codes);
-
-#endif

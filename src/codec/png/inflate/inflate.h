@@ -1,7 +1,6 @@
 /* Decompresses a zlib stream in pieces: by ISA-L if the build finds it, otherwise by zlib. ISA-L
  * takes half of zlib's time for photographs. */
-#ifndef GF_CODEC_PNG_INFLATE_INFLATE_H
-#define GF_CODEC_PNG_INFLATE_INFLATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,5 +50,3 @@ enum { GF_INFLATE_STRIPE_MARGIN = 16 };
  * give exactly these bytes and end at a whole byte, and the final block is marked as such only if
  * the stripe is the `last`. */
 bool gf_inflate_stripe(const uint8_t *data, size_t size, bool last, uint8_t *out, size_t room);
-
-#endif

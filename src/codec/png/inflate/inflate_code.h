@@ -1,6 +1,5 @@
 /* The blocks of a deflate stream (RFC 1951), for inflate_stripe.c: bits, heads, codes. */
-#ifndef GF_CODEC_PNG_INFLATE_INFLATE_CODE_H
-#define GF_CODEC_PNG_INFLATE_INFLATE_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -128,5 +127,3 @@ static inline bool gf_inflate_take_match(struct gf_inflate_reader *reader,
     *distance = gf_inflate_take_range(reader, gf_inflate_distances[of_distance]);
     return true;
 }
-
-#endif

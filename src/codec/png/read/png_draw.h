@@ -1,7 +1,6 @@
 /* Draws the frames of an animated PNG over each other, as their fcTL chunks say (PNG, third
  * edition, 11.3.6). */
-#ifndef GF_CODEC_PNG_READ_PNG_DRAW_H
-#define GF_CODEC_PNG_READ_PNG_DRAW_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -35,5 +34,3 @@ void gf_png_draw_row(const struct gf_png_control *control, const unsigned char *
  * before the frame was drawn; NULL, if it is not needed. */
 void gf_png_dispose(const struct gf_png_control *control, const unsigned char *under,
                     unsigned char *pixels, struct gf_format canvas);
-
-#endif

@@ -1,7 +1,6 @@
 /* The file of an animated PNG (APNG), whose frames png_frames.c reads. Each is made a PNG of its
  * own, and is drawn over the frames before it. */
-#ifndef GF_CODEC_PNG_READ_PNG_FRAMES_H
-#define GF_CODEC_PNG_READ_PNG_FRAMES_H
+#pragma once
 
 #include "codec/png/read/png_libpng.h"
 
@@ -10,5 +9,3 @@
  * the head of the first IDAT chunk; the input is then behind IEND. The caller frees the bytes. */
 enum gf_status gf_png_frames_load(struct gf_png_source *still, struct gf_blob *file,
                                   struct gf_error *error) GF_CHECKED;
-
-#endif

@@ -1,7 +1,6 @@
 /* The reader of one PNG, which png_read.c and png_libpng.c share. gf_png_attempt() makes the calls
  * of libpng; png_libpng.c gets libpng's errors, warnings and reads. */
-#ifndef GF_CODEC_PNG_READ_PNG_LIBPNG_H
-#define GF_CODEC_PNG_READ_PNG_LIBPNG_H
+#pragma once
 
 #include <setjmp.h>
 #include <png.h>
@@ -78,5 +77,3 @@ enum gf_status gf_png_read_late_metadata(struct gf_png_source *source,
 int gf_png_pictures(const struct gf_png_source *source);
 /* Warns of EXIF after the pixels, which came too late in a pipe. */
 void gf_png_warn_of_late_metadata(const struct gf_png_source *source);
-
-#endif

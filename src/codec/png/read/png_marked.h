@@ -1,8 +1,7 @@
 /* Decides whether a PNG file has independent stripes (the mark of level 1) and can be given to a
  * GPU unchanged: one IDAT chunk for each stripe, and only IEND after them. The checksums of all
  * other chunks are checked here; the GPU checks the checksums of the stripes. */
-#ifndef GF_CODEC_PNG_READ_PNG_MARKED_H
-#define GF_CODEC_PNG_READ_PNG_MARKED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,5 +18,3 @@ struct gf_png_marked {
 
 /* Reads the mark. Returns false if the file must be read like any other PNG. */
 bool gf_png_marked_read(const unsigned char *data, size_t size, struct gf_png_marked *marked);
-
-#endif

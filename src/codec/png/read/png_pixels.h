@@ -1,8 +1,7 @@
 /* Reads the rows of a PNG of which libpng has read only the header: not interlaced, samples of 8 or
  * 16 bits, no palette, no transparent colour. A thread decompresses; the caller undoes the
  * filters. */
-#ifndef GF_CODEC_PNG_READ_PNG_PIXELS_H
-#define GF_CODEC_PNG_READ_PNG_PIXELS_H
+#pragma once
 
 #include "codec/io/input.h"
 #include "gpufilter/pipeline.h"
@@ -69,5 +68,3 @@ int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *ds
 /* Checks the chunks after the last row. */
 bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_trailer *trailer,
                           struct gf_png_fault *fault);
-
-#endif

@@ -1,8 +1,7 @@
 /* Reads the rows of a marked PNG from a regular file: several threads check, decompress and
  * unfilter its stripes. A wrong mark is no error: png_pixels.c then reads the file like any other
  * PNG, from its first IDAT chunk on, and reports damage. */
-#ifndef GF_CODEC_PNG_READ_PNG_STRIPES_READ_H
-#define GF_CODEC_PNG_READ_PNG_STRIPES_READ_H
+#pragma once
 
 #include "codec/io/input.h"
 #include "gpufilter/pipeline.h"
@@ -26,5 +25,3 @@ int gf_png_stripes_read(struct gf_png_stripes_reader *reader, int rows, unsigned
                         size_t pitch);
 /* Returns the offset of the chunk after the last IDAT chunk. */
 int64_t gf_png_stripes_read_end(const struct gf_png_stripes_reader *reader);
-
-#endif

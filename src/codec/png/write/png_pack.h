@@ -1,7 +1,6 @@
 /* Makes the IDAT chunk of a stripe of a PNG's rows: filters the rows, then compresses them by
  * deflate. */
-#ifndef GF_CODEC_PNG_WRITE_PNG_PACK_H
-#define GF_CODEC_PNG_WRITE_PNG_PACK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,5 +63,3 @@ bool gf_png_pack(struct gf_png_packer *packer, const struct gf_png_layout *layou
 
 /* Completes the last stripe's chunk with the checksum of the whole zlib stream. */
 void gf_png_stripe_end(struct gf_png_stripe *stripe, uint32_t adler);
-
-#endif

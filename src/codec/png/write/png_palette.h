@@ -1,8 +1,7 @@
 /* Writes a PNG with a palette. With the palette of the input's file rows are written immediately.
  * With a new palette one byte for each pixel is held in memory until all colours are known. The
  * whole picture is held whose colours are to be reduced. */
-#ifndef GF_CODEC_PNG_WRITE_PNG_PALETTE_H
-#define GF_CODEC_PNG_WRITE_PNG_PALETTE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ enum gf_status gf_png_palette_sink_open(struct gf_output *output, struct gf_form
                                         const struct gf_metadata *metadata,
                                         const struct gf_options *options, struct gf_sink **sink,
                                         struct gf_error *error) GF_CHECKED;
-
-#endif

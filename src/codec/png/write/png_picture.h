@@ -1,11 +1,8 @@
 /* Writes a PNG of one picture; png_animate.c, which has gf_png_sink_open(), makes animations of
  * them.
  */
-#ifndef GF_CODEC_PNG_WRITE_PNG_PICTURE_H
-#define GF_CODEC_PNG_WRITE_PNG_PICTURE_H
+#pragma once
 
 #include "codec/common/opening.h"
 
 gf_sink_opener gf_png_picture_sink_open;
-
-#endif

@@ -1,6 +1,5 @@
 /* Holds a picture whose colours are to be reduced to a palette, and reduces them. */
-#ifndef GF_CODEC_PNG_WRITE_PNG_REDUCE_H
-#define GF_CODEC_PNG_WRITE_PNG_REDUCE_H
+#pragma once
 
 #include "codec/common/palette/palette.h"
 #include "gpufilter/options.h"
@@ -26,5 +25,3 @@ enum gf_status gf_png_reduce(struct gf_png_held *held, const char *name,
 /* Returns the least bits of gray samples that have all levels of the palette. Returns 0 if the
  * palette has colours or alpha, or if an index, which has `bits`, is shorter. */
 int gf_png_gray_bits(const struct gf_palette *palette, int bits);
-
-#endif

@@ -1,8 +1,7 @@
 /* Compresses the pixels of a PNG in stripes of rows by several threads. Each stripe is filtered and
  * deflated by itself; together they are one zlib stream. The division into stripes depends on the
  * picture alone, so that any number of threads writes the same bytes. */
-#ifndef GF_CODEC_PNG_WRITE_PNG_STRIPES_H
-#define GF_CODEC_PNG_WRITE_PNG_STRIPES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ enum gf_status gf_png_stripes_finish(struct gf_png_stripes *stripes,
                                      struct gf_error *error) GF_CHECKED;
 /* Ends the threads, even before the last row. */
 void gf_png_stripes_close(struct gf_png_stripes *stripes);
-
-#endif
