@@ -57,12 +57,14 @@ GF_API void gf_image_free(struct gf_image *image);
 enum gf_floats { GF_FLOATS_NHWC, GF_FLOATS_NCHW };
 
 /* Writes what networks take: (v / M - mean) / deviation of each sample v, in single precision,
- * rounded after each operation. `mean` and `deviation` have a number for each channel; NULL means 0
- * and 1. `values` has room for width x height x channels numbers, without gaps between rows.
- * Returns GF_ERROR_USAGE if a mean is not finite or a deviation not a finite positive number. */
+ * rounded after each operation. `channels` is 0, for those of the picture, or 3, for three times
+ * those of a gray picture, too; GF_ERROR_UNFIT if it has others. `mean` and `deviation` have a
+ * number for each channel of the result; NULL means 0 and 1. `values` has room for width x height x
+ * channels numbers, without gaps between rows. Returns GF_ERROR_USAGE if a mean is not finite or a
+ * deviation not a finite positive number. */
 GF_API enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats layout,
-                                         const float *mean, const float *deviation, float *values,
-                                         struct gf_error *error) GF_CHECKED;
+                                         int channels, const float *mean, const float *deviation,
+                                         float *values, struct gf_error *error) GF_CHECKED;
 
 #ifdef __cplusplus
 }

@@ -16,11 +16,10 @@ static float number_of(const struct scale *scale, int sample, int most)
     return ((float)sample / (float)most - scale->mean) / scale->deviation;
 }
 
-static enum gf_status make_scales(const struct gf_image *image, const float *mean,
-                                  const float *deviation, struct scale *scale,
-                                  struct gf_error *error)
+static enum gf_status make_scales(int channels, const float *mean, const float *deviation,
+                                  struct scale *scale, struct gf_error *error)
 {
-    for (int c = 0; c < image->format.channels; c++) {
+    for (int c = 0; c < channels; c++) {
         scale[c].mean = mean ? mean[c] : 0;
         scale[c].deviation = deviation ? deviation[c] : 1;
         if (!isfinite(scale[c].mean))
@@ -53,22 +52,24 @@ GF_INLINE void write_words(const uint16_t *sample, int channels, const struct sc
         value[(size_t)x * step] = number_of(scale, sample[x * channels], 65535);
 }
 
-GF_TARGET_CLONES static void write_row(const unsigned char *row, struct gf_format format,
+/* Writes `count` channels of a row; of a gray one each has the same samples. */
+GF_TARGET_CLONES static void write_row(const unsigned char *row, struct gf_format format, int count,
                                        const struct scale *scale, float *value, size_t plane)
 {
     GF_BY_CHANNELS(
-        format.channels, channels, for (int c = 0; c < channels; c++) {
+        format.channels, channels, for (int c = 0; c < count; c++) {
+            const int from = channels == 1 ? 0 : c;
             float *const first = value + (plane ? (size_t)c * plane : (size_t)c);
-            const size_t step = plane ? 1 : channels;
+            const size_t step = plane ? 1 : (size_t)count;
             if (format.bits == 8)
-                write_bytes(row + c, channels, &scale[c], first, step, format.width);
+                write_bytes(row + from, channels, &scale[c], first, step, format.width);
             else
-                write_words((const uint16_t *)row + c, channels, &scale[c], first, step,
+                write_words((const uint16_t *)row + from, channels, &scale[c], first, step,
                             format.width);
         })
 }
 
-enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats layout,
+enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats layout, int channels,
                                   const float *mean, const float *deviation, float *values,
                                   struct gf_error *error)
 {
@@ -76,18 +77,24 @@ enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats l
     GF_NOT_NULL(values, error);
     struct scale scale[4];
     enum gf_status status = gf_image_check(image, "picture", error);
-    if (!status)
-        status = make_scales(image, mean, deviation, scale, error);
-    if (!status && layout != GF_FLOATS_NHWC && layout != GF_FLOATS_NCHW)
-        status = gf_fail(error, GF_ERROR_USAGE, "layout=%d is no layout", (int)layout);
     if (status)
         return status;
     const struct gf_format format = image->format;
+    const int count = channels ? channels : format.channels;
+    if (count != format.channels && !(count == 3 && format.channels == 1))
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "picture: %d channels do not become %d: use grayscale or flatten",
+                       format.channels, channels);
+    if (layout != GF_FLOATS_NHWC && layout != GF_FLOATS_NCHW)
+        return gf_fail(error, GF_ERROR_USAGE, "layout=%d is no layout", (int)layout);
+    status = make_scales(count, mean, deviation, scale, error);
+    if (status)
+        return status;
     const size_t plane =
         layout == GF_FLOATS_NCHW ? (size_t)format.width * (size_t)format.height : 0;
-    const size_t row = (size_t)format.width * (plane ? 1 : (size_t)format.channels);
+    const size_t row = (size_t)format.width * (plane ? 1 : (size_t)count);
     for (int y = 0; y < format.height; y++)
-        write_row(image->data + (size_t)y * image->pitch, format, scale, values + (size_t)y * row,
-                  plane);
+        write_row(image->data + (size_t)y * image->pitch, format, count, scale,
+                  values + (size_t)y * row, plane);
     return GF_OK;
 }

@@ -56,36 +56,36 @@ class Image:
 class Pipeline:
     def __init__(self, chain: str = "", **options: Unpack[_Options]) -> None: ...
     @overload
-    def run(self, array: _Array, *, dtype: None = None, layout: None = None, mean: None = None, std: None = None,
+    def run(self, array: _Array, *, dtype: None = None, layout: None = None, channels: None = None, mean: None = None, std: None = None,
             progress: _Progress | None = None) -> _Array: ...
     @overload
-    def run(self, array: Any, *, dtype: Any, layout: _Layout | None = None, mean: _PerChannel | None = None,
+    def run(self, array: Any, *, dtype: Any, layout: _Layout | None = None, channels: Literal[3] | None = None, mean: _PerChannel | None = None,
             std: _PerChannel | None = None, progress: _Progress | None = None) -> Any: ...
     @overload
-    def decode(self, data: Buffer, *, dtype: None = None, layout: None = None, mean: None = None, std: None = None,
+    def decode(self, data: Buffer, *, dtype: None = None, layout: None = None, channels: None = None, mean: None = None, std: None = None,
                progress: _Progress | None = None) -> Image: ...
     @overload
-    def decode(self, data: Buffer, *, dtype: Any, layout: _Layout | None = None, mean: _PerChannel | None = None,
+    def decode(self, data: Buffer, *, dtype: Any, layout: _Layout | None = None, channels: Literal[3] | None = None, mean: _PerChannel | None = None,
                std: _PerChannel | None = None, progress: _Progress | None = None) -> Any: ...
     def encode(self, array: Any, format: _Format = "auto", *, progress: _Progress | None = None) -> bytes: ...
     def run_bytes(self, data: Buffer, format: _Format = "auto", *, progress: _Progress | None = None) -> bytes: ...
     def run_file(self, path: _Path, output: _Path, *, progress: _Progress | None = None) -> None: ...
 
 @overload
-def run(chain: str, array: _Array, *, dtype: None = None, layout: None = None, mean: None = None, std: None = None,
+def run(chain: str, array: _Array, *, dtype: None = None, layout: None = None, channels: None = None, mean: None = None, std: None = None,
         **options: Unpack[_Options]) -> _Array: ...
 @overload
-def run(chain: str, array: Any, *, dtype: Any, layout: _Layout | None = None, mean: _PerChannel | None = None,
+def run(chain: str, array: Any, *, dtype: Any, layout: _Layout | None = None, channels: Literal[3] | None = None, mean: _PerChannel | None = None,
         std: _PerChannel | None = None, **options: Unpack[_Options]) -> Any: ...
 @overload
-def decode(data: Buffer, chain: str = "", *, dtype: None = None, layout: None = None, mean: None = None,
+def decode(data: Buffer, chain: str = "", *, dtype: None = None, layout: None = None, channels: None = None, mean: None = None,
            std: None = None, workers: int | None = None, **options: Unpack[_Options]) -> Image: ...
 @overload
-def decode(data: Iterable[Buffer], chain: str = "", *, dtype: None = None, layout: None = None, mean: None = None,
+def decode(data: Iterable[Buffer], chain: str = "", *, dtype: None = None, layout: None = None, channels: None = None, mean: None = None,
            std: None = None, workers: int | None = None, **options: Unpack[_Options]) -> list[Image]: ...
 @overload
 def decode(data: Buffer | Iterable[Buffer], chain: str = "", *, dtype: Any, layout: _Layout | None = None,
-           mean: _PerChannel | None = None, std: _PerChannel | None = None, workers: int | None = None,
+           channels: Literal[3] | None = None, mean: _PerChannel | None = None, std: _PerChannel | None = None, workers: int | None = None,
            **options: Unpack[_Options]) -> Any: ...
 @overload
 def encode(array: list[Any] | tuple[Any, ...], format: _Format = "auto", chain: str = "", *, workers: int | None = None,

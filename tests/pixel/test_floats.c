@@ -29,14 +29,15 @@ static int sample_of(const struct gf_image *image, int x, int y, int c)
     return image->format.bits == 8 ? pixels[at + i] : word;
 }
 
-static void assert_numbers(const struct gf_image *image, enum gf_floats layout, bool scaled)
+static void assert_numbers(const struct gf_image *image, enum gf_floats layout, int channels,
+                           bool scaled)
 {
-    const int channels = image->format.channels;
+    const bool gray = image->format.channels == 1;
     const float most = image->format.bits == 8 ? 255 : 65535;
     for (int y = 0; y < HEIGHT; y++) {
         for (int x = 0; x < WIDTH; x++) {
             for (int c = 0; c < channels; c++) {
-                const float part = (float)sample_of(image, x, y, c) / most;
+                const float part = (float)sample_of(image, x, y, gray ? 0 : c) / most;
                 const float expected = scaled ? (part - mean[c]) / deviation[c] : part;
                 const int at = layout == GF_FLOATS_NHWC ? (y * WIDTH + x) * channels + c
                                                         : (c * HEIGHT + y) * WIDTH + x;
@@ -54,15 +55,16 @@ static void test_formula(void **state)
     for (int channels = 1; channels <= 4; channels++) {
         for (int bits = 8; bits <= 16; bits += 8) {
             const struct gf_image image = picture(channels, bits);
-            for (int layout = GF_FLOATS_NHWC; layout <= GF_FLOATS_NCHW; layout++) {
-                assert_int_equal(gf_image_to_floats(&image, (enum gf_floats)layout, mean, deviation,
-                                                    values, &failure),
-                                 GF_OK);
-                assert_numbers(&image, (enum gf_floats)layout, true);
-                assert_int_equal(gf_image_to_floats(&image, (enum gf_floats)layout, NULL, NULL,
-                                                    values, &failure),
-                                 GF_OK);
-                assert_numbers(&image, (enum gf_floats)layout, false);
+            for (int kind = 0; kind < (channels % 2 ? 4 : 2); kind++) {
+                const enum gf_floats layout = kind % 2 ? GF_FLOATS_NCHW : GF_FLOATS_NHWC;
+                const int asked = kind / 2 * 3, written = asked ? asked : channels;
+                assert_int_equal(
+                    gf_image_to_floats(&image, layout, asked, mean, deviation, values, &failure),
+                    GF_OK);
+                assert_numbers(&image, layout, written, true);
+                assert_int_equal(
+                    gf_image_to_floats(&image, layout, asked, NULL, NULL, values, &failure), GF_OK);
+                assert_numbers(&image, layout, written, false);
             }
         }
     }
@@ -72,7 +74,7 @@ static void assert_refused(const struct gf_image *image, int layout, const float
                            const float *deviations, const char *words)
 {
     assert_int_equal(
-        gf_image_to_floats(image, (enum gf_floats)layout, means, deviations, values, &failure),
+        gf_image_to_floats(image, (enum gf_floats)layout, 0, means, deviations, values, &failure),
         GF_ERROR_USAGE);
     if (!strstr(failure.text, words))
         fail_msg("\"%s\" does not say \"%s\"", failure.text, words);
@@ -88,13 +90,26 @@ static void test_mistakes(void **state)
     assert_refused(&image, 0, NULL, nan, "channel 0 is not a finite positive number");
     assert_refused(&empty, 0, NULL, NULL, "picture: no pixels");
     assert_refused(NULL, 0, NULL, NULL, "image is NULL");
-    assert_int_equal(gf_image_to_floats(&image, GF_FLOATS_NHWC, NULL, NULL, NULL, NULL),
+    assert_int_equal(gf_image_to_floats(&image, GF_FLOATS_NHWC, 0, NULL, NULL, NULL, NULL),
                      GF_ERROR_USAGE);
+}
+
+static void test_other_channels(void **state)
+{
+    static const int table[][2] = {{3, 1}, {2, 3}, {4, 3}, {1, 2}, {1, 4}, {3, -1}, {3, 5}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const struct gf_image image = picture(table[i][0], 8);
+        assert_int_equal(
+            gf_image_to_floats(&image, GF_FLOATS_NHWC, table[i][1], NULL, NULL, values, &failure),
+            GF_ERROR_UNFIT);
+        assert_non_null(strstr(failure.text, "use grayscale or flatten"));
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_formula),
-                                       cmocka_unit_test(test_mistakes)};
+                                       cmocka_unit_test(test_mistakes),
+                                       cmocka_unit_test(test_other_channels)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -244,8 +244,15 @@ class Arrays(unittest.TestCase):
         many = memoryview(gf.decode([ppm()] * 5, dtype="float32", layout="NCHW", mean=mean, std=std, workers=3))
         self.assertEqual((many.shape, many.tobytes()), ((5, 3, 40, 60), planes.tobytes() * 5))
         self.assertEqual(memoryview(gf.run("grayscale", picture, dtype="float32")).shape, (40, 60, 1))
+        gray = gf.run("grayscale", picture)
+        three = memoryview(gf.run("", gray, dtype="float32", layout="NCHW", channels=3, mean=mean, std=std))
+        self.assertEqual(three.shape, (3, 40, 60))
+        self.assertEqual(three.tobytes(), b"".join(memoryview(gf.run("", gray, dtype="float32", mean=mean[c], std=std[c])).tobytes()
+                                                   for c in range(3)))
+        with self.assertRaisesRegex(gf.InputError, "4 channels do not become 3"):
+            gf.run("round=5", picture, dtype="float32", channels=3)
         for given, words in (({"mean": 0.5}, "mean= is for dtype"), ({"dtype": "float32", "layout": "CHWN"}, "none of NHWC, NCHW"),
-                             ({"dtype": "float16"}, "'float16' is not 'float32'"), ({"dtype": "float32", "std": 0}, "deviation=0"),
+                             ({"dtype": "float32", "channels": 1}, "neither None nor 3"), ({"dtype": "float16"}, "'float16' is not 'float32'"), ({"dtype": "float32", "std": 0}, "deviation=0"),
                              ({"dtype": "float32", "mean": (1, 2)}, "2 numbers for 3 channels"),
                              ({"dtype": "float32", "mean": "much"}, "could not convert"), ({"dtype": "uint8"}, "dtype= is for"),
                              ({"dtype": "float32", "mean": float("nan")}, "mean=nan of channel 0")):

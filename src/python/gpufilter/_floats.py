@@ -24,24 +24,25 @@ def _numbers(value, name, channels):
 class Floats:
     """How a result becomes an array of numbers."""
 
-    def __init__(self, layout, mean, std):
+    def __init__(self, layout, channels, mean, std):
         layouts = {name[len("GF_FLOATS_"):]: value for name, value in _abi.ENUMS["gf_floats"].items()}
         if layout not in layouts:
             raise usage(f"layout={layout!r} is none of {', '.join(layouts)}")
-        self.layout, self.mean, self.std = layouts[layout], mean, std
+        if channels not in (None, 3):
+            raise usage(f"channels={channels!r} is neither None nor 3")
+        self.layout, self.channels, self.mean, self.std = layouts[layout], channels, mean, std
 
     def shape(self, image):
         """Returns the shape of an Image's numbers."""
         form = image._image.format
-        if self.layout == _abi.GF_FLOATS_NCHW:
-            return form.channels, form.height, form.width
-        return form.height, form.width, form.channels
+        channels = self.channels or form.channels
+        return (channels, form.height, form.width) if self.layout == _abi.GF_FLOATS_NCHW else (form.height, form.width, channels)
 
     def write(self, image, address):
         """Writes an Image's numbers to that address."""
-        channels = image._image.format.channels
+        channels = self.channels or image._image.format.channels
         failure = _abi.gf_error()
-        check(lib.gf_image_to_floats(_c.byref(image._image), self.layout, _numbers(self.mean, "mean", channels),
+        check(lib.gf_image_to_floats(_c.byref(image._image), self.layout, channels, _numbers(self.mean, "mean", channels),
                                      _numbers(self.std, "std", channels), _c.cast(address, _c.POINTER(_c.c_float)),
                                      _c.byref(failure)), failure)
 
@@ -71,16 +72,17 @@ def new_floats(shape, array):
     return result, result.ctypes.data, sys.modules["jax.numpy"].asarray if package == "jax" else lambda result: result
 
 
-def form_of(dtype, layout, mean, std):
+def form_of(dtype, layout, channels, mean, std):
     """Returns a Floats for the arguments of run() and decode(); None: results are pictures."""
     if dtype in (None, "uint8", "uint16"):
-        given = [name for name, value in (("dtype", dtype), ("layout", layout), ("mean", mean), ("std", std)) if value is not None]
+        arguments = {"dtype": dtype, "layout": layout, "channels": channels, "mean": mean, "std": std}
+        given = [name for name, value in arguments.items() if value is not None]
         if given:
             raise usage(f"{given[0]}= is for dtype='float32'; without it a result has the samples of its picture")
         return None
     if str(dtype) not in ("float32", "torch.float32", "<class 'numpy.float32'>"):
         raise usage(f"dtype={dtype!r} is not 'float32'")
-    return Floats(layout or "NHWC", mean, std)
+    return Floats(layout or "NHWC", channels, mean, std)
 
 
 def refuse_on_device():

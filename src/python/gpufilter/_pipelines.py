@@ -90,7 +90,7 @@ class Pipeline:
             raise raised[0]
         check(status, failure)
 
-    def run(self, array, *, dtype=None, layout=None, mean=None, std=None, progress=None):
+    def run(self, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
         """Filters a picture: takes arrays of numpy, torch, jax and Pillow, of whatever speaks DLPack, Images and buffers,
         and returns the same kind.
 
@@ -98,13 +98,13 @@ class Pipeline:
         unless rows begin at addresses that are no multiples of 16. The result is complete when the call returns.
 
         dtype="float32": what networks take, (sample / largest - mean) / std; mean and std are numbers, or one for each
-        channel. The result has the shape (rows, columns, channels), or with layout="NCHW" (channels, rows, columns), and is
+        channel. channels=3 takes a gray picture as one of three channels. The result has the shape (rows, columns, channels), or with layout="NCHW" (channels, rows, columns), and is
         an array of torch, jax or numpy, without numpy a memoryview.
 
         progress: a function that gets the part that is done, 0..1, after each band of rows, in any thread; an exception in it
         ends the call.
         """
-        form = _floats.form_of(dtype, layout, mean, std)
+        form = _floats.form_of(dtype, layout, channels, mean, std)
         picture, owner = _pictures.picture(array)
         if _pictures.on_device(array):
             if form:
@@ -123,9 +123,9 @@ class Pipeline:
         del owner, kept
         return result
 
-    def decode(self, data, *, dtype=None, layout=None, mean=None, std=None, progress=None):
+    def decode(self, data, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
         """Filters the picture in the bytes of a file, and returns an Image, or numbers as run() does."""
-        form = _floats.form_of(dtype, layout, mean, std)
+        form = _floats.form_of(dtype, layout, channels, mean, std)
         data = _bytes(data)
         image = self._image_of(lib.gf_pipeline_decode, data, len(data), progress=progress)
         return form.of(image, image) if form else image
@@ -237,26 +237,26 @@ def _stacked(images, form, workers):
     return finish(result)
 
 
-def run(chain, array, *, dtype=None, layout=None, mean=None, std=None, **options):
+def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, **options):
     """Filters a picture by a chain: run("blur=2,equalize", array). See Pipeline.run().
 
     An array in the memory of a CUDA device is filtered there, after the work of the current stream.
     """
     if _pictures.on_device(array):
         options.setdefault("device", f"cuda:{_pictures.device_of(array)}")
-    return _kept(chain, options).run(array, dtype=dtype, layout=layout, mean=mean, std=std)
+    return _kept(chain, options).run(array, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
 
 
-def decode(data, chain="", *, dtype=None, layout=None, mean=None, std=None, workers=None, **options):
+def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None, std=None, workers=None, **options):
     """Decodes the bytes of a file to an Image, or a list of them to a list, on several threads.
 
     workers: the number of threads for a list; by default one for each processor.
-    dtype, layout, mean, std: numbers for networks, as Pipeline.run() makes them. Those of a list are one array, whose first
+    dtype, layout, channels, mean, std: numbers for networks, as Pipeline.run() makes them. Those of a list are one array, whose first
     axis counts the pictures.
     """
     if _is_buffer(data) or isinstance(data, (str, os.PathLike)) or not hasattr(data, "__iter__"):
-        return _kept(chain, options).decode(data, dtype=dtype, layout=layout, mean=mean, std=std)
-    form = _floats.form_of(dtype, layout, mean, std)
+        return _kept(chain, options).decode(data, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
+    form = _floats.form_of(dtype, layout, channels, mean, std)
     images = _each(Pipeline.decode, list(data), workers, chain, options)
     return _stacked(images, form, workers) if form else images
 
