@@ -9,7 +9,7 @@ import sys
 
 BASIC = {
     "void": "None", "bool": "c_bool", "int": "c_int", "float": "c_float", "double": "c_double", "char": "c_char",
-    "size_t": "c_size_t", "uint64_t": "c_uint64", "long long": "c_longlong",
+    "size_t": "c_size_t", "uint32_t": "c_uint32", "uint64_t": "c_uint64", "long long": "c_longlong",
 }
 
 
