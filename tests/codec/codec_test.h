@@ -191,6 +191,7 @@ enum { FRAMES_MOST = 16 };
 struct frames {
     int count;
     unsigned loops;
+    double seconds; /* of all frames, as the file's header says */
     struct picture picture[FRAMES_MOST];
     struct gf_duration duration[FRAMES_MOST];
 };
@@ -206,6 +207,7 @@ static inline enum gf_status decode_frames_of(struct gf_source *source, struct f
 {
     enum gf_status status = GF_OK;
     frames->loops = source->metadata.loops;
+    frames->seconds = source->stored.seconds;
     for (bool found = true; !status && found;) {
         struct picture *const picture = &frames->picture[frames->count];
         const size_t pitch = gf_row_bytes(source->format), height = (size_t)source->format.height;
@@ -354,6 +356,7 @@ static inline struct frames random_frames(int count, int width, int height, int 
 static inline void assert_same_frames(const struct frames *a, const struct frames *b,
                                       unsigned per_second)
 {
+    double sum = 0;
     assert_int_equal(a->count, b->count);
     for (int i = 0; i < a->count; i++) {
         const double shown = (double)a->duration[i].count / a->duration[i].per_second,
@@ -361,7 +364,10 @@ static inline void assert_same_frames(const struct frames *a, const struct frame
         assert_same_pixels(&a->picture[i], &b->picture[i]);
         if ((shown - back) * per_second > 0.5001 || (back - shown) * per_second > 0.5001)
             fail_msg("frame %d is shown for %g s, not %g", i, back, shown);
+        sum += back;
     }
+    if (b->count > 1 && (sum - b->seconds > 1e-9 || b->seconds - sum > 1e-9))
+        fail_msg("the frames are shown for %g s, not %g", sum, b->seconds);
 }
 
 static inline enum gf_status encode(const char *path, const struct picture *picture,

@@ -274,6 +274,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     whole->base.memory.bytes += gf_avif_thread_bytes(&whole->options);
     whole->base.stored =
         (struct gf_stored){.pages = avif->decoder->imageCount,
+                           .seconds = avif->decoder->imageCount > 1 ? avif->decoder->duration : 0,
                            .bits = (int)image->depth,
                            .colour = colours == 1 ? GF_STORED_PLAIN : GF_STORED_YCBCR};
     if (!status)

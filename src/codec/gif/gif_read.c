@@ -31,6 +31,7 @@ struct walk {
     int error;                    /* giflib's error number */
     GraphicsControlBlock control; /* the control block of the next picture */
     bool beyond;                  /* a pixel has an index beyond its palette */
+    double seconds;               /* how long the pictures that were counted are shown */
     unsigned loops;               /* how many times the animation is shown; 0: forever */
     unsigned unread;              /* metadata that was found so far (enum gf_metadata_kind) */
 };
@@ -328,6 +329,7 @@ static bool count_pictures(struct walk *walk, int last, bool headers_only, int *
             *alpha = walk->control.TransparentColor != NO_TRANSPARENT_COLOR || !covers;
         if (*count < last)
             *alpha |= walk->control.DisposalMode == DISPOSE_BACKGROUND;
+        walk->seconds += walk->control.DelayTime / 100.0;
         if (headers_only && *count == last)
             found = false;
         else if (!skip_pixels(walk))
@@ -359,8 +361,10 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         status = gf_whole_source_fail(whole, "it holds no picture", error);
     whole->base.metadata.unread = walk.unread;
     whole->base.metadata.loops = walk.loops;
-    whole->base.stored = (struct gf_stored){
-        .pages = whole->headers_only && whole->last < 0 ? 0 : count, .colour = GF_STORED_PALETTE};
+    whole->base.stored =
+        (struct gf_stored){.pages = whole->headers_only && whole->last < 0 ? 0 : count,
+                           .seconds = sound && count > 1 ? walk.seconds : 0,
+                           .colour = GF_STORED_PALETTE};
     if (!status)
         status = gf_choose_frames(whole, count, error);
     if (!status)

@@ -128,6 +128,16 @@ static void find_black(struct walk *walk)
     }
 }
 
+static void add_duration(struct walk *walk)
+{
+    const JxlBasicInfo *const info = &walk->header->info;
+    JxlFrameHeader frame;
+    if (info->have_animation && info->animation.tps_numerator &&
+        gf_jxl.JxlDecoderGetFrameHeader(walk->decoder, &frame) == JXL_DEC_SUCCESS)
+        walk->header->seconds += (double)frame.duration * info->animation.tps_denominator /
+                                 info->animation.tps_numerator;
+}
+
 static const char *walk_on(struct walk *walk)
 {
     for (;;) {
@@ -143,6 +153,7 @@ static const char *walk_on(struct walk *walk)
             break;
         case JXL_DEC_FRAME:
             walk->header->pages++;
+            add_duration(walk);
             break;
         case JXL_DEC_BOX:
             begin_box(walk);

@@ -7,6 +7,7 @@
 struct gf_jxl_header {
     JxlBasicInfo info;
     int pages;
+    double seconds; /* how long all frames are shown; 0: it is no animation */
     int black; /* the extra channel that is black ink: the colours are CMY; -1: there is none */
 };
 

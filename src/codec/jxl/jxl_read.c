@@ -199,6 +199,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         return gf_whole_source_fail(whole, why, error);
     whole->base.stored =
         (struct gf_stored){.pages = jxl->header.pages,
+                           .seconds = jxl->header.seconds,
                            .bits = (int)info->bits_per_sample,
                            .colour = jxl->header.black >= 0 ? GF_STORED_CMYK : GF_STORED_PLAIN,
                            .is_float = info->exponent_bits_per_sample > 0};

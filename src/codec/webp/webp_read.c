@@ -154,6 +154,20 @@ static bool shows_through(const struct webp_source *webp, uint32_t width, uint32
     return found;
 }
 
+/* Returns how long all frames are shown, in seconds. */
+static double seconds_of(const struct webp_source *webp, int pages)
+{
+    WebPIterator frame;
+    double ms = 0;
+    for (int i = 0; webp->animated && i < pages; i++) {
+        if (!gf_webp.WebPDemuxGetFrame(webp->demuxer, i + 1, &frame))
+            return 0;
+        ms += frame.duration;
+        gf_webp.WebPDemuxReleaseIterator(&frame);
+    }
+    return ms / 1000;
+}
+
 static bool holds_picture(const unsigned char *chunk)
 {
     return !memcmp(chunk, "ANMF", 4) || !memcmp(chunk, "VP8 ", 4) || !memcmp(chunk, "VP8L", 4);
@@ -251,6 +265,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (status)
         return status;
     whole->base.stored.pages = pages;
+    whole->base.stored.seconds = seconds_of(webp, pages);
     whole->base.metadata.loops = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_LOOP_COUNT);
     webp->alpha = webp->animated ? shows_through(webp, width, height) : flags & ALPHA_FLAG;
     status = gf_whole_source_describe(whole, width, height, webp->alpha ? 4 : 3, 8,
