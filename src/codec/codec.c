@@ -110,7 +110,8 @@ static enum gf_status recognise(struct gf_input *input, const unsigned char *hea
     *format = gf_file_format_of(head, size);
     if (*format == GF_FILE_JPEG && gf_input_page(input) > 0 && gf_input_size(input) >= 0)
         return gf_mpf_choose(input, error);
-    if (*format != GF_FILE_TIFF || gf_input_page(input) >= 0)
+    const struct gf_pages pages = gf_input_pages(input);
+    if (*format != GF_FILE_TIFF || pages.first > 0 || (!pages.first && pages.last < 0))
         return GF_OK;
     if (gf_input_size(input) < 0) {
         status = gf_input_lend(input, options->memory_bytes ? options->memory_bytes : SIZE_MAX / 2,

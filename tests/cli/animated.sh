@@ -130,8 +130,8 @@ if has TIFF; then
         run 0 gpufilter -i 'part.tif[1]' -o given.ppm
         run 0 gpufilter -i 'pages.tif[2]' -o expected.ppm
         same given.ppm expected.ppm
-        run 2 gpufilter -i 'pages.tif[all]' -o pages.png
-        stderr_is "gpufilter: pages.png: PNG files hold one picture here: choose one of pages.tif[all] by its number"
+        run 2 gpufilter -i 'pages.tif[all]' -o pages.jpg
+        stderr_is "gpufilter: pages.jpg: JPEG files hold one picture here: choose one of pages.tif[all] by its number, or number the outputs of one input by {n}"
     else
         lacking="pages of a TIFF: there is no webpmux, or no WebP in this build"
     fi
