@@ -133,10 +133,10 @@ run 0 gpufilter -i in.ppm -o still.png
     tail -c +34 still.png
 } >moving.png
 run 0 gpufilter --compare=in.ppm moving.png
-stderr_is 'gpufilter: warning: moving.png: holds 3 pictures: the first is taken'
+stderr_is 'gpufilter: warning: moving.png: holds 3 pictures: the first is taken; moving.png[1] is the second'
 run 0 gpufilter -q --compare=in.ppm moving.png
 silent
 run 0 gpufilter -i moving.png -o first.ppm
-stderr_is 'gpufilter: warning: moving.png: holds 3 pictures: the first is taken'
+stderr_is 'gpufilter: warning: moving.png: holds 3 pictures: the first is taken; moving.png[1] is the second'
 run 0 gpufilter -i 'moving.png[0]' -o first.ppm
 silent
