@@ -89,7 +89,7 @@ static size_t make_message(struct talk *talk, union gf_server_message *message)
         char *const chain = fuzz_string(&talk->bytes);
         struct gf_remote_work work = {.chain = chain,
                                       .options = fuzz_options(),
-                                      .in_page = -1,
+                                      .in_pages = {-1, -1},
                                       .in_name = "in",
                                       .out_name = "out",
                                       .files = (int)(fuzz_byte(&talk->bytes) % 3),
