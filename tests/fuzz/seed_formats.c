@@ -100,7 +100,7 @@ void put_format_seeds(void)
             gf_library_load(type->library, type->name, GF_ERROR_UNAVAILABLE, &error))
             continue;
         for (int kind = 0; type->animates && kind < 4; kind++)
-            if (kind < 2 || type->lossless_bits >= 8)
+            if (kind < 2 || (type->lossless_bits >= 8 && type->format != GF_FILE_GIF))
                 put_animation(type, 3 + kind % 2, kind / 2);
         for (int kind = 0; kind < 16; kind++) {
             const int bits = kind & 4 ? 16 : 8;
