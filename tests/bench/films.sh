@@ -1,7 +1,8 @@
 #!/bin/bash
 # Filters a film of 1920x1080, 4:2:0, on the CPU, by the program and by ffmpeg: whole processes that read a Y4M from
 # /dev/shm and write one to a pipe. They run in turns; the medians of the seconds that pass and of the processors' seconds
-# are for one frame, in ms. Arguments: the program, and a film (without it, the sample picture moves past).
+# are for one frame, in ms. Arguments: the program, and a film (without it, the sample picture moves past). The table goes to
+# RESULTS=FILE.txt (tests/bench/results/films-DATE.txt), too.
 set -eu
 program=$1 film=${2:-}
 # shellcheck source=tests/bench/common.sh
@@ -29,7 +30,8 @@ timed() { # NAME COMMAND ARGUMENT
     { time "$2" "$3"; } 2>&1 | awk -v frames="$frames" '{print $1 * 1000 / frames, ($2 + $3) * 1000 / frames}' >>"$work/$1"
 }
 
-echo "$cpu, $(nproc) processors; ${commit}; $(ffmpeg -version | awk 'NR == 1 {print $1, $3}'); $frames frames"
+{
+echo "$(date -u +%Y-%m-%d); $cpu, $(nproc) processors; ${commit}; $(ffmpeg -version | awk 'NR == 1 {print $1, $3}'); $frames frames"
 printf '%-44s %9s %9s %9s %9s %7s\n' 'ms a frame' wall CPU ffmpeg CPU times
 while read -r chain filters; do
     rm -f "$work/ours" "$work/theirs"
@@ -47,3 +49,4 @@ median=1 median=radius=1
 brightness=0.1,contrast=1.2 eq=brightness=0.1:contrast=1.2
 brightness=0.1,contrast=1.2,gamma=1.1 eq=brightness=0.1:contrast=1.2:gamma=1.1
 END
+} | tee "${results%.json}.txt"
