@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "codec/common/changed.h"
 #include "codec/webp/webp_write.h"
 
 enum { DURATION_MOST = (1 << 24) - 1, LOOPS_MOST = 65535 };
@@ -14,10 +15,6 @@ struct animation {
     WebPMux *mux;
     unsigned char *before; /* the pixels of the frame before */
     uint64_t coded;        /* bytes of the frames so far */
-};
-
-struct area {
-    int left, top, width, height;
 };
 
 static const unsigned char *pixel_at(const struct gf_whole_sink *sink, const unsigned char *pixels,
@@ -36,25 +33,18 @@ static bool is_same(const struct gf_whole_sink *sink, int x, int y, int count)
 
 /* Returns the rectangle that differs from the frame before, which begins at even numbers. If
  * nothing does it is one pixel. */
-static struct area find_area(const struct gf_whole_sink *sink)
+static struct gf_changed find_area(const struct gf_whole_sink *sink)
 {
-    const int width = sink->format.width, height = sink->format.height;
-    int left = width, right = 0, top = 0, bottom = height;
-    while (top < height && is_same(sink, 0, top, width))
-        top++;
-    if (top == height)
-        return (struct area){0, 0, 1, 1};
-    while (is_same(sink, 0, bottom - 1, width))
-        bottom--;
-    for (int y = top; y < bottom; y++) {
-        for (int x = 0; x < left; x++)
-            left = is_same(sink, x, y, 1) ? left : x;
-        for (int x = width; x > right; x--)
-            right = is_same(sink, x - 1, y, 1) ? right : x;
-    }
-    left &= ~1;
-    top &= ~1;
-    return (struct area){left, top, right - left, bottom - top};
+    const struct animation *const animation = sink->animation;
+    struct gf_image before = {.format = sink->format, .pitch = gf_row_bytes(sink->format)},
+                    after = before;
+    before.data = animation->before;
+    after.data = sink->pixels;
+    const struct gf_changed changed = gf_changed_between(&before, &after);
+    const int odd_x = changed.left % 2, odd_y = changed.top % 2;
+    return changed.height ? (struct gf_changed){changed.left - odd_x, changed.top - odd_y,
+                                                changed.width + odd_x, changed.height + odd_y}
+                          : (struct gf_changed){0, 0, 1, 1};
 }
 
 static bool is_opaque(const struct gf_whole_sink *sink, int x, int y, int count)
@@ -70,7 +60,8 @@ static bool is_opaque(const struct gf_whole_sink *sink, int x, int y, int count)
 /* Makes the pixels transparent that are as before: single ones, or blocks, if the coding is lossy.
  * Returns false if these are few, or if a pixel that differs is not opaque itself; the picture is
  * then worthless. */
-static bool show_through(const struct gf_whole_sink *sink, struct area area, WebPPicture *picture)
+static bool show_through(const struct gf_whole_sink *sink, struct gf_changed area,
+                         WebPPicture *picture)
 {
     enum { LOSSY_BLOCK = 16 };
     const int side = sink->options.lossless ? 1 : LOSSY_BLOCK;
@@ -95,14 +86,14 @@ static bool show_through(const struct gf_whole_sink *sink, struct area area, Web
     return 2 * cleared >= (int64_t)area.width * area.height;
 }
 
-static enum gf_status prepare(const struct gf_whole_sink *sink, struct area area,
+static enum gf_status prepare(const struct gf_whole_sink *sink, struct gf_changed area,
                               struct gf_webp_encoder *encoder, struct gf_error *error)
 {
     return gf_webp_prepare(sink, area.left, area.top, area.width, area.height, encoder, error);
 }
 
 /* Encodes the rectangle. *blends becomes whether it is drawn over the frame before. */
-static enum gf_status encode(const struct gf_whole_sink *sink, struct area area, bool *blends,
+static enum gf_status encode(const struct gf_whole_sink *sink, struct gf_changed area, bool *blends,
                              struct gf_webp_encoder *encoder, struct gf_error *error)
 {
     *blends = false;
@@ -137,7 +128,7 @@ static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
                : gf_webp_fail(sink, "the animation cannot be begun", error);
 }
 
-static enum gf_status push(struct gf_whole_sink *sink, struct area area, bool blends,
+static enum gf_status push(struct gf_whole_sink *sink, struct gf_changed area, bool blends,
                            const WebPMemoryWriter *writer, struct gf_error *error)
 {
     struct animation *const animation = sink->animation;
@@ -160,7 +151,7 @@ enum gf_status gf_webp_add(struct gf_whole_sink *sink, struct gf_error *error)
 {
     const struct gf_format format = sink->format;
     struct gf_webp_encoder encoder;
-    struct area area = {0, 0, format.width, format.height};
+    struct gf_changed area = {0, 0, format.width, format.height};
     bool blends;
     enum gf_status status = sink->animation ? GF_OK : begin(sink, error);
     if (status)

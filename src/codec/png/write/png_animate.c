@@ -5,15 +5,12 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "codec/common/changed.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_metadata.h"
 #include "codec/png/write/png_picture.h"
-
-struct box {
-    int x, y, width, height;
-};
 
 struct animation_sink {
     struct gf_sink base;
@@ -22,7 +19,7 @@ struct animation_sink {
     struct gf_format format;
     unsigned loops;
     struct gf_image shown; /* the last frame, which is not written yet */
-    struct box box;        /* what it has changed; without height: there is no frame yet */
+    struct gf_changed box; /* what it has changed; without height: there is no frame yet */
     struct gf_duration duration;
     struct gf_image next; /* the frame that is being given, of which there are `rows` */
     int rows;
@@ -67,42 +64,6 @@ static struct gf_duration sum(struct gf_duration a, struct gf_duration b)
     return fraction(a.count * other + b.count * below, below * other, UINT32_MAX);
 }
 
-/* ---- what a frame changes ---- */
-
-/* Moves *left and *right, which are bytes of a row, so that all that differs is between them. */
-static void widen(const unsigned char *a, const unsigned char *b, size_t *left, size_t *right,
-                  size_t bytes)
-{
-    size_t end = bytes;
-    for (size_t x = 0; x < *left; x++) {
-        if (a[x] != b[x])
-            *left = x;
-    }
-    while (end > *right && a[end - 1] == b[end - 1])
-        end--;
-    *right = end > *right ? end : *right;
-}
-
-/* Returns the box of the pixels that differ; without height if there are none. */
-static struct box changed(const struct gf_image *before, const struct gf_image *after)
-{
-    const struct gf_format format = before->format;
-    const size_t bytes = gf_row_bytes(format), pixel = bytes / (size_t)format.width;
-    size_t left = bytes, right = 0;
-    int top = -1, bottom = -1;
-    for (int y = 0; y < format.height; y++) {
-        const unsigned char *const a = before->data + (size_t)y * before->pitch,
-                                   *const b = after->data + (size_t)y * after->pitch;
-        if (!memcmp(a, b, bytes))
-            continue;
-        top = top < 0 ? y : top;
-        bottom = y;
-        widen(a, b, &left, &right, bytes);
-    }
-    const int x = (int)(left / pixel), end = (int)((right + pixel - 1) / pixel);
-    return top < 0 ? (struct box){.height = 0} : (struct box){x, top, end - x, bottom - top + 1};
-}
-
 /* ---- writing ---- */
 
 /* Makes the acTL chunk, which has the number of frames. */
@@ -123,8 +84,8 @@ static enum gf_status write_control(struct animation_sink *sink, struct gf_error
     gf_png_put_be32(control, sink->sequence++);
     gf_png_put_be32(control + 4, (uint32_t)sink->box.width);
     gf_png_put_be32(control + 8, (uint32_t)sink->box.height);
-    gf_png_put_be32(control + 12, (uint32_t)sink->box.x);
-    gf_png_put_be32(control + 16, (uint32_t)sink->box.y);
+    gf_png_put_be32(control + 12, (uint32_t)sink->box.left);
+    gf_png_put_be32(control + 16, (uint32_t)sink->box.top);
     gf_png_put_be32(control + 20, time.count << 16 | time.per_second);
     return gf_png_chunk_write(sink->output, "fcTL", control, sizeof control, error);
 }
@@ -160,7 +121,7 @@ static enum gf_status make_png(const struct animation_sink *sink, struct gf_outp
                                struct gf_error *error)
 {
     static const struct gf_metadata nothing = {.orientation = 1};
-    const struct box box = sink->box;
+    const struct gf_changed box = sink->box;
     const struct gf_image *const image = &sink->shown;
     const size_t pixel = gf_row_bytes(sink->format) / (size_t)sink->format.width;
     const struct gf_format format = {box.width, box.height, sink->format.channels,
@@ -169,9 +130,10 @@ static enum gf_status make_png(const struct animation_sink *sink, struct gf_outp
     enum gf_status status =
         gf_png_picture_sink_open(png, format, &nothing, &sink->options, &frame, error);
     if (!status)
-        status = frame->write(frame, box.height,
-                              image->data + (size_t)box.y * image->pitch + (size_t)box.x * pixel,
-                              image->pitch, error);
+        status =
+            frame->write(frame, box.height,
+                         image->data + (size_t)box.top * image->pitch + (size_t)box.left * pixel,
+                         image->pitch, error);
     if (!status)
         status = frame->finish(frame, error);
     if (frame)
@@ -220,8 +182,9 @@ static enum gf_status animation_finish(struct gf_sink *base, struct gf_error *er
         base->duration ? *base->duration : (struct gf_duration){0, 0};
     const struct gf_image image = sink->next;
     const bool first = !sink->box.height;
-    const struct box box = first ? (struct box){0, 0, sink->format.width, sink->format.height}
-                                 : changed(&sink->shown, &image);
+    const struct gf_changed box =
+        first ? (struct gf_changed){0, 0, sink->format.width, sink->format.height}
+              : gf_changed_between(&sink->shown, &image);
     sink->rows = 0;
     if (!box.height) {
         sink->duration = sum(sink->duration, duration);
