@@ -337,14 +337,18 @@ bool gf_format_animates(enum gf_file_format file_format)
     return type && type->animates;
 }
 
+static bool animates_unasked(enum gf_file_format file_format)
+{
+    return gf_format_animates(file_format) && !gf_file_type(file_format)->paged;
+}
+
 bool gf_output_animates(const char *name, const struct gf_options *options, enum gf_file_format own)
 {
     const enum gf_file_format named = name ? gf_file_format_named(name) : GF_FILE_AUTO,
                               format = options->format ? options->format
                                        : named         ? named
                                                        : own;
-    return gf_format_animates(own) && gf_format_animates(format) && own != GF_FILE_TIFF &&
-           format != GF_FILE_TIFF &&
+    return animates_unasked(own) && animates_unasked(format) &&
            (format != GF_FILE_PNG || own == GF_FILE_PNG ||
             (name && !strcasecmp(extension_of(name), "apng")));
 }

@@ -38,6 +38,7 @@ struct gf_file_type {
     unsigned keeps;   /* the kinds of metadata (enum gf_metadata_kind) that files of the program can
                        * hold */
     bool animates;    /* animations are written */
+    bool paged;       /* its pages are written only where they were chosen */
     bool pages;       /* a file can hold several pictures; "name[2]" selects the third */
     enum gf_tags_room tags;
     bool own_code; /* the project's own code reads the format, without a library */

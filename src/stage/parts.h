@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/rectangle.h"
 #include "gpufilter/image.h"
 #include "stage/facts.h"
 
@@ -37,11 +38,6 @@ static inline void gf_parts_add(struct gf_parts *parts, const struct gf_filter *
     if (size)
         memcpy(part->params, params, size);
 }
-
-/* A rectangle of a picture. */
-struct gf_rectangle {
-    int x, y, width, height;
-};
 
 /* What a filter's find() has found in the picture. */
 struct gf_found {

@@ -57,7 +57,7 @@ if has WebP && command -v webpmux >/dev/null; then
     begin "WebP: a cut animation"
     head -c "$(($(wc -c <moving.webp) - 40))" moving.webp >cut.webp
     run 4 gpufilter -i cut.webp -o whole.webp
-    stderr_is "gpufilter: cut.webp: damaged: it is truncated"
+    stderr_is "gpufilter: cut.webp: damaged: it is truncated (to keep what there is: --allow-truncated)"
     absent whole.webp
     run 0 gpufilter --allow-truncated -i cut.webp -o whole.webp
     stderr_is "gpufilter: warning: cut.webp: damaged behind its first 3 pictures: it is truncated"

@@ -252,6 +252,7 @@ static void test_damage_behind(void **state)
     }
     save(in_folder("a.gif"), gif.data, second - 3);
     assert_refused(in_folder("a.gif[1]"), &options, "damaged: it is truncated");
+    assert_refused(in_folder("a.gif[all]"), &options, "it is truncated (to keep what there is: ");
     save(in_folder("a.gif"), gif.data, second); /* no trailer */
     check("a.gif[1]", 3, "rrr");
     assert_non_null(strstr(last_warning, "behind its first 2 pictures: it is truncated"));

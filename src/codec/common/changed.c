@@ -16,7 +16,7 @@ static void widen(const unsigned char *a, const unsigned char *b, size_t *left, 
     *right = end;
 }
 
-struct gf_changed gf_changed_between(const struct gf_image *before, const struct gf_image *after)
+struct gf_rectangle gf_changed_between(const struct gf_image *before, const struct gf_image *after)
 {
     const struct gf_format format = before->format;
     const size_t bytes = gf_row_bytes(format), pixel = bytes / (size_t)format.width;
@@ -32,6 +32,6 @@ struct gf_changed gf_changed_between(const struct gf_image *before, const struct
         widen(a, b, &left, &right, bytes);
     }
     const int x = (int)(left / pixel), end = (int)((right + pixel - 1) / pixel);
-    return top < 0 ? (struct gf_changed){.height = 0}
-                   : (struct gf_changed){x, top, end - x, bottom - top + 1};
+    return top < 0 ? (struct gf_rectangle){.height = 0}
+                   : (struct gf_rectangle){x, top, end - x, bottom - top + 1};
 }

@@ -219,10 +219,20 @@ struct gf_duration gf_duration_of(uint64_t count, uint64_t per_second)
     return (struct gf_duration){(uint32_t)count, (uint32_t)per_second};
 }
 
+static int first_of(const struct gf_whole_source *source)
+{
+    return source->page < 0 ? 0 : source->page;
+}
+
+bool gf_whole_source_suffices(const struct gf_whole_source *source)
+{
+    return source->sound > first_of(source) &&
+           (source->sound > source->last || source->options.allow_truncated);
+}
+
 bool gf_end_frames(struct gf_whole_source *source, const char *why)
 {
-    const int first = source->page < 0 ? 0 : source->page;
-    if (!source->options.allow_truncated || source->frame <= first || errno == ENOMEM)
+    if (!source->options.allow_truncated || source->frame <= first_of(source) || errno == ENOMEM)
         return false;
     source->last = source->frame - 1;
     gf_warn_behind(source->name, source->frame, why, &source->options);
@@ -243,5 +253,7 @@ enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const 
 {
     if (errno == ENOMEM)
         return gf_fail_memory(error);
-    return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: %s", source->name, why);
+    const bool some = source->sound > first_of(source) || source->frame > first_of(source);
+    return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: %s%s", source->name, why,
+                   some ? gf_truncated_hint(&source->options) : "");
 }

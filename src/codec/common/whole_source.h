@@ -37,6 +37,7 @@ struct gf_whole_source {
     int page;         /* the number of the picture that the user chose, from 0; -1: none */
     int last;         /* the last of the frames that are wanted; -1: one picture alone */
     int frame;        /* the frame that decode() makes, if several are wanted */
+    int sound;        /* the pictures before the file's damage, where read_header() counts them */
     struct gf_blob file;
     bool headers_only;     /* no row will be read */
     bool borrowed;         /* the bytes of `file` are the input's */
@@ -85,7 +86,10 @@ enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *op
 enum gf_status gf_whole_read_more(struct gf_input *input, uint64_t size,
                                   const struct gf_options *options, struct gf_blob *file,
                                   size_t *capacity, struct gf_error *error) GF_CHECKED;
-/* Fails with the one line "a.webp: damaged: WHY". If malloc() has set errno the status is
- * GF_ERROR_MEMORY instead, since some libraries report a lack of memory as damage. */
+/* Whether the wanted pictures are before the damage, or some of them are and will do. */
+bool gf_whole_source_suffices(const struct gf_whole_source *source);
+/* Fails with the one line "a.webp: damaged: WHY", and how to keep pictures before the damage. If
+ * malloc() has set errno the status is GF_ERROR_MEMORY instead, since some libraries report a lack
+ * of memory as damage. */
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,
                                     struct gf_error *error);

@@ -14,9 +14,9 @@ struct part {
     unsigned char *indices;
 };
 
-static size_t at_row(const struct gf_gif_canvas *canvas, struct gf_gif_area area, int y)
+static size_t at_row(const struct gf_gif_canvas *canvas, struct gf_rectangle area, int y)
 {
-    return (size_t)(area.top + y) * canvas->width + (size_t)area.left;
+    return (size_t)(area.y + y) * canvas->width + (size_t)area.x;
 }
 
 /* Collects the colours that are drawn. Returns false if they are more than `most`. */
@@ -90,7 +90,7 @@ static enum gf_status open_part(const struct gf_gif_canvas *canvas,
                                 const struct gf_gif_frame *frame, struct part *part,
                                 struct gf_error *error)
 {
-    const struct gf_gif_area area = frame->area;
+    const struct gf_rectangle area = frame->area;
     const size_t width = (size_t)area.width, height = (size_t)area.height;
     *part = (struct part){.picture = {.format = {area.width, area.height, 4, 8},
                                       .pitch = width * sizeof *canvas->pixel,

@@ -17,7 +17,7 @@ struct gf_gif_canvas {
 
 enum { GF_GIF_FREE = -1, GF_GIF_DRAWN = 0 };
 struct gf_gif_frame {
-    struct gf_gif_area area; /* all that is drawn is within it */
+    struct gf_rectangle area; /* all that is drawn is within it */
     int16_t *index; /* of each pixel of the canvas; GF_GIF_FREE: it stays what it was before */
     uint64_t drawn; /* pixels that are not free */
     bool repeats;   /* drawn pixels may have colours that they had before, and keep them */

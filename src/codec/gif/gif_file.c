@@ -63,7 +63,7 @@ static enum gf_status begin(struct gf_gif_file *file, const struct gf_palette_ta
 
 static void put_image(struct gf_gif_bytes *bytes, const struct gf_gif_image *image, bool animated)
 {
-    const struct gf_gif_area area = image->area;
+    const struct gf_rectangle area = image->area;
     const bool transparent = image->transparent >= 0;
     const int colours = image->palette ? image->palette->colours : 0,
               bits = bits_of(colours > image->transparent ? colours : image->transparent + 1);
@@ -78,8 +78,8 @@ static void put_image(struct gf_gif_bytes *bytes, const struct gf_gif_image *ima
         put(bytes, index, sizeof index);
     }
     put(bytes, ",", 1);
-    put16(bytes, (unsigned)area.left);
-    put16(bytes, (unsigned)area.top);
+    put16(bytes, (unsigned)area.x);
+    put16(bytes, (unsigned)area.y);
     put16(bytes, (unsigned)area.width);
     put16(bytes, (unsigned)area.height);
     put(bytes, &about, 1);

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/rectangle.h"
 #include "codec/common/palette/palette.h"
 #include "codec/gif/gif_lzw.h"
 #include "codec/io/output.h"
@@ -14,12 +15,8 @@ enum { GF_GIF_SIDE_MOST = 65535, GF_GIF_DELAY_MOST = 65535 };
 /* What happens to a frame's pixels before the next frame is drawn. */
 enum gf_gif_disposal { GF_GIF_STAY = 1, GF_GIF_CLEAR = 2, GF_GIF_RESTORE = 3 };
 
-struct gf_gif_area {
-    int left, top, width, height;
-};
-
 struct gf_gif_image {
-    struct gf_gif_area area;
+    struct gf_rectangle area;
     int delay; /* in hundredths of a second */
     enum gf_gif_disposal disposal;
     int transparent;                        /* the transparent index; -1: none */

@@ -11,8 +11,8 @@ static int unused_index(const struct gf_gif_frame *frame, size_t width, int *mos
     bool used[GF_PALETTE_MOST] = {false};
     int index = 0;
     *most = 0;
-    for (int y = frame->area.top; y < frame->area.top + frame->area.height; y++) {
-        const int16_t *const row = frame->index + (size_t)y * width + frame->area.left;
+    for (int y = frame->area.y; y < frame->area.y + frame->area.height; y++) {
+        const int16_t *const row = frame->index + (size_t)y * width + frame->area.x;
         for (int x = 0; x < frame->area.width; x++) {
             used[row[x] < 0 ? 0 : row[x]] |= row[x] >= 0;
             *most = row[x] > *most ? row[x] : *most;
@@ -65,10 +65,10 @@ static void list_indices(const struct gf_gif_coding *coding, const struct gf_gif
                          struct gf_palette_table *palette, const struct gf_gif_canvas *before,
                          const struct gf_gif_image *image)
 {
-    const struct gf_gif_area area = frame->area;
+    const struct gf_rectangle area = frame->area;
     size_t to = 0;
-    for (int y = area.top; y < area.top + area.height; y++) {
-        const size_t first = (size_t)y * before->width + (size_t)area.left;
+    for (int y = area.y; y < area.y + area.height; y++) {
+        const size_t first = (size_t)y * before->width + (size_t)area.x;
         for (size_t at = first; at < first + (size_t)area.width; at++, to++) {
             const int index = frame->index[at];
             if (index < 0)

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/library.h"
+#include "base/rectangle.h"
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
@@ -53,16 +54,12 @@ static int read_bytes(GifFileType *gif, GifByteType *to, int size)
     return (int)got;
 }
 
-struct area {
-    int left, top, width, height; /* the frame, in pixels of the canvas */
-};
-
 struct gif_source {
     struct gf_whole_source whole;
     struct walk walk; /* its `file` is NULL until decoding begins */
     int drawn;        /* the pictures that are on the canvas */
     int disposal;     /* of the last of them, and its place */
-    struct area area;
+    struct gf_rectangle area;
     GifByteType *line;    /* the indices of a line */
     unsigned char *under; /* the canvas before the last picture was drawn */
 };
@@ -173,13 +170,13 @@ static enum gf_status fail(const struct gif_source *gif, const struct walk *walk
                : gf_whole_source_fail(&gif->whole, error_text(walk), error);
 }
 
-static struct area clipped(const GifImageDesc *desc, struct gf_format format)
+static struct gf_rectangle clipped(const GifImageDesc *desc, struct gf_format format)
 {
-    struct area area = {desc->Left, desc->Top, desc->Width, desc->Height};
-    area.left = area.left < format.width ? area.left : format.width;
-    area.top = area.top < format.height ? area.top : format.height;
-    area.width = area.width < format.width - area.left ? area.width : format.width - area.left;
-    area.height = area.height < format.height - area.top ? area.height : format.height - area.top;
+    struct gf_rectangle area = {desc->Left, desc->Top, desc->Width, desc->Height};
+    area.x = area.x < format.width ? area.x : format.width;
+    area.y = area.y < format.height ? area.y : format.height;
+    area.width = area.width < format.width - area.x ? area.width : format.width - area.x;
+    area.height = area.height < format.height - area.y ? area.height : format.height - area.y;
     return area;
 }
 
@@ -224,24 +221,23 @@ static bool draw(struct walk *walk, struct gf_format format, GifByteType *line,
                  unsigned char *canvas)
 {
     const GifImageDesc *const desc = &walk->gif->Image;
-    const struct area area = clipped(desc, format);
+    const struct gf_rectangle area = clipped(desc, format);
     for (int i = 0; i < desc->Height; i++) {
         const int y = row_of(i, desc->Height, desc->Interlace);
         if (gf_time_is_up() || calls.DGifGetLine(walk->gif, line, desc->Width) == GIF_ERROR)
             return false;
         if (y < area.height)
             put_line(walk, line, area.width, format.channels,
-                     canvas + (size_t)(area.top + y) * gf_row_bytes(format) +
-                         (size_t)area.left * (size_t)format.channels);
+                     canvas + (size_t)(area.y + y) * gf_row_bytes(format) +
+                         (size_t)area.x * (size_t)format.channels);
     }
     return true;
 }
 
-static void clear_area(struct area area, struct gf_format format, unsigned char *canvas)
+static void clear_area(struct gf_rectangle area, struct gf_format format, unsigned char *canvas)
 {
-    for (int y = area.top; y < area.top + area.height; y++)
-        memset(canvas + (size_t)y * gf_row_bytes(format) +
-                   (size_t)area.left * (size_t)format.channels,
+    for (int y = area.y; y < area.y + area.height; y++)
+        memset(canvas + (size_t)y * gf_row_bytes(format) + (size_t)area.x * (size_t)format.channels,
                0, (size_t)area.width * (size_t)format.channels);
 }
 
@@ -352,8 +348,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     const bool sound =
         begin(&walk, &whole->file) &&
         count_pictures(&walk, last, whole->headers_only && whole->last < 0, &count, &alpha);
-    const bool enough = count > last || (count > first && whole->options.allow_truncated);
-    if (!sound && (!enough || error_of(&walk) == D_GIF_ERR_NOT_ENOUGH_MEM))
+    whole->sound = count;
+    if (!sound && (!gf_whole_source_suffices(whole) || error_of(&walk) == D_GIF_ERR_NOT_ENOUGH_MEM))
         status = fail(gif, &walk, error);
     else if (!sound)
         gf_warn_behind(whole->name, count, error_text(&walk), &whole->options);

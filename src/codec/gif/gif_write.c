@@ -81,38 +81,38 @@ static enum gf_status gif_write(struct gf_sink *base, int rows, const unsigned c
 
 /* ---- what is drawn ---- */
 
-static struct gf_gif_area joined(struct gf_gif_area a, struct gf_gif_area b)
+static struct gf_rectangle joined(struct gf_rectangle a, struct gf_rectangle b)
 {
-    const int right = a.left + a.width > b.left + b.width ? a.left + a.width : b.left + b.width,
-              bottom = a.top + a.height > b.top + b.height ? a.top + a.height : b.top + b.height;
-    const int left = a.left < b.left ? a.left : b.left, top = a.top < b.top ? a.top : b.top;
-    return (struct gf_gif_area){left, top, right - left, bottom - top};
+    const int right = a.x + a.width > b.x + b.width ? a.x + a.width : b.x + b.width,
+              bottom = a.y + a.height > b.y + b.height ? a.y + a.height : b.y + b.height;
+    const int left = a.x < b.x ? a.x : b.x, top = a.y < b.y ? a.y : b.y;
+    return (struct gf_rectangle){left, top, right - left, bottom - top};
 }
 
 /* Returns a row of the canvas that the next frame is drawn upon, if that happens to the held
  * frame. */
 static const uint32_t *row_below(const struct gif_sink *sink, enum gf_gif_disposal disposal, int y)
 {
-    const struct gf_gif_area area = sink->held.area;
+    const struct gf_rectangle area = sink->held.area;
     const size_t width = (size_t)sink->rows.width, first = (size_t)y * width;
     if (!sink->shown)
         return sink->cleared;
     if (disposal == GF_GIF_RESTORE)
         return sink->before + first;
-    if (disposal == GF_GIF_STAY || y < area.top || y >= area.top + area.height)
+    if (disposal == GF_GIF_STAY || y < area.y || y >= area.y + area.height)
         return sink->shown + first;
     memcpy(sink->cleared, sink->shown + first, width * sizeof *sink->cleared);
-    memset(sink->cleared + area.left, 0, (size_t)area.width * sizeof *sink->cleared);
+    memset(sink->cleared + area.x, 0, (size_t)area.width * sizeof *sink->cleared);
     return sink->cleared;
 }
 
 /* Counts the pixels that the next frame must draw. Those that would have to become transparent
  * cannot be drawn: *gone becomes the area that has them. */
 static uint64_t count_drawn(const struct gif_sink *sink, enum gf_gif_disposal disposal,
-                            struct gf_gif_area *gone)
+                            struct gf_rectangle *gone)
 {
     uint64_t count = 0;
-    *gone = (struct gf_gif_area){0, 0, 0, 0};
+    *gone = (struct gf_rectangle){0, 0, 0, 0};
     for (int y = 0; y < sink->rows.height; y++) {
         const uint32_t *const below = row_below(sink, disposal, y);
         const uint32_t *const wanted = sink->wanted + (size_t)y * (size_t)sink->rows.width;
@@ -124,7 +124,7 @@ static uint64_t count_drawn(const struct gif_sink *sink, enum gf_gif_disposal di
             left = left < 0 ? x : left;
             right = x;
         }
-        const struct gf_gif_area here = {left, y, right - left + 1, 1};
+        const struct gf_rectangle here = {left, y, right - left + 1, 1};
         if (left >= 0)
             *gone = gone->width ? joined(*gone, here) : here;
     }
@@ -135,13 +135,13 @@ static uint64_t count_drawn(const struct gif_sink *sink, enum gf_gif_disposal di
  * makes it larger. */
 static enum gf_gif_disposal choose_disposal(struct gif_sink *sink)
 {
-    struct gf_gif_area gone, still_there;
+    struct gf_rectangle gone, still_there;
     const uint64_t stay = count_drawn(sink, GF_GIF_STAY, &gone),
                    restore = count_drawn(sink, GF_GIF_RESTORE, &still_there);
     const bool restores = sink->has_written && !still_there.width;
     if (!gone.width)
         return restores && restore < stay - stay / 8 ? GF_GIF_RESTORE : GF_GIF_STAY;
-    const struct gf_gif_area area = sink->held.area;
+    const struct gf_rectangle area = sink->held.area;
     sink->held.area = joined(area, gone);
     if (!restores || count_drawn(sink, GF_GIF_CLEAR, &gone) < restore)
         return GF_GIF_CLEAR;
@@ -154,7 +154,7 @@ static void mark(struct gif_sink *sink, enum gf_gif_disposal disposal)
 {
     struct gf_gif_frame *const next = &sink->next;
     const int width = sink->rows.width;
-    next->area = (struct gf_gif_area){0, 0, 0, 0};
+    next->area = (struct gf_rectangle){0, 0, 0, 0};
     next->drawn = 0;
     for (int y = 0; y < sink->rows.height; y++) {
         const uint32_t *const below = row_below(sink, disposal, y);
@@ -170,14 +170,14 @@ static void mark(struct gif_sink *sink, enum gf_gif_disposal disposal)
             left = left < 0 ? x : left;
             right = x;
         }
-        const struct gf_gif_area here = {left, y, right - left + 1, 1};
+        const struct gf_rectangle here = {left, y, right - left + 1, 1};
         if (left >= 0)
             next->area = next->area.width ? joined(next->area, here) : here;
     }
     if (!sink->file.animated)
-        next->area = (struct gf_gif_area){0, 0, width, sink->rows.height};
+        next->area = (struct gf_rectangle){0, 0, width, sink->rows.height};
     else if (!next->area.width)
-        next->area = (struct gf_gif_area){0, 0, 1, 1};
+        next->area = (struct gf_rectangle){0, 0, 1, 1};
 }
 
 /* ---- frames ---- */
@@ -224,8 +224,8 @@ static void draw(struct gif_sink *sink, enum gf_gif_disposal disposal)
 {
     const size_t bytes = pixels_of(sink) * sizeof *sink->shown;
     for (int y = 0; sink->has_held && disposal == GF_GIF_CLEAR && y < sink->held.area.height; y++)
-        memset(sink->shown + (size_t)(sink->held.area.top + y) * (size_t)sink->rows.width +
-                   sink->held.area.left,
+        memset(sink->shown + (size_t)(sink->held.area.y + y) * (size_t)sink->rows.width +
+                   sink->held.area.x,
                0, (size_t)sink->held.area.width * sizeof *sink->shown);
     if (disposal != GF_GIF_RESTORE)
         memcpy(sink->before, sink->shown, bytes);

@@ -191,9 +191,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (out_of_memory)
         return gf_fail_memory(error);
     /* Only decoding shows whether the wanted pictures themselves are undamaged. */
-    const int first = whole->page < 0 ? 0 : whole->page;
-    const bool enough = jxl->header.pages > first &&
-                        (jxl->header.pages > whole->last || whole->options.allow_truncated);
+    whole->sound = jxl->header.pages;
+    const bool enough = gf_whole_source_suffices(whole);
     jxl->damage = enough ? why : NULL;
     if (why && !enough)
         return gf_whole_source_fail(whole, why, error);

@@ -33,18 +33,18 @@ static bool is_same(const struct gf_whole_sink *sink, int x, int y, int count)
 
 /* Returns the rectangle that differs from the frame before, which begins at even numbers. If
  * nothing does it is one pixel. */
-static struct gf_changed find_area(const struct gf_whole_sink *sink)
+static struct gf_rectangle find_area(const struct gf_whole_sink *sink)
 {
     const struct animation *const animation = sink->animation;
     struct gf_image before = {.format = sink->format, .pitch = gf_row_bytes(sink->format)},
                     after = before;
     before.data = animation->before;
     after.data = sink->pixels;
-    const struct gf_changed changed = gf_changed_between(&before, &after);
-    const int odd_x = changed.left % 2, odd_y = changed.top % 2;
-    return changed.height ? (struct gf_changed){changed.left - odd_x, changed.top - odd_y,
-                                                changed.width + odd_x, changed.height + odd_y}
-                          : (struct gf_changed){0, 0, 1, 1};
+    const struct gf_rectangle changed = gf_changed_between(&before, &after);
+    const int odd_x = changed.x % 2, odd_y = changed.y % 2;
+    return changed.height ? (struct gf_rectangle){changed.x - odd_x, changed.y - odd_y,
+                                                  changed.width + odd_x, changed.height + odd_y}
+                          : (struct gf_rectangle){0, 0, 1, 1};
 }
 
 static bool is_opaque(const struct gf_whole_sink *sink, int x, int y, int count)
@@ -60,7 +60,7 @@ static bool is_opaque(const struct gf_whole_sink *sink, int x, int y, int count)
 /* Makes the pixels transparent that are as before: single ones, or blocks, if the coding is lossy.
  * Returns false if these are few, or if a pixel that differs is not opaque itself; the picture is
  * then worthless. */
-static bool show_through(const struct gf_whole_sink *sink, struct gf_changed area,
+static bool show_through(const struct gf_whole_sink *sink, struct gf_rectangle area,
                          WebPPicture *picture)
 {
     enum { LOSSY_BLOCK = 16 };
@@ -72,8 +72,8 @@ static bool show_through(const struct gf_whole_sink *sink, struct gf_changed are
             const int columns = area.width - left < side ? area.width - left : side;
             bool same = true, opaque = true;
             for (int y = top; y < top + rows; y++) {
-                same &= is_same(sink, area.left + left, area.top + y, columns);
-                opaque &= is_opaque(sink, area.left + left, area.top + y, columns);
+                same &= is_same(sink, area.x + left, area.y + y, columns);
+                opaque &= is_opaque(sink, area.x + left, area.y + y, columns);
             }
             if (!same && !opaque)
                 return false;
@@ -86,15 +86,15 @@ static bool show_through(const struct gf_whole_sink *sink, struct gf_changed are
     return 2 * cleared >= (int64_t)area.width * area.height;
 }
 
-static enum gf_status prepare(const struct gf_whole_sink *sink, struct gf_changed area,
+static enum gf_status prepare(const struct gf_whole_sink *sink, struct gf_rectangle area,
                               struct gf_webp_encoder *encoder, struct gf_error *error)
 {
-    return gf_webp_prepare(sink, area.left, area.top, area.width, area.height, encoder, error);
+    return gf_webp_prepare(sink, area.x, area.y, area.width, area.height, encoder, error);
 }
 
 /* Encodes the rectangle. *blends becomes whether it is drawn over the frame before. */
-static enum gf_status encode(const struct gf_whole_sink *sink, struct gf_changed area, bool *blends,
-                             struct gf_webp_encoder *encoder, struct gf_error *error)
+static enum gf_status encode(const struct gf_whole_sink *sink, struct gf_rectangle area,
+                             bool *blends, struct gf_webp_encoder *encoder, struct gf_error *error)
 {
     *blends = false;
     enum gf_status status = prepare(sink, area, encoder, error);
@@ -128,14 +128,14 @@ static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
                : gf_webp_fail(sink, "the animation cannot be begun", error);
 }
 
-static enum gf_status push(struct gf_whole_sink *sink, struct gf_changed area, bool blends,
+static enum gf_status push(struct gf_whole_sink *sink, struct gf_rectangle area, bool blends,
                            const WebPMemoryWriter *writer, struct gf_error *error)
 {
     struct animation *const animation = sink->animation;
     const uint32_t duration = gf_whole_sink_ticks(sink, 1000);
     const WebPMuxFrameInfo frame = {.bitstream = {writer->mem, writer->size},
-                                    .x_offset = area.left,
-                                    .y_offset = area.top,
+                                    .x_offset = area.x,
+                                    .y_offset = area.y,
                                     .duration =
                                         (int)(duration < DURATION_MOST ? duration : DURATION_MOST),
                                     .id = WEBP_CHUNK_ANMF,
@@ -151,7 +151,7 @@ enum gf_status gf_webp_add(struct gf_whole_sink *sink, struct gf_error *error)
 {
     const struct gf_format format = sink->format;
     struct gf_webp_encoder encoder;
-    struct gf_changed area = {0, 0, format.width, format.height};
+    struct gf_rectangle area = {0, 0, format.width, format.height};
     bool blends;
     enum gf_status status = sink->animation ? GF_OK : begin(sink, error);
     if (status)

@@ -174,9 +174,8 @@ static bool holds_picture(const unsigned char *chunk)
 }
 
 /* Returns the end of the chunks up to the last wanted picture; 0 if they are not complete. Of an
- * animation that may be truncated those that are complete are enough. *count becomes the number of
- * pictures before the end. */
-static size_t end_of_pictures(const struct gf_whole_source *whole, int *count)
+ * animation that may be truncated those that are complete are enough. */
+static size_t end_of_pictures(struct gf_whole_source *whole)
 {
     enum { FILE_HEAD = 12, CHUNK_HEAD = 8 };
     const unsigned char *const file = whole->file.data;
@@ -184,18 +183,17 @@ static size_t end_of_pictures(const struct gf_whole_source *whole, int *count)
     const int first = whole->page < 0 ? 0 : whole->page,
               last = whole->last < 0 ? first : whole->last;
     size_t at = FILE_HEAD, end = 0;
-    *count = 0;
-    while (*count <= last && at + CHUNK_HEAD <= size) {
+    while (whole->sound <= last && at + CHUNK_HEAD <= size) {
         const unsigned char *const chunk = file + at;
         const uint32_t bytes = chunk[4] | (uint32_t)chunk[5] << 8 | (uint32_t)chunk[6] << 16 |
                                (uint32_t)chunk[7] << 24;
         at += CHUNK_HEAD + (size_t)bytes + bytes % 2;
         if (at <= size && holds_picture(chunk)) {
             end = at;
-            ++*count;
+            whole->sound++;
         }
     }
-    return *count > last || (*count > first && whole->options.allow_truncated) ? end : 0;
+    return gf_whole_source_suffices(whole) ? end : 0;
 }
 
 static WebPDemuxState demux(struct webp_source *webp)
@@ -213,8 +211,7 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
     struct gf_whole_source *const whole = &webp->whole;
     const WebPDemuxState state = demux(webp);
     const bool damaged = state != WEBP_DEMUX_DONE && errno != ENOMEM;
-    int count;
-    const size_t end = damaged ? end_of_pictures(whole, &count) : 0;
+    const size_t end = damaged ? end_of_pictures(whole) : 0;
     if (!end)
         return state;
     whole->file.size = end;
@@ -222,7 +219,7 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
         whole->file.data[4 + i] = (unsigned char)((end - 8) >> 8 * i);
     const WebPDemuxState again = demux(webp);
     if (again == WEBP_DEMUX_DONE)
-        gf_warn_behind(whole->name, count,
+        gf_warn_behind(whole->name, whole->sound,
                        state == WEBP_DEMUX_PARSE_ERROR ? "libwebp cannot read it"
                                                        : "it is truncated",
                        &whole->options);

@@ -125,7 +125,8 @@ static enum gf_status choose_frames(struct frames_source *source, const char *da
     }
     if (status || !damage || whole->headers_only)
         return status;
-    if (found <= whole->frame || (found <= whole->last && !whole->options.allow_truncated))
+    whole->sound = found;
+    if (!gf_whole_source_suffices(whole))
         return gf_whole_source_fail(whole, damage, error);
     gf_warn_behind(whole->name, found, damage, &whole->options);
     whole->last = whole->last < found ? whole->last : found - 1;

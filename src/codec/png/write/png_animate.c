@@ -18,8 +18,8 @@ struct animation_sink {
     struct gf_options options;
     struct gf_format format;
     unsigned loops;
-    struct gf_image shown; /* the last frame, which is not written yet */
-    struct gf_changed box; /* what it has changed; without height: there is no frame yet */
+    struct gf_image shown;   /* the last frame, which is not written yet */
+    struct gf_rectangle box; /* what it has changed; without height: there is no frame yet */
     struct gf_duration duration;
     struct gf_image next; /* the frame that is being given, of which there are `rows` */
     int rows;
@@ -84,8 +84,8 @@ static enum gf_status write_control(struct animation_sink *sink, struct gf_error
     gf_png_put_be32(control, sink->sequence++);
     gf_png_put_be32(control + 4, (uint32_t)sink->box.width);
     gf_png_put_be32(control + 8, (uint32_t)sink->box.height);
-    gf_png_put_be32(control + 12, (uint32_t)sink->box.left);
-    gf_png_put_be32(control + 16, (uint32_t)sink->box.top);
+    gf_png_put_be32(control + 12, (uint32_t)sink->box.x);
+    gf_png_put_be32(control + 16, (uint32_t)sink->box.y);
     gf_png_put_be32(control + 20, time.count << 16 | time.per_second);
     return gf_png_chunk_write(sink->output, "fcTL", control, sizeof control, error);
 }
@@ -121,7 +121,7 @@ static enum gf_status make_png(const struct animation_sink *sink, struct gf_outp
                                struct gf_error *error)
 {
     static const struct gf_metadata nothing = {.orientation = 1};
-    const struct gf_changed box = sink->box;
+    const struct gf_rectangle box = sink->box;
     const struct gf_image *const image = &sink->shown;
     const size_t pixel = gf_row_bytes(sink->format) / (size_t)sink->format.width;
     const struct gf_format format = {box.width, box.height, sink->format.channels,
@@ -130,10 +130,9 @@ static enum gf_status make_png(const struct animation_sink *sink, struct gf_outp
     enum gf_status status =
         gf_png_picture_sink_open(png, format, &nothing, &sink->options, &frame, error);
     if (!status)
-        status =
-            frame->write(frame, box.height,
-                         image->data + (size_t)box.top * image->pitch + (size_t)box.left * pixel,
-                         image->pitch, error);
+        status = frame->write(frame, box.height,
+                              image->data + (size_t)box.y * image->pitch + (size_t)box.x * pixel,
+                              image->pitch, error);
     if (!status)
         status = frame->finish(frame, error);
     if (frame)
@@ -182,8 +181,8 @@ static enum gf_status animation_finish(struct gf_sink *base, struct gf_error *er
         base->duration ? *base->duration : (struct gf_duration){0, 0};
     const struct gf_image image = sink->next;
     const bool first = !sink->box.height;
-    const struct gf_changed box =
-        first ? (struct gf_changed){0, 0, sink->format.width, sink->format.height}
+    const struct gf_rectangle box =
+        first ? (struct gf_rectangle){0, 0, sink->format.width, sink->format.height}
               : gf_changed_between(&sink->shown, &image);
     sink->rows = 0;
     if (!box.height) {
