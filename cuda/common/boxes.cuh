@@ -5,6 +5,7 @@
  * 0, 1, 0, ... The owner of the bar starts a round with box_expect(). */
 #pragma once
 
+#include <atomic>
 #include <cuda.h>
 #include <cuda_runtime.h>
 
@@ -100,14 +101,16 @@ static __device__ __forceinline__ void box_fence()
 #endif
 }
 
-/* Makes the tensor map of a picture's rows. A box has at most 256 bytes, a multiple of 16, of at
- * most 256 rows. */
-static inline cudaError_t box_map_of(box_map *map, const unsigned char *data, size_t pitch,
-                                     size_t bytes, int rows, int box_bytes, int box_rows)
-{
 #if GF_HAS_BOXES
-    void *encode = NULL;
+/* Returns the driver's function that makes tensor maps, or NULL. Looking it up takes microseconds,
+ * so that it is kept. */
+static inline decltype(&cuTensorMapEncodeTiled) box_encoder()
+{
+    static std::atomic<void *> known;
+    void *encode = known.load(std::memory_order_relaxed);
     cudaDriverEntryPointQueryResult found;
+    if (encode)
+        return (decltype(&cuTensorMapEncodeTiled))encode;
 #if CUDART_VERSION >= 12050
     const cudaError_t status = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode,
                                                                 12000, cudaEnableDefault, &found);
@@ -116,13 +119,27 @@ static inline cudaError_t box_map_of(box_map *map, const unsigned char *data, si
         cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
 #endif
     if (status != cudaSuccess || found != cudaDriverEntryPointSuccess)
+        return NULL;
+    known.store(encode, std::memory_order_relaxed);
+    return (decltype(&cuTensorMapEncodeTiled))encode;
+}
+#endif
+
+/* Makes the tensor map of a picture's rows. A box has at most 256 bytes, a multiple of 16, of at
+ * most 256 rows. */
+static inline cudaError_t box_map_of(box_map *map, const unsigned char *data, size_t pitch,
+                                     size_t bytes, int rows, int box_bytes, int box_rows)
+{
+#if GF_HAS_BOXES
+    const auto encode = box_encoder();
+    if (!encode)
         return cudaErrorNotSupported;
     const cuuint64_t size[2] = {bytes, (cuuint64_t)rows}, stride[1] = {pitch};
     const cuuint32_t box[2] = {(cuuint32_t)box_bytes, (cuuint32_t)box_rows}, each[2] = {1, 1};
-    const CUresult result = ((decltype(&cuTensorMapEncodeTiled))encode)(
-        map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, (void *)data, size, stride, box, each,
-        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
-        CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    const CUresult result =
+        encode(map, CU_TENSOR_MAP_DATA_TYPE_UINT8, 2, (void *)data, size, stride, box, each,
+               CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
     return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorNotSupported;
 #else
     return cudaErrorNotSupported;

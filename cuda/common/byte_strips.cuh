@@ -376,12 +376,11 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
 static inline bool strips_are_faster(const void *kernel)
 {
     int device = 0, major = 0, minor = 0;
-    struct cudaFuncAttributes code = {};
+    bool is_new = false;
     return cudaGetDevice(&device) == cudaSuccess &&
            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
                cudaSuccess &&
            cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
                cudaSuccess &&
-           major == 9 && minor == 0 && cudaFuncGetAttributes(&code, kernel) == cudaSuccess &&
-           code.ptxVersion >= 90;
+           major == 9 && minor == 0 && starts_early(kernel, &is_new) == cudaSuccess && is_new;
 }
