@@ -66,20 +66,6 @@ static void cuda_close(struct gf_backend *backend)
     free(cuda);
 }
 
-static enum gf_status cuda_receive(struct gf_backend *backend, const void *memory, void *stream,
-                                   struct gf_error *error)
-{
-    const int device = backend_of(backend)->options.device;
-    struct cudaPointerAttributes attributes;
-    GF_CUDA_TRY(cudaPointerGetAttributes(&attributes, memory), device, error);
-    const bool is_host =
-        attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged;
-    if (is_host || attributes.device != gf_device_ordinal(device))
-        return gf_fail(error, GF_ERROR_USAGE, "%p is not in the memory of cuda:%d", memory, device);
-    GF_CUDA_TRY(cudaStreamSynchronize((cudaStream_t)stream), device, error);
-    return GF_OK;
-}
-
 static void cuda_describe(struct gf_backend *backend, char *text, size_t size)
 {
     const struct cuda_backend *const cuda = backend_of(backend);
@@ -377,7 +363,12 @@ static struct gf_backend_calls make_calls(void)
     calls.alloc = cuda_alloc;
     calls.release = cuda_release;
     calls.free_bytes = cuda_free_bytes;
-    calls.receive = cuda_receive;
+    calls.owns = gf_cuda_owns;
+    calls.guest_open = gf_cuda_guest_open;
+    calls.follow = gf_cuda_guest_follow;
+    calls.leave = gf_cuda_guest_leave;
+    calls.bind = gf_cuda_bind;
+    calls.unbind = gf_cuda_unbind;
     calls.pin = cuda_pin;
     calls.unpin = cuda_unpin;
     calls.reaches = cuda_reaches;

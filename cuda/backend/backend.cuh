@@ -63,7 +63,8 @@ struct mark {
 struct cuda_lane {
     struct gf_lane base;
     cudaStream_t stream;
-    cudaEvent_t ended; /* an event for which a waiting thread sleeps */
+    cudaEvent_t ended; /* an event for which a waiting thread sleeps, unless the lane is a guest */
+    bool is_guest, follows; /* see guest.cu */
     struct mark mark[MARKS_MAX];
     int marks, events; /* number of marks since the last wait; number of events created */
 };
@@ -112,6 +113,16 @@ enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage 
                                     struct gf_error *error);
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes);
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
+
+/* guest.cu defines these functions. */
+enum gf_status gf_cuda_owns(struct gf_backend *backend, const void *memory, size_t size,
+                            struct gf_error *error);
+enum gf_status gf_cuda_guest_open(struct gf_backend *backend, struct gf_spans *spans,
+                                  struct gf_lane **lane, struct gf_error *error);
+enum gf_status gf_cuda_guest_follow(struct gf_lane *lane, void *stream, struct gf_error *error);
+void gf_cuda_guest_leave(struct gf_lane *lane);
+int gf_cuda_bind(struct gf_backend *backend);
+void gf_cuda_unbind(struct gf_backend *backend, int before);
 
 /* pictures.cu defines these functions. */
 /* Copies the stage's second pictures to the device, where they stay until the backend closes or,

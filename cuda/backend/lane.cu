@@ -25,6 +25,8 @@ void gf_cuda_lane_close(struct gf_lane *lane)
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
     for (int i = 0; i < cuda->events; i++)
         cudaEventDestroy(cuda->mark[i].event);
+    if (cuda->is_guest)
+        cudaEventSynchronize(cuda->ended);
     if (cuda->ended)
         cudaEventDestroy(cuda->ended);
     if (cuda->stream) {
@@ -220,7 +222,9 @@ static void collect_marks(struct cuda_lane *cuda)
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error)
 {
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
-    GF_CUDA_TRY(gf_cuda_sleep(cuda->stream, cuda->ended), device_of(lane), error);
+    GF_CUDA_TRY(cuda->is_guest && !cuda->follows ? cudaEventSynchronize(cuda->ended)
+                                                 : gf_cuda_sleep(cuda->stream, cuda->ended),
+                device_of(lane), error);
     collect_marks(cuda);
     return GF_OK;
 }

@@ -49,11 +49,15 @@ GF_API enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline,
 
 /* Runs the chain from pixels to pixels in the memory of the pipeline's CUDA device. Both pictures
  * are the caller's: data is a device's address, and the output has the format that
- * gf_pipeline_format() finds. The call first waits for `stream`, a cudaStream_t of the caller,
- * which may be NULL, and returns when the result is complete. Pictures whose addresses and pitches
- * are multiples of 16 are not copied. Returns GF_ERROR_USAGE unless options.device is
- * GF_DEVICE_CUDA and the memory is that device's, GF_ERROR_UNFIT if a filter looks for a box in the
- * picture (trim, deskew). */
+ * gf_pipeline_format() finds. The call queues the work on `stream`, a cudaStream_t of the caller,
+ * which may be NULL, and returns, so that the result is complete when the stream has come that far;
+ * a failure after that is reported by a later call. The calls of one pipeline follow each other on
+ * the device, whatever their streams are. It waits for the result if options.profile, options.spans
+ * or options.timeout_s is set, if somebody watches the run, or if the device has little memory, and
+ * waits for a histogram if a filter needs one (equalize). Pictures whose addresses and pitches are
+ * multiples of 16 are not copied. Returns GF_ERROR_USAGE unless options.device is GF_DEVICE_CUDA
+ * and the memory is that device's, GF_ERROR_UNFIT if a filter looks for a box in the picture (trim,
+ * deskew). */
 GF_API enum gf_status gf_pipeline_run_device(struct gf_pipeline *pipeline,
                                              const struct gf_image *input,
                                              const struct gf_image *output, void *stream,

@@ -63,10 +63,18 @@ struct gf_backend_calls {
     /* Writes "cuda:0 NVIDIA H200" or "cpu, 2 threads". */
     void (*describe)(struct gf_backend *, char *text, size_t size);
 
-    /* Fails if the memory is not the device's, and waits for the work that a caller has queued on
-     * its stream, a cudaStream_t. NULL: callers have no memory that is the device's alone. */
-    enum gf_status (*receive)(struct gf_backend *, const void *memory, void *stream,
-                              struct gf_error *);
+    /* For pictures that callers have in the device's memory; NULL: there is no such memory. owns()
+     * fails if the memory is not the device's. guest_open() opens a lane without a queue. follow()
+     * lets it queue work on a caller's stream, a cudaStream_t, after all that it has queued on
+     * others before, until leave(). Its wait() waits for all of that, and does not sleep. bind()
+     * binds the calling thread to the device, and returns what unbind() needs to undo that. */
+    enum gf_status (*owns)(struct gf_backend *, const void *memory, size_t size, struct gf_error *);
+    enum gf_status (*guest_open)(struct gf_backend *, struct gf_spans *, struct gf_lane **,
+                                 struct gf_error *);
+    enum gf_status (*follow)(struct gf_lane *, void *stream, struct gf_error *);
+    void (*leave)(struct gf_lane *);
+    int (*bind)(struct gf_backend *);
+    void (*unbind)(struct gf_backend *, int before);
 
     /* Allocates memory for views, aligned to 256 bytes. Returns NULL if no memory is left. */
     void *(*alloc)(struct gf_backend *, size_t size);

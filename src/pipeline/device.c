@@ -7,10 +7,18 @@
 
 enum { CUDA_LANES = 4, LEAST_BAND_ROWS = 16 };
 
+void gf_pipeline_close_resident(struct gf_pipeline *pipeline)
+{
+    gf_resident_close(pipeline->resident);
+    pipeline->resident = NULL;
+    pipeline->described_plan = NULL;
+}
+
 void gf_pipeline_close_backend(struct gf_pipeline *pipeline)
 {
     if (!pipeline->backend)
         return;
+    gf_pipeline_close_resident(pipeline);
     gf_buffer_pool_close(&pipeline->buffers);
     pipeline->backend->calls->close(pipeline->backend);
     pipeline->backend = NULL;

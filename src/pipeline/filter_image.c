@@ -41,9 +41,8 @@ static bool overlap(const struct gf_image *a, const struct gf_image *b)
            column + gf_row_bytes(high->format) > low->pitch;
 }
 
-/* Checks the caller's output, for which the format of the result is known. */
-static enum gf_status check_output(const struct gf_image *input, const struct gf_image *output,
-                                   struct gf_format result, struct gf_error *error)
+enum gf_status gf_pipeline_check_output(const struct gf_image *input, const struct gf_image *output,
+                                        struct gf_format result, struct gf_error *error)
 {
     if (memcmp(&output->format, &result, sizeof result))
         return gf_fail(error, GF_ERROR_USAGE, "output: its format is not that of the result");
@@ -70,7 +69,7 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
     if (own)
         output->format = format;
     else
-        status = check_output(input, output, format, error);
+        status = gf_pipeline_check_output(input, output, format, error);
     if (status)
         return status;
     gf_pipeline_begin_profile(pipeline);
@@ -80,63 +79,6 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
         gf_pipeline_end_profile(pipeline);
     else if (own)
         gf_image_free(output);
-    return status;
-}
-
-/* Whether kernels can read and write the rows where they are. */
-static bool is_aligned(const struct gf_image *image)
-{
-    enum { VECTOR = 16 };
-    return ((uintptr_t)image->data | image->pitch) % VECTOR == 0;
-}
-
-static enum gf_status check_chain(const struct gf_pipeline *pipeline, struct gf_error *error)
-{
-    const int box = gf_chain_next_box(&pipeline->chain, 0);
-    if (pipeline->options.device != GF_DEVICE_CUDA || !pipeline->backend->calls->receive)
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
-    return box == pipeline->chain.count
-               ? GF_OK
-               : gf_fail(error, GF_ERROR_UNFIT,
-                         "%s: looks for a box in a picture in the host's memory: use "
-                         "gf_pipeline_run_image()",
-                         gf_filter_name(pipeline->chain.item[box].filter));
-}
-
-enum gf_status gf_pipeline_run_device(struct gf_pipeline *pipeline, const struct gf_image *input,
-                                      const struct gf_image *output, void *stream,
-                                      struct gf_error *error)
-{
-    GF_NOT_NULL(pipeline, error);
-    GF_NOT_NULL(input, error);
-    GF_NOT_NULL(output, error);
-    struct gf_format format = {0};
-    struct gf_image out = *output;
-    struct gf_picture_task task = {.image_in = input,
-                                   .image_out = &out,
-                                   .in_on_device = is_aligned(input),
-                                   .out_is_callers = is_aligned(output)};
-    enum gf_status status = check_chain(pipeline, error);
-    if (!status)
-        status = gf_image_check(input, "input", error);
-    if (!status)
-        status = gf_pipeline_format(pipeline, input->format, &format, error);
-    if (!status)
-        status = check_output(input, output, format, error);
-    if (status)
-        return status;
-    struct gf_backend *const backend = pipeline->backend;
-    gf_pipeline_begin_profile(pipeline);
-    status = backend->calls->ready(backend, error);
-    if (!status)
-        status = backend->calls->receive(backend, input->data, stream, error);
-    if (!status)
-        status = backend->calls->receive(backend, output->data, stream, error);
-    if (!status)
-        status = gf_pipeline_filter_task(pipeline, &task, error);
-    if (!status)
-        gf_pipeline_end_profile(pipeline);
     return status;
 }
 

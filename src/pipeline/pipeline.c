@@ -30,6 +30,7 @@ static enum gf_status parse_within(const char *text, const struct gf_options *op
 enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
                                        const struct gf_options *options, struct gf_error *error)
 {
+    gf_pipeline_close_resident(pipeline); /* its plans were made with the options and the chain */
     const enum gf_status status = gf_options_check(options, &pipeline->options, error);
     if (!pipeline->options.threads)
         pipeline->options.threads = gf_cpu_count();
@@ -49,6 +50,7 @@ static enum gf_status try_cells(const struct gf_options *options, struct gf_erro
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options, struct gf_error *error)
 {
+    gf_pipeline_close_resident(pipeline);
     gf_plan_free(&pipeline->last_plan); /* its parameters belong to the chain */
     gf_chain_free(&pipeline->chain);
     pipeline->chain = (struct gf_chain){0};

@@ -12,6 +12,7 @@
 #include "codec/io/output.h"
 #include "engine/backend.h"
 #include "engine/device_codec.h"
+#include "engine/resident.h"
 #include "engine/schedule.h"
 #include "engine/buffer_pool.h"
 #include "pipeline/pipeline_internal.h"
@@ -58,11 +59,14 @@ struct gf_pipeline {
                                    * chooses */
     bool has_begun, has_finished; /* whether a picture has begun, and whether one has ended */
     struct gf_buffer_pool buffers;
-    bool device_codec_used;                   /* the last attempt used the GPU's codec */
-    bool no_device_codec;                     /* the next attempts at this picture do not use the
-                                               * GPU's codec */
-    enum gf_hold hold;                        /* likewise */
-    struct gf_memory_budget *memory_budget;   /* NULL: memory is not shared */
+    struct gf_resident *resident;               /* plans for pictures in the device's memory; NULL:
+                                                 * there was none */
+    const struct gf_ready_plan *described_plan; /* the one that the profile describes */
+    bool device_codec_used;                     /* the last attempt used the GPU's codec */
+    bool no_device_codec;                       /* the next attempts at this picture do not use the
+                                                 * GPU's codec */
+    enum gf_hold hold;                          /* likewise */
+    struct gf_memory_budget *memory_budget;     /* NULL: memory is not shared */
     bool budget_taken;                        /* the budget has been taken for all that the picture
                                                * needs */
     bool holds_buffers;                       /* a picture in the pool's memory is still needed */
@@ -126,6 +130,10 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
                                      const struct gf_chain *chain, struct gf_format in,
                                      const struct gf_plan_request *request, struct gf_plan *plan,
                                      struct gf_error *error) GF_CHECKED;
+
+/* Checks the caller's output, for which the format of the result is known. */
+enum gf_status gf_pipeline_check_output(const struct gf_image *input, const struct gf_image *output,
+                                        struct gf_format result, struct gf_error *error) GF_CHECKED;
 
 /* Checks a format that a caller gives as a number. */
 enum gf_status gf_pipeline_check_format(enum gf_file_format format,
@@ -228,6 +236,8 @@ enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options,
                                      struct gf_error *error) GF_CHECKED;
+/* Forgets the plans for pictures in the device's memory. */
+void gf_pipeline_close_resident(struct gf_pipeline *pipeline);
 /* Closes the backend and frees the pipeline's buffers. */
 void gf_pipeline_close_backend(struct gf_pipeline *pipeline);
 enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline,

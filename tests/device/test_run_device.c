@@ -35,6 +35,7 @@ static void run_queued(struct gf_pipeline *pipeline, const struct gf_image *inpu
                                        cudaMemcpyHostToDevice, stream),
                      cudaSuccess);
     assert_ok("run", gf_pipeline_run_device(pipeline, there, out, stream, &error), &error);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
     assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
 }
 
@@ -82,6 +83,81 @@ static void test_same_bits(void **state)
     }
 }
 
+/* A pipeline keeps what it needs for some formats, one of which makes room for another. */
+static void test_many_formats(void **state)
+{
+    need_gpu();
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "blur,equalize"), *const cpu = open_on(
+                                                                                  GF_DEVICE_CPU,
+                                                                                  "blur,equalize");
+    for (int turn = 0; turn < 30; turn++) {
+        const struct gf_format format = format_of(20 + 7 * (turn % 10), 30, 1 + turn % 4, 8);
+        const size_t pitch = gf_row_bytes(format), bytes = pitch * (size_t)format.height;
+        struct gf_image input = picture_random(format, 0, (unsigned)turn + 1), result = {0}, back;
+        const struct gf_image there = alloc_on_device(format, 1 + 15 * (size_t)(turn % 3)),
+                              out = alloc_on_device(format, 1);
+        assert_ok("cpu", gf_pipeline_run_image(cpu, &input, &result, &error), &error);
+        assert_ok("back", gf_image_alloc(&back, format, &error), &error);
+        run_queued(gpu, &input, &there, &out);
+        assert_int_equal(cudaMemcpy(back.data, out.data, bytes, cudaMemcpyDeviceToHost),
+                         cudaSuccess);
+        assert_memory_equal(back.data, result.data, bytes);
+        cudaFree(there.data);
+        cudaFree(out.data);
+        gf_image_free(&back);
+        gf_image_free(&result);
+        picture_free(&input);
+    }
+    gf_pipeline_close(gpu);
+    gf_pipeline_close(cpu);
+}
+
+static bool count_bands(void *context, double part)
+{
+    ++*(int *)context;
+    return part <= 1;
+}
+
+/* Calls that are watched, that have a profile or that another kind of call comes between. */
+static void test_other_calls_between(void **state)
+{
+    need_gpu();
+    struct gf_options options = gf_options_default();
+    struct gf_image host = picture_random(format_of(64, 40, 3, 8), 0, 1), expected = {0};
+    const struct gf_image in = alloc_on_device(host.format, 16),
+                          out = alloc_on_device(host.format, 16);
+    struct gf_pipeline *gpu = open_on(GF_DEVICE_CUDA, "blur,gamma=2");
+    const size_t bytes = in.pitch * (size_t)in.format.height;
+    unsigned char *const back = malloc(bytes);
+    int bands = 0;
+    assert_int_equal(cudaMemcpy(in.data, host.data, bytes, cudaMemcpyHostToDevice), cudaSuccess);
+    for (int i = 0; i < 6; i++) {
+        if (i == 4) {
+            gf_pipeline_close(gpu);
+            options.device = GF_DEVICE_CUDA;
+            options.profile = true;
+            assert_ok("open", gf_pipeline_open("blur,gamma=2", &options, &gpu, &error), &error);
+        }
+        gf_pipeline_watch(gpu, i == 2 ? count_bands : NULL, &bands);
+        if (i % 2)
+            assert_ok("image", gf_pipeline_run_image(gpu, &host, &expected, &error), &error);
+        assert_int_equal(cudaMemset(out.data, 0, bytes), cudaSuccess);
+        assert_ok("device", gf_pipeline_run_device(gpu, &in, &out, NULL, &error), &error);
+        assert_int_equal(cudaMemcpy(back, out.data, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+        if (expected.data)
+            assert_memory_equal(back, expected.data, bytes);
+        assert_string_equal(gf_pipeline_profile(gpu)->stages[0].name, "blur+gamma");
+        assert_int_equal(bands > 0, i >= 2);
+    }
+    assert_true(gf_pipeline_profile(gpu)->span_count > 0);
+    free(back);
+    cudaFree(in.data);
+    cudaFree(out.data);
+    gf_image_free(&expected);
+    gf_pipeline_close(gpu);
+    picture_free(&host);
+}
+
 static void test_refused(void **state)
 {
     need_gpu();
@@ -112,8 +188,9 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_many_formats),
+        cmocka_unit_test(test_other_calls_between), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -1,0 +1,155 @@
+/* Filters pictures that a caller has in the device's memory. */
+#include "base/argument.h"
+#include "base/image.h"
+#include "pipeline/pipeline_state.h"
+
+static enum gf_status check_chain(const struct gf_pipeline *pipeline, struct gf_error *error)
+{
+    const int box = gf_chain_next_box(&pipeline->chain, 0);
+    if (pipeline->options.device != GF_DEVICE_CUDA || !pipeline->backend->calls->owns)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+    return box == pipeline->chain.count
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_UNFIT,
+                         "%s: looks for a box in a picture in the host's memory: use "
+                         "gf_pipeline_run_image()",
+                         gf_filter_name(pipeline->chain.item[box].filter));
+}
+
+/* The first call opens what the others find. */
+static enum gf_status open_resident(struct gf_pipeline *pipeline, struct gf_error *error)
+{
+    if (pipeline->resident)
+        return GF_OK;
+    const enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
+    return status ? status
+                  : gf_resident_open(pipeline->backend, &pipeline->options, &pipeline->resident,
+                                     error);
+}
+
+/* Whether somebody follows the run, which then takes the way of all other pictures. */
+static bool is_followed(const struct gf_pipeline *pipeline)
+{
+    const struct gf_options *const options = &pipeline->options;
+    return options->profile || options->spans || options->timeout_s > 0 || pipeline->progress ||
+           pipeline->facts.tell;
+}
+
+/* Makes a plan ready for pictures of the input's format. *ready becomes NULL if none can stay. */
+static enum gf_status make_ready(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                 struct gf_ready_plan **ready, struct gf_error *error)
+{
+    const struct gf_plan_request request = {.orientation = 1};
+    struct gf_plan plan = {0};
+    struct gf_error why = {0};
+    *ready = NULL;
+    gf_pipeline_note_facts(pipeline, task, NULL);
+    if (is_followed(pipeline))
+        return GF_OK;
+    enum gf_status status = gf_pipeline_plan_part(pipeline, task, &pipeline->chain,
+                                                  task->image_in->format, &request, &plan, error);
+    if (!status)
+        status = gf_pipeline_check_memory(pipeline, task, NULL, &plan, error);
+    if (!status && plan.icc.inks)
+        status = gf_fail(error, GF_ERROR_UNFIT, "a picture in memory is not CMYK: write a file");
+    if (status) {
+        gf_plan_free(&plan);
+        return status;
+    }
+    pipeline->described_plan = NULL;
+    status = gf_resident_add(pipeline->resident, &plan, ready, &why);
+    /* With bands, the ordinary way may need less memory. */
+    if (status == GF_ERROR_UNFIT || status == GF_ERROR_DEVICE_MEMORY)
+        return GF_OK;
+    if (status && error)
+        *error = why;
+    return status;
+}
+
+/* Filters by the ordinary way, which waits for the result. */
+static enum gf_status run_and_wait(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                   void *stream, struct gf_error *error)
+{
+    enum { VECTOR = 16 };
+    const struct gf_image *const in = task->image_in, *const out = task->image_out;
+    struct gf_format format = {0};
+    enum gf_status status = gf_pipeline_format(pipeline, in->format, &format, error);
+    if (!status)
+        status = gf_pipeline_check_output(in, out, format, error);
+    if (!status)
+        status = gf_resident_wait(pipeline->resident, stream, error);
+    task->in_on_device = ((uintptr_t)in->data | in->pitch) % VECTOR == 0;
+    task->out_is_callers = ((uintptr_t)out->data | out->pitch) % VECTOR == 0;
+    pipeline->described_plan = NULL;
+    return status ? status : gf_pipeline_filter_task(pipeline, task, error);
+}
+
+static enum gf_status run_ready(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                                struct gf_ready_plan *ready, void *stream, struct gf_error *error)
+{
+    const struct gf_plan *const plan = gf_ready_plan_of(ready);
+    enum gf_status status =
+        gf_pipeline_check_output(task->image_in, task->image_out, plan->out, error);
+    if (!status)
+        status = gf_resident_run(pipeline->resident, ready, task->image_in, task->image_out, stream,
+                                 error);
+    if (status || pipeline->described_plan == ready)
+        return status;
+    pipeline->stages_done = pipeline->segments_done = 0;
+    pipeline->described_plan = ready;
+    return gf_pipeline_describe_plan(pipeline, task, plan, error);
+}
+
+static enum gf_status check_pictures(const struct gf_pipeline *pipeline,
+                                     const struct gf_image *input, const struct gf_image *output,
+                                     struct gf_error *error)
+{
+    enum gf_status status = gf_image_check(input, "input", error);
+    if (!status)
+        status = gf_image_check(output, "output", error);
+    if (!status)
+        status = gf_resident_check(pipeline->resident, input, error);
+    return status ? status : gf_resident_check(pipeline->resident, output, error);
+}
+
+static enum gf_status run_bound(struct gf_pipeline *pipeline, const struct gf_image *input,
+                                const struct gf_image *output, void *stream, struct gf_error *error)
+{
+    struct gf_image out = *output;
+    struct gf_picture_task task = {.image_in = input, .image_out = &out};
+    struct gf_ready_plan *ready = NULL;
+    enum gf_status status = open_resident(pipeline, error);
+    if (!status)
+        status = check_pictures(pipeline, input, output, error);
+    if (status)
+        return status;
+    gf_pipeline_begin_profile(pipeline);
+    if (!is_followed(pipeline))
+        ready = gf_resident_find(pipeline->resident, input->format);
+    if (!ready)
+        status = make_ready(pipeline, &task, &ready, error);
+    if (!status)
+        status = ready ? run_ready(pipeline, &task, ready, stream, error)
+                       : run_and_wait(pipeline, &task, stream, error);
+    if (!status)
+        gf_pipeline_end_profile(pipeline);
+    return status;
+}
+
+enum gf_status gf_pipeline_run_device(struct gf_pipeline *pipeline, const struct gf_image *input,
+                                      const struct gf_image *output, void *stream,
+                                      struct gf_error *error)
+{
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(input, error);
+    GF_NOT_NULL(output, error);
+    enum gf_status status = check_chain(pipeline, error);
+    if (status)
+        return status;
+    const int before = pipeline->backend->calls->bind(pipeline->backend);
+    status = run_bound(pipeline, input, output, stream, error);
+    if (pipeline->backend)
+        pipeline->backend->calls->unbind(pipeline->backend, before);
+    return status;
+}
