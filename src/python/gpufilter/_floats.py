@@ -74,6 +74,8 @@ def new_floats(shape, array):
 
 def form_of(dtype, layout, channels, mean, std):
     """Returns a Floats for the arguments of run() and decode(); None: results are pictures."""
+    if dtype is layout is channels is mean is std is None:
+        return None
     if dtype in (None, "uint8", "uint16"):
         arguments = {"dtype": dtype, "layout": layout, "channels": channels, "mean": mean, "std": std}
         given = [name for name, value in arguments.items() if value is not None]

@@ -124,30 +124,11 @@ def _contiguous(array):
 # ---- arrays in a device's memory ----
 
 def on_device(array):
-    """Returns whether an array lies in the memory of a CUDA device."""
+    """Returns whether an array lies in the memory of a CUDA device, for arrays of any package."""
     try:
         return hasattr(array, "__cuda_array_interface__")
     except (TypeError, RuntimeError):  # torch, of a type or a kind that the interface does not know
         return True
-
-
-def device_of(array):
-    """Returns the number of the CUDA device of an array of torch or cupy."""
-    device = getattr(array, "device", None)
-    number = getattr(device, "index", None) if hasattr(device, "index") else getattr(device, "id", None)
-    return 0 if number is None else number
-
-
-def new_on_device(array, form):
-    """Returns (array for a result like `array`, the stream on which the caller's work is queued)."""
-    shape, kind, package = shape_of(form), f"uint{form.bits}", sys.modules.get(package_of(array))
-    if package_of(array) == "torch":
-        return (package.empty(shape, dtype=getattr(package, kind), device=array.device),
-                package.cuda.current_stream(array.device).cuda_stream)
-    if package_of(array) == "cupy":
-        with array.device:
-            return package.empty(shape, kind), package.cuda.get_current_stream().ptr
-    raise usage(f"results in a device's memory are arrays of torch or cupy, not of {package_of(array)}")
 
 
 def _device_interface(array):

@@ -3,12 +3,13 @@
 import builtins
 import collections
 import concurrent.futures
+import contextlib
 import ctypes as _c
 import functools
 import os
 import warnings
 
-from . import _abi, _floats, _pictures
+from . import _abi, _device, _floats, _pictures
 from ._library import check, Error, lib, make_options, number_of, PictureWarning, usage
 
 
@@ -25,13 +26,40 @@ class _Handle:
         warn = dict(_abi.gf_options._fields_)["warn"]
         self.options.warn = self.keep = warn(lambda _, text: self.texts.append(text.decode(errors="replace")))
         self.pipeline = _c.POINTER(_abi.gf_pipeline)()
-        failure = _abi.gf_error()
+        self.failure = _abi.gf_error()
         check(lib.gf_pipeline_open(os.fsencode(chain), _c.byref(self.options), _c.byref(self.pipeline),
-                                   _c.byref(failure)), failure)
+                                   _c.byref(self.failure)), self.failure)
+        self.address, self.failure_at = _c.addressof(self.pipeline.contents), _c.addressof(self.failure)
+        self.forms = {}  # of arrays in a device's memory
 
     def __del__(self):
         if getattr(self, "pipeline", None) and self.process == os.getpid():  # a parent's threads are not in its child
             lib.gf_pipeline_close(self.pipeline)
+
+
+@contextlib.contextmanager
+def _watched(handle, progress):
+    """Lets a function follow the calls of a handle. What it raises ends a call, and is raised afterwards."""
+    if not progress:
+        yield
+        return
+    raised = []
+
+    def watch(_, part):
+        try:
+            progress(part)
+        except BaseException as problem:
+            raised.append(problem)
+        return not raised
+
+    followed = _WATCH(watch)
+    lib.gf_pipeline_watch(handle.pipeline, followed, None)
+    try:
+        yield
+    finally:
+        lib.gf_pipeline_watch(handle.pipeline, _WATCH(), None)
+        if raised:
+            raise raised[0]
 
 
 class Pipeline:
@@ -64,30 +92,20 @@ class Pipeline:
         return _Handle(self._chain, self._options)
 
     def _give_back(self, handle):
-        texts, handle.texts[:] = list(handle.texts), []
+        texts = ()
+        if handle.texts:
+            texts, handle.texts[:] = list(handle.texts), []
         self._idle.append(handle)
         for text in texts:
             warnings.warn(text, PictureWarning, stacklevel=4)
 
     def _call(self, function, *arguments, progress=None):
-        handle, failure, raised = self._take(), _abi.gf_error(), []
-
-        def watch(_, part):
-            try:
-                progress(part)
-            except BaseException as problem:
-                raised.append(problem)
-            return not raised
-
-        if progress:
-            followed = _WATCH(watch)
-            lib.gf_pipeline_watch(handle.pipeline, followed, None)
-        status = function(handle.pipeline, *arguments, _c.byref(failure))
-        if progress:
-            lib.gf_pipeline_watch(handle.pipeline, _WATCH(), None)
-        self._give_back(handle)
-        if raised:
-            raise raised[0]
+        handle, failure = self._take(), _abi.gf_error()
+        try:
+            with _watched(handle, progress):
+                status = function(handle.pipeline, *arguments, _c.byref(failure))
+        finally:
+            self._give_back(handle)
         check(status, failure)
 
     def run(self, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
@@ -95,7 +113,9 @@ class Pipeline:
         and returns the same kind.
 
         Arrays of torch and cupy may lie in the memory of the pipeline's CUDA device (device="cuda:0"): nothing is copied
-        unless rows begin at addresses that are no multiples of 16. The result is complete when the call returns.
+        unless rows begin at addresses that are no multiples of 16. The call queues its work on the current stream and returns, as
+        calls of torch do; with progress, and where a filter needs a histogram (equalize), it waits. One Pipeline's calls follow
+        each other on the device.
 
         dtype="float32": what networks take, (sample / largest - mean) / std; mean and std are numbers, or one for each
         channel. channels=3 takes a gray picture as one of three channels. The result has the shape (rows, columns, channels), or with layout="NCHW" (channels, rows, columns), and is
@@ -105,23 +125,24 @@ class Pipeline:
         ends the call.
         """
         form = _floats.form_of(dtype, layout, channels, mean, std)
-        picture, owner = _pictures.picture(array)
-        if _pictures.on_device(array):
+        if _device.has(array):
             if form:
                 _floats.refuse_on_device()
-            return self._run_on_device(array, picture, owner, progress)
+            return self._run_on_device(array, progress=progress)
+        picture, owner = _pictures.picture(array)
         result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), progress=progress)
         del owner
         return form.of(result, array) if form else _pictures.like(array, result)
 
-    def _run_on_device(self, array, picture, owner, progress):
-        form = _abi.gf_format()
-        self._call(lib.gf_pipeline_format, picture.format, _c.byref(form))
-        result, stream = _pictures.new_on_device(array, form)
-        to, kept = _pictures.picture(result)
-        self._call(lib.gf_pipeline_run_device, _c.byref(picture), _c.byref(to), stream, progress=progress)
-        del owner, kept
-        return result
+    def _run_on_device(self, array, progress=None):
+        handle = self._take()
+        try:
+            if not progress:
+                return _device.run(handle, array)
+            with _watched(handle, progress):
+                return _device.run(handle, array)
+        finally:
+            self._give_back(handle)
 
     def decode(self, data, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
         """Filters the picture in the bytes of a file, and returns an Image, or numbers as run() does."""
@@ -188,6 +209,11 @@ def _pipeline(chain, options):
     return Pipeline(chain, **dict(options))
 
 
+@functools.lru_cache(maxsize=32)
+def _pipeline_on_device(chain, number):
+    return _pipeline(chain, (("device", f"cuda:{number}"),))
+
+
 def _kept(chain, options):
     """Returns a pipeline that later calls with the same chain and options find again."""
     try:
@@ -242,8 +268,11 @@ def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=
 
     An array in the memory of a CUDA device is filtered there, after the work of the current stream.
     """
-    if _pictures.on_device(array):
-        options.setdefault("device", f"cuda:{_pictures.device_of(array)}")
+    if _device.has(array):
+        number = _device.number_of(array)
+        if not options and dtype is layout is channels is mean is std is None:
+            return _pipeline_on_device(chain, number)._run_on_device(array)
+        options.setdefault("device", f"cuda:{number}")
     return _kept(chain, options).run(array, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
 
 
