@@ -111,6 +111,10 @@ enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage 
                                     const void *constants, const struct gf_view *in,
                                     const struct gf_view *out, void *scratch, bool *counted,
                                     struct gf_error *error);
+enum gf_status gf_cuda_run_stacked(struct gf_lane *lane, const struct gf_stage *stage,
+                                   const void *constants, const struct gf_view *in,
+                                   const struct gf_view *out, const struct gf_stack *stack,
+                                   bool *ran, struct gf_error *error);
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes);
 enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
 

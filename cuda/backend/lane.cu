@@ -182,6 +182,24 @@ enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage 
                : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
 }
 
+enum gf_status gf_cuda_run_stacked(struct gf_lane *lane, const struct gf_stage *stage,
+                                   const void *constants, const struct gf_view *in,
+                                   const struct gf_view *out, const struct gf_stack *stack,
+                                   bool *ran, struct gf_error *error)
+{
+    struct gf_view pictures[GF_STAGE_PICTURES_MAX];
+    *ran = false;
+    if (!stage->filter->cuda_stacked || stage->variant)
+        return GF_OK;
+    struct gf_launch launch = launch_of(lane, stage, constants, in, out, NULL, pictures);
+    launch.stack = *stack;
+    const cudaError_t code = (cudaError_t)stage->filter->cuda_stacked(&launch);
+    *ran = code == cudaSuccess;
+    return *ran || code == cudaErrorNotSupported
+               ? GF_OK
+               : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
+}
+
 void gf_cuda_mark(struct gf_lane *lane, enum gf_span_kind kind, int stage, size_t bytes)
 {
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;

@@ -122,6 +122,11 @@ struct gf_backend_calls {
     enum gf_status (*run_counting)(struct gf_lane *, const struct gf_stage *, const void *constants,
                                    const struct gf_view *in, const struct gf_view *out,
                                    void *scratch, bool *counted, struct gf_error *);
+    /* Runs the stage on a stack of whole pictures, if kernels take them together; otherwise does
+     * nothing. *ran becomes whether it ran. NULL: it never runs. */
+    enum gf_status (*run_stacked)(struct gf_lane *, const struct gf_stage *, const void *constants,
+                                  const struct gf_view *in, const struct gf_view *out,
+                                  const struct gf_stack *, bool *ran, struct gf_error *);
     /* Each lane has a histogram of the rows that it has counted, for the stage that needs it.
      * statistic_open() clears it, on all lanes in order of their index. statistic_add() counts a
      * view. statistic_take() waits for its lane and, after all lanes are done, adds the histogram

@@ -3,33 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "engine/layout.h"
-#include "engine/pass.h"
+#include "engine/resident_state.h"
 #include "pixel/histogram/histogram.h"
-
-/* The formats of pictures that take turns in a program are few. */
-enum { KEPT = 8, VECTOR = 16 };
-
-struct gf_ready_plan {
-    struct gf_plan plan;
-    struct gf_schedule schedule;
-    struct gf_worker worker;
-    struct gf_pass *pass;        /* [segment_count] */
-    struct gf_placement copy[2]; /* of an input and of an output whose rows are not aligned */
-    size_t worker_bytes;
-    struct gf_histogram histogram;
-    uint64_t turn; /* of the last call */
-};
-
-struct gf_resident {
-    struct gf_backend *backend;
-    const struct gf_options *options;
-    struct gf_spans spans; /* always off */
-    struct gf_lane *lane;
-    struct gf_ready_plan *kept[KEPT];
-    uint64_t turns;
-};
 
 enum gf_status gf_resident_open(struct gf_backend *backend, const struct gf_options *options,
                                 struct gf_resident **resident, struct gf_error *error)
@@ -48,17 +24,6 @@ enum gf_status gf_resident_open(struct gf_backend *backend, const struct gf_opti
     return status;
 }
 
-static void *take(const struct gf_resident *resident, size_t bytes, enum gf_status *status,
-                  struct gf_error *error)
-{
-    void *const memory =
-        bytes && !*status ? resident->backend->calls->alloc(resident->backend, bytes) : NULL;
-    if (bytes && !*status && !memory)
-        *status = gf_fail(error, GF_ERROR_DEVICE_MEMORY,
-                          "out of device memory for a buffer of %zu kB", bytes >> 10);
-    return memory;
-}
-
 static size_t bytes_of(const struct gf_placement *placement)
 {
     return placement->view.pitch * (size_t)placement->view.rows;
@@ -71,7 +36,7 @@ static enum gf_status place(const struct gf_resident *resident, struct gf_format
     const struct gf_rows rows = {0, format.height};
     *placement = (struct gf_placement){.kind = GF_PLACEMENT_BACKEND};
     placement->view = gf_view_make(NULL, gf_band_pitch(resident->backend, format), format, rows);
-    placement->view.data = take(resident, bytes_of(placement), &status, error);
+    placement->view.data = gf_resident_take(resident, bytes_of(placement), &status, error);
     placement->from_pool = !status;
     return status;
 }
@@ -96,6 +61,7 @@ static void close_plan(const struct gf_resident *resident, struct gf_ready_plan 
         if (s)
             give(resident, &ready->pass[s].in);
     }
+    gf_resident_give(resident, &ready->stacks);
     give(resident, &ready->copy[0]);
     give(resident, &ready->copy[1]);
     if (ready->worker.memory)
@@ -217,7 +183,7 @@ static enum gf_status open_worker(const struct gf_resident *resident, struct gf_
     enum gf_status status = GF_OK;
     ready->worker_bytes = 2 * between + scratch;
     worker->lane = resident->lane;
-    worker->memory = take(resident, ready->worker_bytes, &status, error);
+    worker->memory = gf_resident_take(resident, ready->worker_bytes, &status, error);
     if (!worker->memory)
         return status;
     worker->between[0] = worker->memory;
@@ -325,12 +291,6 @@ static enum gf_status run_segment(struct gf_ready_plan *ready, int s, struct gf_
     return status || !segment->statistic ? status : bring_histogram(ready, s, error);
 }
 
-/* Whether kernels can read and write the rows where they are. */
-static bool is_aligned(const struct gf_image *image)
-{
-    return ((uintptr_t)image->data | image->pitch) % VECTOR == 0;
-}
-
 /* Returns the picture, or a buffer for its copy. */
 static enum gf_status place_image(const struct gf_resident *resident, const struct gf_image *image,
                                   struct gf_placement *copy, struct gf_placement *placement,
@@ -338,7 +298,7 @@ static enum gf_status place_image(const struct gf_resident *resident, const stru
 {
     enum gf_status status = GF_OK;
     *placement = (struct gf_placement){.kind = GF_PLACEMENT_BACKEND, .view = gf_image_view(image)};
-    if (is_aligned(image))
+    if (gf_resident_is_aligned(image))
         return GF_OK;
     if (!copy->from_pool)
         status = place(resident, image->format, copy, error);
@@ -346,9 +306,9 @@ static enum gf_status place_image(const struct gf_resident *resident, const stru
     return status;
 }
 
-static enum gf_status run_on_lane(struct gf_resident *resident, struct gf_ready_plan *ready,
-                                  const struct gf_image *in, const struct gf_image *out,
-                                  struct gf_error *error)
+enum gf_status gf_resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
+                                   const struct gf_image *in, const struct gf_image *out,
+                                   struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = resident->backend->calls;
     const struct gf_view source = gf_image_view(in), result = gf_image_view(out);
@@ -365,19 +325,5 @@ static enum gf_status run_on_lane(struct gf_resident *resident, struct gf_ready_
         status = run_segment(ready, s, error);
     if (!status && end->view.data != out->data)
         status = calls->download(resident->lane, &result, &end->view, error);
-    return status;
-}
-
-enum gf_status gf_resident_run(struct gf_resident *resident, struct gf_ready_plan *ready,
-                               const struct gf_image *in, const struct gf_image *out, void *stream,
-                               struct gf_error *error)
-{
-    const struct gf_backend_calls *const calls = resident->backend->calls;
-    enum gf_status status = calls->follow(resident->lane, stream, error);
-    if (status)
-        return status;
-    ready->turn = ++resident->turns;
-    status = run_on_lane(resident, ready, in, out, error);
-    calls->leave(resident->lane);
     return status;
 }

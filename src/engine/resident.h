@@ -30,7 +30,8 @@ enum gf_status gf_resident_check(const struct gf_resident *resident, const struc
 /* Waits for what the stream holds, and for all calls before. */
 enum gf_status gf_resident_wait(struct gf_resident *resident, void *stream,
                                 struct gf_error *error) GF_CHECKED;
-/* Queues the plan on the stream. Where a stage needs a histogram, the call waits for it. */
+/* Queues the plan on the stream for `count` pictures of its format, in shared launches where
+ * kernels take several pictures. Where a stage needs a histogram, the call waits for it. */
 enum gf_status gf_resident_run(struct gf_resident *resident, struct gf_ready_plan *ready,
-                               const struct gf_image *in, const struct gf_image *out, void *stream,
-                               struct gf_error *error) GF_CHECKED;
+                               const struct gf_image *in, const struct gf_image *out, int count,
+                               void *stream, struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,6 @@
 /* Filters pictures that a caller has in the device's memory. */
+#include <string.h>
+
 #include "base/argument.h"
 #include "base/image.h"
 #include "pipeline/pipeline_state.h"
@@ -67,73 +69,141 @@ static enum gf_status make_ready(struct gf_pipeline *pipeline, struct gf_picture
     return status;
 }
 
-/* Filters by the ordinary way, which waits for the result. */
-static enum gf_status run_and_wait(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                   void *stream, struct gf_error *error)
+/* Filters by the ordinary way, which waits for the results. */
+static enum gf_status run_and_wait(struct gf_pipeline *pipeline, const struct gf_image *in,
+                                   const struct gf_image *out, int count, void *stream,
+                                   struct gf_error *error)
 {
     enum { VECTOR = 16 };
-    const struct gf_image *const in = task->image_in, *const out = task->image_out;
-    struct gf_format format = {0};
-    enum gf_status status = gf_pipeline_format(pipeline, in->format, &format, error);
-    if (!status)
-        status = gf_pipeline_check_output(in, out, format, error);
-    if (!status)
-        status = gf_resident_wait(pipeline->resident, stream, error);
-    task->in_on_device = ((uintptr_t)in->data | in->pitch) % VECTOR == 0;
-    task->out_is_callers = ((uintptr_t)out->data | out->pitch) % VECTOR == 0;
+    enum gf_status status = gf_resident_wait(pipeline->resident, stream, error);
     pipeline->described_plan = NULL;
-    return status ? status : gf_pipeline_filter_task(pipeline, task, error);
+    for (int i = 0; !status && i < count; i++) {
+        struct gf_image result = out[i];
+        struct gf_picture_task task = {
+            .image_in = &in[i],
+            .image_out = &result,
+            .in_on_device = ((uintptr_t)in[i].data | in[i].pitch) % VECTOR == 0,
+            .out_is_callers = ((uintptr_t)out[i].data | out[i].pitch) % VECTOR == 0};
+        status = gf_pipeline_filter_task(pipeline, &task, error);
+    }
+    return status;
 }
 
-static enum gf_status run_ready(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
-                                struct gf_ready_plan *ready, void *stream, struct gf_error *error)
+static enum gf_status run_ready(struct gf_pipeline *pipeline, struct gf_ready_plan *ready,
+                                const struct gf_image *in, const struct gf_image *out, int count,
+                                void *stream, struct gf_error *error)
 {
-    const struct gf_plan *const plan = gf_ready_plan_of(ready);
-    enum gf_status status =
-        gf_pipeline_check_output(task->image_in, task->image_out, plan->out, error);
-    if (!status)
-        status = gf_resident_run(pipeline->resident, ready, task->image_in, task->image_out, stream,
-                                 error);
+    const struct gf_picture_task task = {.image_in = in};
+    const enum gf_status status =
+        gf_resident_run(pipeline->resident, ready, in, out, count, stream, error);
     if (status || pipeline->described_plan == ready)
         return status;
     pipeline->stages_done = pipeline->segments_done = 0;
     pipeline->described_plan = ready;
-    return gf_pipeline_describe_plan(pipeline, task, plan, error);
+    return gf_pipeline_describe_plan(pipeline, &task, gf_ready_plan_of(ready), error);
 }
 
-static enum gf_status check_pictures(const struct gf_pipeline *pipeline,
-                                     const struct gf_image *input, const struct gf_image *output,
+/* Adds the picture's number to a message. */
+static enum gf_status number(enum gf_status status, int i, int count, struct gf_error *error)
+{
+    const struct gf_error whole = error ? *error : (struct gf_error){0};
+    return status && error && count > 1 ? gf_fail(error, status, "[%d]: %s", i, whole.text)
+                                        : status;
+}
+
+/* Asking the driver about every picture of a batch would take longer than filtering them. Of
+ * pictures at equal distances it is asked about the ends. */
+static bool is_between(const struct gf_image *image, int i, int count)
+{
+    return i && i + 1 < count && image[i].data - image[i - 1].data == image[1].data - image[0].data;
+}
+
+static enum gf_status check_pictures(const struct gf_pipeline *pipeline, const char *name,
+                                     const struct gf_image *image, int count,
                                      struct gf_error *error)
 {
-    enum gf_status status = gf_image_check(input, "input", error);
-    if (!status)
-        status = gf_image_check(output, "output", error);
-    if (!status)
-        status = gf_resident_check(pipeline->resident, input, error);
-    return status ? status : gf_resident_check(pipeline->resident, output, error);
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < count; i++) {
+        status = gf_image_check(&image[i], name, error);
+        if (!status && !is_between(image, i, count))
+            status = gf_resident_check(pipeline->resident, &image[i], error);
+        status = number(status, i, count, error);
+    }
+    return status;
 }
 
-static enum gf_status run_bound(struct gf_pipeline *pipeline, const struct gf_image *input,
-                                const struct gf_image *output, void *stream, struct gf_error *error)
+static enum gf_status check_outputs(struct gf_pipeline *pipeline, const struct gf_ready_plan *ready,
+                                    const struct gf_image *in, const struct gf_image *out,
+                                    int count, struct gf_error *error)
 {
-    struct gf_image out = *output;
-    struct gf_picture_task task = {.image_in = input, .image_out = &out};
-    struct gf_ready_plan *ready = NULL;
-    enum gf_status status = open_resident(pipeline, error);
-    if (!status)
-        status = check_pictures(pipeline, input, output, error);
-    if (status)
-        return status;
-    gf_pipeline_begin_profile(pipeline);
-    if (!is_followed(pipeline))
-        ready = gf_resident_find(pipeline->resident, input->format);
+    struct gf_format format = ready ? gf_ready_plan_of(ready)->out : (struct gf_format){0};
+    enum gf_status status =
+        ready ? GF_OK : gf_pipeline_format(pipeline, in->format, &format, error);
+    for (int i = 0; !status && i < count; i++)
+        status = number(gf_pipeline_check_output(&in[i], &out[i], format, error), i, count, error);
+    return status;
+}
+
+/* Filters pictures of one format. */
+static enum gf_status run_alike(struct gf_pipeline *pipeline, const struct gf_image *in,
+                                const struct gf_image *out, int count, void *stream,
+                                struct gf_error *error)
+{
+    struct gf_image result = *out;
+    struct gf_picture_task task = {.image_in = in, .image_out = &result};
+    enum gf_status status = GF_OK;
+    struct gf_ready_plan *ready =
+        is_followed(pipeline) ? NULL : gf_resident_find(pipeline->resident, in->format);
     if (!ready)
         status = make_ready(pipeline, &task, &ready, error);
     if (!status)
-        status = ready ? run_ready(pipeline, &task, ready, stream, error)
-                       : run_and_wait(pipeline, &task, stream, error);
+        status = check_outputs(pipeline, ready, in, out, count, error);
+    if (status)
+        return status;
+    return ready ? run_ready(pipeline, ready, in, out, count, stream, error)
+                 : run_and_wait(pipeline, in, out, count, stream, error);
+}
+
+static enum gf_status run_bound(struct gf_pipeline *pipeline, const struct gf_image *in,
+                                const struct gf_image *out, int count, void *stream,
+                                struct gf_error *error)
+{
+    enum gf_status status = open_resident(pipeline, error);
+    if (!status)
+        status = check_pictures(pipeline, "input", in, count, error);
+    if (!status)
+        status = check_pictures(pipeline, "output", out, count, error);
+    if (status)
+        return status;
+    gf_pipeline_begin_profile(pipeline);
+    for (int i = 0, end; !status && i < count; i = end) {
+        for (end = i + 1;
+             end < count && !memcmp(&in[end].format, &in[i].format, sizeof in->format);)
+            end++;
+        status = run_alike(pipeline, in + i, out + i, end - i, stream, error);
+    }
     if (!status)
         gf_pipeline_end_profile(pipeline);
+    return status;
+}
+
+enum gf_status gf_pipeline_run_device_batch(struct gf_pipeline *pipeline,
+                                            const struct gf_image *inputs,
+                                            const struct gf_image *outputs, int count, void *stream,
+                                            struct gf_error *error)
+{
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(inputs, error);
+    GF_NOT_NULL(outputs, error);
+    if (count < 0)
+        return gf_fail(error, GF_ERROR_USAGE, "count=%d is negative", count);
+    enum gf_status status = check_chain(pipeline, error);
+    if (status)
+        return status;
+    const int before = pipeline->backend->calls->bind(pipeline->backend);
+    status = run_bound(pipeline, inputs, outputs, count, stream, error);
+    if (pipeline->backend)
+        pipeline->backend->calls->unbind(pipeline->backend, before);
     return status;
 }
 
@@ -141,15 +211,7 @@ enum gf_status gf_pipeline_run_device(struct gf_pipeline *pipeline, const struct
                                       const struct gf_image *output, void *stream,
                                       struct gf_error *error)
 {
-    GF_NOT_NULL(pipeline, error);
     GF_NOT_NULL(input, error);
     GF_NOT_NULL(output, error);
-    enum gf_status status = check_chain(pipeline, error);
-    if (status)
-        return status;
-    const int before = pipeline->backend->calls->bind(pipeline->backend);
-    status = run_bound(pipeline, input, output, stream, error);
-    if (pipeline->backend)
-        pipeline->backend->calls->unbind(pipeline->backend, before);
-    return status;
+    return gf_pipeline_run_device_batch(pipeline, input, output, 1, stream, error);
 }

@@ -165,6 +165,10 @@ struct gf_filter {
      * cudaErrorNotSupported, and do nothing, if a separate kernel must count the result. NULL: a
      * separate kernel always counts. */
     gf_launcher *cuda_counting;
+    /* The default kernels for all pictures of launch->stack, which are whole, in one launch. They
+     * return cudaErrorNotSupported, and do nothing, if a launch for each is as good, or if they do
+     * not take such pictures. NULL: each picture has a launch of its own. */
+    gf_launcher *cuda_stacked;
 };
 
 /* A filter's parameters: the struct that holds them, and their declarations. */

@@ -9,6 +9,12 @@
 
 struct gf_stage;
 
+/* Pictures of one size that lie one below the other: the input of each begins in_rows rows after
+ * that of the one before, and its result out_rows rows. */
+struct gf_stack {
+    int count, in_rows, out_rows;
+};
+
 /* One launch for one band. The launcher computes the grid, launches on the stream that it gets and
  * returns the launch status (cudaError_t). It neither allocates nor synchronises. Kernels access
  * only the rows' own bytes. */
@@ -27,6 +33,8 @@ struct gf_launch {
     /* For cuda_counting alone: the counters of the result, as for a gf_counter. */
     enum gf_statistic statistic;
     unsigned long long *count;
+    /* For cuda_stacked alone: pictures of one format. `in` and `out` are the first of them. */
+    struct gf_stack stack;
 };
 typedef int gf_launcher(const struct gf_launch *launch);
 

@@ -112,6 +112,123 @@ static void test_many_formats(void **state)
     gf_pipeline_close(cpu);
 }
 
+/* Where the pictures of a batch lie. */
+enum layout { ONE_BELOW_THE_OTHER, WITH_GAPS, AT_ODD_ADDRESSES, ANYWHERE };
+enum { BATCH = 7 };
+
+static void place_batch(struct gf_format format, enum layout layout, struct gf_image *image)
+{
+    const size_t row = gf_row_bytes(format),
+                 pitch = layout == AT_ODD_ADDRESSES ? row : (row + 15) / 16 * 16,
+                 step = pitch * ((size_t)format.height + (layout == WITH_GAPS));
+    void *data;
+    assert_int_equal(cudaMalloc(&data, 2 * BATCH * step), cudaSuccess);
+    assert_int_equal(cudaMemset(data, 0xA5, 2 * BATCH * step), cudaSuccess);
+    for (size_t i = 0; i < BATCH; i++)
+        image[i] = (struct gf_image){.format = format,
+                                     .pitch = pitch,
+                                     .data = (unsigned char *)data +
+                                             step * (layout == ANYWHERE ? 3 * i % BATCH : i)};
+}
+
+static void check_batch(const char *chain, struct gf_format format, enum layout in_layout,
+                        enum layout out_layout)
+{
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, chain), *const cpu = open_on(
+                                                                        GF_DEVICE_CPU, chain);
+    struct gf_image input[BATCH], expected[BATCH] = {{.data = NULL}}, in[BATCH], out[BATCH];
+    place_batch(format, in_layout, in);
+    for (int i = 0; i < BATCH; i++) {
+        input[i] = picture_random(format, 0, (unsigned)i + 1);
+        assert_ok(chain, gf_pipeline_run_image(cpu, &input[i], &expected[i], &error), &error);
+        assert_int_equal(cudaMemcpy2D(in[i].data, in[i].pitch, input[i].data, input[i].pitch,
+                                      gf_row_bytes(format), (size_t)format.height,
+                                      cudaMemcpyHostToDevice),
+                         cudaSuccess);
+    }
+    place_batch(expected[0].format, out_layout, out);
+    for (int turn = 0; turn < 2; turn++)
+        assert_ok(chain, gf_pipeline_run_device_batch(gpu, in, out, BATCH, NULL, &error), &error);
+    for (int i = 0; i < BATCH; i++) {
+        const struct gf_format result = expected[i].format;
+        struct gf_image back;
+        assert_ok(chain, gf_image_alloc(&back, result, &error), &error);
+        assert_int_equal(cudaMemcpy2D(back.data, back.pitch, out[i].data, out[i].pitch,
+                                      gf_row_bytes(result), (size_t)result.height,
+                                      cudaMemcpyDeviceToHost),
+                         cudaSuccess);
+        assert_memory_equal(back.data, expected[i].data, back.pitch * (size_t)result.height);
+        gf_image_free(&back);
+        gf_image_free(&expected[i]);
+        picture_free(&input[i]);
+    }
+    unsigned char after; /* the row after the first picture of a batch with gaps */
+    assert_int_equal(cudaMemcpy(&after, out[0].data + out[0].pitch * (size_t)out[0].format.height,
+                                1, cudaMemcpyDeviceToHost),
+                     cudaSuccess);
+    if (out_layout == WITH_GAPS)
+        assert_int_equal(after, 0xA5);
+    cudaFree(in[0].data);
+    cudaFree(out[0].data);
+    gf_pipeline_close(gpu);
+    gf_pipeline_close(cpu);
+}
+
+static void test_batches(void **state)
+{
+    static const char *const chains[] = {"",
+                                         "resize=28:30,blur=1",
+                                         "blur=4",
+                                         "gamma=2,resize=70%,unsharp,invert",
+                                         "vignette,rotate=90,blur=0.7",
+                                         "equalize,blur=1"};
+    need_gpu();
+    for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
+        check_batch(chains[c], format_of(32, 36, 3, 8), ONE_BELOW_THE_OTHER, ONE_BELOW_THE_OTHER);
+        check_batch(chains[c], format_of(32, 36, 3, 8), WITH_GAPS, ANYWHERE);
+        check_batch(chains[c], format_of(33, 29, 1, 8), AT_ODD_ADDRESSES, WITH_GAPS);
+        check_batch(chains[c], format_of(31, 40, 4, 16), ANYWHERE, AT_ODD_ADDRESSES);
+    }
+}
+
+/* A batch of pictures of several formats, and failures that name one of them. */
+static void test_mixed_batch(void **state)
+{
+    need_gpu();
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "invert");
+    struct gf_image in[4], out[4];
+    for (int i = 0; i < 4; i++) {
+        const struct gf_format format = format_of(i < 2 ? 32 : 48, 20, 1 + 2 * (i == 3), 8);
+        in[i] = alloc_on_device(format, 16);
+        out[i] = alloc_on_device(format, 16);
+        assert_int_equal(cudaMemset(in[i].data, i, in[i].pitch * 20), cudaSuccess);
+    }
+    assert_ok("mixed", gf_pipeline_run_device_batch(gpu, in, out, 4, NULL, &error), &error);
+    assert_ok("none", gf_pipeline_run_device_batch(gpu, in, out, 0, NULL, &error), &error);
+    for (int i = 0; i < 4; i++) {
+        unsigned char last;
+        assert_int_equal(
+            cudaMemcpy(&last, out[i].data + 19 * out[i].pitch, 1, cudaMemcpyDeviceToHost),
+            cudaSuccess);
+        assert_int_equal(last, 255 - i);
+    }
+    const struct gf_image whole = out[1];
+    out[1].format.height--;
+    assert_int_equal(gf_pipeline_run_device_batch(gpu, in, out, 4, NULL, &error), GF_ERROR_USAGE);
+    assert_non_null(strstr(error.text, "[1]: output: its format"));
+    out[1] = whole;
+    out[1].data = NULL;
+    assert_int_equal(gf_pipeline_run_device_batch(gpu, in, out, 4, NULL, &error), GF_ERROR_USAGE);
+    assert_non_null(strstr(error.text, "[1]: output: no pixels"));
+    assert_int_equal(gf_pipeline_run_device_batch(gpu, in, out, -1, NULL, &error), GF_ERROR_USAGE);
+    out[1] = whole;
+    for (int i = 0; i < 4; i++) {
+        cudaFree(in[i].data);
+        cudaFree(out[i].data);
+    }
+    gf_pipeline_close(gpu);
+}
+
 static bool count_bands(void *context, double part)
 {
     ++*(int *)context;
@@ -188,9 +305,12 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits), cmocka_unit_test(test_many_formats),
-        cmocka_unit_test(test_other_calls_between), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),
+                                       cmocka_unit_test(test_many_formats),
+                                       cmocka_unit_test(test_batches),
+                                       cmocka_unit_test(test_mixed_batch),
+                                       cmocka_unit_test(test_other_calls_between),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

@@ -136,6 +136,7 @@ template <class Pass_, class Finish_> struct tile_args {
     struct view_pair p;
     int radius; /* the radius of the taps, at most RADIUS */
     Finish finish;
+    int in_rows, out_rows; /* of struct gf_stack: block (., z) works on picture z */
     typename Pass::Value tap[GF_GAUSS_FUSED_MAX + 1]; /* zeros follow the last tap */
     typename Pass::Columns columns;
 };
@@ -207,14 +208,17 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6         ? 2
     const struct tile_origin origin = block_tile(p.width, shape.width, TILE_ROWS);
     const int x0 = origin.x, y0 = p.out_y + origin.row;
     const int lines = min(TILE_ROWS, p.out_y + p.rows - y0);
-    list_rows(p, rows, Pass::listed(RADIUS), y0 - RADIUS, y0 - args.radius,
+    struct view_pair own = p; /* the same rows of this block's picture */
+    own.in_y -= (int)blockIdx.y * args.in_rows;
+    own.out_y -= (int)blockIdx.y * args.out_rows;
+    list_rows(own, rows, Pass::listed(RADIUS), y0 - RADIUS, y0 - args.radius,
               y0 + lines - 1 + args.radius);
     __syncthreads();
     blur_columns<RADIUS>(args, shape, rows, values, x0, y0);
     __syncthreads();
     blur_rows<RADIUS>(args, shape, values, staging, x0, y0, lines);
     __syncthreads();
-    store_tile(p, staging, STAGING_BYTES, SIZE * Pass::WIDTH, lines, y0,
+    store_tile(own, staging, STAGING_BYTES, SIZE * Pass::WIDTH, lines, y0,
                SIZE * (long long)x0 * p.channels, SIZE * (long long)p.width * p.channels);
 }
 
@@ -228,6 +232,8 @@ static int launch_tile_of(const struct gf_launch *launch, const struct view_pair
     args.p = p;
     args.radius = gauss->radius;
     args.finish = finish;
+    args.in_rows = launch->stack.in_rows;
+    args.out_rows = launch->stack.out_rows;
     for (int k = 0; k <= gauss->radius; k++)
         args.tap[k] = Pass::tap(gauss, k, GF_GAUSS_SHIFT_MAX - gauss->shift);
     args.columns.set(gauss, RADIUS);
@@ -236,7 +242,8 @@ static int launch_tile_of(const struct gf_launch *launch, const struct view_pair
                           TILE_ROWS * STAGING_BYTES;
     const int tiles = tile_blocks(p.width, p.rows, shape.width, TILE_ROWS);
     blur_tile_kernel<RADIUS, Pass, Finish>
-        <<<tiles, GAUSS_THREADS, shared, (cudaStream_t)launch->stream>>>(args);
+        <<<dim3(tiles, launch->stack.count > 1 ? launch->stack.count : 1), GAUSS_THREADS, shared,
+           (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
 }
 

@@ -8,6 +8,7 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     struct resize_walk walk = {};
     walk.p = view_pair_of(launch, 0);
+    walk.stack = launch->stack;
     walk.in_row_bytes = (int)gf_row_bytes(launch->in.format);
     walk.out_width = format.width;
     walk.groups = (format.width + plan->group - 1) / plan->group;
@@ -49,6 +50,7 @@ static struct resize_args args_of(const struct gf_launch *launch,
                                                                             &resample->rows;
     struct resize_args args = {};
     args.p = view_pair_of(launch, 0);
+    args.stack = launch->stack;
     args.out_width = format.width;
     args.linear = resample->linear;
     args.max = gf_resample_most(resample, format.bits);
@@ -79,6 +81,15 @@ extern "C" int gf_resize_cuda(const struct gf_launch *launch)
     if (resample->kernel == GF_RESAMPLE_NEAREST)
         return gf_resize_nearest(args, format.channels * format.bits / 8, stream);
     return gf_resize_tiles(args, resample, stream);
+}
+
+extern "C" int gf_resize_stacked_cuda(const struct gf_launch *launch)
+{
+    const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
+    return resample->kernel == GF_RESAMPLE_NEAREST || gf_resize_is_half(launch, resample) ||
+                   launch->stack.count > GRID_ROWS_MAX
+               ? (int)cudaErrorNotSupported
+               : gf_resize_cuda(launch);
 }
 
 /* Resizes straight RGBA8. */

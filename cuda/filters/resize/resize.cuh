@@ -16,6 +16,7 @@ struct resize_args {
     const int *column_start, *column_count, *row_start, *row_count, *group_start, *group_count;
     const float *column_weight, *group_weight;
     int column_taps, group_taps;
+    struct gf_stack stack; /* blocks (., ., z) work on picture z */
 };
 
 /* The parameters of the kernels of resize_walk.cuh, with arrays of struct gf_resample_walk. */
@@ -25,8 +26,9 @@ struct resize_walk {
     int window, reach;
     bool gathers;
     enum gf_resample_width width_kind;
-    float max; /* the first pass is clamped to 0..max, in the units of its sums */
-    int tall;  /* rows of a thread, set at the launch */
+    float max;             /* the first pass is clamped to 0..max, in the units of its sums */
+    int tall;              /* rows of a thread, set at the launch */
+    struct gf_stack stack; /* blocks (., ., z) work on picture z */
     const float *decode;
     const unsigned *encode;
     const int *column_start, *row_start, *row_count, *row_first;

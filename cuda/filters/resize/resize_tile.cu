@@ -203,6 +203,8 @@ template <int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
     resize_kernel(struct resize_args args, int tile_rows)
 {
+    args.p.in += (size_t)blockIdx.z * args.stack.in_rows * args.p.in_pitch;
+    args.p.out += (size_t)blockIdx.z * args.stack.out_rows * args.p.out_pitch;
     const struct view_pair &p = args.p;
     constexpr int SEGMENT_PIXELS = SEGMENT / CHANNELS / 4 * 4;
     /* The pitch is odd, so that lanes that write a column of the strip access different banks. */
@@ -297,7 +299,8 @@ static int launch_tiles(const struct resize_args &args, int tile_rows, cudaStrea
     const int rows = p.out_y % GROUP + p.rows;
     const int tiles = (rows + tile_rows - 1) / tile_rows;
     const dim3 grid((args.out_width + TILE - 1) / TILE,
-                    tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX);
+                    tiles < GRID_ROWS_MAX ? tiles : GRID_ROWS_MAX,
+                    args.stack.count > 1 ? args.stack.count : 1);
     resize_kernel<CHANNELS><<<grid, THREADS, 0, stream>>>(args, tile_rows);
     return cudaGetLastError();
 }

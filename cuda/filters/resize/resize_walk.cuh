@@ -254,8 +254,13 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     cursor.row = walk.row_start[cursor.first];
     cursor.end = walk.row_start[cursor.past - 1] + walk.row_count[cursor.past - 1];
     const int byte = walk.column_start[group] * CONFIG::STORED;
-    cursor.in = walk.p.in + (cursor.row - walk.p.in_y) * (ptrdiff_t)walk.p.in_pitch + (byte & ~3);
-    cursor.out = walk.p.out + (cursor.first - walk.p.out_y) * (size_t)walk.p.out_pitch +
+    cursor.in = walk.p.in +
+                (cursor.row - walk.p.in_y + (ptrdiff_t)blockIdx.z * walk.stack.in_rows) *
+                    (ptrdiff_t)walk.p.in_pitch +
+                (byte & ~3);
+    cursor.out = walk.p.out +
+                 (cursor.first - walk.p.out_y + (size_t)blockIdx.z * walk.stack.out_rows) *
+                     walk.p.out_pitch +
                  (size_t)group * CONFIG::GROUP * CONFIG::STORED;
     cursor.samples = min((walk.out_width - group * CONFIG::GROUP) * CONFIG::CHANNELS, CONFIG::SUMS);
     Columns<CONFIG> columns;
@@ -296,9 +301,10 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
     if (code != cudaSuccess)
         return code;
     const int across = (walk.groups + THREADS - 1) / THREADS;
-    const int chunks = max(1, min(processors * resident / across, MOST_CHUNKS));
+    const int count = max(1, walk.stack.count);
+    const int chunks = max(1, min(processors * resident / across / count, MOST_CHUNKS));
     walk.tall = max((walk.p.rows + chunks - 1) / chunks, LEAST_ROWS);
-    const dim3 grid(across, (walk.p.rows + walk.tall - 1) / walk.tall);
+    const dim3 grid(across, (walk.p.rows + walk.tall - 1) / walk.tall, count);
     walk_kernel<CONFIG><<<grid, THREADS, 0, stream>>>(walk);
     return cudaGetLastError();
 }

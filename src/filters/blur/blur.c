@@ -99,9 +99,10 @@ static enum gf_fusing blur_fuses(const void *params)
     return (enum gf_fusing)(tables | (radius <= GF_GAUSS_STRIP_MAX ? GF_FUSES_ALPHA : 0));
 }
 
-extern gf_launcher gf_blur_cuda, gf_blur_fused_cuda, gf_blur_global_cuda, gf_blur_constant_cuda,
-    gf_blur_separable_cuda, gf_blur_shared_cuda, gf_blur_padded_cuda, gf_blur_async_cuda,
-    gf_blur_vector_cuda, gf_blur_tiled_cuda, gf_blur_strip_cuda, gf_blur_tensor_cuda;
+extern gf_launcher gf_blur_cuda, gf_blur_stacked_cuda, gf_blur_fused_cuda, gf_blur_global_cuda,
+    gf_blur_constant_cuda, gf_blur_separable_cuda, gf_blur_shared_cuda, gf_blur_padded_cuda,
+    gf_blur_async_cuda, gf_blur_vector_cuda, gf_blur_tiled_cuda, gf_blur_strip_cuda,
+    gf_blur_tensor_cuda;
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("best", gf_blur_cuda,
@@ -170,4 +171,5 @@ const struct gf_filter gf_blur_filter = {
     .cuda = kernels,
     .fuses = blur_fuses,
     .cuda_fused = GF_LAUNCHER(gf_blur_fused_cuda),
+    .cuda_stacked = GF_LAUNCHER(gf_blur_stacked_cuda),
 };

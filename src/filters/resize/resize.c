@@ -110,8 +110,8 @@ static size_t resize_scratch(const struct gf_stage *stage, int rows)
                                &columns, &axis);
 }
 
-extern gf_launcher gf_resize_cuda, gf_resize_fused_cuda, gf_resize_direct_cuda,
-    gf_resize_texture_cuda, gf_resize_separable_cuda, gf_resize_shared_cuda;
+extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda,
+    gf_resize_direct_cuda, gf_resize_texture_cuda, gf_resize_separable_cuda, gf_resize_shared_cuda;
 
 static const char *refuses_nearest(const struct gf_stage *stage)
 {
@@ -231,4 +231,5 @@ const struct gf_filter gf_resize_filter = {
          .refuses = refuses_nearest}),
     .fuses = resize_fuses,
     .cuda_fused = GF_LAUNCHER(gf_resize_fused_cuda),
+    .cuda_stacked = GF_LAUNCHER(gf_resize_stacked_cuda),
 };

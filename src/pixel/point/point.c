@@ -234,7 +234,7 @@ const char *gf_point_refuses_gray(const struct gf_stage *stage)
 }
 
 extern gf_launcher gf_point_cuda, gf_point_pixel_cuda, gf_point_grid_stride_cuda,
-    gf_point_bytes_cuda, gf_point_words_cuda, gf_point_counting_cuda;
+    gf_point_bytes_cuda, gf_point_words_cuda, gf_point_counting_cuda, gf_point_stacked_cuda;
 
 const struct gf_filter gf_point = {
     .name = "point",
@@ -260,4 +260,5 @@ const struct gf_filter gf_point = {
                                 "as vectors, but one sample a thread (Best Practices 9.2.1)")},
                     {GF_STUDIED("words", gf_point_words_cuda, "as vectors, but 4 bytes a thread")}),
     .cuda_counting = GF_LAUNCHER(gf_point_counting_cuda),
+    .cuda_stacked = GF_LAUNCHER(gf_point_stacked_cuda),
 };

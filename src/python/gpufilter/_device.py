@@ -3,6 +3,7 @@
 A call takes a few microseconds, as long as small kernels do. What it needs to know of arrays of one shape is therefore kept.
 """
 
+import array
 import ctypes as _c
 import functools
 import sys
@@ -11,6 +12,7 @@ from . import _abi, _pictures
 from ._library import address_of, check, lib, usage
 
 _KEPT = 64  # shapes of a pipeline
+_SMALL = 1 << 20  # bytes of an array that is copied beside others, to share launches with them
 
 
 class _Torch:
@@ -35,6 +37,9 @@ class _Torch:
     def empty(self, tensor, shape, kind):
         return tensor.new_empty(shape, dtype=kind)
 
+    def stack(self, tensors):
+        return self._torch.stack(tensors)
+
 
 class _Cupy:
     """What is asked of cupy's arrays."""
@@ -42,19 +47,23 @@ class _Cupy:
     def __init__(self, cupy):
         self._cupy = cupy
 
-    has = staticmethod(lambda array: True)
-    layout = staticmethod(lambda array: (array.shape, array.strides, array.dtype))
-    address = staticmethod(lambda array: array.data.ptr)
-    number = staticmethod(lambda array: array.device.id)
+    has = staticmethod(lambda pixels: True)
+    layout = staticmethod(lambda pixels: (pixels.shape, pixels.strides, pixels.dtype))
+    address = staticmethod(lambda pixels: pixels.data.ptr)
+    number = staticmethod(lambda pixels: pixels.device.id)
     kind = staticmethod(lambda bits: f"uint{bits}")
 
     def stream(self, number):
         with self._cupy.cuda.Device(number):
             return self._cupy.cuda.get_current_stream().ptr
 
-    def empty(self, array, shape, kind):
-        with array.device:
+    def empty(self, pixels, shape, kind):
+        with pixels.device:
             return self._cupy.empty(shape, kind)
+
+    def stack(self, arrays):
+        with arrays[0].device:
+            return self._cupy.stack(arrays)
 
 
 @functools.lru_cache(maxsize=None)
@@ -76,40 +85,101 @@ class _Form:
         self.result = _abi.gf_image(form, form.width * form.channels * (form.bits // 8))
         self.source_at, self.result_at = _c.addressof(self.source), _c.addressof(self.result)
 
+    def run(self, handle, source, result, stream):
+        self.source.data, self.result.data = source, result
+        return _run(handle.address, self.source_at, self.result_at, stream, handle.failure_at)
 
-_run = address_of("gf_pipeline_run_device")
+
+class _Images:
+    """An array of struct gf_image, whose pictures lie at equal distances."""
+
+    def __init__(self, image, count, step):
+        images = (_abi.gf_image * count)(*[image] * count)
+        self.at, self._end, self._step, self._address = _c.addressof(images), count * step, step, None
+        self._addresses = memoryview(images).cast("B").cast("Q")[_abi.gf_image.data.offset // 8::_c.sizeof(_abi.gf_image) // 8]
+
+    def move(self, address):
+        if address == self._address:
+            return
+        self._address = address
+        self._addresses[:] = array.array("Q", range(address, address + self._end, self._step))
 
 
-def has(array):
+class _Stack(_Form):
+    """The same of an array of pictures."""
+
+    def __init__(self, handle, picture, package, count, step):
+        super().__init__(handle, picture, package)
+        form, self.count = self.result.format, count
+        self.shape = (count, form.height, form.width, form.channels)
+        self.sources = _Images(self.source, count, step)
+        self.results = _Images(self.result, count, self.result.pitch * form.height)
+
+    def run(self, handle, source, result, stream):
+        self.sources.move(source)
+        self.results.move(result)
+        return _run_batch(handle.address, self.sources.at, self.results.at, self.count, stream, handle.failure_at)
+
+
+_run, _run_batch = address_of("gf_pipeline_run_device"), address_of("gf_pipeline_run_device_batch")
+
+
+def _new_form(handle, pixels, package):
+    """Returns (what is kept of such an array, the array itself or a copy that the library can read)."""
+    if len(pixels.shape) != 4:
+        picture, owner = _pictures.picture(pixels)
+        return (_Form(handle, picture, package) if owner is pixels else None), owner
+    if not pixels.shape[0]:
+        raise usage(f"an array of shape {tuple(pixels.shape)} has no pixels")
+    picture, owner = _pictures.picture(pixels[0])
+    addresses = [package.address(each) for each in (pixels[0], pixels[-1])]
+    step = (addresses[1] - addresses[0]) // max(pixels.shape[0] - 1, 1) or picture.pitch * picture.format.height
+    if picture.data != addresses[0] or (pixels.shape[0] > 1 and addresses[0] == addresses[1]):
+        return None, _pictures.contiguous(pixels)
+    return _Stack(handle, picture, package, pixels.shape[0], step), pixels
+
+
+def has(pixels):
     """Returns whether an array lies in the memory of a CUDA device."""
-    package = package_of(type(array))
-    return package.has(array) if package else _pictures.on_device(array)
+    package = package_of(type(pixels))
+    return package.has(pixels) if package else _pictures.on_device(pixels)
 
 
-def number_of(array):
+def number_of(pixels):
     """Returns the number of an array's device."""
-    package = package_of(type(array))
-    return package.number(array) if package else 0
+    package = package_of(type(pixels))
+    return package.number(pixels) if package else 0
 
 
-def run(handle, array):
+def run(handle, pixels):
     """Queues the filters on the current stream of the array's device."""
-    package = package_of(type(array))
+    package = package_of(type(pixels))
     if package is None:
-        _pictures.picture(array)  # tells what is wrong with it, too
-        raise usage(f"results in a device's memory are arrays of torch or cupy, not of {_pictures.package_of(array)}")
-    layout = package.layout(array)
+        _pictures.picture(pixels)  # tells what is wrong with it, too
+        raise usage(f"results in a device's memory are arrays of torch or cupy, not of {_pictures.package_of(pixels)}")
+    layout = package.layout(pixels)
     form = handle.forms.get(layout)
     if form is None:
-        picture, owner = _pictures.picture(array)
-        if owner is not array:
+        form, owner = _new_form(handle, pixels, package)
+        if form is None:
             return run(handle, owner)
         if len(handle.forms) == _KEPT:
             handle.forms.clear()
-        form = handle.forms[layout] = _Form(handle, picture, package)
-    result = package.empty(array, form.shape, form.kind)
-    form.source.data, form.result.data = package.address(array), package.address(result)
-    status = _run(handle.address, form.source_at, form.result_at, package.stream(package.number(array)), handle.failure_at)
+        handle.forms[layout] = form
+    result = package.empty(pixels, form.shape, form.kind)
+    status = form.run(handle, package.address(pixels), package.address(result), package.stream(package.number(pixels)))
     if status:
         check(status, handle.failure)
     return result
+
+
+def run_list(handle, pictures):
+    """Does the same for a list. Small arrays of one shape and of one package share launches."""
+    package, first = package_of(type(pictures[0])), pictures[0]
+    if package and first.nbytes <= _SMALL and len(first.shape) == 3 and all(
+            type(each) is type(first) and each.shape == first.shape and each.dtype == first.dtype and
+            package.number(each) == package.number(first) for each in pictures):
+        whole = run(handle, package.stack(pictures))
+        whole = whole if whole.shape[-1] > 1 else whole[..., 0]
+        return list(whole)
+    return [run(handle, each) for each in pictures]

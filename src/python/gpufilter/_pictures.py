@@ -114,7 +114,7 @@ def _host_interface(array):
     return _buffer_interface(array)
 
 
-def _contiguous(array):
+def contiguous(array):
     """Returns a copy of an array without gaps, or None where its package is not known to make one."""
     if package_of(array) == "torch":
         return array.detach().clone(memory_format=sys.modules["torch"].contiguous_format)
@@ -163,7 +163,7 @@ def picture(array):
         pitch = row
     pixels_touch = (shape[1] == 1 or inner[0] == channels * size) and (channels == 1 or inner[1] == size)
     if not pixels_touch or pitch < row or (size == 2 and (data[0] | pitch) % 2):
-        copy = _contiguous(array)
+        copy = contiguous(array)
         if copy is None:
             raise usage(f"the strides {tuple(interface['strides'])} are not those of rows of pixels")
         return picture(copy)
