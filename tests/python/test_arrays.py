@@ -80,7 +80,13 @@ class Arrays(unittest.TestCase):
             for _ in range(20):
                 large = large + 1  # still queued when the library is called
             result = gf.run("invert", large)
+        torch.cuda.synchronize()
         self.assertTrue(torch.equal(result, 255 - large))
+        tensors = [(wide + i).cuda() for i in range(9)]
+        for chain in ("resize=50%,blur=1", "blur,equalize"):
+            expected = [gf.run(chain, tensor.cpu(), device="cpu") for tensor in tensors]
+            for results in (gf.run(chain, tensors), gf.run(chain, torch.stack(tensors))):
+                self.assertTrue(all(map(torch.equal, (each.cpu() for each in results), expected)))
         for wrong in (wide.cuda().float(), wide.cuda().reshape(-1), wide.cuda().int()):
             with self.assertRaises(gf.UsageError):
                 gf.run("blur", wrong)

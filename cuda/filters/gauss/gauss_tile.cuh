@@ -210,7 +210,6 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6         ? 2
     const int lines = min(TILE_ROWS, p.out_y + p.rows - y0);
     struct view_pair own = p; /* the same rows of this block's picture */
     own.in_y -= (int)blockIdx.y * args.in_rows;
-    own.out_y -= (int)blockIdx.y * args.out_rows;
     list_rows(own, rows, Pass::listed(RADIUS), y0 - RADIUS, y0 - args.radius,
               y0 + lines - 1 + args.radius);
     __syncthreads();
@@ -218,8 +217,9 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6         ? 2
     __syncthreads();
     blur_rows<RADIUS>(args, shape, values, staging, x0, y0, lines);
     __syncthreads();
-    store_tile(own, staging, STAGING_BYTES, SIZE * Pass::WIDTH, lines, y0,
-               SIZE * (long long)x0 * p.channels, SIZE * (long long)p.width * p.channels);
+    store_tile(p, staging, STAGING_BYTES, SIZE * Pass::WIDTH, lines,
+               y0 + (int)blockIdx.y * args.out_rows, SIZE * (long long)x0 * p.channels,
+               SIZE * (long long)p.width * p.channels);
 }
 
 template <class Pass, int RADIUS, class Finish>

@@ -81,7 +81,8 @@ static __device__ __forceinline__ void load_segment(const struct resize_args &ar
     const struct view_pair &p = args.p;
     constexpr int ROWS = STRIP / WARPS;
     const int warp = threadIdx.x / 32, samples = p.width * CHANNELS;
-    const unsigned char *const top = p.in + (strip_y + warp - p.in_y) * (ptrdiff_t)p.in_pitch;
+    const int row = strip_y + warp - p.in_y + (int)blockIdx.z * args.stack.in_rows;
+    const unsigned char *const top = p.in + row * (ptrdiff_t)p.in_pitch;
     for (int i = threadIdx.x % 32; i < (x1 - x) * CHANNELS / 4; i += 32) {
         uint2 four[ROWS];
 #pragma unroll
@@ -192,7 +193,7 @@ finish_tile(const struct resize_args &args, int tile_y, int tile_rows,
             } else if (args.linear) {
                 v = encode(v, 1.0f) * max;
             }
-            store_sample(args, y, at, v);
+            store_sample(args, y + (int)blockIdx.z * args.stack.out_rows, at, v);
         }
     }
 }
@@ -203,8 +204,6 @@ template <int CHANNELS>
 static __global__ void __launch_bounds__(THREADS)
     resize_kernel(struct resize_args args, int tile_rows)
 {
-    args.p.in += (size_t)blockIdx.z * args.stack.in_rows * args.p.in_pitch;
-    args.p.out += (size_t)blockIdx.z * args.stack.out_rows * args.p.out_pitch;
     const struct view_pair &p = args.p;
     constexpr int SEGMENT_PIXELS = SEGMENT / CHANNELS / 4 * 4;
     /* The pitch is odd, so that lanes that write a column of the strip access different banks. */

@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Arrays in a device's memory, without a device: the arrays of a package that looks like cupy lie in the host's memory, and the
+library's functions for devices are replaced by one that filters there."""
+
+import contextlib
+import ctypes
+import math
+import sys
+import types
+import unittest
+
+import gpufilter as gf
+from gpufilter import _abi, _device
+from gpufilter._library import lib
+from support import main, ramp
+
+
+class Device(contextlib.nullcontext):
+    id = 0
+
+
+class Array:
+    """Bytes with a shape and strides, as far as the module asks for them."""
+
+    __module__ = "cupy"
+    dtype, device = "uint8", Device()
+
+    def __init__(self, block, shape, strides=None, offset=0):
+        self.block, self.shape, self.offset = block, tuple(shape), offset
+        self.strides = strides or tuple(math.prod(shape[axis + 1:]) for axis in range(len(shape)))
+        self.data = types.SimpleNamespace(ptr=ctypes.addressof(block) + offset)
+        self.nbytes = math.prod(shape)
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": self.shape, "strides": self.strides, "typestr": "|u1", "data": (self.data.ptr, False), "version": 3}
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, key):
+        if key == (..., 0):
+            return Array(self.block, self.shape[:-1], self.strides[:-1], self.offset)
+        if isinstance(key, slice):
+            first, end, step = key.indices(len(self))
+            return Array(self.block, (len(range(first, end, step)),) + self.shape[1:], (self.strides[0] * step,) + self.strides[1:],
+                         self.offset + first * self.strides[0])
+        if key >= len(self):
+            raise IndexError
+        return Array(self.block, self.shape[1:], self.strides[1:], self.offset + key % len(self) * self.strides[0])
+
+    def tobytes(self):
+        return b"".join(each.tobytes() for each in self) if len(self.shape) > 1 else bytes(
+            self.block[self.offset + i * self.strides[0]][0] for i in range(len(self)))
+
+    def copy(self, order="C"):
+        return array_of(self.tobytes(), self.shape)
+
+
+def array_of(data, shape):
+    return Array(ctypes.create_string_buffer(bytes(data), len(data)), shape)
+
+
+class Cupy(types.ModuleType):
+    cuda = types.SimpleNamespace(Device=contextlib.nullcontext,
+                                 get_current_stream=lambda: types.SimpleNamespace(ptr=0))
+    empty = staticmethod(lambda shape, kind: array_of(bytes(math.prod(shape)), shape))
+    stack = staticmethod(lambda arrays: array_of(b"".join(each.tobytes() for each in arrays), (len(arrays),) + arrays[0].shape))
+
+
+def picture(number, height=20, width=30, channels=3):
+    return array_of(bytes((sample + 40 * number) % 256 for sample in ramp(height, width, channels)),
+                    (height, width, channels) if channels > 1 else (height, width))
+
+
+class Arrays(unittest.TestCase):
+    def setUp(self):
+        self.batches = []
+
+        def run_batch(pipeline, sources, results, count, stream, failure):
+            self.batches.append(count)
+            size = ctypes.sizeof(_abi.gf_image)
+            return max(run(pipeline, sources + i * size, results + i * size, stream, failure) for i in range(count))
+
+        def run(pipeline, source, result, stream, failure):
+            return lib.gf_pipeline_run_image(*(ctypes.cast(address, ctypes.POINTER(kind)) for address, kind in (
+                (pipeline, _abi.gf_pipeline), (source, _abi.gf_image), (result, _abi.gf_image), (failure, _abi.gf_error))))
+
+        for name, value in (("_run", run), ("_run_batch", run_batch)):
+            self.addCleanup(setattr, _device, name, getattr(_device, name))
+            setattr(_device, name, value)
+        self.pipeline = gf.Pipeline("resize=50%,blur=1", device="cpu")
+
+    def expected(self, pixels):
+        image = self.pipeline.run(memoryview(pixels.tobytes()).cast("B", pixels.shape))
+        return image.tobytes(), image.shape
+
+    def check(self, result, pixels):
+        self.assertEqual((result.tobytes(), result.shape), self.expected(pixels))
+
+    def test_one(self):
+        for pixels in (picture(1), picture(2, channels=1), picture(3)[::2], picture(4)[::-1], picture(5, 21, 33, 4)):
+            for _ in range(2):
+                self.check(self.pipeline.run(pixels), pixels)
+        self.assertEqual(self.batches, [])
+
+    def test_lists(self):
+        for pictures in ([picture(i) for i in range(5)], (picture(1), picture(2, 10)), [picture(3, channels=1)],
+                         [picture(1), picture(2, channels=1)], [picture(i, 400, 900) for i in range(2)]):
+            results = self.pipeline.run(pictures)
+            self.assertEqual(len(results), len(pictures))
+            for result, pixels in zip(results, pictures):
+                self.check(result, pixels)
+        self.assertEqual(self.batches, [5])
+        self.assertEqual(self.pipeline.run([]), [])
+
+    def test_arrays_of_pictures(self):
+        whole = Cupy.stack([picture(i) for i in range(6)])
+        for pixels in (whole, whole[::2], whole[::-1], whole[2:3]):
+            for _ in range(2):
+                results = self.pipeline.run(pixels)
+                self.assertEqual(results.shape, (len(pixels), 10, 15, 3))
+                for result, each in zip(results, pixels):
+                    self.check(result, each)
+        same = Array(whole.block, (4, 20, 30, 3), (0, 90, 3, 1))
+        self.assertEqual(self.pipeline.run(same).tobytes(), 4 * self.expected(whole[0])[0])
+        self.assertEqual(set(self.batches), {6, 3, 1, 4})
+
+    def test_wrong_arrays(self):
+        for pixels in (array_of(bytes(24), (24,)), array_of(b"", (0, 20, 30, 3)), array_of(bytes(40), (2, 2, 2, 5)),
+                       array_of(bytes(16), (1, 1, 2, 2, 4))):
+            with self.assertRaises(gf.UsageError):
+                self.pipeline.run(pixels)
+        with self.assertRaises(gf.UsageError):
+            self.pipeline.run([picture(1), 5])
+        with self.assertRaisesRegex(gf.UnavailableError, "dtype='float32' is not there"):
+            self.pipeline.run([picture(1)], dtype="float32")
+
+
+if __name__ == "__main__":
+    sys.modules["cupy"] = Cupy("cupy")
+    main(Arrays)
