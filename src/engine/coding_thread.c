@@ -64,10 +64,10 @@ static int expected_pictures(struct gf_device_coders *coders)
 
 /* Takes the first picture that waits, and the following pictures of the same kind, as many as a
  * group may have. The group needs *bytes. */
-static int take_waiting(struct coding_thread *thread, struct request **group, uint64_t *bytes)
+static int take_waiting(struct coding_thread *thread, struct gf_coding **group, uint64_t *bytes)
 {
     struct queue *const queue = thread->queue;
-    struct request **at = &queue->first;
+    struct gf_coding **at = &queue->first;
     if (!*at)
         return 0;
     const enum gf_coder_kind kind = (*at)->picture->kind;
@@ -76,13 +76,13 @@ static int take_waiting(struct coding_thread *thread, struct request **group, ui
     int count = 0;
     *bytes = 0;
     while (*at && count < GF_CODER_GROUP_MOST) {
-        struct request *const request = *at;
-        if (!count || (request->picture->kind == kind && *bytes + request->bytes <= most)) {
-            group[count++] = request;
-            *bytes += request->bytes;
-            *at = request->next;
+        struct gf_coding *const coding = *at;
+        if (!count || (coding->picture->kind == kind && *bytes + coding->bytes <= most)) {
+            group[count++] = coding;
+            *bytes += coding->bytes;
+            *at = coding->next;
         } else {
-            at = &request->next;
+            at = &coding->next;
         }
     }
     for (at = &queue->first; *at; at = &(*at)->next)
@@ -93,7 +93,7 @@ static int take_waiting(struct coding_thread *thread, struct request **group, ui
 
 /* Waits for pictures and takes a group of them. Returns 0 if there are only coders to prepare
  * (*wanted), or if the threads must end. */
-static int take_group(struct coding_thread *thread, struct request **group, uint64_t *bytes,
+static int take_group(struct coding_thread *thread, struct gf_coding **group, uint64_t *bytes,
                       unsigned *wanted, bool *ended)
 {
     struct gf_device_coders *const coders = thread->coders;
@@ -109,7 +109,7 @@ static int take_group(struct coding_thread *thread, struct request **group, uint
 }
 
 static enum gf_status code_group(struct coding_thread *thread, struct gf_error *error,
-                                 struct request *const *group, int count)
+                                 struct gf_coding *const *group, int count)
 {
     const enum gf_coder_kind kind = group[0]->picture->kind;
     const struct coder *const coder = &thread->coder[kind];
@@ -124,7 +124,7 @@ static enum gf_status code_group(struct coding_thread *thread, struct gf_error *
                                     count, error);
 }
 
-static void serve_group(struct coding_thread *thread, struct request *const *group, int count)
+static void serve_group(struct coding_thread *thread, struct gf_coding *const *group, int count)
 {
     const bool encodes = gf_coder_calls[group[0]->picture->kind].encodes;
     struct gf_error error = {0};
@@ -140,7 +140,7 @@ static void serve_group(struct coding_thread *thread, struct request *const *gro
         lent += lends;
         group[i]->status = status;
         group[i]->error = error;
-        sem_post(&group[i]->answered);
+        group[i]->ended(group[i]);
     }
     while (lent--)
         gf_semaphore_wait(&thread->returned);
@@ -149,7 +149,7 @@ static void serve_group(struct coding_thread *thread, struct request *const *gro
 void *gf_coding_thread_main(void *argument)
 {
     struct coding_thread *const thread = argument;
-    struct request *group[GF_CODER_GROUP_MOST];
+    struct gf_coding *group[GF_CODER_GROUP_MOST];
     uint64_t bytes;
     unsigned wanted;
     bool ended = false;

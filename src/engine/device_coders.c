@@ -26,29 +26,68 @@ void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kin
     pthread_mutex_unlock(&coders->lock);
 }
 
+/* Appends the picture to its queue. Returns false if it needs more memory than a coder may use. The
+ * caller holds the lock. */
+static bool append(struct gf_device_coders *coders, struct gf_coding *coding)
+{
+    struct queue *const queue = queue_of(coders, coding->picture->kind);
+    if (coding->bytes > gf_bytes_of_thread(coders))
+        return false;
+    coding->next = NULL;
+    *queue->last = coding;
+    queue->last = &coding->next;
+    pthread_cond_signal(&queue->filled);
+    return true;
+}
+
+void gf_device_coders_begin(struct gf_device_coders *coders, struct gf_coding *const *codings,
+                            int count)
+{
+    struct gf_coding *left = NULL;
+    for (int i = 0; i < count; i++) {
+        struct gf_coder_picture *const picture = codings[i]->picture;
+        picture->done = false;
+        picture->returned = NULL;
+        codings[i]->status = GF_OK;
+        codings[i]->bytes = gf_coder_calls[picture->kind].bytes(picture);
+    }
+    pthread_mutex_lock(&coders->lock);
+    for (int i = 0; i < count; i++) {
+        if (!append(coders, codings[i])) {
+            codings[i]->next = left;
+            left = codings[i];
+        }
+    }
+    pthread_mutex_unlock(&coders->lock);
+    for (struct gf_coding *next; left; left = next) {
+        next = left->next;
+        left->ended(left);
+    }
+}
+
+/* A picture whose caller waits for it. */
+struct awaited {
+    struct gf_coding coding;
+    sem_t ended;
+};
+
+static void wake(struct gf_coding *coding)
+{
+    sem_post(&((struct awaited *)coding)->ended);
+}
+
 enum gf_status gf_device_coders_run(struct gf_device_coders *coders,
                                     struct gf_coder_picture *picture, struct gf_error *error)
 {
-    struct queue *const queue = queue_of(coders, picture->kind);
-    struct request request = {.picture = picture,
-                              .bytes = gf_coder_calls[picture->kind].bytes(picture)};
-    picture->done = false;
-    picture->returned = NULL;
-    sem_init(&request.answered, 0, 0);
-    pthread_mutex_lock(&coders->lock);
-    const bool fits = request.bytes <= gf_bytes_of_thread(coders);
-    if (fits) {
-        *queue->last = &request;
-        queue->last = &request.next;
-        pthread_cond_signal(&queue->filled);
-    }
-    pthread_mutex_unlock(&coders->lock);
-    if (fits)
-        gf_semaphore_wait(&request.answered);
-    sem_destroy(&request.answered);
-    if (request.status && error)
-        *error = request.error;
-    return request.status;
+    struct awaited awaited = {.coding = {.picture = picture, .ended = wake}};
+    struct gf_coding *const coding = &awaited.coding;
+    sem_init(&awaited.ended, 0, 0);
+    gf_device_coders_begin(coders, &coding, 1);
+    gf_semaphore_wait(&awaited.ended);
+    sem_destroy(&awaited.ended);
+    if (coding->status && error)
+        *error = coding->error;
+    return coding->status;
 }
 
 void gf_coder_picture_return(struct gf_coder_picture *picture)

@@ -23,6 +23,25 @@ void gf_device_coders_close(struct gf_device_coders *coders,
 /* Creates the coders of that kind in the background. */
 void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kind kind);
 
+/* A picture that is coded while its caller goes on. */
+struct gf_coding {
+    struct gf_coder_picture *picture;
+    /* A thread of the coders calls it when the picture has been coded, or coding it has failed, as
+     * `status` and `error` say. Others wait meanwhile. The coders do not use the struct after the
+     * call has begun. */
+    void (*ended)(struct gf_coding *coding);
+    void *context; /* the caller's */
+    enum gf_status status;
+    struct gf_error error;
+    uint64_t bytes; /* the device memory for coding it */
+    struct gf_coding *next;
+};
+
+/* Begins to code `count` pictures, which are groups of their own as far as possible. The rules of
+ * gf_device_coders_run() hold for each picture. */
+void gf_device_coders_begin(struct gf_device_coders *coders, struct gf_coding *const *codings,
+                            int count);
+
 /* Codes the picture, and returns when it is done. Its pixels are in device memory; the bytes of a
  * file should be pinned. If picture->done stays false, a decoder leaves the picture to the CPU, or
  * an encoder has too little memory for it. An encoder's result belongs to the coders, which

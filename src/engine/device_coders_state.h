@@ -12,19 +12,9 @@
  * a time. */
 enum { ROLES = 2, THREADS = 2 * ROLES };
 
-/* The picture of one caller, which waits for a coding thread. */
-struct request {
-    struct request *next;
-    struct gf_coder_picture *picture;
-    uint64_t bytes; /* the device memory for coding it */
-    enum gf_status status;
-    struct gf_error error;
-    sem_t answered;
-};
-
 /* The pictures that wait for the decoding threads, or for the encoding threads. */
 struct queue {
-    struct request *first, **last;
+    struct gf_coding *first, **last;
     unsigned wanted; /* kinds of coders to create, a bit for each */
     pthread_cond_t filled;
 };
