@@ -393,6 +393,7 @@ static struct gf_backend_calls make_calls(void)
     calls.wait = gf_cuda_wait;
     calls.acquire = cuda_acquire;
     calls.give_back = cuda_give_back;
+    gf_cuda_add_batch_calls(&calls);
     calls.coders = cuda_coders;
     calls.measure = cuda_measure;
     calls.inspect = gf_cuda_inspect;

@@ -139,6 +139,14 @@ void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stag
 void gf_cuda_drop_brief_pictures(struct gf_backend *backend);
 void gf_cuda_drop_pictures(struct cuda_backend *cuda);
 
+/* batch.cu defines this function. */
+void gf_cuda_add_batch_calls(struct gf_backend_calls *calls);
+
+/* floats.cu defines this function. All pictures and `values` are in the memory of the device. */
+cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
+                              const struct gf_float_form *form, float *values, int multiprocessors,
+                              cudaStream_t stream);
+
 /* statistic.cu defines these functions. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
                                       struct gf_error *error);

@@ -22,6 +22,7 @@
 #include "gpufilter/image.h"
 #include "gpufilter/options.h"
 #include "gpufilter/pipeline.h"
+#include "gpufilter/pipeline_batch.h"
 #include "gpufilter/profile.h"
 #include "gpufilter/status.h"
 #include "gpufilter/version.h"

@@ -13,6 +13,7 @@ GF_C_BEGIN
 
 struct gf_backend;
 struct gf_device_coders;
+struct gf_float_form;
 
 struct gf_lane {
     struct gf_backend *backend;
@@ -148,6 +149,18 @@ struct gf_backend_calls {
      * GF_SPAN_START only begins one. */
     void (*mark)(struct gf_lane *, enum gf_span_kind, int stage, size_t bytes);
     enum gf_status (*wait)(struct gf_lane *, struct gf_error *);
+
+    /* For batches of callers' pictures; all NULL: the backend has no memory of its own. await()
+     * waits for what is queued on a caller's stream, a cudaStream_t, and settle() for all work on
+     * the device; await() fails if `memory` is not the device's. to_floats() queues on a caller's
+     * stream the numbers of pictures of one format. Any thread may call these. */
+    enum gf_status (*await)(struct gf_backend *, const void *memory, void *stream,
+                            struct gf_error *);
+    void (*settle)(struct gf_backend *);
+    bool (*is_pinned)(struct gf_backend *, const void *host);
+    enum gf_status (*to_floats)(struct gf_backend *, const struct gf_image *, int count,
+                                const struct gf_float_form *, float *values, void *stream,
+                                struct gf_error *);
 
     /* Opens the device's coders of JPEG and PNG, which use a part of the backend's budget; NULL:
      * the backend has none. The device need not have started. */

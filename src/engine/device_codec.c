@@ -140,6 +140,27 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
     return status;
 }
 
+bool gf_device_file_describe(const void *data, size_t size, const struct gf_source *source,
+                             struct gf_device_file *file)
+{
+    struct gf_format found;
+    *file = (struct gf_device_file){.data = (unsigned char *)data, /* which is only read */
+                                    .size = size,
+                                    .decoder = decoder_of(source->file),
+                                    .reduction = source->reduction > 1 ? source->reduction : 1};
+    return file->decoder && (!file->decoder->by_stripes || source->for_device_codec) &&
+           file->decoder->read(file, &found) && same(found, source->format);
+}
+
+struct gf_coder_picture gf_device_file_work(const struct gf_device_file *file,
+                                            const struct gf_image *image)
+{
+    struct gf_coder_picture picture = {.kind = file->decoder->kind};
+    const struct gf_view out = view_of(image);
+    file->decoder->ask(&picture, file, &out);
+    return picture;
+}
+
 void gf_device_decoder_prepare(struct gf_device_coders *coders, const struct gf_device_file *file)
 {
     gf_device_coders_prepare(coders, file->decoder->kind);
@@ -154,9 +175,7 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
     *image = (struct gf_image){.format = format, .pitch = gf_band_pitch(buffers->backend, format)};
     image->data = gf_buffer_pool_take(buffers, image->pitch * (size_t)format.height);
     if (image->data) {
-        struct gf_coder_picture picture = {.kind = file->decoder->kind};
-        const struct gf_view out = view_of(image);
-        file->decoder->ask(&picture, file, &out);
+        struct gf_coder_picture picture = gf_device_file_work(file, image);
         gf_buffer_pool_pin(buffers, file->data);
         status = gf_device_coders_run(coders, &picture, error);
         decoded = picture.done;
@@ -213,8 +232,8 @@ static void ask_for_png(struct gf_coder_picture *picture, const struct gf_view *
                         const struct gf_options *options, struct writing *writing)
 {
     (void)options;
-    picture->png_encode =
-        (struct gf_png_encode_picture){.in = *in, .arrived = write_part, .context = writing};
+    picture->png_encode = (struct gf_png_encode_picture){
+        .in = *in, .arrived = writing ? write_part : NULL, .context = writing};
 }
 
 static const struct encoder {
@@ -253,6 +272,17 @@ uint64_t gf_device_encoded_bytes(enum gf_file_format file_format, struct gf_form
 void gf_device_encoder_prepare(struct gf_device_coders *coders, enum gf_file_format file_format)
 {
     gf_device_coders_prepare(coders, encoder_of(file_format)->kind);
+}
+
+struct gf_coder_picture gf_device_encoding_work(enum gf_file_format file_format,
+                                                const struct gf_image *image,
+                                                const struct gf_options *options)
+{
+    const struct encoder *const encoder = encoder_of(file_format);
+    const struct gf_view view = view_of(image);
+    struct gf_coder_picture picture = {.kind = encoder->kind};
+    encoder->ask(&picture, &view, options, NULL);
+    return picture;
 }
 
 enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_format file_format,

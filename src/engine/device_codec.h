@@ -31,6 +31,13 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
                                    struct gf_format format, uint64_t bytes_most,
                                    struct gf_buffer_pool *buffers, struct gf_device_file *file,
                                    struct gf_error *error) GF_CHECKED;
+/* Describes a file that is in memory for the device. Returns false if the device does not decode
+ * it. `source` is the file's, which one thread opened. */
+bool gf_device_file_describe(const void *data, size_t size, const struct gf_source *source,
+                             struct gf_device_file *file);
+/* Describes the work of decoding the file to the image, which is in device memory. */
+struct gf_coder_picture gf_device_file_work(const struct gf_device_file *file,
+                                            const struct gf_image *image);
 /* Creates the decoder for such a file in the background. */
 void gf_device_decoder_prepare(struct gf_device_coders *coders, const struct gf_device_file *file);
 /* Decodes the file into device memory of the pool, which the caller returns to the pool. The file's
@@ -46,6 +53,10 @@ bool gf_device_encodes(enum gf_file_format file_format, struct gf_format format,
 uint64_t gf_device_encoded_bytes(enum gf_file_format file_format, struct gf_format format);
 /* Creates the encoder for such a result in the background. */
 void gf_device_encoder_prepare(struct gf_device_coders *coders, enum gf_file_format file_format);
+/* Describes the work of encoding the image, which is in device memory. */
+struct gf_coder_picture gf_device_encoding_work(enum gf_file_format file_format,
+                                                const struct gf_image *image,
+                                                const struct gf_options *options);
 /* Encodes the image, which is in device memory, and gives the file to the sink, which finishes it.
  * *coded_s is the time of gf_now() between these two steps. */
 enum gf_status gf_device_encode(struct gf_device_coders *coders, enum gf_file_format file_format,

@@ -63,11 +63,14 @@ static enum gf_status attempt_part(struct gf_pipeline *pipeline, const struct gf
 }
 
 /* Allocates the caller's picture, or checks the picture that the caller has given. */
-static enum gf_status check_or_allocate(struct gf_image *image, struct gf_format format,
+static enum gf_status check_or_allocate(const struct gf_pipeline *pipeline,
+                                        const struct gf_picture_task *task, struct gf_format format,
                                         struct gf_error *error)
 {
+    struct gf_image *const image = task->image_out;
     if (!image->data)
-        return gf_image_alloc(image, format, error);
+        return task->out_is_callers ? gf_pipeline_alloc_image(pipeline, format, image, error)
+                                    : gf_image_alloc(image, format, error);
     return !memcmp(&image->format, &format, sizeof format)
                ? GF_OK
                : gf_fail(error, GF_ERROR_USAGE,
@@ -178,7 +181,7 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
     if (!status && task->image_out && plan.icc.inks)
         status = gf_fail(error, GF_ERROR_UNFIT, "a picture in memory is not CMYK: write a file");
     if (!status && task->image_out)
-        status = check_or_allocate(task->image_out, plan.out, error);
+        status = check_or_allocate(pipeline, task, plan.out, error);
     if (!status && task->image_out && !part->recoloured && !plan.recoloured)
         warn_of_unsaid(pipeline, task, metadata);
     const bool remotely = pipeline->remote != NULL;

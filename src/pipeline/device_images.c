@@ -5,10 +5,9 @@
 #include "codec/common/source.h"
 #include "engine/bands.h"
 
-/* Returns the size of the largest file that is decoded or encoded on the device. The budget of host
- * memory has to hold the input's file and the encoded result, which may be as large as the
- * input. */
-static uint64_t file_bytes_most(const struct gf_pipeline *pipeline)
+/* The budget of host memory has to hold the input's file and the encoded result, which may be as
+ * large as the input. */
+uint64_t gf_pipeline_file_bytes_most(const struct gf_pipeline *pipeline)
 {
     return gf_pipeline_resolved(pipeline).memory_bytes / 2;
 }
@@ -79,7 +78,7 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
 {
     const struct gf_backend_calls *const calls = pipeline->backend->calls;
     const uint64_t encoded = gf_device_encoded_bytes(task->file_format, plan->out);
-    const bool encodes = sink && sink->splice && encoded <= file_bytes_most(pipeline) &&
+    const bool encodes = sink && sink->splice && encoded <= gf_pipeline_file_bytes_most(pipeline) &&
                          gf_device_encodes(task->file_format, plan->out, &pipeline->options);
     struct gf_device_file file = {.data = NULL};
     enum gf_status status = GF_OK;
@@ -87,13 +86,14 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
     pipeline->device_codec_used = false;
     if (task->in_on_device)
         device_images->in = *task->image_in;
-    if (!calls->coders || pipeline->options.codec == GF_CODEC_CPU || !task->input ||
-        pipeline->no_device_codec || (!plan->stage_count && !encodes && !task->out_on_device))
+    if (!calls->coders || pipeline->options.codec == GF_CODEC_CPU ||
+        (!task->input && !task->in_on_device) || pipeline->no_device_codec ||
+        (!plan->stage_count && !encodes && !task->out_on_device))
         return GF_OK;
     if (!task->image_in)
-        status = gf_device_file_read(task->input, task->own_format, source,
-                                     pipeline->options.serial, plan->in, file_bytes_most(pipeline),
-                                     &pipeline->buffers, &file, error);
+        status = gf_device_file_read(
+            task->input, task->own_format, source, pipeline->options.serial, plan->in,
+            gf_pipeline_file_bytes_most(pipeline), &pipeline->buffers, &file, error);
     if (status || (!file.data && (!encodes || (!plan->stage_count && !task->in_on_device))))
         return status; /* a failure is reported before the thread waits for the device's start */
     const double begin_s = gf_now();

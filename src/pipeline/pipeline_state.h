@@ -108,7 +108,9 @@ struct gf_picture_task {
     bool remote_failed;         /* the remote failed, so that the picture has to be filtered here */
     /* Whether image_in or image_out is in the device's memory; image_out is then from the pool. */
     bool in_on_device, out_on_device;
-    bool out_is_callers; /* image_out is the caller's memory on the device */
+    /* image_out is the caller's memory on the device; its data is NULL at first if it is to be
+     * allocated there */
+    bool out_is_callers;
     /* With several outputs: how this output ended, and its profile. */
     bool ended;
     enum gf_status status;
@@ -275,6 +277,11 @@ void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_pi
 void gf_pipeline_begin_profile(struct gf_pipeline *pipeline);
 void gf_pipeline_end_profile(struct gf_pipeline *pipeline);
 
+/* Allocates a picture in the memory of the pipeline's device, which gf_pipeline_free_images()
+ * frees. */
+enum gf_status gf_pipeline_alloc_image(const struct gf_pipeline *pipeline, struct gf_format format,
+                                       struct gf_image *image, struct gf_error *error) GF_CHECKED;
+
 /* The input and the result of the GPU's coders, in device memory. An image's data is NULL if the
  * coders do not decode, or encode, it. */
 struct gf_device_images {
@@ -283,6 +290,8 @@ struct gf_device_images {
     uint64_t encoded_bytes; /* the host memory that the encoded result may use; 0: only a little */
 };
 
+/* Returns the size of the largest file that is decoded or encoded on the device. */
+uint64_t gf_pipeline_file_bytes_most(const struct gf_pipeline *pipeline);
 /* Decodes the input on the device if its coders can, and allocates the result there if they can
  * encode it for the sink. Without stages, the input and the result are the same image. */
 enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,

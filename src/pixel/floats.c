@@ -1,4 +1,6 @@
 /* Pictures as the floating-point numbers that networks take. */
+#include "pixel/floats.h"
+
 #include <math.h>
 #include <stdint.h>
 
@@ -16,21 +18,38 @@ static float number_of(const struct scale *scale, int sample, int most)
     return ((float)sample / (float)most - scale->mean) / scale->deviation;
 }
 
-static enum gf_status make_scales(int channels, const float *mean, const float *deviation,
-                                  struct scale *scale, struct gf_error *error)
+static void make_scales(const struct gf_float_form *form, struct scale *scale)
 {
-    for (int c = 0; c < channels; c++) {
-        scale[c].mean = mean ? mean[c] : 0;
-        scale[c].deviation = deviation ? deviation[c] : 1;
-        if (!isfinite(scale[c].mean))
-            return gf_fail(error, GF_ERROR_USAGE, "mean=%g of channel %d is not finite",
-                           (double)scale[c].mean, c);
-        if (!(scale[c].deviation > 0 && isfinite(scale[c].deviation)))
-            return gf_fail(error, GF_ERROR_USAGE,
-                           "deviation=%g of channel %d is not a finite positive number",
-                           (double)scale[c].deviation, c);
+    for (int c = 0; c < form->channels; c++) {
+        scale[c].mean = form->mean[c];
+        scale[c].deviation = form->deviation[c];
         for (int v = 0; v < 256; v++)
             scale[c].table[v] = number_of(&scale[c], v, 255);
+    }
+}
+
+enum gf_status gf_float_form_make(struct gf_format format, enum gf_floats layout, int channels,
+                                  const float *mean, const float *deviation,
+                                  struct gf_float_form *form, struct gf_error *error)
+{
+    *form =
+        (struct gf_float_form){.layout = layout, .channels = channels ? channels : format.channels};
+    if (form->channels != format.channels && !(channels == 3 && format.channels == 1))
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "picture: %d channels do not become %d: use grayscale or flatten",
+                       format.channels, channels);
+    if (layout != GF_FLOATS_NHWC && layout != GF_FLOATS_NCHW)
+        return gf_fail(error, GF_ERROR_USAGE, "layout=%d is no layout", (int)layout);
+    for (int c = 0; c < form->channels; c++) {
+        form->mean[c] = mean ? mean[c] : 0;
+        form->deviation[c] = deviation ? deviation[c] : 1;
+        if (!isfinite(form->mean[c]))
+            return gf_fail(error, GF_ERROR_USAGE, "mean=%g of channel %d is not finite",
+                           (double)form->mean[c], c);
+        if (!(form->deviation[c] > 0 && isfinite(form->deviation[c])))
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "deviation=%g of channel %d is not a finite positive number",
+                           (double)form->deviation[c], c);
     }
     return GF_OK;
 }
@@ -76,20 +95,15 @@ enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats l
     GF_NOT_NULL(image, error);
     GF_NOT_NULL(values, error);
     struct scale scale[4];
+    struct gf_float_form form;
     enum gf_status status = gf_image_check(image, "picture", error);
+    if (!status)
+        status = gf_float_form_make(image->format, layout, channels, mean, deviation, &form, error);
     if (status)
         return status;
+    make_scales(&form, scale);
     const struct gf_format format = image->format;
-    const int count = channels ? channels : format.channels;
-    if (count != format.channels && !(count == 3 && format.channels == 1))
-        return gf_fail(error, GF_ERROR_UNFIT,
-                       "picture: %d channels do not become %d: use grayscale or flatten",
-                       format.channels, channels);
-    if (layout != GF_FLOATS_NHWC && layout != GF_FLOATS_NCHW)
-        return gf_fail(error, GF_ERROR_USAGE, "layout=%d is no layout", (int)layout);
-    status = make_scales(count, mean, deviation, scale, error);
-    if (status)
-        return status;
+    const int count = form.channels;
     const size_t plane =
         layout == GF_FLOATS_NCHW ? (size_t)format.width * (size_t)format.height : 0;
     const size_t row = (size_t)format.width * (plane ? 1 : (size_t)count);

@@ -76,6 +76,26 @@ static void test_null_arguments(void **state)
     ASSERT_NULL_REFUSED(gf_pipeline_encode, result, pipeline, &image, GF_FILE_PNG, NULL, &size);
     ASSERT_NULL_REFUSED(gf_pipeline_encode, result_size, pipeline, &image, GF_FILE_PNG, &result,
                         NULL);
+    const void *const data[] = {"a"};
+    float value;
+    ASSERT_NULL_REFUSED(gf_decode_batch, pipeline, NULL, 1, data, &size, &image, NULL, NULL);
+    ASSERT_NULL_REFUSED(gf_decode_batch, data, pipeline, 1, NULL, &size, &image, NULL, NULL);
+    ASSERT_NULL_REFUSED(gf_decode_batch, sizes, pipeline, 1, data, NULL, &image, NULL, NULL);
+    ASSERT_NULL_REFUSED(gf_decode_batch, images, pipeline, 1, data, &size, NULL, NULL, NULL);
+    ASSERT_NULL_REFUSED(gf_encode_batch, pipeline, NULL, 1, &image, GF_FILE_PNG, &result, &size,
+                        NULL, NULL);
+    ASSERT_NULL_REFUSED(gf_encode_batch, images, pipeline, 1, NULL, GF_FILE_PNG, &result, &size,
+                        NULL, NULL);
+    ASSERT_NULL_REFUSED(gf_encode_batch, results, pipeline, 1, &image, GF_FILE_PNG, NULL, &size,
+                        NULL, NULL);
+    ASSERT_NULL_REFUSED(gf_encode_batch, sizes, pipeline, 1, &image, GF_FILE_PNG, &result, NULL,
+                        NULL, NULL);
+    ASSERT_NULL_REFUSED(gf_pipeline_to_floats, pipeline, NULL, 1, &image, GF_FLOATS_NHWC, 0, NULL,
+                        NULL, &value, NULL);
+    ASSERT_NULL_REFUSED(gf_pipeline_to_floats, images, pipeline, 1, NULL, GF_FLOATS_NHWC, 0, NULL,
+                        NULL, &value, NULL);
+    ASSERT_NULL_REFUSED(gf_pipeline_to_floats, values, pipeline, 1, &image, GF_FLOATS_NHWC, 0, NULL,
+                        NULL, NULL, NULL);
     ASSERT_NULL_REFUSED(gf_pipeline_format, pipeline, NULL, format, &format);
     ASSERT_NULL_REFUSED(gf_pipeline_format, output, pipeline, format, no_format);
     ASSERT_NULL_REFUSED(gf_image_alloc, image, no_image, format);
@@ -84,6 +104,34 @@ static void test_null_arguments(void **state)
     ASSERT_NULL_REFUSED(gf_device_describe, info, 0, no_info);
     ASSERT_NULL_REFUSED(gf_device_code, architecture, 0, NULL, &built_in);
     ASSERT_NULL_REFUSED(gf_device_code, built_in, 0, &architecture, NULL);
+    gf_pipeline_close(pipeline);
+}
+
+/* Pictures in a device's memory are for pipelines on a device that was asked for. */
+static void test_batches_without_a_device(void **state)
+{
+    unsigned char pixels[30] = {0};
+    struct gf_options options = gf_options_default();
+    struct gf_image image = {{3, 3, 3, 8}, 9, pixels, false};
+    const void *const data[] = {pixels};
+    struct gf_pipeline *pipeline;
+    void *result = NULL;
+    size_t size = sizeof pixels;
+    float values[27];
+    options.device = GF_DEVICE_CPU;
+    assert_int_equal(gf_pipeline_open("", &options, &pipeline, NULL), GF_OK);
+    assert_usage(gf_decode_batch(pipeline, 1, data, &size, &image, NULL, NULL, &failure),
+                 "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+    assert_usage(
+        gf_encode_batch(pipeline, 1, &image, GF_FILE_PNG, &result, &size, NULL, NULL, &failure),
+        "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+    assert_usage(gf_pipeline_to_floats(pipeline, 1, &image, GF_FLOATS_NCHW, 0, NULL, NULL, values,
+                                       NULL, &failure),
+                 "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+    assert_usage(gf_pipeline_to_floats(pipeline, 0, &image, GF_FLOATS_NCHW, 0, NULL, NULL, values,
+                                       NULL, &failure),
+                 "count=0 is below 1");
+    gf_pipeline_free_images(pipeline, &image, 1);
     gf_pipeline_close(pipeline);
 }
 
@@ -176,6 +224,7 @@ static void test_null_allowed(void **state)
 {
     const struct gf_filter *const blur = gf_filter_find("blur");
     struct gf_pipeline *pipeline = (void *)1;
+    gf_pipeline_free_images(NULL, NULL, 1);
     gf_pipeline_close(NULL);
     gf_image_free(NULL);
     gf_free(NULL);
@@ -540,6 +589,7 @@ int main(void)
         cmocka_unit_test(test_version),
         cmocka_unit_test(test_unknown_numbers),
         cmocka_unit_test(test_null_arguments),
+        cmocka_unit_test(test_batches_without_a_device),
         cmocka_unit_test(test_null_allowed),
         cmocka_unit_test(test_watch),
         cmocka_unit_test(test_watch_of_files),

@@ -1,0 +1,59 @@
+/* Many pictures in one call, in the memory of a pipeline's CUDA device: decoded, encoded, as the
+ * numbers that networks take.
+ *
+ * The pipeline's options.device is GF_DEVICE_CUDA; otherwise the calls return GF_ERROR_USAGE.
+ * `stream` is a cudaStream_t of the caller, which may be NULL. Pictures do without a copy if their
+ * addresses and pitches are multiples of 16. */
+#ifndef GPUFILTER_PIPELINE_BATCH_H
+#define GPUFILTER_PIPELINE_BATCH_H
+
+#include "gpufilter/pipeline.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Decodes the bytes of `count` picture files, data[i] with sizes[i] bytes in host memory, and runs
+ * the chain on each, with gf_pipeline_decode()'s results. JPEGs and marked PNGs are decoded on the
+ * device, several at a time if the chain is empty; the rest, and what is damaged, on the host.
+ * Bytes in pinned memory are not copied before. If images[i].data is NULL, the call allocates the
+ * picture, which gf_pipeline_free_images() frees; otherwise it is the caller's memory on the
+ * device, with the result's format, which is written after the work that is queued on `stream`. The
+ * pictures are complete when the call returns.
+ *
+ * A picture's failure does not keep the others from being decoded: errors[i] has its status, GF_OK
+ * for success, and its text, which names the picture as "[3]". `errors` may be NULL. Returns the
+ * status of the first picture that has failed; images[i].data of one that the call would have
+ * allocated is then NULL. */
+GF_API enum gf_status gf_decode_batch(struct gf_pipeline *pipeline, int count,
+                                      const void *const *data, const size_t *sizes,
+                                      struct gf_image *images, void *stream,
+                                      struct gf_error *errors, struct gf_error *error) GF_CHECKED;
+
+/* Frees pictures that gf_decode_batch() has allocated, and sets their data to NULL. Waits for all
+ * work on the device before. Any thread may call it at any time until the pipeline is closed. */
+GF_API void gf_pipeline_free_images(struct gf_pipeline *pipeline, struct gf_image *images,
+                                    int count);
+
+/* Runs the chain on `count` pictures in the device's memory, after the work that is queued on
+ * `stream`, and encodes them, with gf_pipeline_encode()'s results. results[i] becomes a file of
+ * sizes[i] bytes, which the caller frees by gf_free(), or NULL. Failures are told as
+ * gf_decode_batch() tells them. */
+GF_API enum gf_status gf_encode_batch(struct gf_pipeline *pipeline, int count,
+                                      const struct gf_image *images, enum gf_file_format format,
+                                      void **results, size_t *sizes, void *stream,
+                                      struct gf_error *errors, struct gf_error *error) GF_CHECKED;
+
+/* Writes the numbers that gf_image_to_floats() makes of `count` pictures of one format. All are in
+ * the device's memory: the numbers of picture i begin at values[i * width * height * channels]. The
+ * work is queued on `stream`, and the call does not wait for it. */
+GF_API enum gf_status gf_pipeline_to_floats(struct gf_pipeline *pipeline, int count,
+                                            const struct gf_image *images, enum gf_floats layout,
+                                            int channels, const float *mean, const float *deviation,
+                                            float *values, void *stream,
+                                            struct gf_error *error) GF_CHECKED;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

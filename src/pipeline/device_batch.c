@@ -1,0 +1,181 @@
+#include "pipeline/device_batch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/fail.h"
+#include "base/image.h"
+
+enum { PICTURES_AT_ONCE = 8 }; /* that a thread prepares before it gives them to the coders */
+
+struct gf_picture_name gf_picture_name(int picture)
+{
+    struct gf_picture_name name;
+    snprintf(name.text, sizeof name.text, "[%d]", picture);
+    return name;
+}
+
+bool gf_device_image_is_aligned(const struct gf_image *image)
+{
+    enum { VECTOR = 16 };
+    return ((uintptr_t)image->data | image->pitch) % VECTOR == 0;
+}
+
+/* Takes the device's coders, unless each picture has to go through the pipeline. */
+static enum gf_status take_coders(struct gf_device_batch *batch, struct gf_error *error)
+{
+    struct gf_pipeline *const pipeline = batch->pipeline;
+    struct gf_backend *const backend = pipeline->backend;
+    if (pipeline->chain.count || pipeline->options.codec == GF_CODEC_CPU ||
+        pipeline->options.timeout_s > 0 || !backend->calls->coders)
+        return GF_OK;
+    return backend->calls->coders(backend, &batch->coders, error);
+}
+
+enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pipeline *pipeline,
+                                    int count, void *stream, struct gf_error *errors,
+                                    struct gf_error *error)
+{
+    *batch = (struct gf_device_batch){
+        .pipeline = pipeline, .count = count, .stream = stream, .errors = errors};
+    if (pipeline->options.device != GF_DEVICE_CUDA || !pipeline->backend->calls->await)
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+    if (count < 0)
+        return gf_fail(error, GF_ERROR_USAGE, "count=%d is negative", count);
+    struct gf_backend *const backend = pipeline->backend;
+    enum gf_status status = backend->calls->ready(backend, error);
+    if (!status && !pipeline->buffers.backend)
+        gf_buffer_pool_open(&pipeline->buffers, backend);
+    if (!status)
+        status = gf_buffer_pool_lane(&pipeline->buffers, 0, &pipeline->spans, &batch->lane, error);
+    if (!status)
+        status = take_coders(batch, error);
+    if (status)
+        return status;
+    if (!errors) {
+        batch->errors = batch->own_errors = malloc(((size_t)count + 1) * sizeof *batch->errors);
+        if (!batch->errors)
+            return gf_fail_memory(error);
+    }
+    for (int i = 0; i < count; i++) {
+        batch->errors[i].status = GF_OK;
+        batch->errors[i].text[0] = 0;
+    }
+    pthread_mutex_init(&batch->lock, NULL);
+    sem_init(&batch->coded, 0, 0);
+    return GF_OK;
+}
+
+enum gf_status gf_device_batch_close(struct gf_device_batch *batch, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    for (int i = 0; i < batch->count && !status; i++) {
+        const struct gf_error *const one = &batch->errors[i];
+        if (one->status)
+            status = gf_fail(error, one->status, "%s", one->text);
+    }
+    pthread_mutex_destroy(&batch->lock);
+    sem_destroy(&batch->coded);
+    free(batch->own_errors);
+    return status;
+}
+
+/* Called by the coders' threads. */
+static void add_coded(struct gf_coding *coding)
+{
+    struct gf_device_batch *const batch = coding->context;
+    pthread_mutex_lock(&batch->lock);
+    coding->next = batch->first;
+    batch->first = coding;
+    pthread_mutex_unlock(&batch->lock);
+    sem_post(&batch->coded);
+}
+
+struct gf_coding *gf_device_batch_take(struct gf_device_batch *batch)
+{
+    while (sem_wait(&batch->coded) && errno == EINTR)
+        ;
+    pthread_mutex_lock(&batch->lock);
+    struct gf_coding *const coding = batch->first;
+    batch->first = coding->next;
+    pthread_mutex_unlock(&batch->lock);
+    return coding;
+}
+
+struct beginning {
+    struct gf_device_batch *batch;
+    int first, end;
+    gf_prepare_picture *prepare;
+    void *context;
+    atomic_int begun;
+};
+
+static bool begin_some(void *context, int thread, int item)
+{
+    struct beginning *const beginning = context;
+    struct gf_device_batch *const batch = beginning->batch;
+    struct gf_coding *codings[PICTURES_AT_ONCE];
+    int count = 0;
+    (void)thread;
+    batch->pipeline->backend->calls->lane_enter(batch->lane);
+    const int first = beginning->first + item * PICTURES_AT_ONCE;
+    for (int i = first; i < first + PICTURES_AT_ONCE && i < beginning->end; i++) {
+        struct gf_coding *const coding = beginning->prepare(beginning->context, i);
+        if (!coding)
+            continue;
+        coding->ended = add_coded;
+        coding->context = batch;
+        codings[count++] = coding;
+    }
+    if (count)
+        gf_device_coders_begin(batch->coders, codings, count);
+    beginning->begun += count;
+    return true;
+}
+
+enum gf_status gf_device_batch_begin(struct gf_device_batch *batch, int first, int count,
+                                     gf_prepare_picture *prepare, void *context, int *begun,
+                                     struct gf_error *error)
+{
+    struct beginning beginning = {batch, first, first + count, prepare, context, 0};
+    const int items = (count + PICTURES_AT_ONCE - 1) / PICTURES_AT_ONCE;
+    const enum gf_status status = gf_device_batch_work(batch, items, begin_some, &beginning, error);
+    *begun = beginning.begun;
+    return status;
+}
+
+enum gf_status gf_device_batch_work(const struct gf_device_batch *batch, int items,
+                                    gf_ordered_work_call *call, void *context,
+                                    struct gf_error *error)
+{
+    const int threads = batch->pipeline->options.threads;
+    return items
+               ? gf_ordered_work_run(threads < items ? threads : items, items, call, context, error)
+               : GF_OK;
+}
+
+enum gf_status gf_device_batch_receive(const struct gf_device_batch *batch,
+                                       const struct gf_image *image, const char *name,
+                                       struct gf_error *error)
+{
+    struct gf_backend *const backend = batch->pipeline->backend;
+    struct gf_error why = {0};
+    const enum gf_status status = gf_image_check(image, name, error);
+    if (status)
+        return status;
+    const enum gf_status received =
+        backend->calls->await(backend, image->data, batch->stream, &why);
+    return received ? gf_fail(error, received, "%s: %s", name, why.text) : GF_OK;
+}
+
+enum gf_status gf_device_batch_copy(const struct gf_device_batch *batch, const struct gf_image *to,
+                                    const struct gf_image *from, struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = batch->pipeline->backend->calls;
+    const struct gf_view dst = gf_image_view(to), src = gf_image_view(from);
+    calls->lane_enter(batch->lane);
+    const enum gf_status status = calls->upload(batch->lane, &dst, &src, error);
+    return status ? status : calls->wait(batch->lane, error);
+}

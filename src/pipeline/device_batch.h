@@ -1,0 +1,58 @@
+/* What decoding and encoding many pictures on a device share. */
+#pragma once
+
+#include "codec/common/ordered_work.h"
+#include "pipeline/pipeline_state.h"
+
+/* A batch: pictures 0..count - 1, whose failures are in `errors`. */
+struct gf_device_batch {
+    struct gf_pipeline *pipeline;
+    int count;
+    void *stream; /* the caller's, for whose work the pictures are waited for */
+    struct gf_error *errors, *own_errors;
+    struct gf_device_coders *coders; /* NULL: the pictures go one by one through the pipeline */
+    struct gf_lane *lane;            /* binds a thread to the device */
+    /* The pictures that the coders have coded and nobody has taken yet. */
+    pthread_mutex_t lock;
+    sem_t coded;
+    struct gf_coding *first;
+};
+
+/* Begins a batch. `errors` are the caller's; NULL: there are none. */
+enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pipeline *pipeline,
+                                    int count, void *stream, struct gf_error *errors,
+                                    struct gf_error *error) GF_CHECKED;
+/* Ends it. Returns the status of the first picture that has failed. */
+enum gf_status gf_device_batch_close(struct gf_device_batch *batch,
+                                     struct gf_error *error) GF_CHECKED;
+
+/* Calls `prepare` for each picture from `first` on, on all processors; begins to code those for
+ * which it sets a coding. Returns how many these are; each of them is to be taken. */
+typedef struct gf_coding *gf_prepare_picture(void *context, int picture);
+enum gf_status gf_device_batch_begin(struct gf_device_batch *batch, int first, int count,
+                                     gf_prepare_picture *prepare, void *context, int *begun,
+                                     struct gf_error *error) GF_CHECKED;
+/* Waits for the next picture that has been coded. Any thread may call it. */
+struct gf_coding *gf_device_batch_take(struct gf_device_batch *batch);
+
+/* Works on items 0..items - 1 on all processors, and returns when all are done. The call returns
+ * true. */
+enum gf_status gf_device_batch_work(const struct gf_device_batch *batch, int items,
+                                    gf_ordered_work_call *call, void *context,
+                                    struct gf_error *error) GF_CHECKED;
+
+/* Checks a caller's picture, and waits for the work on it. */
+enum gf_status gf_device_batch_receive(const struct gf_device_batch *batch,
+                                       const struct gf_image *image, const char *name,
+                                       struct gf_error *error) GF_CHECKED;
+/* Copies a picture within the device's memory, whatever the alignment of its rows. */
+enum gf_status gf_device_batch_copy(const struct gf_device_batch *batch, const struct gf_image *to,
+                                    const struct gf_image *from, struct gf_error *error) GF_CHECKED;
+/* Whether kernels and coders can read and write the rows where they are. */
+bool gf_device_image_is_aligned(const struct gf_image *image);
+
+/* The name of a picture in messages, "[3]". */
+struct gf_picture_name {
+    char text[16];
+};
+struct gf_picture_name gf_picture_name(int picture);

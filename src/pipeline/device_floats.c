@@ -1,0 +1,45 @@
+/* Pictures in a device's memory as the floating-point numbers that networks take. */
+#include <string.h>
+
+#include "base/argument.h"
+#include "base/image.h"
+#include "gpufilter/pipeline_batch.h"
+#include "pipeline/pipeline_state.h"
+#include "pixel/floats.h"
+
+/* Checks the pictures, which have one format. */
+static enum gf_status check_images(const struct gf_image *images, int count, struct gf_error *error)
+{
+    enum gf_status status =
+        count >= 1 ? GF_OK : gf_fail(error, GF_ERROR_USAGE, "count=%d is below 1", count);
+    for (int i = 0; i < count && !status; i++) {
+        status = gf_image_check(&images[i], "picture", error);
+        if (!status && memcmp(&images[i].format, &images[0].format, sizeof images[0].format))
+            status = gf_fail(error, GF_ERROR_UNFIT, "[%d]: its format is not that of [0]", i);
+    }
+    return status;
+}
+
+enum gf_status gf_pipeline_to_floats(struct gf_pipeline *pipeline, int count,
+                                     const struct gf_image *images, enum gf_floats layout,
+                                     int channels, const float *mean, const float *deviation,
+                                     float *values, void *stream, struct gf_error *error)
+{
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(images, error);
+    GF_NOT_NULL(values, error);
+    struct gf_float_form form;
+    enum gf_status status = check_images(images, count, error);
+    if (!status &&
+        (pipeline->options.device != GF_DEVICE_CUDA || !pipeline->backend->calls->to_floats))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+    if (!status)
+        status =
+            gf_float_form_make(images[0].format, layout, channels, mean, deviation, &form, error);
+    if (!status)
+        status = pipeline->backend->calls->ready(pipeline->backend, error);
+    return status ? status
+                  : pipeline->backend->calls->to_floats(pipeline->backend, images, count, &form,
+                                                        values, stream, error);
+}

@@ -1,0 +1,207 @@
+/* Encodes many pictures in a device's memory to files in memory. Those that the device encodes
+ * without a filter go to its coders together, and all others through the pipeline. */
+#include <stdlib.h>
+
+#include "base/argument.h"
+#include "base/fail.h"
+#include "gpufilter/pipeline_batch.h"
+#include "pipeline/device_batch.h"
+
+struct picture {
+    struct gf_coding coding; /* the first member, by whose address the picture is found */
+    struct gf_coder_picture picture;
+    struct gf_picture_task task;
+    struct gf_sink *sink;
+    bool ended; /* the picture is encoded, or has failed */
+};
+
+struct encoding {
+    struct gf_device_batch batch;
+    const struct gf_image *images;
+    void **results;
+    size_t *sizes;
+    struct picture *pictures;
+    struct gf_destination destination;
+    struct gf_bytes bytes;
+    enum gf_file_format file_format;
+};
+
+static void close_output(struct picture *picture)
+{
+    if (picture->sink)
+        picture->sink->close(picture->sink);
+    gf_output_close(picture->task.output);
+    picture->sink = NULL;
+    picture->task.output = NULL;
+}
+
+static struct gf_picture_task task_of(const struct encoding *encoding, const struct gf_image *image)
+{
+    return (struct gf_picture_task){.image_in = image,
+                                    .destination = &encoding->destination,
+                                    .own_format = GF_FILE_PNG,
+                                    .in_on_device = true};
+}
+
+/* Plans the picture and opens its output as the pipeline does. Leaves whatever is unusual to it. */
+static bool open_output(const struct encoding *encoding, int i)
+{
+    static const struct gf_metadata nothing;
+    static const struct gf_place nowhere;
+    struct gf_pipeline *const pipeline = encoding->batch.pipeline;
+    struct picture *const picture = &encoding->pictures[i];
+    const struct gf_plan_request request = {.orientation = 1};
+    struct gf_plan plan = {0};
+    picture->task = task_of(encoding, &encoding->images[i]);
+    const bool planned = !gf_pipeline_plan_part(pipeline, &picture->task, &pipeline->chain,
+                                                encoding->images[i].format, &request, &plan, NULL);
+    const bool opened = planned && !plan.stage_count &&
+                        !gf_pipeline_open_sink(pipeline, &picture->task, plan.out, &nowhere, NULL,
+                                               false, &nothing, &picture->sink, NULL);
+    gf_plan_free(&plan);
+    if (opened && picture->sink->splice)
+        return true;
+    close_output(picture);
+    return false;
+}
+
+static struct gf_coding *prepare(void *context, int i)
+{
+    const struct encoding *const encoding = context;
+    const struct gf_pipeline *const pipeline = encoding->batch.pipeline;
+    const struct gf_image *const image = &encoding->images[i];
+    struct picture *const picture = &encoding->pictures[i];
+    if (gf_device_batch_receive(&encoding->batch, image, gf_picture_name(i).text,
+                                &encoding->batch.errors[i])) {
+        picture->ended = true;
+        return NULL;
+    }
+    if (!encoding->batch.coders || !gf_device_image_is_aligned(image) ||
+        !gf_device_encodes(encoding->file_format, image->format, &pipeline->options) ||
+        gf_device_encoded_bytes(encoding->file_format, image->format) >
+            gf_pipeline_file_bytes_most(pipeline) ||
+        !open_output(encoding, i))
+        return NULL;
+    picture->picture = gf_device_encoding_work(encoding->file_format, image, &pipeline->options);
+    picture->coding.picture = &picture->picture;
+    return &picture->coding;
+}
+
+/* Writes the next picture that the coders have encoded to its output. */
+static bool finish_one(void *context, int thread, int item)
+{
+    struct encoding *const encoding = context;
+    struct picture *const picture = (struct picture *)gf_device_batch_take(&encoding->batch);
+    const int i = (int)(picture - encoding->pictures);
+    struct gf_error *const error = &encoding->batch.errors[i];
+    (void)thread;
+    (void)item;
+    if (!picture->coding.status && picture->picture.done) {
+        enum gf_status status = picture->sink->splice(picture->sink, picture->picture.data,
+                                                      picture->picture.size, true, error);
+        if (!status)
+            status = gf_output_commit(picture->task.output, error);
+        if (!status)
+            encoding->results[i] = gf_output_take(picture->task.output, &encoding->sizes[i]);
+        picture->ended = true;
+    }
+    gf_coder_picture_return(&picture->picture);
+    close_output(picture);
+    return true;
+}
+
+/* Encodes a picture as gf_pipeline_encode() does. */
+static enum gf_status encode_picture(struct encoding *encoding, int i, const struct gf_image *image,
+                                     struct gf_error *error)
+{
+    struct gf_pipeline *const pipeline = encoding->batch.pipeline;
+    struct gf_picture_task task = task_of(encoding, image);
+    gf_pipeline_begin_profile(pipeline);
+    enum gf_status status = gf_pipeline_filter_task(pipeline, &task, error);
+    if (!status)
+        status = gf_output_commit(task.output, error);
+    if (!status) {
+        gf_pipeline_end_profile(pipeline);
+        encoding->results[i] = gf_output_take(task.output, &encoding->sizes[i]);
+    }
+    gf_output_close(task.output);
+    return status;
+}
+
+/* Encodes a copy of a picture whose rows are not aligned. */
+static enum gf_status copy_and_encode(struct encoding *encoding, int i, struct gf_error *error)
+{
+    const struct gf_image *const image = &encoding->images[i];
+    struct gf_image aligned;
+    enum gf_status status =
+        gf_pipeline_alloc_image(encoding->batch.pipeline, image->format, &aligned, error);
+    if (!status)
+        status = gf_device_batch_copy(&encoding->batch, &aligned, image, error);
+    if (!status)
+        status = encode_picture(encoding, i, &aligned, error);
+    gf_pipeline_free_images(encoding->batch.pipeline, &aligned, 1);
+    return status;
+}
+
+static void encode_rest(struct encoding *encoding)
+{
+    for (int i = 0; i < encoding->batch.count; i++) {
+        struct gf_error *const error = &encoding->batch.errors[i];
+        if (encoding->pictures[i].ended)
+            continue;
+        struct gf_error why = {0};
+        const struct gf_image *const image = &encoding->images[i];
+        const enum gf_status status = gf_device_image_is_aligned(image)
+                                          ? encode_picture(encoding, i, image, &why)
+                                          : copy_and_encode(encoding, i, &why);
+        if (status)
+            (void)gf_fail(error, status, "%s: %s", gf_picture_name(i).text, why.text);
+    }
+}
+
+static enum gf_status encode_all(struct encoding *encoding, struct gf_error *error)
+{
+    struct gf_device_batch *const batch = &encoding->batch;
+    struct gf_options options = batch->pipeline->options;
+    int begun = 0;
+    options.format = encoding->bytes.format ? encoding->bytes.format : options.format;
+    enum gf_status status =
+        gf_sink_format(NULL, &options, GF_FILE_PNG, &encoding->file_format, error);
+    if (!status)
+        status = gf_device_batch_begin(batch, 0, batch->count, prepare, encoding, &begun, error);
+    if (begun && gf_device_batch_work(batch, begun, finish_one, encoding, NULL)) {
+        while (begun--)
+            finish_one(encoding, 0, 0);
+    }
+    if (!status)
+        encode_rest(encoding);
+    return status;
+}
+
+enum gf_status gf_encode_batch(struct gf_pipeline *pipeline, int count,
+                               const struct gf_image *images, enum gf_file_format format,
+                               void **results, size_t *sizes, void *stream, struct gf_error *errors,
+                               struct gf_error *error)
+{
+    GF_NOT_NULL(pipeline, error);
+    GF_NOT_NULL(images, error);
+    GF_NOT_NULL(results, error);
+    GF_NOT_NULL(sizes, error);
+    struct encoding encoding = {.images = images,
+                                .results = results,
+                                .sizes = sizes,
+                                .bytes = {.format = format, .name = "output"}};
+    encoding.destination.bytes = &encoding.bytes;
+    enum gf_status status = gf_pipeline_check_format(format, error);
+    if (!status)
+        status = gf_device_batch_open(&encoding.batch, pipeline, count, stream, errors, error);
+    if (status)
+        return status;
+    for (int i = 0; i < count; i++)
+        results[i] = NULL;
+    encoding.pictures = calloc((size_t)count + 1, sizeof *encoding.pictures);
+    status = encoding.pictures ? encode_all(&encoding, error) : gf_fail_memory(error);
+    free(encoding.pictures);
+    const enum gf_status failed = gf_device_batch_close(&encoding.batch, status ? NULL : error);
+    return status ? status : failed;
+}

@@ -1,0 +1,20 @@
+/* How the samples of a picture become floating-point numbers, on the host and on a device. */
+#pragma once
+
+#include "base/c_linkage.h"
+#include "gpufilter/image.h"
+
+GF_C_BEGIN
+
+struct gf_float_form {
+    enum gf_floats layout;
+    int channels; /* of the numbers: those of the picture, or 3 of a gray one */
+    float mean[4], deviation[4];
+};
+
+/* Checks the arguments of gf_image_to_floats() for pictures of that format. */
+enum gf_status gf_float_form_make(struct gf_format format, enum gf_floats layout, int channels,
+                                  const float *mean, const float *deviation,
+                                  struct gf_float_form *form, struct gf_error *error) GF_CHECKED;
+
+GF_C_END
