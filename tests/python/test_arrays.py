@@ -12,9 +12,11 @@ from support import main, optional, ppm, ramp
 
 numpy, torch, jax, pillow = map(optional, ("numpy", "torch", "jax", "PIL.Image"))
 try:
-    gpu = torch and torch.cuda.is_available() and gf.Pipeline("blur", device="cuda")
+    device = gf.Pipeline("blur", device="cuda")
+    device.run(gf.decode(b"P5 1 1 255\n0"))  # starts it
 except gf.Error:
-    gpu = None
+    device = None
+gpu = torch and torch.cuda.is_available() and device
 needs_numpy = unittest.skipUnless(numpy, "there is no numpy")
 inverted = bytes(255 - sample for sample in ramp())
 
@@ -95,6 +97,44 @@ class Arrays(unittest.TestCase):
         with self.assertRaises(gf.InputError):
             gf.run("trim", wide.cuda())
 
+    @unittest.skipUnless(device, "there is no GPU")
+    def test_batches_on_a_device(self):
+        files = [gf.encode(gf.decode(ppm(40 + i, 60)), kind, device="cpu") for i, kind in enumerate(["jpeg", "png", "webp", "jpeg"])]
+        for chain in ("", "blur=2,resize=50%"):
+            pictures = gf.decode(files, chain, device="cuda:0")
+            expected = gf.decode(files, chain, device="cpu")
+            self.assertEqual([picture.shape for picture in pictures], [picture.shape for picture in expected])
+            for kind in ("png", "jpeg", "webp"):
+                self.assertEqual(gf.encode(pictures, kind), gf.encode(expected, kind, device="cpu"))
+            self.assertEqual(gf.encode(pictures[2], "png"), gf.encode(expected[2], "png", device="cpu"))
+            self.assertEqual(gf.encode(pictures, "png", "invert"), gf.encode(expected, "png", "invert", device="cpu"))
+        one = gf.decode(files[0], device="cuda")
+        self.assertRegex(repr(one), r"DeviceImage \(40, 60, 3\), 8 bits, cuda:0")
+        self.assertEqual(one.__cuda_array_interface__["strides"], (192, 3, 1))  # rows begin at multiples of 16 bytes
+        self.assertEqual(one.__dlpack_device__(), (2, 0))
+        self.assertFalse(hasattr(one, "__array_interface__"))
+        for wrong in (one.view, lambda: gf.encode(one, "png", device="cpu"), lambda: gf.decode([files[0], 3], device="cuda")):
+            with self.assertRaises(gf.UsageError):
+                wrong()
+        with self.assertRaisesRegex(gf.InputError, r"^\[1\]: "):
+            gf.decode([files[0], b"what"], device="cuda")
+        self.assertEqual(gf.decode([], device="cuda"), [])
+        if not torch:
+            with self.assertRaisesRegex(gf.UsageError, "torch or cupy"):
+                gf.decode(files, device="cuda", dtype="float32")
+
+    @unittest.skipUnless(gpu, "there is no torch with a GPU that the library has")
+    def test_torch_batches(self):
+        files = [gf.encode(gf.decode(ppm(40, 61)), "jpeg", device="cpu") for _ in range(5)]
+        form = {"dtype": "float32", "layout": "NCHW", "mean": (0.485, 0.456, 0.406), "std": (0.229, 0.224, 0.225)}
+        for chain in ("", "resize=32:24"):
+            expected = torch.from_numpy(gf.decode(files, chain, device="cpu", **form))
+            self.assertTrue(torch.equal(gf.decode(files, chain, device="cuda", **form).cpu(), expected))
+            tensors = [torch.from_dlpack(picture) for picture in gf.decode(files, chain, device="cuda")]
+            self.assertTrue(all(tensor.is_cuda for tensor in tensors))
+            self.assertEqual(gf.encode(tensors, "png"), gf.encode(gf.decode(files, chain, device="cpu"), "png", device="cpu"))
+            self.assertTrue(torch.equal(gf.run("invert", tensors[0], **form).cpu(), gf.run("invert", tensors[0].cpu(), device="cpu", **form)))
+
     def test_devices_of_unknown_packages(self):
         class Somewhere:
             __cuda_array_interface__ = {"shape": (4, 4), "strides": None, "typestr": "|u1", "data": (4096, False), "version": 3}
@@ -102,7 +142,7 @@ class Arrays(unittest.TestCase):
         for pipeline in (gf.Pipeline("blur", device="cpu"), gf.Pipeline("")):
             with self.assertRaisesRegex(gf.UsageError, "arrays of torch or cupy"):
                 pipeline.run(Somewhere())
-            with self.assertRaisesRegex(gf.UnavailableError, "dtype='float32' is not there"):
+            with self.assertRaisesRegex(gf.UsageError, "arrays of torch or cupy"):
                 pipeline.run(Somewhere(), dtype="float32")
         Somewhere.__cuda_array_interface__ = {**Somewhere.__cuda_array_interface__, "strides": (8, 2)}
         with self.assertRaisesRegex(gf.UsageError, "strides"):

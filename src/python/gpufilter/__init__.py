@@ -18,14 +18,15 @@ that: multiprocessing's "spawn" and "forkserver" have no such limits.
 
 from . import _filters
 from ._batch import batch
+from ._batches import DeviceImage
 from ._library import Error, InputError, PictureWarning, TryAgainError, UnavailableError, UsageError, lib as _lib, program
 from ._pictures import Image
 from ._pipelines import Pipeline, decode, encode, open, run
 
 __version__ = _lib.gf_version().decode()
 
-for _name in (Error, InputError, PictureWarning, TryAgainError, UnavailableError, UsageError, Image, Pipeline, batch, decode,
-              encode, open, run):
+for _name in (Error, InputError, PictureWarning, TryAgainError, UnavailableError, UsageError, DeviceImage, Image, Pipeline,
+              batch, decode, encode, open, run):
     _name.__module__ = __name__
 
 #: The filters by their names, as functions made from the library's declarations.

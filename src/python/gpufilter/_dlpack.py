@@ -21,7 +21,7 @@ class _Versioned(_c.Structure):
 
 
 _NAMES = {b"dltensor": _Managed, b"dltensor_versioned": _Versioned}
-_CPU, _PINNED = (1, 0), 3
+_CPU, CUDA, _PINNED = (1, 0), 2, 3
 _KINDS = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}
 
 _api = _c.pythonapi
@@ -85,16 +85,17 @@ _raw_pointer = _c.PYFUNCTYPE(_c.c_void_p, _c.c_void_p, _c.c_char_p)(("PyCapsule_
 _given, _free, _forget = _make_exports()
 
 
-def capsule_of(image, address, shape, bits, max_version):
-    """Returns a capsule of an image's samples, which keeps the image alive."""
+def capsule_of(image, address, shape, bits, max_version, device=_CPU, strides=None):
+    """Returns a capsule of an image's samples, which keeps the image alive. strides: in samples; None: there are no gaps."""
     name = b"dltensor_versioned" if max_version and max_version[0] >= 1 else b"dltensor"
     managed = _NAMES[name]()
     sizes = (_c.c_int64 * len(shape))(*shape)
-    strides = (_c.c_int64 * len(shape))()
-    step = 1
-    for axis in reversed(range(len(shape))):
-        strides[axis], step = step, step * shape[axis]
-    managed.tensor = _Tensor(address, *_CPU, len(shape), 1, bits, 1, sizes, strides, 0)
+    if strides is None:
+        strides, step = [1] * len(shape), 1
+        for axis in reversed(range(len(shape))):
+            strides[axis], step = step, step * shape[axis]
+    strides = (_c.c_int64 * len(shape))(*strides)
+    managed.tensor = _Tensor(address, *device, len(shape), 1, bits, 1, sizes, strides, 0)
     managed.deleter = _c.cast(_free, _c.c_void_p)
     if name == b"dltensor_versioned":
         managed.major = 1

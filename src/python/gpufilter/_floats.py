@@ -8,7 +8,7 @@ from ._library import check, error, lib, usage
 from ._pictures import package_of
 
 
-def _numbers(value, name, channels):
+def numbers_of(value, name, channels):
     """Returns a number, or one for each channel, as a C array; None: the default."""
     if value is None:
         return None
@@ -32,18 +32,21 @@ class Floats:
             raise usage(f"channels={channels!r} is neither None nor 3")
         self.layout, self.channels, self.mean, self.std = layouts[layout], channels, mean, std
 
-    def shape(self, image):
-        """Returns the shape of an Image's numbers."""
-        form = image._image.format
+    def shape_of(self, form):
+        """Returns the shape of the numbers of a picture of that struct gf_format."""
         channels = self.channels or form.channels
         return (channels, form.height, form.width) if self.layout == _abi.GF_FLOATS_NCHW else (form.height, form.width, channels)
+
+    def shape(self, image):
+        """Returns the shape of an Image's numbers."""
+        return self.shape_of(image._image.format)
 
     def write(self, image, address):
         """Writes an Image's numbers to that address."""
         channels = self.channels or image._image.format.channels
         failure = _abi.gf_error()
-        check(lib.gf_image_to_floats(_c.byref(image._image), self.layout, channels, _numbers(self.mean, "mean", channels),
-                                     _numbers(self.std, "std", channels), _c.cast(address, _c.POINTER(_c.c_float)),
+        check(lib.gf_image_to_floats(_c.byref(image._image), self.layout, channels, numbers_of(self.mean, "mean", channels),
+                                     numbers_of(self.std, "std", channels), _c.cast(address, _c.POINTER(_c.c_float)),
                                      _c.byref(failure)), failure)
 
     def of(self, image, array):

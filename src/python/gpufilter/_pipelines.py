@@ -11,6 +11,7 @@ import warnings
 
 from . import _abi, _device, _floats, _pictures
 from ._library import check, Error, lib, make_options, number_of, PictureWarning, usage
+from . import _batches
 
 
 _WATCH = lib.gf_pipeline_watch.argtypes[1]
@@ -127,6 +128,8 @@ class Pipeline:
         progress: a function that gets the part that is done, 0..1, after each band of rows, in any thread; an exception in it
         ends the call.
         """
+        if dtype is not None and _pictures.on_device(array):
+            return self._numbers_on_device(array, _floats.form_of(dtype, layout, channels, mean, std), progress)
         form = _floats.form_of(dtype, layout, channels, mean, std)
         if isinstance(array, (list, tuple)) and not (array and _device.has(array[0])):
             return [self.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std, progress=progress)
@@ -150,6 +153,10 @@ class Pipeline:
         finally:
             self._give_back(handle)
 
+    def _numbers_on_device(self, array, form, progress):
+        result = self.run(array, progress=progress)
+        return _batches.floats(self, [result], form, like=array)[0] if form else result
+
     def decode(self, data, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
         """Filters the picture in the bytes of a file, and returns an Image, or numbers as run() does."""
         form = _floats.form_of(dtype, layout, channels, mean, std)
@@ -159,6 +166,8 @@ class Pipeline:
 
     def encode(self, array, format="auto", *, progress=None):
         """Filters a picture, and returns the bytes of a file of that format: "png", "jpeg", "webp". "auto" is PNG."""
+        if _pictures.on_device(array):
+            return _batches.encode(self, [array], number_of("gf_file_format", format, "format"))[0]
         picture, owner = _pictures.picture(array)
         result = self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), number_of("gf_file_format", format, "format"),
                                 progress=progress)
@@ -292,7 +301,11 @@ def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None,
     workers: the number of threads for a list; by default one for each processor.
     dtype, layout, channels, mean, std: numbers for networks, as Pipeline.run() makes them. Those of a list are one array, whose first
     axis counts the pictures.
+    device: with "cuda" or "cuda:0" the pictures stay in the memory of the device, as DeviceImages, and so do numbers, as an array
+    of torch or cupy. JPEGs are decoded there, those of a list together; bytes in pinned memory are not copied before.
     """
+    if str(options.get("device", "")).startswith("cuda"):
+        return _decode_on_device(data, chain, _floats.form_of(dtype, layout, channels, mean, std), workers, options)
     if _is_buffer(data) or isinstance(data, (str, os.PathLike)) or not hasattr(data, "__iter__"):
         return _kept(chain, options).decode(data, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
     form = _floats.form_of(dtype, layout, channels, mean, std)
@@ -300,9 +313,31 @@ def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None,
     return _stacked(images, form, workers) if form else images
 
 
+def _decode_on_device(data, chain, form, workers, options):
+    several = not (_is_buffer(data) or isinstance(data, (str, os.PathLike)) or not hasattr(data, "__iter__"))
+    workers = workers or len(os.sched_getaffinity(0))
+    files = list(data) if several else [data]
+    for file in files:
+        if not _is_buffer(file):
+            raise usage(f"{type(file).__name__} is not the bytes of a file")
+    pipeline = _kept(chain, options)
+    images = _batches.decode(pipeline, files, workers)
+    result = _batches.floats(pipeline, images, form) if form else images
+    return result if several else result[0]
+
+
 def encode(array, format="auto", chain="", *, workers=None, **options):
-    """Encodes a picture, or a list of them on several threads, to the bytes of files. See Pipeline.encode() and decode()."""
-    if isinstance(array, (list, tuple)):
+    """Encodes a picture, or a list of them on several threads, to the bytes of files. See Pipeline.encode() and decode().
+
+    Arrays in the memory of a CUDA device are encoded there, those of a list together.
+    """
+    several = isinstance(array, (list, tuple))
+    first = (array[0] if array else None) if several else array
+    if _pictures.on_device(first):
+        options.setdefault("device", f"cuda:{_batches.number_of(first)}")
+        if several:
+            return _batches.encode(_kept(chain, options), array, number_of("gf_file_format", format, "format"))
+    if several:
         return _each(lambda pipeline, each: pipeline.encode(each, format), array, workers, chain, options)
     return _kept(chain, options).encode(array, format)
 

@@ -1,0 +1,182 @@
+"""Many pictures in the memory of a CUDA device: decoded, encoded, and as numbers, in one call each."""
+
+import concurrent.futures
+import ctypes as _c
+import os
+import sys
+
+from . import _abi, _dlpack, _pictures
+from ._floats import numbers_of
+from ._library import check, lib, usage
+
+
+class DeviceImage(_pictures.Image):
+    """A picture in the memory of a CUDA device. torch.from_dlpack() and cupy.asarray() take it without a copy.
+
+    Its memory is freed with the last picture of its batch, after all work on the device.
+    """
+
+    def __init__(self, batch, image, number):
+        self._batch, self._image, self._number = batch, image, number
+        self.shape, self.bits = _pictures.shape_of(image.format), image.format.bits
+
+    def __del__(self):
+        pass  # the batch has the memory
+
+    def __repr__(self):
+        return f"<gpufilter.DeviceImage {self.shape}, {self.bits} bits, cuda:{self._number}>"
+
+    def __reduce__(self):
+        raise TypeError("a picture in a device's memory cannot be pickled")
+
+    @property
+    def __array_interface__(self):
+        raise AttributeError("a picture in a device's memory is no array of the host")
+
+    @property
+    def _strides(self):
+        form, size = self._image.format, self.bits // 8
+        return (self._image.pitch, form.channels * size) + ((size,) if form.channels > 1 else ())
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"version": 3, "shape": self.shape, "strides": self._strides, "data": (self._image.data, False),
+                "typestr": "|u1" if self.bits == 8 else _pictures._ORDER + "u2", "stream": None}
+
+    def __dlpack_device__(self):
+        return _dlpack.CUDA, self._number
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if dl_device not in (None, self.__dlpack_device__()) or copy:
+            raise BufferError("a DeviceImage lies in its device's memory and is not copied")
+        size = self.bits // 8
+        return _dlpack.capsule_of(self, self._image.data, self.shape, self.bits, max_version, self.__dlpack_device__(),
+                                  [stride // size for stride in self._strides])
+
+    def view(self):
+        raise usage("a picture in a device's memory has no view on the host: copy it by torch or cupy")
+
+
+class _Batch:
+    """The memory of pictures that were decoded in one call."""
+
+    def __init__(self, handle, images):
+        self.handle, self.images = handle, images
+
+    def __del__(self):
+        if self.handle.process == os.getpid():
+            lib.gf_pipeline_free_images(self.handle.pipeline, self.images, len(self.images))
+
+
+def _address_of(data):
+    """Returns (the address of the bytes of a file, their number, what keeps them)."""
+    if not isinstance(data, bytes):
+        view = memoryview(data)
+        if view.c_contiguous and not view.readonly and view.nbytes:
+            holder = (_c.c_char * view.nbytes).from_buffer(view)
+            return _c.addressof(holder), view.nbytes, holder
+        data = view.tobytes()
+    return _c.cast(_c.c_char_p(data), _c.c_void_p).value, len(data), data
+
+
+def _numbers_of_device(pipeline):
+    device = str(pipeline._options["device"])
+    return int(device[5:] or 0) if device.startswith("cuda:") else pipeline._options.get("device_index", 0)
+
+
+def _decode(pipeline, data):
+    """Decodes the bytes of files in one call."""
+    count = len(data)
+    addresses, sizes, kept = zip(*map(_address_of, data)) if data else ((), (), ())
+    images, failure = (_abi.gf_image * count)(), _abi.gf_error()
+    handle = pipeline._take()
+    batch = _Batch(handle, images)
+    status = lib.gf_decode_batch(handle.pipeline, count, (_c.c_void_p * count)(*addresses), (_c.c_size_t * count)(*sizes), images,
+                                 None, None, _c.byref(failure))
+    pipeline._give_back(handle)
+    del kept
+    check(status, failure)
+    number = _numbers_of_device(pipeline)
+    return [DeviceImage(batch, images[i], number) for i in range(count)]
+
+
+def decode(pipeline, data, workers):
+    """Decodes the bytes of files to DeviceImages. Those for which there are filters are shared out to threads."""
+    parts = min(workers, len(data)) if pipeline._chain else 1
+    if parts < 2:
+        return _decode(pipeline, data)
+    ends = [len(data) * part // parts for part in range(parts + 1)]
+    with concurrent.futures.ThreadPoolExecutor(parts) as pool:
+        lists = list(pool.map(lambda part: _decode(pipeline, data[ends[part]:ends[part + 1]]), range(parts)))
+    return [image for images in lists for image in images]
+
+
+def _stream_of(package, number):
+    """Returns the stream on which the caller's work on a device is queued."""
+    if package == "torch":
+        return sys.modules["torch"].cuda.current_stream(number).cuda_stream
+    if package == "cupy":
+        cupy = sys.modules["cupy"]
+        with cupy.cuda.Device(number):
+            return cupy.cuda.get_current_stream().ptr
+    return None
+
+
+def number_of(array):
+    """Returns the number of an array's device."""
+    device = getattr(array, "device", None)
+    number = getattr(array, "_number", getattr(device, "index", getattr(device, "id", None)))
+    return number if isinstance(number, int) else 0
+
+
+def encode(pipeline, arrays, format):
+    """Encodes arrays in a device's memory to the bytes of files of that format, a number."""
+    pictures = [_pictures.picture(array) for array in arrays]
+    count, failure = len(pictures), _abi.gf_error()
+    images, results, sizes = (_abi.gf_image * count)(*(image for image, _ in pictures)), (_c.c_void_p * count)(), (_c.c_size_t * count)()
+    stream = _stream_of(_pictures.package_of(arrays[0]), number_of(arrays[0])) if count else None
+    handle = pipeline._take()
+    try:
+        status = lib.gf_encode_batch(handle.pipeline, count, images, format, results, sizes, stream, None, _c.byref(failure))
+        pipeline._give_back(handle)
+        check(status, failure)
+        return [_c.string_at(result, size) for result, size in zip(results, sizes)]
+    finally:
+        for result in results:
+            lib.gf_free(result)
+
+
+def _new_floats(shape, package, number):
+    """Returns (a new array of floats of that package in a device's memory, its address)."""
+    if package == "torch":
+        torch = sys.modules["torch"]
+        result = torch.empty(shape, dtype=torch.float32, device=f"cuda:{number}")
+        return result, result.data_ptr()
+    cupy = sys.modules["cupy"]
+    with cupy.cuda.Device(number):
+        result = cupy.empty(shape, "float32")
+        return result, result.data.ptr
+
+
+def floats(pipeline, arrays, form, like=None):
+    """Returns the numbers of arrays or DeviceImages of one size as one array of torch or cupy, whose first axis counts them. The
+    work is queued on the current stream.
+    """
+    packages = [_pictures.package_of(like)] if like is not None else ["torch", "cupy"]
+    package = next((name for name in packages if name in ("torch", "cupy") and name in sys.modules), None)
+    if not package:
+        raise usage("numbers in a device's memory are arrays of torch or cupy: import one of them")
+    pictures = [_pictures.picture(array) for array in arrays]
+    if not pictures:
+        raise usage("an array of no pictures has no size")
+    count, number, failure = len(pictures), number_of(arrays[0]), _abi.gf_error()
+    channels = form.channels or pictures[0][0].format.channels
+    result, address = _new_floats((count,) + form.shape_of(pictures[0][0].format), package, number)
+    handle = pipeline._take()
+    status = lib.gf_pipeline_to_floats(
+        handle.pipeline, count, (_abi.gf_image * count)(*(image for image, _ in pictures)), form.layout, channels,
+        numbers_of(form.mean, "mean", channels), numbers_of(form.std, "std", channels), _c.cast(address, _c.POINTER(_c.c_float)),
+        _stream_of(package, number), _c.byref(failure))
+    pipeline._give_back(handle)
+    check(status, failure)
+    return result
