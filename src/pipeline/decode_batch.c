@@ -1,5 +1,6 @@
 /* Decodes many files in memory to pictures in a device's memory. Those that the device decodes
  * without a filter go to its coders together, and all others through the pipeline. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +13,11 @@ struct file {
     struct gf_coding coding; /* the first member, by whose address the file is found */
     struct gf_coder_picture picture;
     struct gf_device_file file;
-    size_t place; /* in the pinned memory; NOWHERE: the caller's bytes are pinned */
-    bool own;     /* the library allocates the picture */
-    bool ended;   /* the picture is decoded, or has failed */
+    struct gf_plan plan;
+    struct gf_image decoded; /* what the coders write */
+    size_t place;            /* in the pinned memory; NOWHERE: the caller's bytes are pinned */
+    bool own;                /* the library allocates the picture */
+    bool ended;              /* the picture is decoded, or has failed */
 };
 
 static const size_t NOWHERE = SIZE_MAX;
@@ -34,42 +37,56 @@ static void note_warning(void *context, const char *text)
     *(bool *)context = true;
 }
 
-/* Whether the picture needs nothing but its decoding, and has no colours of which the pipeline
- * warns. */
-static bool is_plain(const struct gf_pipeline *pipeline, const struct gf_source *source)
+/* Plans the picture as the pipeline does. Leaves whatever is unusual to it: pictures of which it
+ * warns, and those whose colours it looks at. */
+static bool plan_picture(struct gf_pipeline *quiet, struct gf_input *input,
+                         struct gf_source *source, struct gf_image *image, struct gf_plan *plan)
 {
-    return !source->metadata.colour.has_cicp &&
-           (!pipeline->options.autorotate || source->metadata.orientation == 1);
+    const struct gf_plan_request request = gf_pipeline_request(quiet, source);
+    struct gf_picture_task task = {.input = input, .image_out = image};
+    return !source->metadata.colour.has_cicp && !request.icc.size && !request.icc.hdr[1] &&
+           !gf_pipeline_plan_part(quiet, &task, &quiet->chain, source->format, &request, plan,
+                                  NULL) &&
+           !plan->icc.inks;
 }
 
-/* Reads the header as that of any file. Leaves whatever is unusual to the pipeline. */
+/* Takes memory for the decoded picture and for the result, which are one if there is nothing to
+ * filter. */
+static bool take_images(const struct gf_pipeline *pipeline, struct file *file,
+                        struct gf_image *image)
+{
+    if (image->data ? memcmp(&image->format, &file->plan.out, sizeof image->format) ||
+                          !gf_device_image_is_aligned(image)
+                    : gf_pipeline_alloc_image(pipeline, file->plan.out, image, NULL) != GF_OK)
+        return false;
+    file->decoded = *image;
+    return !file->plan.stage_count ||
+           !gf_pipeline_alloc_image(pipeline, file->plan.in, &file->decoded, NULL);
+}
+
+/* Reads the header as that of any file. Returns whether the device decodes the file. */
 static bool describe(const struct decoding *decoding, int i)
 {
-    const struct gf_pipeline *const pipeline = decoding->batch.pipeline;
-    struct gf_options options = pipeline->options;
+    struct file *const file = &decoding->files[i];
+    struct gf_pipeline quiet = *decoding->batch.pipeline;
     struct gf_input *input = NULL;
     struct gf_source *source = NULL;
     bool warned = false;
+    quiet.options.serial = true;
+    quiet.options.warn = note_warning;
+    quiet.options.warn_context = &warned;
+    struct gf_options options = quiet.options;
     options.threads = 1;
-    options.serial = true;
-    options.warn = note_warning;
-    options.warn_context = &warned;
-    const bool opened =
+    const bool described =
         !gf_input_open_memory(decoding->data[i], decoding->sizes[i], "", &input, NULL) &&
-        !gf_source_open(input, &options, &source, NULL);
-    const bool described = opened && is_plain(pipeline, source) &&
-                           gf_device_file_describe(decoding->data[i], decoding->sizes[i], source,
-                                                   &decoding->files[i].file);
-    const struct gf_format format = opened ? source->format : (struct gf_format){0};
+        !gf_source_open(input, &options, &source, NULL) &&
+        plan_picture(&quiet, input, source, &decoding->images[i], &file->plan) &&
+        gf_device_file_describe(decoding->data[i], decoding->sizes[i], source, &file->file);
     if (source)
         source->close(source);
     gf_input_close(input);
-    if (!described || warned)
-        return false;
-    struct gf_image *const image = &decoding->images[i];
-    return image->data ? !memcmp(&image->format, &format, sizeof format) &&
-                             gf_device_image_is_aligned(image)
-                       : !gf_pipeline_alloc_image(pipeline, format, image, NULL);
+    return described && !warned &&
+           take_images(decoding->batch.pipeline, file, &decoding->images[i]);
 }
 
 static struct gf_coding *prepare(void *context, int i)
@@ -89,20 +106,22 @@ static struct gf_coding *prepare(void *context, int i)
         file->file.data = decoding->pinned + file->place;
         memcpy(file->file.data, decoding->data[i], decoding->sizes[i]);
     }
-    file->picture = gf_device_file_work(&file->file, image);
+    file->picture = gf_device_file_work(&file->file, &file->decoded);
     file->coding.picture = &file->picture;
     return &file->coding;
 }
 
-/* Finds places in pinned memory for the files from `first` on, up to `most` bytes, or for one.
- * Returns the number of files; *bytes becomes what they need. */
+/* Finds places in pinned memory for the files from `first` on, up to `most` bytes, or for one; not
+ * for many if they are decoded to memory of their own. Returns the number of files; *bytes becomes
+ * what they need. */
 static int find_places(const struct decoding *decoding, int first, uint64_t most, size_t *bytes)
 {
-    enum { ALIGNMENT = 64 };
+    enum { ALIGNMENT = 64, FILTERED_MOST = 64 };
     struct gf_backend *const backend = decoding->batch.pipeline->backend;
+    const int end = decoding->batch.pipeline->chain.count ? first + FILTERED_MOST : INT_MAX;
     int i = first;
     *bytes = 0;
-    for (; i < decoding->batch.count; i++) {
+    for (; i < decoding->batch.count && i < end; i++) {
         const size_t size = (decoding->sizes[i] + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
         decoding->files[i].place = NOWHERE;
         if (backend->calls->is_pinned(backend, decoding->data[i]))
@@ -113,6 +132,47 @@ static int find_places(const struct decoding *decoding, int first, uint64_t most
         *bytes += size;
     }
     return i - first;
+}
+
+/* Runs the chain on a decoded picture. */
+static enum gf_status filter(struct gf_pipeline *pipeline, struct file *file,
+                             struct gf_image *image)
+{
+    struct gf_picture_task task = {.image_in = &file->decoded,
+                                   .image_out = image,
+                                   .in_on_device = true,
+                                   .out_is_callers = true};
+    gf_pipeline_begin_profile(pipeline);
+    pipeline->band_rows = pipeline->options.band_rows;
+    pipeline->stages_done = pipeline->segments_done = 0;
+    gf_plan_take_constants(&file->plan, &pipeline->last_plan);
+    const enum gf_status status =
+        gf_pipeline_schedule(pipeline, &file->plan, NULL, NULL, &task, NULL);
+    gf_plan_free(&pipeline->last_plan);
+    pipeline->last_plan = file->plan;
+    file->plan = (struct gf_plan){0};
+    return status;
+}
+
+/* Takes the next picture that was decoded. */
+static void finish_next(struct decoding *decoding)
+{
+    struct file *const file = (struct file *)gf_device_batch_take(&decoding->batch);
+    file->ended = !file->coding.status && file->picture.done;
+    if (file->ended && file->plan.stage_count)
+        file->ended =
+            !filter(decoding->batch.pipeline, file, &decoding->images[file - decoding->files]);
+}
+
+/* Frees what was only needed on the way. */
+static void drop_file(struct decoding *decoding, int i)
+{
+    struct file *const file = &decoding->files[i];
+    const struct gf_backend *const backend = decoding->batch.pipeline->backend;
+    if (file->decoded.data && file->decoded.data != decoding->images[i].data)
+        backend->calls->release(decoding->batch.pipeline->backend, file->decoded.data,
+                                file->decoded.pitch * (size_t)file->decoded.format.height);
+    gf_plan_free(&file->plan);
 }
 
 /* Decodes some files from `first` on by the coders. Returns how many were looked at. */
@@ -130,12 +190,14 @@ static enum gf_status decode_some(struct decoding *decoding, int first, int *cou
             return gf_fail_memory(error);
         gf_buffer_pool_pin(buffers, decoding->pinned);
     }
+    batch->pipeline->holds_buffers = true;
     const enum gf_status status =
         gf_device_batch_begin(batch, first, *count, prepare, decoding, &begun, error);
-    while (begun--) {
-        struct file *const file = (struct file *)gf_device_batch_take(batch);
-        file->ended = !file->coding.status && file->picture.done;
-    }
+    while (begun--)
+        finish_next(decoding);
+    batch->pipeline->holds_buffers = false;
+    for (int i = first; i < first + *count; i++)
+        drop_file(decoding, i);
     gf_buffer_pool_return(buffers, decoding->pinned);
     decoding->pinned = NULL;
     return status;

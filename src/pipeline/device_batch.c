@@ -22,15 +22,26 @@ bool gf_device_image_is_aligned(const struct gf_image *image)
     return ((uintptr_t)image->data | image->pitch) % VECTOR == 0;
 }
 
-/* Takes the device's coders, unless each picture has to go through the pipeline. */
+/* Takes the device's coders, unless each picture has to go through the pipeline: if filters look
+ * for a box in it, if texts say something about it, or if its time is limited. */
 static enum gf_status take_coders(struct gf_device_batch *batch, struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = batch->pipeline;
     struct gf_backend *const backend = pipeline->backend;
-    if (pipeline->chain.count || pipeline->options.codec == GF_CODEC_CPU ||
-        pipeline->options.timeout_s > 0 || !backend->calls->coders)
+    if (gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count ||
+        pipeline->options.codec == GF_CODEC_CPU || pipeline->options.timeout_s > 0 ||
+        gf_pipeline_reads_facts(pipeline) || !backend->calls->coders)
         return GF_OK;
     return backend->calls->coders(backend, &batch->coders, error);
+}
+
+/* Takes the pool's first lane. A picture that has failed has closed the pool. */
+static enum gf_status take_lane(struct gf_pipeline *pipeline, struct gf_lane **lane,
+                                struct gf_error *error)
+{
+    if (!pipeline->buffers.backend)
+        gf_buffer_pool_open(&pipeline->buffers, pipeline->backend);
+    return gf_buffer_pool_lane(&pipeline->buffers, 0, &pipeline->spans, lane, error);
 }
 
 enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pipeline *pipeline,
@@ -46,10 +57,8 @@ enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pip
         return gf_fail(error, GF_ERROR_USAGE, "count=%d is negative", count);
     struct gf_backend *const backend = pipeline->backend;
     enum gf_status status = backend->calls->ready(backend, error);
-    if (!status && !pipeline->buffers.backend)
-        gf_buffer_pool_open(&pipeline->buffers, backend);
     if (!status)
-        status = gf_buffer_pool_lane(&pipeline->buffers, 0, &pipeline->spans, &batch->lane, error);
+        status = take_lane(pipeline, &batch->lane, error);
     if (!status)
         status = take_coders(batch, error);
     if (status)
@@ -150,7 +159,8 @@ enum gf_status gf_device_batch_work(const struct gf_device_batch *batch, int ite
                                     gf_ordered_work_call *call, void *context,
                                     struct gf_error *error)
 {
-    const int threads = batch->pipeline->options.threads;
+    const struct gf_options *const options = &batch->pipeline->options;
+    const int threads = options->serial ? 1 : options->threads;
     return items
                ? gf_ordered_work_run(threads < items ? threads : items, items, call, context, error)
                : GF_OK;
@@ -174,8 +184,13 @@ enum gf_status gf_device_batch_copy(const struct gf_device_batch *batch, const s
                                     const struct gf_image *from, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = batch->pipeline->backend->calls;
+    struct gf_pipeline *const pipeline = batch->pipeline;
     const struct gf_view dst = gf_image_view(to), src = gf_image_view(from);
-    calls->lane_enter(batch->lane);
-    const enum gf_status status = calls->upload(batch->lane, &dst, &src, error);
-    return status ? status : calls->wait(batch->lane, error);
+    struct gf_lane *lane;
+    enum gf_status status = take_lane(pipeline, &lane, error);
+    if (status)
+        return status;
+    calls->lane_enter(lane);
+    status = calls->upload(lane, &dst, &src, error);
+    return status ? status : calls->wait(lane, error);
 }

@@ -76,7 +76,7 @@ static struct gf_coding *prepare(void *context, int i)
         picture->ended = true;
         return NULL;
     }
-    if (!encoding->batch.coders || !gf_device_image_is_aligned(image) ||
+    if (!encoding->batch.coders || pipeline->chain.count || !gf_device_image_is_aligned(image) ||
         !gf_device_encodes(encoding->file_format, image->format, &pipeline->options) ||
         gf_device_encoded_bytes(encoding->file_format, image->format) >
             gf_pipeline_file_bytes_most(pipeline) ||

@@ -79,13 +79,19 @@ static void tell(void *context, enum gf_picture_fact fact, char text[GF_PICTURE_
         warn_of_missing(pipeline, fact);
 }
 
+bool gf_pipeline_reads_facts(const struct gf_pipeline *pipeline)
+{
+    bool needed = reads_facts(&pipeline->chain);
+    for (int i = 0; i < pipeline->outputs; i++)
+        needed |= reads_facts(&pipeline->output[i].chain);
+    return needed;
+}
+
 void gf_pipeline_note_facts(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
                             const struct gf_source *source)
 {
     const struct gf_destination *const destination = task->destination;
-    bool needed = reads_facts(&pipeline->chain);
-    for (int i = 0; i < pipeline->outputs; i++)
-        needed |= reads_facts(&pipeline->output[i].chain);
+    const bool needed = gf_pipeline_reads_facts(pipeline);
     pipeline->facts = (struct gf_facts_of_picture){needed ? tell : NULL, pipeline};
     if (!needed)
         return;

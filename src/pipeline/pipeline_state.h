@@ -213,6 +213,8 @@ enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,
  * the chain can use; the source has not been set to it yet. */
 struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline,
                                               struct gf_source *source);
+/* Whether texts of the chains say something about the picture. */
+bool gf_pipeline_reads_facts(const struct gf_pipeline *pipeline);
 /* Notes what texts can say about the task's picture. `source` may be NULL. */
 void gf_pipeline_note_facts(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
                             const struct gf_source *source);

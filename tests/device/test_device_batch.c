@@ -189,6 +189,8 @@ static void test_decoding(void **state)
     make_files(&files);
     check_decoding("", &files, (const void *const *)files.data);
     check_decoding("resize=50%,blur", &files, (const void *const *)files.data);
+    check_decoding("thumbnail=20", &files, (const void *const *)files.data);
+    check_decoding("equalize,rotate=90", &files, (const void *const *)files.data);
     check_decoding("trim", &files, (const void *const *)files.data);
     drop_files(&files);
 }

@@ -101,7 +101,8 @@ class Arrays(unittest.TestCase):
     def test_batches_on_a_device(self):
         files = [gf.encode(gf.decode(ppm(40 + i, 60)), kind, device="cpu") for i, kind in enumerate(["jpeg", "png", "webp", "jpeg"])]
         for chain in ("", "blur=2,resize=50%"):
-            pictures = gf.decode(files, chain, device="cuda:0")
+            several = gf.decode(files * 9, chain, device="cuda:0", workers=2)
+            pictures = several[4:8]
             expected = gf.decode(files, chain, device="cpu")
             self.assertEqual([picture.shape for picture in pictures], [picture.shape for picture in expected])
             for kind in ("png", "jpeg", "webp"):

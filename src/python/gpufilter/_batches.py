@@ -10,6 +10,9 @@ from ._floats import numbers_of
 from ._library import check, lib, usage
 
 
+_PART = 16  # pictures of a thread
+
+
 class DeviceImage(_pictures.Image):
     """A picture in the memory of a CUDA device. torch.from_dlpack() and cupy.asarray() take it without a copy.
 
@@ -100,9 +103,13 @@ def _decode(pipeline, data):
     return [DeviceImage(batch, images[i], number) for i in range(count)]
 
 
-def decode(pipeline, data, workers):
-    """Decodes the bytes of files to DeviceImages. Those for which there are filters are shared out to threads."""
-    parts = min(workers, len(data)) if pipeline._chain else 1
+def parts_of(data, chain, workers):
+    """Returns to how many threads the bytes of files are shared out. Without filters the library does that."""
+    return min(workers, (len(data) + _PART - 1) // _PART) if chain else 1
+
+
+def decode(pipeline, data, parts):
+    """Decodes the bytes of files to DeviceImages, on so many threads."""
     if parts < 2:
         return _decode(pipeline, data)
     ends = [len(data) * part // parts for part in range(parts + 1)]

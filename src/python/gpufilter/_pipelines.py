@@ -320,8 +320,9 @@ def _decode_on_device(data, chain, form, workers, options):
     for file in files:
         if not _is_buffer(file):
             raise usage(f"{type(file).__name__} is not the bytes of a file")
-    pipeline = _kept(chain, options)
-    images = _batches.decode(pipeline, files, workers)
+    parts = _batches.parts_of(files, chain, workers)
+    pipeline = _kept(chain, {**options, "serial": True} if parts > 1 else options)
+    images = _batches.decode(pipeline, files, parts)
     result = _batches.floats(pipeline, images, form) if form else images
     return result if several else result[0]
 
