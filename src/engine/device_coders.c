@@ -162,6 +162,11 @@ static void add_caller(struct gf_device_coders *coders, int callers, uint64_t by
     pthread_mutex_unlock(&coders->lock);
 }
 
+void gf_device_coders_expect(struct gf_device_coders *coders, int pictures)
+{
+    add_caller(coders, pictures, 0);
+}
+
 enum gf_status gf_device_coders_open(int device, uint64_t bytes, struct gf_device_coders **coders,
                                      struct gf_error *error)
 {

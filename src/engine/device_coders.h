@@ -23,6 +23,10 @@ void gf_device_coders_close(struct gf_device_coders *coders,
 /* Creates the coders of that kind in the background. */
 void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kind kind);
 
+/* Announces that so many more pictures may come at the same time; a negative number takes that
+ * back. */
+void gf_device_coders_expect(struct gf_device_coders *coders, int pictures);
+
 /* A picture that is coded while its caller goes on. */
 struct gf_coding {
     struct gf_coder_picture *picture;

@@ -72,6 +72,8 @@ enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pip
         batch->errors[i].status = GF_OK;
         batch->errors[i].text[0] = 0;
     }
+    if (batch->coders)
+        gf_device_coders_expect(batch->coders, count);
     pthread_mutex_init(&batch->lock, NULL);
     sem_init(&batch->coded, 0, 0);
     return GF_OK;
@@ -85,6 +87,8 @@ enum gf_status gf_device_batch_close(struct gf_device_batch *batch, struct gf_er
         if (one->status)
             status = gf_fail(error, one->status, "%s", one->text);
     }
+    if (batch->coders)
+        gf_device_coders_expect(batch->coders, -batch->count);
     pthread_mutex_destroy(&batch->lock);
     sem_destroy(&batch->coded);
     free(batch->own_errors);

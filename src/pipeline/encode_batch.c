@@ -7,6 +7,8 @@
 #include "gpufilter/pipeline_batch.h"
 #include "pipeline/device_batch.h"
 
+enum { HEADERS_MOST = 4096 }; /* usually; a file may have more */
+
 struct picture {
     struct gf_coding coding; /* the first member, by whose address the picture is found */
     struct gf_coder_picture picture;
@@ -97,6 +99,7 @@ static bool finish_one(void *context, int thread, int item)
     (void)thread;
     (void)item;
     if (!picture->coding.status && picture->picture.done) {
+        gf_output_expect(picture->task.output, (int64_t)picture->picture.size + HEADERS_MOST, 1);
         enum gf_status status = picture->sink->splice(picture->sink, picture->picture.data,
                                                       picture->picture.size, true, error);
         if (!status)

@@ -132,6 +132,8 @@ static bool is_too_large(const struct gf_output *output, uint64_t more)
 
 void gf_output_expect(struct gf_output *output, int64_t size, int threads)
 {
+    if (output->in_memory && !is_too_large(output, (uint64_t)size))
+        (void)grow(output, output->held + (size_t)size); /* without memory, writing will fail */
     if (output->fd < 0 || output->reservation || is_too_large(output, (uint64_t)size) ||
         size < RESERVED_FROM_BYTES || threads == 1)
         return;

@@ -45,7 +45,8 @@ void *gf_output_take(struct gf_output *output, size_t *size);
 char *gf_output_resolve(const char *path);
 const char *gf_output_name(const struct gf_output *output);
 /* Announces that `size` bytes will be written from here on, by one of `threads` threads. The disk
- * space of a large file is then allocated in the background. */
+ * space of a large file is then allocated in the background, and the memory of an output in memory
+ * at once. */
 void gf_output_expect(struct gf_output *output, int64_t size, int threads);
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
