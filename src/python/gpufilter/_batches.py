@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import ctypes as _c
+import itertools
 import os
 import sys
 
@@ -176,14 +177,28 @@ def floats(pipeline, arrays, form, like=None):
     pictures = [_pictures.picture(array) for array in arrays]
     if not pictures:
         raise usage("an array of no pictures has no size")
-    count, number, failure = len(pictures), number_of(arrays[0]), _abi.gf_error()
-    channels = form.channels or pictures[0][0].format.channels
-    result, address = _new_floats((count,) + form.shape_of(pictures[0][0].format), package, number)
-    handle = pipeline._take()
-    status = lib.gf_pipeline_to_floats(
-        handle.pipeline, count, (_abi.gf_image * count)(*(image for image, _ in pictures)), form.layout, channels,
-        numbers_of(form.mean, "mean", channels), numbers_of(form.std, "std", channels), _c.cast(address, _c.POINTER(_c.c_float)),
-        _stream_of(package, number), _c.byref(failure))
-    pipeline._give_back(handle)
-    check(status, failure)
+    number, shape = number_of(arrays[0]), form.shape_of(pictures[0][0].format)
+    for place, (image, _) in enumerate(pictures):
+        if form.shape_of(image.format) != shape:
+            raise usage(f"[{place}]: its numbers have the shape {form.shape_of(image.format)}, those of [0] {shape}: "
+                        "resize them in the chain")
+    result, address = _new_floats((len(pictures),) + shape, package, number)
+    stream = _stream_of(package, number)
+    for _, same in itertools.groupby((image for image, _ in pictures), lambda image: (image.format.channels, image.format.bits)):
+        images = list(same)
+        _write_floats(pipeline, images, form, address, stream)
+        address += 4 * len(images) * shape[0] * shape[1] * shape[2]
     return result
+
+
+def _write_floats(pipeline, images, form, address, stream):
+    """Writes the numbers of pictures of one format."""
+    count, failure, handle = len(images), _abi.gf_error(), pipeline._take()
+    channels = form.channels or images[0].format.channels
+    try:
+        status = lib.gf_pipeline_to_floats(
+            handle.pipeline, count, (_abi.gf_image * count)(*images), form.layout, channels, numbers_of(form.mean, "mean", channels),
+            numbers_of(form.std, "std", channels), _c.cast(address, _c.POINTER(_c.c_float)), stream, _c.byref(failure))
+    finally:
+        pipeline._give_back(handle)
+    check(status, failure)
