@@ -204,10 +204,9 @@ static enum gf_status decode_some(struct decoding *decoding, int first, int *cou
 }
 
 /* Decodes a file as gf_pipeline_decode() does. */
-static enum gf_status decode_file(struct decoding *decoding, int i, struct gf_image *image,
-                                  struct gf_error *error)
+static enum gf_status decode_file(const struct decoding *decoding, struct gf_pipeline *pipeline,
+                                  int i, struct gf_image *image, struct gf_error *error)
 {
-    struct gf_pipeline *const pipeline = decoding->batch.pipeline;
     struct gf_picture_task task = {.image_out = image, .out_is_callers = true};
     gf_pipeline_begin_profile(pipeline);
     enum gf_status status = gf_input_open_memory(decoding->data[i], decoding->sizes[i],
@@ -223,34 +222,45 @@ static enum gf_status decode_file(struct decoding *decoding, int i, struct gf_im
 }
 
 /* Decodes a file to a picture of the caller's whose rows are not aligned. */
-static enum gf_status decode_and_copy(struct decoding *decoding, int i, struct gf_error *error)
+static enum gf_status decode_and_copy(const struct decoding *decoding, struct gf_pipeline *pipeline,
+                                      int i, struct gf_error *error)
 {
     const struct gf_image *const image = &decoding->images[i];
     struct gf_image aligned = {.data = NULL};
-    enum gf_status status = decode_file(decoding, i, &aligned, error);
+    enum gf_status status = decode_file(decoding, pipeline, i, &aligned, error);
     if (!status && memcmp(&aligned.format, &image->format, sizeof aligned.format))
         status = gf_fail(error, GF_ERROR_USAGE, "%s: its format is not that of the result",
                          gf_picture_name(i).text);
     if (!status)
-        status = gf_device_batch_copy(&decoding->batch, image, &aligned, error);
-    gf_pipeline_free_images(decoding->batch.pipeline, &aligned, 1);
+        status = gf_device_batch_copy(pipeline, image, &aligned, error);
+    gf_pipeline_free_images(pipeline, &aligned, 1);
     return status;
 }
 
-static void decode_rest(struct decoding *decoding)
+static void decode_alone(void *context, struct gf_pipeline *pipeline, int i)
 {
+    const struct decoding *const decoding = context;
+    struct gf_image *const image = &decoding->images[i];
+    struct gf_error *const error = &decoding->batch.errors[i];
+    const enum gf_status status = !image->data || gf_device_image_is_aligned(image)
+                                      ? decode_file(decoding, pipeline, i, image, error)
+                                      : decode_and_copy(decoding, pipeline, i, error);
+    if (status && decoding->files[i].own)
+        gf_pipeline_free_images(pipeline, image, 1);
+}
+
+static enum gf_status decode_rest(struct decoding *decoding, struct gf_error *error)
+{
+    int *const rest = malloc(((size_t)decoding->batch.count + 1) * sizeof *rest), count = 0;
+    if (!rest)
+        return gf_fail_memory(error);
     for (int i = 0; i < decoding->batch.count; i++) {
-        struct gf_image *const image = &decoding->images[i];
-        struct gf_error *const error = &decoding->batch.errors[i];
-        const struct file *const file = &decoding->files[i];
-        if (file->ended)
-            continue;
-        const enum gf_status status = !image->data || gf_device_image_is_aligned(image)
-                                          ? decode_file(decoding, i, image, error)
-                                          : decode_and_copy(decoding, i, error);
-        if (status && file->own)
-            gf_pipeline_free_images(decoding->batch.pipeline, image, 1);
+        if (!decoding->files[i].ended)
+            rest[count++] = i;
     }
+    gf_device_batch_each(&decoding->batch, rest, count, decode_alone, decoding);
+    free(rest);
+    return GF_OK;
 }
 
 enum gf_status gf_decode_batch(struct gf_pipeline *pipeline, int count, const void *const *data,
@@ -272,7 +282,7 @@ enum gf_status gf_decode_batch(struct gf_pipeline *pipeline, int count, const vo
     for (int first = 0, some; !status && first < count; first += some)
         status = decode_some(&decoding, first, &some, error);
     if (!status)
-        decode_rest(&decoding);
+        status = decode_rest(&decoding, error);
     free(decoding.files);
     const enum gf_status failed = gf_device_batch_close(&decoding.batch, status ? NULL : error);
     return status ? status : failed;

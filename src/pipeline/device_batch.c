@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "base/image.h"
+#include "pipeline/crew.h"
 
 enum { PICTURES_AT_ONCE = 8 }; /* that a thread prepares before it gives them to the coders */
 
@@ -184,17 +185,48 @@ enum gf_status gf_device_batch_receive(const struct gf_device_batch *batch,
     return received ? gf_fail(error, received, "%s: %s", name, why.text) : GF_OK;
 }
 
-enum gf_status gf_device_batch_copy(const struct gf_device_batch *batch, const struct gf_image *to,
+enum gf_status gf_device_batch_copy(struct gf_pipeline *pipeline, const struct gf_image *to,
                                     const struct gf_image *from, struct gf_error *error)
 {
-    const struct gf_backend_calls *const calls = batch->pipeline->backend->calls;
-    struct gf_pipeline *const pipeline = batch->pipeline;
+    const struct gf_backend_calls *const calls = pipeline->backend->calls;
     const struct gf_view dst = gf_image_view(to), src = gf_image_view(from);
     struct gf_lane *lane;
-    enum gf_status status = take_lane(pipeline, &lane, error);
+    enum gf_status status = calls->ready(pipeline->backend, error);
+    if (!status)
+        status = take_lane(pipeline, &lane, error);
     if (status)
         return status;
     calls->lane_enter(lane);
     status = calls->upload(lane, &dst, &src, error);
     return status ? status : calls->wait(lane, error);
+}
+
+struct each {
+    const struct gf_device_batch *batch;
+    const int *pictures;
+    gf_picture_work *work;
+    void *context;
+    int crew;
+};
+
+static bool do_picture(void *context, int thread, int item)
+{
+    const struct each *const each = context;
+    struct gf_pipeline *const pipeline = each->batch->pipeline;
+    each->work(each->context, each->crew ? gf_pipeline_of_crew(pipeline, thread) : pipeline,
+               each->pictures[item]);
+    return true;
+}
+
+void gf_device_batch_each(const struct gf_device_batch *batch, const int *pictures, int count,
+                          gf_picture_work *work, void *context)
+{
+    const int threads = batch->pipeline->options.threads;
+    struct each each = {batch, pictures, work, context, 0};
+    each.crew = gf_pipeline_gather_crew(batch->pipeline, threads < count ? threads : count);
+    if (each.crew > 1 && !gf_ordered_work_run(each.crew, count, do_picture, &each, NULL))
+        return;
+    each.crew = 0;
+    for (int i = 0; i < count; i++)
+        do_picture(&each, 0, i);
 }

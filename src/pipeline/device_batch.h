@@ -41,12 +41,19 @@ enum gf_status gf_device_batch_work(const struct gf_device_batch *batch, int ite
                                     gf_ordered_work_call *call, void *context,
                                     struct gf_error *error) GF_CHECKED;
 
+/* Calls `work` for each picture that is in the list, on all processors, with a pipeline that no
+ * other thread uses meanwhile. */
+typedef void gf_picture_work(void *context, struct gf_pipeline *pipeline, int picture);
+void gf_device_batch_each(const struct gf_device_batch *batch, const int *pictures, int count,
+                          gf_picture_work *work, void *context);
+
 /* Checks a caller's picture, and waits for the work on it. */
 enum gf_status gf_device_batch_receive(const struct gf_device_batch *batch,
                                        const struct gf_image *image, const char *name,
                                        struct gf_error *error) GF_CHECKED;
-/* Copies a picture within the device's memory, whatever the alignment of its rows. */
-enum gf_status gf_device_batch_copy(const struct gf_device_batch *batch, const struct gf_image *to,
+/* Copies a picture within the memory of the pipeline's device, whatever the alignment of its rows.
+ */
+enum gf_status gf_device_batch_copy(struct gf_pipeline *pipeline, const struct gf_image *to,
                                     const struct gf_image *from, struct gf_error *error) GF_CHECKED;
 /* Whether kernels and coders can read and write the rows where they are. */
 bool gf_device_image_is_aligned(const struct gf_image *image);

@@ -37,10 +37,11 @@ static void close_output(struct picture *picture)
     picture->task.output = NULL;
 }
 
-static struct gf_picture_task task_of(const struct encoding *encoding, const struct gf_image *image)
+static struct gf_picture_task task_of(const struct gf_destination *destination,
+                                      const struct gf_image *image)
 {
     return (struct gf_picture_task){.image_in = image,
-                                    .destination = &encoding->destination,
+                                    .destination = destination,
                                     .own_format = GF_FILE_PNG,
                                     .in_on_device = true};
 }
@@ -54,7 +55,7 @@ static bool open_output(const struct encoding *encoding, int i)
     struct picture *const picture = &encoding->pictures[i];
     const struct gf_plan_request request = {.orientation = 1};
     struct gf_plan plan = {0};
-    picture->task = task_of(encoding, &encoding->images[i]);
+    picture->task = task_of(&encoding->destination, &encoding->images[i]);
     const bool planned = !gf_pipeline_plan_part(pipeline, &picture->task, &pipeline->chain,
                                                 encoding->images[i].format, &request, &plan, NULL);
     const bool opened = planned && !plan.stage_count &&
@@ -114,11 +115,12 @@ static bool finish_one(void *context, int thread, int item)
 }
 
 /* Encodes a picture as gf_pipeline_encode() does. */
-static enum gf_status encode_picture(struct encoding *encoding, int i, const struct gf_image *image,
-                                     struct gf_error *error)
+static enum gf_status encode_picture(const struct encoding *encoding, struct gf_pipeline *pipeline,
+                                     int i, const struct gf_image *image, struct gf_error *error)
 {
-    struct gf_pipeline *const pipeline = encoding->batch.pipeline;
-    struct gf_picture_task task = task_of(encoding, image);
+    struct gf_bytes bytes = encoding->bytes;
+    const struct gf_destination destination = {.bytes = &bytes};
+    struct gf_picture_task task = task_of(&destination, image);
     gf_pipeline_begin_profile(pipeline);
     enum gf_status status = gf_pipeline_filter_task(pipeline, &task, error);
     if (!status)
@@ -132,34 +134,48 @@ static enum gf_status encode_picture(struct encoding *encoding, int i, const str
 }
 
 /* Encodes a copy of a picture whose rows are not aligned. */
-static enum gf_status copy_and_encode(struct encoding *encoding, int i, struct gf_error *error)
+static enum gf_status copy_and_encode(const struct encoding *encoding, struct gf_pipeline *pipeline,
+                                      int i, struct gf_error *error)
 {
     const struct gf_image *const image = &encoding->images[i];
     struct gf_image aligned;
-    enum gf_status status =
-        gf_pipeline_alloc_image(encoding->batch.pipeline, image->format, &aligned, error);
+    enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
+    if (status)
+        return status;
+    status = gf_pipeline_alloc_image(pipeline, image->format, &aligned, error);
     if (!status)
-        status = gf_device_batch_copy(&encoding->batch, &aligned, image, error);
+        status = gf_device_batch_copy(pipeline, &aligned, image, error);
     if (!status)
-        status = encode_picture(encoding, i, &aligned, error);
-    gf_pipeline_free_images(encoding->batch.pipeline, &aligned, 1);
+        status = encode_picture(encoding, pipeline, i, &aligned, error);
+    gf_pipeline_free_images(pipeline, &aligned, 1);
     return status;
 }
 
-static void encode_rest(struct encoding *encoding)
+static void encode_alone(void *context, struct gf_pipeline *pipeline, int i)
 {
+    const struct encoding *const encoding = context;
+    const struct gf_image *const image = &encoding->images[i];
+    struct gf_error why = {0};
+    const enum gf_status status = gf_device_image_is_aligned(image)
+                                      ? encode_picture(encoding, pipeline, i, image, &why)
+                                      : copy_and_encode(encoding, pipeline, i, &why);
+    if (status)
+        (void)gf_fail(&encoding->batch.errors[i], status, "%s: %s", gf_picture_name(i).text,
+                      why.text);
+}
+
+static enum gf_status encode_rest(struct encoding *encoding, struct gf_error *error)
+{
+    int *const rest = malloc(((size_t)encoding->batch.count + 1) * sizeof *rest), count = 0;
+    if (!rest)
+        return gf_fail_memory(error);
     for (int i = 0; i < encoding->batch.count; i++) {
-        struct gf_error *const error = &encoding->batch.errors[i];
-        if (encoding->pictures[i].ended)
-            continue;
-        struct gf_error why = {0};
-        const struct gf_image *const image = &encoding->images[i];
-        const enum gf_status status = gf_device_image_is_aligned(image)
-                                          ? encode_picture(encoding, i, image, &why)
-                                          : copy_and_encode(encoding, i, &why);
-        if (status)
-            (void)gf_fail(error, status, "%s: %s", gf_picture_name(i).text, why.text);
+        if (!encoding->pictures[i].ended)
+            rest[count++] = i;
     }
+    gf_device_batch_each(&encoding->batch, rest, count, encode_alone, encoding);
+    free(rest);
+    return GF_OK;
 }
 
 static enum gf_status encode_all(struct encoding *encoding, struct gf_error *error)
@@ -176,9 +192,7 @@ static enum gf_status encode_all(struct encoding *encoding, struct gf_error *err
         while (begun--)
             finish_one(encoding, 0, 0);
     }
-    if (!status)
-        encode_rest(encoding);
-    return status;
+    return status ? status : encode_rest(encoding, error);
 }
 
 enum gf_status gf_encode_batch(struct gf_pipeline *pipeline, int count,

@@ -47,12 +47,29 @@ static enum gf_status try_cells(const struct gf_options *options, struct gf_erro
                : GF_OK;
 }
 
+/* Closes the pipelines that crew.c has opened. */
+static void dismiss_crew(struct gf_pipeline *pipeline)
+{
+    struct gf_crew *const crew = pipeline->crew;
+    if (!crew)
+        return;
+    for (int i = 0; i < crew->count; i++)
+        gf_pipeline_close(crew->member[i]);
+    pthread_mutex_destroy(&crew->warning);
+    free(crew->member);
+    free(crew);
+    pipeline->crew = NULL;
+}
+
 enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *chain,
                                      const struct gf_options *options, struct gf_error *error)
 {
     gf_pipeline_close_resident(pipeline);
     gf_plan_free(&pipeline->last_plan); /* its parameters belong to the chain */
     gf_chain_free(&pipeline->chain);
+    dismiss_crew(pipeline);
+    free(pipeline->text);
+    pipeline->text = strdup(chain ? chain : "");
     pipeline->chain = (struct gf_chain){0};
     enum gf_status status = gf_pipeline_set_options(pipeline, options, error);
     if (!status && pipeline->options.sandbox == GF_SANDBOX_ALL)
@@ -182,6 +199,8 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
     if (!pipeline)
         return;
     gf_cells_leave();
+    dismiss_crew(pipeline);
+    free(pipeline->text);
     if (pipeline->remote)
         pipeline->remote->close(pipeline->remote);
     free(pipeline->chain_text);

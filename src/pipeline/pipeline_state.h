@@ -30,6 +30,14 @@ enum gf_hold {
     GF_HOLD_NOWHERE /* nowhere: each output decodes the picture for itself */
 };
 
+/* Pipelines like another one, their leader (crew.h). */
+struct gf_crew {
+    const struct gf_pipeline *leader;
+    pthread_mutex_t warning; /* one member at a time calls the leader's options.warn */
+    struct gf_pipeline **member;
+    int count;
+};
+
 struct gf_pipeline {
     struct gf_chain chain;
     struct gf_options options;
@@ -48,6 +56,8 @@ struct gf_pipeline {
     struct gf_remote *remote;        /* NULL: this process filters the pictures */
     char *chain_text;                /* the text of the chain for the remote; in a remote, the chain
                                       * of the last picture */
+    char *text;                      /* the chain's text; NULL without memory for it */
+    struct gf_crew *crew;            /* pipelines like this one; NULL: none was needed */
     bool cpu_for_remote;             /* the CPU filters the pictures that the remote does not
                                       * accept */
     void (*remote_warn)(void *context, const char *text); /* receives the remote's warnings */
