@@ -1,8 +1,11 @@
 """Pictures for training a network, beside torchvision: loader.py FOLDER [PICTURES [WORKERS]]
 
 A torch DataLoader whose pictures are decoded, cut out, flipped, resized, changed in colour and normalised by gpufilter, in one call each. Prints how many pictures of the folder it loads in a second, and how many torchvision's transforms load.
+Where there is a GPU, it also loads batches that never leave its memory.
 """
 
+import collections
+import concurrent.futures
 import io
 import os
 import random
@@ -14,6 +17,7 @@ import torch
 import gpufilter as gf
 
 SIZE, MEAN, STD = 224, (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+NUMBERS = {"dtype": "float32", "layout": "NCHW", "channels": 3, "mean": MEAN, "std": STD}
 
 
 def files_of(folder):
@@ -44,7 +48,31 @@ class Pictures(torch.utils.data.Dataset):
     def __getitem__(self, index):
         pipeline = gf.Pipeline(self.chain(), device="cpu", serial=True)  # each chain is another one
         with open(self.files[index], "rb") as file:
-            return torch.from_numpy(pipeline.decode(file.read(), dtype="float32", layout="NCHW", channels=3, mean=MEAN, std=STD))
+            return torch.from_numpy(pipeline.decode(file.read(), **NUMBERS))
+
+
+class OnDevice(torch.utils.data.IterableDataset):
+    """Batches of such tensors, made in a GPU's memory, several at a time. The pictures of a batch are changed in one way."""
+
+    def __init__(self, files, size=64, chain=augmentation, device="cuda:0", threads=3):
+        self.files, self.size, self.chain, self.device, self.threads = files, size, chain, device, threads
+
+    def make(self, files):
+        data = []
+        for path in files:
+            with open(path, "rb") as file:
+                data.append(file.read())
+        return gf.decode(data, self.chain(), device=self.device, **NUMBERS)
+
+    def __iter__(self):
+        files, made = random.sample(self.files, len(self.files)), collections.deque()
+        with concurrent.futures.ThreadPoolExecutor(self.threads) as pool:
+            for at in range(0, len(files), self.size):
+                made.append(pool.submit(self.make, files[at:at + self.size]))
+                if len(made) > self.threads:
+                    yield made.popleft().result()
+            while made:
+                yield made.popleft().result()
 
 
 class Others(torch.utils.data.Dataset):
@@ -66,10 +94,10 @@ class Others(torch.utils.data.Dataset):
             return self.transform(Image.open(io.BytesIO(file.read())).convert("RGB"))
 
 
-def measure(pictures, workers):
+def measure(batches):
     """Returns the pictures in a second."""
     begin, count = time.perf_counter(), 0
-    for batch in torch.utils.data.DataLoader(pictures, batch_size=16, num_workers=workers, shuffle=True):
+    for batch in batches:
         count += len(batch)
     return count / (time.perf_counter() - begin)
 
@@ -81,4 +109,7 @@ if __name__ == "__main__":
     files = (found * (count // len(found) + 1))[:count]
     workers = int(sys.argv[3]) if len(sys.argv) > 3 else 0
     for name, kind in (("gpufilter", Pictures), ("torchvision", Others)):
-        print(f"{name}: {measure(kind(files), workers):.1f} pictures in a second")
+        batches = torch.utils.data.DataLoader(kind(files), batch_size=16, num_workers=workers, shuffle=True)
+        print(f"{name}: {measure(batches):.1f} pictures in a second")
+    if torch.cuda.is_available():
+        print(f"gpufilter on a GPU: {measure(torch.utils.data.DataLoader(OnDevice(files), batch_size=None)):.1f} pictures in a second")

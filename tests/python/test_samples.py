@@ -70,7 +70,21 @@ class Samples(unittest.TestCase):
     def test_loader_beside_torchvision(self):
         said = subprocess.run([sys.executable, os.path.join(SAMPLES, "loader.py"), self.folder, "8"], stdout=subprocess.PIPE,
                               check=True).stdout.decode()
-        self.assertRegex(said, r"^gpufilter: \d+\.\d pictures in a second\ntorchvision: \d+\.\d pictures in a second\n$")
+        self.assertRegex(said, r"^gpufilter: \d+\.\d pictures in a second\ntorchvision: \d+\.\d pictures in a second\n"
+                         r"(gpufilter on a GPU: \d+\.\d pictures in a second\n)?$")
+
+    @unittest.skipUnless(torch and torch.cuda.is_available(), "there is no torch with a GPU")
+    def test_loader_on_a_device(self):
+        sys.path.insert(0, SAMPLES)
+        import loader
+        files = loader.files_of(self.folder) * 40
+        batches = list(loader.OnDevice(files, 32, lambda: "resize=8:6"))
+        self.assertEqual([batch.shape for batch in batches], [(32, 3, 6, 8), (32, 3, 6, 8), (16, 3, 6, 8)])
+        expected = loader.Pictures(files, lambda: "resize=8:6")
+        either = torch.stack([expected[0], expected[1]]).cuda()
+        for batch in batches:
+            for picture in batch:
+                self.assertTrue(any(torch.equal(picture, one) for one in either))
 
 
 if __name__ == "__main__":
