@@ -1,0 +1,290 @@
+/* Fakes of the device's decoders and encoders: libjpeg behind cuda/jpeg/decoder.h and encoder.h,
+ * the CPU's PNG behind cuda/png/decoder.h and encoder.h. For one test program each. */
+#pragma once
+
+#include <unistd.h>
+
+#include "codec/jpeg_files.h"
+#include "codec/png_pictures.h"
+#include "cuda/jpeg/decoder.h"
+#include "cuda/jpeg/encoder.h"
+#include "cuda/png/decoder.h"
+#include "cuda/png/encoder.h"
+#include "fake_device.h"
+#include "pipeline/pipeline_state.h"
+
+enum { PICTURE_BYTES = 1000 };
+
+static struct {
+    pthread_mutex_t lock;
+    /* Set by the test. */
+    enum gf_status start, decode_status, encode_status; /* of a failure; GF_OK: none */
+    bool declines, waits;                               /* waits: each group takes a while */
+    uint64_t lent_bytes;                                /* 0: no limit */
+    unsigned encode_us;                                 /* that the encoder takes for a group */
+    /* Counted by the fakes. */
+    int open, decoded, encoded, largest_group, expected;
+    int reduction; /* of the last picture */
+    bool too_much_memory;
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* A thread's coder; gf_free() takes what it has handed out. */
+struct coder {
+    pthread_t owner;
+    uint64_t bytes;
+    void *file[64];
+};
+
+static void add(int *number, int more)
+{
+    pthread_mutex_lock(&fake.lock);
+    *number += more;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static struct coder *create(int device, uint64_t memory_most, struct gf_error *error)
+{
+    assert_int_equal(device, 0);
+    if (fake.start && gf_fail(error, fake.start, "fake: does not start"))
+        return NULL;
+    struct coder *const coder = calloc(1, sizeof *coder);
+    assert_non_null(coder);
+    coder->owner = pthread_self();
+    coder->bytes = memory_most;
+    add(&fake.open, 1);
+    return coder;
+}
+
+static void begin_group(const struct coder *coder, int count)
+{
+    assert_true(pthread_equal(coder->owner, pthread_self()));
+    if (fake.waits)
+        usleep(2000);
+    pthread_mutex_lock(&fake.lock);
+    fake.largest_group = count > fake.largest_group ? count : fake.largest_group;
+    fake.too_much_memory |= (uint64_t)count * PICTURE_BYTES > coder->bytes;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+static void drop_files(struct coder *coder)
+{
+    for (size_t i = 0; i < sizeof coder->file / sizeof *coder->file; i++) {
+        gf_free(coder->file[i]);
+        coder->file[i] = NULL;
+    }
+}
+
+static void destroy(struct coder *coder)
+{
+    if (!coder)
+        return;
+    assert_true(pthread_equal(coder->owner, pthread_self()));
+    add(&fake.open, -1);
+    drop_files(coder);
+    free(coder);
+}
+
+static void expect(const struct coder *coder, int pictures)
+{
+    assert_true(pthread_equal(coder->owner, pthread_self()));
+    assert_true(pictures > 0);
+    pthread_mutex_lock(&fake.lock);
+    fake.expected = pictures > fake.expected ? pictures : fake.expected;
+    pthread_mutex_unlock(&fake.lock);
+}
+
+/* One of the four kinds of coders. */
+#define FAKE_CODER(name) \
+    struct name { \
+        struct coder coder; \
+    }; \
+    enum gf_status name##_create(int device, uint64_t memory_most, struct name **made, \
+                                 struct gf_error *error) \
+    { \
+        *made = (struct name *)create(device, memory_most, error); \
+        return *made ? GF_OK : fake.start; \
+    } \
+    void name##_destroy(struct name *made) \
+    { \
+        destroy((struct coder *)made); \
+    } \
+    void name##_expect(struct name *made, int pictures) \
+    { \
+        expect(&made->coder, pictures); \
+    }
+
+FAKE_CODER(gf_jpeg_decoder)
+FAKE_CODER(gf_jpeg_encoder)
+FAKE_CODER(gf_png_decoder)
+FAKE_CODER(gf_png_encoder)
+
+/* ---- JPEG ---- */
+
+uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction)
+{
+    assert_true(header->width > 0 && size && reduction);
+    return PICTURE_BYTES;
+}
+
+static void decode_picture(const struct gf_jpeg_decode_picture *picture)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.reduction = picture->reduction;
+    pthread_mutex_unlock(&fake.lock);
+    const struct jpeg_file file = {(unsigned char *)picture->data, picture->size};
+    const struct gf_view *const out = &picture->out;
+    assert_true(jpeg_decode_reduced(&file, picture->reduction, out->format.width, out->rows,
+                                    out->data, out->pitch));
+}
+
+enum gf_status gf_jpeg_decoder_run(struct gf_jpeg_decoder *decoder,
+                                   struct gf_jpeg_decode_picture *pictures, int count,
+                                   struct gf_error *error)
+{
+    begin_group(&decoder->coder, count);
+    if (fake.decode_status)
+        return gf_fail(error, fake.decode_status, "fake: decoding fails");
+    for (int i = 0; i < count; i++) {
+        pictures[i].decoded = !fake.declines;
+        if (pictures[i].decoded)
+            decode_picture(&pictures[i]);
+        add(&fake.decoded, pictures[i].decoded);
+    }
+    return GF_OK;
+}
+
+uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling)
+{
+    assert_true(format.width > 0 && subsampling <= GF_SUBSAMPLING_444);
+    return PICTURE_BYTES;
+}
+
+enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
+                                   struct gf_jpeg_encode_picture *pictures, int count,
+                                   struct gf_error *error)
+{
+    begin_group(&encoder->coder, count);
+    drop_files(&encoder->coder);
+    usleep(fake.encode_us);
+    if (fake.encode_status)
+        return gf_fail(error, fake.encode_status, "fake: encoding fails");
+    for (int i = 0; i < count; i++) {
+        const struct jpeg_file file =
+            jpeg_encoded(&pictures[i].in, pictures[i].quality, pictures[i].subsampling);
+        encoder->coder.file[i] = file.data;
+        pictures[i].scan = jpeg_scan(&file, &pictures[i].size);
+        pictures[i].encoded = true;
+        add(&fake.encoded, 1);
+    }
+    return GF_OK;
+}
+
+/* ---- PNG ---- */
+
+bool gf_png_encoder_takes(struct gf_format format)
+{
+    assert_true(format.width > 0);
+    return !fake.declines;
+}
+
+uint64_t gf_png_encoder_bytes(struct gf_format format)
+{
+    assert_true(format.width > 0 && format.height > 0);
+    return PICTURE_BYTES;
+}
+
+enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
+                                  struct gf_png_encode_picture *pictures, int count,
+                                  struct gf_error *error)
+{
+    begin_group(&encoder->coder, count);
+    drop_files(&encoder->coder);
+    if (fake.encode_status)
+        return gf_fail(error, fake.encode_status, "fake: encoding fails");
+    for (int i = 0; i < count; i++) {
+        const struct gf_view *const in = &pictures[i].in;
+        const struct gf_image image = {.format = in->format, .pitch = in->pitch, .data = in->data};
+        size_t size;
+        encoder->coder.file[i] = png_encoded(&image, &size);
+        pictures[i].chunks = png_chunks(encoder->coder.file[i], size, &pictures[i].size);
+        pictures[i].encoded = true;
+        if (count == 1 && pictures[i].arrived) { /* in parts, or a part of it */
+            const size_t first = pictures[i].size / 3;
+            pictures[i].arrived(pictures[i].context, pictures[i].chunks, first);
+            if (pictures[i].size % 2)
+                pictures[i].arrived(pictures[i].context, pictures[i].chunks + first,
+                                    pictures[i].size - first);
+        }
+        add(&fake.encoded, 1);
+    }
+    return GF_OK;
+}
+
+uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
+{
+    assert_true(header->stripes > 0 && header->chunk_bytes < size);
+    return PICTURE_BYTES;
+}
+
+static void read_rows(const struct gf_png_decode_picture *picture)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_input *input;
+    struct gf_source *source;
+    struct gf_error error = {0};
+    const struct gf_view *const out = &picture->out;
+    options.threads = 1;
+    assert_ok("PNG", gf_input_open_memory(picture->data, picture->size, "memory", &input, &error),
+              &error);
+    assert_ok("PNG", gf_source_open(input, &options, &source, &error), &error);
+    assert_int_equal(source->format.width, out->format.width);
+    assert_int_equal(source->format.bits, out->format.bits);
+    assert_ok("PNG", source->read(source, out->rows, out->data, out->pitch, &error), &error);
+    source->close(source);
+    gf_input_close(input);
+}
+
+enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
+                                  struct gf_png_decode_picture *pictures, int count,
+                                  struct gf_error *error)
+{
+    begin_group(&decoder->coder, count);
+    if (fake.decode_status)
+        return gf_fail(error, fake.decode_status, "fake: decoding fails");
+    for (int i = 0; i < count; i++) {
+        pictures[i].decoded = !fake.declines;
+        if (pictures[i].decoded)
+            read_rows(&pictures[i]);
+        add(&fake.decoded, pictures[i].decoded);
+    }
+    return GF_OK;
+}
+
+/* The coders of the fake device. */
+static struct gf_device_coders *opened;
+
+static enum gf_status open_coders(struct gf_backend *backend, struct gf_device_coders **coders,
+                                  struct gf_error *error)
+{
+    const enum gf_status status =
+        opened ? GF_OK : gf_device_coders_open(0, fake.lent_bytes, &opened, error);
+    *coders = opened;
+    return status;
+}
+
+static void close_coders(void)
+{
+    gf_device_coders_close(opened, fake.lent_bytes);
+    opened = NULL;
+    assert_int_equal(fake.open, 0);
+    assert_false(fake.too_much_memory);
+}
+
+static void reset_fake(void)
+{
+    fake.start = fake.decode_status = fake.encode_status = GF_OK;
+    fake.declines = fake.waits = false;
+    fake.lent_bytes = 0;
+    fake.encode_us = 0;
+    fake.decoded = fake.encoded = fake.largest_group = fake.expected = 0;
+}

@@ -1,0 +1,218 @@
+/* Batches of pictures on a fake device whose coders do them, decline them or fail: the pictures and
+ * files are those of single calls on the CPU, and nothing stays in the device's memory. */
+#include "device/fake_coders.h"
+#include "gpufilter/pipeline_batch.h"
+
+enum { FILES = 40 };
+
+static struct gf_error error;
+
+struct files {
+    void *data[FILES];
+    size_t size[FILES];
+};
+
+static struct gf_pipeline *open_cpu(const char *chain)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *pipeline;
+    options.device = GF_DEVICE_CPU;   /* does not start a real one */
+    options.memory_bytes = 256 << 20; /* no further pipelines, which would start one */
+    options.threads = 4;
+    assert_ok(chain, gf_pipeline_open(chain, &options, &pipeline, &error), &error);
+    return pipeline;
+}
+
+static enum gf_status fake_await(struct gf_backend *backend, const void *memory, void *stream,
+                                 struct gf_error *failure)
+{
+    return GF_OK;
+}
+
+static void fake_settle(struct gf_backend *backend)
+{
+}
+
+static bool fake_is_pinned(struct gf_backend *backend, const void *host)
+{
+    return (uintptr_t)host / 4096 % 2; /* of some, but always the same */
+}
+
+static struct gf_pipeline *open_fake(const char *chain, struct fake_device *device)
+{
+    struct gf_pipeline *const pipeline = open_cpu(chain);
+    fake_open(device);
+    device->calls.coders = open_coders;
+    device->calls.await = fake_await;
+    device->calls.settle = fake_settle;
+    device->calls.is_pinned = fake_is_pinned;
+    gf_pipeline_replace_backend(pipeline, &device->base, true);
+    gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
+    return pipeline;
+}
+
+static void close_fake(struct gf_pipeline *pipeline, const struct fake_device *device)
+{
+    gf_pipeline_close(pipeline);
+    close_coders();
+    fake_assert_clean("batch", device);
+}
+
+/* JPEGs of several sizes, PNGs that the device decodes and others. */
+static void make_files(struct files *files)
+{
+    struct gf_options options = gf_options_default();
+    struct gf_pipeline *jpeg, *png;
+    options.device = GF_DEVICE_CPU;
+    assert_ok("JPEG", gf_pipeline_open("", &options, &jpeg, &error), &error);
+    options.png_level = 6;
+    assert_ok("PNG", gf_pipeline_open("", &options, &png, &error), &error);
+    for (int i = 0; i < FILES; i++) {
+        const bool is_png = i % 5 == 4;
+        struct gf_image image =
+            picture_random(format_of(30 + i, 50, i % 3 ? 3 : 1, 8), 0, (uint64_t)i);
+        assert_ok("file",
+                  gf_pipeline_encode(is_png && i % 2 ? png : jpeg, &image,
+                                     is_png ? GF_FILE_PNG : GF_FILE_JPEG, &files->data[i],
+                                     &files->size[i], &error),
+                  &error);
+        picture_free(&image);
+    }
+    gf_pipeline_close(jpeg);
+    gf_pipeline_close(png);
+}
+
+static void free_files(struct files *files)
+{
+    for (int i = 0; i < FILES; i++)
+        gf_free(files->data[i]);
+}
+
+/* Decodes all on the fake device, and compares: its memory is the host's. */
+static void check_decoding(const char *chain, const struct files *files)
+{
+    struct fake_device device;
+    struct gf_image images[FILES] = {{.data = NULL}};
+    struct gf_pipeline *const pipeline = open_fake(chain, &device), *const cpu = open_cpu(chain);
+    assert_ok(chain,
+              gf_decode_batch(pipeline, FILES, (const void *const *)files->data, files->size,
+                              images, NULL, NULL, &error),
+              &error);
+    for (int i = 0; i < FILES; i++) {
+        struct gf_image expected = {.data = NULL};
+        assert_ok(chain, gf_pipeline_decode(cpu, files->data[i], files->size[i], &expected, &error),
+                  &error);
+        assert_true(same_format(images[i].format, expected.format));
+        for (int y = 0; y < expected.format.height; y++)
+            assert_memory_equal(images[i].data + (size_t)y * images[i].pitch,
+                                expected.data + (size_t)y * expected.pitch,
+                                gf_row_bytes(expected.format));
+        gf_image_free(&expected);
+    }
+    gf_pipeline_free_images(pipeline, images, FILES);
+    close_fake(pipeline, &device);
+    gf_pipeline_close(cpu);
+}
+
+static void test_decoding(void **state)
+{
+    static const enum gf_status failures[] = {GF_OK, GF_ERROR_DEVICE, GF_ERROR_DEVICE_MEMORY};
+    struct files files;
+    make_files(&files);
+    for (int i = 0; i < 8; i++) {
+        reset_fake();
+        fake.declines = i / 2 == 3;
+        fake.decode_status = failures[i / 2 % 3];
+        check_decoding(i % 2 ? "resize=50%,invert" : "", &files);
+        assert_true(i / 2 ? !fake.decoded : fake.decoded > FILES * 4 / 5);
+        assert_true(i / 2 || fake.largest_group > 1);
+    }
+    reset_fake();
+    free_files(&files);
+}
+
+/* With little device memory a picture is done, or its own failure. */
+static void test_little_memory(void **state)
+{
+    struct files files;
+    int failed = 0, done = 0;
+    make_files(&files);
+    for (uint64_t bytes = 4096; bytes < 1 << 20; bytes += bytes / 2) {
+        struct fake_device device;
+        struct gf_image images[FILES] = {{.data = NULL}};
+        struct gf_error errors[FILES];
+        struct gf_pipeline *const pipeline = open_fake("blur", &device);
+        device.memory_bytes = bytes;
+        const enum gf_status status =
+            gf_decode_batch(pipeline, FILES, (const void *const *)files.data, files.size, images,
+                            NULL, errors, &error);
+        for (int i = 0; i < FILES; i++) {
+            assert_true(errors[i].status == GF_OK || errors[i].status == GF_ERROR_DEVICE_MEMORY);
+            assert_true(!images[i].data == (errors[i].status != GF_OK));
+            failed += errors[i].status != GF_OK;
+            done += errors[i].status == GF_OK;
+            if (errors[i].status)
+                assert_int_equal(errors[i].text[0], '[');
+            assert_true(status || !errors[i].status);
+        }
+        gf_pipeline_free_images(pipeline, images, FILES);
+        close_fake(pipeline, &device);
+    }
+    assert_true(failed && done);
+    free_files(&files);
+}
+
+static void check_encoding(const char *chain, enum gf_file_format format)
+{
+    struct fake_device device;
+    struct gf_image images[FILES], here[FILES];
+    void *results[FILES];
+    size_t sizes[FILES];
+    struct gf_pipeline *const pipeline = open_fake(chain, &device), *const cpu = open_cpu(chain);
+    for (int i = 0; i < FILES; i++) {
+        here[i] = picture_random(format_of(33, 20 + i, 1 + i % 4, 8), 0, (uint64_t)i);
+        fake_entered = &device;
+        assert_ok("alloc", gf_pipeline_alloc_image(pipeline, here[i].format, &images[i], &error),
+                  &error);
+        for (int y = 0; y < here[i].format.height; y++)
+            memcpy(images[i].data + (size_t)y * images[i].pitch,
+                   here[i].data + (size_t)y * here[i].pitch, gf_row_bytes(here[i].format));
+    }
+    assert_ok(chain,
+              gf_encode_batch(pipeline, FILES, images, format, results, sizes, NULL, NULL, &error),
+              &error);
+    for (int i = 0; i < FILES; i++) {
+        void *expected;
+        size_t size;
+        assert_ok(chain, gf_pipeline_encode(cpu, &here[i], format, &expected, &size, &error),
+                  &error);
+        assert_int_equal(sizes[i], size);
+        assert_memory_equal(results[i], expected, size);
+        gf_free(expected);
+        gf_free(results[i]);
+        picture_free(&here[i]);
+    }
+    gf_pipeline_free_images(pipeline, images, FILES);
+    close_fake(pipeline, &device);
+    gf_pipeline_close(cpu);
+}
+
+static void test_encoding(void **state)
+{
+    static const enum gf_status failures[] = {GF_OK, GF_ERROR_DEVICE, GF_ERROR_DEVICE_MEMORY};
+    for (int i = 0; i < 12; i++) {
+        reset_fake();
+        fake.encode_status = failures[i / 4];
+        check_encoding(i % 2 ? "invert" : "", i / 2 % 2 ? GF_FILE_PNG : GF_FILE_JPEG);
+        assert_true(i / 4 ? !fake.encoded : fake.encoded > 0);
+    }
+    reset_fake();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_decoding),
+                                       cmocka_unit_test(test_little_memory),
+                                       cmocka_unit_test(test_encoding)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
