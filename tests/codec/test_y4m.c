@@ -5,7 +5,7 @@
 
 #include "base/cpu.h"
 #include "codec/y4m/y4m_header.h"
-#include "pixel/yuv/yuv_plan.h"
+#include "pixel/yuv/yuv_formula.h"
 
 static const int bit_depths[] = {8, 9, 10, 12, 14, 16};
 enum { DEPTHS = sizeof bit_depths / sizeof *bit_depths, WIDTH = 21, HEIGHT = 11 };

@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/c_linkage.h"
+
+GF_C_BEGIN
+
 /* Where the samples of subsampled chroma lie among those of luma. */
 enum gf_yuv_siting {
     GF_YUV_CENTRE,  /* in the middle of two or four samples: JPEG, MPEG-1 */
@@ -43,3 +47,5 @@ struct gf_yuv_writer;
 struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels, int bits);
 void gf_yuv_writer_row(struct gf_yuv_writer *writer, const void *row, int y, unsigned char *frame);
 void gf_yuv_writer_close(struct gf_yuv_writer *writer);
+
+GF_C_END

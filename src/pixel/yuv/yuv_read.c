@@ -4,26 +4,21 @@
 #include <stdlib.h>
 
 #include "base/target_clones.h"
-#include "pixel/yuv/yuv_plan.h"
+#include "pixel/yuv/yuv_formula.h"
 #include "pixel/yuv/yuv_simd.h"
-
-enum { WEIGHTS = 16 }; /* the sum of the weights of a sample of chroma */
 
 struct gf_yuv_reader {
     struct gf_yuv yuv;
     struct gf_yuv_planes planes;
-    /* A sample is (Y - black) * luma, and the sums of chroma less `middle` times a factor. */
-    float black, luma, middle, red_v, green_u, green_v, blue_u;
-    int most;
+    struct gf_yuv_to_rgb to_rgb;
     float *sums; /* a row of chroma after the vertical weights, with a sample at each end */
     float *row_u, *row_v;
     bool simd;
-    struct gf_yuv_to_rgb to_rgb; /* the same numbers for vectors */
+    struct gf_yuv_orders orders; /* for vectors */
 };
 
 struct gf_yuv_reader *gf_yuv_reader_open(const struct gf_yuv *yuv)
 {
-    const struct gf_yuv_numbers n = gf_yuv_numbers_of(yuv);
     const size_t width = (size_t)yuv->width + 2 + GF_YUV_LANES;
     struct gf_yuv_reader *const reader = calloc(1, sizeof *reader);
     float *const rows = malloc(3 * width * sizeof *rows);
@@ -32,29 +27,15 @@ struct gf_yuv_reader *gf_yuv_reader_open(const struct gf_yuv *yuv)
         free(reader);
         return NULL;
     }
-    const double most = yuv->bits > 8 ? 65535 : 255, chroma = most / n.chroma_span / WEIGHTS;
     *reader = (struct gf_yuv_reader){.yuv = *yuv,
                                      .planes = gf_yuv_planes_of(yuv),
-                                     .black = (float)n.black,
-                                     .luma = (float)(most / n.luma_span),
-                                     .middle = (float)(WEIGHTS * n.middle),
-                                     .red_v = (float)(2 * (1 - n.kr) * chroma),
-                                     .green_u = (float)(2 * (1 - n.kb) * n.kb / n.kg * chroma),
-                                     .green_v = (float)(2 * (1 - n.kr) * n.kr / n.kg * chroma),
-                                     .blue_u = (float)(2 * (1 - n.kb) * chroma),
-                                     .most = (int)most,
+                                     .to_rgb = gf_yuv_to_rgb_of(yuv),
                                      .sums = rows,
                                      .row_u = rows + width,
                                      .row_v = rows + 2 * width};
     reader->simd = yuv->bits == 8 && !yuv->mono && gf_cpu_has(GF_CPU_VBMI);
-    reader->to_rgb = (struct gf_yuv_to_rgb){.luma = reader->luma,
-                                            .red_v = reader->red_v,
-                                            .green_u = reader->green_u,
-                                            .green_v = reader->green_v,
-                                            .blue_u = reader->blue_u,
-                                            .black = (int)n.black};
     if (reader->simd)
-        gf_yuv_to_rgb_prepare(&reader->to_rgb);
+        gf_yuv_orders_prepare(&reader->orders);
     return reader;
 }
 
@@ -67,71 +48,60 @@ void gf_yuv_reader_close(struct gf_yuv_reader *reader)
 
 /* ---- chroma ---- */
 
-/* Weighs two rows of chroma by weights whose sum is 4. */
-GF_INLINE void weigh_rows(const void *near, const void *far, int far_weight, float *restrict sums,
-                          size_t count, const int bytes)
+GF_INLINE void weigh_rows(const void *near, const void *far, struct gf_yuv_near rows,
+                          float *restrict sums, size_t count, const int bytes)
 {
     for (size_t i = 0; i < count; i++) {
         const int a = bytes == 2 ? ((const uint16_t *)near)[i] : ((const uint8_t *)near)[i];
         const int b = bytes == 2 ? ((const uint16_t *)far)[i] : ((const uint8_t *)far)[i];
-        sums[i] = (float)((4 - far_weight) * a + far_weight * b);
+        sums[i] = gf_yuv_near_sum(rows, a, b);
     }
 }
 
-GF_TARGET_CLONES static void weigh_bytes(const void *near, const void *far, int far_weight,
+GF_TARGET_CLONES static void weigh_bytes(const void *near, const void *far, struct gf_yuv_near rows,
                                          float *restrict sums, size_t count)
 {
-    weigh_rows(near, far, far_weight, sums, count, 1);
+    weigh_rows(near, far, rows, sums, count, 1);
 }
 
-GF_TARGET_CLONES static void weigh_words(const void *near, const void *far, int far_weight,
+GF_TARGET_CLONES static void weigh_words(const void *near, const void *far, struct gf_yuv_near rows,
                                          float *restrict sums, size_t count)
 {
-    weigh_rows(near, far, far_weight, sums, count, 2);
+    weigh_rows(near, far, rows, sums, count, 2);
 }
 
 /* Makes a row of the picture's width of sums[-1..count]. */
-GF_TARGET_CLONES static void widen(const float *restrict sums, size_t count, bool left,
-                                   float *restrict row)
+GF_TARGET_CLONES static void widen(const float *restrict sums, size_t count,
+                                   struct gf_yuv_widening by, float *restrict row)
 {
-    const float even_before = left ? 0 : 1, even = left ? 4 : 3, odd = left ? 2 : 3,
-                odd_after = left ? 2 : 1;
     for (size_t k = 0; k < count; k++) {
-        row[2 * k] = even * sums[k] + even_before * sums[(ptrdiff_t)k - 1];
-        row[2 * k + 1] = odd * sums[k] + odd_after * sums[k + 1];
+        row[2 * k] = by.even * sums[k] + by.even_before * sums[(ptrdiff_t)k - 1];
+        row[2 * k + 1] = by.odd * sums[k] + by.odd_after * sums[k + 1];
     }
 }
 
-GF_TARGET_CLONES static void scale(const float *restrict sums, size_t count, float *restrict row)
+GF_TARGET_CLONES static void scale(const float *restrict sums, size_t count, float by,
+                                   float *restrict row)
 {
     for (size_t k = 0; k < count; k++)
-        row[k] = 4 * sums[k];
+        row[k] = by * sums[k];
 }
 
-/* The two rows of chroma whose weighted mean belongs to row y. */
+/* The rows of chroma that belong to row y, and where they are. */
 struct chroma_rows {
+    struct gf_yuv_near rows;
     const unsigned char *near, *far;
-    int far_weight;
 };
 
 static struct chroma_rows chroma_rows_of(const struct gf_yuv_reader *reader,
                                          const unsigned char *frame, int plane, int y)
 {
     const struct gf_yuv_planes *const planes = &reader->planes;
-    const struct gf_yuv *const yuv = &reader->yuv;
     const size_t bytes = planes->sample_bytes, row = planes->chroma_width * bytes;
-    const size_t last = planes->chroma_height - 1;
-    size_t near = (size_t)y, far = near;
-    int far_weight = 0;
-    if (yuv->half_height) {
-        const bool top = yuv->siting == GF_YUV_TOP_LEFT;
-        near = (size_t)y / 2;
-        far = y % 2 ? near + 1 : near ? near - 1 : 0;
-        far = far < last ? far : last;
-        far_weight = !top ? 1 : y % 2 ? 2 : 0;
-    }
+    const struct gf_yuv_near rows = gf_yuv_near_of(&reader->yuv, (int)planes->chroma_height, y);
     const unsigned char *const first = frame + planes->first[plane] * bytes;
-    return (struct chroma_rows){first + near * row, first + far * row, far_weight};
+    return (struct chroma_rows){rows, first + (size_t)rows.near * row,
+                                first + (size_t)rows.far * row};
 }
 
 /* Repeats the first and the last sum. */
@@ -149,12 +119,13 @@ static void chroma_row(const struct gf_yuv_reader *reader, const unsigned char *
     const size_t width = reader->planes.chroma_width;
     const struct chroma_rows rows = chroma_rows_of(reader, frame, plane, y);
     float *const sums = reader->sums + 1;
-    (yuv->bits > 8 ? weigh_words : weigh_bytes)(rows.near, rows.far, rows.far_weight, sums, width);
+    (yuv->bits > 8 ? weigh_words : weigh_bytes)(rows.near, rows.far, rows.rows, sums, width);
     put_ends(sums, width);
+    const struct gf_yuv_widening by = gf_yuv_widening_of(yuv);
     if (yuv->half_width)
-        widen(sums, width, yuv->siting != GF_YUV_CENTRE, row);
+        widen(sums, width, by, row);
     else
-        scale(sums, width, row);
+        scale(sums, width, by.even, row);
 }
 
 /* ---- pixels ---- */
@@ -169,19 +140,16 @@ GF_INLINE void to_rgb(const struct gf_yuv_reader *reader, const void *luma, void
     uint8_t *restrict const rgb8 = rgb;
     uint16_t *restrict const rgb16 = rgb;
     for (int i = 0; i < r.yuv.width; i++) {
-        const float y = ((float)(bytes == 2 ? y16[i] : y8[i]) - r.black) * r.luma;
-        const float cb = u[i] - r.middle, cr = v[i] - r.middle;
-        const int red = gf_yuv_round(y + cr * r.red_v, r.most),
-                  green = gf_yuv_round(y - cb * r.green_u - cr * r.green_v, r.most),
-                  blue = gf_yuv_round(y + cb * r.blue_u, r.most);
+        const struct gf_yuv_pixel pixel =
+            gf_yuv_pixel_of(&r.to_rgb, bytes == 2 ? y16[i] : y8[i], u[i], v[i]);
         if (bytes == 2) {
-            rgb16[3 * i] = (uint16_t)red;
-            rgb16[3 * i + 1] = (uint16_t)green;
-            rgb16[3 * i + 2] = (uint16_t)blue;
+            rgb16[3 * i] = (uint16_t)pixel.red;
+            rgb16[3 * i + 1] = (uint16_t)pixel.green;
+            rgb16[3 * i + 2] = (uint16_t)pixel.blue;
         } else {
-            rgb8[3 * i] = (uint8_t)red;
-            rgb8[3 * i + 1] = (uint8_t)green;
-            rgb8[3 * i + 2] = (uint8_t)blue;
+            rgb8[3 * i] = (uint8_t)pixel.red;
+            rgb8[3 * i + 1] = (uint8_t)pixel.green;
+            rgb8[3 * i + 2] = (uint8_t)pixel.blue;
         }
     }
 }
@@ -204,7 +172,7 @@ GF_INLINE void to_gray(const struct gf_yuv_reader *reader, const void *restrict 
     const struct gf_yuv_reader r = *reader;
     for (int i = 0; i < r.yuv.width; i++) {
         const int sample = bytes == 2 ? ((const uint16_t *)luma)[i] : ((const uint8_t *)luma)[i];
-        const int value = gf_yuv_round(((float)sample - r.black) * r.luma, r.most);
+        const int value = gf_yuv_gray_of(&r.to_rgb, sample);
         if (bytes == 2)
             ((uint16_t *)gray)[i] = (uint16_t)value;
         else
@@ -231,11 +199,11 @@ static void to_rgb_simd(const struct gf_yuv_reader *reader, const unsigned char 
     const size_t width = reader->planes.chroma_width;
     for (int i = 0; i < 2; i++) {
         const struct chroma_rows rows = chroma_rows_of(reader, frame, 1 + i, y);
-        gf_yuv_weigh_simd(rows.near, rows.far, rows.far_weight, width, sums[i]);
+        gf_yuv_weigh_simd(rows.near, rows.far, rows.rows.far_weight, width, sums[i]);
         put_ends(sums[i], width);
     }
-    gf_yuv_to_rgb_simd(&reader->to_rgb, gf_yuv_columns_of(&reader->yuv), luma, sums[0], sums[1],
-                       (size_t)reader->yuv.width, rgb);
+    gf_yuv_to_rgb_simd(&reader->to_rgb, &reader->orders, gf_yuv_columns_of(&reader->yuv), luma,
+                       sums[0], sums[1], (size_t)reader->yuv.width, rgb);
 }
 
 void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame, int y, void *row)

@@ -32,10 +32,12 @@ GF_VBMI GF_INLINE __m512i rounded(struct pair twice)
 
 /* ---- to RGB ---- */
 
-void gf_yuv_to_rgb_prepare(struct gf_yuv_to_rgb *to)
+void gf_yuv_orders_prepare(struct gf_yuv_orders *orders)
 {
+    for (int i = 0; i < GF_YUV_LANES; i++)
+        orders->from_rgb[i] = lane_of(i);
     for (int i = 0; i < 3 * GF_YUV_LANES; i++) /* those of green lie in the second register */
-        to->order[i] = (uint8_t)(lane_of(i / 3) | (i % 3 == 1 ? GF_YUV_LANES : 0));
+        orders->to_rgb[i] = (uint8_t)(lane_of(i / 3) | (i % 3 == 1 ? GF_YUV_LANES : 0));
 }
 
 GF_VBMI void gf_yuv_weigh_simd(const uint8_t *near, const uint8_t *far, int far_weight,
@@ -145,12 +147,12 @@ GF_VBMI GF_INLINE void to_rgb_64(const struct to_rgb *to, const enum gf_yuv_colu
     }
 }
 
-GF_VBMI GF_INLINE void to_rgb(const struct gf_yuv_to_rgb *from, const enum gf_yuv_columns columns,
-                              const uint8_t *luma, const float *u, const float *v, size_t width,
-                              uint8_t *rgb)
+GF_VBMI GF_INLINE void to_rgb(const struct gf_yuv_to_rgb *from, const struct gf_yuv_orders *orders,
+                              const enum gf_yuv_columns columns, const uint8_t *luma,
+                              const float *u, const float *v, size_t width, uint8_t *rgb)
 {
     struct to_rgb to = {
-        .black = _mm512_set1_epi32(from->black),
+        .black = _mm512_set1_epi32((int)from->black),
         .luma = _mm512_set1_ps(2 * from->luma),
         .red_v = _mm512_set1_ps(2 * from->red_v),
         .green_u = _mm512_set1_ps(-2 * from->green_u),
@@ -158,7 +160,7 @@ GF_VBMI GF_INLINE void to_rgb(const struct gf_yuv_to_rgb *from, const enum gf_yu
         .blue_u = _mm512_set1_ps(2 * from->blue_u),
     };
     __m512i out[3];
-    memcpy(to.order, from->order, sizeof to.order);
+    memcpy(to.order, orders->to_rgb, sizeof to.order);
     size_t x = 0;
     for (; x + GF_YUV_LANES <= width; x += GF_YUV_LANES) {
         to_rgb_64(&to, columns, _mm512_loadu_si512(luma + x), u, v, x, out);
@@ -172,25 +174,19 @@ GF_VBMI GF_INLINE void to_rgb(const struct gf_yuv_to_rgb *from, const enum gf_yu
     memcpy(rgb + 3 * x, out, 3 * (width - x));
 }
 
-GF_VBMI void gf_yuv_to_rgb_simd(const struct gf_yuv_to_rgb *to, enum gf_yuv_columns columns,
-                                const uint8_t *luma, const float *u, const float *v, size_t width,
-                                uint8_t *rgb)
+GF_VBMI void gf_yuv_to_rgb_simd(const struct gf_yuv_to_rgb *to, const struct gf_yuv_orders *orders,
+                                enum gf_yuv_columns columns, const uint8_t *luma, const float *u,
+                                const float *v, size_t width, uint8_t *rgb)
 {
     if (columns == GF_YUV_EACH)
-        to_rgb(to, GF_YUV_EACH, luma, u, v, width, rgb);
+        to_rgb(to, orders, GF_YUV_EACH, luma, u, v, width, rgb);
     else if (columns == GF_YUV_PAIRS_CENTRE)
-        to_rgb(to, GF_YUV_PAIRS_CENTRE, luma, u, v, width, rgb);
+        to_rgb(to, orders, GF_YUV_PAIRS_CENTRE, luma, u, v, width, rgb);
     else
-        to_rgb(to, GF_YUV_PAIRS_LEFT, luma, u, v, width, rgb);
+        to_rgb(to, orders, GF_YUV_PAIRS_LEFT, luma, u, v, width, rgb);
 }
 
 /* ---- from RGB ---- */
-
-void gf_yuv_from_rgb_prepare(struct gf_yuv_from_rgb *from)
-{
-    for (int i = 0; i < GF_YUV_LANES; i++)
-        from->order[i] = lane_of(i);
-}
 
 /* struct gf_yuv_from_rgb in vectors; the weights for luma are doubled. */
 struct from_rgb {
@@ -279,21 +275,27 @@ GF_VBMI GF_INLINE __m512i from_rgb_64(const struct from_rgb *from, const uint8_t
     return _mm512_permutexvar_epi8(from->order, _mm512_packus_epi16(low, high));
 }
 
-GF_VBMI GF_INLINE struct from_rgb vectors_of(const struct gf_yuv_from_rgb *from)
+GF_VBMI GF_INLINE struct from_rgb vectors_of(const struct gf_yuv_from_rgb *from,
+                                             const struct gf_yuv_orders *orders)
 {
-    struct from_rgb vectors = {.black = _mm512_set1_ps(2 * from->black),
-                               .order = _mm512_loadu_si512(from->order)};
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            vectors.weight[i][k] = _mm512_set1_ps(from->weight[i][k] * (i ? 1 : 2));
+    const struct gf_yuv_mix mix[3] = {from->luma, from->u, from->v};
+    struct from_rgb vectors = {.black = _mm512_set1_ps(2 * from->luma.offset),
+                               .order = _mm512_loadu_si512(orders->from_rgb)};
+    for (int i = 0; i < 3; i++) {
+        const float times = i ? 1 : 2;
+        vectors.weight[i][0] = _mm512_set1_ps(times * mix[i].red);
+        vectors.weight[i][1] = _mm512_set1_ps(times * mix[i].green);
+        vectors.weight[i][2] = _mm512_set1_ps(times * mix[i].blue);
+    }
     return vectors;
 }
 
 GF_VBMI GF_INLINE void from_rgb(const struct gf_yuv_from_rgb *numbers,
+                                const struct gf_yuv_orders *orders,
                                 const enum gf_yuv_columns columns, const uint8_t *rgb, size_t width,
                                 uint8_t *luma, float *u, float *v)
 {
-    const struct from_rgb from = vectors_of(numbers);
+    const struct from_rgb from = vectors_of(numbers, orders);
     uint8_t last[3 * GF_YUV_LANES] = {0};
     for (int i = 0; i < FLOATS; i++) /* the first pixel stands for the one before it */
         memcpy(last + 6 * i, rgb, 3);
@@ -312,16 +314,17 @@ GF_VBMI GF_INLINE void from_rgb(const struct gf_yuv_from_rgb *numbers,
                             from_rgb_64(&from, last, x, &to, columns));
 }
 
-GF_VBMI void gf_yuv_from_rgb_simd(const struct gf_yuv_from_rgb *from, enum gf_yuv_columns columns,
+GF_VBMI void gf_yuv_from_rgb_simd(const struct gf_yuv_from_rgb *from,
+                                  const struct gf_yuv_orders *orders, enum gf_yuv_columns columns,
                                   const uint8_t *rgb, size_t width, uint8_t *luma, float *u,
                                   float *v)
 {
     if (columns == GF_YUV_EACH)
-        from_rgb(from, GF_YUV_EACH, rgb, width, luma, u, v);
+        from_rgb(from, orders, GF_YUV_EACH, rgb, width, luma, u, v);
     else if (columns == GF_YUV_PAIRS_CENTRE)
-        from_rgb(from, GF_YUV_PAIRS_CENTRE, rgb, width, luma, u, v);
+        from_rgb(from, orders, GF_YUV_PAIRS_CENTRE, rgb, width, luma, u, v);
     else
-        from_rgb(from, GF_YUV_PAIRS_LEFT, rgb, width, luma, u, v);
+        from_rgb(from, orders, GF_YUV_PAIRS_LEFT, rgb, width, luma, u, v);
 }
 
 /* Averages 32 samples, and returns their words in fours: 0..3, 16..19, 4..7 and so on. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "base/cpu.h"
-#include "pixel/yuv/yuv.h"
+#include "pixel/yuv/yuv_formula.h"
 
 enum { GF_YUV_LANES = 64 }; /* the pixels that are converted at a time */
 
@@ -19,33 +19,26 @@ static inline enum gf_yuv_columns gf_yuv_columns_of(const struct gf_yuv *yuv)
                                           : GF_YUV_PAIRS_LEFT;
 }
 
-/* The numbers of struct gf_yuv_reader. */
-struct gf_yuv_to_rgb {
-    float luma, red_v, green_u, green_v, blue_u;
-    int black;
-    uint8_t order[3 * GF_YUV_LANES];
+/* Where the bytes of pixels go. */
+struct gf_yuv_orders {
+    uint8_t to_rgb[3 * GF_YUV_LANES], from_rgb[GF_YUV_LANES];
 };
-GF_X86_ONLY void gf_yuv_to_rgb_prepare(struct gf_yuv_to_rgb *to);
+GF_X86_ONLY void gf_yuv_orders_prepare(struct gf_yuv_orders *orders);
 /* Weighs two rows of chroma by weights whose sum is 4, after 128 is taken off. Up to 31 sums behind
  * the last one are overwritten. */
 GF_X86_ONLY void gf_yuv_weigh_simd(const uint8_t *near, const uint8_t *far, int far_weight,
                                    size_t count, float *sums);
 /* Makes a row of RGB. `u` and `v` are such sums; one before the first and 64 behind the last may be
  * read. */
-GF_X86_ONLY void gf_yuv_to_rgb_simd(const struct gf_yuv_to_rgb *to, enum gf_yuv_columns columns,
+GF_X86_ONLY void gf_yuv_to_rgb_simd(const struct gf_yuv_to_rgb *to,
+                                    const struct gf_yuv_orders *orders, enum gf_yuv_columns columns,
                                     const uint8_t *luma, const float *u, const float *v,
                                     size_t width, uint8_t *rgb);
 
-/* The weights of red, green and blue for luma, U and V. */
-struct gf_yuv_from_rgb {
-    float weight[3][3];
-    float black;
-    uint8_t order[GF_YUV_LANES];
-};
-GF_X86_ONLY void gf_yuv_from_rgb_prepare(struct gf_yuv_from_rgb *from);
 /* Makes a row of luma, and two rows of chroma without the value of the middle, which are sums of as
  * many pixels as gf_yuv_columns_weight() says. Up to 63 behind the last one are overwritten. */
 GF_X86_ONLY void gf_yuv_from_rgb_simd(const struct gf_yuv_from_rgb *from,
+                                      const struct gf_yuv_orders *orders,
                                       enum gf_yuv_columns columns, const uint8_t *rgb, size_t width,
                                       uint8_t *luma, float *u, float *v);
 static inline int gf_yuv_columns_weight(enum gf_yuv_columns columns)

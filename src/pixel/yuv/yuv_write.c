@@ -5,50 +5,22 @@
 #include <string.h>
 
 #include "base/target_clones.h"
-#include "pixel/yuv/yuv_plan.h"
+#include "pixel/yuv/yuv_formula.h"
 #include "pixel/yuv/yuv_simd.h"
-
-/* Weights of red, green and blue, and what is added. */
-struct mix {
-    float red, green, blue, offset;
-};
 
 struct gf_yuv_writer {
     struct gf_yuv yuv;
     struct gf_yuv_planes planes;
     int channels, bits;
-    struct mix luma, u, v; /* `offset` of u and v is added after averaging */
-    int most;
+    struct gf_yuv_from_rgb from_rgb;
     float *full[2]; /* the chroma of each pixel of the present row, with one more at each end */
     float *narrow[2][3]; /* the chroma of the last three rows, averaged horizontally */
     bool simd;
-    struct gf_yuv_from_rgb from_rgb; /* the same numbers for vectors */
+    struct gf_yuv_orders orders; /* for vectors */
 };
-
-static struct mix mix_of(double red, double green, double blue, double scale, double offset)
-{
-    return (struct mix){(float)(red * scale), (float)(green * scale), (float)(blue * scale),
-                        (float)offset};
-}
-
-static void prepare_simd(struct gf_yuv_writer *writer)
-{
-    const struct mix mix[3] = {writer->luma, writer->u, writer->v};
-    for (int i = 0; i < 3; i++) {
-        writer->from_rgb.weight[i][0] = mix[i].red;
-        writer->from_rgb.weight[i][1] = mix[i].green;
-        writer->from_rgb.weight[i][2] = mix[i].blue;
-    }
-    writer->from_rgb.black = writer->luma.offset;
-    gf_yuv_from_rgb_prepare(&writer->from_rgb);
-}
 
 struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels, int bits)
 {
-    const struct gf_yuv_numbers n = gf_yuv_numbers_of(yuv);
-    const double most = bits > 8 ? 65535 : 255, luma = n.luma_span / most;
-    const double u = n.chroma_span / most / (2 * (1 - n.kb)),
-                 v = n.chroma_span / most / (2 * (1 - n.kr));
     const size_t width = (size_t)yuv->width + 3 + GF_YUV_LANES;
     struct gf_yuv_writer *const writer = calloc(1, sizeof *writer);
     float *const rows = malloc(8 * width * sizeof *rows);
@@ -61,12 +33,7 @@ struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels,
                                      .planes = gf_yuv_planes_of(yuv),
                                      .channels = channels,
                                      .bits = bits,
-                                     .luma = mix_of(n.kr, n.kg, n.kb, luma, n.black),
-                                     .u = mix_of(-n.kr, -n.kg, 1 - n.kb, u, n.middle),
-                                     .v = mix_of(1 - n.kr, -n.kg, -n.kb, v, n.middle),
-                                     .most = (int)n.most};
-    if (channels == 1) /* the sum of the weights is then exactly that of one */
-        writer->luma = mix_of(1, 0, 0, luma, n.black);
+                                     .from_rgb = gf_yuv_from_rgb_of(yuv, channels, bits)};
     for (size_t i = 0; i < 2; i++) {
         writer->full[i] = rows + i * width;
         for (size_t k = 0; k < 3; k++)
@@ -74,7 +41,7 @@ struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels,
     }
     writer->simd = yuv->bits == 8 && bits == 8 && channels == 3 && gf_cpu_has(GF_CPU_VBMI);
     if (writer->simd)
-        prepare_simd(writer);
+        gf_yuv_orders_prepare(&writer->orders);
     return writer;
 }
 
@@ -104,28 +71,25 @@ GF_INLINE void put(void *plane, size_t index, int value, const int bytes)
 GF_INLINE void from_rgb(const struct gf_yuv_writer *writer, const void *restrict row,
                         void *restrict luma, const int row_bytes, const int bytes)
 {
-    const struct mix y = writer->luma, u = writer->u, v = writer->v;
-    const int most = writer->most;
+    const struct gf_yuv_from_rgb by = writer->from_rgb;
     float *restrict const to_u = writer->full[0] + 1, *restrict const to_v = writer->full[1] + 1;
     const size_t width = (size_t)writer->yuv.width;
     for (size_t i = 0; i < width; i++) {
         const float red = sample_at(row, 3 * i, row_bytes),
                     green = sample_at(row, 3 * i + 1, row_bytes),
                     blue = sample_at(row, 3 * i + 2, row_bytes);
-        put(luma, i, gf_yuv_round(red * y.red + green * y.green + blue * y.blue + y.offset, most),
-            bytes);
-        to_u[i] = red * u.red + green * u.green + blue * u.blue;
-        to_v[i] = red * v.red + green * v.green + blue * v.blue;
+        put(luma, i, gf_yuv_luma_of(&by, red, green, blue), bytes);
+        to_u[i] = gf_yuv_mixed(&by.u, red, green, blue);
+        to_v[i] = gf_yuv_mixed(&by.v, red, green, blue);
     }
 }
 
 GF_INLINE void from_gray(const struct gf_yuv_writer *writer, const void *restrict row,
                          void *restrict luma, const int row_bytes, const int bytes)
 {
-    const struct mix y = writer->luma;
-    const int most = writer->most;
+    const struct gf_yuv_from_rgb by = writer->from_rgb;
     for (size_t i = 0; i < (size_t)writer->yuv.width; i++)
-        put(luma, i, gf_yuv_round(sample_at(row, i, row_bytes) * y.red + y.offset, most), bytes);
+        put(luma, i, gf_yuv_luma_of_gray(&by, sample_at(row, i, row_bytes)), bytes);
 }
 
 #define GF_FROM(name, row_bytes, bytes) \
@@ -145,51 +109,36 @@ GF_FROM(words_of_words, 2, 2)
 /* ---- the planes of chroma ---- */
 
 /* Averages full[-1..2 count] horizontally. */
-GF_TARGET_CLONES static void narrow_row(const float *restrict full, size_t count, bool left,
-                                        float *restrict narrow)
+GF_TARGET_CLONES static void narrow_row(const float *restrict full, size_t count,
+                                        struct gf_yuv_three weight, float *restrict narrow)
 {
-    const float before = left ? 0.25f : 0, here = 0.5f, after = left ? 0.25f : 0.5f;
     for (size_t k = 0; k < count; k++)
         narrow[k] =
-            full[(ptrdiff_t)(2 * k) - 1] * before + full[2 * k] * here + full[2 * k + 1] * after;
+            gf_yuv_average(weight, full[(ptrdiff_t)(2 * k) - 1], full[2 * k], full[2 * k + 1]);
 }
 
 /* Averages three rows, and rounds. */
 GF_INLINE void average(const float *restrict above, const float *restrict here,
-                       const float *restrict below, const float weight[3], float offset, int most,
-                       void *restrict to, size_t count, const int bytes)
+                       const float *restrict below, struct gf_yuv_three weight, float offset,
+                       int most, void *restrict to, size_t count, const int bytes)
 {
-    const float a = weight[0], b = weight[1], c = weight[2];
     for (size_t k = 0; k < count; k++)
-        put(to, k, gf_yuv_round(above[k] * a + here[k] * b + below[k] * c + offset, most), bytes);
+        put(to, k, gf_yuv_round(gf_yuv_average(weight, above[k], here[k], below[k]) + offset, most),
+            bytes);
 }
 
 GF_TARGET_CLONES static void average_bytes(const float *above, const float *here,
-                                           const float *below, const float weight[3], float offset,
-                                           int most, void *to, size_t count)
+                                           const float *below, struct gf_yuv_three weight,
+                                           float offset, int most, void *to, size_t count)
 {
     average(above, here, below, weight, offset, most, to, count, 1);
 }
 
 GF_TARGET_CLONES static void average_words(const float *above, const float *here,
-                                           const float *below, const float weight[3], float offset,
-                                           int most, void *to, size_t count)
+                                           const float *below, struct gf_yuv_three weight,
+                                           float offset, int most, void *to, size_t count)
 {
     average(above, here, below, weight, offset, most, to, count, 2);
-}
-
-/* Returns the row of chroma that row y completes, and its rows and weights; -1: none. */
-static int completed(const struct gf_yuv *yuv, int y, int rows[3], float weight[3])
-{
-    static const float two[3] = {0, 0.5f, 0.5f}, three[3] = {0.25f, 0.5f, 0.25f};
-    const int own = yuv->half_height ? y / 2 * 2 : y;
-    if (yuv->half_height && y % 2 == 0 && y != yuv->height - 1)
-        return -1;
-    rows[0] = yuv->half_height && own ? own - 1 : own;
-    rows[1] = own;
-    rows[2] = y;
-    memcpy(weight, yuv->half_height && yuv->siting == GF_YUV_TOP_LEFT ? three : two, sizeof two);
-    return yuv->half_height ? y / 2 : y;
 }
 
 /* Averages the chroma of a pixel's row horizontally. */
@@ -201,7 +150,7 @@ static void put_narrow(struct gf_yuv_writer *writer, int index, int y)
     full[-1] = full[0];
     full[yuv->width] = full[yuv->width - 1];
     if (yuv->half_width) {
-        narrow_row(full, width, yuv->siting != GF_YUV_CENTRE, narrow);
+        narrow_row(full, width, gf_yuv_columns_under(yuv), narrow);
     } else {
         for (size_t k = 0; k < width; k++)
             narrow[k] = full[k];
@@ -213,22 +162,21 @@ static void put_chroma(struct gf_yuv_writer *writer, int index, int y, unsigned 
 {
     const struct gf_yuv_planes *const planes = &writer->planes;
     const size_t width = planes->chroma_width, bytes = planes->sample_bytes;
-    const float middle = writer->u.offset;
-    int rows[3];
-    float weight[3];
-    const int row = completed(&writer->yuv, y, rows, weight);
-    if (row < 0)
+    const float middle = writer->from_rgb.u.offset;
+    const int row = writer->yuv.half_height ? y / 2 : y;
+    const struct gf_yuv_under under = gf_yuv_under(&writer->yuv, row);
+    if (y != under.below)
         return;
-    float **const ring = writer->narrow[index], *const above = ring[rows[0] % 3],
-                  *const here = ring[rows[1] % 3], *const below = ring[rows[2] % 3];
+    float **const ring = writer->narrow[index], *const above = ring[under.above % 3],
+                  *const here = ring[under.here % 3], *const below = ring[under.below % 3];
     unsigned char *const to = frame + (planes->first[1 + index] + (size_t)row * width) * bytes;
     if (writer->simd) {
         const int sum = gf_yuv_columns_weight(gf_yuv_columns_of(&writer->yuv));
-        gf_yuv_average_simd(*weight > 0 ? above : NULL, here, below, weight[2] / (float)sum, middle,
-                            width, to);
+        gf_yuv_average_simd(under.weight.before > 0 ? above : NULL, here, below,
+                            under.weight.after / (float)sum, middle, width, to);
     } else {
-        (bytes == 2 ? average_words : average_bytes)(above, here, below, weight, middle,
-                                                     writer->most, to, width);
+        (bytes == 2 ? average_words : average_bytes)(above, here, below, under.weight, middle,
+                                                     writer->from_rgb.most, to, width);
     }
 }
 
@@ -237,8 +185,8 @@ void gf_yuv_writer_row(struct gf_yuv_writer *writer, const void *row, int y, uns
     const size_t bytes = writer->planes.sample_bytes, width = (size_t)writer->yuv.width;
     unsigned char *const luma = frame + (size_t)y * width * bytes;
     if (writer->simd)
-        gf_yuv_from_rgb_simd(&writer->from_rgb, gf_yuv_columns_of(&writer->yuv), row, width, luma,
-                             writer->narrow[0][y % 3], writer->narrow[1][y % 3]);
+        gf_yuv_from_rgb_simd(&writer->from_rgb, &writer->orders, gf_yuv_columns_of(&writer->yuv),
+                             row, width, luma, writer->narrow[0][y % 3], writer->narrow[1][y % 3]);
     else if (writer->bits == 8)
         (bytes == 2 ? words_of_bytes : bytes_of_bytes)(writer, row, luma);
     else
