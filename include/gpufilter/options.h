@@ -39,8 +39,8 @@ enum gf_file_format {
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };
-/* Chooses between the CPU's and the GPU's codec for JPEG and for PNG of level 1. The GPU codes only
- * the usual kinds of these files. Both give the same pixels and the same bytes. */
+/* Chooses between the CPU's and the GPU's codec for JPEG, PNG of level 1 and the frames of Y4M. The
+ * GPU codes only the usual kinds of JPEG and PNG. Both give the same pixels and the same bytes. */
 enum gf_codec {
     GF_CODEC_AUTO, /* the GPU's codec if a GPU runs */
     GF_CODEC_CPU,

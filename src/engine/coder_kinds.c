@@ -38,6 +38,8 @@ ADAPT(jpeg_decode, decoded, NULL, 0)
 ADAPT(jpeg_encode, encoded, pictures[i].scan, pictures[i].size)
 ADAPT(png_decode, decoded, NULL, 0)
 ADAPT(png_encode, encoded, pictures[i].chunks, pictures[i].size)
+ADAPT(yuv_decode, decoded, NULL, 0)
+ADAPT(yuv_encode, encoded, pictures[i].frame, pictures[i].size)
 
 static uint64_t jpeg_decode_bytes(const struct gf_coder_picture *picture)
 {
@@ -60,14 +62,28 @@ static uint64_t png_encode_bytes(const struct gf_coder_picture *picture)
     return gf_png_encoder_bytes(picture->png_encode.in.format);
 }
 
+enum { YUV_ALIGNMENT = 256 }; /* the frames of a group begin at its multiples */
+
+static uint64_t yuv_decode_bytes(const struct gf_coder_picture *picture)
+{
+    return gf_yuv_frame_bytes(picture->yuv_decode.yuv) + YUV_ALIGNMENT;
+}
+
+static uint64_t yuv_encode_bytes(const struct gf_coder_picture *picture)
+{
+    return gf_yuv_frame_bytes(picture->yuv_encode.yuv) + YUV_ALIGNMENT;
+}
+
 #define CALLS(NAME) NAME##_create, NAME##_destroy, NAME##_run, NAME##_bytes
 
-/* PNG may use as much pinned host memory as device memory. */
-enum { PNG_GROUP_BYTES = 1 << 30 };
+/* PNG and YCbCr may use as much pinned host memory as device memory. */
+enum { PINNED_GROUP_BYTES = 1 << 30 };
 
 const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
     [GF_CODER_JPEG_DECODE] = {false, UINT64_MAX, CALLS(jpeg_decode)},
     [GF_CODER_JPEG_ENCODE] = {true, UINT64_MAX, CALLS(jpeg_encode)},
     [GF_CODER_PNG_DECODE] = {false, UINT64_MAX, CALLS(png_decode)},
-    [GF_CODER_PNG_ENCODE] = {true, PNG_GROUP_BYTES, CALLS(png_encode)},
+    [GF_CODER_PNG_ENCODE] = {true, PINNED_GROUP_BYTES, CALLS(png_encode)},
+    [GF_CODER_YUV_DECODE] = {false, UINT64_MAX, CALLS(yuv_decode)},
+    [GF_CODER_YUV_ENCODE] = {true, PINNED_GROUP_BYTES, CALLS(yuv_encode)},
 };

@@ -1,5 +1,5 @@
-/* The coders of a device: one interface to the calls of cuda/jpeg and cuda/png, for each format
- * that the device decodes or encodes. */
+/* The coders of a device: one interface to the calls of cuda/jpeg, cuda/png and cuda/yuv, for
+ * each format that the device decodes or encodes. */
 #pragma once
 
 #include <semaphore.h>
@@ -10,12 +10,16 @@
 #include "cuda/jpeg/encoder.h"
 #include "cuda/png/decoder.h"
 #include "cuda/png/encoder.h"
+#include "cuda/yuv/decoder.h"
+#include "cuda/yuv/encoder.h"
 
 enum gf_coder_kind {
     GF_CODER_JPEG_DECODE,
     GF_CODER_JPEG_ENCODE,
     GF_CODER_PNG_DECODE,
     GF_CODER_PNG_ENCODE,
+    GF_CODER_YUV_DECODE,
+    GF_CODER_YUV_ENCODE,
     GF_CODER_KINDS
 };
 
@@ -29,6 +33,8 @@ struct gf_coder_picture {
         struct gf_jpeg_encode_picture jpeg_encode;
         struct gf_png_decode_picture png_decode;
         struct gf_png_encode_picture png_encode;
+        struct gf_yuv_decode_picture yuv_decode;
+        struct gf_yuv_encode_picture yuv_encode;
     };
     /* Results. */
     bool done;                 /* the picture was decoded or encoded; false: the CPU must do it */

@@ -15,10 +15,12 @@ struct gf_device_decoder {
     /* The device decodes only files with stripes, which the source finds in the file's header.
      * Several threads of the CPU can decode such a file before the device is ready. */
     bool by_stripes;
+    /* The picture is a frame of YCbCr at the input's position; else it is the file as a whole. */
+    bool is_frame;
     bool (*read)(struct gf_device_file *file, struct gf_format *format);
     void (*ask)(struct gf_coder_picture *picture, const struct gf_device_file *file,
                 const struct gf_view *out);
-    /* Returns the position in the file where the decoded picture ends. */
+    /* Returns the position in the data where the decoded picture ends. */
     size_t (*end)(const struct gf_coder_picture *picture);
 };
 
@@ -46,6 +48,14 @@ static bool read_png(struct gf_device_file *file, struct gf_format *format)
     return true;
 }
 
+static bool read_frame(struct gf_device_file *file, struct gf_format *format)
+{
+    const struct gf_yuv *const yuv = file->yuv;
+    *format =
+        (struct gf_format){yuv->width, yuv->height, yuv->mono ? 1 : 3, yuv->bits > 8 ? 16 : 8};
+    return true;
+}
+
 static void ask_to_decode_jpeg(struct gf_coder_picture *picture, const struct gf_device_file *file,
                                const struct gf_view *out)
 {
@@ -63,6 +73,13 @@ static void ask_to_decode_png(struct gf_coder_picture *picture, const struct gf_
         .header = &file->png, .data = file->data, .size = file->size, .out = *out};
 }
 
+static void ask_to_decode_frame(struct gf_coder_picture *picture, const struct gf_device_file *file,
+                                const struct gf_view *out)
+{
+    picture->yuv_decode =
+        (struct gf_yuv_decode_picture){.yuv = file->yuv, .data = file->data, .out = *out};
+}
+
 static size_t end_of_jpeg(const struct gf_coder_picture *picture)
 {
     return picture->jpeg_decode.end;
@@ -75,9 +92,15 @@ static size_t end_of_png(const struct gf_coder_picture *picture)
     return picture->png_decode.size;
 }
 
+static size_t end_of_frame(const struct gf_coder_picture *picture)
+{
+    return gf_yuv_frame_bytes(picture->yuv_decode.yuv);
+}
+
 static const struct gf_device_decoder decoders[] = {
-    {GF_FILE_JPEG, GF_CODER_JPEG_DECODE, false, read_jpeg, ask_to_decode_jpeg, end_of_jpeg},
-    {GF_FILE_PNG, GF_CODER_PNG_DECODE, true, read_png, ask_to_decode_png, end_of_png}};
+    {GF_FILE_JPEG, GF_CODER_JPEG_DECODE, false, false, read_jpeg, ask_to_decode_jpeg, end_of_jpeg},
+    {GF_FILE_PNG, GF_CODER_PNG_DECODE, true, false, read_png, ask_to_decode_png, end_of_png},
+    {GF_FILE_Y4M, GF_CODER_YUV_DECODE, false, true, read_frame, ask_to_decode_frame, end_of_frame}};
 
 static const struct gf_device_decoder *decoder_of(enum gf_file_format file_format)
 {
@@ -109,6 +132,38 @@ static size_t rounded(size_t size)
     return (size + STEP - 1) / STEP * STEP;
 }
 
+/* Copies the bytes that the device needs. The position in the input does not change. */
+static enum gf_status copy_input(struct gf_input *input, struct gf_device_file *file,
+                                 struct gf_error *error)
+{
+    size_t got;
+    if (!file->decoder->is_frame)
+        return gf_input_copy(input, file->data, error);
+    const enum gf_status status =
+        gf_input_read_at(input, (int64_t)file->begin, file->data, file->size, &got, error);
+    return !status && got < file->size
+               ? gf_fail(error, GF_ERROR_READ, "%s: became shorter while it was read",
+                         gf_input_name(input))
+               : status;
+}
+
+/* Finds the bytes that the device needs. Returns false if the input does not have them in a
+ * file. */
+static bool find_bytes(const struct gf_input *input, const struct gf_source *source,
+                       struct gf_device_file *file)
+{
+    const int64_t size = gf_input_size(input);
+    file->size = size > 0 ? (size_t)size : 0;
+    if (!file->decoder->is_frame)
+        return size >= 0;
+    if (size < 0 || !source || !source->yuv)
+        return false;
+    file->yuv = source->yuv;
+    file->begin = (size_t)gf_input_position(input);
+    file->size = gf_yuv_frame_bytes(file->yuv);
+    return file->begin + file->size <= (size_t)size;
+}
+
 enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format file_format,
                                    const struct gf_source *source, bool one_thread,
                                    struct gf_format format, uint64_t bytes_most,
@@ -122,17 +177,14 @@ enum gf_status gf_device_file_read(struct gf_input *input, enum gf_file_format f
         return GF_OK;
     if (decoder->by_stripes && !one_thread && gf_device_starting())
         return GF_OK; /* the CPU will finish before the device is ready */
-    const int64_t size = gf_input_size(input);
-    if (size < 0 || rounded((size_t)size) > bytes_most)
+    *file = (struct gf_device_file){
+        .decoder = decoder, .reduction = source && source->reduction > 1 ? source->reduction : 1};
+    if (!find_bytes(input, source, file) || rounded(file->size) > bytes_most)
         return GF_OK;
-    *file = (struct gf_device_file){.size = (size_t)size,
-                                    .decoder = decoder,
-                                    .reduction =
-                                        source && source->reduction > 1 ? source->reduction : 1};
-    file->data = gf_buffer_pool_take_host(buffers, rounded((size_t)size));
+    file->data = gf_buffer_pool_take_host(buffers, rounded(file->size));
     if (!file->data)
         return gf_fail_memory(error);
-    const enum gf_status status = gf_input_copy(input, file->data, error);
+    const enum gf_status status = copy_input(input, file, error);
     if (status || !decoder->read(file, &found) || !same(found, format)) {
         gf_buffer_pool_return(buffers, file->data);
         file->data = NULL;
@@ -179,7 +231,7 @@ enum gf_status gf_device_file_decode(struct gf_device_coders *coders, struct gf_
         gf_buffer_pool_pin(buffers, file->data);
         status = gf_device_coders_run(coders, &picture, error);
         decoded = picture.done;
-        file->end = decoded ? file->decoder->end(&picture) : 0;
+        file->end = decoded ? file->begin + file->decoder->end(&picture) : 0;
     }
     gf_buffer_pool_return(buffers, file->data);
     file->data = NULL;
@@ -236,15 +288,23 @@ static void ask_for_png(struct gf_coder_picture *picture, const struct gf_view *
         .in = *in, .arrived = writing ? write_part : NULL, .context = writing};
 }
 
+static void ask_for_frame(struct gf_coder_picture *picture, const struct gf_view *in,
+                          const struct gf_options *options, struct writing *writing)
+{
+    (void)options;
+    picture->yuv_encode = (struct gf_yuv_encode_picture){.yuv = writing->sink->yuv, .in = *in};
+}
+
 static const struct encoder {
     enum gf_file_format file_format;
     enum gf_coder_kind kind;
     bool lossless; /* an encoded file may be as large as its pixels */
-    bool (*encodes)(struct gf_format format, const struct gf_options *options);
+    bool (*encodes)(struct gf_format format, const struct gf_options *options); /* NULL: always */
     void (*ask)(struct gf_coder_picture *picture, const struct gf_view *in,
                 const struct gf_options *options, struct writing *writing);
 } encoders[] = {{GF_FILE_JPEG, GF_CODER_JPEG_ENCODE, false, encodes_jpeg, ask_for_jpeg},
-                {GF_FILE_PNG, GF_CODER_PNG_ENCODE, true, encodes_png, ask_for_png}};
+                {GF_FILE_PNG, GF_CODER_PNG_ENCODE, true, encodes_png, ask_for_png},
+                {GF_FILE_Y4M, GF_CODER_YUV_ENCODE, true, NULL, ask_for_frame}};
 
 static const struct encoder *encoder_of(enum gf_file_format file_format)
 {
@@ -259,7 +319,7 @@ bool gf_device_encodes(enum gf_file_format file_format, struct gf_format format,
                        const struct gf_options *options)
 {
     const struct encoder *const encoder = encoder_of(file_format);
-    return encoder && encoder->encodes(format, options);
+    return encoder && (!encoder->encodes || encoder->encodes(format, options));
 }
 
 uint64_t gf_device_encoded_bytes(enum gf_file_format file_format, struct gf_format format)

@@ -14,11 +14,13 @@
 struct gf_device_file {
     unsigned char *data; /* NULL: the device does not decode it */
     size_t size, end;    /* end: the position in the file where the decoded picture ends */
+    size_t begin;        /* the position in the file of data[0] */
     const struct gf_device_decoder *decoder;
     int reduction; /* 1, or the reduction of the source's pictures */
     union {
         struct gf_jpeg_header jpeg;
         struct gf_png_marked png;
+        const struct gf_yuv *yuv; /* the source's */
     };
 };
 

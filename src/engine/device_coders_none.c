@@ -1,8 +1,10 @@
-/* Replaces the coders of cuda/jpeg and cuda/png in a build without CUDA. */
+/* Replaces the coders of cuda/jpeg, cuda/png and cuda/yuv in a build without CUDA. */
 #include "cuda/jpeg/decoder.h"
 #include "cuda/jpeg/encoder.h"
 #include "cuda/png/decoder.h"
 #include "cuda/png/encoder.h"
+#include "cuda/yuv/decoder.h"
+#include "cuda/yuv/encoder.h"
 
 #ifndef GF_WITH_CUDA
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -36,6 +38,8 @@ CODER(jpeg_decode)
 CODER(jpeg_encode)
 CODER(png_decode)
 CODER(png_encode)
+CODER(yuv_decode)
+CODER(yuv_encode)
 
 uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction)
 {

@@ -1,5 +1,6 @@
 /* Fakes of the device's decoders and encoders: libjpeg behind cuda/jpeg/decoder.h and encoder.h,
- * the CPU's PNG behind cuda/png/decoder.h and encoder.h. For one test program each. */
+ * the CPU's PNG behind cuda/png/decoder.h and encoder.h, the CPU's conversions of YCbCr behind
+ * cuda/yuv. For one test program each. */
 #pragma once
 
 #include <unistd.h>
@@ -10,6 +11,8 @@
 #include "cuda/jpeg/encoder.h"
 #include "cuda/png/decoder.h"
 #include "cuda/png/encoder.h"
+#include "cuda/yuv/decoder.h"
+#include "cuda/yuv/encoder.h"
 #include "fake_device.h"
 #include "pipeline/pipeline_state.h"
 
@@ -93,7 +96,7 @@ static void expect(const struct coder *coder, int pictures)
     pthread_mutex_unlock(&fake.lock);
 }
 
-/* One of the four kinds of coders. */
+/* One of the kinds of coders. */
 #define FAKE_CODER(name) \
     struct name { \
         struct coder coder; \
@@ -117,6 +120,8 @@ FAKE_CODER(gf_jpeg_decoder)
 FAKE_CODER(gf_jpeg_encoder)
 FAKE_CODER(gf_png_decoder)
 FAKE_CODER(gf_png_encoder)
+FAKE_CODER(gf_yuv_decoder)
+FAKE_CODER(gf_yuv_encoder)
 
 /* ---- JPEG ---- */
 
@@ -256,6 +261,55 @@ enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
         if (pictures[i].decoded)
             read_rows(&pictures[i]);
         add(&fake.decoded, pictures[i].decoded);
+    }
+    return GF_OK;
+}
+
+/* ---- frames of YCbCr ---- */
+
+enum gf_status gf_yuv_decoder_run(struct gf_yuv_decoder *decoder,
+                                  struct gf_yuv_decode_picture *pictures, int count,
+                                  struct gf_error *error)
+{
+    begin_group(&decoder->coder, count);
+    if (fake.decode_status)
+        return gf_fail(error, fake.decode_status, "fake: decoding fails");
+    for (int i = 0; i < count; i++) {
+        const struct gf_view *const out = &pictures[i].out;
+        pictures[i].decoded = !fake.declines;
+        struct gf_yuv_reader *const reader = gf_yuv_reader_open(pictures[i].yuv);
+        assert_non_null(reader);
+        for (int y = 0; pictures[i].decoded && y < out->rows; y++)
+            gf_yuv_reader_row(reader, pictures[i].data, y, gf_view_row(out, y));
+        gf_yuv_reader_close(reader);
+        add(&fake.decoded, pictures[i].decoded);
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_yuv_encoder_run(struct gf_yuv_encoder *encoder,
+                                  struct gf_yuv_encode_picture *pictures, int count,
+                                  struct gf_error *error)
+{
+    begin_group(&encoder->coder, count);
+    drop_files(&encoder->coder);
+    if (fake.encode_status)
+        return gf_fail(error, fake.encode_status, "fake: encoding fails");
+    for (int i = 0; i < count; i++) {
+        const struct gf_view *const in = &pictures[i].in;
+        assert_false(gf_has_alpha(in->format));
+        struct gf_yuv_writer *const writer =
+            gf_yuv_writer_open(pictures[i].yuv, in->format.channels, in->format.bits);
+        pictures[i].size = gf_yuv_frame_bytes(pictures[i].yuv);
+        unsigned char *const frame = malloc(pictures[i].size);
+        assert_true(writer && frame);
+        for (int y = 0; y < in->rows; y++)
+            gf_yuv_writer_row(writer, gf_view_row(in, y), y, frame);
+        gf_yuv_writer_close(writer);
+        encoder->coder.file[i] = frame;
+        pictures[i].frame = frame;
+        pictures[i].encoded = true;
+        add(&fake.encoded, 1);
     }
     return GF_OK;
 }

@@ -1,7 +1,7 @@
-/* JPEG and PNG coded on a device. The device is tests/fake_device.h; its decoders and encoders are
- * fakes, too (fake_coders.h). The rows of a picture that they take do not cross to the host; a
- * picture that they decline or fail at goes through the CPU's codec. The file is the same, byte by
- * byte. */
+/* JPEG, PNG and frames of YCbCr coded on a device. The device is tests/fake_device.h; its decoders
+ * and encoders are fakes, too (fake_coders.h). The rows of a picture that they take do not cross to
+ * the host; a picture that they decline or fail at goes through the CPU's codec. The file is the
+ * same, byte by byte. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -371,6 +371,64 @@ static void test_png_gives_way(void **state)
     reset_fake();
 }
 
+/* Frames of every kind, between each other and beside pictures of other formats. */
+static void test_frames(void **state)
+{
+    static const char *const inputs[] = {"in.y4m", "wide.y4m", "gray.y4m", "in.jpg", "rgba.pam"};
+    static const char *const chains[] = {"blur", "grayscale,equalize", "transpose", "invert"};
+    reset_fake();
+    for (size_t i = 0; i < 4 * sizeof inputs / sizeof *inputs; i++) {
+        const bool wide = i / 4 == 1; /* 16 bits, of which no JPEG is made on the device */
+        struct trial trial = {.chain = chains[i % 4],
+                              .input = inputs[i / 4],
+                              .output = i % 3 || wide ? "out.y4m" : "out.jpg",
+                              .subsampling = i % 2 ? GF_SUBSAMPLING_AUTO : GF_SUBSAMPLING_422,
+                              .serial = i / 4 % 2,
+                              .in_memory = i < 12 && i % 3 && i / 3 % 2};
+        run_trial(&trial);
+        assert_same_result(&trial);
+        assert_true(trial.device_encoded && trial.device_decoded == !strstr(trial.input, ".pam"));
+        assert_true(trial.device_decoded ? !trial.crossed : trial.crossed > 0);
+        assert_int_equal(trial.warnings, !trial.device_decoded); /* its alpha is flattened */
+    }
+    struct trial converted = {
+        .chain = "", .input = "in.y4m", .output = "out.y4m", .subsampling = GF_SUBSAMPLING_444};
+    run_trial(&converted);
+    assert_same_result(&converted);
+    assert_true(converted.device_decoded && converted.device_encoded);
+    struct trial film = {.chain = "blur", .input = "film.y4m", .output = "out.y4m"};
+    run_trial(&film);
+    assert_same_result(&film);
+    assert_int_equal(film.warnings, 1); /* more frames follow */
+    struct trial asked = {
+        .chain = "blur", .input = "in.y4m", .output = "out.y4m", .codec = GF_CODEC_CPU};
+    run_trial(&asked);
+    assert_done_by_cpu(&asked, 0);
+}
+
+static void test_frames_give_way(void **state)
+{
+    static const enum gf_status failures[] = {GF_ERROR_DEVICE, GF_ERROR_DEVICE_MEMORY};
+    struct trial declined = {.chain = "blur", .input = "in.y4m", .output = "out.y4m"};
+    reset_fake();
+    fake.declines = true;
+    run_trial(&declined);
+    assert_same_result(&declined);
+    assert_true(!declined.device_decoded && declined.device_encoded);
+    fake.declines = false;
+    for (int i = 0; i < 4; i++) {
+        struct trial failing = {.chain = "blur", .input = "in.y4m", .output = "out.y4m"};
+        *(i % 2 ? &fake.encode_status : &fake.decode_status) = failures[i / 2];
+        run_trial(&failing);
+        assert_done_by_cpu(&failing, failures[i / 2] == GF_ERROR_DEVICE);
+        reset_fake();
+    }
+    struct trial cut = {.chain = "blur", .input = "cut.y4m", .output = "out.y4m"};
+    run_trial(&cut);
+    assert_int_equal(cut.status, GF_ERROR_INPUT);
+    assert_non_null(strstr(cut.error.text, "cut.y4m: truncated: a frame has "));
+}
+
 /* The codec's memory: what one picture needs for each of its four threads. */
 static void test_lent_memory(void **state)
 {
@@ -618,6 +676,18 @@ static int make_pictures(void **state)
     on_cpu("", "wide.pam", "wide.png", GF_SUBSAMPLING_420);
     on_cpu("blur=3", "in.ppm", "in.jpg", GF_SUBSAMPLING_420);
     on_cpu("blur=3,grayscale", "in.ppm", "gray.jpg", GF_SUBSAMPLING_420);
+    on_cpu("blur=3", "in.ppm", "in.y4m", GF_SUBSAMPLING_420);
+    on_cpu("blur=3", "wide.pam", "wide.y4m", GF_SUBSAMPLING_444);
+    on_cpu("blur=3", "gray.jpg", "gray.y4m", GF_SUBSAMPLING_420);
+    const struct bytes frame = load(in_folder("in.y4m"));
+    unsigned char *const film = malloc(2 * frame.size);
+    assert_non_null(film);
+    memcpy(film, frame.data, frame.size);
+    memcpy(film + frame.size, frame.data, frame.size);
+    save(in_folder("film.y4m"), film, 2 * frame.size);
+    save(in_folder("cut.y4m"), film, frame.size - 1);
+    free(film);
+    free(frame.data);
     return 0;
 }
 
@@ -638,6 +708,8 @@ int main(void)
         cmocka_unit_test(test_sizes),
         cmocka_unit_test(test_png),
         cmocka_unit_test(test_png_gives_way),
+        cmocka_unit_test(test_frames),
+        cmocka_unit_test(test_frames_give_way),
     };
     return cmocka_run_group_tests_name("device_codec", tests, make_pictures, remove_folder);
 }

@@ -137,12 +137,12 @@ static void add_codecs(struct sample *sample, const struct gf_plan *plan, const 
     /* Outputs that use the same fraction of the size share one decoding. */
     const bool again = sample->decoded & look->reduction;
     /* The CPU decodes a single marked PNG before a GPU has started. */
-    const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
-               encodes = device && gf_device_encodes(out, plan->out, options),
-               decodes = device && look->device_decodes &&
-                         (!look->marked || sample->awake || sample->pictures > 1);
     const struct gf_cost_device_coder in_coder = gf_cost_device_coder(look->file),
                                       out_coder = gf_cost_device_coder(out);
+    const bool whole = look->reduction == 1, device = request->options.codec != GF_CODEC_CPU,
+               encodes = device && out_coder.file && gf_device_encodes(out, plan->out, options),
+               decodes = device && look->device_decodes &&
+                         (!look->marked || sample->awake || sample->pictures > 1);
     struct gf_cost_codec *const cpu = &sample->codec, *const cuda = &sample->cuda_codec;
     double times;
     enum gf_figure_id figure = gf_cost_decoder(look->file, look->bytes, read, &times);

@@ -264,7 +264,7 @@ static const struct gf_option options[] = {
      .greatest = MEMORY_GREATEST, .offset = AT(options.device_memory_bytes),
      .help = "limit; by default what is free"},
     {.name = "codec", .type = GF_OPTION_CHOICE, .choices = codecs, .offset = AT(options.codec),
-     .help = "where JPEGs, and PNGs of level 1, are decoded and encoded, with the same result; auto: on the GPU, where a GPU runs and can do it"},
+     .help = "where JPEGs, PNGs of level 1 and frames of Y4Ms are decoded and encoded, with the same result; auto: on the GPU, where a GPU runs and can do it"},
     {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
      .offset = AT(options.host_memory),
      .help = "host memory for copies to a GPU; pageable shows what copies cost without pinning"},

@@ -7,6 +7,7 @@
 #include "codec/common/metadata.h"
 #include "codec/io/kinds.h"
 #include "gpufilter/image.h"
+#include "pixel/yuv/yuv.h"
 
 /* The memory that a codec needs because of a picture's size or a file's structure. Most codecs need
  * almost none, which counts as 0. */
@@ -52,6 +53,8 @@ struct gf_source {
     uint64_t file_bytes;           /* the bytes of the file if opening the source has read it as a
                                     * whole; else 0 */
     bool for_device_codec;         /* the header says that a GPU's decoder can decode the file */
+    const struct gf_yuv *yuv;      /* the input goes on with a frame of YCbCr, from which the rows
+                                    * are made, and which a GPU can convert; else NULL */
     int reduction;                 /* the reduction given to reduce(); 0 and 1: the full size */
     int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: pictures are decoded at the
                          * full size only */
@@ -92,6 +95,7 @@ struct gf_sink {
      * finishes the file. NULL if the sink accepts only rows. */
     enum gf_status (*splice)(struct gf_sink *sink, const unsigned char *coded, size_t size,
                              bool last, struct gf_error *error);
+    const struct gf_yuv *yuv; /* splice() accepts a frame of YCbCr of that kind; else NULL */
     /* An animation: finish() ends a frame, and end() the file after the last frame. NULL: the sink
      * writes one picture. */
     enum gf_status (*end)(struct gf_sink *sink, struct gf_error *error);

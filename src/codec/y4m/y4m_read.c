@@ -13,6 +13,7 @@ struct y4m_source {
     struct gf_source base;
     struct gf_input *input;
     struct gf_options options;
+    struct gf_yuv yuv;
     struct gf_yuv_reader *reader;
     const unsigned char *frame; /* NULL: not read yet */
     unsigned char *own;         /* memory for the frame; NULL: it lies in the input's */
@@ -74,6 +75,12 @@ static enum gf_status y4m_finish(struct gf_source *base, struct gf_error *error)
     return status;
 }
 
+static enum gf_status y4m_leave(struct gf_source *base, int64_t end, struct gf_error *error)
+{
+    gf_input_go_to(((struct y4m_source *)base)->input, end);
+    return y4m_finish(base, error);
+}
+
 static void y4m_close(struct gf_source *base)
 {
     struct y4m_source *const y4m = (struct y4m_source *)base;
@@ -96,13 +103,13 @@ static enum gf_status read_lines(struct y4m_source *y4m, const struct gf_options
 {
     char header[GF_Y4M_LINE_MOST], frame[GF_Y4M_LINE_MOST];
     const char *const name = gf_input_name(y4m->input);
-    struct gf_yuv yuv;
+    struct gf_yuv *const yuv = &y4m->yuv;
     size_t length;
     enum gf_status status = gf_y4m_read_line(y4m->input, header, &length, error);
     if (!status)
-        status = gf_y4m_parse(header, name, &yuv, error);
+        status = gf_y4m_parse(header, name, yuv, error);
     if (!status)
-        status = gf_size_check(name, (uint64_t)yuv.width, (uint64_t)yuv.height, options, error);
+        status = gf_size_check(name, (uint64_t)yuv->width, (uint64_t)yuv->height, options, error);
     if (!status)
         status = gf_y4m_read_line(y4m->input, frame, &length, error);
     if (!status && !length)
@@ -111,19 +118,20 @@ static enum gf_status read_lines(struct y4m_source *y4m, const struct gf_options
         status = gf_y4m_check_frame(frame, name, error);
     if (status)
         return status;
-    gf_y4m_choose(options, &yuv);
-    y4m->bytes = gf_yuv_frame_bytes(&yuv);
+    gf_y4m_choose(options, yuv);
+    y4m->base.yuv = yuv;
+    y4m->bytes = gf_yuv_frame_bytes(yuv);
     y4m->base.format =
-        (struct gf_format){yuv.width, yuv.height, yuv.mono ? 1 : 3, yuv.bits > 8 ? 16 : 8};
-    y4m->base.stored = (struct gf_stored){.bits = yuv.bits,
-                                          .colour = yuv.mono ? GF_STORED_PLAIN : GF_STORED_YCBCR};
+        (struct gf_format){yuv->width, yuv->height, yuv->mono ? 1 : 3, yuv->bits > 8 ? 16 : 8};
+    y4m->base.stored = (struct gf_stored){.bits = yuv->bits,
+                                          .colour = yuv->mono ? GF_STORED_PLAIN : GF_STORED_YCBCR};
     y4m->base.memory =
         (struct gf_codec_memory){y4m->bytes, "the planes of a frame are read as a whole"};
-    if (yuv.interlaced && yuv.half_height)
+    if (yuv->interlaced && yuv->half_height)
         gf_warn(options,
                 "%s: is interlaced, and filtered as if it were not: colours of the two fields mix",
                 name);
-    y4m->reader = gf_yuv_reader_open(&yuv);
+    y4m->reader = gf_yuv_reader_open(yuv);
     return y4m->reader && keep_lines(&y4m->base.metadata, header, frame) ? GF_OK
                                                                          : gf_fail_memory(error);
 }
@@ -134,8 +142,11 @@ enum gf_status gf_y4m_source_open(struct gf_input *input, const struct gf_option
     struct y4m_source *const y4m = calloc(1, sizeof *y4m);
     if (!y4m)
         return gf_fail_memory(error);
-    y4m->base = (struct gf_source){
-        .metadata = {.orientation = 1}, .read = y4m_read, .finish = y4m_finish, .close = y4m_close};
+    y4m->base = (struct gf_source){.metadata = {.orientation = 1},
+                                   .read = y4m_read,
+                                   .finish = y4m_finish,
+                                   .leave = y4m_leave,
+                                   .close = y4m_close};
     y4m->input = input;
     y4m->options = *options;
     enum gf_status status = read_lines(y4m, options, error);

@@ -13,7 +13,8 @@ struct y4m_sink {
     struct gf_sink base;
     struct gf_output *output;
     struct gf_format format; /* of the rows that are written */
-    struct gf_yuv_writer *writer;
+    struct gf_yuv yuv;
+    struct gf_yuv_writer *writer; /* NULL: no row was written yet */
     unsigned char *frame;
     unsigned char *own; /* memory for the frame; NULL: it is the output's */
     size_t bytes;
@@ -21,11 +22,25 @@ struct y4m_sink {
     int rows;
 };
 
+static enum gf_status begin_frame(struct y4m_sink *y4m, struct gf_error *error)
+{
+    const struct gf_format format = y4m->format;
+    y4m->frame = y4m->yuv.bits == 8 ? gf_output_lend(y4m->output, y4m->bytes) : NULL;
+    if (!y4m->frame) /* words may not begin anywhere */
+        y4m->frame = y4m->own = malloc(y4m->bytes);
+    if (gf_has_alpha(format))
+        y4m->row = malloc(gf_row_bytes(format));
+    y4m->writer = gf_yuv_writer_open(&y4m->yuv, gf_colour_channels(format), format.bits);
+    return y4m->frame && y4m->writer && (y4m->row || !gf_has_alpha(format)) ? GF_OK
+                                                                            : gf_fail_memory(error);
+}
+
 static enum gf_status y4m_write(struct gf_sink *base, int rows, const unsigned char *src,
                                 size_t pitch, struct gf_error *error)
 {
     struct y4m_sink *const y4m = (struct y4m_sink *)base;
-    for (int y = 0; y < rows; y++) {
+    const enum gf_status status = y4m->writer ? GF_OK : begin_frame(y4m, error);
+    for (int y = 0; !status && y < rows; y++) {
         const unsigned char *row = src + (size_t)y * pitch;
         if (y4m->row) {
             gf_pixels_drop_alpha(row, y4m->row, (size_t)y4m->format.width, y4m->format.channels,
@@ -34,7 +49,14 @@ static enum gf_status y4m_write(struct gf_sink *base, int rows, const unsigned c
         }
         gf_yuv_writer_row(y4m->writer, row, y4m->rows++, y4m->frame);
     }
-    return GF_OK;
+    return status;
+}
+
+static enum gf_status y4m_splice(struct gf_sink *base, const unsigned char *frame, size_t size,
+                                 bool last, struct gf_error *error)
+{
+    (void)last;
+    return gf_output_write(((struct y4m_sink *)base)->output, frame, size, error);
 }
 
 static enum gf_status y4m_finish(struct gf_sink *base, struct gf_error *error)
@@ -53,9 +75,8 @@ static void y4m_close(struct gf_sink *base)
 }
 
 /* Writes the header and the line of the frame, and finds out how the frame is to be made. */
-static enum gf_status write_lines(const struct y4m_sink *y4m, const struct gf_metadata *metadata,
-                                  const struct gf_options *options, struct gf_yuv *yuv,
-                                  struct gf_error *error)
+static enum gf_status write_lines(struct y4m_sink *y4m, const struct gf_metadata *metadata,
+                                  const struct gf_options *options, struct gf_error *error)
 {
     char kept[2 * GF_Y4M_LINE_MOST + 2] = "", header[GF_Y4M_LINE_MOST];
     char lines[2 * GF_Y4M_LINE_MOST + 2];
@@ -67,34 +88,15 @@ static enum gf_status write_lines(const struct y4m_sink *y4m, const struct gf_me
     char *const first = strsep(&frame, "\n");
     gf_y4m_compose(from_y4m ? first : NULL, format.width, format.height,
                    gf_colour_channels(format) == 1, format.bits, options, header);
-    const enum gf_status status = gf_y4m_parse(header, gf_output_name(y4m->output), yuv, error);
+    const enum gf_status status =
+        gf_y4m_parse(header, gf_output_name(y4m->output), &y4m->yuv, error);
     if (status)
         return status;
-    gf_y4m_choose(options, yuv);
+    gf_y4m_choose(options, &y4m->yuv);
+    y4m->bytes = gf_yuv_frame_bytes(&y4m->yuv);
     const int length =
         snprintf(lines, sizeof lines, "%s\n%s\n", header, frame && *frame ? frame : "FRAME");
     return gf_output_write(y4m->output, lines, (size_t)length, error);
-}
-
-static enum gf_status prepare(struct y4m_sink *y4m, const struct gf_yuv *yuv,
-                              const struct gf_options *options, struct gf_error *error)
-{
-    const struct gf_format format = y4m->format;
-    const bool alpha = gf_has_alpha(format);
-    y4m->bytes = gf_yuv_frame_bytes(yuv);
-    y4m->frame = yuv->bits == 8 ? gf_output_lend(y4m->output, y4m->bytes) : NULL;
-    if (!y4m->frame) /* words may not begin anywhere */
-        y4m->frame = y4m->own = malloc(y4m->bytes);
-    y4m->writer = gf_yuv_writer_open(yuv, gf_colour_channels(format), format.bits);
-    if (alpha)
-        y4m->row = malloc(gf_row_bytes(format));
-    if (!y4m->frame || !y4m->writer || (alpha && !y4m->row))
-        return gf_fail_memory(error);
-    if (alpha)
-        gf_warn(options, "%s: Y4M has no alpha channel: it is left out",
-                gf_output_name(y4m->output));
-    gf_output_expect(y4m->output, (int64_t)y4m->bytes, gf_codec_threads(options));
-    return GF_OK;
 }
 
 enum gf_status gf_y4m_sink_open(struct gf_output *output, struct gf_format format,
@@ -103,20 +105,25 @@ enum gf_status gf_y4m_sink_open(struct gf_output *output, struct gf_format forma
                                 struct gf_error *error)
 {
     struct y4m_sink *const y4m = calloc(1, sizeof *y4m);
-    struct gf_yuv yuv;
     if (!y4m)
         return gf_fail_memory(error);
-    y4m->base = (struct gf_sink){.write = y4m_write, .finish = y4m_finish, .close = y4m_close};
+    y4m->base = (struct gf_sink){.write = y4m_write,
+                                 .finish = y4m_finish,
+                                 .close = y4m_close,
+                                 .splice = y4m_splice,
+                                 .yuv = &y4m->yuv};
     y4m->output = output;
     y4m->format = format;
-    enum gf_status status = write_lines(y4m, metadata, options, &yuv, error);
-    if (!status)
-        status = prepare(y4m, &yuv, options, error);
-    if (status)
+    const enum gf_status status = write_lines(y4m, metadata, options, error);
+    if (status) {
         y4m_close(&y4m->base);
-    else
-        *sink = &y4m->base;
-    return status;
+        return status;
+    }
+    if (gf_has_alpha(format))
+        gf_warn(options, "%s: Y4M has no alpha channel: it is left out", gf_output_name(output));
+    gf_output_expect(output, (int64_t)y4m->bytes, gf_codec_threads(options));
+    *sink = &y4m->base;
+    return GF_OK;
 }
 
 struct gf_codec_memory gf_y4m_sink_memory(struct gf_format format, const struct gf_options *options)
