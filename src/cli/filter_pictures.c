@@ -285,8 +285,8 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         .tick = session->progress.form == GF_PROGRESS_NONE && !command->metrics ? NULL
                                                                                 : gf_session_tick,
         .tick_s = session->progress.tick_s,
-        .profile = several && profiled ? &session->profile : NULL,
-        .entry = several && session->page ? gf_session_keep_entry : NULL,
+        .profile = profiled ? &session->profile : NULL,
+        .entry = session->page ? gf_session_keep_entry : NULL,
         .figures = &session->figures,
         .counts = several ? gf_summary_prepare(command) : NULL,
         .context = session};
@@ -312,7 +312,7 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         describe_fonts();
     if (command->verbose)
         gf_summary_start();
-    if (several && state.pictures && profiled && !session->report_status)
+    if (!session->pictures_shown && session->profile.pictures && !session->report_status)
         session->report_status = gf_session_report_batch(session, &state, &session->report_error);
     return ran;
 }

@@ -94,6 +94,8 @@ static enum gf_status show_profile(struct gf_session *session, const struct gf_p
     if (batch) {
         report.pictures = batch->pictures;
         report.elapsed_s = batch->elapsed_s;
+        report.read_s = batch->read_s;
+        report.write_s = batch->write_s;
     }
     const struct gf_profile_page page = {command, &report, profile,
                                          batch ? &session->pictures : NULL};
@@ -125,6 +127,7 @@ void gf_session_picture(void *context, const char *input, const char *output,
     struct gf_command *const command = session->command;
     enum gf_status *const status = &session->report_status;
     gf_progress_clear(&session->progress);
+    session->pictures_shown = true;
     if (command->verbose)
         describe_run(input, output, profile);
     if (gf_session_is_profiled(command) && !*status)

@@ -19,9 +19,10 @@ struct gf_session {
     char **fetch, **store, **probe; /* the words of these commands, or NULL */
     struct gf_output *trace, *page; /* the files of --trace and --profile=html:FILE; or NULL */
     struct gf_progress progress;
+    bool pictures_shown;             /* a single input was reported picture by picture */
     double metrics_s;                /* the time of the run at which the file of --metrics is due */
-    struct gf_batch_profile profile; /* the profile of several inputs */
-    struct gf_batch_report pictures; /* the pictures of several inputs, for the page */
+    struct gf_batch_profile profile; /* the profile of several pictures */
+    struct gf_batch_report pictures; /* several pictures, for the page */
     struct gf_figures figures;       /* the figures of this machine */
     int all_devices[GF_COMMAND_DEVICES_MAX];
     enum gf_status report_status; /* the first failure to write the profile or the trace */

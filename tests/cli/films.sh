@@ -65,6 +65,13 @@ gpufilter -i long.y4m -o one.y4m --threads=1 blur=2,unsharp
 cat long.y4m | gpufilter -i - -o - --threads=7 blur=2,unsharp >out
 same out one.y4m
 
+begin "the profile of a film says how many frames a second there were"
+run 0 gpufilter --profile -i in.y4m -o out.y4m blur
+cat stdout stderr >both
+grep -q '^pictures   3 in [0-9.]* ms: [0-9.]* pictures/s; ' both || problem "$(cat both)"
+grep -q '^film       read in [0-9.]* ms, written in [0-9.]* ms$' both || problem "$(cat both)"
+[ "$(grep -c '^device ' both)" = 1 ] || problem "$(cat both)"
+
 begin "frames as pictures, and one frame"
 run 0 gpufilter -i in.y4m -o 'frame{n:2}-{w}.png'
 silent

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/spans.h"
 #include "batch/frames/film.h"
 #include "batch/request/output_names.h"
 #include "codec/codec.h"
@@ -76,9 +77,12 @@ static struct slot *read_next(struct frames *frames)
     struct slot *const slot = &frames->slot[number % frames->room];
     bool found = number < inputs->count;
     struct gf_error why = {0};
+    const double begin_s = gf_now();
     const enum gf_status status =
         frames->files ? GF_OK : gf_film_read(&frames->reader, &slot->frame, &found, &why);
+    const double read_s = gf_now() - begin_s;
     pthread_mutex_lock(&batch->lock);
+    batch->state.read_s += frames->files ? 0 : read_s;
     if (!found) {
         frames->at_end = true;
         frames->end_status = status;
@@ -180,8 +184,11 @@ static enum gf_status write_frames(void *context, struct gf_error *error)
         }
         report(frames, slot);
         pthread_mutex_unlock(&batch->lock);
+        const double begin_s = gf_now();
         status = write_slot(frames, slot, error);
+        const double write_s = gf_now() - begin_s;
         pthread_mutex_lock(&batch->lock);
+        batch->state.write_s += write_s;
         frames->written++;
         pthread_cond_broadcast(&batch->changed);
     }
@@ -400,6 +407,7 @@ static enum gf_status run_film(struct frames *frames, struct gf_input *input,
     frames->request.expected = expected_frames(frames);
     batch->request = &frames->request;
     batch->options.subsampling = frames->request.options.subsampling;
+    batch->options.profile = false; /* measuring the peaks takes longer than many a frame */
     pthread_mutex_init(&frames->reading, NULL);
     status = work(frames, error);
     pthread_mutex_destroy(&frames->reading);

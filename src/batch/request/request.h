@@ -30,6 +30,8 @@ struct gf_batch_state {
     double megapixels;          /* the pixels of the inputs that are done */
     double bytes_in, bytes_out; /* the bytes of these inputs and of the pictures written */
     double elapsed_s;
+    double read_s, write_s; /* of a film: the time in which frames were read and written, or a pipe
+                             * was waited for */
     /* For a single input: the part of its picture that is done, 0..1. */
     double part;
     double busy_s[GF_SPAN_KINDS]; /* the times of all workers together, if spans are recorded */

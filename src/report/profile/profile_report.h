@@ -43,6 +43,8 @@ struct gf_profile_report {
     size_t pictures;                   /* number of pictures of the profile */
     double elapsed_s;                  /* the time from the start of the first picture to the end of
                                         * the last */
+    double read_s, write_s;            /* of a film: the time in which frames were read and written,
+                                        * or a pipe was waited for; 0: there is no film */
     int bound;                         /* the row with the largest busy time; -1: no rows */
     double bound_percent; /* per cent of the wall time in which that row is busy; NaN: no rows */
     const struct gf_bound_advice *advice; /* advice for the stage that limits the run; NULL: there

@@ -29,6 +29,9 @@ static void print_summary(const struct gf_profile_report *report, const struct g
     if ((size_t)profile->frames > report->pictures)
         fprintf(file, "frames     %d: %.1f frames/s\n", profile->frames,
                 profile->frames / report->elapsed_s);
+    if (report->read_s > 0)
+        fprintf(file, "film       read in %.3f ms, written in %.3f ms\n", report->read_s * 1e3,
+                report->write_s * 1e3);
     fprintf(file, "device     %s (%s)\n", profile->device, profile->reason);
     fprintf(file, "bands      of %d rows on %d lane%s, in %d segment%s\n", profile->band_rows,
             profile->lanes, gf_text_plural(profile->lanes), profile->segments,
