@@ -1,4 +1,5 @@
 /* Writes a Y4M of one frame. */
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +26,8 @@ struct y4m_sink {
 static enum gf_status begin_frame(struct y4m_sink *y4m, struct gf_error *error)
 {
     const struct gf_format format = y4m->format;
-    y4m->frame = y4m->yuv.bits == 8 ? gf_output_lend(y4m->output, y4m->bytes) : NULL;
-    if (!y4m->frame) /* words may not begin anywhere */
+    y4m->frame = gf_output_lend(y4m->output, y4m->bytes);
+    if (!y4m->frame || (y4m->yuv.bits > 8 && (uintptr_t)y4m->frame % 2))
         y4m->frame = y4m->own = malloc(y4m->bytes);
     if (gf_has_alpha(format))
         y4m->row = malloc(gf_row_bytes(format));
