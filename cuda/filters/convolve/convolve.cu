@@ -3,6 +3,7 @@
 #include "cuda/filters/convolve/convolve_finish.cuh"
 #include "cuda/filters/convolve/convolve_mma_launch.cuh"
 #include "cuda/filters/convolve/convolve_small.cuh"
+#include "cuda/filters/convolve/mean.cuh"
 #include "filters/convolve/convolve.h"
 
 struct convolve_args {
@@ -238,6 +239,9 @@ extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
     convolve_mma_args near;
     if (bytes_fit(launch, convolve, &bytes))
         return launch_bytes_best<fuse_none>(launch, convolve, bytes);
+    const int means = gf_convolve_means(launch, convolve);
+    if (means != cudaErrorNotSupported)
+        return means;
     if (const int digits = convolve_near_is_faster(launch, convolve, &near))
         return launch_convolve_near<fuse_none>(launch, digits, near);
     if (convolve_mma_is_faster(launch, convolve))
