@@ -35,6 +35,7 @@ struct strip {
     const long long *row;        /* offset of the strip's first row */
     const int *from;             /* entry of the lane's own first sample */
     int lane, lines;
+    int y;      /* the strip's first row in the picture */
     int rest;   /* bytes from the lane's own first byte to the end of the row */
     bool plain; /* the row continues beyond the warp's words on both sides */
 };
@@ -97,6 +98,7 @@ find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> 
     strip.lane = lane;
     strip.row = tables.row + line;
     strip.lines = min(rows, lines - line);
+    strip.y = y + line;
     strip.from = tables.from + (4 * BESIDE + lane * STRIP_CHUNK) / size;
     constexpr int PART = Fuse::STRAIGHT ? 2 : 1;
     strip.in = p.in + byte / PART;

@@ -24,15 +24,6 @@ static __device__ __forceinline__ unsigned larger_word(unsigned a, unsigned b)
     return samples<Sample>::of(a).larger(samples<Sample>::of(b)).word();
 }
 
-/* Returns 4 bytes from byte `at` on; zeros beyond the words. */
-template <int WORDS>
-static __device__ __forceinline__ unsigned bytes_from(const unsigned (&word)[WORDS], int at)
-{
-    const unsigned low = at / 4 < WORDS ? word[at / 4] : 0;
-    const unsigned high = at / 4 + 1 < WORDS ? word[at / 4 + 1] : 0;
-    return at % 4 ? __byte_perm(low, high, 0x3210 + 0x1111 * (at % 4)) : low;
-}
-
 /* Finds the largest sample of each window of a row, for the lane's own four words, which are in the
  * middle of `word`. Words near the end hold wrong values after a step; no window of the lane's own
  * words uses them. */

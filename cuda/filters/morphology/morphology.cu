@@ -106,12 +106,16 @@ extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
     const struct gf_morphology *const morphology =
         (const struct gf_morphology *)launch->stage->constants;
     /* `make` is the first member of the parameters. */
-    const int make = *(const int *)launch->stage->params;
+    const auto make = (enum gf_morphology_make) * (const int *)launch->stage->params;
     const struct gf_view &out = launch->out;
     const bool is_gradient = make == GF_MORPHOLOGY_GRADIENT;
-    if (is_gradient && morphology->is_rectangle && morphology->rx == 1 && morphology->ry == 1)
-        return gf_morphology_gradient(view_pair_of(launch, morphology->border),
-                                      gf_has_alpha(out.format), (cudaStream_t)launch->stream);
+    if (morphology->is_rectangle && morphology->rx == 1 && morphology->ry == 1) {
+        const struct view_pair p = view_pair_of(launch, morphology->border);
+        const bool has_alpha = gf_has_alpha(out.format);
+        const cudaStream_t stream = (cudaStream_t)launch->stream;
+        return is_gradient ? gf_morphology_gradient(p, has_alpha, stream)
+                           : gf_morphology_opening(p, make, has_alpha, stream);
+    }
     const bool dilates_first = make == GF_MORPHOLOGY_BLACKHAT;
     const struct gf_rows rows = is_gradient
                                     ? gf_rows{out.y, out.y + out.rows}

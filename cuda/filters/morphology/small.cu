@@ -1,59 +1,29 @@
 /* Squares of 3x3 in one pass, a walk down strips (cuda/common/walk.cuh): dilation, erosion, and
  * their difference. */
 #include "cuda/common/walk.cuh"
-#include "cuda/filters/morphology/window.cuh"
-
-/* Returns 4 bytes of a row from byte AT on, counted from the lane's own first byte; AT may be
- * negative. */
-template <int BESIDE, int AT>
-static __device__ __forceinline__ unsigned bytes_at(const unsigned (&word)[4 + 2 * BESIDE])
-{
-    constexpr int FROM = AT + 4 * BESIDE;
-    return FROM % 4 ? __byte_perm(word[FROM / 4], word[FROM / 4 + (FROM % 4 != 0)],
-                                  0x3210 + 0x1111 * (FROM % 4))
-                    : word[FROM / 4];
-}
-
-/* Finds the largest of each pixel and its neighbours on either side. */
-template <class Sample, int PIXEL, int BESIDE, int W>
-static __device__ __forceinline__ void three_across(const unsigned (&word)[4 + 2 * BESIDE],
-                                                    samples<Sample> (&row)[4])
-{
-    row[W] = samples<Sample>::of(bytes_at<BESIDE, 4 * W>(word))
-                 .larger(samples<Sample>::of(bytes_at<BESIDE, 4 * W - PIXEL>(word)))
-                 .larger(samples<Sample>::of(bytes_at<BESIDE, 4 * W + PIXEL>(word)));
-    if constexpr (W < 3)
-        three_across<Sample, PIXEL, BESIDE, W + 1>(word, row);
-}
+#include "cuda/filters/morphology/three.cuh"
 
 template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sample, CHANNELS> {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), BESIDE = (PIXEL + 3) / 4;
     static constexpr int UNROLL = 2, BLOCKS = 6;
     typedef unsigned constants; /* all ones, to complement the samples; otherwise 0 */
 
-    unsigned flip;
-    /* `last` is the row before, `both` has the larger samples of that row and the row above it. */
-    samples<Sample> last[4], both[4];
-    unsigned result[4];
+    unsigned flip, result[4];
+    struct three_rows<Sample, PIXEL, 4> rows;
 
     __device__ __forceinline__ explicit largest_of_three(unsigned flip) : flip(flip)
     {
     }
-    __device__ __forceinline__ void take(const unsigned (&word)[4 + 2 * BESIDE], int phase)
+    __device__ __forceinline__ void take(const unsigned (&word)[4 + 2 * BESIDE], int)
     {
         unsigned v[4 + 2 * BESIDE];
-        samples<Sample> row[4];
 #pragma unroll
         for (int w = 0; w < 4 + 2 * BESIDE; w++)
             v[w] = word[w] ^ flip;
-        three_across<Sample, PIXEL, BESIDE, 0>(v, row);
+        rows.take(v, result);
 #pragma unroll
-        for (int w = 0; w < 4; w++) {
-            if (phase >= 0)
-                result[w] = both[w].larger(row[w]).word() ^ flip;
-            both[w] = phase > -2 ? last[w].larger(row[w]) : row[w];
-            last[w] = row[w];
-        }
+        for (int w = 0; w < 4; w++)
+            result[w] ^= flip;
     }
     __device__ __forceinline__ void make(int, unsigned (&out)[4]) const
     {
@@ -88,20 +58,11 @@ template <class Sample, int CHANNELS> struct gradient_of_three : walk_stencil<Sa
             last[w] = word[BESIDE + w];
         }
     }
-    /* Returns ones for the samples of word `w` that are alpha. */
-    static __device__ __forceinline__ unsigned alpha(int w)
-    {
-        if (CHANNELS % 2)
-            return 0;
-        if (sizeof(Sample) == 1)
-            return CHANNELS == 2 ? 0xFF00FF00u : 0xFF000000u;
-        return CHANNELS == 2 || w % 2 ? 0xFFFF0000u : 0;
-    }
     __device__ __forceinline__ void make(int, unsigned (&out)[4]) const
     {
 #pragma unroll
         for (int w = 0; w < 4; w++) {
-            const unsigned kept = alpha(w) & keeps;
+            const unsigned kept = alpha_of_word<Sample, CHANNELS>(w) & keeps;
             out[w] = ((most.result[w] - least.result[w]) & ~kept) | (middle[w] & kept);
         }
     }

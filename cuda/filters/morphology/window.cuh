@@ -61,6 +61,15 @@ template <> struct samples<unsigned short> {
     }
 };
 
+/* Returns 4 bytes from byte `at` on; zeros beyond the words. */
+template <int WORDS>
+static __device__ __forceinline__ unsigned bytes_from(const unsigned (&word)[WORDS], int at)
+{
+    const unsigned low = at / 4 < WORDS ? word[at / 4] : 0;
+    const unsigned high = at / 4 + 1 < WORDS ? word[at / 4 + 1] : 0;
+    return at % 4 ? __byte_perm(low, high, 0x3210 + 0x1111 * (at % 4)) : low;
+}
+
 /* Returns the number of blocks that a multiprocessor's registers must hold. Before sm_90 the larger
  * of two pairs is several instructions, and takes more registers. */
 static constexpr int blocks_of_registers(int blocks)
@@ -251,5 +260,9 @@ int gf_morphology_rows(const struct view_pair &p, int reach, unsigned flip, bool
 int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t stream);
 /* The gradient of squares of 3x3, in one pass; alpha is kept (small.cu). */
 int gf_morphology_gradient(const struct view_pair &p, bool has_alpha, cudaStream_t stream);
+/* The operations of squares of 3x3 that go on from their first operation's result, in one pass
+ * (opening.cu). */
+int gf_morphology_opening(const struct view_pair &p, enum gf_morphology_make make, bool has_alpha,
+                          cudaStream_t stream);
 /* Squares of 5x5, in one pass (medium.cu). */
 int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream);

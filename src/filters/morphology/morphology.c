@@ -26,8 +26,6 @@ static enum gf_status check(const void *params, struct gf_error *error)
     return gf_element_check(&((const struct morphology *)params)->element, error);
 }
 
-/* Returns the radius of tophat, blackhat and gradient. The other operations are done by other
- * filters. */
 static int radius(const void *params)
 {
     const struct morphology *const morphology = params;
@@ -35,12 +33,10 @@ static int radius(const void *params)
     return morphology->make == GF_MORPHOLOGY_GRADIENT ? reach : 2 * reach;
 }
 
-/* The kernel of 3x3 gradients converts straight RGBA8 itself. */
+/* The kernels for squares of 3x3 convert straight RGBA8 themselves. */
 static enum gf_fusing fuses(const void *params)
 {
-    const struct morphology *const morphology = params;
-    return morphology->make == GF_MORPHOLOGY_GRADIENT &&
-                   gf_element_is_square(&morphology->element, 1)
+    return gf_element_is_square(&((const struct morphology *)params)->element, 1)
                ? GF_FUSES_ALPHA
                : GF_FUSES_NOTHING;
 }
@@ -52,17 +48,26 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     return GF_OK;
 }
 
+static bool dilates_first(int make)
+{
+    return make == GF_MORPHOLOGY_CLOSE || make == GF_MORPHOLOGY_BLACKHAT;
+}
+
 extern const struct gf_filter gf_dilate_filter, gf_erode_filter, gf_morphology_filter;
+static const struct gf_filter opening_filter;
 
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct morphology *const morphology = params;
     const struct gf_element_params element = {morphology->element, morphology->border};
     const struct gf_filter *const both[] = {&gf_erode_filter, &gf_dilate_filter};
-    const int first = morphology->make == GF_MORPHOLOGY_CLOSE;
-    if (morphology->make == GF_MORPHOLOGY_OPEN || morphology->make == GF_MORPHOLOGY_CLOSE) {
-        gf_parts_add(parts, both[first], &element, sizeof element);
-        gf_parts_add(parts, both[!first], &element, sizeof element);
+    const bool keeps_order =
+        morphology->make == GF_MORPHOLOGY_OPEN || morphology->make == GF_MORPHOLOGY_CLOSE;
+    if (keeps_order && gf_element_is_square(&morphology->element, 1)) {
+        gf_parts_add(parts, &opening_filter, params, sizeof *morphology);
+    } else if (keeps_order) {
+        gf_parts_add(parts, both[dilates_first(morphology->make)], &element, sizeof element);
+        gf_parts_add(parts, both[!dilates_first(morphology->make)], &element, sizeof element);
     } else {
         gf_parts_add(parts, &gf_morphology_filter, params, sizeof *morphology);
     }
@@ -101,15 +106,15 @@ static size_t cpu_scratch(const struct gf_stage *stage, int rows)
 SUBTRACT(subtract8, uint8_t)
 SUBTRACT(subtract16, gf_u16_any)
 
-static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
-                void *memory)
+/* Computes both operations. Returns the rows of the first one. */
+static struct gf_view compose(const struct gf_stage *stage, const struct gf_view *in,
+                              const struct gf_view *out, void *memory)
 {
     const struct morphology *const params = stage->params;
     const struct gf_morphology *const morphology = stage->constants;
     const struct gf_format format = in->format;
-    const size_t row_bytes = gf_row_bytes(format);
     const bool is_gradient = params->make == GF_MORPHOLOGY_GRADIENT;
-    const bool dilates_first = params->make == GF_MORPHOLOGY_BLACKHAT;
+    const bool dilates = dilates_first(params->make);
     struct gf_carver carver = {.base = memory};
     unsigned char *data;
     void *scratch;
@@ -117,17 +122,34 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     const struct gf_rows rows = is_gradient
                                     ? (struct gf_rows){out->y, out->y + out->rows}
                                     : gf_morphology_reach(morphology, format, out->y, out->rows);
-    const struct gf_view first = gf_view_make(data, row_bytes, format, rows);
-    gf_morphology_cpu(morphology, dilates_first, in, &first, scratch);
-    gf_morphology_cpu(morphology, !dilates_first, is_gradient ? in : &first, out, scratch);
+    const struct gf_view first = gf_view_make(data, gf_row_bytes(format), format, rows);
+    gf_morphology_cpu(morphology, dilates, in, &first, scratch);
+    gf_morphology_cpu(morphology, !dilates, is_gradient ? in : &first, out, scratch);
+    return first;
+}
+
+static void opening_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                        const struct gf_view *out, void *memory)
+{
+    compose(stage, in, out, memory);
+}
+
+static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
+                void *memory)
+{
+    const struct morphology *const params = stage->params;
+    const struct gf_format format = in->format;
+    const size_t row_bytes = gf_row_bytes(format);
+    const struct gf_view first = compose(stage, in, out, memory);
     for (int y = out->y; y < out->y + out->rows; y++) {
         unsigned char *const to = gf_view_row(out, y);
         const unsigned char *const original = gf_view_row(in, y);
         const bool is_tophat = params->make == GF_MORPHOLOGY_TOPHAT;
         const unsigned char *const from = is_tophat ? original : to;
-        const unsigned char *const what = is_tophat     ? to
-                                          : is_gradient ? gf_view_row(&first, y)
-                                                        : original;
+        const unsigned char *const what = is_tophat ? to
+                                          : params->make == GF_MORPHOLOGY_GRADIENT
+                                              ? gf_view_row(&first, y)
+                                              : original;
         if (format.bits == 8)
             subtract8(from, what, to, row_bytes);
         else
@@ -143,6 +165,8 @@ static size_t cuda_scratch(const struct gf_stage *stage, int rows)
 {
     const struct morphology *const params = stage->params;
     struct gf_morphology morphology;
+    if (gf_element_is_square(&params->element, 1))
+        return 0;
     gf_morphology_init(&morphology, &params->element, params->border);
     const int most = gf_morphology_rows(&morphology, stage->in, rows);
     return gf_morphology_pitch(stage->in, 0) * (size_t)most +
@@ -151,6 +175,28 @@ static size_t cuda_scratch(const struct gf_stage *stage, int rows)
 }
 
 extern gf_launcher gf_morphology_cuda;
+
+#define OPENING_KERNEL \
+    GF_VARIANT("packed", gf_morphology_cuda, \
+               "squares of 3x3 in one pass; dilation and erosion as of those " \
+               "filters, then the difference")
+
+/* Openings and closings by squares of 3x3; see expand(). */
+static const struct gf_filter opening_filter = {
+    .name = "opening",
+    GF_PARAMS(struct morphology, morphology_params),
+    .kind = GF_STENCIL,
+    .within_alpha = true,
+    .cost = {.pixel = 1.2, .row = 0.012},
+    .radius = radius,
+    .constants_size = sizeof(struct gf_morphology),
+    .prepare = prepare,
+    .cpu_scratch = cpu_scratch,
+    .cpu = opening_cpu,
+    .cuda = GF_CUDA({OPENING_KERNEL}),
+    .fuses = fuses,
+    .cuda_fused = GF_LAUNCHER(gf_morphology_cuda),
+};
 
 const struct gf_filter gf_morphology_filter = {
     .name = "morphology",
@@ -172,8 +218,7 @@ const struct gf_filter gf_morphology_filter = {
     .cpu_scratch = cpu_scratch,
     .cuda_scratch = cuda_scratch,
     .cpu = cpu,
-    .cuda = GF_CUDA({GF_VARIANT("packed", gf_morphology_cuda,
-                                "dilation and erosion as of those filters, then the difference")}),
+    .cuda = GF_CUDA({OPENING_KERNEL}),
     .fuses = fuses,
     .cuda_fused = GF_LAUNCHER(gf_morphology_cuda),
 };
