@@ -181,10 +181,14 @@ template <int CHANNELS> static int start_quads(const struct warp_launch *from, c
     launch.width = from->width;
     launch.u = warp->u + from->out_y * warp->uy;
     launch.v = warp->v + from->out_y * warp->vy;
-    const int status = launch_quads<quad_shape<128, 2, 2, 4, 12>, CHANNELS>(launch, stream);
-    return status == cudaErrorNotSupported
-               ? launch_quads<quad_shape<256, 1, 3, 3, 5>, CHANNELS>(launch, stream)
-               : status;
+    typedef quad_shape<256, 1, 3, 3, 5> large;
+    const bool means = warp->nx * warp->ny > 1;
+    const int status =
+        means ? launch_quads<large, CHANNELS, true>(launch, stream)
+              : launch_quads<quad_shape<128, 2, 2, 4, 12>, CHANNELS, false>(launch, stream);
+    return status != cudaErrorNotSupported ? status
+           : means ? launch_quads<quad_shape<128, 1, 4, 4, 8>, CHANNELS, true>(launch, stream)
+                   : launch_quads<large, CHANNELS, false>(launch, stream);
 }
 
 template <int CHANNELS> static int start_curved(const struct warp_launch *from, cudaStream_t stream)
@@ -202,15 +206,16 @@ template <int CHANNELS> static int start_curved(const struct warp_launch *from, 
 }
 
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
-static int start(const struct warp_launch *launch, bool tiled, bool curved, cudaStream_t stream)
+static int start(const struct warp_launch *launch, bool tiled, bool may_tile, cudaStream_t stream)
 {
     const auto kernel = tiled ? warp_tiled_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>
                               : warp_direct_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>;
     unsigned blocks = launch->tiles;
     if constexpr (sizeof(SAMPLE) == 1 && KERNEL == LINEAR_KERNEL) {
-        const int status = curved  ? start_curved<CHANNELS>(launch, stream)
-                           : tiled ? start_quads<CHANNELS>(launch, stream)
-                                   : cudaErrorNotSupported;
+        const int status = !may_tile ? (int)cudaErrorNotSupported
+                           : launch->source.warp.map.kind == GF_WARP_AFFINE
+                               ? start_quads<CHANNELS>(launch, stream)
+                               : start_curved<CHANNELS>(launch, stream);
         if (status != cudaErrorNotSupported)
             return status;
     }
@@ -225,18 +230,18 @@ static int start(const struct warp_launch *launch, bool tiled, bool curved, cuda
 }
 
 template <typename SAMPLE, int CHANNELS>
-static int start_kernel(const struct warp_launch *launch, bool tiled, bool curved,
+static int start_kernel(const struct warp_launch *launch, bool tiled, bool may_tile,
                         cudaStream_t stream)
 {
     switch (launch->source.warp.kernel) {
     case GF_WARP_LINEAR:
-        return start<SAMPLE, CHANNELS, LINEAR_KERNEL, 2>(launch, tiled, curved, stream);
+        return start<SAMPLE, CHANNELS, LINEAR_KERNEL, 2>(launch, tiled, may_tile, stream);
     case GF_WARP_CUBIC:
-        return start<SAMPLE, CHANNELS, TABLE_KERNEL, 4>(launch, tiled, curved, stream);
+        return start<SAMPLE, CHANNELS, TABLE_KERNEL, 4>(launch, tiled, may_tile, stream);
     case GF_WARP_LANCZOS3:
-        return start<SAMPLE, CHANNELS, TABLE_KERNEL, 6>(launch, tiled, curved, stream);
+        return start<SAMPLE, CHANNELS, TABLE_KERNEL, 6>(launch, tiled, may_tile, stream);
     default:
-        return start<SAMPLE, CHANNELS, NEAREST_KERNEL, 1>(launch, tiled, curved, stream);
+        return start<SAMPLE, CHANNELS, NEAREST_KERNEL, 1>(launch, tiled, may_tile, stream);
     }
 }
 
@@ -263,20 +268,19 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     launch.reach = reach_of(*warp, TILE, TILE);
     launch.pitch = pitch_of(warp);
     const bool tiled = may_tile && fits_tile(warp);
-    const bool curved = may_tile && warp->map.kind != GF_WARP_AFFINE;
     switch (in->format.bits + in->format.channels) {
     case 8 + 1:
-        return start_kernel<uint8_t, 1>(&launch, tiled, curved, stream);
+        return start_kernel<uint8_t, 1>(&launch, tiled, may_tile, stream);
     case 8 + 3:
-        return start_kernel<uint8_t, 3>(&launch, tiled, curved, stream);
+        return start_kernel<uint8_t, 3>(&launch, tiled, may_tile, stream);
     case 16 + 1:
-        return start_kernel<uint16_t, 1>(&launch, tiled, curved, stream);
+        return start_kernel<uint16_t, 1>(&launch, tiled, may_tile, stream);
     case 16 + 2:
-        return start_kernel<uint16_t, 2>(&launch, tiled, curved, stream);
+        return start_kernel<uint16_t, 2>(&launch, tiled, may_tile, stream);
     case 16 + 3:
-        return start_kernel<uint16_t, 3>(&launch, tiled, curved, stream);
+        return start_kernel<uint16_t, 3>(&launch, tiled, may_tile, stream);
     case 16 + 4:
-        return start_kernel<uint16_t, 4>(&launch, tiled, curved, stream);
+        return start_kernel<uint16_t, 4>(&launch, tiled, may_tile, stream);
     }
     return cudaErrorInvalidValue; /* pictures with alpha arrive in 16 bits */
 }

@@ -166,17 +166,6 @@ static __device__ __forceinline__ void each_sample(const struct gf_warp &warp,
     }
 }
 
-/* Returns a sum of samples over `divisor`, 256 times their number, rounded. The estimate differs by
- * one at most. */
-static __device__ __forceinline__ uint32_t curved_mean(uint32_t sum, uint32_t divisor, float one_of)
-{
-    const uint32_t rounded = sum + divisor / 2;
-    uint32_t mean = (uint32_t)((float)rounded * one_of);
-    mean -= mean * divisor > rounded;
-    mean += (mean + 1) * divisor <= rounded;
-    return mean;
-}
-
 /* Returns a sample with 8 fraction bits. The only sample of a pixel is rounded to a whole number,
  * since it must be rounded only once. */
 static __device__ __forceinline__ uint32_t curved_fine(uint32_t sum, bool only)
@@ -210,8 +199,8 @@ curved_means(const struct gf_warp &warp, const uint32_t *tile, int origin,
 #pragma unroll
         for (int i = 0; i < CHANNELS; i++)
             ((uint16_t *)(to + CHANNELS * first))[i] =
-                (uint16_t)(curved_mean(sums[2 * i], divisor, one_of) |
-                           curved_mean(sums[2 * i + 1], divisor, one_of) << 8);
+                (uint16_t)(rounded_mean(sums[2 * i], divisor, one_of) |
+                           rounded_mean(sums[2 * i + 1], divisor, one_of) << 8);
     }
 }
 

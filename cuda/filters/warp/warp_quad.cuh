@@ -1,7 +1,9 @@
-/* Straight warps of 8-bit gray and RGB by linear interpolation. A thread computes quads, which are
- * four neighbouring pixels of a row, and a block computes several rows of quads, so that work that
- * a block does once takes a small part of its time. */
+/* Straight warps of 8-bit gray and RGB by linear interpolation, also of several samples of a
+ * pixel. A thread computes quads, which are four neighbouring pixels of a row, and a block computes
+ * several rows of quads, so that work that a block does once takes a small part of its time. */
 #pragma once
+
+#include <stdlib.h>
 
 #include "cuda/common/early.cuh"
 #include "cuda/filters/warp/warp_tile.cuh"
@@ -150,6 +152,60 @@ static __device__ __forceinline__ void quad_sums(const struct tile_window<uint32
     }
 }
 
+/* Returns a sum of samples over `divisor`, 256 times their number, rounded. The estimate differs by
+ * one at most. */
+static __device__ __forceinline__ uint32_t rounded_mean(uint32_t sum, uint32_t divisor,
+                                                        float one_of)
+{
+    const uint32_t rounded = sum + divisor / 2;
+    uint32_t mean = (uint32_t)((float)rounded * one_of);
+    mean -= mean * divisor > rounded;
+    mean += (mean + 1) * divisor <= rounded;
+    return mean;
+}
+
+/* Computes a quad whose first pixel is at (u, v), in the upper bytes of `sum`: from one sample of a
+ * pixel, or with MEANS as means of several. */
+template <int CHANNELS, bool MEANS>
+static __device__ __forceinline__ void quad_pixels(const struct quad_launch &launch,
+                                                   const uint32_t *tile, int64_t u, int64_t v,
+                                                   uint32_t (&sum)[CHANNELS * QUAD])
+{
+    const struct gf_warp &warp = launch.source.warp;
+    const int nx = MEANS ? warp.nx : 1, ny = MEANS ? warp.ny : 1;
+#pragma unroll
+    for (int i = 0; i < CHANNELS * QUAD && MEANS; i++)
+        sum[i] = 0;
+#pragma unroll 1
+    for (int j = 0; j < ny; j++) {
+#pragma unroll 1
+        for (int i = 0; i < nx; i++) {
+            int64_t s = u + (MEANS ? gf_warp_part_u(&warp, i, j) : 0);
+            int64_t t = v + (MEANS ? gf_warp_part_v(&warp, i, j) : 0);
+#pragma unroll
+            for (int q = 0; q < QUAD * CHANNELS; q += CHANNELS) {
+                const uint32_t *const first =
+                    tile + ((int)(t >> 32) * launch.pitch + (int)(s >> 32));
+                const struct tile_window<uint32_t> window = {
+                    first, launch.pitch
+                };
+                uint32_t one[CHANNELS];
+                quad_sums<CHANNELS, !MEANS>(window, (uint32_t)s >> 20, (uint32_t)t >> 20, one);
+#pragma unroll
+                for (int c = 0; c < CHANNELS; c++)
+                    sum[q + c] = MEANS ? sum[q + c] + ((one[c] + (1 << 15)) >> 16) : one[c];
+                s += warp.ux;
+                t += warp.vx;
+            }
+        }
+    }
+    const uint32_t divisor = 256u * (unsigned)nx * (unsigned)ny;
+    const float one_of = 1.0f / (float)divisor;
+#pragma unroll
+    for (int i = 0; i < CHANNELS * QUAD && MEANS; i++)
+        sum[i] = rounded_mean(sum[i], divisor, one_of) << 24;
+}
+
 /* Joins the results of a quad, the upper bytes of its sums, to words. */
 template <int CHANNELS>
 static __device__ __forceinline__ void quad_words(const uint32_t sum[CHANNELS * QUAD],
@@ -227,7 +283,7 @@ static __device__ __forceinline__ void store_beyond(const struct quad_launch &la
     }
 }
 
-template <class SHAPE, int CHANNELS>
+template <class SHAPE, int CHANNELS, bool MEANS>
 static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     warp_quad_kernel(const __grid_constant__ struct quad_launch launch)
 {
@@ -260,16 +316,7 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
         if (count <= 0 || (int)(y + row) >= launch.rows)
             return;
         uint32_t sum[CHANNELS * QUAD], word[CHANNELS];
-        int64_t s = u, t = v;
-#pragma unroll
-        for (int i = 0; i < QUAD; i++) {
-            const tile_window<uint32_t> window = {
-                tile + ((int)(t >> 32) * launch.pitch + (int)(s >> 32)), launch.pitch};
-            quad_sums<CHANNELS, true>(window, (uint32_t)s >> 20, (uint32_t)t >> 20,
-                                      sum + CHANNELS * i);
-            s += warp.ux;
-            t += warp.vx;
-        }
+        quad_pixels<CHANNELS, MEANS>(launch, tile, u, v, sum);
         quad_words<CHANNELS>(sum, word);
         store_quad<CHANNELS>(word, to, count);
         row += SHAPE::DOWN;
@@ -293,13 +340,23 @@ static int quad_pitch_of(const struct gf_warp *warp, int columns)
     return best;
 }
 
+/* Adds the distances of a pixel's samples from its centre. */
+static inline void reach_samples(const struct gf_warp *warp, struct warp_reach *reach)
+{
+    const int i = warp->nx - 1, j = warp->ny - 1;
+    const int64_t u = llabs(i * warp->part_ux) + llabs(j * warp->part_uy);
+    const int64_t v = llabs(i * warp->part_vx) + llabs(j * warp->part_vy);
+    *reach = {reach->u_least - u, reach->u_most + u, reach->v_least - v, reach->v_most + v};
+}
+
 /* Launches the kernel. Returns cudaErrorNotSupported if a block's box is too large. */
-template <class SHAPE, int CHANNELS>
+template <class SHAPE, int CHANNELS, bool MEANS>
 static int launch_quads(struct quad_launch launch, cudaStream_t stream)
 {
     constexpr size_t SHARED_MOST = 48 * 1024;
     const struct gf_warp *const warp = &launch.source.warp;
     launch.reach = reach_of(*warp, TILE, SHAPE::ROWS);
+    reach_samples(warp, &launch.reach);
     /* A box has one more column or row if both ends are within a pixel, one more for the window,
      * and up to three columns before the first. */
     const int64_t across = (launch.reach.u_most - launch.reach.u_least) >> 32;
@@ -313,6 +370,6 @@ static int launch_quads(struct quad_launch launch, cudaStream_t stream)
     if (launch.groups > SHAPE::BOX_ACROSS * QUADS_ACROSS || rows > SHAPE::BOX_DOWN * SHAPE::DOWN ||
         bytes > SHARED_MOST || blocks.y > GRID_ROWS_MAX)
         return cudaErrorNotSupported;
-    return launch_early(warp_quad_kernel<SHAPE, CHANNELS>, blocks, SHAPE::THREADS, bytes, stream,
-                        launch);
+    return launch_early(warp_quad_kernel<SHAPE, CHANNELS, MEANS>, blocks, SHAPE::THREADS, bytes,
+                        stream, launch);
 }
