@@ -29,6 +29,7 @@ in.ppm saturation=1.5
 in.ppm addnoise=0.1
 in.ppm dilate=16:shape=ellipse
 in.ppm dilate=100
+in.ppm lensblur=15.5
 in.ppm lensblur=20
 in.pgm lensblur=60
 in.ppm motionblur=60:30

@@ -129,9 +129,26 @@ static void test_none(void **state)
     assert_true(gf_convolve_digits_of(&convolve, 2, true, number, &end) < 0.05);
 }
 
+/* Sums next to those where the mean changes, for every divisor. */
+static void test_means(void **state)
+{
+    for (uint32_t n = 257; n < 65536; n += n < 60000 ? 7 : 1) {
+        const uint32_t inverse = gf_convolve_inverse(n);
+        for (uint32_t mean = 1; mean < 256; mean += n % 3 + 1) {
+            const uint32_t change = mean * n - n / 2; /* plus n / 2 it is a multiple of n */
+            for (uint32_t sum = change - 1; sum <= change; sum++) {
+                const float v = gf_convolve_finish((float)sum, (float)n, 0);
+                const uint32_t made = gf_convolve_mean(sum + n / 2, inverse) >> 8;
+                if (made != mean - (sum < change) || made != (uint32_t)(v + 0.5f))
+                    fail_msg("%u / %u: %u", sum, n, made);
+            }
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_digits), cmocka_unit_test(test_large),
-                                       cmocka_unit_test(test_none)};
+                                       cmocka_unit_test(test_means), cmocka_unit_test(test_none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

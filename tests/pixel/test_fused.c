@@ -79,6 +79,8 @@ static void test_alpha(void **state)
                                          "dilate=1",
                                          "erode=2:border=constant",
                                          "morphology=gradient:1",
+                                         "morphology=open:1:border=constant",
+                                         "morphology=blackhat:1",
                                          "convolve=1 2 1/2 4 2/1 2 1:border=reflect",
                                          "resize=50%",
                                          "resize=30:31:kernel=nearest",

@@ -32,7 +32,7 @@ struct mean_term {
 struct mean_args {
     struct view_pair p;
     int width, height;       /* of the matrix */
-    unsigned half, inverse;  /* see finish_mean() */
+    unsigned half, inverse;  /* see gf_convolve_mean() */
     int count, parts, tiles; /* terms; their rows together; tiles of the picture */
     struct mean_term term[MEAN_PARTS];
     unsigned char weight[MEAN_SIDE * MEAN_SIDE];
@@ -208,14 +208,6 @@ static __device__ __forceinline__ void add_term(const struct mean_term &term,
     }
 }
 
-/* Returns the mean in byte 1: sum has begun with half the divisor n, and inverse is 2^40 / n
- * rounded up. Sums are below 256 n, and n is below 2^16, so that the product is below its next
- * whole multiple of 2^40 / n. */
-static __device__ __forceinline__ unsigned finish_mean(const mean_args &args, unsigned sum)
-{
-    return __umulhi(sum, args.inverse);
-}
-
 /* Computes a channel of the warp's tile. Word i has results of tile i: those of rows 2 t and 2 t +
  * 1 of pixel 2 g, then those of pixel 2 g + 1. */
 static __device__ __forceinline__ void mean_channel(const mean_args &args,
@@ -238,10 +230,11 @@ static __device__ __forceinline__ void mean_channel(const mean_args &args,
     }
 #pragma unroll
     for (int i = 0; i < MEAN_TILES; i++)
-        result[i] = __byte_perm(
-            __byte_perm(finish_mean(args, sum[i][0]), finish_mean(args, sum[i][1]), 0x0051),
-            __byte_perm(finish_mean(args, sum[i][2]), finish_mean(args, sum[i][3]), 0x0051),
-            0x5410);
+        result[i] = __byte_perm(__byte_perm(gf_convolve_mean(sum[i][0], args.inverse),
+                                            gf_convolve_mean(sum[i][1], args.inverse), 0x0051),
+                                __byte_perm(gf_convolve_mean(sum[i][2], args.inverse),
+                                            gf_convolve_mean(sum[i][3], args.inverse), 0x0051),
+                                0x5410);
 }
 
 /* The place of a row of results, which other lanes' rows keep away from the same banks. */
@@ -378,8 +371,7 @@ static inline void list_means(mean_args *args)
 }
 
 /* Sets the arguments. Returns whether the kernel accepts the matrix: then the CPU's sums are exact,
- * their quotients, rounded to float, lie on the same side of k + 1/2 as before, and the kernel's
- * results are the same. */
+ * too. */
 static inline bool means_fit(const struct gf_launch *launch, const struct gf_convolve *convolve,
                              mean_args *args)
 {
@@ -404,7 +396,7 @@ static inline bool means_fit(const struct gf_launch *launch, const struct gf_con
     args->width = convolve->width;
     args->height = convolve->height;
     args->half = (unsigned)sum / 2;
-    args->inverse = (unsigned)(((1ull << 40) + (unsigned)sum - 1) / (unsigned)sum);
+    args->inverse = gf_convolve_inverse((unsigned)sum);
     args->tiles = tile_blocks(args->p.width, args->p.rows, MEAN_PIXELS, MEAN_ROWS);
     list_means(args);
     return true;

@@ -29,6 +29,21 @@ GF_HOST_DEVICE float gf_convolve_finish(float sum, float divisor, float bias)
     return (divisor == 1.0f ? sum : sum / divisor) + bias;
 }
 
+/* A weighted mean of 8-bit samples by whole weights whose sum is n, 256 < n < 65536. Returns 256
+ * times the mean, with a fraction that is rounded down: the sum has begun with n / 2, and `inverse`
+ * is 2^40 / n, rounded up. Sums are below 256 n and rounding up adds less than 1 to the inverse, so
+ * that the product comes nowhere to the next multiple of 2^40. The mean is the CPU's result:
+ * its float quotient lies on the same side of each half as the exact one. */
+static inline uint32_t gf_convolve_inverse(uint32_t n)
+{
+    return (uint32_t)((((uint64_t)1 << 40) + n - 1) / n);
+}
+
+GF_HOST_DEVICE uint32_t gf_convolve_mean(uint32_t sum, uint32_t inverse)
+{
+    return (uint32_t)((uint64_t)sum * inverse >> 32);
+}
+
 /* Returns the smallest power of 2 that makes all weights integers of 15 bits and a sign (two signed
  * digits of 8 bits) whose sums over 8-bit samples are exact in float, in any order; 0 if there is
  * none. *most becomes the largest of these integers. */
