@@ -1,5 +1,6 @@
 /* Conversions of single pixels of RGBA: colour times alpha and colour divided by alpha, the stages
- * that the planner puts around a stencil, and grayscale. */
+ * that the planner puts around a stencil, and grayscale; and of RGB8 to premultiplied colour that
+ * is opaque. */
 #pragma once
 
 #include "cuda/common/early.cuh"
@@ -9,6 +10,7 @@
 enum {
     ALPHA_THREADS = 256,
     ALPHA_PAIRS = 4, /* pairs of pixels of a thread; all are loaded before the first is converted */
+    ALPHA_QUADS = 2, /* the same, of RGB8: groups of four */
 };
 
 /* Two neighbouring pixels, of a word or of two words. */
@@ -103,6 +105,65 @@ __global__ void __launch_bounds__(ALPHA_THREADS)
     early_wait();
     convert_pairs<COLOUR, GRAY>(band, row_pairs,
                                 [&](COLOUR pixel) -> GRAY { return gray_of(op, pixel); });
+}
+
+/* Converts RGB8, four pixels in three words: a sample's byte twice is the sample in 16 bits. */
+static __global__ void __launch_bounds__(ALPHA_THREADS)
+    opaque_kernel(const struct view_pair band, unsigned row_quads)
+{
+    const unsigned quads = (unsigned)band.rows * row_quads;
+    const unsigned first = blockIdx.x * (ALPHA_THREADS * ALPHA_QUADS) + threadIdx.x;
+    unsigned word[ALPHA_QUADS][3];
+    struct position at[ALPHA_QUADS];
+    early_next();
+    early_wait();
+#pragma unroll
+    for (int k = 0; k < ALPHA_QUADS; k++) {
+        const unsigned item = first + k * ALPHA_THREADS;
+        at[k] = position_of(item, (unsigned)band.rows, row_quads);
+        const unsigned char *const from = band.in + at[k].row * band.in_pitch;
+#pragma unroll
+        for (int i = 0; i < 3 && item < quads; i++)
+            word[k][i] = load_bytes(from, 12ll * at[k].column + 4 * i, 3ll * band.width);
+    }
+#pragma unroll
+    for (int k = 0; k < ALPHA_QUADS; k++) {
+        const unsigned a = word[k][0], b = word[k][1], c = word[k][2];
+        const unsigned pixel[8] = {__byte_perm(a, 0, 0x1100), __byte_perm(a, ~0u, 0x4422),
+                                   __byte_perm(a, b, 0x4433), __byte_perm(b, ~0u, 0x4411),
+                                   __byte_perm(b, 0, 0x3322), __byte_perm(c, ~0u, 0x4400),
+                                   __byte_perm(c, 0, 0x2211), __byte_perm(c, ~0u, 0x4433)};
+        if (first + k * ALPHA_THREADS >= quads)
+            return;
+        uint2 *const to =
+            (uint2 *)(band.out + at[k].row * band.out_pitch) + 4 * (size_t)at[k].column;
+        if (4 * at[k].column + 4 <= (unsigned)band.width) {
+            ((uint4 *)to)[0] = make_uint4(pixel[0], pixel[1], pixel[2], pixel[3]);
+            ((uint4 *)to)[1] = make_uint4(pixel[4], pixel[5], pixel[6], pixel[7]);
+            continue;
+        }
+#pragma unroll
+        for (int i = 0; i < 3; i++) {
+            if (4 * at[k].column + i < (unsigned)band.width)
+                to[i] = make_uint2(pixel[2 * i], pixel[2 * i + 1]);
+        }
+    }
+}
+
+/* Whether the program makes RGB8 opaque and premultiplies it. */
+static bool is_opaque(const struct gf_stage *stage, const struct gf_point_program *program)
+{
+    return stage->in.channels == 3 && stage->in.bits == 8 && program->count == 2 &&
+           program->table == GF_POINT_NO_TABLE && program->op[0].kind == GF_POINT_OPAQUE &&
+           program->op[1].kind == GF_POINT_PREMULTIPLY;
+}
+
+static int launch_opaque(const struct view_pair *band, cudaStream_t stream)
+{
+    const unsigned row_quads = blocks_for((unsigned)band->width, 4);
+    const unsigned blocks =
+        blocks_for((unsigned)band->rows * row_quads, ALPHA_THREADS * ALPHA_QUADS);
+    return launch_early(opaque_kernel, blocks, ALPHA_THREADS, 0, stream, *band, row_quads);
 }
 
 /* Whether the program is one of these conversions. */

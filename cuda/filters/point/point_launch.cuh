@@ -33,6 +33,8 @@ static int launch_rows(const struct gf_launch *launch, struct view_pair band)
         return launch_lab8<ACCESS>(&band, stage->in.channels, host, block, stream);
     if (sizeof(ACCESS) == VECTOR && is_alpha(stage, host))
         return launch_alpha(&band, stage, host->op[0], stream);
+    if (sizeof(ACCESS) == VECTOR && is_opaque(stage, host))
+        return launch_opaque(&band, stream);
     struct program program;
     fill_program(&program, launch, &band);
     return launch_program<ACCESS>(&program, stage->in.bits, stage->out.bits, stream);
