@@ -1,5 +1,6 @@
 /* Runs of point filters with second pictures. A kernel for each separable blend mode puts an 8-bit
- * picture on another one; point_mask.cu masks 8-bit colour; one kernel does all other runs. */
+ * picture on another one; point_mask.cu masks 8-bit colour; point_layer.cu does all other runs of
+ * one layer; one kernel does the rest. */
 #include "cuda/common/row_copy.cuh"
 #include "cuda/filters/point/point_program.cuh"
 
@@ -168,6 +169,9 @@ static int launch_mix(const struct gf_launch *launch, const struct view_pair *ba
 
 static int launch_all(const struct gf_launch *launch, int count)
 {
+    const int status = gf_point_layer(launch);
+    if (status != cudaErrorNotSupported)
+        return status;
     const struct view_pair band = aligned_views(launch);
     struct program program;
     fill_program(&program, launch, &band);

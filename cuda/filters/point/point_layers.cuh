@@ -56,13 +56,19 @@ static __device__ __forceinline__ struct layer_pixel pixel_at(const struct layer
                             : samples_at<unsigned short>(source, x, y, opaque);
 }
 
+/* Returns the value of the layer's mask, whose pixel is `p`. */
+static __device__ __forceinline__ float
+mask_of(const struct gf_layer &layer, const struct layer_source &mask, const struct layer_pixel &p)
+{
+    const float scale = mask.channels % 2 == 0 ? layer.mask_scale : 1.0f;
+    return gf_layer_mask_of(&layer, p.colour, p.alpha * scale);
+}
+
 /* Returns the value of the layer's mask at that pixel of the picture. */
 static __device__ __forceinline__ float mask_at(const struct gf_layer &layer,
                                                 const struct layer_source &mask, int x, int y)
 {
-    const struct layer_pixel p = pixel_at(mask, x - layer.mask_x, y - layer.mask_y, 1.0f);
-    const float scale = mask.channels % 2 == 0 ? layer.mask_scale : 1.0f;
-    return gf_layer_mask_of(&layer, p.colour, p.alpha * scale);
+    return mask_of(layer, mask, pixel_at(mask, x - layer.mask_x, y - layer.mask_y, 1.0f));
 }
 
 #define BLEND_SEPARABLE_CASE(name) \
@@ -86,12 +92,12 @@ static __device__ __noinline__ struct gf_rgb blended_of(const struct gf_layer &l
     }
 }
 
-/* Applies the layer to the pixel at (x, y), in place. `part` is the mask's value. */
+/* Applies the layer to a pixel, in place. `p` is the source's pixel and `part` the mask's value. */
 static __device__ __forceinline__ void lay_pixel(const struct gf_layer &layer,
-                                                 const struct layer_source &source, int x, int y,
-                                                 float part, struct gf_rgb *v, float *alpha)
+                                                 const struct layer_source &source,
+                                                 const struct layer_pixel &p, float part,
+                                                 struct gf_rgb *v, float *alpha)
 {
-    struct layer_pixel p = pixel_at(source, x - layer.x, y - layer.y, layer.opacity);
     const struct gf_rgb s = {p.colour.r * layer.scale, p.colour.g * layer.scale,
                              p.colour.b * layer.scale};
     const float own = source.channels % 2 == 0 ? p.alpha * layer.alpha : p.alpha;
@@ -112,3 +118,7 @@ static __device__ __forceinline__ void lay_pixel(const struct gf_layer &layer,
 
 /* Runs mask on 8-bit colour (point_mask.cu). Returns cudaErrorNotSupported for other runs. */
 int gf_point_mask8(const struct gf_launch *launch);
+
+/* Runs one overlay or mask without another point filter beside it (point_layer.cu). Returns
+ * cudaErrorNotSupported for other runs. */
+int gf_point_layer(const struct gf_launch *launch);

@@ -146,7 +146,10 @@ apply_layer(const struct program &program, const struct gf_point_op &op, unsigne
         struct gf_rgb v = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
         if (colours == 1)
             v.g = v.b = v.r;
-        lay_pixel(layer, program.picture[layer.source], column, row, part, &v, &p->alpha[i]);
+        const struct layer_source &source = program.picture[layer.source];
+        const struct layer_pixel other =
+            pixel_at(source, column - layer.x, row - layer.y, layer.opacity);
+        lay_pixel(layer, source, other, part, &v, &p->alpha[i]);
         p->colour[0][i] = v.r;
         p->colour[1][i] = v.g;
         p->colour[2][i] = v.b;

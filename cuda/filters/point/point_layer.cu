@@ -1,0 +1,233 @@
+/* One overlay or mask, without another point filter beside it, of pictures of all formats.
+ * Neighbouring lanes read and write neighbouring pixels; all of a thread's loads precede its
+ * arithmetic. */
+#include "cuda/common/early.cuh"
+#include "cuda/common/stencil.cuh"
+#include "cuda/filters/point/point_layers.cuh"
+#include "cuda/filters/point/point_tile.cuh"
+#include "pixel/point/point_program.h"
+
+enum { LAYER_THREADS = 256, LAYER_EACH = 2, LAYER_TILE = LAYER_EACH * WARP };
+
+struct laying {
+    struct view_pair band;
+    unsigned row_tiles;
+    struct layer_source source, mask; /* `data` is NULL where there is none */
+    struct gf_layer layer;
+};
+
+/* The samples of a pixel that was loaded: red, green, blue, alpha. */
+struct raw_pixel {
+    unsigned v[4];
+};
+
+/* Loads pixels of the second picture. Those beyond its edges are replaced by pixels within. */
+template <class SAMPLE>
+static __device__ __forceinline__ void load_samples(const struct layer_source &source, int x, int y,
+                                                    struct raw_pixel (&to)[LAYER_EACH])
+{
+    const int row = min(max(y, 0), source.height - 1);
+    const SAMPLE *const start = (const SAMPLE *)(source.data + (size_t)row * source.pitch);
+    const bool has_colour = source.channels >= 3, has_alpha = source.channels % 2 == 0;
+#pragma unroll
+    for (int i = 0; i < LAYER_EACH; i++) {
+        const int column = min(max(x + i * WARP, 0), source.width - 1);
+        const SAMPLE *const at = start + (size_t)column * source.channels;
+        to[i].v[0] = __ldg(at);
+        to[i].v[1] = has_colour ? __ldg(at + 1) : 0;
+        to[i].v[2] = has_colour ? __ldg(at + 2) : 0;
+        to[i].v[3] = has_alpha ? __ldg(at + source.channels - 1) : 0;
+    }
+}
+
+static __device__ __forceinline__ void load_pixels(const struct layer_source &source, int x, int y,
+                                                   struct raw_pixel (&to)[LAYER_EACH])
+{
+    if (source.bits == 8)
+        load_samples<unsigned char>(source, x, y, to);
+    else
+        load_samples<unsigned short>(source, x, y, to);
+}
+
+/* Returns pixel_at() from the samples that were loaded for it. */
+static __device__ __forceinline__ struct layer_pixel
+pixel_of(const struct layer_source &source, int x, int y, float opaque, const struct raw_pixel &raw)
+{
+    if (x < 0 || y < 0 || x >= source.width || y >= source.height)
+        return {{0.0f, 0.0f, 0.0f}, 0.0f};
+    const bool has_colour = source.channels >= 3;
+    struct layer_pixel p;
+    p.colour.r = float_of(raw.v[0]);
+    p.colour.g = has_colour ? float_of(raw.v[1]) : p.colour.r;
+    p.colour.b = has_colour ? float_of(raw.v[2]) : p.colour.r;
+    p.alpha = source.channels % 2 == 0 ? float_of(raw.v[3]) : opaque;
+    return p;
+}
+
+/* The samples of a pixel as one access where its size is a power of two. */
+template <class SAMPLE, int CHANNELS>
+static __device__ __forceinline__ void take_pixel(const SAMPLE *from, unsigned (&v)[CHANNELS])
+{
+    if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 4) {
+        const uchar4 four = *(const uchar4 *)from;
+        v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
+    } else if constexpr (CHANNELS == 4) {
+        const ushort4 four = *(const ushort4 *)from;
+        v[0] = four.x, v[1] = four.y, v[2] = four.z, v[3] = four.w;
+    } else {
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            v[c] = from[c];
+    }
+}
+
+template <class SAMPLE, int CHANNELS>
+static __device__ __forceinline__ void put_pixel(SAMPLE *to, const unsigned (&v)[CHANNELS])
+{
+    if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 4) {
+        *(unsigned *)to =
+            __byte_perm(__byte_perm(v[0], v[1], 0x0040), __byte_perm(v[2], v[3], 0x0040), 0x5410);
+    } else if constexpr (CHANNELS == 4) {
+        *(uint2 *)to = make_uint2(__byte_perm(v[0], v[1], 0x5410), __byte_perm(v[2], v[3], 0x5410));
+    } else {
+#pragma unroll
+        for (int c = 0; c < CHANNELS; c++)
+            to[c] = (SAMPLE)v[c];
+    }
+}
+
+/* Returns v, which is in 0..M, rounded; the sample's bits are the lowest. */
+static __device__ __forceinline__ unsigned rounded(float v)
+{
+    return __float_as_uint(__fadd_rz(v + 0.5f, 8388608.0f));
+}
+
+/* Computes a pixel like OPAQUE or COLOUR and then OVERLAY or MASK. */
+template <int IN, int OUT>
+static __device__ __forceinline__ void lay(const struct laying &args, const unsigned (&in)[IN],
+                                           const struct layer_pixel &other, float part,
+                                           unsigned (&to)[OUT])
+{
+    const struct gf_layer &layer = args.layer;
+    constexpr int G = IN < 3 ? 0 : 1, B = IN < 3 ? 0 : 2;
+    struct gf_rgb v = {float_of(in[0]), float_of(in[G]), float_of(in[B])};
+    float alpha = IN % 2 ? layer.max : float_of(in[IN - 1]);
+    if (args.source.data)
+        lay_pixel(layer, args.source, other, part, &v, &alpha);
+    else
+        alpha *= part;
+    to[0] = rounded(v.r);
+    if constexpr (OUT >= 3) {
+        to[1] = rounded(v.g);
+        to[2] = rounded(v.b);
+    }
+    if constexpr (OUT % 2 == 0)
+        to[OUT - 1] = rounded(alpha);
+}
+
+template <class SAMPLE, int IN, int OUT>
+static __global__ void __launch_bounds__(LAYER_THREADS)
+    layer_kernel(const __grid_constant__ struct laying args)
+{
+    const struct view_pair &band = args.band;
+    const struct gf_layer &layer = args.layer;
+    const unsigned index = (blockIdx.x * LAYER_THREADS + threadIdx.x) / WARP;
+    early_next();
+    if (index >= (unsigned)band.rows * args.row_tiles)
+        return;
+    const struct tile tile = tile_of(index, &band, args.row_tiles, LAYER_TILE);
+    const int first = (int)(tile.first + threadIdx.x % WARP), y = band.out_y + (int)tile.row;
+    const SAMPLE *const from = (const SAMPLE *)(band.in + tile.row * band.in_pitch);
+    SAMPLE *const to = (SAMPLE *)(band.out + tile.row * band.out_pitch);
+    unsigned in[LAYER_EACH][IN];
+    struct raw_pixel source[LAYER_EACH] = {}, mask[LAYER_EACH] = {};
+    early_wait();
+#pragma unroll
+    for (int i = 0; i < LAYER_EACH; i++)
+        take_pixel(from + (size_t)min(first + i * WARP, band.width - 1) * IN, in[i]);
+    if (args.source.data)
+        load_pixels(args.source, first - layer.x, y - layer.y, source);
+    if (args.mask.data)
+        load_pixels(args.mask, first - layer.mask_x, y - layer.mask_y, mask);
+#pragma unroll
+    for (int i = 0; i < LAYER_EACH; i++) {
+        const int x = first + i * WARP;
+        unsigned out[OUT];
+        if (x >= band.width)
+            break;
+        const float part =
+            args.mask.data
+                ? mask_of(layer, args.mask,
+                          pixel_of(args.mask, x - layer.mask_x, y - layer.mask_y, 1.0f, mask[i]))
+                : 1.0f;
+        lay(args, in[i], pixel_of(args.source, x - layer.x, y - layer.y, layer.opacity, source[i]),
+            part, out);
+        put_pixel(to + (size_t)x * OUT, out);
+    }
+}
+
+/* Whether the operations make equal colours of gray, as COLOUR does. */
+static bool is_colour(const struct gf_point_op *op)
+{
+    bool is_same = op->kind == GF_POINT_MATRIX;
+    for (int row = 0; is_same && row < 3; row++)
+        is_same = op[row].a == (row == 0) && op[row].b == (row == 1) && op[row].c == (row == 2) &&
+                  op[row].d == 0;
+    return is_same;
+}
+
+/* Whether the program is one layer, and nothing else than what the layer itself asks for. */
+static bool is_layer(const struct gf_stage *stage, const struct gf_point_program *program)
+{
+    const struct gf_point_op *const op = program->op;
+    const int before = program->count - 1;
+    return stage->in.bits == stage->out.bits && program->table == GF_POINT_NO_TABLE &&
+           before >= 0 && op[before].kind >= GF_POINT_OVERLAY &&
+           (before == 0 || (before == 1 && op->kind == GF_POINT_OPAQUE) ||
+            (before == 3 && is_colour(op)));
+}
+
+template <class SAMPLE> static void (*kernel_of(int in, int out))(struct laying)
+{
+    switch (10 * in + out) {
+    case 11:
+        return layer_kernel<SAMPLE, 1, 1>;
+    case 12:
+        return layer_kernel<SAMPLE, 1, 2>;
+    case 13:
+        return layer_kernel<SAMPLE, 1, 3>;
+    case 22:
+        return layer_kernel<SAMPLE, 2, 2>;
+    case 24:
+        return layer_kernel<SAMPLE, 2, 4>;
+    case 33:
+        return layer_kernel<SAMPLE, 3, 3>;
+    case 34:
+        return layer_kernel<SAMPLE, 3, 4>;
+    default:
+        return layer_kernel<SAMPLE, 4, 4>;
+    }
+}
+
+int gf_point_layer(const struct gf_launch *launch)
+{
+    const struct gf_stage *const stage = launch->stage;
+    const struct gf_point_program *const program =
+        (const struct gf_point_program *)stage->constants;
+    if (!is_layer(stage, program))
+        return cudaErrorNotSupported;
+    const int in = stage->in.channels, out = stage->out.channels;
+    struct laying args = {};
+    args.band = aligned_views(launch);
+    args.row_tiles = blocks_for((unsigned)args.band.width, LAYER_TILE);
+    args.layer = program->layer[0];
+    if (args.layer.source >= 0)
+        args.source = layer_source_of(launch->pictures[args.layer.source]);
+    if (args.layer.mask >= 0)
+        args.mask = layer_source_of(launch->pictures[args.layer.mask]);
+    const auto kernel = stage->in.bits == 8 ? kernel_of<unsigned char>(in, out)
+                                            : kernel_of<unsigned short>(in, out);
+    const unsigned warps = (unsigned)args.band.rows * args.row_tiles;
+    return launch_early(kernel, blocks_for(warps, LAYER_THREADS / WARP), LAYER_THREADS, 0,
+                        (cudaStream_t)launch->stream, args);
+}
