@@ -9,7 +9,9 @@
 enum {
     CLAHE_WARPS = 8,
     CLAHE_ROWS = 8, /* rows of a block */
-    CLAHE_THREADS = CLAHE_WARPS * WARP
+    CLAHE_THREADS = CLAHE_WARPS * WARP,
+    REGION_COLUMNS = 64, /* of a block for 16 bits */
+    REGION_ROWS = 32
 };
 
 struct clahe_args {
@@ -105,23 +107,24 @@ static __device__ __forceinline__ float level_at(const struct clahe_args &args, 
     return (float)((const unsigned short *)args.tables)[(tile << 16) + level];
 }
 
+/* Computes a pixel. */
 template <int COUNT>
-static __global__ void __launch_bounds__(CLAHE_THREADS) clahe16_kernel(const struct clahe_args args)
+static __device__ __forceinline__ void change_samples(const struct clahe_args &args, int x, int row,
+                                                      bool stores)
 {
     const struct view_pair &p = args.p;
-    const unsigned index = blockIdx.x * CLAHE_THREADS + threadIdx.x;
-    const unsigned row = index / (unsigned)p.width;
-    early_next();
-    if (row >= (unsigned)p.rows)
-        return;
-    early_wait();
-    const int x = (int)(index - row * (unsigned)p.width);
-    const unsigned short *const in = (const unsigned short *)(p.in + row * p.in_pitch) + x * COUNT;
-    unsigned short *const out = (unsigned short *)(p.out + row * p.out_pitch) + x * COUNT;
+    const unsigned short *const in =
+        (const unsigned short *)(p.in + (size_t)row * p.in_pitch) + (size_t)x * COUNT;
+    unsigned short *const out =
+        (unsigned short *)(p.out + (size_t)row * p.out_pitch) + (size_t)x * COUNT;
     const struct gf_clahe_place column = gf_clahe_place_of(x, args.inverse_width);
-    const struct gf_clahe_place line = gf_clahe_place_of(p.out_y + (int)row, args.inverse_height);
+    const struct gf_clahe_place line = gf_clahe_place_of(p.out_y + row, args.inverse_height);
+    int v[COUNT];
+#pragma unroll
+    for (int c = 0; c < COUNT; c++)
+        v[c] = in[c];
     const int luma =
-        COUNT >= 3 ? gf_luma601_16(in[0], in[COUNT >= 3 ? 1 : 0], in[COUNT >= 3 ? 2 : 0]) : in[0];
+        COUNT >= 3 ? gf_luma601_16(v[0], v[COUNT >= 3 ? 1 : 0], v[COUNT >= 3 ? 2 : 0]) : v[0];
     const int to =
         gf_clahe_mix(level_at(args, column.cell - 1, line.cell - 1, luma),
                      level_at(args, column.cell, line.cell - 1, luma),
@@ -130,8 +133,27 @@ static __global__ void __launch_bounds__(CLAHE_THREADS) clahe16_kernel(const str
 #pragma unroll
     for (int c = 0; c < COUNT; c++) {
         const bool alpha = COUNT % 2 == 0 && c == COUNT - 1;
-        out[c] =
-            alpha ? in[c] : (unsigned short)(COUNT < 3 ? to : limited(in[c] + to - luma, 65535));
+        v[c] = alpha ? v[c] : COUNT < 3 ? to : limited(v[c] + to - luma, 65535);
+        if (stores)
+            out[c] = (unsigned short)v[c];
+    }
+}
+
+/* A block computes a region whose pixels are near each other, so that the first-level cache has
+ * what they look up in the tables. */
+template <int COUNT>
+static __global__ void __launch_bounds__(CLAHE_THREADS) clahe16_kernel(const struct clahe_args args)
+{
+    const struct view_pair &p = args.p;
+    const struct tile_origin origin = block_tile(p.width, REGION_COLUMNS, REGION_ROWS);
+    const int line = origin.row + (int)threadIdx.x / WARP;
+    early_next();
+    early_wait();
+    for (int x = origin.x + (int)threadIdx.x % WARP; x < min(origin.x + REGION_COLUMNS, p.width);
+         x += WARP) {
+#pragma unroll
+        for (int row = 0; row < REGION_ROWS; row += CLAHE_WARPS)
+            change_samples<COUNT>(args, x, min(line + row, p.rows - 1), line + row < p.rows);
     }
 }
 
@@ -144,16 +166,10 @@ template <int COUNT> static int launch_8(struct clahe_args args, cudaStream_t st
                         bytes, stream, args);
 }
 
-template <int COUNT> static int launch_16(const struct clahe_args &whole, cudaStream_t stream)
+template <int COUNT> static int launch_16(const struct clahe_args &args, cudaStream_t stream)
 {
-    const unsigned most = (1u << 30) / (unsigned)whole.p.width;
-    return for_parts_of_rows(whole.p, most ? most : 1, [&](const struct view_pair &part) {
-        struct clahe_args args = whole;
-        args.p = part;
-        const unsigned pixels = (unsigned)part.width * (unsigned)part.rows;
-        return launch_early(clahe16_kernel<COUNT>, blocks_for(pixels, CLAHE_THREADS), CLAHE_THREADS,
-                            0, stream, args);
-    });
+    const int blocks = tile_blocks(args.p.width, args.p.rows, REGION_COLUMNS, REGION_ROWS);
+    return launch_early(clahe16_kernel<COUNT>, (unsigned)blocks, CLAHE_THREADS, 0, stream, args);
 }
 
 extern "C" int gf_clahe_cuda(const struct gf_launch *launch)

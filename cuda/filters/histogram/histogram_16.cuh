@@ -35,6 +35,24 @@ static __device__ __forceinline__ void count_16(const struct counter_16 &counter
     }
 }
 
+static __device__ __forceinline__ void clear_16(unsigned *words)
+{
+    for (int i = (int)threadIdx.x; i < WORDS_16; i += THREADS_16)
+        words[i] = 0;
+}
+
+/* Adds the block's counters to the picture's. */
+static __device__ __forceinline__ void add_up_16(const struct counter_16 &counter)
+{
+    for (int i = (int)threadIdx.x; i < WORDS_16; i += THREADS_16) {
+        const unsigned word = counter.shared[i];
+        if (word & 65535u)
+            atomicAdd(&counter.count[2 * i], (unsigned long long)(word & 65535u));
+        if (word >> 16)
+            atomicAdd(&counter.count[2 * i + 1], (unsigned long long)(word >> 16));
+    }
+}
+
 struct pixel_16 {
     unsigned r, g, b, alpha;
 };
@@ -88,8 +106,8 @@ __global__ void __launch_bounds__(THREADS_16)
     extern __shared__ unsigned words[];
     const struct counter_16 counter = {use_shared ? words : NULL,
                                        count + (size_t)blockIdx.y * BINS_16};
-    for (int i = (int)threadIdx.x; use_shared && i < WORDS_16; i += THREADS_16)
-        words[i] = 0;
+    if (use_shared)
+        clear_16(words);
     const int colours = COUNT >= 3 ? 3 : 1;
     const unsigned row_items = full + (tail ? 1 : 0);
     const unsigned items = p.rows * row_items;
@@ -123,13 +141,8 @@ __global__ void __launch_bounds__(THREADS_16)
         }
     }
     __syncthreads();
-    for (int i = (int)threadIdx.x; use_shared && i < WORDS_16; i += THREADS_16) {
-        const unsigned word = words[i];
-        if (word & 65535u)
-            atomicAdd(&counter.count[2 * i], (unsigned long long)(word & 65535u));
-        if (word >> 16)
-            atomicAdd(&counter.count[2 * i + 1], (unsigned long long)(word >> 16));
-    }
+    if (use_shared)
+        add_up_16(counter);
 }
 
 static inline cudaError_t packed_fits(bool *fits)

@@ -1,6 +1,6 @@
-/* Histograms of the tiles of a picture (struct gf_tiles). A block counts a part of one tile's rows.
- * It counts 8-bit samples in shared memory as histogram_8.cuh does, and 16-bit samples by atomic
- * additions in the second-level cache, where two threads seldom use the same counter. */
+/* Histograms of the tiles of a picture (struct gf_tiles). A block counts a part of one tile's rows,
+ * 8-bit samples as histogram_8.cuh does and 16-bit samples as histogram_16.cuh does. */
+#include "cuda/filters/histogram/histogram_16.cuh"
 #include "cuda/filters/histogram/histogram_8.cuh"
 #include "pixel/histogram/histogram_counters.h"
 #include "pixel/sample.h"
@@ -9,7 +9,6 @@
 enum {
     LEAST_ROWS = 4, /* rows of a block, at least */
     TILE_THREADS = 512,
-    THREADS_16 = 256,
     /* The largest distance from the edge of pixels that are counted again beyond the edge. */
     NEAR_EDGE = GF_TILES_MAX + 2
 };
@@ -24,127 +23,144 @@ struct tile_task {
 };
 
 /* The pixels that a thread loads together. */
-template <int COUNT> struct group {
+template <int COUNT, int BYTES> struct group {
     static constexpr int vectors = COUNT == 3 ? 3 : 1;
-    static constexpr int pixels = vectors * VECTOR / COUNT;
+    static constexpr int pixels = vectors * VECTOR / (COUNT * BYTES);
 };
 
-template <int SOURCE, int COUNT>
-static __device__ __forceinline__ void count_byte_pixel(unsigned *counters, unsigned copy,
-                                                        const unsigned char *row, int x)
+/* Counts pixels of 8 bits. */
+template <int COUNT_> struct byte_counter {
+    static constexpr int COUNT = COUNT_, BYTES = 1, THREADS = TILE_THREADS;
+    static constexpr int SOURCE = COUNT >= 3 ? LUMA : SAMPLE;
+    typedef unsigned char sample;
+    unsigned *counters, copy;
+
+    __device__ __forceinline__ byte_counter(unsigned *shared, unsigned long long *)
+    {
+        counters = shared;
+        copy = 4 * (threadIdx.x % layout<SOURCE>::copies);
+        for (int i = (int)threadIdx.x; i < layout<SOURCE>::counters; i += THREADS)
+            counters[i] = 0;
+    }
+    __device__ __forceinline__ void add(const unsigned *w, int i) const
+    {
+        count_pixel<SOURCE, COUNT>(counters, copy, w, i * COUNT, NULL);
+    }
+    __device__ __forceinline__ void finish(unsigned long long *count) const
+    {
+        add_up<SOURCE>(counters, count);
+    }
+};
+
+/* Counts pixels of 16 bits. */
+template <int COUNT_, bool IN_SHARED> struct short_counter {
+    static constexpr int COUNT = COUNT_, BYTES = 2, THREADS = THREADS_16;
+    typedef unsigned short sample;
+    struct counter_16 counter;
+
+    __device__ __forceinline__ short_counter(unsigned *shared, unsigned long long *count)
+    {
+        counter = {IN_SHARED ? shared : NULL, count};
+        if (IN_SHARED)
+            clear_16(shared);
+    }
+    __device__ __forceinline__ void add(const unsigned *w, int i) const
+    {
+        count_pixel_16(counter, COUNT >= 3 ? LUMA : SAMPLE, 1, pixel_of<COUNT>(w, i * COUNT), NULL);
+    }
+    __device__ __forceinline__ void finish(unsigned long long *) const
+    {
+        if (IN_SHARED)
+            add_up_16(counter);
+    }
+};
+
+template <class Counter>
+static __device__ __forceinline__ void add_one(const Counter &counter,
+                                               const typename Counter::sample *row, int x)
 {
-    unsigned word[1] = {0};
+    constexpr int EACH = 4 / Counter::BYTES;
+    unsigned word[2] = {0, 0};
 #pragma unroll
-    for (int c = 0; c < COUNT; c++)
-        word[0] |= (unsigned)row[(size_t)x * COUNT + c] << 8 * c;
-    count_pixel<SOURCE, COUNT>(counters, copy, word, 0, NULL);
+    for (int c = 0; c < Counter::COUNT; c++)
+        word[c / EACH] |= (unsigned)row[(size_t)x * Counter::COUNT + c]
+                          << 8 * Counter::BYTES * (c % EACH);
+    counter.add(word, 0);
 }
 
 /* Counts pixels first .. end - 1 of the row that are in group number `index`. */
-template <int SOURCE, int COUNT>
-static __device__ __forceinline__ void count_group(unsigned *counters, unsigned copy,
-                                                   const unsigned char *row, int index, int first,
-                                                   int end)
+template <class Counter>
+static __device__ __forceinline__ void count_group(const Counter &counter,
+                                                   const typename Counter::sample *row, int index,
+                                                   int first, int end)
 {
-    constexpr int pixels = group<COUNT>::pixels, vectors = group<COUNT>::vectors;
-    const int x = index * pixels;
-    if (x < first || x + pixels > end) {
+    typedef group<Counter::COUNT, Counter::BYTES> own;
+    const int x = index * own::pixels;
+    if (x < first || x + own::pixels > end) {
 #pragma unroll 1
-        for (int i = max(x, first); i < min(x + pixels, end); i++)
-            count_byte_pixel<SOURCE, COUNT>(counters, copy, row, i);
+        for (int i = max(x, first); i < min(x + own::pixels, end); i++)
+            add_one(counter, row, i);
         return;
     }
-    unsigned w[4 * vectors];
+    unsigned w[4 * own::vectors];
 #pragma unroll
-    for (int i = 0; i < vectors; i++)
-        unpack(((const uint4 *)row)[(size_t)index * vectors + i], w + 4 * i);
+    for (int i = 0; i < own::vectors; i++)
+        unpack(((const uint4 *)row)[(size_t)index * own::vectors + i], w + 4 * i);
 #pragma unroll
-    for (int i = 0; i < pixels; i++)
-        count_pixel<SOURCE, COUNT>(counters, copy, w, i * COUNT, NULL);
+    for (int i = 0; i < own::pixels; i++)
+        counter.add(w, i);
 }
 
-template <int SOURCE, int COUNT>
-static __global__ void __launch_bounds__(TILE_THREADS) tiles8_kernel(const struct tile_task task)
+template <class Counter>
+static __global__ void __launch_bounds__(Counter::THREADS) tiles_kernel(const struct tile_task task)
 {
     extern __shared__ unsigned counters[];
+    typedef group<Counter::COUNT, Counter::BYTES> own;
     const struct view_pair &p = task.p;
     const int across = (int)blockIdx.x / task.parts, part = (int)blockIdx.x % task.parts;
     const int down = task.first_down + (int)blockIdx.y;
-    for (int i = (int)threadIdx.x; i < layout<SOURCE>::counters; i += TILE_THREADS)
-        counters[i] = 0;
+    unsigned long long *const count = task.count + (size_t)(down * task.tiles.columns + across) *
+                                                       (Counter::BYTES == 1 ? BINS_8 : BINS_16);
+    const Counter counter(counters, count);
     __syncthreads();
-    const unsigned copy = 4 * (threadIdx.x % layout<SOURCE>::copies);
     const int left = across * task.tiles.width, right = left + task.tiles.width;
     const int end = min(right, p.width);
-    const int first_group = left / group<COUNT>::pixels;
-    const int groups = end > left ? (end - 1) / group<COUNT>::pixels + 1 - first_group : 0;
-    /* The pixels beyond the right edge are one more item of the row. */
-    const int row_items = groups + (right > p.width ? 1 : 0);
+    const int first_group = left / own::pixels;
+    const int groups = end > left ? (end - 1) / own::pixels + 1 - first_group : 0;
+    /* Each pixel beyond the right edge is one more item of the row. */
+    const int row_items = groups + max(0, right - max(left, p.width));
     const int top = down * task.tiles.height + part * task.rows;
     const int bottom = min(top + task.rows, (down + 1) * task.tiles.height);
     /* The block counts the rows of the view that are in its part, then the rows beyond the
      * picture's lower edge. */
     const int from = max(top, p.in_y), to = max(from, min(min(bottom, p.height), p.in_y + p.rows));
     const int below = max(top, p.height), rows = to - from + max(0, bottom - below);
-    for (int item = (int)threadIdx.x; item < rows * row_items; item += TILE_THREADS) {
+    for (int first = 0; first < rows * row_items; first += Counter::THREADS) {
+        const int item = first + (int)threadIdx.x;
         const int i = (int)((unsigned)item / (unsigned)row_items), k = item - i * row_items;
         const int place = i < to - from ? from + i : below + i - (to - from);
         const int y = gf_border_index(place, p.height, GF_BORDER_REFLECT) - p.in_y;
-        if (y < 0 || y >= p.rows)
+        if (Counter::BYTES == 2)
+            __syncthreads(); /* see count_16() */
+        if (i >= rows || y < 0 || y >= p.rows)
             continue;
-        const unsigned char *const row = p.in + (size_t)y * p.in_pitch;
-        if (k < groups) {
-            count_group<SOURCE, COUNT>(counters, copy, row, first_group + k, left, end);
-            continue;
-        }
-#pragma unroll 1
-        for (int x = max(left, p.width); x < right; x++)
-            count_byte_pixel<SOURCE, COUNT>(counters, copy, row,
-                                            gf_border_index(x, p.width, GF_BORDER_REFLECT));
+        const typename Counter::sample *const row =
+            (const typename Counter::sample *)(p.in + (size_t)y * p.in_pitch);
+        if (k < groups)
+            count_group(counter, row, first_group + k, left, end);
+        else
+            add_one(counter, row,
+                    gf_border_index(max(left, p.width) + k - groups, p.width, GF_BORDER_REFLECT));
     }
     __syncthreads();
-    add_up<SOURCE>(counters, task.count + (size_t)(down * task.tiles.columns + across) * BINS_8);
-}
-
-/* Counts 16-bit samples. A thread counts a pixel in every tile that contains it. */
-template <int COUNT>
-static __global__ void __launch_bounds__(THREADS_16) tiles16_kernel(const struct tile_task task)
-{
-    const struct view_pair &p = task.p;
-    const unsigned index = blockIdx.x * THREADS_16 + threadIdx.x;
-    const unsigned row = index / (unsigned)p.width;
-    if (row >= (unsigned)p.rows)
-        return;
-    const int x = (int)(index - row * (unsigned)p.width), y = p.in_y + (int)row;
-    const unsigned short *const v = (const unsigned short *)(p.in + row * p.in_pitch) + x * COUNT;
-    if (COUNT % 2 == 0 && !v[COUNT - 1])
-        return;
-    const int level =
-        COUNT >= 3 ? gf_luma601_16(v[0], v[COUNT >= 3 ? 1 : 0], v[COUNT >= 3 ? 2 : 0]) : v[0];
-    const int width = task.tiles.columns * task.tiles.width;
-    const int height = task.tiles.rows * task.tiles.height;
-    const int columns = x >= p.width - NEAR_EDGE ? width - p.width : 0;
-    const int rows = y >= p.height - NEAR_EDGE ? height - p.height : 0;
-    for (int j = 0; j <= rows; j++) {
-        const int place_y = j ? p.height + j - 1 : y;
-        for (int i = 0; i <= columns; i++) {
-            const int place_x = i ? p.width + i - 1 : x;
-            if (gf_border_index(place_x, p.width, GF_BORDER_REFLECT) != x ||
-                gf_border_index(place_y, p.height, GF_BORDER_REFLECT) != y)
-                continue;
-            const int tile =
-                place_y / task.tiles.height * task.tiles.columns + place_x / task.tiles.width;
-            atomicAdd(&task.count[((size_t)tile << 16) + level], 1ull);
-        }
-    }
+    counter.finish(count);
 }
 
 /* Divides the rows of the tiles among as many blocks as the GPU holds at once. */
-template <int SOURCE, int COUNT>
-static cudaError_t launch_8(struct tile_task task, cudaStream_t stream)
+template <class Counter>
+static cudaError_t launch_tiles(struct tile_task task, int bytes, cudaStream_t stream)
 {
-    const void *const kernel = (const void *)tiles8_kernel<SOURCE, COUNT>;
-    constexpr int bytes = layout<SOURCE>::bytes;
+    const void *const kernel = (const void *)tiles_kernel<Counter>;
     const struct view_pair &p = task.p;
     const struct gf_tiles &tiles = task.tiles;
     const bool drawn_out = tiles.rows * tiles.height > p.height;
@@ -153,7 +169,10 @@ static cudaError_t launch_8(struct tile_task task, cudaStream_t stream)
     task.first_down = p.in_y / tiles.height;
     const int downs = last - task.first_down + 1;
     unsigned blocks = 0;
-    cudaError_t status = resident_blocks(kernel, TILE_THREADS, bytes, ~0u, &blocks);
+    cudaError_t status =
+        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    if (status == cudaSuccess)
+        status = resident_blocks(kernel, Counter::THREADS, bytes, ~0u, &blocks);
     if (status != cudaSuccess)
         return status;
     const int each = (int)blocks / (tiles.columns * downs);
@@ -161,22 +180,19 @@ static cudaError_t launch_8(struct tile_task task, cudaStream_t stream)
     task.rows = rows > LEAST_ROWS ? rows : LEAST_ROWS;
     task.parts = ceil_div(tiles.height, task.rows);
     const dim3 grid(tiles.columns * task.parts, downs);
-    tiles8_kernel<SOURCE, COUNT><<<grid, TILE_THREADS, bytes, stream>>>(task);
+    tiles_kernel<Counter><<<grid, Counter::THREADS, bytes, stream>>>(task);
     return cudaGetLastError();
 }
 
 template <int COUNT>
-static cudaError_t launch_16(const struct tile_task &whole, cudaStream_t stream)
+static cudaError_t launch_tiles_16(const struct tile_task &task, cudaStream_t stream)
 {
-    const unsigned most = (1u << 30) / (unsigned)whole.p.width;
-    return (cudaError_t)for_parts_of_rows(
-        whole.p, most ? most : 1, [&](const struct view_pair &part) {
-            struct tile_task task = whole;
-            task.p = part;
-            const unsigned pixels = (unsigned)part.width * (unsigned)part.rows;
-            tiles16_kernel<COUNT><<<blocks_for(pixels, THREADS_16), THREADS_16, 0, stream>>>(task);
-            return cudaGetLastError();
-        });
+    bool fits = false;
+    const cudaError_t status = packed_fits(&fits);
+    if (status != cudaSuccess)
+        return status;
+    return fits ? launch_tiles<short_counter<COUNT, true>>(task, WORDS_16 * 4, stream)
+                : launch_tiles<short_counter<COUNT, false>>(task, 0, stream);
 }
 
 extern "C" int gf_histogram_tiles_cuda(const struct gf_view *view, enum gf_statistic statistic,
@@ -191,8 +207,10 @@ extern "C" int gf_histogram_tiles_cuda(const struct gf_view *view, enum gf_stati
         return cudaSuccess;
     return for_channels(view->format.channels, [&](auto channels) {
         constexpr int COUNT = decltype(channels)::value;
-        return (int)(view->format.bits == 8
-                         ? launch_8<(COUNT >= 3 ? LUMA : SAMPLE), COUNT>(task, (cudaStream_t)stream)
-                         : launch_16<COUNT>(task, (cudaStream_t)stream));
+        typedef byte_counter<COUNT> bytes;
+        return (
+            int)(view->format.bits == 8
+                     ? launch_tiles<bytes>(task, layout<bytes::SOURCE>::bytes, (cudaStream_t)stream)
+                     : launch_tiles_16<COUNT>(task, (cudaStream_t)stream));
     });
 }
