@@ -13,13 +13,15 @@
 /* The tables that a stencil's kernel applies (struct gf_launch). They are a template parameter, so
  * that the kernel without tables does not change. */
 template <bool BEFORE_, bool AFTER_> struct fuse {
-    static constexpr bool BEFORE = BEFORE_, AFTER = AFTER_, STRAIGHT = false;
+    static constexpr bool BEFORE = BEFORE_, AFTER = AFTER_;
+    static constexpr int STRAIGHT = 0;
 };
 typedef fuse<false, false> fuse_none;
 
-/* No tables; the picture is straight RGBA8, and the kernel works on its premultiplied colour. */
-struct fuse_straight : fuse_none {
-    static constexpr bool STRAIGHT = true;
+/* No tables; the picture is straight RGBA of 8 or 16 bits, and the kernel works on its
+ * premultiplied colour. */
+template <int BITS> struct fuse_straight : fuse_none {
+    static constexpr int STRAIGHT = BITS;
 };
 
 template <bool ON> struct __align__(16) sample_table

@@ -6,6 +6,14 @@
 
 #include "cuda/common/stencil.cuh"
 
+/* What holds a pixel. */
+template <int BITS> struct straight_pixel {
+    typedef unsigned type;
+};
+template <> struct straight_pixel<16> {
+    typedef uint2 type;
+};
+
 constexpr float TWO_23 = 8388608.0f; /* floats from 2^23 to 2^24 are integers */
 
 /* Returns premultiplied colour as 2^23 + v, for a pixel of 8 bits. Adding 2^23 rounds the colour v

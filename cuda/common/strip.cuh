@@ -100,7 +100,7 @@ find_strip(const struct view_pair &p, struct strip_tables<Sample, BESIDE, ROWS> 
     strip.lines = min(rows, lines - line);
     strip.y = y + line;
     strip.from = tables.from + (4 * BESIDE + lane * STRIP_CHUNK) / size;
-    constexpr int PART = Fuse::STRAIGHT ? 2 : 1;
+    constexpr int PART = Fuse::STRAIGHT == 8 ? 2 : 1;
     strip.in = p.in + byte / PART;
     strip.beside = strip.in + (lane == 0 ? -4 * BESIDE : (int)STRIP_CHUNK) / PART;
     strip.out = p.out + (long long)(top + line) * (long long)p.out_pitch + byte / PART;
@@ -168,7 +168,7 @@ static __device__ __forceinline__ void gather_row(const struct view_pair &p,
     }
 }
 
-/* Loads a row. Straight RGBA8 is not converted yet: map_row() does so. */
+/* Loads a row. Straight RGBA is not converted yet: map_row() does so. */
 template <class Sample, class Fuse = fuse_none, int BESIDE>
 static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
                                                  const struct strip &strip, int i,
@@ -179,7 +179,7 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
 #pragma unroll
     for (int w = 0; w < BESIDE; w++)
         row->beside[w] = 0;
-    if (Fuse::STRAIGHT && offset >= 0 && strip.plain) {
+    if (Fuse::STRAIGHT == 8 && offset >= 0 && strip.plain) {
         const uint2 pair = __ldg((const uint2 *)(strip.in + offset));
         row->own.x = pair.x, row->own.y = pair.y;
 #pragma unroll
@@ -187,7 +187,7 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
             if (strip.lane == 0 || strip.lane == STRIP_LANES - 1)
                 row->beside[i] = __ldg((const unsigned *)(strip.beside + offset) + i);
         }
-    } else if (Fuse::STRAIGHT && offset >= 0) {
+    } else if (Fuse::STRAIGHT == 8 && offset >= 0) {
         gather_straight(p.in + offset, strip, row);
     } else if (offset >= 0 && strip.plain) {
         row->own = __ldg((const uint4 *)(strip.in + offset));
@@ -201,11 +201,18 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
     }
 }
 
-/* Returns the samples of two pixels of straight RGBA8. */
-static __device__ __forceinline__ uint4 premultiplied_pair(unsigned a, unsigned b)
+/* Returns the samples of two pixels of straight RGBA. */
+template <class PIXEL> static __device__ __forceinline__ uint4 premultiplied_pair(PIXEL a, PIXEL b)
 {
     const uint2 left = premultiplied(a), right = premultiplied(b);
     return make_uint4(left.x, left.y, right.x, right.y);
+}
+
+/* Converts the words that two pixels of straight RGBA were loaded into. */
+template <int BITS> static __device__ __forceinline__ uint4 premultiplied_words(const uint4 &own)
+{
+    return BITS == 8 ? premultiplied_pair(own.x, own.y)
+                     : premultiplied_pair(make_uint2(own.x, own.y), make_uint2(own.z, own.w));
 }
 
 /* Looks up the samples that were loaded, or converts them, before lanes exchange them. */
@@ -215,10 +222,13 @@ static __device__ __forceinline__ void map_row(const struct strip &strip,
                                                struct strip_row<BESIDE> *row)
 {
     if (Fuse::STRAIGHT) {
-        row->own = premultiplied_pair(row->own.x, row->own.y);
+        row->own = premultiplied_words<Fuse::STRAIGHT>(row->own);
 #pragma unroll
         for (int i = BESIDE / 2 - 1; i >= 0; i--) {
-            const uint2 pixel = premultiplied(row->beside[i]);
+            const uint2 pixel =
+                Fuse::STRAIGHT == 8
+                    ? premultiplied(row->beside[i])
+                    : premultiplied(make_uint2(row->beside[2 * i], row->beside[2 * i + 1]));
             row->beside[2 * i] = pixel.x, row->beside[2 * i + 1] = pixel.y;
         }
     }
@@ -267,8 +277,13 @@ static __device__ __forceinline__ void store_row(const struct view_pair &p, stru
                                                  const struct sample_tables<Fuse> &tables,
                                                  const unsigned word[4])
 {
-    const uint4 own = look_up(tables.after, make_uint4(word[0], word[1], word[2], word[3]));
-    if (Fuse::STRAIGHT) {
+    uint4 own = look_up(tables.after, make_uint4(word[0], word[1], word[2], word[3]));
+    if (Fuse::STRAIGHT == 16) {
+        const uint2 left = straightened<uint2>(make_uint2(own.x, own.y));
+        const uint2 right = straightened<uint2>(make_uint2(own.z, own.w));
+        own = make_uint4(left.x, left.y, right.x, right.y);
+    }
+    if (Fuse::STRAIGHT == 8) {
         const uint2 pair = make_uint2(straightened<unsigned>(make_uint2(own.x, own.y)),
                                       straightened<unsigned>(make_uint2(own.z, own.w)));
         if (strip.rest >= STRIP_CHUNK)

@@ -17,8 +17,8 @@ struct view_pair {
     int border;                  /* enum gf_border, for stencils */
     unsigned per_channel;        /* 65536 / channels + 1: see pixel_of() in stencil.cuh */
     int bits;
-    bool straight; /* both views are RGBA8, and the stencil's samples the 16 bits of their
-                    * premultiplied colour (GF_FUSES_ALPHA) */
+    int straight; /* the bits of both views if they are straight RGBA, and the stencil's samples the
+                   * 16 bits of their premultiplied colour (GF_FUSES_ALPHA); otherwise 0 */
     const unsigned *before, *after; /* the tables of struct gf_launch */
 };
 
@@ -37,9 +37,8 @@ static inline struct view_pair view_pair_of(const struct gf_launch *launch, int 
     p.channels = launch->in.format.channels;
     p.border = border;
     p.per_channel = 65536 / p.channels + 1;
-    p.bits = launch->in.format.bits;
-    p.straight = launch->stage && launch->stage->in.bits != p.bits;
-    p.bits = p.straight ? launch->stage->in.bits : p.bits;
+    p.straight = launch->straight;
+    p.bits = p.straight ? 16 : launch->in.format.bits;
     p.before = (const unsigned *)launch->before;
     p.after = (const unsigned *)launch->after;
     return p;

@@ -1,7 +1,7 @@
 /* The walk of a stencil of small reach down the rows of a picture, for all filters. A filter adds a
  * struct of arithmetic, its stencil, and a line that launches it:
  * return walk_strips<my_stencil<CHANNELS>>(p, constants, stream);
- * A stencil for RGBA of 16 bits, a walk_stencil<Sample, 4>, also filters straight RGBA8: the walk
+ * A stencil for RGBA of 16 bits, a walk_stencil<Sample, 4>, also filters straight RGBA: the walk
  * converts what it loads and what it stores.
  * The walk passes the rows of a strip (strip.cuh) to the stencil from above to below, with the
  * border on either side and after the look-up tables before the stencil. Each row is loaded during
@@ -152,8 +152,10 @@ static int walk_strips(const struct view_pair &p, const typename Stencil::consta
                        cudaStream_t stream)
 {
     if constexpr (Stencil::MAY_BE_STRAIGHT && !Fuse::STRAIGHT) {
+        if (p.straight == 8)
+            return walk_strips<Stencil, fuse_straight<8>>(p, constants, stream);
         if (p.straight)
-            return walk_strips<Stencil, fuse_straight>(p, constants, stream);
+            return walk_strips<Stencil, fuse_straight<16>>(p, constants, stream);
     }
     const auto kernel = walk_kernel<Stencil, Fuse>;
     const int size = (int)sizeof(typename Stencil::sample);

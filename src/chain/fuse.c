@@ -25,14 +25,15 @@ static enum gf_fusing fusing_of(const struct gf_stage *stage)
     return (enum gf_fusing)((int)stage->filter->fuses(stage->params) & usable);
 }
 
-/* Whether stage i premultiplies RGBA8, stage i + 1 is a stencil that can read RGBA8 itself, and
- * stage i + 2 divides the stencil's colour by alpha again. */
+/* Whether stage i premultiplies RGBA, stage i + 1 is a stencil that can read RGBA itself, and stage
+ * i
+ * + 2 divides the stencil's colour by alpha again. */
 static bool is_alpha_stencil(const struct gf_plan *plan, int i)
 {
     if (i + 2 >= plan->stage_count)
         return false;
     const struct gf_stage *const stage = &plan->stage[i], *const stencil = stage + 1;
-    return stage->in.channels == 4 && stage->in.bits == 8 && stage[2].out.bits == 8 &&
+    return stage->in.channels == 4 && stage->in.bits == stage[2].out.bits &&
            gf_point_is_only(stage, &gf_premultiply) &&
            gf_point_is_only(stage + 2, &gf_unpremultiply) && stencil->filter->fuses &&
            !stencil->variant && gf_stage_border(stencil) != GF_BORDER_WRAP &&

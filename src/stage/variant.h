@@ -28,6 +28,9 @@ struct gf_launch {
      * is read goes through `before` first, and each result through `after` before it is written;
      * NULL: no table. */
     const void *before, *after;
+    /* For cuda_fused alone: the bits of `in` and `out` if they are straight RGBA, while the stage
+     * works on the 16 bits of their premultiplied colour (GF_FUSES_ALPHA); otherwise 0. */
+    int straight;
     const struct gf_view *pictures; /* the pictures of gf_stage_pictures(), whole, in device
                                      * memory */
     /* For cuda_counting alone: the counters of the result, as for a gf_counter. */

@@ -150,7 +150,8 @@ static void test_alpha(void **state)
     assert_plan("blur,equalize,blur", 4,
                 "premultiply+blur+unpremultiply|equalize+premultiply blur unpremultiply");
     assert_plan("blur=2.1", 4, "premultiply blur unpremultiply");
-    assert_plan("boxblur", 4, "premultiply boxblur unpremultiply");
+    assert_plan("boxblur", 4, "premultiply+boxblur+unpremultiply");
+    assert_plan("boxblur=8", 4, "premultiply boxblur unpremultiply");
     assert_plan("blur=border=wrap", 4, "premultiply|blur unpremultiply");
     assert_plan("blur=variant=tiled", 4, "premultiply blur unpremultiply");
     make_plan("blur,boxblur", format_of(9, 9, 4, 8), 1);

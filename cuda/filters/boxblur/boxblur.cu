@@ -1,9 +1,10 @@
-/* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh and
- * boxblur_prefix.cuh do not accept. The first kernel adds down the columns into scratch memory, the
- * second one along the rows in shared memory. The time grows little with the radius. */
+/* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh,
+ * boxblur_small16.cuh and boxblur_prefix.cuh do not accept. The first kernel adds down the columns
+ * into scratch memory, the second one along the rows in shared memory. The time grows little with
+ * the radius. */
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/boxblur/boxblur_prefix.cuh"
-#include "cuda/filters/boxblur/boxblur_small.cuh"
+#include "cuda/filters/boxblur/boxblur_small16.cuh"
 #include "filters/boxblur/boxblur.h"
 #include "stage/border.h"
 
@@ -251,7 +252,8 @@ extern "C" int gf_boxblur_cuda(const struct gf_launch *launch)
 {
     const struct gf_box *const box = (const struct gf_box *)launch->stage->constants;
     if (gf_box_small(launch->in.format, box->radius))
-        return launch_small(launch, box);
+        return launch->in.format.bits == 8 ? launch_small(launch, box)
+                                           : launch_small16(launch, box);
     if (gf_box_prefix(launch->in.format, box->radius))
         return launch_prefix(launch, box);
     if (launch->in.format.bits == 16)
@@ -259,4 +261,10 @@ extern "C" int gf_boxblur_cuda(const struct gf_launch *launch)
     return gf_box_narrow(launch->in.format, box->radius)
                ? launch_box<unsigned char, unsigned short, unsigned>(launch, box)
                : launch_box<unsigned char, unsigned, unsigned>(launch, box);
+}
+
+/* Blurs straight RGBA. */
+extern "C" int gf_boxblur_fused_cuda(const struct gf_launch *launch)
+{
+    return launch_small16(launch, (const struct gf_box *)launch->stage->constants);
 }

@@ -1,5 +1,5 @@
 /* blur on tensor cores with a radius up to GF_GAUSS_FUSED_MAX, fused with tables of samples; and
- * blur of RGBA8, whose colour is premultiplied while it is read and divided by alpha before it is
+ * blur of RGBA, whose colour is premultiplied while it is read and divided by alpha before it is
  * written. */
 #include "cuda/filters/gauss/blur.cuh"
 #include "cuda/filters/gauss/gauss_mma.cuh"
@@ -12,7 +12,7 @@ extern "C" int gf_blur_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
     const struct gf_gauss *const gauss = &blur->gauss;
-    if (launch->in.format.bits != launch->stage->in.bits)
+    if (launch->straight)
         return launch_straight(launch, view_pair_of(launch, blur->border), gauss, rounded());
     if (!mma_is_faster<rounded, fuse<true, true>>(launch, gauss))
         return cudaErrorNotSupported;

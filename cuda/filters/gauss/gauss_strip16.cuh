@@ -23,11 +23,10 @@ enum {
 /* Pixels are loaded from a multiple of ALIGNED on, so that four samples are one access. A strip has
  * COLUMNS pixels, of which OUT pixels, from LEFT on, are results. Each channel of a row has a PLANE
  * of floats, with its first pixel at SHIFT. A thread reads SPAN floats; the first LEAD floats are
- * beyond its taps. With STRAIGHT the pixels are RGBA8 (gauss_straight.cuh). */
-template <int CHANNELS_, int RADIUS_, bool STRAIGHT_> struct strip16 {
+ * beyond its taps. If STRAIGHT is not 0, the pixels are straight RGBA of so many bits. */
+template <int CHANNELS_, int RADIUS_, int STRAIGHT_> struct strip16 {
     static constexpr int CHANNELS = CHANNELS_, RADIUS = RADIUS_, TAPS = 2 * RADIUS + 1;
-    static constexpr bool STRAIGHT = STRAIGHT_;
-    static constexpr int SAMPLE_BYTES = STRAIGHT ? 1 : 2;
+    static constexpr int STRAIGHT = STRAIGHT_, SAMPLE_BYTES = STRAIGHT == 8 ? 1 : 2;
     static constexpr int ALIGNED = CHANNELS == 4 ? 1 : CHANNELS == 2 ? 2 : 4;
     static constexpr int LEFT = (RADIUS + ALIGNED - 1) / ALIGNED * ALIGNED;
     static constexpr int COLUMNS = 4 * STRIP16_THREADS / CHANNELS;
@@ -83,7 +82,7 @@ static __device__ __forceinline__ struct four_samples load_by_list(const unsigne
     for (int j = 0; j < 4; j++) {
         if (sample[j] < 0)
             continue;
-        if (Shape::STRAIGHT)
+        if (Shape::STRAIGHT == 8)
             four.word[0] |= (unsigned)__ldg(row + sample[j]) << 8 * j;
         else
             four.word[j / 2] |= (unsigned)__ldg((const unsigned short *)row + sample[j])
@@ -108,7 +107,7 @@ load_fours(const struct view_pair &p, const struct strip16_source<Shape> &source
             p.in + ((long long)left * Shape::CHANNELS + at) * Shape::SAMPLE_BYTES;
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            if (Shape::STRAIGHT) {
+            if (Shape::STRAIGHT == 8) {
                 to[i].word[0] = __ldg((const unsigned *)(from + source.row[first + i]));
             } else {
                 const uint2 four = __ldg((const uint2 *)(from + source.row[first + i]));
@@ -135,15 +134,17 @@ load_fours(const struct view_pair &p, const struct strip16_source<Shape> &source
 template <class Shape>
 static __device__ __forceinline__ void convert_four(const struct four_samples &four, float v[4])
 {
-    if constexpr (Shape::STRAIGHT) {
+    uint2 two = make_uint2(four.word[0], four.word[1]);
+    if (Shape::STRAIGHT == 8) {
         premultiply_pixel(four.word[0], v);
-    } else {
-#pragma unroll
-        for (int i = 0; i < 2; i++) {
-            v[2 * i] = float_of_low(four.word[i]);
-            v[2 * i + 1] = float_of_high(four.word[i]);
-        }
+        return;
     }
+    if (Shape::STRAIGHT)
+        two = premultiplied(two);
+    v[0] = float_of_low(two.x);
+    v[1] = float_of_high(two.x);
+    v[2] = float_of_low(two.y);
+    v[3] = float_of_high(two.y);
 }
 
 /* Stores a row's sums of the thread's four samples in the planes. */
@@ -282,14 +283,13 @@ static __device__ __forceinline__ void blur_strip_rounded(const Args &args, cons
     }
 }
 
-/* Computes four pixels of a row of RGBA8, whose blurred colour is compared with their own. */
-template <class Shape, class Args>
+/* Computes four pixels of a row of RGBA, whose blurred colour is compared with their own. */
+template <class Shape, class Args, class Pixel>
 static __device__ __forceinline__ void blur_strip_compared(const Args &args, const float *from,
-                                                           int x, int y, unsigned pixel[4])
+                                                           int x, int y, Pixel pixel[4])
 {
     const struct view_pair &p = args.p;
-    const unsigned *const in =
-        (const unsigned *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+    const Pixel *const in = (const Pixel *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
     unsigned own[4][2], result[4][4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -308,26 +308,36 @@ static __device__ __forceinline__ void blur_strip_compared(const Args &args, con
     }
 #pragma unroll
     for (int i = 0; i < 4; i++)
-        pixel[i] =
-            straightened<unsigned>(make_uint2(__byte_perm(result[i][0], result[i][1], 0x5410),
-                                              __byte_perm(result[i][2], result[i][3], 0x5410)));
+        pixel[i] = straightened<Pixel>(make_uint2(__byte_perm(result[i][0], result[i][1], 0x5410),
+                                                  __byte_perm(result[i][2], result[i][3], 0x5410)));
 }
 
-/* Computes four pixels of a row of RGBA8. */
+static __device__ __forceinline__ void store_pixels(unsigned *to, const unsigned (&pixel)[4])
+{
+    *(uint4 *)to = make_uint4(pixel[0], pixel[1], pixel[2], pixel[3]);
+}
+
+static __device__ __forceinline__ void store_pixels(uint2 *to, const uint2 (&pixel)[4])
+{
+    ((uint4 *)to)[0] = make_uint4(pixel[0].x, pixel[0].y, pixel[1].x, pixel[1].y);
+    ((uint4 *)to)[1] = make_uint4(pixel[2].x, pixel[2].y, pixel[3].x, pixel[3].y);
+}
+
+/* Computes four pixels of a row of RGBA. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void blur_strip_straight(const Args &args, const float *from,
                                                            int x, int y)
 {
     const struct view_pair &p = args.p;
-    unsigned *const to =
-        (unsigned *)(p.out + (long long)(y - p.out_y) * (long long)p.out_pitch) + x;
-    unsigned pixel[4];
-    if constexpr (Args::Finish::ORIGINAL)
+    typedef typename straight_pixel<Shape::STRAIGHT>::type Pixel;
+    Pixel *const to = (Pixel *)(p.out + (long long)(y - p.out_y) * (long long)p.out_pitch) + x;
+    Pixel pixel[4];
+    if constexpr (Args::Finish::ORIGINAL || Shape::STRAIGHT == 16)
         blur_strip_compared<Shape>(args, from, x, y, pixel);
     else
         blur_strip_rounded<Shape>(args, from, x, y, pixel);
     if (x + 4 <= p.width) {
-        *(uint4 *)to = make_uint4(pixel[0], pixel[1], pixel[2], pixel[3]);
+        store_pixels(to, pixel);
         return;
     }
 #pragma unroll
@@ -387,7 +397,7 @@ __global__ void __launch_bounds__(STRIP16_THREADS, 4)
             if (x >= p.width || first + row >= lines)
                 continue;
             const float *const from = planes + row * Shape::ROW + Shape::FIRST + 4 * run;
-            if (Shape::STRAIGHT)
+            if constexpr (Shape::STRAIGHT != 0)
                 blur_strip_straight<Shape>(args, from, x, y);
             else
                 blur_strip_samples<Shape>(args, from, x, y);
@@ -423,18 +433,26 @@ static int launch_strip16(const struct gf_launch *launch, const struct view_pair
     return for_channels(p.channels, [&](auto channels) {
         constexpr int CHANNELS = decltype(channels)::value;
         return gauss->radius <= 3
-                   ? launch_strip16_of<strip16<CHANNELS, 3, false>>(launch, p, gauss, finish)
-                   : launch_strip16_of<strip16<CHANNELS, GF_GAUSS_STRIP_MAX, false>>(launch, p,
-                                                                                     gauss, finish);
+                   ? launch_strip16_of<strip16<CHANNELS, 3, 0>>(launch, p, gauss, finish)
+                   : launch_strip16_of<strip16<CHANNELS, GF_GAUSS_STRIP_MAX, 0>>(launch, p, gauss,
+                                                                                 finish);
     });
 }
 
-/* Launches the kernel for RGBA8; launch->in and launch->out are RGBA8. */
+template <int BITS, class Finish>
+static int launch_straight_of(const struct gf_launch *launch, const struct view_pair &p,
+                              const struct gf_gauss *gauss, const Finish &finish)
+{
+    return gauss->radius <= 3
+               ? launch_strip16_of<strip16<4, 3, BITS>>(launch, p, gauss, finish)
+               : launch_strip16_of<strip16<4, GF_GAUSS_STRIP_MAX, BITS>>(launch, p, gauss, finish);
+}
+
+/* Launches the kernel for straight RGBA. */
 template <class Finish>
 static int launch_straight(const struct gf_launch *launch, const struct view_pair &p,
                            const struct gf_gauss *gauss, const Finish &finish)
 {
-    return gauss->radius <= 3
-               ? launch_strip16_of<strip16<4, 3, true>>(launch, p, gauss, finish)
-               : launch_strip16_of<strip16<4, GF_GAUSS_STRIP_MAX, true>>(launch, p, gauss, finish);
+    return p.straight == 8 ? launch_straight_of<8>(launch, p, gauss, finish)
+                           : launch_straight_of<16>(launch, p, gauss, finish);
 }

@@ -116,7 +116,7 @@ extern "C" int gf_unsharp_cuda(const struct gf_launch *launch)
                : launch_best_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
 }
 
-/* Launches the kernels for straight RGBA8, up to GF_GAUSS_STRIP_MAX. */
+/* Launches the kernels for straight RGBA, up to GF_GAUSS_STRIP_MAX. */
 extern "C" int gf_unsharp_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_unsharp *const unsharp = (const struct gf_unsharp *)launch->stage->constants;

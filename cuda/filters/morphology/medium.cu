@@ -115,8 +115,10 @@ static int launch_medium(const struct view_pair &p, unsigned flip, cudaStream_t 
 {
     typedef struct medium_layout<Sample, CHANNELS> layout;
     if constexpr (sizeof(Sample) == 2 && CHANNELS == 4 && !Fuse::STRAIGHT) {
+        if (p.straight == 8)
+            return launch_medium<Sample, CHANNELS, fuse_straight<8>>(p, flip, stream);
         if (p.straight)
-            return launch_medium<Sample, CHANNELS, fuse_straight>(p, flip, stream);
+            return launch_medium<Sample, CHANNELS, fuse_straight<16>>(p, flip, stream);
     }
     const auto kernel = medium_kernel<Sample, CHANNELS, Fuse>;
     const int across = ceil_div(p.width * layout::PIXEL, STRIP_BYTES);

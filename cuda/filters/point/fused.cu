@@ -18,15 +18,20 @@ static struct gf_launch part_of(const struct gf_launch *launch, enum gf_fused_pa
     return own;
 }
 
+/* Whether the part converts alpha. Otherwise it is a table. */
+static bool converts_alpha(const struct gf_stage *part)
+{
+    return part->filter && gf_has_alpha(part->in);
+}
+
 /* Returns the table of a run of point filters in device memory; NULL if there is no such part. */
 static const void *table_of(const struct gf_launch *launch, enum gf_fused_part part)
 {
     struct gf_stage stage;
     const struct gf_launch own = part_of(launch, part, &stage);
     const struct gf_point_program *const program = (const struct gf_point_program *)stage.constants;
-    /* Otherwise the part converts alpha. */
-    const bool is_table = stage.filter && stage.in.bits == stage.out.bits;
-    return is_table ? (const char *)own.constants + program->table_at : NULL;
+    return stage.filter && !converts_alpha(&stage) ? (const char *)own.constants + program->table_at
+                                                   : NULL;
 }
 
 extern "C" int gf_fused_separate_cuda(const struct gf_launch *launch)
@@ -56,6 +61,9 @@ extern "C" int gf_fused_cuda(const struct gf_launch *launch)
 {
     struct gf_stage stencil;
     struct gf_launch own = part_of(launch, GF_FUSED_STENCIL, &stencil);
+    struct gf_stage before;
+    part_of(launch, GF_FUSED_BEFORE, &before);
+    own.straight = converts_alpha(&before) ? before.in.bits : 0;
     own.before = table_of(launch, GF_FUSED_BEFORE);
     own.after = table_of(launch, GF_FUSED_AFTER);
     const int status = stencil.filter->cuda_fused(&own);

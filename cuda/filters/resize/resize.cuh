@@ -50,6 +50,6 @@ int gf_resize_walk_rgb8(const struct resize_walk &walk, cudaStream_t stream);
 /* Launches the kernel for RGB8 in linear light. */
 int gf_resize_walk_light(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_rgb16(const struct resize_walk &walk, cudaStream_t stream);
-/* Launches the kernel that makes straight RGBA8 half as wide. */
+/* Launches the kernel that makes straight RGBA half as wide. */
 int gf_resize_walk_straight(const struct resize_walk &walk, cudaStream_t stream);
 int gf_resize_walk_rgba16(const struct resize_walk &walk, cudaStream_t stream);

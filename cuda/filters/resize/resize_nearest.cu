@@ -1,3 +1,4 @@
+#include "cuda/common/straight.cuh"
 #include "cuda/filters/resize/resize.cuh"
 
 constexpr int THREADS = 128;
@@ -86,10 +87,15 @@ static __global__ void __launch_bounds__(THREADS) pick_kernel(struct resize_args
                 pixel[k][i] = load_pixel<PIXEL>(row, at[i], row_bytes - at[i] / 4 * 4);
         }
         /* Straight RGBA8 stays as it is if its colour is multiplied and divided by alpha, except
-         * where it is transparent. */
+         * where it is transparent. 16 bits lose some of theirs. */
 #pragma unroll
-        for (int i = 0; PIXEL == 4 && p.straight && i < ROWS * GROUP; i++)
-            pixel[i / GROUP][i % GROUP].x *= pixel[i / GROUP][i % GROUP].x >> 24 != 0;
+        for (int i = 0; PIXEL % 4 == 0 && p.straight && i < ROWS * GROUP; i++) {
+            uint2 &own = pixel[i / GROUP][i % GROUP];
+            if (PIXEL == 4)
+                own.x *= own.x >> 24 != 0;
+            else
+                own = straightened<uint2>(premultiplied(own));
+        }
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             unsigned char *const out =

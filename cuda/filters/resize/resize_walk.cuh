@@ -59,11 +59,12 @@ static __device__ __forceinline__ void store_group(const struct light_tables *li
 #pragma unroll
     for (int i = 0; i < CONFIG::SUMS && !CONFIG::LIGHT; i++)
         v[i] = round_sample<CONFIG::BITS, CONFIG::REACH>(value[i]);
-    if constexpr (CONFIG::STRAIGHT) {
+    if constexpr (CONFIG::STRAIGHT != 0) {
+        typedef typename straight_pixel<CONFIG::STRAIGHT>::type pixel;
 #pragma unroll
         for (int i = 0; i < CONFIG::SUMS; i += 4) {
             if (i < samples)
-                ((uint32_t *)to)[i / 4] = straightened<unsigned>(
+                ((pixel *)to)[i / 4] = straightened<pixel>(
                     make_uint2(v[i] | v[i + 1] << 16, v[i + 2] | v[i + 3] << 16));
         }
         return;
@@ -314,7 +315,7 @@ constexpr int group_of(int channels, int bits, int reach, bool halves)
     return channels == 1 || (channels * bits == 24 && halves && reach == 2) ? 4 : 2;
 }
 
-template <int CHANNELS, int BITS, int REACH, bool LIGHT, bool STRAIGHT = false>
+template <int CHANNELS, int BITS, int REACH, bool LIGHT, int STRAIGHT = 0>
 static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
 {
     constexpr int GROUP = group_of(CHANNELS, BITS, REACH, true);

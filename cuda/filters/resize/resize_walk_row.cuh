@@ -13,18 +13,20 @@ constexpr int AHEAD = 4; /* rows by which prefetches run ahead of the loads */
 /* The compile-time parameters of a kernel. WINDOW is the number of pixels that a group reads; 0
  * means any multiple of 4, with weights loaded again for each row. TAPS is not 0 if the picture
  * becomes half as wide; column i of a group is then computed from pixels 2 i .. 2 i + TAPS - 1 of
- * the window, and the windows of all groups begin at the same byte of a word. With STRAIGHT the
- * pictures are RGBA8, of which the 16 bits of premultiplied colour are resized. */
+ * the window, and the windows of all groups begin at the same byte of a word. If STRAIGHT is
+ * not 0, the pictures are straight RGBA of so many bits, of which the 16 bits of premultiplied
+ * colour are resized. */
 template <int CHANNELS_, int BITS_, bool LIGHT_, int GROUP_, int WINDOW_, int TAPS_, int REACH_,
-          bool GATHERS_, bool STRAIGHT_ = false>
+          bool GATHERS_, int STRAIGHT_ = 0>
 struct Config {
     static constexpr int CHANNELS = CHANNELS_, BITS = BITS_, REACH = REACH_;
     static constexpr int GROUP = GROUP_, WINDOW = WINDOW_, TAPS = TAPS_;
-    static constexpr bool LIGHT = LIGHT_, GATHERS = GATHERS_, STRAIGHT = STRAIGHT_;
+    static constexpr bool LIGHT = LIGHT_, GATHERS = GATHERS_;
+    static constexpr int STRAIGHT = STRAIGHT_;
     static constexpr int SUMS = GROUP * CHANNELS;
     static constexpr int STRIDE = REACH == 2 ? 4 : 8; /* equals gf_resample_walk_stride() */
     static constexpr int PIXEL = CHANNELS * BITS / 8; /* bytes while it is resized, */
-    static constexpr int STORED = STRAIGHT ? CHANNELS : PIXEL; /* and in the pictures */
+    static constexpr int STORED = STRAIGHT == 8 ? CHANNELS : PIXEL; /* and in the pictures */
     static constexpr int SPAN = WINDOW ? WINDOW : 4; /* pixels that are processed together */
     static constexpr int BYTES = SPAN * PIXEL;
     /* The byte of the row at which the window of group 0 begins, and its offset in its word. */
@@ -34,7 +36,7 @@ struct Config {
     static constexpr int WORDS =
         FIXED ? (OFFSET + BYTES + 3) / 4 : (BYTES + (BITS == 8 ? 6 : 5)) / 4;
     static constexpr int LOADED =
-        STRAIGHT ? SPAN : WORDS; /* the words of a window in the picture */
+        STRAIGHT == 8 ? SPAN : WORDS; /* the words of a window in the picture */
     static constexpr int NEEDED =
         /* The number of words after they are shifted to offset 0. */
         FIXED ? WORDS : (BYTES + 3) / 4;
@@ -203,11 +205,15 @@ static __device__ __forceinline__ void
 add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const unsigned char *at,
            const uint32_t (&ready)[CONFIG::LOADED], float (&sum)[CONFIG::SUMS])
 {
-    if constexpr (CONFIG::STRAIGHT) {
+    if constexpr (CONFIG::STRAIGHT != 0) {
         uint32_t words[CONFIG::WORDS];
 #pragma unroll
         for (int k = 0; k < CONFIG::SPAN; k++) {
-            const uint2 pixel = premultiplied(ready[k]);
+            uint2 pixel;
+            if constexpr (CONFIG::STRAIGHT == 8)
+                pixel = premultiplied(ready[k]);
+            else
+                pixel = premultiplied(make_uint2(ready[2 * k], ready[2 * k + 1]));
             words[2 * k] = pixel.x, words[2 * k + 1] = pixel.y;
         }
         add_pixels<CONFIG>(words, columns.shift, columns.weight, columns.light, sum);

@@ -192,13 +192,21 @@ static size_t separable_scratch(const struct gf_stage *stage, int rows)
     return gf_box_wide_pitch(stage->in) * (size_t)rows;
 }
 
-extern gf_launcher gf_boxblur_cuda, gf_boxblur_global_cuda, gf_boxblur_separable_cuda,
-    gf_boxblur_shared_cuda, gf_boxblur_padded_cuda, gf_boxblur_async_cuda;
+/* The kernels for small windows convert straight RGBA themselves. */
+static enum gf_fusing boxblur_fuses(const void *params)
+{
+    const int radius = boxblur_radius(params);
+    return radius >= 1 && radius <= GF_BOX_SMALL_MAX ? GF_FUSES_ALPHA : GF_FUSES_NOTHING;
+}
+
+extern gf_launcher gf_boxblur_cuda, gf_boxblur_fused_cuda, gf_boxblur_global_cuda,
+    gf_boxblur_separable_cuda, gf_boxblur_shared_cuda, gf_boxblur_padded_cuda,
+    gf_boxblur_async_cuda;
 
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("running", gf_boxblur_cuda,
-                "running sums of columns in registers, then rows: at 8 bits up to radius 7 by "
-                "shuffles, up to 127 by prefix sums, else by running sums in shared memory")},
+                "running sums of columns in registers, then rows: up to radius 7 by shuffles, "
+                "at 8 bits up to 127 by prefix sums, else by running sums in shared memory")},
     {GF_STUDIED("global", gf_boxblur_global_cuda,
                 "a thread a sample, the whole window from global memory (Best Practices 9.2.1)"),
      .refuses = refuses_window},
@@ -240,5 +248,7 @@ const struct gf_filter gf_boxblur_filter = {
     .cuda_scratch = boxblur_device_scratch,
     .cpu = boxblur_cpu,
     .cpu_intrinsics = true,
+    .fuses = boxblur_fuses,
     .cuda = kernels,
+    .cuda_fused = GF_LAUNCHER(gf_boxblur_fused_cuda),
 };

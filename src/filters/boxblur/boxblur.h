@@ -16,7 +16,8 @@ struct gf_boxblur_params {
 /* Divides the sum of n samples by n, rounded (a half up): (sum + n / 2) / n in integers, by a
  * multiplication, for odd n up to 1001 x 1001. With m = floor(2^(31 + shift) / n) + 1 and shift =
  * floor(log2 n), the error of num * m / 2^(31 + shift) is below 1 / n as long as 256 n < 2^30. The
- * numerator num is doubled, so that the shift is by 32 bits. */
+ * numerator num is doubled, so that the shift is by 32 bits. It also divides sums of 16-bit samples
+ * for n up to 127 x 127, where 65536 n^2 < 2^(31 + shift). */
 struct gf_box_mean {
     uint32_t half; /* n / 2 */
     uint32_t multiplier;
@@ -76,11 +77,11 @@ GF_X86_ONLY void gf_box_slide_simd(const uint16_t *columns, int radius, int chan
                                    const struct gf_box_mean *mean, unsigned char *row);
 
 /* Whether one kernel without scratch memory suffices on the device: the sums of whole windows fit
- * in 16 bits. */
+ * in 16 bits, or in 24 bits where samples have 16. */
 enum { GF_BOX_SMALL_MAX = 7 };
 static inline int gf_box_small(struct gf_format format, int radius)
 {
-    return format.bits == 8 && format.channels % 2 == 1 && radius >= 1 &&
+    return (format.bits == 16 || format.channels % 2 == 1) && radius >= 1 &&
            radius <= GF_BOX_SMALL_MAX;
 }
 

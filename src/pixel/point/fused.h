@@ -1,6 +1,6 @@
 /* A stencil and the point filters before and after it as one stage, so that the picture is read and
  * written once. Each of the point filters is either one table for 8-bit samples, or the conversion
- * between straight and premultiplied RGBA8. On the CPU, and on devices whose stencil has no such
+ * between straight and premultiplied RGBA. On the CPU, and on devices whose stencil has no such
  * kernel, the parts run one after the other on the rows of a band. */
 #pragma once
 
