@@ -43,7 +43,7 @@ struct gf_filter_cost {
 #define GF_COST_PIXEL 0.8
 
 /* Whether a stencil's kernels can apply a table to samples before the stencil, after it, or both.
- * ALPHA: they read and write RGBA8 and convert it to premultiplied colour themselves. */
+ * ALPHA: they read and write straight RGBA and convert it to premultiplied colour themselves. */
 enum gf_fusing { GF_FUSES_NOTHING, GF_FUSES_BEFORE, GF_FUSES_AFTER, GF_FUSES_BOTH, GF_FUSES_ALPHA };
 
 struct gf_filter {
@@ -154,11 +154,11 @@ struct gf_filter {
      * chains run on the CPU. */
     const struct gf_variant *cuda;
     /* GF_STENCIL: whether cuda_fused can apply launch->before and launch->after for 8-bit pictures
-     * without alpha, and whether it can read RGBA8 (GF_FUSES_ALPHA). The planner sets no
+     * without alpha, and whether it can read straight RGBA (GF_FUSES_ALPHA). The planner sets no
      * launch->before if the border is constant or wraps. NULL: neither. */
     enum gf_fusing (*fuses)(const void *params);
     /* The default kernels with launch->before and launch->after; with ALPHA, kernels whose
-     * launch->in is RGBA8 though the stage's is premultiplied. They return cudaErrorNotSupported,
+     * launch->in is straight RGBA though the stage's is premultiplied. They return cudaErrorNotSupported,
      * and do nothing, if the device has no such kernel. */
     gf_launcher *cuda_fused;
     /* The default kernels, which also count their result into launch->count. They return

@@ -308,7 +308,7 @@ static size_t texture_scratch(const struct gf_stage *stage, int rows)
                               gf_stage_needs_whole(stage) ? stage->in.height : rows + height - 1);
 }
 
-/* The kernels for small matrices can apply tables, and convert straight RGBA8 if nothing is added
+/* The kernels for small matrices can apply tables, and convert straight RGBA if nothing is added
  * to its colour. */
 static enum gf_fusing convolve_fuses(const void *params)
 {

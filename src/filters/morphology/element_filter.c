@@ -17,7 +17,7 @@ int gf_element_params_radius(const void *params)
     return gf_element_radius(&((const struct gf_element_params *)params)->element);
 }
 
-/* The kernels for squares of 3x3 and 5x5 convert straight RGBA8 themselves. */
+/* The kernels for squares of 3x3 and 5x5 convert straight RGBA themselves. */
 enum gf_fusing gf_element_params_fuses(const void *params)
 {
     const struct gf_element *const element = &((const struct gf_element_params *)params)->element;

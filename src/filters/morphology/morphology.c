@@ -33,7 +33,7 @@ static int radius(const void *params)
     return morphology->make == GF_MORPHOLOGY_GRADIENT ? reach : 2 * reach;
 }
 
-/* The kernels for squares of 3x3 convert straight RGBA8 themselves. */
+/* The kernels for squares of 3x3 convert straight RGBA themselves. */
 static enum gf_fusing fuses(const void *params)
 {
     return gf_element_is_square(&((const struct morphology *)params)->element, 1)

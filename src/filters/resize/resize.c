@@ -140,7 +140,7 @@ static int input_rows_most(const struct gf_stage *stage, int rows)
     return most < axis.in ? (int)most : axis.in;
 }
 
-/* The kernels of nearest pixels and of halves convert straight RGBA8 themselves. */
+/* The kernels of nearest pixels and of halves convert straight RGBA themselves. */
 static enum gf_fusing resize_fuses(const void *params)
 {
     const struct gf_resize_params *const resize = params;
