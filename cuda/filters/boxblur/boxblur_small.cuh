@@ -6,6 +6,7 @@
  * loads each row twice, once to add it and once to subtract it. */
 #pragma once
 
+#include "cuda/common/early.cuh"
 #include "cuda/common/strip.cuh"
 #include "filters/boxblur/boxblur.h"
 #include "stage/border.h"
@@ -179,7 +180,9 @@ __global__ void __launch_bounds__(STRIP_THREADS) box_small_kernel(const struct s
     const struct tile_origin origin = block_tile(row_bytes, Shape::BYTES, args.rows * STRIP_WARPS);
     const int left = origin.x - Shape::LANES * STRIP_CHUNK, top = origin.row;
     const int block_lines = min(args.rows * (int)STRIP_WARPS, p.rows - top);
+    early_next();
     fill_tables<RADIUS, CHANNELS>(p, tables, top, block_lines, left, row_bytes);
+    early_wait();
     const int lines = min(args.rows, block_lines - first);
     const int byte = left + lane * STRIP_CHUNK;
     const struct small_strip strip = {p.in, tables.row + first, tables.from + lane * STRIP_CHUNK,
@@ -219,9 +222,8 @@ static int launch_small_as(const struct gf_launch *launch, const struct gf_box *
     const int rows = strip_rows(ceil_div(p.width * CHANNELS, BYTES), p.rows, SMALL_ROWS, 4);
     const struct small_args args = {p, rows, n / 2 * 0x10001u, ((1u << 24) + n - 1) / n};
     const int blocks = tile_blocks(p.width * CHANNELS, p.rows, BYTES, rows * STRIP_WARPS);
-    box_small_kernel<RADIUS, CHANNELS>
-        <<<blocks, STRIP_THREADS, 0, (cudaStream_t)launch->stream>>>(args);
-    return cudaGetLastError();
+    return launch_early(box_small_kernel<RADIUS, CHANNELS>, (unsigned)blocks, STRIP_THREADS, 0,
+                        (cudaStream_t)launch->stream, args);
 }
 
 template <int RADIUS>

@@ -3,7 +3,6 @@
  * keeps the sums of their columns, each in a word. */
 #pragma once
 
-#include "cuda/common/early.cuh"
 #include "cuda/filters/boxblur/boxblur_small.cuh"
 
 enum { SMALL16_EACH = STRIP_CHUNK / 2 }; /* samples of a lane */
