@@ -1,6 +1,7 @@
 /* nlmeans: takes means of pixels whose surroundings are similar. */
 #include "filters/nlmeans/nlmeans.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/target_clones.h"
@@ -30,10 +31,51 @@ static int reach(const void *params_)
     return nlmeans->search + nlmeans->patch;
 }
 
+/* The constants, and the weights of 8-bit patches by distance for the CPU. */
+struct constants {
+    struct gf_nlmeans nlmeans;
+    uint32_t weight[GF_NLMEANS_DISTANCES];
+};
+
+/* Rounds a number that is not negative to half precision. */
+static double round_to_half(double v)
+{
+    const double denormals = GF_ROUNDING_SHIFT_DOUBLE * 0x1p-24;
+    if (v < 0x1p-14)
+        return (v + denormals) - denormals;
+    const uint64_t bits = gf_bits_of_double(v), lost = ((uint64_t)1 << 42) - 1;
+    return gf_double_of_bits((bits + (lost >> 1) + (bits >> 42 & 1)) & ~lost);
+}
+
+static uint16_t weight_of(int distance, double slope)
+{
+    const double u = round_to_half(fmax(0, GF_NLMEANS_TOP - distance * 0x1p-24 * slope));
+    double p = round_to_half(u * u + GF_NLMEANS_BEND);
+    for (int i = 0; i < 3; i++)
+        p = round_to_half(p * p);
+    const int root = (int)(p * 0x1p24);
+    return (uint16_t)(root * root);
+}
+
+/* `weighted` is the squared difference of patches that have the weight 1/e. */
+static void prepare_8bit(struct constants *constants, double weighted)
+{
+    const double least = weighted * GF_NLMEANS_ZERO / GF_NLMEANS_DISTANCES;
+    int bits;
+    frexp(least, &bits); /* 2^bits is above it, but not above twice of it */
+    const double steps = ldexp(weighted, -bits) * GF_NLMEANS_REACH; /* for which u is 0 */
+    const double slope = round_to_half(GF_NLMEANS_TOP * 0x1p24 / steps);
+    constants->nlmeans.step_bits = bits;
+    constants->nlmeans.slope = (float)slope;
+    for (int i = 0; i < GF_NLMEANS_DISTANCES; i++)
+        constants->weight[i] = weight_of(i, slope);
+}
+
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct nlmeans *const asked = stage->params;
-    struct gf_nlmeans *const nlmeans = stage->constants;
+    struct constants *const constants = stage->constants;
+    struct gf_nlmeans *const nlmeans = &constants->nlmeans;
     const double side = 2 * asked->patch + 1, samples = side * side * stage->in.channels;
     const double scale = stage->in.bits == 8 ? 255 : 65535.0 / (1 << GF_NLMEANS_SHORTER);
     const double width = asked->h * scale;
@@ -41,6 +83,8 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     nlmeans->patch = asked->patch;
     nlmeans->border = asked->border;
     nlmeans->factor = (float)(-2 * 1.4426950408889634 / (width * width * samples));
+    if (stage->in.bits == 8)
+        prepare_8bit(constants, width * width * samples);
     return GF_OK;
 }
 
@@ -59,11 +103,15 @@ enum {
 /* The samples of a tile and its surroundings, and sums for the tile's pixels. */
 struct tile {
     uint16_t sample[4][LINES][PITCH];
-    uint64_t sum[4][ROWS][COLUMNS];
+    union {
+        uint32_t of8[4][ROWS][COLUMNS]; /* for samples of 8 bits */
+        uint64_t of16[4][ROWS][COLUMNS];
+    } sum;
     uint32_t weights[ROWS][COLUMNS];
     /* for the current shift: squared differences in each row of a patch, and their sums over the
      * rows */
     uint32_t difference[SIDE_MAX][COMPARED], column[COMPARED], weight[COLUMNS];
+    uint16_t steps[COMPARED]; /* the sums over the rows of 8 bits, rounded */
 };
 
 static size_t scratch_bytes(const struct gf_stage *stage, int rows)
@@ -90,7 +138,7 @@ static void fill_tile(struct tile *tile, const struct gf_nlmeans *nlmeans, const
             }
         }
     }
-    memset(tile->sum, 0, sizeof tile->sum);
+    memset(&tile->sum, 0, sizeof tile->sum);
     memset(tile->weights, 0, sizeof tile->weights);
 }
 
@@ -112,8 +160,28 @@ GF_INLINE void compare_row(uint16_t (*restrict a)[LINES][PITCH], ptrdiff_t shift
     }
 }
 
-GF_INLINE void find_weights(const uint32_t *restrict column, const int side, int count,
-                            float factor, uint32_t *restrict weight)
+GF_INLINE void find_weights8(const uint32_t *restrict column, const int side, int count,
+                             const struct constants *constants, uint16_t *restrict steps,
+                             uint32_t *restrict weight)
+{
+    const float part = gf_float_of_bits((uint32_t)(127 - constants->nlmeans.step_bits) << 23);
+    const float most = GF_NLMEANS_DISTANCES;
+    for (int x = 0; x < count + side - 1; x++) {
+        const float v = (float)(int32_t)column[x] * part;
+        steps[x] = (uint16_t)gf_bits_of_float((v < most ? v : most) + GF_ROUNDING_SHIFT);
+    }
+    for (int x = 0; x < count; x++) {
+        uint16_t distance = 0;
+        for (int i = 0; i < side; i++)
+            distance = (uint16_t)(distance + steps[x + i]);
+        steps[x] = distance < GF_NLMEANS_DISTANCES ? distance : GF_NLMEANS_DISTANCES - 1;
+    }
+    for (int x = 0; x < count; x++)
+        weight[x] = constants->weight[steps[x]];
+}
+
+GF_INLINE void find_weights16(const uint32_t *restrict column, const int side, int count,
+                              float factor, uint32_t *restrict weight)
 {
     for (int x = 0; x < count; x++) {
         uint32_t distance = 0;
@@ -123,11 +191,22 @@ GF_INLINE void find_weights(const uint32_t *restrict column, const int side, int
     }
 }
 
+/* `side` is a constant where the function is called. */
+GF_INLINE void find_weights(struct tile *tile, const int side, int columns,
+                            const struct constants *constants, const int bits)
+{
+    if (bits == 8)
+        find_weights8(tile->column, side, columns, constants, tile->steps, tile->weight);
+    else
+        find_weights16(tile->column, side, columns, constants->nlmeans.factor, tile->weight);
+}
+
 /* Adds the weighted pixels at a shift of dx columns and dy rows. */
-GF_INLINE void add_shift(struct tile *tile, const struct gf_nlmeans *nlmeans, int dx, int dy,
+GF_INLINE void add_shift(struct tile *tile, const struct constants *constants, int dx, int dy,
                          int columns, int rows, const int bits, const int channels)
 {
-    const int patch = nlmeans->patch, search = nlmeans->search, side = 2 * patch + 1;
+    const int patch = constants->nlmeans.patch, side = 2 * patch + 1;
+    const int search = constants->nlmeans.search;
     const ptrdiff_t shift = (ptrdiff_t)dy * PITCH + dx;
     memset(tile->column, 0, sizeof tile->column);
     memset(tile->difference, 0, sizeof tile->difference);
@@ -139,11 +218,11 @@ GF_INLINE void add_shift(struct tile *tile, const struct gf_nlmeans *nlmeans, in
         if (y < 0)
             continue;
         if (patch == 1)
-            find_weights(tile->column, 3, columns, nlmeans->factor, tile->weight);
+            find_weights(tile, 3, columns, constants, bits);
         else if (patch == 2)
-            find_weights(tile->column, 5, columns, nlmeans->factor, tile->weight);
+            find_weights(tile, 5, columns, constants, bits);
         else
-            find_weights(tile->column, 7, columns, nlmeans->factor, tile->weight);
+            find_weights(tile, 7, columns, constants, bits);
         const uint32_t *restrict const weight = tile->weight;
         uint32_t *restrict const weights = tile->weights[y];
         for (int x = 0; x < columns; x++)
@@ -151,22 +230,28 @@ GF_INLINE void add_shift(struct tile *tile, const struct gf_nlmeans *nlmeans, in
         for (int c = 0; c < channels; c++) {
             const uint16_t *restrict const v =
                 &tile->sample[c][search + patch + y + dy][search + patch + dx];
-            uint64_t *restrict const sum = tile->sum[c][y];
-            for (int x = 0; x < columns; x++)
-                sum[x] += (uint64_t)(weight[x] * (uint32_t)v[x]);
+            uint32_t *restrict const of8 = tile->sum.of8[c][y];
+            uint64_t *restrict const of16 = tile->sum.of16[c][y];
+            for (int x = 0; x < columns; x++) {
+                if (bits == 8)
+                    of8[x] += weight[x] * v[x];
+                else
+                    of16[x] += (uint64_t)(weight[x] * (uint32_t)v[x]);
+            }
         }
     }
 }
 
-GF_TARGET_CLONES static void add_shifts(struct tile *tile, const struct gf_nlmeans *nlmeans,
+GF_TARGET_CLONES static void add_shifts(struct tile *tile, const struct constants *constants,
                                         int columns, int rows, struct gf_format format)
 {
-    for (int dy = -nlmeans->search; dy <= nlmeans->search; dy++) {
-        for (int dx = -nlmeans->search; dx <= nlmeans->search; dx++)
+    const int search = constants->nlmeans.search;
+    for (int dy = -search; dy <= search; dy++) {
+        for (int dx = -search; dx <= search; dx++)
             GF_BY_DEPTH(
                 format.bits, BITS,
                 GF_BY_CHANNELS(format.channels, CHANNELS,
-                               add_shift(tile, nlmeans, dx, dy, columns, rows, BITS, CHANNELS)));
+                               add_shift(tile, constants, dx, dy, columns, rows, BITS, CHANNELS)));
     }
 }
 
@@ -177,9 +262,10 @@ static void put_tile(const struct tile *tile, const struct gf_view *out, int x0,
     for (int y = 0; y < rows; y++) {
         unsigned char *const row = gf_view_row(out, y0 + y);
         for (int i = 0; i < columns * channels; i++) {
-            const int x = i / channels;
-            const int v = gf_nlmeans_mean((float)tile->sum[i % channels][y][x],
-                                          (float)(int32_t)tile->weights[y][x]);
+            const int x = i / channels, c = i % channels;
+            const float sum = out->format.bits == 8 ? (float)tile->sum.of8[c][y][x]
+                                                    : (float)tile->sum.of16[c][y][x];
+            const int v = gf_nlmeans_mean(sum, (float)(int32_t)tile->weights[y][x]);
             const size_t at = (size_t)x0 * (size_t)channels + (size_t)i;
             if (out->format.bits == 8)
                 row[at] = (unsigned char)v;
@@ -192,15 +278,15 @@ static void put_tile(const struct tile *tile, const struct gf_view *out, int x0,
 static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch)
 {
-    const struct gf_nlmeans *const nlmeans = stage->constants;
+    const struct constants *const constants = stage->constants;
     struct tile *const tile = scratch;
     const int width = stage->in.width, end = out->y + out->rows;
     for (int y = out->y; y < end; y += ROWS) {
         const int rows = end - y < ROWS ? end - y : ROWS;
         for (int x = 0; x < width; x += COLUMNS) {
             const int columns = width - x < COLUMNS ? width - x : COLUMNS;
-            fill_tile(tile, nlmeans, in, x, y, columns, rows);
-            add_shifts(tile, nlmeans, columns, rows, stage->in);
+            fill_tile(tile, &constants->nlmeans, in, x, y, columns, rows);
+            add_shifts(tile, constants, columns, rows, stage->in);
             put_tile(tile, out, x, y, columns, rows);
         }
     }
@@ -216,8 +302,10 @@ const struct gf_filter gf_nlmeans_filter = {
         "Non-local means (A. Buades, B. Coll and J.-M. Morel, 2005) with uniform patches (J. "
         "Froment, 2014): the mean over a window\n"
         "with weights exp(-d / h^2), d the mean squared difference of the patches' samples in "
-        "0..1, the channels together. Weights\n"
-        "are rounded to 2^-15; in 16 bits patches are compared by the upper 12.",
+        "0..1, the channels together. In 8 bits\n"
+        "weights are squares of multiples of 1/180, near the exponential, and d consists of steps "
+        "below h^2 / 80. In 16 bits weights are\n"
+        "rounded to 2^-15, and patches are compared by the upper 12.",
     .example = "nlmeans=0.05",
     GF_PARAMS(struct nlmeans, params),
     .kind = GF_STENCIL,
@@ -225,11 +313,11 @@ const struct gf_filter gf_nlmeans_filter = {
     .cost = {.pixel = 1000},
     .radius = reach,
     .columns = reach,
-    .constants_size = sizeof(struct gf_nlmeans),
+    .constants_size = sizeof(struct constants),
     .prepare = prepare,
     .cpu_scratch = scratch_bytes,
     .cpu = cpu,
     .cuda = GF_CUDA({GF_VARIANT("columns", gf_nlmeans_cuda,
-                                "two columns of eight pixels a thread, patches by byte products, "
-                                "sums down columns in registers, along rows by shuffles")}),
+                                "two columns of eight pixels a thread; of 8 bits two shifts at "
+                                "once, weights in pairs of halves")}),
 };

@@ -60,6 +60,10 @@ static inline __half2 __hfma2(__half2 a, __half2 b, __half2 c)
 {
     return emulated::by_halves(a, b, c, [](double x, double y, double z) { return x * y + z; });
 }
+static inline __half2 __hfma2_sat(__half2 a, __half2 b, __half2 c)
+{
+    return emulated::by_halves(a, b, c, [](double x, double y, double z) { return fmin(fmax(x * y + z, 0), 1); });
+}
 static inline __half2 __floats2half2_rn(float x, float y) { return {emulated::to_half(x), emulated::to_half(y)}; }
 static inline float2 __half22float2(__half2 v)
 {
