@@ -11,8 +11,38 @@ enum { THREADS = 128 };
 struct guided_args {
     struct view_pair p;
     struct gf_guided guided;
-    int strip, pitch;            /* rows of a block; lines of a row */
-    struct gf_guided_line *line; /* [channels][rows + 2 radius][pitch] */
+    int strip, pitch; /* rows of a block; lines of a row */
+    void *line;       /* stored_line [channels][rows + 2 radius][pitch] */
+};
+
+/* A line in memory. Of 8 bits, the slope is the lower half of a word and the base the upper one: a
+ * dot product with two bytes takes one of them and adds it. */
+template <class Sample> struct stored_line {
+    typedef int2 type;
+    static __device__ __forceinline__ type of(struct gf_guided_line line)
+    {
+        return {line.slope, line.base};
+    }
+    template <int SIGN>
+    static __device__ __forceinline__ void add(type line, unsigned &slope, unsigned &base)
+    {
+        slope += (unsigned)(SIGN * line.x);
+        base += (unsigned)(SIGN * line.y);
+    }
+};
+
+template <> struct stored_line<unsigned char> {
+    typedef unsigned type;
+    static __device__ __forceinline__ type of(struct gf_guided_line line)
+    {
+        return (unsigned)(line.base << 16 | line.slope);
+    }
+    template <int SIGN>
+    static __device__ __forceinline__ void add(type line, unsigned &slope, unsigned &base)
+    {
+        slope = (unsigned)__dp2a_lo((int)line, SIGN & 255, (int)slope);
+        base = (unsigned)__dp2a_lo((int)line, (SIGN & 255) << 8, (int)base);
+    }
 };
 
 /* Both conversions are exact and take no conversion instruction, of which a multiprocessor issues
@@ -49,8 +79,8 @@ static __device__ __forceinline__ struct gf_guided_line line_of(const struct gf_
     const double v = double_of(sum), difference = guided.count * double_of(squares) - v * v;
     const float variance = fmaxf((float)difference, 0.0f);
     const float share = quotient_of(variance, variance + guided.edge);
-    const float slope = whole_of(share * (float)(1 << GF_GUIDED_BITS) + 0.5f);
-    const float rest = 1.0f - (slope - 8388608.0f) * (1.0f / (float)(1 << GF_GUIDED_BITS));
+    const float slope = whole_of(share * guided.most + 0.5f);
+    const float rest = 1.0f - (slope - 8388608.0f) * guided.unit;
     const float base = whole_of((float)sum * guided.mean * rest * guided.step + 0.5f);
     return {__float_as_int(slope) - 0x4B000000, __float_as_int(base) - 0x4B000000};
 }
@@ -59,6 +89,7 @@ template <class Sample, class Square, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
     guided_lines_kernel(const struct guided_args args)
 {
+    typedef typename stored_line<Sample>::type line_type;
     constexpr int COUNT = WINDOW_EACH * CHANNELS;
     __shared__ struct prefixes<unsigned, Square, CHANNELS, THREADS> prefixes;
     const struct view_pair &p = args.p;
@@ -82,47 +113,48 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
             continue;
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++) {
-            int4 *const to = (int4 *)(args.line + ((size_t)c * rows + i) * args.pitch + place.x);
+            line_type *const to =
+                (line_type *)args.line + ((size_t)c * rows + i) * args.pitch + place.x;
+            alignas(16) line_type lines[WINDOW_EACH] = {};
 #pragma unroll
-            for (int k = 0; k < WINDOW_EACH; k += 2) {
-                struct gf_guided_line two[2] = {};
+            for (int k = 0; k < WINDOW_EACH && row >= 0; k++)
+                lines[k] = stored_line<Sample>::of(
+                    line_of(args.guided, sum[k * CHANNELS + c], squares[k * CHANNELS + c]));
 #pragma unroll
-                for (int j = 0; j < 2 && row >= 0; j++)
-                    two[j] = line_of(args.guided, sum[(k + j) * CHANNELS + c],
-                                     squares[(k + j) * CHANNELS + c]);
-                to[k / 2] = make_int4(two[0].slope, two[0].base, two[1].slope, two[1].base);
-            }
+            for (int k = 0; k < (int)sizeof lines / 16; k++)
+                ((uint4 *)to)[k] = ((const uint4 *)lines)[k];
         }
     }
 }
 
 /* Adds the lines of row i of the thread's columns, or takes them away. */
-template <int SIGN, int CHANNELS>
+template <int SIGN, class Sample, int CHANNELS>
 static __device__ __forceinline__ void
 add_lines(const struct guided_args &args, const struct place &place, int i,
           unsigned (&slope)[WINDOW_EACH * CHANNELS], unsigned (&base)[WINDOW_EACH * CHANNELS])
 {
+    typedef typename stored_line<Sample>::type line_type;
     const int rows = args.p.rows + 2 * args.guided.radius;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
-        const struct gf_guided_line *const row = args.line + ((size_t)c * rows + i) * args.pitch;
-        int4 two[WINDOW_EACH / 2] = {};
+        const line_type *const row =
+            (const line_type *)args.line + ((size_t)c * rows + i) * args.pitch;
+        alignas(16) line_type lines[WINDOW_EACH] = {};
+        if (place.plain) {
 #pragma unroll
-        for (int k = 0; k < WINDOW_EACH / 2; k++) {
-            if (place.plain)
-                two[k] = __ldg((const int4 *)(row + place.x) + k);
-            else {
-                const int a = place.from[2 * k], b = place.from[2 * k + 1];
-                const struct gf_guided_line none = {0, 0};
-                const struct gf_guided_line first = a < 0 ? none : row[a];
-                const struct gf_guided_line second = b < 0 ? none : row[b];
-                two[k] = make_int4(first.slope, first.base, second.slope, second.base);
+            for (int k = 0; k < (int)sizeof lines / 16; k++)
+                ((uint4 *)lines)[k] = __ldg((const uint4 *)(row + place.x) + k);
+        } else {
+#pragma unroll
+            for (int k = 0; k < WINDOW_EACH; k++) {
+                if (place.from[k] >= 0)
+                    lines[k] = row[place.from[k]];
             }
-            slope[2 * k * CHANNELS + c] += (unsigned)(SIGN * two[k].x);
-            base[2 * k * CHANNELS + c] += (unsigned)(SIGN * two[k].y);
-            slope[(2 * k + 1) * CHANNELS + c] += (unsigned)(SIGN * two[k].z);
-            base[(2 * k + 1) * CHANNELS + c] += (unsigned)(SIGN * two[k].w);
         }
+#pragma unroll
+        for (int k = 0; k < WINDOW_EACH; k++)
+            stored_line<Sample>::template add<SIGN>(lines[k], slope[k * CHANNELS + c],
+                                                    base[k * CHANNELS + c]);
     }
 }
 
@@ -138,16 +170,16 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
     unsigned slopes[COUNT] = {}, bases[COUNT] = {};
 #pragma unroll 1
     for (int i = 0; i < 2 * radius; i++)
-        add_lines<1, CHANNELS>(args, place, place.top + i, slopes, bases);
+        add_lines<1, Sample, CHANNELS>(args, place, place.top + i, slopes, bases);
     for (int y = place.top; y < place.end; y++) {
-        add_lines<1, CHANNELS>(args, place, y + 2 * radius, slopes, bases);
+        add_lines<1, Sample, CHANNELS>(args, place, y + 2 * radius, slopes, bases);
         unsigned slope_sum[COUNT], base_sum[COUNT], v[COUNT];
 #pragma unroll
         for (int k = 0; k < COUNT; k++) {
             slope_sum[k] = slopes[k];
             base_sum[k] = bases[k];
         }
-        add_lines<-1, CHANNELS>(args, place, y, slopes, bases);
+        add_lines<-1, Sample, CHANNELS>(args, place, y, slopes, bases);
         window_sums(prefixes, radius, place.makes, slope_sum, base_sum);
         if (!place.makes)
             continue;
@@ -190,7 +222,7 @@ extern "C" int gf_guided_cuda(const struct gf_launch *launch)
     args.p = view_pair_of(launch, guided->border);
     args.guided = *guided;
     args.pitch = gf_guided_pitch(args.p.width);
-    args.line = (struct gf_guided_line *)launch->scratch;
+    args.line = launch->scratch;
     if (!args.p.rows)
         return cudaSuccess;
     return for_samples(args.p, [&](auto sample, auto channels) -> int {

@@ -36,15 +36,18 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
     const struct guided *const asked = stage->params;
     struct gf_guided *const guided = stage->constants;
     const double side = 2 * asked->radius + 1, max = gf_sample_max(stage->in);
-    const double count = side * side, step = ((1 << GF_GUIDED_BITS) - 1) / (max + 1);
+    const double most = stage->in.bits == 8 ? GF_GUIDED_MOST8 : GF_GUIDED_MOST16;
+    const double count = side * side, step = floor((most - 1) / (max + 1));
     guided->radius = asked->radius;
     guided->border = asked->border;
     guided->count = count;
     guided->edge = (float)(asked->sigma * asked->sigma * max * max * count * count);
     guided->mean = (float)(1 / count);
-    guided->step = (float)floor(step);
-    guided->mean_slope = (float)(1 / (count * (1 << GF_GUIDED_BITS)));
-    guided->mean_base = (float)(1 / (count * floor(step)));
+    guided->most = (float)most;
+    guided->unit = (float)(1 / most);
+    guided->step = (float)step;
+    guided->mean_slope = (float)(1 / (count * most));
+    guided->mean_base = (float)(1 / (count * step));
     return GF_OK;
 }
 
@@ -167,12 +170,13 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     }
 }
 
-/* Returns the device's bytes for the lines of all rows that `rows` result rows need: a struct
- * gf_guided_line for each sample. */
+/* Returns the device's bytes for the lines of all rows that `rows` result rows need: for each
+ * sample a word, in 16 bits a struct gf_guided_line. */
 static size_t device_bytes(const struct gf_stage *stage, int rows)
 {
     return (size_t)gf_guided_pitch(stage->in.width) * (size_t)stage->in.channels *
-           (size_t)(rows + gf_stage_radius(stage)) * sizeof(struct gf_guided_line);
+           (size_t)(rows + gf_stage_radius(stage)) *
+           (stage->in.bits == 8 ? sizeof(uint32_t) : sizeof(struct gf_guided_line));
 }
 
 extern gf_launcher gf_guided_cuda;
@@ -186,7 +190,7 @@ const struct gf_filter gf_guided_filter = {
         "Filtering, 2013): mean(a) v + mean(b),\n"
         "a = var / (var + sigma^2 M^2), b = (1 - a) mean(v); means and variance over windows of "
         "(2 radius + 1)^2 pixels, a in\n"
-        "steps of 2^-17, b of 2^-9 (2^-1 in 16 bits).",
+        "steps of 2^-15, b of 2^-7; in 16 bits of 2^-17 and 1.",
     GF_PARAMS(struct guided, params),
     .kind = GF_STENCIL,
     .cost = {.pixel = 24},

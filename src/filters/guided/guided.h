@@ -5,8 +5,9 @@
 
 #include "base/elementary.h"
 
-/* With these limits, window sums of 17-bit numbers stay below 2^31. */
-enum { GF_GUIDED_RADIUS_MAX = 50, GF_GUIDED_BITS = 17 };
+/* The largest numbers of a line. With these limits, window sums stay below 2^31; two numbers of
+ * 8-bit pictures are the halves of a word in the device's memory. */
+enum { GF_GUIDED_RADIUS_MAX = 50, GF_GUIDED_MOST8 = (1 << 15) - 1, GF_GUIDED_MOST16 = 1 << 17 };
 
 /* The constants of guided. */
 struct gf_guided {
@@ -14,13 +15,15 @@ struct gf_guided {
     double count;     /* N, the pixels of a window */
     float edge;       /* sigma^2 M^2 N^2 */
     float mean;       /* 1 / N */
+    float most;       /* GF_GUIDED_MOST8 or GF_GUIDED_MOST16 */
+    float unit;       /* 1 / most is the unit of gf_guided_line.slope */
     float step;       /* 1 / step is the unit of gf_guided_line.base */
-    float mean_slope; /* 1 / (N 2^17) */
+    float mean_slope; /* 1 / (N most) */
     float mean_base;  /* 1 / (N step) */
 };
 
-/* The linear function a v + b of a sample v: slope is a in units of 2^-17, base is b in units of 1
- * / step. */
+/* The linear function a v + b of a sample v: slope is a in units of 1 / most, base is b in units of
+ * 1 / step. */
 struct gf_guided_line {
     int32_t slope, base;
 };
@@ -38,9 +41,8 @@ GF_HOST_DEVICE struct gf_guided_line gf_guided_line_of(const struct gf_guided *g
 {
     const double difference = guided->count * squares - sum * sum;
     const float variance = difference > 0.0 ? (float)difference : 0.0f;
-    const int32_t slope =
-        (int32_t)(variance / (variance + guided->edge) * (float)(1 << GF_GUIDED_BITS) + 0.5f);
-    const float rest = 1.0f - (float)slope * (1.0f / (float)(1 << GF_GUIDED_BITS));
+    const int32_t slope = (int32_t)(variance / (variance + guided->edge) * guided->most + 0.5f);
+    const float rest = 1.0f - (float)slope * guided->unit;
     const float base = (float)sum * guided->mean * rest;
     const struct gf_guided_line line = {slope, (int32_t)(base * guided->step + 0.5f)};
     return line;
