@@ -109,6 +109,9 @@ endif
 bench-palette: $(PROGRAM) ## sizes of PNGs with reduced colours beside pngquant's, at equal SSIM; PICTURES: a folder of PNGs
 	@sh tests/bench/palette.sh $(PROGRAM) $(PICTURES)
 
+bench-device: python ## pictures in a GPU's memory by the Python module, and a film through pipes: a table; needs torch
+	@PYTHONPATH=$(PYTHON_FOLDER:%/gpufilter=%) $(PYTHON) tests/bench/device.py $(PROGRAM)
+
 bench-films: $(PROGRAM) ## a film through filters beside ffmpeg's, on the CPU; FILM: a Y4M
 	@bash tests/bench/films.sh $(PROGRAM) $(FILM)
 
@@ -118,6 +121,6 @@ bench-corpora: $(PROGRAM) ## pictures of public test sets beside independent rea
 bench-png: $(PROGRAM) $(BENCH_PNG) $(BUILD)/draw-page $(BENCH_PNG_DEVICE) ## PNG beside libpng and others, level by level, on the CPU and on the GPU, and in whole programs: tables and JSON
 	@bash tests/bench/png/device.sh $(PROGRAM) $(BUILD)/draw-page $(BENCH_PNG_DEVICE)
 	@bash tests/bench/png/png.sh $(BENCH_PNG) $(PROGRAM)
-.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-filters bench-thumbnail bench-gpu bench-formats bench-small bench-limits bench-jpeg bench-palette bench-peers bench-png bench-corpora bench-films compare techniques
+.PHONY: bench page bench-auto bench-start bench-serve bench-kills bench-batch bench-jobs bench-filters bench-thumbnail bench-gpu bench-formats bench-small bench-limits bench-jpeg bench-palette bench-peers bench-png bench-corpora bench-films bench-device compare techniques
 
 -include $(addprefix $(BUILD)/,$(addsuffix .d,$(basename $(BENCH_SRC) $(wildcard tests/bench/png/*.c tests/bench/png/device/*.c tests/bench/jpeg/*.c))))
