@@ -123,6 +123,11 @@ struct gf_backend_calls {
     enum gf_status (*run_counting)(struct gf_lane *, const struct gf_stage *, const void *constants,
                                    const struct gf_view *in, const struct gf_view *out,
                                    void *scratch, bool *counted, struct gf_error *);
+    /* Copies pictures of one format, all in the device's memory, to a stack whose first picture is
+     * *first and the others follow `rows` rows after each other, or from it. */
+    enum gf_status (*copy_stack)(struct gf_lane *, const struct gf_image *, int count,
+                                 const struct gf_view *first, int rows, bool to_stack,
+                                 struct gf_error *);
     /* Runs the stage on a stack of whole pictures, if kernels take them together; otherwise does
      * nothing. *ran becomes whether it ran. NULL: it never runs. */
     enum gf_status (*run_stacked)(struct gf_lane *, const struct gf_stage *, const void *constants,

@@ -56,17 +56,13 @@ static enum gf_status copy_images(const struct gf_resident *resident, const stru
                                   struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = resident->backend->calls;
-    enum gf_status status = GF_OK;
+    struct gf_view there = gf_image_view(image), here = stack->first;
     int rows;
-    const bool whole = are_stacked(image, count, &rows) && rows == stack->rows;
-    for (int i = 0; !status && i < (whole ? 1 : count); i++) {
-        struct gf_view there = gf_image_view(&image[i]), here = picture_of(stack, i);
-        if (whole)
-            there.rows = here.rows = rows * (count - 1) + there.rows;
-        status = to_stack ? calls->upload(resident->lane, &here, &there, error)
-                          : calls->download(resident->lane, &there, &here, error);
-    }
-    return status;
+    if (!are_stacked(image, count, &rows) || rows != stack->rows)
+        return calls->copy_stack(resident->lane, image, count, &here, stack->rows, to_stack, error);
+    there.rows = here.rows = rows * count;
+    return to_stack ? calls->upload(resident->lane, &here, &there, error)
+                    : calls->download(resident->lane, &there, &here, error);
 }
 
 static enum gf_status run_stage(const struct gf_resident *resident,

@@ -40,6 +40,10 @@ class _Torch:
     def stack(self, tensors):
         return self._torch.stack(tensors)
 
+    @staticmethod
+    def each(tensor):
+        return list(tensor.unbind())
+
 
 class _Cupy:
     """What is asked of cupy's arrays."""
@@ -64,6 +68,8 @@ class _Cupy:
     def stack(self, arrays):
         with arrays[0].device:
             return self._cupy.stack(arrays)
+
+    each = staticmethod(list)
 
 
 @functools.lru_cache(maxsize=None)
@@ -181,5 +187,5 @@ def run_list(handle, pictures):
             package.number(each) == package.number(first) for each in pictures):
         whole = run(handle, package.stack(pictures))
         whole = whole if whole.shape[-1] > 1 else whole[..., 0]
-        return list(whole)
+        return package.each(whole)
     return [run(handle, each) for each in pictures]
