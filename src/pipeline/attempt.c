@@ -376,6 +376,7 @@ enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_p
     struct gf_error failure = {0};
     pipeline->band_rows = pipeline->options.band_rows;
     pipeline->device_codec_used = pipeline->no_device_codec = false;
+    pipeline->described_plan = NULL;
     const double outer = gf_pipeline_begin_time(pipeline);
     enum gf_status status = attempt_once(pipeline, task, &failure);
     if (task->remote_failed) {

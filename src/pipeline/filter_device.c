@@ -76,7 +76,6 @@ static enum gf_status run_and_wait(struct gf_pipeline *pipeline, const struct gf
 {
     enum { VECTOR = 16 };
     enum gf_status status = gf_resident_wait(pipeline->resident, stream, error);
-    pipeline->described_plan = NULL;
     for (int i = 0; !status && i < count; i++) {
         struct gf_image result = out[i];
         struct gf_picture_task task = {

@@ -28,6 +28,10 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
     if (!stages)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     pipeline->stages = stages;
+    if (pipeline->backend && pipeline->described != pipeline->backend)
+        pipeline->backend->calls->describe(pipeline->backend, profile->device,
+                                           sizeof profile->device);
+    pipeline->described = pipeline->backend;
     for (int s = 0; s < plan->segment_count; s++) {
         for (int i = 0; i < plan->segment[s].count; i++) {
             const int index = plan->segment[s].first + i;

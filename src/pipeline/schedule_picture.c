@@ -17,10 +17,6 @@ static enum gf_status describe_schedule(struct gf_pipeline *pipeline,
                                         const struct gf_schedule *schedule, struct gf_error *error)
 {
     struct gf_profile *const profile = &pipeline->profile;
-    if (pipeline->described != pipeline->backend)
-        pipeline->backend->calls->describe(pipeline->backend, profile->device,
-                                           sizeof profile->device);
-    pipeline->described = pipeline->backend;
     profile->lanes = schedule->lanes;
     if (!pipeline->segments_done)
         profile->band_rows = schedule->first_band_rows;

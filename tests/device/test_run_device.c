@@ -264,6 +264,7 @@ static void test_other_calls_between(void **state)
         if (expected.data)
             assert_memory_equal(back, expected.data, bytes);
         assert_string_equal(gf_pipeline_profile(gpu)->stages[0].name, "blur+gamma");
+        assert_non_null(strstr(gf_pipeline_profile(gpu)->device, "cuda:0"));
         assert_int_equal(bands > 0, i >= 2);
     }
     assert_true(gf_pipeline_profile(gpu)->span_count > 0);
