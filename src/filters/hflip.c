@@ -17,4 +17,5 @@ const struct gf_filter gf_hflip_filter = {
     .kind = GF_GEOMETRY,
     GF_ORIENT_FILTER,
     .cuda = GF_CUDA({GF_VARIANT("words", gf_orient_cuda, "words reversed")}),
+    .cuda_stacked = GF_LAUNCHER(gf_orient_stacked_cuda),
 };

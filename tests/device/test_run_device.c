@@ -181,6 +181,7 @@ static void test_batches(void **state)
                                          "blur=4",
                                          "gamma=2,resize=70%,unsharp,invert",
                                          "vignette,rotate=90,blur=0.7",
+                                         "saturation=1.5,hflip,colormatrix=sepia",
                                          "equalize,blur=1"};
     need_gpu();
     for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {

@@ -1,6 +1,7 @@
 #include "cuda/filters/orient/orient.cuh"
 
 #include "cuda/common/row_copy.cuh"
+#include "cuda/common/stack.cuh"
 #include "pixel/orient/orient.h"
 
 static int flip_rows(const struct gf_launch *launch, bool mirror_y)
@@ -28,4 +29,11 @@ extern "C" int gf_orient_cuda(const struct gf_launch *launch)
     const struct orient_args args = orient_args_of(launch);
     const cudaStream_t stream = (cudaStream_t)launch->stream;
     return orient->transpose ? gf_orient_transpose(args, stream) : gf_orient_mirror(args, stream);
+}
+
+extern "C" int gf_orient_stacked_cuda(const struct gf_launch *launch)
+{
+    const struct gf_orient *const orient = (const struct gf_orient *)launch->stage->constants;
+    return orient->transpose || orient->mirror_y ? (int)cudaErrorNotSupported
+                                                 : launch_tall(launch, gf_orient_cuda);
 }

@@ -2,9 +2,8 @@
  * floats. Frequent runs have kernels of their own. All except saturation are limited by memory:
  * every access to a picture has 16 bytes, next to the accesses of the neighbouring threads (Best
  * Practices Guide 9.2.1). */
-#include <limits.h>
-
 #include "cuda/filters/point/point_launch.cuh"
+#include "cuda/common/stack.cuh"
 #include "pixel/point/point_program.h"
 
 extern "C" gf_launcher gf_point_pixel_cuda;
@@ -20,16 +19,13 @@ extern "C" int gf_point_cuda(const struct gf_launch *launch)
     return launch_point<uint4>(launch);
 }
 
-/* Where no operation depends on a pixel's place, the stack is one tall picture. */
 extern "C" int gf_point_stacked_cuda(const struct gf_launch *launch)
 {
-    const struct gf_format in = launch->in.format, out = launch->out.format;
-    struct gf_launch tall = *launch;
-    if (gf_point_is_wide((const struct gf_point_program *)launch->stage->constants) ||
-        launch->stack.in_rows != in.height || launch->stack.out_rows != out.height ||
-        (long long)in.height * launch->stack.count > INT_MAX)
-        return cudaErrorNotSupported;
-    tall.in.rows = tall.in.format.height = in.height * launch->stack.count;
-    tall.out.rows = tall.out.format.height = out.height * launch->stack.count;
-    return gf_point_cuda(&tall);
+    const struct gf_point_program *const program =
+        (const struct gf_point_program *)launch->stage->constants;
+    for (int i = 0; i < program->count; i++) {
+        if (program->op[i].kind >= GF_POINT_MIX) /* it depends on the pixel's position */
+            return cudaErrorNotSupported;
+    }
+    return launch_tall(launch, gf_point_cuda);
 }

@@ -21,7 +21,7 @@ void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage,
                           int *first, int *end);
 void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
                    const struct gf_view *out, void *scratch);
-extern gf_launcher gf_orient_cuda;
+extern gf_launcher gf_orient_cuda, gf_orient_stacked_cuda;
 
 /* Defines the functions of a filter, which pass its symmetry orient_of_(params) to the functions
  * above, and the members of its declaration. */
