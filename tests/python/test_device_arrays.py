@@ -65,7 +65,12 @@ class Cupy(types.ModuleType):
     cuda = types.SimpleNamespace(Device=contextlib.nullcontext,
                                  get_current_stream=lambda: types.SimpleNamespace(ptr=0))
     empty = staticmethod(lambda shape, kind: array_of(bytes(math.prod(shape)), shape))
-    stack = staticmethod(lambda arrays: array_of(b"".join(each.tobytes() for each in arrays), (len(arrays),) + arrays[0].shape))
+
+    @staticmethod
+    def stack(arrays):
+        if len({getattr(each, "shape", None) for each in arrays}) > 1:
+            raise ValueError("these are no arrays of one shape")
+        return array_of(b"".join(each.tobytes() for each in arrays), (len(arrays),) + arrays[0].shape)
 
 
 def picture(number, height=20, width=30, channels=3):
