@@ -12,16 +12,17 @@ enum gf_status gf_cuda_owns(struct gf_backend *backend, const void *memory, size
                             struct gf_error *error)
 {
     const int device = backend_of(backend)->options.device;
-    for (int end = 0; end < 2; end++) {
-        const char *const at = (const char *)memory + (end ? size - 1 : 0);
-        struct cudaPointerAttributes attributes;
-        GF_CUDA_TRY(cudaPointerGetAttributes(&attributes, at), device, error);
-        const bool is_host =
-            attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged;
-        if (is_host || attributes.device != gf_device_ordinal(device))
-            return gf_fail(error, GF_ERROR_USAGE, "%p is not in the memory of cuda:%d", at, device);
-    }
-    return GF_OK;
+    /* The driver is asked about the last byte alone, since it answers in a large part of a
+     * microsecond. */
+    const void *const last = (const char *)memory + size - 1;
+    struct cudaPointerAttributes attributes;
+    GF_CUDA_TRY(cudaPointerGetAttributes(&attributes, last), device, error);
+    const bool is_host =
+        attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged;
+    return is_host || attributes.device != gf_device_ordinal(device)
+               ? gf_fail(error, GF_ERROR_USAGE, "%p is not in the memory of cuda:%d", memory,
+                         device)
+               : GF_OK;
 }
 
 enum gf_status gf_cuda_guest_open(struct gf_backend *backend, struct gf_spans *spans,

@@ -62,6 +62,7 @@ def array_of(data, shape):
 
 
 class Cupy(types.ModuleType):
+    ndarray = Array
     cuda = types.SimpleNamespace(Device=contextlib.nullcontext,
                                  get_current_stream=lambda: types.SimpleNamespace(ptr=0))
     empty = staticmethod(lambda shape, kind: array_of(bytes(math.prod(shape)), shape))

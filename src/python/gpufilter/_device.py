@@ -6,6 +6,7 @@ A call takes a few microseconds, as long as small kernels do. What it needs to k
 import array
 import ctypes as _c
 import functools
+import operator
 import sys
 
 from . import _abi, _pictures
@@ -20,29 +21,24 @@ class _Torch:
 
     def __init__(self, torch):
         self._torch = torch
+        self.has, self.number, self.address = operator.attrgetter("is_cuda"), torch.Tensor.get_device, torch.Tensor.data_ptr
+        self.stack, self.each = torch.stack, lambda tensor: list(tensor.unbind())
         #: returns the stream on which the caller's work on a device is queued
         self.stream = getattr(torch._C, "_cuda_getCurrentRawStream", self._stream)
 
     def _stream(self, number):
         return self._torch.cuda.current_stream(number).cuda_stream
 
-    has = staticmethod(lambda tensor: tensor.is_cuda)
-    layout = staticmethod(lambda tensor: (tensor.shape, tensor.stride(), tensor.dtype))
-    address = staticmethod(lambda tensor: tensor.data_ptr())
-    number = staticmethod(lambda tensor: tensor.get_device())
+    @staticmethod
+    def layout(tensor):
+        return tensor.shape, tensor.stride(), tensor.dtype
 
     def kind(self, bits):
         return getattr(self._torch, f"uint{bits}")
 
-    def empty(self, tensor, shape, kind):
-        return tensor.new_empty(shape, dtype=kind)
-
-    def stack(self, tensors):
-        return self._torch.stack(tensors)
-
     @staticmethod
-    def each(tensor):
-        return list(tensor.unbind())
+    def empty(tensor, shape, kind):
+        return tensor.new_empty(shape, dtype=kind)
 
 
 class _Cupy:
@@ -50,16 +46,20 @@ class _Cupy:
 
     def __init__(self, cupy):
         self._cupy = cupy
+        self.number, self.address = operator.attrgetter("device.id"), operator.attrgetter("data.ptr")
+        self.layout, self.each = operator.attrgetter("shape", "strides", "dtype"), list
 
-    has = staticmethod(lambda pixels: True)
-    layout = staticmethod(lambda pixels: (pixels.shape, pixels.strides, pixels.dtype))
-    address = staticmethod(lambda pixels: pixels.data.ptr)
-    number = staticmethod(lambda pixels: pixels.device.id)
-    kind = staticmethod(lambda bits: f"uint{bits}")
+    @staticmethod
+    def has(pixels):
+        return True
 
     def stream(self, number):
         with self._cupy.cuda.Device(number):
             return self._cupy.cuda.get_current_stream().ptr
+
+    @staticmethod
+    def kind(bits):
+        return f"uint{bits}"
 
     def empty(self, pixels, shape, kind):
         with pixels.device:
@@ -69,15 +69,14 @@ class _Cupy:
         with arrays[0].device:
             return self._cupy.stack(arrays)
 
-    each = staticmethod(list)
-
 
 @functools.lru_cache(maxsize=None)
 def package_of(kind):
     """Returns what is asked of arrays of that type, which are of torch or cupy; None for other types."""
     name = kind.__module__.split(".")[0]
-    package = {"torch": _Torch, "cupy": _Cupy}.get(name)
-    return package and package(sys.modules[name])
+    package, array = {"torch": (_Torch, "Tensor"), "cupy": (_Cupy, "ndarray")}.get(name, (None, None))
+    module = sys.modules.get(name)
+    return package(module) if package and issubclass(kind, getattr(module, array, ())) else None
 
 
 class _Form:

@@ -15,13 +15,22 @@ from . import _batches
 
 
 _WATCH = lib.gf_pipeline_watch.argtypes[1]
+_process = os.getpid()
+
+
+def _note_fork():
+    global _process
+    _process = os.getpid()
+
+
+os.register_at_fork(after_in_child=_note_fork)
 
 
 class _Handle:
     """A pipeline of the library, which serves one call at a time."""
 
     def __init__(self, chain, options):
-        self.process = os.getpid()
+        self.process = _process
         self.texts = []
         self.options = make_options(options)
         warn = dict(_abi.gf_options._fields_)["warn"]
@@ -88,7 +97,7 @@ class Pipeline:
                 handle = self._idle.pop()
             except IndexError:  # another thread was faster
                 break
-            if handle.process == os.getpid():
+            if handle.process == _process:
                 return handle
         return _Handle(self._chain, self._options)
 
@@ -283,6 +292,9 @@ def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=
 
     An array in the memory of a CUDA device is filtered there, after the work of the current stream.
     """
+    package = _device.package_of(type(array))
+    if package and not options and dtype is layout is channels is mean is std is None and package.has(array):
+        return _pipeline_on_device(chain, package.number(array))._run_on_device(array)
     several = isinstance(array, (list, tuple))
     if several and not (array and _device.has(array[0])):
         return _each(lambda pipeline, each: pipeline.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std),
