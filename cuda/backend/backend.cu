@@ -368,7 +368,7 @@ static struct gf_backend_calls make_calls(void)
     calls.follow = gf_cuda_guest_follow;
     calls.leave = gf_cuda_guest_leave;
     calls.bind = gf_cuda_bind;
-    calls.copy_stack = gf_cuda_copy_stack;
+    calls.copy_pictures = gf_cuda_copy_pictures;
     calls.run_stacked = gf_cuda_run_stacked;
     calls.unbind = gf_cuda_unbind;
     calls.pin = cuda_pin;

@@ -129,9 +129,9 @@ int gf_cuda_bind(struct gf_backend *backend);
 void gf_cuda_unbind(struct gf_backend *backend, int before);
 
 /* copies.cu defines this function. */
-enum gf_status gf_cuda_copy_stack(struct gf_lane *lane, const struct gf_image *image, int count,
-                                  const struct gf_view *first, int rows, bool to_stack,
-                                  struct gf_error *error);
+enum gf_status gf_cuda_copy_pictures(struct gf_lane *lane, const struct gf_view *dst,
+                                     const struct gf_view *src, int count, int border,
+                                     struct gf_error *error);
 
 /* pictures.cu defines these functions. */
 /* Copies the stage's second pictures to the device, where they stay until the backend closes or,

@@ -4,15 +4,17 @@
 
 #include "cuda/common/check.cuh"
 #include "cuda/common/launch.cuh"
+#include "stage/border.h"
 
-enum { PICTURES = 64, THREADS = 256 };
+enum { THREADS = 256 };
 
 /* The pictures of a launch, which fit into the parameters of a kernel. */
 struct copies {
-    unsigned char *to[PICTURES];
-    const unsigned char *from[PICTURES];
-    size_t to_pitch[PICTURES], from_pitch[PICTURES];
-    unsigned row_bytes, rows, across; /* vectors of 16 bytes in a row */
+    unsigned char *to[GF_COPIES_MOST];
+    const unsigned char *from[GF_COPIES_MOST];
+    size_t to_pitch[GF_COPIES_MOST], from_pitch[GF_COPIES_MOST];
+    unsigned row_bytes, rows, across; /* `across` vectors of 16 bytes in each of these rows */
+    int halo, height, border; /* the rows of the source, and what lies above and below them */
 };
 
 /* Block (., y) copies a part of picture y: 16 bytes a thread or, where addresses are no multiples
@@ -24,40 +26,38 @@ static __global__ void __launch_bounds__(THREADS) copy_pictures_kernel(const str
     if (item >= copies.across * copies.rows)
         return;
     const unsigned first = at.column * VECTOR, left = copies.row_bytes - first;
+    const int row = gf_border_index((int)at.row - copies.halo, copies.height, copies.border);
     const unsigned char *const from =
-        copies.from[picture] + at.row * copies.from_pitch[picture] + first;
+        copies.from[picture] + max(row, 0) * copies.from_pitch[picture] + first;
     unsigned char *const to = copies.to[picture] + at.row * copies.to_pitch[picture] + first;
     if (left >= VECTOR && ((size_t)from | (size_t)to) % VECTOR == 0) {
-        *(uint4 *)to = __ldg((const uint4 *)from);
+        *(uint4 *)to = row < 0 ? make_uint4(0, 0, 0, 0) : __ldg((const uint4 *)from);
         return;
     }
 #pragma unroll 1
     for (unsigned i = 0; i < VECTOR && i < left; i++)
-        to[i] = from[i];
+        to[i] = row < 0 ? 0 : from[i];
 }
 
-enum gf_status gf_cuda_copy_stack(struct gf_lane *lane, const struct gf_image *image, int count,
-                                  const struct gf_view *first, int rows, bool to_stack,
-                                  struct gf_error *error)
+enum gf_status gf_cuda_copy_pictures(struct gf_lane *lane, const struct gf_view *dst,
+                                     const struct gf_view *src, int count, int border,
+                                     struct gf_error *error)
 {
     struct copies copies = {};
-    copies.row_bytes = (unsigned)gf_row_bytes(image->format);
-    copies.rows = (unsigned)image->format.height;
+    copies.row_bytes = (unsigned)gf_row_bytes(src->format);
+    copies.rows = (unsigned)dst->rows;
     copies.across = blocks_for(copies.row_bytes, VECTOR);
-    const unsigned blocks = blocks_for(copies.across * copies.rows, THREADS);
-    for (int done = 0; done < count; done += PICTURES) {
-        const int some = count - done < PICTURES ? count - done : PICTURES;
-        for (int i = 0; i < some; i++) {
-            unsigned char *const own = first->data + (size_t)(done + i) * rows * first->pitch;
-            const struct gf_image *const other = &image[done + i];
-            copies.to[i] = to_stack ? own : other->data;
-            copies.from[i] = to_stack ? other->data : own;
-            copies.to_pitch[i] = to_stack ? first->pitch : other->pitch;
-            copies.from_pitch[i] = to_stack ? other->pitch : first->pitch;
-        }
-        copy_pictures_kernel<<<dim3(blocks, some), THREADS, 0,
-                               ((struct cuda_lane *)lane)->stream>>>(copies);
-        GF_CUDA_TRY(cudaGetLastError(), device_of(lane), error);
+    copies.height = src->rows;
+    copies.halo = (dst->rows - src->rows) / 2;
+    copies.border = border;
+    for (int i = 0; i < count; i++) {
+        copies.to[i] = dst[i].data;
+        copies.from[i] = src[i].data;
+        copies.to_pitch[i] = dst[i].pitch;
+        copies.from_pitch[i] = src[i].pitch;
     }
+    copy_pictures_kernel<<<dim3(blocks_for(copies.across * copies.rows, THREADS), count), THREADS,
+                           0, ((struct cuda_lane *)lane)->stream>>>(copies);
+    GF_CUDA_TRY(cudaGetLastError(), device_of(lane), error);
     return GF_OK;
 }

@@ -48,6 +48,8 @@ struct gf_kernel_info {
 
 /* The most bands that are queued on a lane before somebody waits for it. */
 enum { GF_BANDS_QUEUED = 8 };
+/* The most pictures of copy_pictures(). */
+enum { GF_COPIES_MOST = 64 };
 
 enum gf_pinning { GF_NOT_PINNED, GF_PINNED, GF_PINNED_BEFORE };
 
@@ -123,11 +125,12 @@ struct gf_backend_calls {
     enum gf_status (*run_counting)(struct gf_lane *, const struct gf_stage *, const void *constants,
                                    const struct gf_view *in, const struct gf_view *out,
                                    void *scratch, bool *counted, struct gf_error *);
-    /* Copies pictures of one format, all in the device's memory, to a stack whose first picture is
-     * *first and the others follow `rows` rows after each other, or from it. */
-    enum gf_status (*copy_stack)(struct gf_lane *, const struct gf_image *, int count,
-                                 const struct gf_view *first, int rows, bool to_stack,
-                                 struct gf_error *);
+    /* Copies up to GF_COPIES_MOST pictures of one format, all in the device's memory. The
+     * destinations may have more rows: equally many above and below the picture, filled by the
+     * border (enum gf_border). */
+    enum gf_status (*copy_pictures)(struct gf_lane *, const struct gf_view *dst,
+                                    const struct gf_view *src, int count, int border,
+                                    struct gf_error *);
     /* Runs the stage on a stack of whole pictures, if kernels take them together; otherwise does
      * nothing. *ran becomes whether it ran. NULL: it never runs. */
     enum gf_status (*run_stacked)(struct gf_lane *, const struct gf_stage *, const void *constants,

@@ -1,141 +1,213 @@
 /* Many pictures of one format on the device. Small ones share launches: they lie one below the
  * other in a stack, which goes through one stage after the other. */
+#include <string.h>
+
 #include "engine/layout.h"
 #include "engine/resident_state.h"
 
 /* The bytes of a stack: large enough to keep the device busy, small enough for its cache. */
-enum { STACK_MOST = 32 << 20 };
+enum { STACK_MOST = 16 << 20 };
 
-/* Pictures with a pitch, each `rows` rows after the one before. */
+/* Pictures of one format: each `rows` rows after the one before, or anywhere. */
 struct stack {
     struct gf_view first;
     int rows;
+    const struct gf_image *image; /* NULL, or the pictures that lie anywhere */
 };
 
-/* Whether the images lie one below the other. *rows becomes the rows from one to the next. */
-static bool are_stacked(const struct gf_image *image, int count, int *rows)
+/* The buffers of a batch: for two results of stages that take turns, for a copy of the input, and
+ * for a copy with rows around its pictures and what becomes of it. */
+enum { RESULTS = 2, INPUT = 2, TALL = 3, MADE = 4, BUFFERS = 5 };
+
+struct batch {
+    const struct gf_resident *resident;
+    const struct gf_ready_plan *ready;
+    int count;
+};
+
+static struct gf_view picture_of(const struct stack *stack, int i)
+{
+    struct gf_view view = stack->image ? gf_image_view(&stack->image[i]) : stack->first;
+    if (!stack->image)
+        view.data += (size_t)i * (size_t)stack->rows * view.pitch;
+    return view;
+}
+
+static struct stack stack_of(const struct gf_image *image, int count)
 {
     const size_t pitch = image->pitch;
     const ptrdiff_t step = count > 1 ? image[1].data - image[0].data
                                      : (ptrdiff_t)(pitch * (size_t)image->format.height);
     const ptrdiff_t between = step / (ptrdiff_t)pitch;
-    bool are = step % (ptrdiff_t)pitch == 0 && between >= image->format.height &&
-               between * count <= INT32_MAX;
-    for (int i = 1; are && i < count; i++)
-        are = image[i].pitch == pitch && image[i].data - image[i - 1].data == step;
-    *rows = (int)between;
-    return are;
+    struct stack stack = {.first = gf_image_view(image), .rows = (int)between};
+    bool is_one = step % (ptrdiff_t)pitch == 0 && between >= image->format.height &&
+                  between * count <= INT32_MAX;
+    for (int i = 1; is_one && i < count; i++)
+        is_one = image[i].pitch == pitch && image[i].data - image[i - 1].data == step;
+    stack.image = is_one ? NULL : image;
+    return stack;
 }
 
-static struct gf_view picture_of(const struct stack *stack, int i)
+/* Returns a stack in the batch's memory, with `halo` rows above and below each picture. */
+static struct stack buffer_of(const struct batch *batch, int buffer, struct gf_format format,
+                              int halo)
+{
+    const size_t pitch = gf_band_pitch(batch->resident->backend, format);
+    unsigned char *const data = batch->ready->stacks.data +
+                                (size_t)buffer * (batch->ready->stacks.bytes / BUFFERS) +
+                                (size_t)halo * pitch;
+    const struct gf_rows rows = {0, format.height};
+    return (struct stack){gf_view_make(data, pitch, format, rows), format.height + 2 * halo, NULL};
+}
+
+/* Returns the stack as one picture, with the `halo` rows around its pictures. */
+static struct gf_view tall_view(const struct stack *stack, int count, int halo)
 {
     struct gf_view view = stack->first;
-    view.data += (size_t)i * (size_t)stack->rows * view.pitch;
+    view.data -= (size_t)halo * view.pitch;
+    view.rows = view.format.height = stack->rows * count;
     return view;
 }
 
-/* A stack without gaps in the batch's memory. */
-static struct stack buffer_of(const struct gf_resident *resident, unsigned char *data,
-                              struct gf_format format)
+/* Copies a stack, and fills `halo` rows above and below each picture by the border. */
+static enum gf_status copy_stack(const struct batch *batch, const struct stack *to,
+                                 const struct stack *from, int halo, int border,
+                                 struct gf_error *error)
 {
-    const struct gf_rows rows = {0, format.height};
-    return (struct stack){
-        gf_view_make(data, gf_band_pitch(resident->backend, format), format, rows), format.height};
-}
-
-/* Returns the stack that the images are, or else the buffer, to which they have to be copied. */
-static struct stack stack_of(const struct gf_image *image, int count, struct stack buffer)
-{
-    struct stack own = {.first = gf_image_view(image)};
-    return gf_resident_is_aligned(image) && are_stacked(image, count, &own.rows) ? own : buffer;
-}
-
-/* Copies the images to the stack, or from it. */
-static enum gf_status copy_images(const struct gf_resident *resident, const struct gf_image *image,
-                                  int count, const struct stack *stack, bool to_stack,
-                                  struct gf_error *error)
-{
+    const struct gf_resident *const resident = batch->resident;
     const struct gf_backend_calls *const calls = resident->backend->calls;
-    struct gf_view there = gf_image_view(image), here = stack->first;
-    int rows;
-    if (!are_stacked(image, count, &rows) || rows != stack->rows)
-        return calls->copy_stack(resident->lane, image, count, &here, stack->rows, to_stack, error);
-    there.rows = here.rows = rows * count;
-    return to_stack ? calls->upload(resident->lane, &here, &there, error)
-                    : calls->download(resident->lane, &there, &here, error);
-}
-
-static enum gf_status run_stage(const struct gf_resident *resident,
-                                const struct gf_ready_plan *ready, const struct gf_stage *stage,
-                                const void *constants, const struct stack *in,
-                                const struct stack *out, int count, struct gf_error *error)
-{
-    const struct gf_backend_calls *const calls = resident->backend->calls;
-    const struct gf_stack stack = {count, in->rows, out->rows};
-    bool ran = false;
+    const bool has_gaps = from->rows != from->first.rows || to->rows != to->first.rows;
+    if (!from->image && !to->image && !has_gaps) {
+        const struct gf_view source = tall_view(from, batch->count, 0),
+                             target = tall_view(to, batch->count, 0);
+        return calls->download(resident->lane, &target, &source, error);
+    }
     enum gf_status status = GF_OK;
-    if (calls->run_stacked)
-        status = calls->run_stacked(resident->lane, stage, constants, &in->first, &out->first,
-                                    &stack, &ran, error);
-    for (int i = 0; !status && !ran && i < count; i++) {
-        const struct gf_view from = picture_of(in, i), to = picture_of(out, i);
-        status =
-            calls->run(resident->lane, stage, constants, &from, &to, ready->worker.scratch, error);
+    for (int done = 0, some; !status && done < batch->count; done += some) {
+        struct gf_view source[GF_COPIES_MOST], target[GF_COPIES_MOST];
+        some = batch->count - done < GF_COPIES_MOST ? batch->count - done : GF_COPIES_MOST;
+        for (int i = 0; i < some; i++) {
+            source[i] = picture_of(from, done + i);
+            target[i] = picture_of(to, done + i);
+            target[i].data -= (size_t)halo * target[i].pitch;
+            target[i].rows += 2 * halo;
+        }
+        status = calls->copy_pictures(resident->lane, target, source, some, border, error);
     }
     return status;
 }
 
-/* Runs all stages on a stack. The buffers of the stages' results take turns. */
-static enum gf_status run_stack(const struct gf_resident *resident,
-                                const struct gf_ready_plan *ready, const struct gf_image *in,
-                                const struct gf_image *out, int count, struct gf_error *error)
+/* Returns the rows above and below a picture that let the stage take a stack as one tall picture;
+ * 0 if it does not. */
+static int halo_of(const struct gf_resident *resident, const struct gf_stage *stage)
 {
-    const struct gf_plan *const plan = &ready->plan;
-    const size_t third = ready->stacks.bytes / 3;
-    unsigned char *const data = ready->stacks.data;
-    struct stack from = stack_of(in, count, buffer_of(resident, data + 2 * third, plan->in));
-    const struct stack end = stack_of(
-        out, count, buffer_of(resident, data + (plan->stage_count + 1) % 2 * third, plan->out));
+    const struct gf_filter *const filter = stage->filter;
+    const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+    const bool can = filter->radius && !memcmp(&stage->in, &stage->out, sizeof stage->in) &&
+                     !(filter->needs_whole && filter->needs_whole(stage->params)) &&
+                     !gf_stage_pictures(stage, list) && !gf_stage_statistic(stage) &&
+                     !resident->backend->calls->scratch(stage, stage->out.height);
+    return can ? gf_stage_radius(stage) : 0;
+}
+
+/* Runs a stencil on a tall picture, in which the rows around each picture are what its border
+ * says. */
+static enum gf_status run_tall(const struct batch *batch, const struct gf_stage *stage,
+                               const void *constants, const struct stack *from,
+                               const struct stack *to, struct gf_error *error)
+{
+    const struct gf_resident *const resident = batch->resident;
+    const int halo = halo_of(resident, stage);
+    const struct stack around = buffer_of(batch, TALL, stage->in, halo),
+                       made = buffer_of(batch, MADE, stage->out, halo);
+    const struct gf_view in = tall_view(&around, batch->count, halo),
+                         out = tall_view(&made, batch->count, halo);
+    struct gf_stage tall = *stage;
+    tall.in.height = tall.out.height = in.rows;
+    enum gf_status status = copy_stack(batch, &around, from, halo, gf_stage_border(stage), error);
+    if (!status)
+        status =
+            resident->backend->calls->run(resident->lane, &tall, constants, &in, &out, NULL, error);
+    return status ? status : copy_stack(batch, to, &made, 0, GF_BORDER_EDGE, error);
+}
+
+/* Runs a stage: on the stack by kernels for that, on a tall picture, or on one after the other. */
+static enum gf_status run_stage(const struct batch *batch, const struct gf_stage *stage,
+                                const void *constants, const struct stack *from,
+                                const struct stack *to, struct gf_error *error)
+{
+    const struct gf_resident *const resident = batch->resident;
+    const struct gf_backend_calls *const calls = resident->backend->calls;
+    const struct gf_stack stack = {batch->count, from->rows, to->rows};
+    bool ran = false;
+    enum gf_status status = to->image
+                                ? GF_OK
+                                : calls->run_stacked(resident->lane, stage, constants, &from->first,
+                                                     &to->first, &stack, &ran, error);
+    if (!status && !ran && halo_of(resident, stage))
+        return run_tall(batch, stage, constants, from, to, error);
+    for (int i = 0; !status && !ran && i < batch->count; i++) {
+        const struct gf_view in = picture_of(from, i), out = picture_of(to, i);
+        status = calls->run(resident->lane, stage, constants, &in, &out,
+                            batch->ready->worker.scratch, error);
+    }
+    return status;
+}
+
+static bool is_aligned(const struct gf_image *image, int count)
+{
+    bool is = true;
+    for (int i = 0; i < count; i++)
+        is &= gf_resident_is_aligned(&image[i]);
+    return is;
+}
+
+/* Runs all stages on a stack. */
+static enum gf_status run_stack(const struct batch *batch, const struct gf_image *in,
+                                const struct gf_image *out, struct gf_error *error)
+{
+    const struct gf_plan *const plan = &batch->ready->plan;
+    const struct stack end = stack_of(out, batch->count);
+    struct stack from = stack_of(in, batch->count);
+    const bool into_end = !end.image && is_aligned(out, 1);
     enum gf_status status = GF_OK;
     int stages = 0;
-    if (from.first.data != in->data)
-        status = copy_images(resident, in, count, &from, true, error);
+    if (from.image || !is_aligned(in, 1)) {
+        const struct stack source = from;
+        from = buffer_of(batch, INPUT, plan->in, 0);
+        status = copy_stack(batch, &from, &source, 0, GF_BORDER_EDGE, error);
+    }
     for (int s = 0; s < plan->segment_count; s++) {
         for (int i = 0; !status && i < plan->segment[s].count; i++, stages++) {
             const struct gf_stage *const stage = &plan->stage[plan->segment[s].first + i];
-            const struct stack to =
-                stages + 1 == plan->stage_count
-                    ? end
-                    : buffer_of(resident, data + stages % 2 * third, stage->out);
-            status = run_stage(resident, ready, stage, ready->pass[s].constants[i], &from, &to,
-                               count, error);
+            const struct stack to = stages + 1 == plan->stage_count && into_end
+                                        ? end
+                                        : buffer_of(batch, stages % RESULTS, stage->out, 0);
+            status = run_stage(batch, stage, batch->ready->pass[s].constants[i], &from, &to, error);
             from = to;
         }
     }
-    if (!status && end.first.data != out->data)
-        status = copy_images(resident, out, count, &end, false, error);
-    return status;
+    return status || from.first.data == end.first.data
+               ? status
+               : copy_stack(batch, &end, &from, 0, GF_BORDER_EDGE, error);
 }
 
-static size_t picture_bytes(const struct gf_resident *resident, struct gf_format format)
-{
-    return gf_layout_round(gf_band_pitch(resident->backend, format) * (size_t)format.height);
-}
-
-/* Returns the bytes of the largest picture that the plan makes or reads; 0 if its pictures cannot
- * share launches. */
+/* Returns the bytes of a buffer for each picture of a stack; 0 if the plan's pictures cannot share
+ * launches. */
 static size_t largest_bytes(const struct gf_resident *resident, const struct gf_plan *plan)
 {
-    size_t bytes =
-        plan->stage_count && !resident->options->band_rows ? picture_bytes(resident, plan->in) : 0;
-    for (int i = 0; i < plan->stage_count; i++)
-        bytes = !bytes || gf_stage_statistic(&plan->stage[i])
-                    ? 0
-                    : gf_larger(bytes, picture_bytes(resident, plan->stage[i].out));
-    return bytes;
+    size_t largest = gf_band_pitch(resident->backend, plan->in) * (size_t)plan->in.height;
+    for (int i = 0; i < plan->stage_count; i++) {
+        const struct gf_stage *const stage = &plan->stage[i];
+        const size_t rows = (size_t)stage->out.height + 2 * (size_t)halo_of(resident, stage);
+        largest = gf_larger(largest, gf_band_pitch(resident->backend, stage->out) * rows);
+        if (gf_stage_statistic(stage))
+            return 0;
+    }
+    return plan->stage_count && !resident->options->band_rows ? gf_layout_round(largest) : 0;
 }
 
-/* Makes the memory for three stacks large enough. */
+/* Makes the memory of the stacks large enough. */
 static enum gf_status reserve(struct gf_resident *resident, struct gf_ready_plan *ready,
                               size_t bytes, struct gf_error *error)
 {
@@ -158,12 +230,12 @@ static enum gf_status run_all(struct gf_resident *resident, struct gf_ready_plan
     const int fit = largest ? (int)(STACK_MOST / largest) : 0, most = fit < count ? fit : count;
     enum gf_status status = GF_OK;
     if (most > 1)
-        status = reserve(resident, ready, 3 * largest * (size_t)most, error);
+        status = reserve(resident, ready, BUFFERS * largest * (size_t)most, error);
     for (int i = 0; !status && i<count; i += most> 1 ? most : 1) {
         const int left = count - i;
-        status = most > 1
-                     ? run_stack(resident, ready, in + i, out + i, left < most ? left : most, error)
-                     : gf_resident_run_one(resident, ready, in + i, out + i, error);
+        const struct batch batch = {resident, ready, left < most ? left : most};
+        status = most > 1 ? run_stack(&batch, in + i, out + i, error)
+                          : gf_resident_run_one(resident, ready, in + i, out + i, error);
     }
     return status;
 }

@@ -167,7 +167,7 @@ struct gf_filter {
     gf_launcher *cuda_counting;
     /* The default kernels for all pictures of launch->stack, which are whole, in one launch. They
      * return cudaErrorNotSupported, and do nothing, if a launch for each is as good, or if they do
-     * not take such pictures. NULL: each picture has a launch of its own. */
+     * not take such pictures. NULL: see cuda/filters/README.md. */
     gf_launcher *cuda_stacked;
 };
 

@@ -182,7 +182,9 @@ static void test_batches(void **state)
                                          "gamma=2,resize=70%,unsharp,invert",
                                          "vignette,rotate=90,blur=0.7",
                                          "saturation=1.5,hflip,colormatrix=sepia",
-                                         "equalize,blur=1"};
+                                         "equalize,blur=1",
+                                         "median,boxblur=3:border=reflect,sobel",
+                                         "dilate=2,convolve=0 1 0/1 -3 1/0 1 0:border=constant"};
     need_gpu();
     for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
         check_batch(chains[c], format_of(32, 36, 3, 8), ONE_BELOW_THE_OTHER, ONE_BELOW_THE_OTHER);
@@ -190,6 +192,44 @@ static void test_batches(void **state)
         check_batch(chains[c], format_of(33, 29, 1, 8), AT_ODD_ADDRESSES, WITH_GAPS);
         check_batch(chains[c], format_of(31, 40, 4, 16), ANYWHERE, AT_ODD_ADDRESSES);
     }
+}
+
+/* Every filter that makes a picture of this one, by a chain whose effect is easy to see. */
+static void test_every_filter_in_batches(void **state)
+{
+    const struct gf_format format = format_of(32, 36, 3, 8);
+    struct gf_image input = picture_random(format, 0, 1);
+    int checked = 0;
+    need_gpu();
+    for (int f = 0; gf_filter_at(f); f++) {
+        const struct gf_filter *const filter = gf_filter_at(f);
+        const char *const example = gf_filter_example(filter), *const chain =
+                                                                   example ? example
+                                                                           : gf_filter_name(filter);
+        struct gf_options options = gf_options_default();
+        struct gf_pipeline *cpu = NULL;
+        struct gf_image result = {.data = NULL};
+        struct gf_format fixed;
+        options.device = GF_DEVICE_CPU;
+        const bool fits = !gf_pipeline_open(chain, &options, &cpu, &error) &&
+                          !gf_pipeline_format(cpu, format, &fixed, &error) &&
+                          !gf_pipeline_run_image(cpu, &input, &result, &error) &&
+                          !memcmp(&fixed, &result.format, sizeof fixed);
+        gf_image_free(&result);
+        gf_pipeline_close(cpu);
+        if (!fits)
+            continue;
+        struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, chain);
+        const bool looks_for_box =
+            gf_pipeline_run_device_batch(gpu, &input, &input, 0, NULL, &error) == GF_ERROR_UNFIT;
+        gf_pipeline_close(gpu);
+        if (looks_for_box)
+            continue;
+        check_batch(chain, format, ONE_BELOW_THE_OTHER, ANYWHERE);
+        checked++;
+    }
+    assert_true(checked > 40);
+    picture_free(&input);
 }
 
 /* A batch of pictures of several formats, and failures that name one of them. */
@@ -307,12 +347,11 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),
-                                       cmocka_unit_test(test_many_formats),
-                                       cmocka_unit_test(test_batches),
-                                       cmocka_unit_test(test_mixed_batch),
-                                       cmocka_unit_test(test_other_calls_between),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_same_bits),   cmocka_unit_test(test_many_formats),
+        cmocka_unit_test(test_batches),     cmocka_unit_test(test_every_filter_in_batches),
+        cmocka_unit_test(test_mixed_batch), cmocka_unit_test(test_other_calls_between),
+        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 
