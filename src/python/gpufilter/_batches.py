@@ -12,6 +12,8 @@ from ._library import check, lib, usage
 
 
 _PART = 16  # pictures of a thread
+_SHARED, _COPIERS = 8 << 20, 8  # bytes from which threads share a copy, and how many do
+_new_bytes = _c.PYFUNCTYPE(_c.py_object, _c.c_void_p, _c.c_ssize_t)(("PyBytes_FromStringAndSize", _c.pythonapi))
 
 
 class DeviceImage(_pictures.Image):
@@ -137,6 +139,21 @@ def number_of(array):
     return number if isinstance(number, int) else 0
 
 
+def _bytes_of(results, sizes):
+    """Returns copies of the results. Most of the time for large ones goes to new pages of memory, which threads share."""
+    if sum(sizes) < _SHARED:
+        return [_c.string_at(result, size) for result, size in zip(results, sizes)]
+    copies = [_new_bytes(None, size) for size in sizes]
+
+    def fill(first):
+        for copy, result, size in zip(copies[first::_COPIERS], results[first::_COPIERS], sizes[first::_COPIERS]):
+            _c.memmove(id(copy) + bytes.__basicsize__ - 1, result, size)  # others run meanwhile
+
+    with concurrent.futures.ThreadPoolExecutor(_COPIERS) as pool:
+        list(pool.map(fill, range(_COPIERS)))
+    return copies
+
+
 def encode(pipeline, arrays, format):
     """Encodes arrays in a device's memory to the bytes of files of that format, a number."""
     pictures = [_pictures.picture(array) for array in arrays]
@@ -148,7 +165,7 @@ def encode(pipeline, arrays, format):
         status = lib.gf_encode_batch(handle.pipeline, count, images, format, results, sizes, stream, None, _c.byref(failure))
         pipeline._give_back(handle)
         check(status, failure)
-        return [_c.string_at(result, size) for result, size in zip(results, sizes)]
+        return _bytes_of(results, sizes)
     finally:
         for result in results:
             lib.gf_free(result)
