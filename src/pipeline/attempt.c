@@ -43,7 +43,9 @@ static enum gf_status attempt_part(struct gf_pipeline *pipeline, const struct gf
     own.output = NULL;
     own.file_format = GF_FILE_AUTO;
     own.image_in = part->in;
+    own.in_on_device &= part->in == task->image_in;
     own.image_out = image;
+    own.out_is_callers = false;
     enum gf_status status = gf_pipeline_plan_part(pipeline, &own, &part->chain, format_before(part),
                                                   &part->request, &plan, error);
     if (!status)
@@ -173,7 +175,9 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
     struct gf_sink *sink = NULL;
     struct gf_plan plan = {0};
     const struct gf_image *const image_in = task->image_in;
+    const bool in_on_device = task->in_on_device;
     task->image_in = part->in;
+    task->in_on_device &= part->in == image_in; /* what other parts made is in host memory */
     enum gf_status status = gf_pipeline_plan_part(pipeline, task, &part->chain, format_before(part),
                                                   &part->request, &plan, error);
     if (!status)
@@ -198,6 +202,7 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
         sink->close(sink);
     keep_plan(pipeline, &plan);
     task->image_in = image_in;
+    task->in_on_device = in_on_device;
     return status;
 }
 

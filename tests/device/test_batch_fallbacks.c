@@ -119,6 +119,7 @@ static void test_decoding(void **state)
     static const enum gf_status failures[] = {GF_OK, GF_ERROR_DEVICE, GF_ERROR_DEVICE_MEMORY};
     struct files files;
     make_files(&files);
+    check_decoding("trim=tolerance=0.3,invert", &files);
     for (int i = 0; i < 8; i++) {
         reset_fake();
         fake.declines = i / 2 == 3;
@@ -200,6 +201,8 @@ static void check_encoding(const char *chain, enum gf_file_format format)
 static void test_encoding(void **state)
 {
     static const enum gf_status failures[] = {GF_OK, GF_ERROR_DEVICE, GF_ERROR_DEVICE_MEMORY};
+    check_encoding("blur,trim=tolerance=0.3,invert", GF_FILE_JPEG);
+    check_encoding("trim=tolerance=0.3", GF_FILE_PNG);
     for (int i = 0; i < 12; i++) {
         reset_fake();
         fake.encode_status = failures[i / 4];

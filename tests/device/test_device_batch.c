@@ -341,6 +341,7 @@ static void test_encoding(void **state)
     check_encoding("", GF_FILE_PNG, 6);
     check_encoding("blur=1", GF_FILE_JPEG, 1);
     check_encoding("resize=50%", GF_FILE_AUTO, 1);
+    check_encoding("trim=tolerance=0.1,invert", GF_FILE_PNG, 1);
 }
 
 static void test_pictures_elsewhere(void **state)
