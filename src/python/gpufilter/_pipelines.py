@@ -137,7 +137,7 @@ class Pipeline:
         progress: a function that gets the part that is done, 0..1, after each band of rows, in any thread; an exception in it
         ends the call.
         """
-        if dtype is not None and _pictures.on_device(array):
+        if dtype is not None and _pictures.on_device(array[0] if isinstance(array, (list, tuple)) and array else array):
             return self._numbers_on_device(array, _floats.form_of(dtype, layout, channels, mean, std), progress)
         form = _floats.form_of(dtype, layout, channels, mean, std)
         if isinstance(array, (list, tuple)) and not (array and _device.has(array[0])):
@@ -164,6 +164,8 @@ class Pipeline:
 
     def _numbers_on_device(self, array, form, progress):
         result = self.run(array, progress=progress)
+        if form and isinstance(result, list):
+            return _batches.floats(self, result, form, like=array[0])
         return _batches.floats(self, [result], form, like=array)[0] if form else result
 
     def decode(self, data, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
