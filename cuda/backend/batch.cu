@@ -28,14 +28,24 @@ static enum gf_status await(struct gf_backend *backend, const void *memory, void
     return GF_OK;
 }
 
+static enum gf_status visit(struct gf_backend *backend, int *before, struct gf_error *error)
+{
+    GF_CUDA_TRY(cudaGetDevice(before), backend_of(backend)->options.device, error);
+    return backend->calls->ready(backend, error);
+}
+
+static void go_back(int before)
+{
+    (void)cudaSetDevice(before);
+}
+
 static void settle(struct gf_backend *backend)
 {
     int before;
-    if (cudaGetDevice(&before) != cudaSuccess ||
-        cudaSetDevice(gf_device_ordinal(backend_of(backend)->options.device)) != cudaSuccess)
+    if (visit(backend, &before, NULL))
         return;
     (void)cudaDeviceSynchronize();
-    (void)cudaSetDevice(before);
+    go_back(before);
 }
 
 static bool is_pinned(struct gf_backend *, const void *host)
@@ -51,23 +61,29 @@ static enum gf_status to_floats(struct gf_backend *backend, const struct gf_imag
 {
     const struct cuda_backend *const cuda = backend_of(backend);
     struct gf_device_info info;
+    int before;
     enum gf_status status = gf_device_describe(cuda->options.device, &info, error);
     if (!status)
         status = check_memory(cuda, values, error);
     for (int i = 0; i < count && !status; i++)
         status = check_memory(cuda, images[i].data, error);
+    if (!status)
+        status = visit(backend, &before, error);
     if (status)
         return status;
-    GF_CUDA_TRY(
-        gf_cuda_to_floats(images, count, form, values, info.multiprocessors, (cudaStream_t)stream),
-        cuda->options.device, error);
-    return GF_OK;
+    const cudaError_t code =
+        gf_cuda_to_floats(images, count, form, values, info.multiprocessors, (cudaStream_t)stream);
+    go_back(before);
+    return code == cudaSuccess ? GF_OK
+                               : gf_cuda_fail(error, cuda->options.device, "floats_kernel", code);
 }
 
 void gf_cuda_add_batch_calls(struct gf_backend_calls *calls)
 {
     calls->await = await;
     calls->settle = settle;
+    calls->visit = visit;
+    calls->go_back = go_back;
     calls->is_pinned = is_pinned;
     calls->to_floats = to_floats;
 }

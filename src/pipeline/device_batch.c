@@ -45,29 +45,39 @@ static enum gf_status take_lane(struct gf_pipeline *pipeline, struct gf_lane **l
     return gf_buffer_pool_lane(&pipeline->buffers, 0, &pipeline->spans, lane, error);
 }
 
+/* Takes what the batch needs of the device, which is the calling thread's now. */
+static enum gf_status take_device(struct gf_device_batch *batch, struct gf_error *error)
+{
+    enum gf_status status = take_lane(batch->pipeline, &batch->lane, error);
+    if (!status)
+        status = take_coders(batch, error);
+    if (status || batch->errors)
+        return status;
+    batch->own_errors = malloc(((size_t)batch->count + 1) * sizeof *batch->errors);
+    batch->errors = batch->own_errors;
+    return batch->errors ? GF_OK : gf_fail_memory(error);
+}
+
 enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pipeline *pipeline,
                                     int count, void *stream, struct gf_error *errors,
                                     struct gf_error *error)
 {
+    const struct gf_backend_calls *const calls =
+        pipeline->options.device == GF_DEVICE_CUDA ? pipeline->backend->calls : NULL;
     *batch = (struct gf_device_batch){
         .pipeline = pipeline, .count = count, .stream = stream, .errors = errors};
-    if (pipeline->options.device != GF_DEVICE_CUDA || !pipeline->backend->calls->await)
+    if (!calls || !calls->await)
         return gf_fail(error, GF_ERROR_USAGE,
                        "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
     if (count < 0)
         return gf_fail(error, GF_ERROR_USAGE, "count=%d is negative", count);
-    struct gf_backend *const backend = pipeline->backend;
-    enum gf_status status = backend->calls->ready(backend, error);
-    if (!status)
-        status = take_lane(pipeline, &batch->lane, error);
-    if (!status)
-        status = take_coders(batch, error);
+    enum gf_status status = calls->visit(pipeline->backend, &batch->before, error);
     if (status)
         return status;
-    if (!errors) {
-        batch->errors = batch->own_errors = malloc(((size_t)count + 1) * sizeof *batch->errors);
-        if (!batch->errors)
-            return gf_fail_memory(error);
+    status = take_device(batch, error);
+    if (status) {
+        calls->go_back(batch->before);
+        return status;
     }
     for (int i = 0; i < count; i++) {
         batch->errors[i].status = GF_OK;
@@ -93,6 +103,7 @@ enum gf_status gf_device_batch_close(struct gf_device_batch *batch, struct gf_er
     pthread_mutex_destroy(&batch->lock);
     sem_destroy(&batch->coded);
     free(batch->own_errors);
+    batch->pipeline->backend->calls->go_back(batch->before);
     return status;
 }
 

@@ -11,6 +11,7 @@ struct gf_device_batch {
     void *stream; /* the caller's, for whose work the pictures are waited for */
     struct gf_error *errors, *own_errors;
     struct gf_device_coders *coders; /* NULL: the pictures go one by one through the pipeline */
+    int before;                      /* the device that was the calling thread's */
     struct gf_lane *lane;            /* binds a thread to the device */
     /* The pictures that the coders have coded and nobody has taken yet. */
     pthread_mutex_t lock;

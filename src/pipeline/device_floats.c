@@ -37,8 +37,6 @@ enum gf_status gf_pipeline_to_floats(struct gf_pipeline *pipeline, int count,
     if (!status)
         status =
             gf_float_form_make(images[0].format, layout, channels, mean, deviation, &form, error);
-    if (!status)
-        status = pipeline->backend->calls->ready(pipeline->backend, error);
     return status ? status
                   : pipeline->backend->calls->to_floats(pipeline->backend, images, count, &form,
                                                         values, stream, error);

@@ -33,6 +33,19 @@ static void fake_settle(struct gf_backend *backend)
 {
 }
 
+enum { BEFORE = 3 };
+
+static enum gf_status fake_visit(struct gf_backend *backend, int *before, struct gf_error *failure)
+{
+    *before = BEFORE;
+    return backend->calls->ready(backend, failure);
+}
+
+static void fake_go_back(int before)
+{
+    assert_int_equal(before, BEFORE);
+}
+
 static bool fake_is_pinned(struct gf_backend *backend, const void *host)
 {
     return (uintptr_t)host / 4096 % 2; /* of some, but always the same */
@@ -45,6 +58,8 @@ static struct gf_pipeline *open_fake(const char *chain, struct fake_device *devi
     device->calls.coders = open_coders;
     device->calls.await = fake_await;
     device->calls.settle = fake_settle;
+    device->calls.visit = fake_visit;
+    device->calls.go_back = fake_go_back;
     device->calls.is_pinned = fake_is_pinned;
     gf_pipeline_replace_backend(pipeline, &device->base, true);
     gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
