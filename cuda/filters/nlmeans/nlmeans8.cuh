@@ -4,6 +4,8 @@
  * each shift, which lanes exchange by shuffles and which become pairs of weights. */
 #pragma once
 
+#include <cuda_fp16.h>
+
 #include "cuda/filters/nlmeans/nlmeans_tile.cuh"
 
 /* The samples are the bytes of a word. With up to three channels byte 3 is 1, so that the weighted
@@ -60,12 +62,24 @@ static __device__ __forceinline__ unsigned bits_of(__half2 v)
     return bits;
 }
 
+/* Rounds two sums of columns, times 2^-24, to integers: the bits of denormal halves. Those that are
+ * larger than a distance may be have the bits of larger halves, of which the sum of a patch shall
+ * be a number, too. */
+static __device__ __forceinline__ unsigned round_columns(float first, float second)
+{
+    constexpr unsigned MOST = 0x1000;
+    static_assert(MOST >= GF_NLMEANS_DISTANCES && 7 * MOST < 0x7C00, "0x7C00 is infinity");
+    return __vminu2(bits_of(__floats2half2_rn(first, second)), MOST * 0x10001u);
+}
+
 /* Returns the weights of two distances (see nlmeans.h) in the halves of a word. In the square of
  * both roots, the upper word is the square of the upper root and the lower half of the lower word
  * that of the lower one, since 2 GF_NLMEANS_ROOT^2 is below 2^16. */
-static __device__ __forceinline__ unsigned weights_of(__half2 distance, __half2 slope)
+static __device__ __forceinline__ unsigned weights_of(unsigned distances, __half2 slope)
 {
     static_assert(2 * GF_NLMEANS_ROOT * GF_NLMEANS_ROOT < 1 << 16, "one half has no carry");
+    __half2 distance;
+    memcpy(&distance, &distances, sizeof distance);
     const __half2 u = __hfma2_sat(distance, slope, pair_of(GF_NLMEANS_TOP));
     const __half2 p = __hfma2(u, u, pair_of(GF_NLMEANS_BEND));
     const __half2 p2 = __hmul2(p, p), p4 = __hmul2(p2, p2);
@@ -118,9 +132,9 @@ add_pair(const struct nlmeans_place<Pixels> &place, const unsigned *other, int a
         }
         if (row < 0)
             continue;
-        __half2 distance[2];
-        sum_along<PATCH>(__floats2half2_rn(column[0][0], column[0][1]),
-                         __floats2half2_rn(column[1][0], column[1][1]), distance);
+        unsigned distance[2];
+        sum_along<PATCH>(round_columns(column[0][0], column[0][1]),
+                         round_columns(column[1][0], column[1][1]), distance);
 #pragma unroll
         for (int k = 0; k < 2; k++) {
             const unsigned pair = weights_of(distance[k], constants.slope);

@@ -2,8 +2,6 @@
  * has two neighbouring columns. The pixels around a block's rows are in shared memory. */
 #pragma once
 
-#include <cuda_fp16.h>
-
 #include "filters/nlmeans/nlmeans.h"
 
 #include "cuda/common/launch.cuh"
@@ -92,36 +90,24 @@ begin_tile(const struct nlmeans_args &args, typename Pixels::pixel *tile) {
     return place;
 }
 
-static __device__ __forceinline__ unsigned
-plus(unsigned a, unsigned b)
-{
-    return a + b;
-}
-
-static __device__ __forceinline__ __half2 plus(__half2 a, __half2 b)
-{
-    return __hadd2(a, b);
-}
-
 /* Sums a patch along the row, for both columns of the lane. All lanes of the warp call the
  * function. */
-template <int PATCH, class Sum>
-static __device__ __forceinline__ void sum_along(Sum left, Sum right, Sum to[2])
+template <int PATCH>
+static __device__ __forceinline__ void sum_along(unsigned left, unsigned right, unsigned to[2])
 {
-    const unsigned all = 0xffffffffu;
-    const Sum both = plus(left, right);
-    Sum middle[2] = {both, both};
+    const unsigned all = 0xffffffffu, both = left + right;
+    unsigned middle[2] = {both, both};
     if (PATCH == 2) {
-        middle[0] = plus(both, __shfl_up_sync(all, both, 1));
-        middle[1] = plus(both, __shfl_down_sync(all, both, 1));
+        middle[0] += __shfl_up_sync(all, both, 1);
+        middle[1] += __shfl_down_sync(all, both, 1);
     } else if (PATCH == 3) {
-        middle[0] = plus(both, plus(__shfl_up_sync(all, both, 1), __shfl_down_sync(all, both, 1)));
+        middle[0] += __shfl_up_sync(all, both, 1) + __shfl_down_sync(all, both, 1);
         middle[1] = middle[0];
     }
-    const Sum before = __shfl_up_sync(all, right, (PATCH + 1) / 2);
-    const Sum behind = __shfl_down_sync(all, left, (PATCH + 1) / 2);
-    to[0] = plus(middle[0], PATCH == 2 ? behind : before);
-    to[1] = plus(middle[1], PATCH == 2 ? before : behind);
+    const unsigned before = __shfl_up_sync(all, right, (PATCH + 1) / 2);
+    const unsigned behind = __shfl_down_sync(all, left, (PATCH + 1) / 2);
+    to[0] = middle[0] + (PATCH == 2 ? behind : before);
+    to[1] = middle[1] + (PATCH == 2 ? before : behind);
 }
 
 /* Stores the means of a lane's pixels that are in the picture and have whole patches. */
