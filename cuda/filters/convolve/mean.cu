@@ -38,7 +38,8 @@ struct mean_args {
     unsigned char weight[MEAN_SIDE * MEAN_SIDE];
 };
 
-/* Shared memory: the matrices, then offsets of rows, the channels' rows, and the results. */
+/* Shared memory: the matrices, then offsets of rows, and the channels' rows, which the results
+ * replace. */
 static inline __host__ __device__ int mean_rows_bytes(int rows)
 {
     return (rows + 7) / 8 * (8 * MEAN_PITCH + MEAN_GAP);
@@ -47,8 +48,8 @@ static inline __host__ __device__ int mean_rows_bytes(int rows)
 static inline int mean_shared(const mean_args &args)
 {
     const int rows = MEAN_ROWS + args.height - 1, channels = args.p.channels;
-    return args.parts * 512 + (rows + 1) / 2 * 16 + channels * mean_rows_bytes(rows) +
-           channels * (MEAN_ROWS * MEAN_PIXELS + MEAN_ROWS);
+    const int stage = MEAN_ROWS * MEAN_PIXELS + MEAN_ROWS;
+    return args.parts * 512 + (rows + 1) / 2 * 16 + channels * max(mean_rows_bytes(rows), stage);
 }
 
 /* Returns four weights of row m of a row's matrix, from sample `at` on. */
@@ -129,32 +130,51 @@ static __device__ __forceinline__ mean_pixels<CHANNELS> load_inside(const unsign
     return to;
 }
 
-/* Brings the rows of a tile to shared memory, each channel by itself. */
+template <int CHANNELS>
+static __device__ __forceinline__ void keep_pixels(unsigned char *planes, int rows, int row,
+                                                   int group, const mean_pixels<CHANNELS> &v)
+{
+    unsigned char *const to = planes + row * MEAN_PITCH + row / 8 * MEAN_GAP + 16 * group;
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        *(uint4 *)(to + c * mean_rows_bytes(rows)) =
+            make_uint4(v.word[c][0], v.word[c][1], v.word[c][2], v.word[c][3]);
+}
+
+/* Brings the rows of a tile to shared memory, each channel by itself. Where no column is beyond the
+ * picture, four loads are issued before the first result is used. */
 template <int CHANNELS>
 static __device__ __forceinline__ void load_means(const mean_args &args, long long *offset,
                                                   unsigned char *planes, int left, int top)
 {
+    constexpr int ACROSS = MEAN_PITCH / 16;
     const struct view_pair &p = args.p;
     const int rows = MEAN_ROWS + args.height - 1, reach = args.height / 2;
-    list_rows(p, offset, rows, p.out_y + top - reach, p.out_y - reach,
-              p.out_y + p.rows - 1 + reach);
+    const int x = left - MEAN_BEFORE, y = p.out_y + top - reach;
+    const bool is_inside = x >= 0 && x + MEAN_PITCH <= p.width;
+    list_rows(p, offset, rows, y, p.out_y - reach, p.out_y + p.rows - 1 + reach);
     __syncthreads();
-    constexpr int ACROSS = MEAN_PITCH / 16;
-#pragma unroll 2
-    for (int i = threadIdx.x; i < rows * ACROSS; i += MEAN_THREADS) {
-        const int row = i / ACROSS, group = i - row * ACROSS;
-        const int x = left - MEAN_BEFORE + 16 * group;
-        mean_pixels<CHANNELS> v = {};
-        if (!row_is_zero(p, p.out_y + top - reach + row)) {
-            const unsigned char *const from = p.in + offset[row];
-            v = x >= 0 && x + 16 <= p.width ? load_inside<CHANNELS>(from + (long long)x * CHANNELS)
-                                            : load_beyond<CHANNELS>(p, from, x);
+    if (is_inside) {
+#pragma unroll 4
+        for (int i = threadIdx.x; i < rows * ACROSS; i += MEAN_THREADS) {
+            const int row = i / ACROSS, group = i - row * ACROSS;
+            const long long at = offset[row] + (long long)(x + 16 * group) * CHANNELS;
+            const mean_pixels<CHANNELS> v = load_inside<CHANNELS>(p.in + at);
+            keep_pixels(planes, rows, row, group,
+                        row_is_zero(p, y + row) ? mean_pixels<CHANNELS>{} : v);
         }
-        unsigned char *const to = planes + row * MEAN_PITCH + row / 8 * MEAN_GAP + 16 * group;
-#pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-            *(uint4 *)(to + c * mean_rows_bytes(rows)) =
-                make_uint4(v.word[c][0], v.word[c][1], v.word[c][2], v.word[c][3]);
+    } else {
+#pragma unroll 1
+        for (int i = threadIdx.x; i < rows * ACROSS; i += MEAN_THREADS) {
+            const int row = i / ACROSS, group = i - row * ACROSS, first = x + 16 * group;
+            const unsigned char *const from = p.in + offset[row];
+            mean_pixels<CHANNELS> v = {};
+            if (!row_is_zero(p, y + row))
+                v = first >= 0 && first + 16 <= p.width
+                        ? load_inside<CHANNELS>(from + (long long)first * CHANNELS)
+                        : load_beyond<CHANNELS>(p, from, first);
+            keep_pixels(planes, rows, row, group, v);
+        }
     }
     __syncthreads();
 }
@@ -295,7 +315,7 @@ static __device__ __forceinline__ void store_means(const struct view_pair &p, un
 }
 
 template <int CHANNELS>
-__global__ void __launch_bounds__(MEAN_THREADS, 2)
+__global__ void __launch_bounds__(MEAN_THREADS, 3)
     mean_kernel(const __grid_constant__ mean_args args)
 {
     extern __shared__ uint4 shared[];
@@ -304,7 +324,6 @@ __global__ void __launch_bounds__(MEAN_THREADS, 2)
     uint4 *const matrix = shared;
     long long *const offset = (long long *)(matrix + args.parts * WARP);
     unsigned char *const planes = (unsigned char *)(offset + (rows + 1) / 2 * 2);
-    unsigned char *const stage = planes + CHANNELS * mean_rows_bytes(rows);
     const int lane = threadIdx.x % WARP, across = (p.width + MEAN_PIXELS - 1) / MEAN_PIXELS;
     const unsigned char *const first = planes + lane / 4 * (8 * MEAN_PITCH + MEAN_GAP) + 16 * warp;
     make_means(args, matrix);
@@ -317,9 +336,11 @@ __global__ void __launch_bounds__(MEAN_THREADS, 2)
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
             mean_channel(args, first + c * mean_rows_bytes(rows), matrix + lane, result[c]);
-        stage_means<CHANNELS>(stage + 16 * warp * CHANNELS, result);
         __syncthreads();
-        store_means<CHANNELS>(p, stage, left, down * MEAN_ROWS);
+        stage_means<CHANNELS>(planes + 16 * warp * CHANNELS, result);
+        __syncthreads();
+        store_means<CHANNELS>(p, planes, left, down * MEAN_ROWS);
+        __syncthreads();
     }
 }
 
