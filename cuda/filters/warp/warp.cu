@@ -57,6 +57,10 @@ static __device__ __forceinline__ void store_pixel(Pixel pixel, unsigned char *r
         store_rgb8(pixel, row, x, columns);
     } else if (lane < columns) {
         SAMPLE *const to = (SAMPLE *)row + ((size_t)x + lane) * CHANNELS;
+        if constexpr (sizeof(Pixel) == CHANNELS * sizeof(SAMPLE)) {
+            *(Pixel *)to = pixel;
+            return;
+        }
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
             to[c] = (SAMPLE)sample_of<SAMPLE>(pixel, c);

@@ -133,10 +133,15 @@ static __device__ __forceinline__ void linear_sums(const Window &window, uint32_
         for (int i = 0; i < CHANNELS; i++) {
             const uint32_t p = sample_of<SAMPLE>(a, i), q = sample_of<SAMPLE>(b, i);
             const uint32_t r = sample_of<SAMPLE>(c, i), s = sample_of<SAMPLE>(d, i);
-            sum[i] = sizeof(SAMPLE) == 1 ? gf_warp_linear8(p, q, r, s, f, g)
-                                         : gf_warp_linear16(p, q, r, s, f, g);
-            if (ROUNDED)
-                sum[i] += sizeof(SAMPLE) == 1 ? 1u << 23 : 1u << 15;
+            constexpr uint32_t HALF = !ROUNDED ? 0 : sizeof(SAMPLE) == 1 ? 1u << 23 : 1u << 15;
+            if (sizeof(SAMPLE) == 1) {
+                sum[i] = gf_warp_linear8(p, q, r, s, f, g) + HALF;
+                continue;
+            }
+            /* gf_warp_linear16() by products that are added to each other */
+            const uint32_t top = ((4096 - f) * p + (f * q + 128)) >> 8;
+            const uint32_t bottom = ((4096 - f) * r + (f * s + 128)) >> 8;
+            sum[i] = (4096 - g) * top + (g * bottom + HALF);
         }
     }
 }
@@ -190,6 +195,20 @@ template <> struct sum_type<uint16_t> {
     typedef long long type;
 };
 
+/* Returns a pixel of 16-bit samples, which are the upper halves of the sums. */
+template <int CHANNELS, class Pixel>
+static __device__ __forceinline__ Pixel pixel_of_halves(const uint32_t (&sum)[CHANNELS])
+{
+    if constexpr (CHANNELS == 1)
+        return sum[0] >> 16;
+    else if constexpr (CHANNELS == 2)
+        return __byte_perm(sum[0], sum[1], 0x7632);
+    else
+        return make_uint2(__byte_perm(sum[0], sum[1], 0x7632),
+                          CHANNELS == 4 ? __byte_perm(sum[2], sum[CHANNELS - 1], 0x7632)
+                                        : sum[2] >> 16);
+}
+
 /* Returns the value of the window as a pixel, if pixels have one sample position each. */
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Pixel, class Window>
 static __device__ __forceinline__ Pixel value_of(const Window &window, uint32_t f, uint32_t g,
@@ -199,15 +218,16 @@ static __device__ __forceinline__ Pixel value_of(const Window &window, uint32_t 
     if constexpr (KERNEL == NEAREST_KERNEL) {
         return window.at(0, 0);
     } else if constexpr (KERNEL == LINEAR_KERNEL) {
-        constexpr int SHIFT = sizeof(SAMPLE) == 1 ? 24 : 16;
         uint32_t sum[CHANNELS];
         linear_sums<SAMPLE, CHANNELS, true>(window, f, g, sum);
         if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3)
             return __byte_perm(__byte_perm(sum[0], sum[1], 0x0073), sum[2], 0x0710);
+        if constexpr (sizeof(SAMPLE) == 2)
+            return pixel_of_halves<CHANNELS, Pixel>(sum);
         Pixel pixel = {};
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
-            add_sample<SAMPLE>(pixel, c, sum[c] >> SHIFT);
+            add_sample<SAMPLE>(pixel, c, sum[c] >> 24);
         return pixel;
     } else {
         typename sum_type<SAMPLE>::type sum[CHANNELS];

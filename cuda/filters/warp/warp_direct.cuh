@@ -11,6 +11,8 @@ static __device__ __forceinline__ Pixel pixel_inside(const struct warp_source &s
     const SAMPLE *const from =
         (const SAMPLE *)(source.in + (ptrdiff_t)(y - source.in_y) * (ptrdiff_t)source.pitch) +
         (size_t)x * CHANNELS;
+    if constexpr (sizeof(Pixel) == CHANNELS * sizeof(SAMPLE))
+        return __ldg((const Pixel *)from);
     Pixel pixel = {};
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)

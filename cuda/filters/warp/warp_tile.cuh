@@ -91,6 +91,45 @@ fill_rgb8(const struct warp_source &source, const struct warp_box &box, uint32_t
     }
 }
 
+/* Loads two neighbouring pixels of 16-bit RGB or RGBA, of which the first is in an even column. */
+template <int CHANNELS> static __device__ __forceinline__ uint4 load_two(const unsigned char *from)
+{
+    if (CHANNELS == 4)
+        return __ldg((const uint4 *)from);
+    const uint32_t *const word = (const uint32_t *)from;
+    const uint32_t a = __ldg(word), b = __ldg(word + 1), c = __ldg(word + 2);
+    return make_uint4(a, b & 0xFFFF, __funnelshift_r(b, c, 16), c >> 16);
+}
+
+/* Loads a box of 16-bit RGB or RGBA that is in the picture. A lane loads two pixels of a row. */
+template <int CHANNELS>
+static __device__ __forceinline__ void
+fill_shorts(const struct warp_source &source, const struct warp_box &box, uint2 *tile, int pitch)
+{
+    constexpr int AT_ONCE = 4;
+    const int column = (int)threadIdx.x % WARP * 2;
+    if (column >= box.columns)
+        return;
+    const int line = (int)threadIdx.x / WARP;
+    const unsigned char *const from = source.in +
+                                      (ptrdiff_t)(box.y - source.in_y) * (ptrdiff_t)source.pitch +
+                                      2 * CHANNELS * (size_t)(box.x + column);
+#pragma unroll 1
+    for (int first = line; first < box.rows; first += AT_ONCE * WARPS) {
+        uint4 two[AT_ONCE];
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            if (first + k * WARPS < box.rows)
+                two[k] = load_two<CHANNELS>(from + (first + k * WARPS) * source.pitch);
+        }
+#pragma unroll
+        for (int k = 0; k < AT_ONCE; k++) {
+            if (first + k * WARPS < box.rows)
+                *(uint4 *)(tile + (first + k * WARPS) * pitch + column) = two[k];
+        }
+    }
+}
+
 template <typename SAMPLE, int CHANNELS, bool VECTORS, class Pixel>
 static __device__ __forceinline__ void fill_tile(const struct warp_source &source,
                                                  const struct warp_box &box, Pixel *tile, int pitch)
@@ -102,6 +141,14 @@ static __device__ __forceinline__ void fill_tile(const struct warp_source &sourc
                             box.x + (box.columns + 3) / 4 * 4 <= width;
         if (inside) {
             fill_rgb8<VECTORS>(source, box, tile, pitch);
+            return;
+        }
+    }
+    if constexpr (sizeof(SAMPLE) == 2 && CHANNELS >= 3) {
+        const bool inside = box.x >= 0 && box.y >= 0 && box.y + box.rows <= height &&
+                            box.x + (box.columns + 1) / 2 * 2 <= width;
+        if (inside) {
+            fill_shorts<CHANNELS>(source, box, tile, pitch);
             return;
         }
     }
