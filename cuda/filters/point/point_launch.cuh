@@ -29,6 +29,8 @@ static int launch_rows(const struct gf_launch *launch, struct view_pair band)
     bool step, fine;
     if (is_luma8(stage, host, &step, &fine))
         return launch_luma8<ACCESS>(&band, step, fine, host->op[1].a, stream);
+    if (sizeof(ACCESS) == VECTOR && is_luma16(stage, host))
+        return launch_luma16(&band, host->op[0], stream);
     if (is_lab8(stage, host))
         return launch_lab8<ACCESS>(&band, stage->in.channels, host, block, stream);
     if (sizeof(ACCESS) == VECTOR && is_alpha(stage, host))

@@ -1,12 +1,13 @@
-/* Kernels of grayscale and threshold for 8-bit RGB. */
+/* Kernels of grayscale and threshold for 8-bit RGB, and of grayscale for 16-bit RGB. */
 #pragma once
 
 #include "cuda/common/early.cuh"
 #include "cuda/common/launch.cuh"
+#include "cuda/common/stencil.cuh"
 #include "cuda/common/view_pair.cuh"
 #include "pixel/point/point_program.h"
 
-enum { LUMA_THREADS = 256 };
+enum { LUMA_THREADS = 256, LUMA16_EACH = 4 /* neighbouring pixels of a thread */ };
 
 /* The weights of R, G and B. The lowest three bytes of `coarse` are in units of 1/256; the lowest
  * three bytes of `fine` are the remainders in units of 1/65536. */
@@ -139,4 +140,60 @@ static int launch_luma8(const struct view_pair *band, bool step, bool fine, floa
     return launch_early(
         step ? luma8_kernel<true, false, ACCESS> : luma8_kernel<false, false, ACCESS>, blocks,
         LUMA_THREADS, 0, stream, *band, full, tail, step ? (unsigned)least : 0u, BT601);
+}
+
+/* Returns a rounded gray sample, plus 2^23. */
+static __device__ __forceinline__ unsigned luma_raised(const struct gf_point_op &op, float r,
+                                                       float g, float b)
+{
+    return __float_as_uint(__fadd_rz(gf_point_gray_of(&op, r, g, b) + 0.5f, 8388608.0f));
+}
+
+static __global__ void __launch_bounds__(LUMA_THREADS)
+    luma16_kernel(const struct view_pair band, unsigned row_items, struct gf_point_op op)
+{
+    const struct position at =
+        position_of(blockIdx.x * LUMA_THREADS + threadIdx.x, (unsigned)band.rows, row_items);
+    early_next();
+    if (at.row >= (unsigned)band.rows || at.column >= row_items)
+        return;
+    early_wait();
+    const unsigned first = at.column * LUMA16_EACH, width = (unsigned)band.width;
+    const unsigned short *const in =
+        (const unsigned short *)(band.in + at.row * band.in_pitch) + 3 * (size_t)first;
+    unsigned short *const out = (unsigned short *)(band.out + at.row * band.out_pitch) + first;
+    if (first + LUMA16_EACH > width) {
+        for (unsigned i = 0; first + i < width; i++)
+            out[i] = (unsigned short)luma_raised(op, float_of(in[3 * i]), float_of(in[3 * i + 1]),
+                                                 float_of(in[3 * i + 2]));
+        return;
+    }
+    const uint2 *const pair = (const uint2 *)in;
+    const uint2 a = pair[0], b = pair[1], c = pair[2];
+    const unsigned word[6] = {a.x, a.y, b.x, b.y, c.x, c.y};
+    unsigned luma[LUMA16_EACH];
+#pragma unroll
+    for (int i = 0; i < LUMA16_EACH; i += 2) {
+        const unsigned *const w = word + 3 * i / 2;
+        luma[i] = luma_raised(op, float_of_low(w[0]), float_of_high(w[0]), float_of_low(w[1]));
+        luma[i + 1] = luma_raised(op, float_of_high(w[1]), float_of_low(w[2]), float_of_high(w[2]));
+    }
+    *(uint2 *)out =
+        make_uint2(__byte_perm(luma[0], luma[1], 0x5410), __byte_perm(luma[2], luma[3], 0x5410));
+}
+
+/* Whether the program is only grayscale of 16-bit RGB. */
+static bool is_luma16(const struct gf_stage *stage, const struct gf_point_program *program)
+{
+    return stage->in.channels == 3 && stage->in.bits == 16 && stage->out.bits == 16 &&
+           program->table == GF_POINT_NO_TABLE && program->count == 1 &&
+           program->op[0].kind == GF_POINT_GRAY;
+}
+
+static int launch_luma16(const struct view_pair *band, const struct gf_point_op &op,
+                         cudaStream_t stream)
+{
+    const unsigned items = blocks_for((unsigned)band->width, LUMA16_EACH);
+    return launch_early(luma16_kernel, blocks_for((unsigned)band->rows * items, LUMA_THREADS),
+                        LUMA_THREADS, 0, stream, *band, items, op);
 }
