@@ -7,7 +7,7 @@
 #include "cuda/filters/point/point_tile.cuh"
 #include "pixel/point/point_program.h"
 
-enum { LAYER_THREADS = 256, LAYER_EACH = 2, LAYER_TILE = LAYER_EACH * WARP };
+enum { LAYER_THREADS = 256, LAYER_EACH = 4, LAYER_TILE = LAYER_EACH * WARP };
 
 struct laying {
     struct view_pair band;
@@ -15,54 +15,6 @@ struct laying {
     struct layer_source source, mask; /* `data` is NULL where there is none */
     struct gf_layer layer;
 };
-
-/* The samples of a pixel that was loaded: red, green, blue, alpha. */
-struct raw_pixel {
-    unsigned v[4];
-};
-
-/* Loads pixels of the second picture. Those beyond its edges are replaced by pixels within. */
-template <class SAMPLE>
-static __device__ __forceinline__ void load_samples(const struct layer_source &source, int x, int y,
-                                                    struct raw_pixel (&to)[LAYER_EACH])
-{
-    const int row = min(max(y, 0), source.height - 1);
-    const SAMPLE *const start = (const SAMPLE *)(source.data + (size_t)row * source.pitch);
-    const bool has_colour = source.channels >= 3, has_alpha = source.channels % 2 == 0;
-#pragma unroll
-    for (int i = 0; i < LAYER_EACH; i++) {
-        const int column = min(max(x + i * WARP, 0), source.width - 1);
-        const SAMPLE *const at = start + (size_t)column * source.channels;
-        to[i].v[0] = __ldg(at);
-        to[i].v[1] = has_colour ? __ldg(at + 1) : 0;
-        to[i].v[2] = has_colour ? __ldg(at + 2) : 0;
-        to[i].v[3] = has_alpha ? __ldg(at + source.channels - 1) : 0;
-    }
-}
-
-static __device__ __forceinline__ void load_pixels(const struct layer_source &source, int x, int y,
-                                                   struct raw_pixel (&to)[LAYER_EACH])
-{
-    if (source.bits == 8)
-        load_samples<unsigned char>(source, x, y, to);
-    else
-        load_samples<unsigned short>(source, x, y, to);
-}
-
-/* Returns pixel_at() from the samples that were loaded for it. */
-static __device__ __forceinline__ struct layer_pixel
-pixel_of(const struct layer_source &source, int x, int y, float opaque, const struct raw_pixel &raw)
-{
-    if (x < 0 || y < 0 || x >= source.width || y >= source.height)
-        return {{0.0f, 0.0f, 0.0f}, 0.0f};
-    const bool has_colour = source.channels >= 3;
-    struct layer_pixel p;
-    p.colour.r = float_of(raw.v[0]);
-    p.colour.g = has_colour ? float_of(raw.v[1]) : p.colour.r;
-    p.colour.b = has_colour ? float_of(raw.v[2]) : p.colour.r;
-    p.alpha = source.channels % 2 == 0 ? float_of(raw.v[3]) : opaque;
-    return p;
-}
 
 /* The samples of a pixel as one access where its size is a power of two. */
 template <class SAMPLE, int CHANNELS>
@@ -78,6 +30,57 @@ static __device__ __forceinline__ void take_pixel(const SAMPLE *from, unsigned (
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
             v[c] = from[c];
+    }
+}
+
+/* Loads pixels of the second picture, all of which are in it. */
+template <class SAMPLE, int CHANNELS>
+static __device__ __forceinline__ void covered_pixels(const struct layer_source &source, int x,
+                                                      int y, float opaque,
+                                                      struct layer_pixel (&to)[LAYER_EACH])
+{
+    constexpr int G = CHANNELS < 3 ? 0 : 1, B = CHANNELS < 3 ? 0 : 2;
+    const SAMPLE *const at =
+        (const SAMPLE *)(source.data + (size_t)y * source.pitch) + (size_t)x * CHANNELS;
+    unsigned v[LAYER_EACH][CHANNELS];
+#pragma unroll
+    for (int i = 0; i < LAYER_EACH; i++)
+        take_pixel(at + i * WARP * CHANNELS, v[i]);
+#pragma unroll
+    for (int i = 0; i < LAYER_EACH; i++)
+        to[i] = {{float_of(v[i][0]), float_of(v[i][G]), float_of(v[i][B])},
+                 CHANNELS % 2 ? opaque : float_of(v[i][CHANNELS - 1])};
+}
+
+/* Loads pixels of the second picture, from (x, y) of it on. The warp's first is (x_first, y). */
+static __device__ __forceinline__ void load_pixels(const struct layer_source &source, int x_first,
+                                                   int y, float opaque,
+                                                   struct layer_pixel (&to)[LAYER_EACH])
+{
+    const int x = x_first + (int)threadIdx.x % WARP;
+    if (y < 0 || y >= source.height || x_first < 0 || x_first + LAYER_TILE > source.width) {
+#pragma unroll
+        for (int i = 0; i < LAYER_EACH; i++)
+            to[i] = pixel_at(source, x + i * WARP, y, opaque);
+        return;
+    }
+    switch (source.channels + source.bits) {
+    case 8 + 1:
+        return covered_pixels<unsigned char, 1>(source, x, y, opaque, to);
+    case 8 + 2:
+        return covered_pixels<unsigned char, 2>(source, x, y, opaque, to);
+    case 8 + 3:
+        return covered_pixels<unsigned char, 3>(source, x, y, opaque, to);
+    case 8 + 4:
+        return covered_pixels<unsigned char, 4>(source, x, y, opaque, to);
+    case 16 + 1:
+        return covered_pixels<unsigned short, 1>(source, x, y, opaque, to);
+    case 16 + 2:
+        return covered_pixels<unsigned short, 2>(source, x, y, opaque, to);
+    case 16 + 3:
+        return covered_pixels<unsigned short, 3>(source, x, y, opaque, to);
+    default:
+        return covered_pixels<unsigned short, 4>(source, x, y, opaque, to);
     }
 }
 
@@ -136,32 +139,28 @@ static __global__ void __launch_bounds__(LAYER_THREADS)
     if (index >= (unsigned)band.rows * args.row_tiles)
         return;
     const struct tile tile = tile_of(index, &band, args.row_tiles, LAYER_TILE);
-    const int first = (int)(tile.first + threadIdx.x % WARP), y = band.out_y + (int)tile.row;
+    const int lane = (int)threadIdx.x % WARP, left = (int)tile.first,
+              y = band.out_y + (int)tile.row;
     const SAMPLE *const from = (const SAMPLE *)(band.in + tile.row * band.in_pitch);
     SAMPLE *const to = (SAMPLE *)(band.out + tile.row * band.out_pitch);
     unsigned in[LAYER_EACH][IN];
-    struct raw_pixel source[LAYER_EACH] = {}, mask[LAYER_EACH] = {};
+    struct layer_pixel source[LAYER_EACH] = {}, mask[LAYER_EACH] = {};
     early_wait();
 #pragma unroll
     for (int i = 0; i < LAYER_EACH; i++)
-        take_pixel(from + (size_t)min(first + i * WARP, band.width - 1) * IN, in[i]);
+        take_pixel(from + (size_t)min(left + lane + i * WARP, band.width - 1) * IN, in[i]);
     if (args.source.data)
-        load_pixels(args.source, first - layer.x, y - layer.y, source);
+        load_pixels(args.source, left - layer.x, y - layer.y, layer.opacity, source);
     if (args.mask.data)
-        load_pixels(args.mask, first - layer.mask_x, y - layer.mask_y, mask);
+        load_pixels(args.mask, left - layer.mask_x, y - layer.mask_y, 1.0f, mask);
 #pragma unroll
     for (int i = 0; i < LAYER_EACH; i++) {
-        const int x = first + i * WARP;
+        const int x = left + lane + i * WARP;
         unsigned out[OUT];
         if (x >= band.width)
             break;
-        const float part =
-            args.mask.data
-                ? mask_of(layer, args.mask,
-                          pixel_of(args.mask, x - layer.mask_x, y - layer.mask_y, 1.0f, mask[i]))
-                : 1.0f;
-        lay(args, in[i], pixel_of(args.source, x - layer.x, y - layer.y, layer.opacity, source[i]),
-            part, out);
+        const float part = args.mask.data ? mask_of(layer, args.mask, mask[i]) : 1.0f;
+        lay(args, in[i], source[i], part, out);
         put_pixel(to + (size_t)x * OUT, out);
     }
 }
