@@ -158,8 +158,8 @@ struct gf_filter {
      * launch->before if the border is constant or wraps. NULL: neither. */
     enum gf_fusing (*fuses)(const void *params);
     /* The default kernels with launch->before and launch->after; with ALPHA, kernels whose
-     * launch->in is straight RGBA though the stage's is premultiplied. They return cudaErrorNotSupported,
-     * and do nothing, if the device has no such kernel. */
+     * launch->in is straight RGBA though the stage's is premultiplied. They return
+     * cudaErrorNotSupported, and do nothing, if the device has no such kernel. */
     gf_launcher *cuda_fused;
     /* The default kernels, which also count their result into launch->count. They return
      * cudaErrorNotSupported, and do nothing, if a separate kernel must count the result. NULL: a
