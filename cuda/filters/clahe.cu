@@ -3,7 +3,6 @@
 #include "filters/clahe/clahe.h"
 
 #include "cuda/common/early.cuh"
-#include "cuda/common/stencil.cuh"
 #include "cuda/filters/point/point_tile.cuh"
 #include "pixel/sample.h"
 
@@ -28,18 +27,12 @@ static __device__ __forceinline__ int limited(int v, int most)
     return min(max(v, 0), most);
 }
 
-/* Returns byte `k` of a word. */
-static __device__ __forceinline__ float byte_of(unsigned word, int k)
-{
-    return __uint_as_float(__byte_perm(word, 0x4B000000u, 0x7440u + (unsigned)k)) - 8388608.0f;
-}
-
 /* Interpolates between the four bytes of a word, which are the values of four neighbouring
  * tiles. */
 static __device__ __forceinline__ int mix_bytes(unsigned four, float right, float below)
 {
-    return gf_clahe_mix(byte_of(four, 0), byte_of(four, 1), byte_of(four, 2), byte_of(four, 3),
-                        right, below);
+    return gf_clahe_mix((float)(four & 255u), (float)(four >> 8 & 255u), (float)(four >> 16 & 255u),
+                        (float)(four >> 24), right, below);
 }
 
 /* Changes the samples of one pixel in place. */
@@ -111,7 +104,7 @@ static __device__ __forceinline__ float level_at(const struct clahe_args &args, 
 {
     const int column = limited(x, args.tiles.columns - 1), row = limited(y, args.tiles.rows - 1);
     const size_t tile = (size_t)(row * args.tiles.columns + column);
-    return float_of(((const unsigned short *)args.tables)[(tile << 16) + level]);
+    return (float)((const unsigned short *)args.tables)[(tile << 16) + level];
 }
 
 /* Computes a pixel. */

@@ -24,20 +24,10 @@ struct gf_clahe_place {
 
 GF_HOST_DEVICE struct gf_clahe_place gf_clahe_place_of(int at, float inverse)
 {
-#ifdef __CUDA_ARCH__
-    /* The same with fewer conversions, which are slow: the lowest bits of a float near 2^23 are an
-     * integer. */
-    const float centred = (float)at * inverse - 0.5f;
-    const float raised = __fadd_rd(centred, GF_ROUNDING_SHIFT);
-    const struct gf_clahe_place place = {__float_as_int(raised) -
-                                             __float_as_int(GF_ROUNDING_SHIFT) + 1,
-                                         centred - (raised - GF_ROUNDING_SHIFT)};
-#else
     const float centred = (float)at * inverse - 0.5f;
     const int towards_0 = (int)centred;
     const int before = centred < (float)towards_0 ? towards_0 - 1 : towards_0;
     const struct gf_clahe_place place = {before + 1, centred - (float)before};
-#endif
     return place;
 }
 
@@ -48,9 +38,5 @@ GF_HOST_DEVICE int gf_clahe_mix(float above_left, float above_right, float below
     const float left = 1.0f - right, above = 1.0f - below;
     const float v = (above_left * left + above_right * right) * above +
                     (below_left * left + below_right * right) * below;
-#ifdef __CUDA_ARCH__
-    return __float_as_int(v + GF_ROUNDING_SHIFT) - __float_as_int(GF_ROUNDING_SHIFT);
-#else
     return (int)((v + GF_ROUNDING_SHIFT) - GF_ROUNDING_SHIFT);
-#endif
 }

@@ -258,12 +258,6 @@ static inline int __float2int_rz(float v)
     return v >= 2147483648.0f ? INT_MAX : v > -2147483648.0f ? (int)v : v == v ? INT_MIN : 0;
 }
 static inline float __fadd_rz(float a, float b) { return emulated::add_rz(a, b); }
-static inline float __fadd_rd(float a, float b)
-{
-    const double sum = (double)a + b;
-    const float near = (float)sum;
-    return near > sum ? nextafterf(near, -INFINITY) : near;
-}
 static inline float __fmaf_rz(float a, float b, float c) { return emulated::add_rz((double)a * b, c); }
 static inline float __fadd_rn(float a, float b) { return a + b; }
 static inline float __fmul_rn(float a, float b) { return a * b; }
