@@ -20,12 +20,12 @@ static void set_unless_set(const char *name, const char *value)
 /* Chooses the number of queues to the device. 8 queues instead of 1 make the start 0.1 s longer;
  * but with one queue the lanes of several pictures wait for one another, and filters wait for the
  * JPEG codec's kernels. */
-static void choose_queues(size_t pictures, bool many)
+static void choose_queues(size_t pictures, bool device_codec)
 {
     const char *queues = "2";
     if (pictures == 1)
         queues = "1";
-    else if (many)
+    else if (device_codec && pictures >= GF_BATCH_MANY_PICTURES)
         queues = "8";
     set_unless_set("CUDA_DEVICE_MAX_CONNECTIONS", queues);
 }
@@ -61,9 +61,8 @@ void gf_batch_choose_queues(const struct gf_batch_request *request)
     const size_t pictures = request->inputs->count;
     if (pictures > 1)
         choose_queues(pictures,
-                      pictures >= GF_BATCH_MANY_PICTURES &&
-                          suits_device_codec(&request->options,
-                                             gf_file_format_named(request->inputs->item[0].path)));
+                      suits_device_codec(&request->options,
+                                         gf_file_format_named(request->inputs->item[0].path)));
 }
 
 /* Whether helpers (src/server/helper.h) may run further devices. */
@@ -170,8 +169,7 @@ void gf_batch_choose_devices(const struct gf_batch_request *request,
     int index[GF_BATCH_DEVICES_MAX];
     for (int i = 0; i < devices->here; i++)
         index[i] = devices->device[i].index;
-    choose_queues(pictures, request->frames || (devices->choice.device_codec &&
-                                                pictures >= GF_BATCH_MANY_PICTURES));
+    choose_queues(pictures, devices->choice.device_codec);
     if (!devices->remote && !request->open)
         start_devices(index, devices->here);
 }
