@@ -53,34 +53,40 @@ static inline int mean_shared(const mean_args &args)
 }
 
 /* Returns four weights of row m of a row's matrix, from sample `at` on. */
-static __device__ __forceinline__ unsigned mean_word(const mean_args &args, int row, int m, int at)
+static __device__ __forceinline__ unsigned
+mean_word(const mean_args &args, const unsigned char *weight, int row, int m, int at)
 {
     const int pixel = m < 8 ? 2 * m : 2 * m - 15;
     const int first = at - MEAN_BEFORE - pixel + args.width / 2;
     unsigned word = 0;
     for (int i = 0; i < 4; i++) {
         if (first + i >= 0 && first + i < args.width)
-            word |= (unsigned)args.weight[row * args.width + first + i] << 8 * i;
+            word |= (unsigned)weight[row * args.width + first + i] << 8 * i;
     }
     return word;
 }
 
-/* Makes the matrices in the order of mma's operands. Lane 4 g + t has rows g and g + 8 of a matrix,
- * and samples 8 t .. 8 t + 7, or 4 t .. 4 t + 3 of a short window. */
-static __device__ __forceinline__ void make_means(const mean_args &args, uint4 *matrix)
+/* Makes the matrices in the order of mma's operands, from weights in shared memory. Lane 4 g + t
+ * has rows g and g + 8 of a matrix, and samples 8 t .. 8 t + 7, or 4 t .. 4 t + 3 of a short
+ * window. */
+static __device__ __forceinline__ void make_means(const mean_args &args, unsigned char *weight,
+                                                  uint4 *matrix)
 {
     const int warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, g = lane / 4, t = lane % 4;
     int part = 0;
+    for (int i = threadIdx.x; i < args.width * args.height; i += MEAN_THREADS)
+        weight[i] = args.weight[i];
+    __syncthreads();
     for (int k = 0; k < args.count; k++) {
         const struct mean_term term = args.term[k];
         for (int j = 0; j < term.rows; j++, part++) {
             if (part % MEAN_WARPS != warp)
                 continue;
             const int row = term.row + j, at = term.start + (term.is_short ? 4 : 8) * t;
-            matrix[part * WARP + lane] =
-                make_uint4(mean_word(args, row, g, at), mean_word(args, row, g + 8, at),
-                           term.is_short ? 0 : mean_word(args, row, g, at + 4),
-                           term.is_short ? 0 : mean_word(args, row, g + 8, at + 4));
+            matrix[part * WARP + lane] = make_uint4(
+                mean_word(args, weight, row, g, at), mean_word(args, weight, row, g + 8, at),
+                term.is_short ? 0 : mean_word(args, weight, row, g, at + 4),
+                term.is_short ? 0 : mean_word(args, weight, row, g + 8, at + 4));
         }
     }
 }
@@ -142,7 +148,7 @@ static __device__ __forceinline__ void keep_pixels(unsigned char *planes, int ro
 }
 
 /* Brings the rows of a tile to shared memory, each channel by itself. Where no column is beyond the
- * picture, four loads are issued before the first result is used. */
+ * picture, several loads are issued before the first result is used. */
 template <int CHANNELS>
 static __device__ __forceinline__ void load_means(const mean_args &args, long long *offset,
                                                   unsigned char *planes, int left, int top)
@@ -155,7 +161,7 @@ static __device__ __forceinline__ void load_means(const mean_args &args, long lo
     list_rows(p, offset, rows, y, p.out_y - reach, p.out_y + p.rows - 1 + reach);
     __syncthreads();
     if (is_inside) {
-#pragma unroll 4
+#pragma unroll 2
         for (int i = threadIdx.x; i < rows * ACROSS; i += MEAN_THREADS) {
             const int row = i / ACROSS, group = i - row * ACROSS;
             const long long at = offset[row] + (long long)(x + 16 * group) * CHANNELS;
@@ -326,7 +332,7 @@ __global__ void __launch_bounds__(MEAN_THREADS, 3)
     unsigned char *const planes = (unsigned char *)(offset + (rows + 1) / 2 * 2);
     const int lane = threadIdx.x % WARP, across = (p.width + MEAN_PIXELS - 1) / MEAN_PIXELS;
     const unsigned char *const first = planes + lane / 4 * (8 * MEAN_PITCH + MEAN_GAP) + 16 * warp;
-    make_means(args, matrix);
+    make_means(args, planes, matrix);
     early_next();
     early_wait();
     for (int tile = (int)blockIdx.x; tile < args.tiles; tile += (int)gridDim.x) {

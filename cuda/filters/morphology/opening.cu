@@ -15,7 +15,7 @@ template <class Sample, int CHANNELS, bool SUBTRACTS>
 struct opening_of_three : walk_stencil<Sample, CHANNELS> {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample);
     static constexpr int NEXT = (PIXEL + 3) / 4, BESIDE = 2 * NEXT;
-    static constexpr int REACH = 2, ROWS = 32, BLOCKS = 4, STEP = 2, PERIOD = 2;
+    static constexpr int REACH = 2, ROWS = 32, BLOCKS = 4;
     static constexpr bool OWN_LOOP = true;
     typedef struct opening_args constants;
 
@@ -83,18 +83,13 @@ struct opening_of_three : walk_stencil<Sample, CHANNELS> {
         typename Walk::row word;
         typename Walk::results out;
         const int rows = walk.lines() + 2 * REACH, y = walk.strip.y - REACH - 1;
-#pragma unroll
-        for (int k = 0; k < STEP; k++)
-            walk.load(k, k);
+        walk.load(0, 0);
 #pragma unroll 1
-        for (int i = 0; i < rows; i += STEP) {
-#pragma unroll
-            for (int k = 0; k < STEP; k++) {
-                walk.take(k, i + k + STEP < rows, i + k + STEP, word);
-                take(word, walk.p, walk.strip, y + i + k, out);
-                if (i + k >= 2 * REACH && i + k < rows)
-                    walk.store(out);
-            }
+        for (int i = 0; i < rows; i++) {
+            walk.take(0, i + 1 < rows, i + 1, word);
+            take(word, walk.p, walk.strip, y + i, out);
+            if (i >= 2 * REACH)
+                walk.store(out);
         }
     }
 };

@@ -5,7 +5,8 @@
 
 template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sample, CHANNELS> {
     static constexpr int PIXEL = CHANNELS * (int)sizeof(Sample), BESIDE = (PIXEL + 3) / 4;
-    static constexpr int UNROLL = 2, BLOCKS = 6;
+    static constexpr int STEP = 2, PERIOD = STEP, BLOCKS = 6;
+    static constexpr bool OWN_LOOP = true;
     typedef unsigned constants; /* all ones, to complement the samples; otherwise 0 */
 
     unsigned flip, result[4];
@@ -25,11 +26,23 @@ template <class Sample, int CHANNELS> struct largest_of_three : walk_stencil<Sam
         for (int w = 0; w < 4; w++)
             result[w] ^= flip;
     }
-    __device__ __forceinline__ void make(int, unsigned (&out)[4]) const
+    /* Two rows are being loaded at any time. */
+    template <class Walk> __device__ __forceinline__ void go_down(Walk &walk)
     {
+        typename Walk::row word;
+        const int rows = walk.lines() + 2;
+        walk.load(0, 0);
+        walk.load(1, 1);
+#pragma unroll 1
+        for (int i = 0; i < rows; i += STEP) {
 #pragma unroll
-        for (int w = 0; w < 4; w++)
-            out[w] = result[w];
+            for (int k = 0; k < STEP; k++) {
+                walk.take(k, i + k + STEP < rows, i + k + STEP, word);
+                take(word, 0);
+                if (i + k >= 2 && i + k < rows)
+                    walk.store(result);
+            }
+        }
     }
 };
 
