@@ -8,14 +8,11 @@ template <class Pixels, int PATCH>
 static int launch_patch(const struct nlmeans_args &args, cudaStream_t stream)
 {
     const int search = args.nlmeans.search;
-    const size_t bytes = (size_t)tile_lines<Pixels, PATCH>(search) * TILE_PITCH *
-                         sizeof(typename Pixels::pixel) * (Pixels::twice ? 2 : 1);
+    const size_t bytes =
+        (size_t)tile_lines<Pixels, PATCH>(search) * TILE_PITCH * sizeof(typename Pixels::pixel);
     const int blocks =
         tile_blocks(args.p.width, args.p.rows, MADE<PATCH>, Pixels::warps * Pixels::rows);
-    if constexpr (Pixels::twice)
-        nlmeans8_kernel<Pixels, PATCH><<<blocks, Pixels::warps * WARP, bytes, stream>>>(args);
-    else
-        nlmeans16_kernel<Pixels, PATCH><<<blocks, Pixels::warps * WARP, bytes, stream>>>(args);
+    launch_kernel<Pixels::channels, PATCH>(args, Pixels(), blocks, bytes, stream);
     return cudaGetLastError();
 }
 

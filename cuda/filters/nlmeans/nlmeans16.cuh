@@ -7,8 +7,8 @@
 
 template <int COUNT> struct pixels16 {
     typedef ushort4 pixel;
+    static constexpr int channels = COUNT;
     static constexpr int rows = 4, warps = 4;
-    static constexpr bool twice = false;
     unsigned long long sum[COUNT];
     unsigned weights;
 
@@ -113,4 +113,12 @@ static __global__ void __launch_bounds__(Pixels::warps *WARP)
             add_shift<Pixels, PATCH>(args, place.own + dy * TILE_PITCH + at + dx, centre, sums);
     }
     store_means<Pixels, PATCH>(args, place, sums);
+}
+
+template <int COUNT, int PATCH>
+static void launch_kernel(const struct nlmeans_args &args, pixels16<COUNT>, int blocks,
+                          size_t bytes, cudaStream_t stream)
+{
+    nlmeans16_kernel<pixels16<COUNT>, PATCH>
+        <<<blocks, pixels16<COUNT>::warps * WARP, bytes, stream>>>(args);
 }

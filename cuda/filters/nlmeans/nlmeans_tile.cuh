@@ -30,9 +30,6 @@ static __host__ __device__ __forceinline__ int tile_lines(int search)
     return Pixels::warps * Pixels::rows + 2 * (search + PATCH);
 }
 
-/* A tile that is stored twice has a second copy behind the first, which begins with the tile's
- * second column, so that any two neighbouring columns are one aligned access in one of the
- * copies. */
 template <class Pixels, int PATCH>
 static __device__ __forceinline__ void fill_tile(const struct nlmeans_args &args, int x0, int y0,
                                                  typename Pixels::pixel *tile)
@@ -46,19 +43,17 @@ static __device__ __forceinline__ void fill_tile(const struct nlmeans_args &args
 #pragma unroll
     for (int k = 0; k < PARTS; k++)
         x[k] = gf_border_index(x0 + lane + k * WARP, p.width, p.border);
+#pragma unroll 4
     for (int line = (int)threadIdx.x / WARP; line < lines; line += Pixels::warps) {
         const int y = gf_border_index(min(y0 + line, last), p.height, p.border);
-        const unsigned char *const row = p.in + (ptrdiff_t)(y - p.in_y) * (ptrdiff_t)p.in_pitch;
+        const ptrdiff_t down = y < 0 ? 0 : y - p.in_y;
+        const unsigned char *const row = p.in + down * (ptrdiff_t)p.in_pitch;
 #pragma unroll
         for (int k = 0; k < PARTS; k++) {
-            const int column = lane + k * WARP, i = line * TILE_PITCH + column;
-            if (column >= TILE_PITCH)
-                continue;
-            const typename Pixels::pixel v =
-                x[k] >= 0 && y >= 0 ? Pixels::load(row, x[k]) : Pixels::nothing();
-            tile[i] = v;
-            if (Pixels::twice && i)
-                tile[lines * TILE_PITCH + i - 1] = v;
+            const int column = lane + k * WARP;
+            const typename Pixels::pixel v = Pixels::load(row, max(x[k], 0));
+            if (column < TILE_PITCH)
+                tile[line * TILE_PITCH + column] = x[k] >= 0 && y >= 0 ? v : Pixels::nothing();
         }
     }
 }
@@ -67,7 +62,6 @@ static __device__ __forceinline__ void fill_tile(const struct nlmeans_args &args
 template <class Pixels> struct nlmeans_place {
     int x, top; /* the first column of its lane, the first row of its warp */
     int lane;
-    int copy;                          /* where the tile's second copy begins, in pixels */
     const typename Pixels::pixel *own; /* the first row of the warp's patches, without a shift */
 };
 
@@ -82,7 +76,6 @@ begin_tile(const struct nlmeans_args &args, typename Pixels::pixel *tile) {
     place.lane = (int)threadIdx.x % WARP;
     place.x = origin.x - PATCH + 2 * place.lane;
     place.top = origin.row + warp * Pixels::rows;
-    place.copy = tile_lines<Pixels, PATCH>(search) * TILE_PITCH;
     place.own = tile + (warp * Pixels::rows + search) * TILE_PITCH;
     fill_tile<Pixels, PATCH>(args, origin.x - PATCH - search,
                              args.p.out_y + origin.row - PATCH - search, tile);

@@ -318,6 +318,6 @@ const struct gf_filter gf_nlmeans_filter = {
     .cpu_scratch = scratch_bytes,
     .cpu = cpu,
     .cuda = GF_CUDA({GF_VARIANT("columns", gf_nlmeans_cuda,
-                                "two columns of eight pixels a thread; of 8 bits two shifts at "
-                                "once, weights in pairs of halves")}),
+                                "two columns of pixels a thread; of 8 bits four shifts at once, "
+                                "weights in pairs of halves")}),
 };
