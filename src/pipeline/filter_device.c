@@ -105,9 +105,10 @@ static enum gf_status run_ready(struct gf_pipeline *pipeline, struct gf_ready_pl
 /* Adds the picture's number to a message. */
 static enum gf_status number(enum gf_status status, int i, int count, struct gf_error *error)
 {
-    const struct gf_error whole = error ? *error : (struct gf_error){0};
-    return status && error && count > 1 ? gf_fail(error, status, "[%d]: %s", i, whole.text)
-                                        : status;
+    if (!status || !error || count < 2)
+        return status;
+    const struct gf_error whole = *error;
+    return gf_fail(error, status, "[%d]: %s", i, whole.text);
 }
 
 /* Asking the driver about every picture of a batch would take longer than filtering them. Of
