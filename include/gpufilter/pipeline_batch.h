@@ -36,9 +36,11 @@ GF_API void gf_pipeline_free_images(struct gf_pipeline *pipeline, struct gf_imag
                                     int count);
 
 /* Runs the chain on `count` pictures in the device's memory, after the work that is queued on
- * `stream`, and encodes them, with gf_pipeline_encode()'s results. results[i] becomes a file of
- * sizes[i] bytes, which the caller frees by gf_free(), or NULL. Failures are told as
- * gf_decode_batch() tells them. */
+ * `stream`, and encodes them, with gf_pipeline_encode()'s results. If results[i] is NULL, it
+ * becomes a file of sizes[i] bytes, which the caller frees by gf_free(), or stays NULL after a
+ * failure. Otherwise it is memory of the caller with room for sizes[i] bytes, and sizes[i] becomes
+ * the file's; GF_ERROR_UNFIT if it is too small. New memory for large files takes longer than
+ * encoding them. Failures are told as gf_decode_batch() tells them. */
 GF_API enum gf_status gf_encode_batch(struct gf_pipeline *pipeline, int count,
                                       const struct gf_image *images, enum gf_file_format format,
                                       void **results, size_t *sizes, void *stream,

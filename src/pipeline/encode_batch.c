@@ -1,6 +1,7 @@
 /* Encodes many pictures in a device's memory to files in memory. Those that the device encodes
  * without a filter go to its coders together, and all others through the pipeline. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/argument.h"
 #include "base/fail.h"
@@ -90,6 +91,25 @@ static struct gf_coding *prepare(void *context, int i)
     return &picture->coding;
 }
 
+/* Gives the caller a file, in its memory if it has lent some. */
+static void deliver(const struct encoding *encoding, int i, void *file, size_t size)
+{
+    void *const lent = encoding->results[i];
+    const size_t room = encoding->sizes[i];
+    if (!lent)
+        encoding->results[i] = file;
+    if (!lent || size <= room)
+        encoding->sizes[i] = size;
+    else
+        (void)gf_fail(&encoding->batch.errors[i], GF_ERROR_UNFIT,
+                      "%s: the file has %zu bytes, and the memory for it %zu",
+                      gf_picture_name(i).text, size, room);
+    if (lent && lent != file) {
+        memcpy(lent, file, size <= room ? size : 0);
+        free(file);
+    }
+}
+
 /* Writes the next picture that the coders have encoded to its output. */
 static bool finish_one(void *context, int thread, int item)
 {
@@ -100,13 +120,19 @@ static bool finish_one(void *context, int thread, int item)
     (void)thread;
     (void)item;
     if (!picture->coding.status && picture->picture.done) {
-        gf_output_expect(picture->task.output, (int64_t)picture->picture.size + HEADERS_MOST, 1);
+        struct gf_output *const output = picture->task.output;
+        size_t size;
+        if (encoding->results[i])
+            gf_output_borrow(output, encoding->results[i], encoding->sizes[i]);
+        else
+            gf_output_expect(output, (int64_t)picture->picture.size + HEADERS_MOST, 1);
         enum gf_status status = picture->sink->splice(picture->sink, picture->picture.data,
                                                       picture->picture.size, true, error);
         if (!status)
-            status = gf_output_commit(picture->task.output, error);
-        if (!status)
-            encoding->results[i] = gf_output_take(picture->task.output, &encoding->sizes[i]);
+            status = gf_output_commit(output, error);
+        void *const file = status ? NULL : gf_output_take(output, &size);
+        if (file)
+            deliver(encoding, i, file, size);
         picture->ended = true;
     }
     gf_coder_picture_return(&picture->picture);
@@ -127,7 +153,9 @@ static enum gf_status encode_picture(const struct encoding *encoding, struct gf_
         status = gf_output_commit(task.output, error);
     if (!status) {
         gf_pipeline_end_profile(pipeline);
-        encoding->results[i] = gf_output_take(task.output, &encoding->sizes[i]);
+        size_t size;
+        void *const file = gf_output_take(task.output, &size);
+        deliver(encoding, i, file, size);
     }
     gf_output_close(task.output);
     return status;
@@ -214,8 +242,6 @@ enum gf_status gf_encode_batch(struct gf_pipeline *pipeline, int count,
         status = gf_device_batch_open(&encoding.batch, pipeline, count, stream, errors, error);
     if (status)
         return status;
-    for (int i = 0; i < count; i++)
-        results[i] = NULL;
     encoding.pictures = calloc((size_t)count + 1, sizeof *encoding.pictures);
     status = encoding.pictures ? encode_all(&encoding, error) : gf_fail_memory(error);
     free(encoding.pictures);

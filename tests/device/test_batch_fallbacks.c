@@ -182,8 +182,9 @@ static void check_encoding(const char *chain, enum gf_file_format format)
 {
     struct fake_device device;
     struct gf_image images[FILES], here[FILES];
-    void *results[FILES];
+    void *results[FILES] = {NULL};
     size_t sizes[FILES];
+    enum { ROOM = 40000 };
     struct gf_pipeline *const pipeline = open_fake(chain, &device), *const cpu = open_cpu(chain);
     for (int i = 0; i < FILES; i++) {
         here[i] = picture_random(format_of(33, 20 + i, 1 + i % 4, 8), 0, (uint64_t)i);
@@ -193,6 +194,11 @@ static void check_encoding(const char *chain, enum gf_file_format format)
         for (int y = 0; y < here[i].format.height; y++)
             memcpy(images[i].data + (size_t)y * images[i].pitch,
                    here[i].data + (size_t)y * here[i].pitch, gf_row_bytes(here[i].format));
+        if (i % 3 == 2) { /* the caller's memory */
+            results[i] = malloc(ROOM);
+            sizes[i] = ROOM;
+            assert_non_null(results[i]);
+        }
     }
     assert_ok(chain,
               gf_encode_batch(pipeline, FILES, images, format, results, sizes, NULL, NULL, &error),
@@ -208,6 +214,15 @@ static void check_encoding(const char *chain, enum gf_file_format format)
         gf_free(results[i]);
         picture_free(&here[i]);
     }
+    unsigned char little[100];
+    results[0] = little;
+    sizes[0] = sizeof little - 1;
+    little[sizes[0]] = 0xA5;
+    assert_int_equal(
+        gf_encode_batch(pipeline, 1, images, format, results, sizes, NULL, NULL, &error),
+        GF_ERROR_UNFIT);
+    assert_non_null(strstr(error.text, "bytes, and the memory for it 99"));
+    assert_int_equal(little[sizeof little - 1], 0xA5);
     gf_pipeline_free_images(pipeline, images, FILES);
     close_fake(pipeline, &device);
     gf_pipeline_close(cpu);

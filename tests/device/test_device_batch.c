@@ -296,7 +296,7 @@ static void check_encoding(const char *chain, enum gf_file_format file_format, i
     struct gf_options options = gf_options_default();
     struct gf_pipeline *gpu, *cpu;
     struct gf_image here[COUNT], there[COUNT];
-    void *results[COUNT];
+    void *results[COUNT] = {NULL};
     size_t sizes[COUNT];
     options.png_level = png_level;
     options.sandbox = GF_SANDBOX_OFF;
@@ -323,6 +323,7 @@ static void check_encoding(const char *chain, enum gf_file_format file_format, i
             assert_memory_equal(results[i], expected, size);
             gf_free(expected);
             gf_free(results[i]);
+            results[i] = NULL;
         }
     }
     for (int i = 0; i < COUNT; i++) {
@@ -349,7 +350,7 @@ static void test_pictures_elsewhere(void **state)
     need_gpu();
     struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "");
     struct gf_image images[2] = {shaded(format_of(40, 30, 3, 8), 1)};
-    void *results[2];
+    void *results[2] = {NULL};
     size_t sizes[2];
     struct gf_error errors[2];
     images[1] = copy_to_device(&images[0], 16);

@@ -19,10 +19,17 @@ int gf_output_descriptor(struct gf_output *output)
     return output->fd;
 }
 
+static void drop_memory(struct gf_output *output)
+{
+    if (!output->borrowed)
+        free(output->memory);
+    output->borrowed = false;
+}
+
 /* Reads what another process has written for an output in memory. */
 static enum gf_status take_from_file(struct gf_output *output, size_t size, struct gf_error *error)
 {
-    free(output->memory);
+    drop_memory(output);
     output->memory = malloc(size);
     output->capacity = output->memory ? size : 0;
     if (!output->memory)
@@ -71,9 +78,12 @@ static bool grow(struct gf_output *output, size_t size)
     if (needed <= output->capacity)
         return true;
     const size_t capacity = needed > 2 * output->capacity ? needed : 2 * output->capacity;
-    unsigned char *const grown = realloc(output->memory, capacity);
+    unsigned char *const grown = realloc(output->borrowed ? NULL : output->memory, capacity);
     if (!grown)
         return false;
+    if (output->borrowed && output->written)
+        memcpy(grown, output->memory, (size_t)output->written);
+    output->borrowed = false;
     output->memory = grown;
     output->capacity = capacity;
     return true;
@@ -115,6 +125,14 @@ static enum gf_status flush(struct gf_output *output, struct gf_error *error)
     const size_t held = output->held;
     output->held = 0;
     return put(output, output->buffer, held, error);
+}
+
+void gf_output_borrow(struct gf_output *output, void *memory, size_t size)
+{
+    drop_memory(output);
+    output->memory = memory;
+    output->capacity = size;
+    output->borrowed = true;
 }
 
 unsigned char *gf_output_lend(struct gf_output *output, size_t size)
@@ -259,7 +277,7 @@ void gf_output_close(struct gf_output *output)
     gf_temporary_end(&output->temporary, true);
     if (output->fd >= 0)
         close(output->fd);
-    free(output->memory);
+    drop_memory(output);
     free(output->target);
     free(output->name);
     free(output);

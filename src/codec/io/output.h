@@ -38,6 +38,9 @@ int gf_output_descriptor(struct gf_output *output);
  * output's from now on. */
 enum gf_status gf_output_adopt(struct gf_output *output, int64_t size,
                                struct gf_error *error) GF_CHECKED;
+/* Makes an output in memory, to which nothing was written yet, write to that memory of the caller's
+ * as long as it suffices. */
+void gf_output_borrow(struct gf_output *output, void *memory, size_t size);
 /* Returns the bytes of a committed output in memory. The caller frees them. */
 void *gf_output_take(struct gf_output *output, size_t *size);
 /* Returns the path to which symbolic links lead, even if no file exists there yet. The caller frees

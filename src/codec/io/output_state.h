@@ -21,7 +21,8 @@ struct gf_output {
     bool foreign;          /* another process commits the file */
     unsigned char *memory; /* an output in memory: its bytes, of which there are `written` */
     size_t capacity;
-    bool failed; /* a write failed, so that commit fails too */
+    bool borrowed; /* the memory is a caller's */
+    bool failed;   /* a write failed, so that commit fails too */
     struct gf_output_options options;
     struct gf_reservation *reservation; /* disk space allocated ahead; NULL: none */
     int threads;                        /* number of threads that may write at the same time */
