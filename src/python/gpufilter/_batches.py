@@ -4,9 +4,8 @@ import concurrent.futures
 import ctypes as _c
 import itertools
 import os
-import sys
 
-from . import _abi, _dlpack, _pictures
+from . import _abi, _device, _dlpack, _pictures
 from ._floats import numbers_of
 from ._library import check, lib, usage
 
@@ -121,24 +120,6 @@ def decode(pipeline, data, parts):
     return [image for images in lists for image in images]
 
 
-def _stream_of(package, number):
-    """Returns the stream on which the caller's work on a device is queued."""
-    if package == "torch":
-        return sys.modules["torch"].cuda.current_stream(number).cuda_stream
-    if package == "cupy":
-        cupy = sys.modules["cupy"]
-        with cupy.cuda.Device(number):
-            return cupy.cuda.get_current_stream().ptr
-    return None
-
-
-def number_of(array):
-    """Returns the number of an array's device."""
-    device = getattr(array, "device", None)
-    number = getattr(array, "_number", getattr(device, "index", getattr(device, "id", None)))
-    return number if isinstance(number, int) else 0
-
-
 def _bytes_of(results, sizes):
     """Returns copies of the results. Most of the time for large ones goes to new pages of memory, which threads share."""
     if sum(sizes) < _SHARED:
@@ -159,7 +140,8 @@ def encode(pipeline, arrays, format):
     pictures = [_pictures.picture(array) for array in arrays]
     count, failure = len(pictures), _abi.gf_error()
     images, results, sizes = (_abi.gf_image * count)(*(image for image, _ in pictures)), (_c.c_void_p * count)(), (_c.c_size_t * count)()
-    stream = _stream_of(_pictures.package_of(arrays[0]), number_of(arrays[0])) if count else None
+    package = _device.package_of(type(arrays[0])) if count else None
+    stream = package.stream(package.number(arrays[0])) if package else None
     handle = pipeline._take()
     try:
         status = lib.gf_encode_batch(handle.pipeline, count, images, format, results, sizes, stream, None, _c.byref(failure))
@@ -171,36 +153,30 @@ def encode(pipeline, arrays, format):
             lib.gf_free(result)
 
 
-def _new_floats(shape, package, number):
-    """Returns (a new array of floats of that package in a device's memory, its address)."""
-    if package == "torch":
-        torch = sys.modules["torch"]
-        result = torch.empty(shape, dtype=torch.float32, device=f"cuda:{number}")
-        return result, result.data_ptr()
-    cupy = sys.modules["cupy"]
-    with cupy.cuda.Device(number):
-        result = cupy.empty(shape, "float32")
-        return result, result.data.ptr
+def floats_like(pipeline, result, form):
+    """Returns the numbers of run()'s result: of a picture, or of several as one array."""
+    several = isinstance(result, list) or len(result.shape) == 4
+    numbers = floats(pipeline, list(result) if several else [result], form, _device.package_of(type(result[0])))
+    return numbers if several else numbers[0]
 
 
-def floats(pipeline, arrays, form, like=None):
+def floats(pipeline, arrays, form, package=None):
     """Returns the numbers of arrays or DeviceImages of one size as one array of torch or cupy, whose first axis counts them. The
     work is queued on the current stream.
     """
-    packages = [_pictures.package_of(like)] if like is not None else ["torch", "cupy"]
-    package = next((name for name in packages if name in ("torch", "cupy") and name in sys.modules), None)
+    package = package or _device.loaded_package()
     if not package:
         raise usage("numbers in a device's memory are arrays of torch or cupy: import one of them")
     pictures = [_pictures.picture(array) for array in arrays]
     if not pictures:
         raise usage("an array of no pictures has no size")
-    number, shape = number_of(arrays[0]), form.shape_of(pictures[0][0].format)
+    number, shape = _device.number_of(arrays[0]), form.shape_of(pictures[0][0].format)
     for place, (image, _) in enumerate(pictures):
         if form.shape_of(image.format) != shape:
             raise usage(f"[{place}]: its numbers have the shape {form.shape_of(image.format)}, those of [0] {shape}: "
                         "resize them in the chain")
-    result, address = _new_floats((len(pictures),) + shape, package, number)
-    stream = _stream_of(package, number)
+    result = package.floats((len(pictures),) + shape, number)
+    address, stream = package.address(result), package.stream(number)
     for _, same in itertools.groupby((image for image, _ in pictures), lambda image: (image.format.channels, image.format.bits)):
         images = list(same)
         _write_floats(pipeline, images, form, address, stream)

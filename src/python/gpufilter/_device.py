@@ -40,6 +40,9 @@ class _Torch:
     def empty(tensor, shape, kind):
         return tensor.new_empty(shape, dtype=kind)
 
+    def floats(self, shape, number):
+        return self._torch.empty(shape, dtype=self._torch.float32, device=f"cuda:{number}")
+
 
 class _Cupy:
     """What is asked of cupy's arrays."""
@@ -65,18 +68,31 @@ class _Cupy:
         with pixels.device:
             return self._cupy.empty(shape, kind)
 
+    def floats(self, shape, number):
+        with self._cupy.cuda.Device(number):
+            return self._cupy.empty(shape, "float32")
+
     def stack(self, arrays):
         with arrays[0].device:
             return self._cupy.stack(arrays)
+
+
+_PACKAGES = {"torch": (_Torch, "Tensor"), "cupy": (_Cupy, "ndarray")}
 
 
 @functools.lru_cache(maxsize=None)
 def package_of(kind):
     """Returns what is asked of arrays of that type, which are of torch or cupy; None for other types."""
     name = kind.__module__.split(".")[0]
-    package, array = {"torch": (_Torch, "Tensor"), "cupy": (_Cupy, "ndarray")}.get(name, (None, None))
+    package, array = _PACKAGES.get(name, (None, None))
     module = sys.modules.get(name)
     return package(module) if package and issubclass(kind, getattr(module, array, ())) else None
+
+
+def loaded_package():
+    """Returns what is asked of torch's arrays or cupy's, whichever is imported; None if neither is."""
+    kinds = (getattr(sys.modules.get(name), array, None) for name, (_, array) in _PACKAGES.items())
+    return next((package_of(kind) for kind in kinds if kind), None)
 
 
 class _Form:
@@ -153,7 +169,7 @@ def has(pixels):
 def number_of(pixels):
     """Returns the number of an array's device."""
     package = package_of(type(pixels))
-    return package.number(pixels) if package else 0
+    return package.number(pixels) if package else getattr(pixels, "_number", 0)
 
 
 def run(handle, pixels):

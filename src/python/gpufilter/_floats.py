@@ -4,7 +4,7 @@ import ctypes as _c
 import sys
 
 from . import _abi
-from ._library import check, error, lib, usage
+from ._library import check, lib, usage
 from ._pictures import package_of
 
 
@@ -88,8 +88,3 @@ def form_of(dtype, layout, channels, mean, std):
     if str(dtype) not in ("float32", "torch.float32", "<class 'numpy.float32'>"):
         raise usage(f"dtype={dtype!r} is not 'float32'")
     return Floats(layout or "NHWC", channels, mean, std)
-
-
-def refuse_on_device():
-    """Raises what run() says of floats of an array in a device's memory."""
-    raise error("dtype='float32' is not there for arrays in a device's memory: take the picture, and convert it", "UNAVAILABLE")

@@ -9,9 +9,8 @@ import functools
 import os
 import warnings
 
-from . import _abi, _device, _floats, _pictures
+from . import _abi, _batches, _device, _floats, _pictures
 from ._library import check, Error, lib, make_options, number_of, PictureWarning, usage
-from . import _batches
 
 
 _WATCH = lib.gf_pipeline_watch.argtypes[1]
@@ -137,16 +136,13 @@ class Pipeline:
         progress: a function that gets the part that is done, 0..1, after each band of rows, in any thread; an exception in it
         ends the call.
         """
-        if dtype is not None and _pictures.on_device(array[0] if isinstance(array, (list, tuple)) and array else array):
-            return self._numbers_on_device(array, _floats.form_of(dtype, layout, channels, mean, std), progress)
         form = _floats.form_of(dtype, layout, channels, mean, std)
         if isinstance(array, (list, tuple)) and not (array and _device.has(array[0])):
             return [self.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std, progress=progress)
                     for each in array]
         if isinstance(array, (list, tuple)) or _device.has(array):
-            if form:
-                _floats.refuse_on_device()
-            return self._run_on_device(array, progress=progress)
+            result = self._run_on_device(array, progress=progress)
+            return _batches.floats_like(self, result, form) if form else result
         picture, owner = _pictures.picture(array)
         result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), progress=progress)
         del owner
@@ -161,12 +157,6 @@ class Pipeline:
                 return run(handle, array)
         finally:
             self._give_back(handle)
-
-    def _numbers_on_device(self, array, form, progress):
-        result = self.run(array, progress=progress)
-        if form and isinstance(result, list):
-            return _batches.floats(self, result, form, like=array[0])
-        return _batches.floats(self, [result], form, like=array)[0] if form else result
 
     def decode(self, data, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
         """Filters the picture in the bytes of a file, and returns an Image, or numbers as run() does."""
@@ -349,7 +339,7 @@ def encode(array, format="auto", chain="", *, workers=None, **options):
     several = isinstance(array, (list, tuple))
     first = (array[0] if array else None) if several else array
     if _pictures.on_device(first):
-        options.setdefault("device", f"cuda:{_batches.number_of(first)}")
+        options.setdefault("device", f"cuda:{_device.number_of(first)}")
         if several:
             return _batches.encode(_kept(chain, options), array, number_of("gf_file_format", format, "format"))
     if several:
