@@ -158,18 +158,12 @@ struct gf_backend_calls {
     void (*mark)(struct gf_lane *, enum gf_span_kind, int stage, size_t bytes);
     enum gf_status (*wait)(struct gf_lane *, struct gf_error *);
 
-    /* For batches of callers' pictures; all NULL: the backend has no memory of its own. await()
-     * waits for what is queued on a caller's stream, a cudaStream_t, and settle() for all work on
-     * the device; await() fails if `memory` is not the device's. to_floats() queues on a caller's
-     * stream the numbers of pictures of one format. visit() makes the device that of the calling
-     * thread, after ready(), and returns what go_back() needs to undo that. Any thread may call
-     * these. */
-    enum gf_status (*await)(struct gf_backend *, const void *memory, void *stream,
-                            struct gf_error *);
+    /* For batches of callers' pictures; NULL, if owns() is. await() waits for what is queued on a
+     * caller's stream, a cudaStream_t, and settle() for all work on the device. to_floats() queues
+     * on a caller's stream the numbers of pictures of one format. Any thread may call these. */
+    enum gf_status (*await)(struct gf_backend *, void *stream, struct gf_error *);
     void (*settle)(struct gf_backend *);
     bool (*is_pinned)(struct gf_backend *, const void *host);
-    enum gf_status (*visit)(struct gf_backend *, int *before, struct gf_error *);
-    void (*go_back)(int before);
     enum gf_status (*to_floats)(struct gf_backend *, const struct gf_image *, int count,
                                 const struct gf_float_form *, float *values, void *stream,
                                 struct gf_error *);

@@ -48,7 +48,10 @@ static enum gf_status take_lane(struct gf_pipeline *pipeline, struct gf_lane **l
 /* Takes what the batch needs of the device, which is the calling thread's now. */
 static enum gf_status take_device(struct gf_device_batch *batch, struct gf_error *error)
 {
-    enum gf_status status = take_lane(batch->pipeline, &batch->lane, error);
+    struct gf_backend *const backend = batch->pipeline->backend;
+    enum gf_status status = backend->calls->ready(backend, error);
+    if (!status)
+        status = take_lane(batch->pipeline, &batch->lane, error);
     if (!status)
         status = take_coders(batch, error);
     if (status || batch->errors)
@@ -66,17 +69,15 @@ enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pip
         pipeline->options.device == GF_DEVICE_CUDA ? pipeline->backend->calls : NULL;
     *batch = (struct gf_device_batch){
         .pipeline = pipeline, .count = count, .stream = stream, .errors = errors};
-    if (!calls || !calls->await)
+    if (!calls || !calls->owns)
         return gf_fail(error, GF_ERROR_USAGE,
                        "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
     if (count < 0)
         return gf_fail(error, GF_ERROR_USAGE, "count=%d is negative", count);
-    enum gf_status status = calls->visit(pipeline->backend, &batch->before, error);
-    if (status)
-        return status;
-    status = take_device(batch, error);
+    batch->before = calls->bind(pipeline->backend);
+    const enum gf_status status = take_device(batch, error);
     if (status) {
-        calls->go_back(batch->before);
+        calls->unbind(pipeline->backend, batch->before);
         return status;
     }
     for (int i = 0; i < count; i++) {
@@ -103,7 +104,7 @@ enum gf_status gf_device_batch_close(struct gf_device_batch *batch, struct gf_er
     pthread_mutex_destroy(&batch->lock);
     sem_destroy(&batch->coded);
     free(batch->own_errors);
-    batch->pipeline->backend->calls->go_back(batch->before);
+    batch->pipeline->backend->calls->unbind(batch->pipeline->backend, batch->before);
     return status;
 }
 
@@ -188,12 +189,15 @@ enum gf_status gf_device_batch_receive(const struct gf_device_batch *batch,
 {
     struct gf_backend *const backend = batch->pipeline->backend;
     struct gf_error why = {0};
-    const enum gf_status status = gf_image_check(image, name, error);
+    enum gf_status status = gf_image_check(image, name, error);
     if (status)
         return status;
-    const enum gf_status received =
-        backend->calls->await(backend, image->data, batch->stream, &why);
-    return received ? gf_fail(error, received, "%s: %s", name, why.text) : GF_OK;
+    status = backend->calls->owns(
+        backend, image->data,
+        image->pitch * (size_t)(image->format.height - 1) + gf_row_bytes(image->format), &why);
+    if (!status)
+        status = backend->calls->await(backend, batch->stream, &why);
+    return status ? gf_fail(error, status, "%s: %s", name, why.text) : GF_OK;
 }
 
 enum gf_status gf_device_batch_copy(struct gf_pipeline *pipeline, const struct gf_image *to,

@@ -37,7 +37,13 @@ enum gf_status gf_pipeline_to_floats(struct gf_pipeline *pipeline, int count,
     if (!status)
         status =
             gf_float_form_make(images[0].format, layout, channels, mean, deviation, &form, error);
-    return status ? status
-                  : pipeline->backend->calls->to_floats(pipeline->backend, images, count, &form,
-                                                        values, stream, error);
+    if (status)
+        return status;
+    struct gf_backend *const backend = pipeline->backend;
+    const int before = backend->calls->bind(backend);
+    status = backend->calls->ready(backend, error);
+    if (!status)
+        status = backend->calls->to_floats(backend, images, count, &form, values, stream, error);
+    backend->calls->unbind(backend, before);
+    return status;
 }

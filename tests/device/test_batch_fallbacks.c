@@ -23,8 +23,13 @@ static struct gf_pipeline *open_cpu(const char *chain)
     return pipeline;
 }
 
-static enum gf_status fake_await(struct gf_backend *backend, const void *memory, void *stream,
-                                 struct gf_error *failure)
+static enum gf_status fake_owns(struct gf_backend *backend, const void *memory, size_t size,
+                                struct gf_error *failure)
+{
+    return GF_OK;
+}
+
+static enum gf_status fake_await(struct gf_backend *backend, void *stream, struct gf_error *failure)
 {
     return GF_OK;
 }
@@ -35,13 +40,12 @@ static void fake_settle(struct gf_backend *backend)
 
 enum { BEFORE = 3 };
 
-static enum gf_status fake_visit(struct gf_backend *backend, int *before, struct gf_error *failure)
+static int fake_bind(struct gf_backend *backend)
 {
-    *before = BEFORE;
-    return backend->calls->ready(backend, failure);
+    return BEFORE;
 }
 
-static void fake_go_back(int before)
+static void fake_unbind(struct gf_backend *backend, int before)
 {
     assert_int_equal(before, BEFORE);
 }
@@ -58,8 +62,9 @@ static struct gf_pipeline *open_fake(const char *chain, struct fake_device *devi
     device->calls.coders = open_coders;
     device->calls.await = fake_await;
     device->calls.settle = fake_settle;
-    device->calls.visit = fake_visit;
-    device->calls.go_back = fake_go_back;
+    device->calls.owns = fake_owns;
+    device->calls.bind = fake_bind;
+    device->calls.unbind = fake_unbind;
     device->calls.is_pinned = fake_is_pinned;
     gf_pipeline_replace_backend(pipeline, &device->base, true);
     gf_pipeline_options(pipeline)->device = GF_DEVICE_CUDA;
