@@ -11,6 +11,8 @@ from gpufilter import _dlpack
 from support import main, optional, ppm, ramp
 
 numpy, torch, jax, pillow = map(optional, ("numpy", "torch", "jax", "PIL.Image"))
+if jax:
+    jax.config.update("jax_platforms", "cpu")
 try:
     device = gf.Pipeline("blur", device="cuda")
     device.run(gf.decode(b"P5 1 1 255\n0"))  # starts it
@@ -99,13 +101,13 @@ class Arrays(unittest.TestCase):
 
     @unittest.skipUnless(device, "there is no GPU")
     def test_batches_on_a_device(self):
-        files = [gf.encode(gf.decode(ppm(40 + i, 60)), kind, device="cpu") for i, kind in enumerate(["jpeg", "png", "webp", "jpeg"])]
+        files = [gf.encode(gf.decode(ppm(40 + i, 60)), kind, device="cpu") for i, kind in enumerate(["jpeg", "png", "pnm", "jpeg"])]
         for chain in ("", "blur=2,resize=50%"):
             several = gf.decode(files * 9, chain, device="cuda:0", workers=2)
             pictures = several[4:8]
             expected = gf.decode(files, chain, device="cpu")
             self.assertEqual([picture.shape for picture in pictures], [picture.shape for picture in expected])
-            for kind in ("png", "jpeg", "webp"):
+            for kind in ("png", "jpeg", "pnm"):
                 self.assertEqual(gf.encode(pictures, kind), gf.encode(expected, kind, device="cpu"))
             self.assertEqual(gf.encode(pictures[2], "png"), gf.encode(expected[2], "png", device="cpu"))
             self.assertEqual(gf.encode(pictures, "png", "invert"), gf.encode(expected, "png", "invert", device="cpu"))

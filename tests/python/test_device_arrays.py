@@ -139,8 +139,6 @@ class Arrays(unittest.TestCase):
                 self.pipeline.run(pixels)
         with self.assertRaises(gf.UsageError):
             self.pipeline.run([picture(1), 5])
-        with self.assertRaisesRegex(gf.UnavailableError, "dtype='float32' is not there"):
-            self.pipeline.run([picture(1)], dtype="float32")
 
 
 if __name__ == "__main__":
