@@ -79,7 +79,7 @@ if ! have_lcms || ! have_tiff || ! command -v python3 >/dev/null; then
     if ! have_lcms && command -v python3 >/dev/null; then
         make_profiles
         run 3 gpufilter -i in.ppm -o out.jpg --to-icc=press.icc
-        stderr_like 'this build converts no colours: it was made without Little CMS (liblcms2)$'
+        stderr_like 'icc: this build converts no colours: it was made without Little CMS (liblcms2)$'
         absent out.jpg
     else
         skip "no Little CMS, no TIFF, or no python3"

@@ -80,7 +80,7 @@ stderr_is "gpufilter: --max-bytes=9000 and --target-ssim=0.9 both choose the qua
 run 2 gpufilter -i small.png -o o.webp --max-bytes=9k --lossless
 stderr_is "gpufilter: --max-bytes=9000 chooses a quality, and a lossless file (--lossless) has none"
 
-begin "it works in batches, in archives, for several outputs and for standard output"
+begin "it works in batches, for several outputs and for standard output"
 mkdir in out
 cp small.png in/a.png
 run 0 gpufilter -i small.png -o in/b.png --device=cpu rotate=180
@@ -97,7 +97,11 @@ run 0 gpufilter -i small.png -o best.jpg --device=cpu --max-bytes=3k
 same best.jpg three.jpg
 run 0 gpufilter -i small.png -o - --format=jpeg --max-bytes=4k
 same one.jpg stdout
-if gpufilter --version | grep -q '^archives:\|libarchive\|tar'; then
+
+begin "it works in archives"
+if ! gpufilter --version | grep -q '^archives: tar' || ! command -v tar >/dev/null; then
+    skip "there is no tar, or no libarchive in this build"
+else
     run 0 gpufilter -i small.png -o o.tar --format=jpeg --max-bytes=4k
     tar xf o.tar
     same one.jpg small.jpg
