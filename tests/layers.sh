@@ -51,10 +51,10 @@ result "headers compile by themselves" "$(find src include -name '*.h' | sort | 
     grep -q -e '^#pragma once' -e '^#ifndef GP\{0,1\}' "$header" || continue
     name=${header#src/}
     said=$(printf '#include "%s"\n' "${name#include/}" |
-        ${CC:-cc} -std=c17 -D_GNU_SOURCE -Iinclude -Isrc -I. $flags -Wall -Werror -x c -fsyntax-only - 2>&1 | head -n 3)
-    # An optional library's header, of a library that is not here.
+        ${CC:-cc} -std=c17 -D_GNU_SOURCE -Iinclude -Isrc -I. $flags -Wall -Werror -x c -fsyntax-only - 2>&1)
+    # An optional library's header, of a library that is not here; the headers by way of which it is included stand before it.
     lacking=$(printf '%s\n' "$said" | sed -n "s/.*fatal error: '\{0,1\}\([^:']*\)'\{0,1\}\(: No such file\| file not found\).*/\1/p")
-    [ -n "$lacking" ] && grep -rq "#include <$lacking>" src || printf '%s' "${said:+$said
+    [ -n "$lacking" ] && grep -rq "#include <$lacking>" src || printf '%s' "${said:+$(printf '%s\n' "$said" | head -n 5)
 }"
 done)"
 plan
