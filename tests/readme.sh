@@ -22,7 +22,8 @@ missing()
     esac
     case $1 in
     *:variant=*) "$GPUFILTER" --help | grep -q -e --lab || echo "built without the variants of kernels" ;;
-    *icc=*) "$GPUFILTER" --version | sed -n 's/^without colours: //p' ;;
+    *icc=* | *wide.png*) "$GPUFILTER" --version | sed -n 's/^without colours: //p' ;;
+    *.tar* | *tar:* | *shards*) "$GPUFILTER" --version | sed -n 's/^without archives: //p' ;;
     esac
     case $1 in
     ffmpeg\ *) ffmpeg -v quiet -y -f lavfi -i testsrc=duration=0.2 clip.mp4 </dev/null || echo "needs ffmpeg that makes a clip" ;;
