@@ -20,12 +20,23 @@ field()
     dpkg-deb --field "$folder"/deb/gpufilter_*.deb "$1"
 }
 
+# stand_ins OWNER...: the packages that other packages are told to need for the libraries of these, which may be others: Ubuntu's
+# libjpeg-turbo8 says libjpeg8.
+stand_ins()
+{
+    for owner; do
+        dpkg-query --control-show "$owner" symbols 2>/dev/null | awk '/^[^ |*]/ { print $2 }'
+        dpkg-query --control-show "$owner" shlibs 2>/dev/null | awk '!/^udeb:/ { print $3 }'
+    done | sort -u
+}
+
 # missing FIELD [VERSION]: the libraries that come in whose package is not in that field, or without a version.
 missing()
 {
     while read -r library; do
         owners=$(dpkg -S "*/$library" 2>/dev/null | sed 's/[:,].*//')
-        for package in $owners; do
+        # shellcheck disable=SC2086 # names without spaces
+        for package in $owners $(stand_ins $owners); do
             ! field "$1" | grep -q "\(^\|, \)$package${2:-\(,\|$\)}" || owners=
         done
         [ -z "$owners" ] || echo "$1 lacks the package of $library"

@@ -11,10 +11,10 @@ trap 'rm -rf "$folder"' EXIT
 can()
 {
     ! problem=$("$program" --device=cpu -q -i "$1" -o "$folder/$2" ${3:+"$3"} 2>&1) || return 0
-    printf '%s\n' "$problem" | grep -v 'built without'
+    printf '%s\n' "$problem" | grep -v '\(built\|made\) without'
 }
 
-"$program" --version | grep '^without' | grep -v 'built without'
+"$program" --version | grep '^without' | grep -v '\(built\|made\) without'
 printf 'P6\n2 2\n255\n0123456789ab' >"$folder/in.ppm"
 printf 'GIF89a\001\000\001\000\200\000\000\000\000\000\377\377\377,\000\000\000\000\001\000\001\000\000\002\002D\001\000;' \
     >"$folder/in.gif"
