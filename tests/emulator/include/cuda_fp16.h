@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "emulated_vectors.h"
 
@@ -16,24 +17,31 @@ namespace emulated
 
 static inline double half_value(uint16_t half)
 {
-    const int exponent = half >> 10 & 31, mantissa = half & 1023;
-    const double size = exponent == 31 ? mantissa ? NAN : INFINITY
-                        : exponent     ? ldexp(1024 + mantissa, exponent - 25)
-                                       : ldexp(mantissa, -24);
-    return half >> 15 ? -size : size;
+    const uint64_t exponent = half >> 10 & 31, mantissa = half & 1023, sign = (uint64_t)(half >> 15) << 63;
+    if (!exponent)
+        return sign ? mantissa * -0x1p-24 : mantissa * 0x1p-24;
+    const uint64_t bits = sign | (exponent == 31 ? 2047 : exponent + 1023 - 15) << 52 | mantissa << 42;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 /* To the nearest, of two the even one. */
 static inline uint16_t to_half(double value)
 {
-    const uint16_t sign = signbit(value) ? 0x8000 : 0;
+    enum { LOST = 52 - 10 }; /* bits of a double's mantissa */
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    const uint16_t sign = bits >> 48 & 0x8000;
+    const double size = fabs(value);
     if (isnan(value))
         return sign | 0x7E00;
-    if (fabs(value) >= 65520)
+    if (size >= 65520)
         return sign | 0x7C00;
-    const int exponent = fabs(value) < 0x1p-14 ? -14 : ilogb(value);
-    const int steps = (int)nearbyint(ldexp(fabs(value), 10 - exponent)); /* up to 2048 */
-    return (uint16_t)(sign + ((exponent + 14) << 10) + steps);
+    if (size < 0x1p-14)
+        return sign | (uint16_t)(size * 0x1p24 + 0x1p52 - 0x1p52); /* of the sum no fraction is left */
+    bits = (bits & INT64_MAX) + (1ull << (LOST - 1)) - 1 + (bits >> LOST & 1);
+    return (uint16_t)(sign + (bits >> LOST) - ((1023 - 15) << 10));
 }
 
 template <class Function> __half2 by_halves(__half2 a, __half2 b, __half2 c, const Function &function)
