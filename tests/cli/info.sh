@@ -121,7 +121,7 @@ stderr_like "unknown filter 'wobble'"
 absent out.png
 
 begin "a camera's raw photograph: its header, its picture, its thumbnail, and what is not there of it"
-gpufilter --version | grep -q '^formats: .*camera raw' || lacking="built without LibRaw"
+gpufilter --version | grep -q '^formats: .*TIFF.*camera raw' || lacking="built without LibRaw, or without libtiff"
 if [ -z "$lacking" ]; then
     camera_dng >a.dng
     run 0 gpufilter --info a.dng
