@@ -17,7 +17,6 @@ struct file {
     struct gf_image decoded; /* what the coders write */
     size_t place;            /* in the pinned memory; NOWHERE: the caller's bytes are pinned */
     bool own;                /* the library allocates the picture */
-    bool ended;              /* the picture is decoded, or has failed */
 };
 
 static const size_t NOWHERE = SIZE_MAX;
@@ -95,9 +94,9 @@ static struct gf_coding *prepare(void *context, int i)
     struct file *const file = &decoding->files[i];
     const struct gf_image *const image = &decoding->images[i];
     file->own = !image->data;
-    if (!file->own && gf_device_batch_receive(&decoding->batch, image, gf_picture_name(i).text,
-                                              &decoding->batch.errors[i])) {
-        file->ended = true;
+    if (!file->own && gf_device_batch_check(&decoding->batch, image, gf_picture_name(i).text,
+                                            &decoding->batch.errors[i])) {
+        decoding->batch.ended[i] = true;
         return NULL;
     }
     if (!decoding->batch.coders || !describe(decoding, i))
@@ -158,10 +157,11 @@ static enum gf_status filter(struct gf_pipeline *pipeline, struct file *file,
 static void finish_next(struct decoding *decoding)
 {
     struct file *const file = (struct file *)gf_device_batch_take(&decoding->batch);
-    file->ended = !file->coding.status && file->picture.done;
-    if (file->ended && file->plan.stage_count)
-        file->ended =
-            !filter(decoding->batch.pipeline, file, &decoding->images[file - decoding->files]);
+    const ptrdiff_t i = file - decoding->files;
+    bool ended = !file->coding.status && file->picture.done;
+    if (ended && file->plan.stage_count)
+        ended = !filter(decoding->batch.pipeline, file, &decoding->images[i]);
+    decoding->batch.ended[i] = ended;
 }
 
 /* Frees what was only needed on the way. */
@@ -203,22 +203,12 @@ static enum gf_status decode_some(struct decoding *decoding, int first, int *cou
     return status;
 }
 
-/* Decodes a file as gf_pipeline_decode() does. */
 static enum gf_status decode_file(const struct decoding *decoding, struct gf_pipeline *pipeline,
                                   int i, struct gf_image *image, struct gf_error *error)
 {
     struct gf_picture_task task = {.image_out = image, .out_is_callers = true};
-    gf_pipeline_begin_profile(pipeline);
-    enum gf_status status = gf_input_open_memory(decoding->data[i], decoding->sizes[i],
-                                                 gf_picture_name(i).text, &task.input, error);
-    if (!status)
-        status = gf_pipeline_recognise(task.input, &task.own_format, error);
-    if (!status)
-        status = gf_pipeline_filter_task(pipeline, &task, error);
-    if (!status)
-        gf_pipeline_end_profile(pipeline);
-    gf_input_close(task.input);
-    return status;
+    return gf_pipeline_decode_task(pipeline, decoding->data[i], decoding->sizes[i],
+                                   gf_picture_name(i).text, &task, error);
 }
 
 /* Decodes a file to a picture of the caller's whose rows are not aligned. */
@@ -249,17 +239,13 @@ static void decode_alone(void *context, struct gf_pipeline *pipeline, int i)
         gf_pipeline_free_images(pipeline, image, 1);
 }
 
-static enum gf_status decode_rest(struct decoding *decoding, struct gf_error *error)
+/* Waits for the caller's work on the pictures whose memory is the caller's. */
+static enum gf_status await(const struct decoding *decoding, struct gf_error *error)
 {
-    int *const rest = malloc(((size_t)decoding->batch.count + 1) * sizeof *rest), count = 0;
-    if (!rest)
-        return gf_fail_memory(error);
     for (int i = 0; i < decoding->batch.count; i++) {
-        if (!decoding->files[i].ended)
-            rest[count++] = i;
+        if (decoding->images[i].data)
+            return gf_device_batch_await(&decoding->batch, error);
     }
-    gf_device_batch_each(&decoding->batch, rest, count, decode_alone, decoding);
-    free(rest);
     return GF_OK;
 }
 
@@ -277,12 +263,11 @@ enum gf_status gf_decode_batch(struct gf_pipeline *pipeline, int count, const vo
     if (status)
         return status;
     decoding.files = calloc((size_t)count + 1, sizeof *decoding.files);
-    if (!decoding.files)
-        status = gf_fail_memory(error);
+    status = decoding.files ? await(&decoding, error) : gf_fail_memory(error);
     for (int first = 0, some; !status && first < count; first += some)
         status = decode_some(&decoding, first, &some, error);
     if (!status)
-        status = decode_rest(&decoding, error);
+        status = gf_device_batch_finish(&decoding.batch, decode_alone, &decoding, error);
     free(decoding.files);
     const enum gf_status failed = gf_device_batch_close(&decoding.batch, status ? NULL : error);
     return status ? status : failed;

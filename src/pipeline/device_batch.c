@@ -54,11 +54,13 @@ static enum gf_status take_device(struct gf_device_batch *batch, struct gf_error
         status = take_lane(batch->pipeline, &batch->lane, error);
     if (!status)
         status = take_coders(batch, error);
-    if (status || batch->errors)
+    if (status)
         return status;
-    batch->own_errors = malloc(((size_t)batch->count + 1) * sizeof *batch->errors);
-    batch->errors = batch->own_errors;
-    return batch->errors ? GF_OK : gf_fail_memory(error);
+    batch->ended = calloc((size_t)batch->count + 1, sizeof *batch->ended);
+    if (batch->ended && !batch->errors)
+        batch->errors = batch->own_errors =
+            malloc(((size_t)batch->count + 1) * sizeof *batch->errors);
+    return batch->ended && batch->errors ? GF_OK : gf_fail_memory(error);
 }
 
 enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pipeline *pipeline,
@@ -77,6 +79,7 @@ enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pip
     batch->before = calls->bind(pipeline->backend);
     const enum gf_status status = take_device(batch, error);
     if (status) {
+        free(batch->ended);
         calls->unbind(pipeline->backend, batch->before);
         return status;
     }
@@ -103,6 +106,7 @@ enum gf_status gf_device_batch_close(struct gf_device_batch *batch, struct gf_er
         gf_device_coders_expect(batch->coders, -batch->count);
     pthread_mutex_destroy(&batch->lock);
     sem_destroy(&batch->coded);
+    free(batch->ended);
     free(batch->own_errors);
     batch->pipeline->backend->calls->unbind(batch->pipeline->backend, batch->before);
     return status;
@@ -183,9 +187,15 @@ enum gf_status gf_device_batch_work(const struct gf_device_batch *batch, int ite
                : GF_OK;
 }
 
-enum gf_status gf_device_batch_receive(const struct gf_device_batch *batch,
-                                       const struct gf_image *image, const char *name,
-                                       struct gf_error *error)
+enum gf_status gf_device_batch_await(const struct gf_device_batch *batch, struct gf_error *error)
+{
+    struct gf_backend *const backend = batch->pipeline->backend;
+    return backend->calls->await(backend, batch->stream, error);
+}
+
+enum gf_status gf_device_batch_check(const struct gf_device_batch *batch,
+                                     const struct gf_image *image, const char *name,
+                                     struct gf_error *error)
 {
     struct gf_backend *const backend = batch->pipeline->backend;
     struct gf_error why = {0};
@@ -195,8 +205,6 @@ enum gf_status gf_device_batch_receive(const struct gf_device_batch *batch,
     status = backend->calls->owns(
         backend, image->data,
         image->pitch * (size_t)(image->format.height - 1) + gf_row_bytes(image->format), &why);
-    if (!status)
-        status = backend->calls->await(backend, batch->stream, &why);
     return status ? gf_fail(error, status, "%s: %s", name, why.text) : GF_OK;
 }
 
@@ -233,15 +241,29 @@ static bool do_picture(void *context, int thread, int item)
     return true;
 }
 
-void gf_device_batch_each(const struct gf_device_batch *batch, const int *pictures, int count,
-                          gf_picture_work *work, void *context)
+static void do_pictures(struct each *each, int count)
 {
-    const int threads = batch->pipeline->options.threads;
-    struct each each = {batch, pictures, work, context, 0};
-    each.crew = gf_pipeline_gather_crew(batch->pipeline, threads < count ? threads : count);
-    if (each.crew > 1 && !gf_ordered_work_run(each.crew, count, do_picture, &each, NULL))
+    const int threads = each->batch->pipeline->options.threads;
+    each->crew = gf_pipeline_gather_crew(each->batch->pipeline, threads < count ? threads : count);
+    if (each->crew > 1 && !gf_ordered_work_run(each->crew, count, do_picture, each, NULL))
         return;
-    each.crew = 0;
+    each->crew = 0;
     for (int i = 0; i < count; i++)
-        do_picture(&each, 0, i);
+        do_picture(each, 0, i);
+}
+
+enum gf_status gf_device_batch_finish(const struct gf_device_batch *batch, gf_picture_work *work,
+                                      void *context, struct gf_error *error)
+{
+    int *const pictures = malloc(((size_t)batch->count + 1) * sizeof *pictures), count = 0;
+    struct each each = {batch, pictures, work, context, 0};
+    if (!pictures)
+        return gf_fail_memory(error);
+    for (int i = 0; i < batch->count; i++) {
+        if (!batch->ended[i])
+            pictures[count++] = i;
+    }
+    do_pictures(&each, count);
+    free(pictures);
+    return GF_OK;
 }

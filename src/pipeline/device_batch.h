@@ -10,6 +10,7 @@ struct gf_device_batch {
     int count;
     void *stream; /* the caller's, for whose work the pictures are waited for */
     struct gf_error *errors, *own_errors;
+    bool *ended;                     /* pictures that are done, or have failed */
     struct gf_device_coders *coders; /* NULL: the pictures go one by one through the pipeline */
     int before;                      /* the device that was the calling thread's */
     struct gf_lane *lane;            /* binds a thread to the device */
@@ -42,16 +43,19 @@ enum gf_status gf_device_batch_work(const struct gf_device_batch *batch, int ite
                                     gf_ordered_work_call *call, void *context,
                                     struct gf_error *error) GF_CHECKED;
 
-/* Calls `work` for each picture that is in the list, on all processors, with a pipeline that no
+/* Calls `work` for each picture that has not ended, on all processors, with a pipeline that no
  * other thread uses meanwhile. */
 typedef void gf_picture_work(void *context, struct gf_pipeline *pipeline, int picture);
-void gf_device_batch_each(const struct gf_device_batch *batch, const int *pictures, int count,
-                          gf_picture_work *work, void *context);
+enum gf_status gf_device_batch_finish(const struct gf_device_batch *batch, gf_picture_work *work,
+                                      void *context, struct gf_error *error) GF_CHECKED;
 
-/* Checks a caller's picture, and waits for the work on it. */
-enum gf_status gf_device_batch_receive(const struct gf_device_batch *batch,
-                                       const struct gf_image *image, const char *name,
-                                       struct gf_error *error) GF_CHECKED;
+/* Waits for the caller's work on the pictures. */
+enum gf_status gf_device_batch_await(const struct gf_device_batch *batch,
+                                     struct gf_error *error) GF_CHECKED;
+/* Checks a caller's picture. */
+enum gf_status gf_device_batch_check(const struct gf_device_batch *batch,
+                                     const struct gf_image *image, const char *name,
+                                     struct gf_error *error) GF_CHECKED;
 /* Copies a picture within the memory of the pipeline's device, whatever the alignment of its rows.
  */
 enum gf_status gf_device_batch_copy(struct gf_pipeline *pipeline, const struct gf_image *to,

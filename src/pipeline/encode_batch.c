@@ -15,7 +15,6 @@ struct picture {
     struct gf_coder_picture picture;
     struct gf_picture_task task;
     struct gf_sink *sink;
-    bool ended; /* the picture is encoded, or has failed */
 };
 
 struct encoding {
@@ -75,9 +74,9 @@ static struct gf_coding *prepare(void *context, int i)
     const struct gf_pipeline *const pipeline = encoding->batch.pipeline;
     const struct gf_image *const image = &encoding->images[i];
     struct picture *const picture = &encoding->pictures[i];
-    if (gf_device_batch_receive(&encoding->batch, image, gf_picture_name(i).text,
-                                &encoding->batch.errors[i])) {
-        picture->ended = true;
+    if (gf_device_batch_check(&encoding->batch, image, gf_picture_name(i).text,
+                              &encoding->batch.errors[i])) {
+        encoding->batch.ended[i] = true;
         return NULL;
     }
     if (!encoding->batch.coders || pipeline->chain.count || !gf_device_image_is_aligned(image) ||
@@ -133,31 +132,24 @@ static bool finish_one(void *context, int thread, int item)
         void *const file = status ? NULL : gf_output_take(output, &size);
         if (file)
             deliver(encoding, i, file, size);
-        picture->ended = true;
+        encoding->batch.ended[i] = true;
     }
     gf_coder_picture_return(&picture->picture);
     close_output(picture);
     return true;
 }
 
-/* Encodes a picture as gf_pipeline_encode() does. */
 static enum gf_status encode_picture(const struct encoding *encoding, struct gf_pipeline *pipeline,
                                      int i, const struct gf_image *image, struct gf_error *error)
 {
     struct gf_bytes bytes = encoding->bytes;
     const struct gf_destination destination = {.bytes = &bytes};
     struct gf_picture_task task = task_of(&destination, image);
-    gf_pipeline_begin_profile(pipeline);
-    enum gf_status status = gf_pipeline_filter_task(pipeline, &task, error);
+    void *file;
+    size_t size;
+    const enum gf_status status = gf_pipeline_encode_task(pipeline, &task, &file, &size, error);
     if (!status)
-        status = gf_output_commit(task.output, error);
-    if (!status) {
-        gf_pipeline_end_profile(pipeline);
-        size_t size;
-        void *const file = gf_output_take(task.output, &size);
         deliver(encoding, i, file, size);
-    }
-    gf_output_close(task.output);
     return status;
 }
 
@@ -192,20 +184,6 @@ static void encode_alone(void *context, struct gf_pipeline *pipeline, int i)
                       why.text);
 }
 
-static enum gf_status encode_rest(struct encoding *encoding, struct gf_error *error)
-{
-    int *const rest = malloc(((size_t)encoding->batch.count + 1) * sizeof *rest), count = 0;
-    if (!rest)
-        return gf_fail_memory(error);
-    for (int i = 0; i < encoding->batch.count; i++) {
-        if (!encoding->pictures[i].ended)
-            rest[count++] = i;
-    }
-    gf_device_batch_each(&encoding->batch, rest, count, encode_alone, encoding);
-    free(rest);
-    return GF_OK;
-}
-
 static enum gf_status encode_all(struct encoding *encoding, struct gf_error *error)
 {
     struct gf_device_batch *const batch = &encoding->batch;
@@ -215,12 +193,14 @@ static enum gf_status encode_all(struct encoding *encoding, struct gf_error *err
     enum gf_status status =
         gf_sink_format(NULL, &options, GF_FILE_PNG, &encoding->file_format, error);
     if (!status)
+        status = gf_device_batch_await(batch, error);
+    if (!status)
         status = gf_device_batch_begin(batch, 0, batch->count, prepare, encoding, &begun, error);
     if (begun && gf_device_batch_work(batch, begun, finish_one, encoding, NULL)) {
         while (begun--)
             finish_one(encoding, 0, 0);
     }
-    return status ? status : encode_rest(encoding, error);
+    return status ? status : gf_device_batch_finish(batch, encode_alone, encoding, error);
 }
 
 enum gf_status gf_encode_batch(struct gf_pipeline *pipeline, int count,

@@ -82,6 +82,22 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
     return status;
 }
 
+enum gf_status gf_pipeline_decode_task(struct gf_pipeline *pipeline, const void *data, size_t size,
+                                       const char *name, struct gf_picture_task *task,
+                                       struct gf_error *error)
+{
+    gf_pipeline_begin_profile(pipeline);
+    enum gf_status status = gf_input_open_memory(data, size, name, &task->input, error);
+    if (!status)
+        status = gf_pipeline_recognise(task->input, &task->own_format, error);
+    if (!status)
+        status = gf_pipeline_filter_task(pipeline, task, error);
+    if (!status)
+        gf_pipeline_end_profile(pipeline);
+    gf_input_close(task->input);
+    return status;
+}
+
 enum gf_status gf_pipeline_decode(struct gf_pipeline *pipeline, const void *data, size_t size,
                                   struct gf_image *output, struct gf_error *error)
 {
@@ -93,17 +109,24 @@ enum gf_status gf_pipeline_decode(struct gf_pipeline *pipeline, const void *data
     enum gf_status status = own ? GF_OK : gf_image_check(output, "output", error);
     if (status)
         return status;
-    gf_pipeline_begin_profile(pipeline);
-    status = gf_input_open_memory(data, size, "input", &task.input, error);
-    if (!status)
-        status = gf_pipeline_recognise(task.input, &task.own_format, error);
-    if (!status)
-        status = gf_pipeline_filter_task(pipeline, &task, error);
-    if (!status)
-        gf_pipeline_end_profile(pipeline);
-    else if (own)
+    status = gf_pipeline_decode_task(pipeline, data, size, "input", &task, error);
+    if (status && own)
         gf_image_free(output);
-    gf_input_close(task.input);
+    return status;
+}
+
+enum gf_status gf_pipeline_encode_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                       void **result, size_t *result_size, struct gf_error *error)
+{
+    gf_pipeline_begin_profile(pipeline);
+    enum gf_status status = gf_pipeline_filter_task(pipeline, task, error);
+    if (!status)
+        status = gf_output_commit(task->output, error);
+    if (!status) {
+        gf_pipeline_end_profile(pipeline);
+        *result = gf_output_take(task->output, result_size);
+    }
+    gf_output_close(task->output);
     return status;
 }
 
@@ -122,16 +145,5 @@ enum gf_status gf_pipeline_encode(struct gf_pipeline *pipeline, const struct gf_
     enum gf_status status = gf_pipeline_check_format(format, error);
     if (!status)
         status = gf_image_check(input, "input", error);
-    if (status)
-        return status;
-    gf_pipeline_begin_profile(pipeline);
-    status = gf_pipeline_filter_task(pipeline, &task, error);
-    if (!status)
-        status = gf_output_commit(task.output, error);
-    if (!status) {
-        gf_pipeline_end_profile(pipeline);
-        *result = gf_output_take(task.output, result_size);
-    }
-    gf_output_close(task.output);
-    return status;
+    return status ? status : gf_pipeline_encode_task(pipeline, &task, result, result_size, error);
 }

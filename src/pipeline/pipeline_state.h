@@ -242,6 +242,14 @@ void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_ta
 /* Filters the picture, with further attempts if the device fails. */
 enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                        struct gf_error *error) GF_CHECKED;
+/* The same for the task of a file in memory, which is opened and closed here. */
+enum gf_status gf_pipeline_decode_task(struct gf_pipeline *pipeline, const void *data, size_t size,
+                                       const char *name, struct gf_picture_task *task,
+                                       struct gf_error *error) GF_CHECKED;
+/* The same for a task whose output is a file in memory. *result becomes the file. */
+enum gf_status gf_pipeline_encode_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                       void **result, size_t *result_size,
+                                       struct gf_error *error) GF_CHECKED;
 /* Checks the options and uses them from the next picture on. */
 enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
                                        const struct gf_options *options,
