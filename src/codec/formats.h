@@ -86,3 +86,5 @@ const struct gf_foreign *gf_foreign_named(const char *extension);
 /* Whether the list, such as "jpg jpeg jpe", contains the word; upper and lower case count as the
  * same. */
 bool gf_word_in_list(const char *list, const char *word);
+/* Returns what follows the last dot of the file's name, or "". */
+const char *gf_extension_of(const char *path);
