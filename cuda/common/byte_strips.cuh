@@ -95,7 +95,8 @@ fetch_chunk(const struct strip_args &args, const struct strip_maps &maps,
 {
     const struct box_place box = box_of<Shape>(args, walk);
     box_expect(bar, Shape::ROWS * Shape::BOX_BYTES);
-    box_load(raw, &maps.chunk, box.left * Shape::CHANNELS, box.top - args.p.in_y, bar);
+    box_load<Shape::BOX_BYTES, Shape::ROWS>(raw, &maps.chunk, box.left * Shape::CHANNELS,
+                                            box.top - args.p.in_y, bar);
 }
 
 /* Calls function(x, y, place) for the block's groups of a chunk's results. x and y are the group's
@@ -122,7 +123,8 @@ fetch_originals(const struct strip_args &args, const struct strip_maps &maps,
     for_groups<Shape>(args, walk, [&](int, int, int) { groups++; });
     box_expect(bar, groups * Shape::OUT_ROWS * Shape::GROUP_BYTES);
     for_groups<Shape>(args, walk, [&](int x, int y, int place) {
-        box_load(stage + place, &maps.original, x, args.p.out_y + y - args.p.in_y, bar);
+        box_load<Shape::GROUP_BYTES, Shape::OUT_ROWS>(stage + place, &maps.original, x,
+                                                      args.p.out_y + y - args.p.in_y, bar);
     });
 }
 
@@ -135,7 +137,7 @@ static __device__ __forceinline__ bool is_tail(const struct strip_args &args, in
     return x + Shape::GROUP_BYTES > bytes && bytes % 16;
 }
 
-/* Starts to write a chunk. One thread calls it. */
+/* Starts to write a chunk. */
 template <class Shape>
 static __device__ __forceinline__ void
 store_chunk(const struct strip_args &args, const struct strip_maps &maps,
@@ -143,7 +145,7 @@ store_chunk(const struct strip_args &args, const struct strip_maps &maps,
 {
     for_groups<Shape>(args, walk, [&](int x, int y, int place) {
         if (!is_tail<Shape>(args, x))
-            box_store(&maps.result, x, y, stage + place);
+            box_store<Shape::GROUP_BYTES, Shape::OUT_ROWS>(&maps.result, x, y, stage + place);
     });
 }
 
@@ -229,11 +231,10 @@ turn_chunk(const struct strip_args &args, const struct strip_walk &walk, Shared 
 template <class Shape, class State, class Args>
 static __device__ __forceinline__ void make_strips(const struct strip_maps &maps, const Args &args)
 {
-#if GF_HAS_BOXES
     extern __shared__ __align__(128) uint4 shared[];
     strip_shared<Shape, State> &s = *(strip_shared<Shape, State> *)shared;
     constexpr int STAGES = strip_shared<Shape, State>::STAGES;
-    const bool loads = threadIdx.x == 0, stores = threadIdx.x == Shape::THREADS - WARP;
+    const bool loads = box_starts(0), stores = box_starts(Shape::THREADS - WARP);
     struct strip_walk at = {};
     at.at = step_after(args, blockIdx.x * args.share);
     at.end = step_after(args, (blockIdx.x + 1) * args.share);
@@ -264,6 +265,7 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
         if (State::ORIGINAL && more)
             fetch_originals<Shape>(args, maps, next, s.stage[1], &s.stage_bar[1]);
     }
+    box_settle();
     __syncthreads();
     State state;
     state.begin(s.tables);
@@ -291,6 +293,7 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
         box_fence();
         if (stores)
             box_store_wait(); /* waits for chunk k - 1, whose stage is then free */
+        box_settle();         /* chunk k + 2 */
         __syncthreads();
         if (stores)
             store_chunk<Shape>(args, maps, at, stage);
@@ -311,40 +314,42 @@ static __device__ __forceinline__ void make_strips(const struct strip_maps &maps
     }
     if (stores)
         box_store_wait();
-#endif
 }
 
 template <class Shape, class State>
-static cudaError_t map_views(const struct gf_launch *launch, struct strip_maps *maps)
+static cudaError_t map_views(const struct gf_launch *launch, struct strip_maps *maps, bool engine)
 {
     const struct gf_view &in = launch->in, &out = launch->out;
     const size_t bytes = gf_row_bytes(in.format);
-    cudaError_t status =
-        box_map_of(&maps->chunk, in.data, in.pitch, bytes, in.rows, Shape::BOX_BYTES, Shape::ROWS);
+    cudaError_t status = box_map_of(&maps->chunk, in.data, in.pitch, bytes, in.rows,
+                                    Shape::BOX_BYTES, Shape::ROWS, engine);
     if (status == cudaSuccess && State::ORIGINAL)
         status = box_map_of(&maps->original, in.data, in.pitch, bytes, in.rows, Shape::GROUP_BYTES,
-                            Shape::OUT_ROWS);
+                            Shape::OUT_ROWS, engine);
     if (status == cudaSuccess)
         status = box_map_of(&maps->result, out.data, out.pitch, bytes, out.rows, Shape::GROUP_BYTES,
-                            Shape::OUT_ROWS);
+                            Shape::OUT_ROWS, engine);
     return status;
 }
 
 /* Sets the arguments that depend on the shape, and launches kernel(maps, args) so that each
  * multiprocessor holds `each` blocks. Returns cudaErrorNotSupported if a block of the device has
- * too little shared memory. */
+ * too little shared memory, or rows are not aligned to 16 bytes. */
 template <class Shape, class State, class Args>
 static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_maps, Args), int each,
                          Args &args)
 {
     const int shared = (int)sizeof(strip_shared<Shape, State>);
     struct strip_maps maps = {};
+    bool engine = false;
     int most = 0;
     cudaError_t status = shared_most(&most);
     if (status == cudaSuccess && shared > most)
         return cudaErrorNotSupported;
     if (status == cudaSuccess)
-        status = map_views<Shape, State>(launch, &maps);
+        status = starts_early((const void *)kernel, &engine);
+    if (status == cudaSuccess)
+        status = map_views<Shape, State>(launch, &maps, engine);
     if (status == cudaSuccess)
         status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
     int device = 0, multiprocessors = 0;
@@ -368,19 +373,17 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
                         (size_t)shared, (cudaStream_t)launch->stream, maps, args);
 }
 
-/* Whether the kernels of this file are faster than others, as measured on compute capability 9.0.
- * Other devices multiply bytes more slowly, have less shared memory, or were not measured (data
- * sheets: 8.0 has no copy engine for boxes; 8.6, 8.9 and 12.0 have 99 KB for a block; 10.3 has a
- * small part of the rate of 10.0). Code for an older architecture, which the driver compiles from
- * PTX, lacks the kernel. */
-static inline bool strips_are_faster(const void *kernel)
+/* Whether the kernels of this file are faster than others, as measured on compute capability 9.0
+ * with its own code and with code for 7.5 and 8.0. Other devices were not measured (data sheets:
+ * 8.6, 8.9 and 12.0 have 99 KB for a block, 7.5 has 64 KB; 10.3 has a small part of the rate of
+ * 10.0). */
+static inline bool strips_are_faster()
 {
     int device = 0, major = 0, minor = 0;
-    bool is_new = false;
     return cudaGetDevice(&device) == cudaSuccess &&
            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) ==
                cudaSuccess &&
            cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) ==
                cudaSuccess &&
-           major == 9 && minor == 0 && starts_early(kernel, &is_new) == cudaSuccess && is_new;
+           major == 9 && minor == 0;
 }

@@ -76,12 +76,11 @@ static int convolve_near_fit(const struct gf_launch *launch, const struct gf_con
 static bool convolve_large_is_faster(const struct gf_launch *launch,
                                      const struct gf_convolve *convolve, convolve_mma_args *args)
 {
-    typedef convolve_shape<3, 2, false, 2, 1, 8> shape;
     const struct gf_format format = launch->in.format;
     int most;
     if (format.bits != 8 || gf_has_alpha(format) ||
         convolve->width * convolve->height < NEAR_LARGE_MIN || !gf_convolve_is_normal(convolve) ||
-        !strips_are_faster((const void *)convolve_mma_kernel<shape, 1, END_NEAR>))
+        !strips_are_faster())
         return false;
     *args = convolve_mma_args_of(launch, convolve, &most);
     args->real = ((const struct gf_convolve *)launch->constants)->weight;
@@ -142,9 +141,7 @@ static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_c
  * half of the products would be with zeros. */
 static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
 {
-    return (convolve->width > 3 || convolve->height > 3) &&
-           strips_are_faster((
-               const void *)convolve_mma_kernel<convolve_shape<3, 1, true, 4, 2, 8>, 1, END_QUICK>);
+    return (convolve->width > 3 || convolve->height > 3) && strips_are_faster();
 }
 
 /* Returns the number of digits of the weights if these kernels are faster for near sums, otherwise
@@ -152,8 +149,7 @@ static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
 static int convolve_near_is_faster(const struct gf_launch *launch,
                                    const struct gf_convolve *convolve, convolve_mma_args *args)
 {
-    const auto kernel = convolve_mma_kernel<convolve_shape<3, 1, true, 4, 2, 8>, 1, END_NEAR>;
-    return strips_are_faster((const void *)kernel) ? convolve_near_fit(launch, convolve, args) : 0;
+    return strips_are_faster() ? convolve_near_fit(launch, convolve, args) : 0;
 }
 
 /* Whether these kernels are faster. For matrices with few weights, kernels that add in registers
@@ -162,11 +158,10 @@ static bool convolve_mma_is_faster(const struct gf_launch *launch,
                                    const struct gf_convolve *convolve)
 {
     const struct gf_format format = launch->in.format;
-    const auto kernel = convolve_mma_kernel<convolve_shape<1, 1, true, 4, 2, 8>, 3>;
     int most;
     return format.bits == 8 && !gf_has_alpha(format) &&
            (convolve->width > 5 || convolve->height > 5) &&
            convolve->width * convolve->height > 25 &&
            gf_convolve_whole(convolve->weight, convolve->width * convolve->height, &most) &&
-           strips_are_faster((const void *)kernel);
+           strips_are_faster();
 }

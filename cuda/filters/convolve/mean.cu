@@ -323,13 +323,11 @@ template <int CHANNELS> static int launch_means_of(const struct gf_launch *launc
                                  : status;
 }
 
-/* Whether the device has products of bytes, and enough shared memory for a block. */
+/* Whether the device has enough shared memory for a block. */
 static bool means_may_run(const mean_args &args)
 {
-    struct cudaFuncAttributes code = {};
     int most = 0;
-    return cudaFuncGetAttributes(&code, (const void *)mean_kernel<1>) == cudaSuccess &&
-           code.ptxVersion >= 80 && shared_most(&most) == cudaSuccess && mean_shared(args) <= most;
+    return shared_most(&most) == cudaSuccess && mean_shared(args) <= most;
 }
 
 int gf_convolve_means(const struct gf_launch *launch, const struct gf_convolve *convolve)

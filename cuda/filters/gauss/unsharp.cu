@@ -111,7 +111,7 @@ extern "C" int gf_unsharp_cuda(const struct gf_launch *launch)
     const int most = launch->in.format.bits == 8 ? 1000000 : 300000;
     if (unsharp->onset == GF_UNSHARP_SOFT || tiles_are_faster(launch, &unsharp->gauss, 0, most))
         return gf_unsharp_tiled_cuda(launch);
-    return mma_is_faster<sharpened>(launch, &unsharp->gauss)
+    return mma_is_faster(launch, &unsharp->gauss)
                ? launch_sharpened(launch, unsharp)
                : launch_best_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
 }

@@ -144,7 +144,7 @@ static const struct gf_variant kernels[] = {
     {GF_STUDIED("tensor", gf_blur_tensor_cuda,
                 "both passes as products of matrices of bytes on tensor cores, exact: taps and "
                 "the intermediate are split into bytes"),
-     .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90},
+     .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch},
     {0},
 };
 

@@ -353,7 +353,7 @@ static const struct gf_variant kernels[] = {
     {GF_STUDIED("tensor", gf_convolve_tensor_cuda,
                 "a product of matrices of bytes on tensor cores for each of the kernel's columns, "
                 "exact in whole numbers"),
-     .refuses = refuses_tensor, .architecture = 90},
+     .refuses = refuses_tensor},
     {0},
 };
 

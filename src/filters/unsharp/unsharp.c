@@ -167,7 +167,7 @@ const struct gf_filter gf_unsharp_filter = {
          .refuses = refuses_strip},
         {GF_STUDIED("tensor", gf_unsharp_tensor_cuda,
                     "as blur's: products of matrices of bytes on tensor cores, exact"),
-         .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch, .architecture = 90}),
+         .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch}),
     .fuses = unsharp_fuses,
     .cuda_fused = GF_LAUNCHER(gf_unsharp_fused_cuda),
 };
