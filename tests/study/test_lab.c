@@ -130,19 +130,20 @@ static struct gf_lab_result made_up(void)
                                    .settings = "size=1 runs=2",
                                    .elapsed_s = 0.25,
                                    .rows_name = "stride"};
-    const int rate = gf_lab_column(&result, "padded", "GB/s", 1);
-    const int error = gf_lab_column(&result, "error", "ulp", 2);
-    gf_lab_row(&result, 1, "%d", 1);
-    gf_lab_value(&result, rate, 123.45);
-    gf_lab_value(&result, error, 1e-7);
-    gf_lab_row(&result, 2, "%d", 2);
-    gf_lab_value(&result, rate, 61.75);
-    gf_lab_row(&result, NAN, "copy");
-    gf_lab_reason(&result, "needs %d GPUs", 2);
-    gf_lab_check(&result, true, "all %d are right", 2);
-    gf_lab_claim(&result, true, "padded beats unpadded");
-    gf_lab_claim(&result, false, "and by far");
-    gf_lab_note(&result, "a note");
+    const struct gf_lab_run run = {.result = &result};
+    const int rate = gf_lab_column(&run, "padded", "GB/s", 1);
+    const int error = gf_lab_column(&run, "error", "ulp", 2);
+    gf_lab_row(&run, 1, "%d", 1);
+    gf_lab_value(&run, rate, 123.45);
+    gf_lab_value(&run, error, 1e-7);
+    gf_lab_row(&run, 2, "%d", 2);
+    gf_lab_value(&run, rate, 61.75);
+    gf_lab_row(&run, NAN, "copy");
+    gf_lab_reason(&run, "needs %d GPUs", 2);
+    gf_lab_check(&run, true, "all %d are right", 2);
+    gf_lab_claim(&run, true, "padded beats unpadded");
+    gf_lab_claim(&run, false, "and by far");
+    gf_lab_note(&run, "a note");
     return result;
 }
 
@@ -210,24 +211,25 @@ static void test_data(void **state)
 static void test_room(void **state)
 {
     struct gf_lab_result *const result = calloc(1, sizeof *result);
+    const struct gf_lab_run run = {.result = result};
     assert_non_null(result);
     for (int i = 0; i < GF_LAB_COLUMNS_MAX; i++)
-        gf_lab_column(result, "a name that is much longer than what a column's name may take",
+        gf_lab_column(&run, "a name that is much longer than what a column's name may take",
                       "a long unit of measure", 1);
     for (int i = 0; i < GF_LAB_ROWS_MAX; i++)
-        gf_lab_row(result, i, "%d", i);
+        gf_lab_row(&run, i, "%d", i);
     for (int i = 0; i < GF_LAB_REMARKS_MAX; i++)
-        gf_lab_note(result, "%d", i);
+        gf_lab_note(&run, "%d", i);
     assert_false(result->full);
-    gf_lab_note(result, "one more");
+    gf_lab_note(&run, "one more");
     assert_true(result->full);
-    gf_lab_row(result, 0, "one more");
-    gf_lab_column(result, "one more", "", 1);
+    gf_lab_row(&run, 0, "one more");
+    gf_lab_column(&run, "one more", "", 1);
     assert_int_equal(result->rows, GF_LAB_ROWS_MAX);
     assert_int_equal(result->columns, GF_LAB_COLUMNS_MAX);
     assert_int_equal(result->remarks, GF_LAB_REMARKS_MAX);
     *result = (struct gf_lab_result){0};
-    gf_lab_value(result, 0, 1.0);
+    gf_lab_value(&run, 0, 1.0);
     assert_true(result->full);
     free(result);
 }
@@ -236,9 +238,10 @@ static void test_room(void **state)
 static void test_verdicts(void **state)
 {
     struct gf_lab_result result = made_up();
+    const struct gf_lab_run run = {.result = &result};
     struct gf_error error = {0};
     assert_int_equal(gf_lab_judge(&curve, &result, &error), GF_OK);
-    gf_lab_check(&result, false, "%d of 4 differ", 3);
+    gf_lab_check(&run, false, "%d of 4 differ", 3);
     assert_int_equal(gf_lab_judge(&curve, &result, &error), GF_ERROR_DIFFERENT);
     assert_string_equal(error.text, "made-up: wrong result: 3 of 4 differ");
     result = made_up();
@@ -252,17 +255,15 @@ static void test_running(void **state)
     skip(); /* with CUDA the end of a lab waits for a real device */
 }
 #else
-static enum gf_status run_right(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                struct gf_error *error)
+static enum gf_status run_right(const struct gf_lab_run *run)
 {
-    gf_lab_row(result, NAN, "%d", run->runs);
+    gf_lab_row(run, NAN, "%d", run->runs);
     return GF_OK;
 }
 
-static enum gf_status run_failing(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                  struct gf_error *error)
+static enum gf_status run_failing(const struct gf_lab_run *run)
 {
-    return gf_fail(error, GF_ERROR_DEVICE_MEMORY, "cuda:0: no memory");
+    return gf_fail(run->error, GF_ERROR_DEVICE_MEMORY, "cuda:0: no memory");
 }
 
 static void test_running(void **state)

@@ -124,18 +124,19 @@ static void fill_lab(struct gf_lab_result *result)
 {
     *result = (struct gf_lab_result){.device = "cuda:0 GPU", .settings = "size=1", .elapsed_s = 2};
     snprintf(result->rows_name, sizeof result->rows_name, "offset (floats)");
-    const int rate = gf_lab_column(result, "read and write", "GB/s", 1);
-    const int part = gf_lab_column(result, "part", "", 3);
+    const struct gf_lab_run run = {.result = result};
+    const int rate = gf_lab_column(&run, "read and write", "GB/s", 1);
+    const int part = gf_lab_column(&run, "part", "", 3);
     for (int i = 0; i < 3; i++) {
-        gf_lab_row(result, i, "%d", i);
-        gf_lab_value(result, rate, 1000 - i);
+        gf_lab_row(&run, i, "%d", i);
+        gf_lab_value(&run, rate, 1000 - i);
     }
-    gf_lab_value(result, part, 0.125);
-    gf_lab_reason(result, "%s", HOSTILE);
-    gf_lab_check(result, true, "right");
-    gf_lab_claim(result, true, "it holds");
-    gf_lab_claim(result, false, "%s", HOSTILE);
-    gf_lab_note(result, "a note");
+    gf_lab_value(&run, part, 0.125);
+    gf_lab_reason(&run, "%s", HOSTILE);
+    gf_lab_check(&run, true, "right");
+    gf_lab_claim(&run, true, "it holds");
+    gf_lab_claim(&run, false, "%s", HOSTILE);
+    gf_lab_note(&run, "a note");
 }
 
 /* ---- files ---- */

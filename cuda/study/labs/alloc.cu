@@ -43,14 +43,13 @@ struct work_buffers {
 };
 
 /* Computes the work's result on the host. */
-static enum gf_status make_reference(const struct gf_lab_run *run, struct work_buffers &buffers,
-                                     struct gf_error *error)
+static enum gf_status make_reference(const struct gf_lab_run *run, struct work_buffers &buffers)
 {
     std::vector<uint32_t> words(WORDS);
     LAB_TRY(cudaMemcpy(words.data(), buffers.in.data, buffers.in.bytes(), cudaMemcpyDeviceToHost));
     for (uint32_t &word : words)
         word++;
-    LAB_DO(buffers.reference.alloc(run, WORDS, error));
+    LAB_DO(buffers.reference.alloc(run, WORDS));
     LAB_TRY(cudaMemcpy(buffers.reference.data, words.data(), buffers.in.bytes(),
                        cudaMemcpyHostToDevice));
     return GF_OK;
@@ -66,7 +65,7 @@ static const char *const method_names[] = {
 };
 
 static enum gf_status one_piece(const struct gf_lab_run *run, int method, size_t bytes,
-                                const struct work_buffers &buffers, struct gf_error *error)
+                                const struct work_buffers &buffers)
 {
     char *memory = (char *)buffers.kept.data;
     if (method == MALLOC)
@@ -85,11 +84,11 @@ static enum gf_status one_piece(const struct gf_lab_run *run, int method, size_t
 }
 
 static enum gf_status all_pieces(const struct gf_lab_run *run, int method, size_t bytes,
-                                 const struct work_buffers &buffers, struct gf_error *error)
+                                 const struct work_buffers &buffers)
 {
     const int rounds = ((const struct alloc *)run->params)->rounds;
     for (int i = 0; i < rounds; i++) {
-        LAB_DO(one_piece(run, method, bytes, buffers, error));
+        LAB_DO(one_piece(run, method, bytes, buffers));
         if (method == POOL_RELEASING)
             LAB_TRY(cudaStreamSynchronize(0));
     }
@@ -99,24 +98,22 @@ static enum gf_status all_pieces(const struct gf_lab_run *run, int method, size_
 /* Measures a method. Between timings the device is idle, and a pool then releases memory above its
  * threshold. */
 static enum gf_status measure(const struct gf_lab_run *run, int method, size_t bytes,
-                              struct work_buffers &buffers, uint64_t *wrong, struct lab_time *time,
-                              struct gf_error *error)
+                              struct work_buffers &buffers, uint64_t *wrong, struct lab_time *time)
 {
     const int rounds = ((const struct alloc *)run->params)->rounds;
     uint64_t threshold = method == POOL_KEEPING ? UINT64_MAX : 0, different;
     if (buffers.pool)
         LAB_TRY(cudaMemPoolSetAttribute(buffers.pool, cudaMemPoolAttrReleaseThreshold, &threshold));
-    LAB_DO(buffers.out.poison(run, WORDS, error));
-    const auto pieces = [&] { return all_pieces(run, method, bytes, buffers, error); };
-    LAB_DO(lab_time_host(run, pieces, time, error));
-    LAB_DO(lab_different(run, buffers.out.data, buffers.reference.data, WORDS, &different, error));
+    LAB_DO(buffers.out.poison(run, WORDS));
+    const auto pieces = [&] { return all_pieces(run, method, bytes, buffers); };
+    LAB_DO(lab_time_host(run, pieces, time));
+    LAB_DO(lab_different(run, buffers.out.data, buffers.reference.data, WORDS, &different));
     *wrong += different;
     time->median_s /= rounds;
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     struct work_buffers buffers;
     struct lab_time times[METHODS][SIZE_COUNT];
@@ -130,37 +127,37 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                                         &buffers.threshold_before));
         buffers.pool = pool;
     }
-    LAB_DO(buffers.in.random(run, WORDS, 1, error));
-    LAB_DO(buffers.kept.alloc(run, SIZES[SIZE_COUNT - 1] / sizeof(uint32_t), error));
-    LAB_DO(make_reference(run, buffers, error));
+    LAB_DO(buffers.in.random(run, WORDS, 1));
+    LAB_DO(buffers.kept.alloc(run, SIZES[SIZE_COUNT - 1] / sizeof(uint32_t)));
+    LAB_DO(make_reference(run, buffers));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "memory for each piece of work");
+    gf_lab_rows(run, "memory for each piece of work");
     for (int size = 0; size < SIZE_COUNT; size++) {
         char name[GF_LAB_NAME_SIZE];
         snprintf(name, sizeof name, "%zu MB", SIZES[size] / LAB_MB);
-        gf_lab_column(result, name, "us", 1);
+        gf_lab_column(run, name, "us", 1);
     }
     for (int method = 0; method < METHODS; method++) {
-        gf_lab_row(result, NAN, "%s", method_names[method]);
+        gf_lab_row(run, NAN, "%s", method_names[method]);
         if (!pools && (method == POOL_RELEASING || method == POOL_KEEPING)) {
-            gf_lab_reason(result, "this driver or GPU has no memory pools");
+            gf_lab_reason(run, "this driver or GPU has no memory pools");
             continue;
         }
         for (int size = 0; size < SIZE_COUNT; size++) {
-            LAB_DO(measure(run, method, SIZES[size], buffers, &wrong, &times[method][size], error));
-            gf_lab_value(result, size, 1e6 * times[method][size].median_s);
+            LAB_DO(measure(run, method, SIZES[size], buffers, &wrong, &times[method][size]));
+            gf_lab_value(run, size, 1e6 * times[method][size].median_s);
         }
     }
-    gf_lab_check(result, !wrong, "the work has the same result in all memory (%llu bytes differ)",
+    gf_lab_check(run, !wrong, "the work has the same result in all memory (%llu bytes differ)",
                  (unsigned long long)wrong);
-    gf_lab_claim(result, times[REUSE][1].median_s < times[MALLOC][1].median_s,
+    gf_lab_claim(run, times[REUSE][1].median_s < times[MALLOC][1].median_s,
                  "allocation is expensive: 16 MB each time take %.1f times as long as reusing them",
                  times[MALLOC][1].median_s / times[REUSE][1].median_s);
     if (pools)
-        gf_lab_claim(result, times[POOL_KEEPING][1].median_s < times[MALLOC][1].median_s,
+        gf_lab_claim(run, times[POOL_KEEPING][1].median_s < times[MALLOC][1].median_s,
                      "a pool that keeps its memory is near: %.2f times as long as reusing",
                      times[POOL_KEEPING][1].median_s / times[REUSE][1].median_s);
-    gf_lab_note(result,
+    gf_lab_note(run,
                 "us of the host's clock for one piece of work, allocation, kernel and release; "
                 "the pool that releases is synchronised after each");
     return GF_OK;

@@ -58,10 +58,10 @@ struct arguments {
     lab_memory<float> device;
 
     enum gf_status fill(const struct gf_lab_run *run, const struct argument_range &range, int count,
-                        uint32_t seed, struct gf_error *error)
+                        uint32_t seed)
     {
         host.resize(count);
-        LAB_DO(device.random(run, count, seed, error));
+        LAB_DO(device.random(run, count, seed));
         LAB_TRY(cudaMemcpy(host.data(), device.data, device.bytes(), cudaMemcpyDeviceToHost));
         for (float &x : host) {
             const double place = range.least + (range.most - range.least) * (x + 1.0) / 2;
@@ -118,12 +118,12 @@ static bool sum_is_right(float sum, float x, Exact exact, const struct bounds &b
 template <typename Exact>
 static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Exact exact,
                               const struct arguments &x, const struct bounds &bounds,
-                              struct measured *measured, struct gf_error *error)
+                              struct measured *measured)
 {
     const int count = (int)x.host.size();
     lab_memory<float> out;
     std::vector<float> values(count);
-    LAB_DO(out.poison(run, std::max(count, EVALUATED), error));
+    LAB_DO(out.poison(run, std::max(count, EVALUATED)));
     kernel<<<lab_blocks(count, EVALUATE_THREADS), EVALUATE_THREADS>>>(x.device.data, out.data,
                                                                       count, count, 1);
     LAB_LAUNCHED();
@@ -142,7 +142,7 @@ static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Ex
             kernel<<<EVALUATED / EVALUATE_THREADS, EVALUATE_THREADS>>>(x.device.data, out.data,
                                                                        count, EVALUATED, CALLS);
         },
-        &measured->time, error));
+        &measured->time));
     const int checked = std::min(count, SUMS_CHECKED);
     LAB_TRY(cudaMemcpy(values.data(), out.data, checked * sizeof(float), cudaMemcpyDeviceToHost));
     for (int i = 0; i < checked; i++)

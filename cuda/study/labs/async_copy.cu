@@ -117,11 +117,11 @@ enum { METHODS = 6, PLAIN_METHODS = 3 };
 static enum gf_status measure(const struct gf_lab_run *run, int method,
                               const lab_memory<uint4> &memory, size_t bytes, int bytes_of_thread,
                               lab_memory<uint32_t> &sums, lab_memory<uint32_t> &totals, int *wrong,
-                              struct lab_time *time, struct gf_error *error)
+                              struct lab_time *time)
 {
     const size_t warps = bytes / ((size_t)THREADS * bytes_of_thread) * WARPS;
     uint32_t total[2];
-    LAB_DO(sums.poison(run, sums.count, error));
+    LAB_DO(sums.poison(run, sums.count));
     LAB_TRY(cudaMemset(totals.data, 0, totals.bytes()));
     const auto work = [&] {
         methods[method].launch(memory.data, bytes, bytes_of_thread, sums.data);
@@ -132,11 +132,10 @@ static enum gf_status measure(const struct gf_lab_run *run, int method,
     LAB_LAUNCHED();
     LAB_TRY(cudaMemcpy(total, totals.data, sizeof total, cudaMemcpyDeviceToHost));
     *wrong += total[0] != total[1];
-    return lab_time(run, LAB_WARM, work, time, error);
+    return lab_time(run, LAB_WARM, work, time);
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     static const int sizes[] = {16, 32,  48, 64,
                                 96, 128, 192}; /* bytes of a thread, for blocks of 4 to 48 KB */
@@ -147,23 +146,22 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     lab_memory<uint32_t> sums, totals;
     int wrong = 0, faster = 0, best_async = 0;
     double best[2] = {0.0, 0.0};
-    LAB_DO(memory.random(run, most / sizeof(uint4), 1, error));
-    LAB_DO(sums.alloc(run, most / (THREADS * sizes[0]) * WARPS, error));
-    LAB_DO(totals.alloc(run, 2, error));
+    LAB_DO(memory.random(run, most / sizeof(uint4), 1));
+    LAB_DO(sums.alloc(run, most / (THREADS * sizes[0]) * WARPS));
+    LAB_DO(totals.alloc(run, 2));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "bytes of a thread");
+    gf_lab_rows(run, "bytes of a thread");
     for (int method = 0; method < METHODS; method++)
-        gf_lab_column(result, methods[method].name, "GB/s", 0);
+        gf_lab_column(run, methods[method].name, "GB/s", 0);
     for (int i = 0; i < SIZES; i++) {
         const size_t chunk = (size_t)THREADS * sizes[i], bytes = most / chunk * chunk;
         double rate[METHODS];
-        gf_lab_row(result, sizes[i], "%d", sizes[i]);
+        gf_lab_row(run, sizes[i], "%d", sizes[i]);
         for (int method = 0; method < METHODS; method++) {
             struct lab_time time;
-            LAB_DO(
-                measure(run, method, memory, bytes, sizes[i], sums, totals, &wrong, &time, error));
+            LAB_DO(measure(run, method, memory, bytes, sizes[i], sums, totals, &wrong, &time));
             rate[method] = lab_gb_s((double)bytes, time);
-            gf_lab_value(result, method, rate[method]);
+            gf_lab_value(run, method, rate[method]);
             faster += method >= PLAIN_METHODS && rate[method] > rate[method - PLAIN_METHODS];
             if (rate[method] > best[method >= PLAIN_METHODS]) {
                 best[method >= PLAIN_METHODS] = rate[method];
@@ -171,16 +169,16 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
             }
         }
     }
-    gf_lab_check(result, !wrong, "every copy's words add up as those of the array (%d sums differ)",
+    gf_lab_check(run, !wrong, "every copy's words add up as those of the array (%d sums differ)",
                  wrong);
-    gf_lab_claim(result, faster > SIZES * PLAIN_METHODS * 3 / 4,
+    gf_lab_claim(run, faster > SIZES * PLAIN_METHODS * 3 / 4,
                  "the asynchronous copy is faster in nearly all cases: in %d of %d, at best %.2f "
                  "times the plain one",
                  faster, SIZES * PLAIN_METHODS, best[1] / best[0]);
-    gf_lab_claim(result, best_async > PLAIN_METHODS,
+    gf_lab_claim(run, best_async > PLAIN_METHODS,
                  "8 or 16 bytes an element are best: here it is %s", methods[best_async].name);
     if (run->device.major < 8)
-        gf_lab_note(result, "before sm_80 the asynchronous copy is made of a load and a store");
+        gf_lab_note(run, "before sm_80 the asynchronous copy is made of a load and a store");
     return GF_OK;
 }
 #endif

@@ -81,48 +81,46 @@ struct banks_bench {
 };
 
 static enum gf_status measure(const struct gf_lab_run *run, struct banks_bench &bench, int stride,
-                              struct lab_time *time, struct gf_error *error)
+                              struct lab_time *time)
 {
     const auto work = [&] {
         shared_kernel<<<bench.blocks, THREADS>>>(bench.words.data, bench.sums.data, stride,
                                                  bench.sweeps);
     };
     uint64_t different;
-    LAB_DO(bench.sums.poison(run, bench.reference.count, error));
+    LAB_DO(bench.sums.poison(run, bench.reference.count));
     work();
     reference_kernel<<<bench.blocks, THREADS>>>(bench.words.data, bench.reference.data, stride,
                                                 bench.sweeps);
     LAB_LAUNCHED();
-    LAB_DO(lab_different(run, bench.sums.data, bench.reference.data, bench.sums.count, &different,
-                         error));
+    LAB_DO(lab_different(run, bench.sums.data, bench.reference.data, bench.sums.count, &different));
     bench.wrong += different;
-    return lab_time(run, LAB_WARM, work, time, error);
+    return lab_time(run, LAB_WARM, work, time);
 }
 
-static void tabulate(struct gf_lab_result *result, double loads, const struct lab_time *times)
+static void tabulate(const struct gf_lab_run *run, double loads, const struct lab_time *times)
 {
-    snprintf(result->rows_name, sizeof result->rows_name, "stride (words)");
-    const int ways = gf_lab_column(result, "conflict", "ways", 0);
-    const int time = gf_lab_column(result, "time", "ms", 3);
-    const int spread = gf_lab_column(result, "spread", "%", 1);
-    const int rate = gf_lab_column(result, "bandwidth", "GB/s", 0);
-    const int slower = gf_lab_column(result, "over stride 1", "times", 2);
+    gf_lab_rows(run, "stride (words)");
+    const int ways = gf_lab_column(run, "conflict", "ways", 0);
+    const int time = gf_lab_column(run, "time", "ms", 3);
+    const int spread = gf_lab_column(run, "spread", "%", 1);
+    const int rate = gf_lab_column(run, "bandwidth", "GB/s", 0);
+    const int slower = gf_lab_column(run, "over stride 1", "times", 2);
     for (int i = 0; i < STRIDES; i++) {
-        gf_lab_row(result, NAN,
+        gf_lab_row(run, NAN,
                    i == BROADCAST ? "0, broadcast"
                    : i == PADDED  ? "33, padded"
                                   : "%d",
                    strides[i]);
-        gf_lab_value(result, ways, ways_of(strides[i]));
-        gf_lab_value(result, time, 1e3 * times[i].median_s);
-        gf_lab_value(result, spread, 100.0 * times[i].spread);
-        gf_lab_value(result, rate, lab_gb_s(sizeof(uint32_t) * loads, times[i]));
-        gf_lab_value(result, slower, times[i].median_s / times[PLAIN].median_s);
+        gf_lab_value(run, ways, ways_of(strides[i]));
+        gf_lab_value(run, time, 1e3 * times[i].median_s);
+        gf_lab_value(run, spread, 100.0 * times[i].spread);
+        gf_lab_value(run, rate, lab_gb_s(sizeof(uint32_t) * loads, times[i]));
+        gf_lab_value(run, slower, times[i].median_s / times[PLAIN].median_s);
     }
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct banks *const params = (const struct banks *)run->params;
     struct banks_bench bench = {};
@@ -130,23 +128,23 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     bench.sweeps = (params->loads + SWEEP - 1) / SWEEP;
     bench.blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
     const size_t threads = (size_t)bench.blocks * THREADS;
-    LAB_DO(bench.words.random(run, WORDS, 1, error));
-    LAB_DO(bench.reference.alloc(run, threads, error));
+    LAB_DO(bench.words.random(run, WORDS, 1));
+    LAB_DO(bench.reference.alloc(run, threads));
     for (int i = 0; i < STRIDES; i++)
-        LAB_DO(measure(run, bench, strides[i], &times[i], error));
-    tabulate(result, (double)bench.sweeps * SWEEP * (double)threads, times);
+        LAB_DO(measure(run, bench, strides[i], &times[i]));
+    tabulate(run, (double)bench.sweeps * SWEEP * (double)threads, times);
     const double plain_s = times[PLAIN].median_s;
-    gf_lab_check(result, !bench.wrong,
+    gf_lab_check(run, !bench.wrong,
                  "every stride adds up what a sum from global memory does (%llu bytes differ)",
                  (unsigned long long)bench.wrong);
     gf_lab_claim(
-        result, times[PADDED].median_s < times[WORST].median_s,
+        run, times[PADDED].median_s < times[WORST].median_s,
         "padded beats unpadded: stride 32 takes %.1f times as long as 33 (guide: 32 turns)",
         times[WORST].median_s / times[PADDED].median_s);
-    gf_lab_claim(result, times[TWO].median_s > 1.5 * plain_s && times[TWO].median_s < 2.5 * plain_s,
+    gf_lab_claim(run, times[TWO].median_s > 1.5 * plain_s && times[TWO].median_s < 2.5 * plain_s,
                  "two-way conflicts take twice the time: %.2f times",
                  times[TWO].median_s / plain_s);
-    gf_lab_claim(result, times[BROADCAST].median_s < 1.1 * plain_s,
+    gf_lab_claim(run, times[BROADCAST].median_s < 1.1 * plain_s,
                  "one word for all lanes is a broadcast, without conflict: %.2f of stride 1's time",
                  times[BROADCAST].median_s / plain_s);
     return GF_OK;

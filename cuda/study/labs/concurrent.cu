@@ -47,7 +47,7 @@ struct streams {
         for (const cudaStream_t stream : all)
             cudaStreamDestroy(stream);
     }
-    enum gf_status create(const struct gf_lab_run *run, int count, struct gf_error *error)
+    enum gf_status create(const struct gf_lab_run *run, int count)
     {
         for (int i = 0; i < count; i++) {
             cudaStream_t stream;
@@ -67,12 +67,11 @@ struct concurrent_bench {
     int wrong = 0;
 
     /* Times the launches. `count` is the number of elements of each kernel's output. */
-    template <typename Launch>
-    enum gf_status time(int count, Launch launch, double *us, struct gf_error *error)
+    template <typename Launch> enum gf_status time(int count, Launch launch, double *us)
     {
         struct lab_time time;
-        LAB_DO(out.poison(run, (size_t)kernels * count, error));
-        LAB_DO(lab_time(run, LAB_WARM, launch, &time, error));
+        LAB_DO(out.poison(run, (size_t)kernels * count));
+        LAB_DO(lab_time(run, LAB_WARM, launch, &time));
         values.resize(out.count);
         LAB_TRY(cudaMemcpy(values.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
         for (size_t i = 0; i < values.size(); i++)
@@ -83,8 +82,7 @@ struct concurrent_bench {
 
     /* Times `count` kernels on in_use streams, which get kernels in turns; 0 is the default
      * stream. */
-    enum gf_status on_streams(int count, int in_use, int blocks_of_each, double *us,
-                              struct gf_error *error)
+    enum gf_status on_streams(int count, int in_use, int blocks_of_each, double *us)
     {
         return time(
             count,
@@ -94,14 +92,14 @@ struct concurrent_bench {
                                   in_use ? streams.all[k % in_use] : NULL>>>(
                         in.data, out.data + (size_t)k * count, count);
             },
-            us, error);
+            us);
     }
 
-    enum gf_status begin(struct gf_error *error)
+    enum gf_status begin()
     {
         right.resize(THREADS);
-        LAB_DO(streams.create(run, STREAMS_MOST, error));
-        LAB_DO(in.random(run, THREADS, 1, error));
+        LAB_DO(streams.create(run, STREAMS_MOST));
+        LAB_DO(in.random(run, THREADS, 1));
         LAB_TRY(cudaMemcpy(right.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
         for (float &x : right) {
             for (int k = 0; k < STEPS; k++)
@@ -111,8 +109,7 @@ struct concurrent_bench {
     }
 };
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct concurrent *const params = (const struct concurrent *)run->params;
     struct concurrent_bench bench = {run, params->kernels, params->blocks};
@@ -120,26 +117,26 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     double one = 0.0, us = 0.0, most = 0.0, gain_of_two = 0.0, on_default = 0.0, large_one = 0.0;
     int capable = 0, of_each = 0;
     LAB_TRY(cudaDeviceGetAttribute(&capable, cudaDevAttrConcurrentKernels, run->device.index));
-    LAB_DO(bench.begin(error));
+    LAB_DO(bench.begin());
 
-    snprintf(result->rows_name, sizeof result->rows_name, "%d kernels on", params->kernels);
-    const int time = gf_lab_column(result, "time", "us", 0);
-    const int gain = gf_lab_column(result, "speed-up", "times", 2);
+    gf_lab_rows(run, "%d kernels on", params->kernels);
+    const int time = gf_lab_column(run, "time", "us", 0);
+    const int gain = gf_lab_column(run, "speed-up", "times", 2);
     const auto row = [&](double x, const char *name, double base) {
-        gf_lab_row(result, x, "%s", name);
-        gf_lab_value(result, time, us);
-        gf_lab_value(result, gain, base / us);
+        gf_lab_row(run, x, "%s", name);
+        gf_lab_value(run, time, us);
+        gf_lab_value(run, gain, base / us);
     };
     for (int streams = 1; streams <= STREAMS_MOST; streams *= 2) {
         char name[32];
-        LAB_DO(bench.on_streams(count, streams, params->blocks, &us, error));
+        LAB_DO(bench.on_streams(count, streams, params->blocks, &us));
         one = streams == 1 ? us : one;
         gain_of_two = streams == 2 ? one / us : gain_of_two;
         most = one / us;
         snprintf(name, sizeof name, "%d stream%s", streams, streams == 1 ? "" : "s");
         row(streams, name, one);
     }
-    LAB_DO(bench.on_streams(count, 0, params->blocks, &us, error));
+    LAB_DO(bench.on_streams(count, 0, params->blocks, &us));
     on_default = us / one;
     row(NAN, "the default stream", one);
 
@@ -147,26 +144,26 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_each, work_kernel, THREADS, 0));
     const int filling = of_each * run->device.multiprocessors;
     bench.kernels = 4;
-    LAB_DO(bench.on_streams(filling * THREADS, 1, filling, &large_one, error));
+    LAB_DO(bench.on_streams(filling * THREADS, 1, filling, &large_one));
     us = large_one;
     row(NAN, "1 stream, 4 that fill the GPU", large_one);
-    LAB_DO(bench.on_streams(filling * THREADS, bench.kernels, filling, &us, error));
+    LAB_DO(bench.on_streams(filling * THREADS, bench.kernels, filling, &us));
     row(NAN, "a stream each, 4 that fill the GPU", large_one);
 
-    gf_lab_check(result, !bench.wrong, "every kernel's results equal the CPU's (%d do not)",
+    gf_lab_check(run, !bench.wrong, "every kernel's results equal the CPU's (%d do not)",
                  bench.wrong);
     if (!capable)
-        gf_lab_note(result, "this GPU says that it runs one kernel at a time (concurrentKernels)");
+        gf_lab_note(run, "this GPU says that it runs one kernel at a time (concurrentKernels)");
     if (params->kernels > 1)
-        gf_lab_claim(result, gain_of_two > 1.5 && most > 1.5,
+        gf_lab_claim(run, gain_of_two > 1.5 && most > 1.5,
                      "kernels on different streams run at the same time: 2 streams %.2f, %d "
                      "streams %.1f times "
                      "as fast",
                      gain_of_two, STREAMS_MOST, most);
-    gf_lab_claim(result, on_default > 0.9,
+    gf_lab_claim(run, on_default > 0.9,
                  "kernels on the default stream do not: %.2f of one stream's time", on_default);
-    gf_lab_claim(result, large_one / us < 1.2,
-                 "kernels that fill the GPU gain nothing (%.2f times)", large_one / us);
+    gf_lab_claim(run, large_one / us < 1.2, "kernels that fill the GPU gain nothing (%.2f times)",
+                 large_one / us);
     return GF_OK;
 }
 #endif

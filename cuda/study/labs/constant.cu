@@ -107,15 +107,14 @@ struct constant_bench {
     size_t wrong;
 };
 
-static enum gf_status fill(const struct gf_lab_run *run, struct constant_bench &bench,
-                           struct gf_error *error)
+static enum gf_status fill(const struct gf_lab_run *run, struct constant_bench &bench)
 {
     const struct constant *const params = (const struct constant *)run->params;
     lab_memory<uint32_t> &table = bench.table;
     bench.sweeps = (params->loads + SWEEP - 1) / SWEEP;
     bench.blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
     bench.host_sums.resize((size_t)bench.blocks * THREADS);
-    LAB_DO(table.random(run, WORDS, 1, error));
+    LAB_DO(table.random(run, WORDS, 1));
     LAB_TRY(
         cudaMemcpyToSymbol(constant_table, table.data, table.bytes(), 0, cudaMemcpyDeviceToDevice));
     LAB_TRY(cudaMemcpy(bench.host_table, table.data, table.bytes(), cudaMemcpyDeviceToHost));
@@ -124,7 +123,7 @@ static enum gf_status fill(const struct gf_lab_run *run, struct constant_bench &
 
 /* Measures a kind of memory. *rate is in 10^9 loads per second. */
 static enum gf_status measure(const struct gf_lab_run *run, struct constant_bench &bench,
-                              int memory, int different, double *rate, struct gf_error *error)
+                              int memory, int different, double *rate)
 {
     const size_t threads = bench.host_sums.size();
     const auto work = [&] {
@@ -135,45 +134,43 @@ static enum gf_status measure(const struct gf_lab_run *run, struct constant_benc
     uint32_t right[WARP];
     for (int lane = 0; lane < WARP; lane++)
         right[lane] = expected(bench.host_table, memory, lane, different, bench.sweeps);
-    LAB_DO(bench.sums.poison(run, threads, error));
+    LAB_DO(bench.sums.poison(run, threads));
     work();
     LAB_TRY(cudaMemcpy(bench.host_sums.data(), bench.sums.data, bench.sums.bytes(),
                        cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < threads; i++)
         bench.wrong += bench.host_sums[i] != right[i % WARP];
-    LAB_DO(lab_time(run, LAB_WARM, work, &time, error));
+    LAB_DO(lab_time(run, LAB_WARM, work, &time));
     *rate = (double)threads * bench.sweeps * SWEEP / time.median_s * 1e-9;
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     struct constant_bench bench = {};
     double rates[MEMORIES][6];
-    LAB_DO(fill(run, bench, error));
-    snprintf(result->rows_name, sizeof result->rows_name, "different addresses in a warp");
+    LAB_DO(fill(run, bench));
+    gf_lab_rows(run, "different addresses in a warp");
     for (int memory = 0; memory < MEMORIES; memory++)
-        gf_lab_column(result, names[memory], "G loads/s", 0);
-    const int slower = gf_lab_column(result, "constant, over 1", "times", 2);
+        gf_lab_column(run, names[memory], "G loads/s", 0);
+    const int slower = gf_lab_column(run, "constant, over 1", "times", 2);
     for (int row = 0; row < 6; row++) {
-        gf_lab_row(result, 1 << row, "%d", 1 << row);
+        gf_lab_row(run, 1 << row, "%d", 1 << row);
         for (int memory = 0; memory < (row ? FIXED : MEMORIES); memory++) {
-            LAB_DO(measure(run, bench, memory, 1 << row, &rates[memory][row], error));
-            gf_lab_value(result, memory, rates[memory][row]);
+            LAB_DO(measure(run, bench, memory, 1 << row, &rates[memory][row]));
+            gf_lab_value(run, memory, rates[memory][row]);
         }
-        gf_lab_value(result, slower, rates[CONSTANT][0] / rates[CONSTANT][row]);
+        gf_lab_value(run, slower, rates[CONSTANT][0] / rates[CONSTANT][row]);
     }
-    gf_lab_check(result, !bench.wrong, "every thread's sum is the host's (%zu differ)",
-                 bench.wrong);
-    gf_lab_claim(result, rates[FIXED][0] > 0.9 * rates[REGISTER][0],
+    gf_lab_check(run, !bench.wrong, "every thread's sum is the host's (%zu differ)", bench.wrong);
+    gf_lab_claim(run, rates[FIXED][0] > 0.9 * rates[REGISTER][0],
                  "as fast as a register, where the compiler knows the address: %.2f of its rate",
                  rates[FIXED][0] / rates[REGISTER][0]);
-    gf_lab_claim(result, rates[CONSTANT][0] > 0.9 * rates[SHARED][0],
+    gf_lab_claim(run, rates[CONSTANT][0] > 0.9 * rates[SHARED][0],
                  "and where it is computed, but one for all lanes: %.2f of shared memory's rate",
                  rates[CONSTANT][0] / rates[SHARED][0]);
     gf_lab_claim(
-        result, rates[CONSTANT][0] > 8.0 * rates[CONSTANT][5],
+        run, rates[CONSTANT][0] > 8.0 * rates[CONSTANT][5],
         "different addresses are served one after the other: 32 take %.1f times as long as 1",
         rates[CONSTANT][0] / rates[CONSTANT][5]);
     return GF_OK;

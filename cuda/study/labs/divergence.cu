@@ -139,22 +139,21 @@ struct divergence_bench {
     lab_memory<float> in, out;
     int wrong = 0;
 
-    enum gf_status fill(const struct gf_lab_run *run, struct gf_error *error)
+    enum gf_status fill(const struct gf_lab_run *run)
     {
         before.resize(PERIOD);
         after.resize(count);
-        LAB_DO(in.random(run, PERIOD, 1, error));
+        LAB_DO(in.random(run, PERIOD, 1));
         LAB_TRY(cudaMemcpy(before.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
         return GF_OK;
     }
 
     template <typename Launch, typename Expected>
-    enum gf_status time(const struct gf_lab_run *run, Launch launch, Expected expected, double *us,
-                        struct gf_error *error)
+    enum gf_status time(const struct gf_lab_run *run, Launch launch, Expected expected, double *us)
     {
         struct lab_time time;
-        LAB_DO(out.poison(run, count, error));
-        LAB_DO(lab_time(run, LAB_WARM, launch, &time, error));
+        LAB_DO(out.poison(run, count));
+        LAB_DO(lab_time(run, LAB_WARM, launch, &time));
         *us = time.median_s * 1e6;
         LAB_TRY(cudaMemcpy(after.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
         for (int i = 0; i < PERIOD; i++) {
@@ -166,12 +165,11 @@ struct divergence_bench {
     }
 };
 
-static enum gf_status time_paths(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                 struct divergence_bench &bench, struct gf_error *error)
+static enum gf_status time_paths(const struct gf_lab_run *run, struct divergence_bench &bench)
 {
-    const int lanes = gf_lab_column(result, "by lane", "us", 2);
-    const int warps = gf_lab_column(result, "by warp", "us", 2);
-    const int ratio = gf_lab_column(result, "by lane", "of 1 path", 2);
+    const int lanes = gf_lab_column(run, "by lane", "us", 2);
+    const int warps = gf_lab_column(run, "by warp", "us", 2);
+    const int ratio = gf_lab_column(run, "by lane", "of 1 path", 2);
     double one = 0.0, two_by_lane = 0.0, most_by_lane = 0.0, most_by_warp = 0.0;
     for (int paths = 1; paths <= WARP; paths *= 2) {
         double us[2] = {0.0};
@@ -183,22 +181,22 @@ static enum gf_status time_paths(const struct gf_lab_run *run, struct gf_lab_res
                                                                      paths, by_lane);
                 },
                 [&](int i) { return chosen_path<0>(path_of(i, paths, by_lane), bench.before[i]); },
-                &us[by_lane], error));
+                &us[by_lane]));
         }
-        gf_lab_row(result, paths, "%d path%s", paths, paths == 1 ? "" : "s");
+        gf_lab_row(run, paths, "%d path%s", paths, paths == 1 ? "" : "s");
         one = paths == 1 ? us[1] : one;
         two_by_lane = paths == 2 ? us[1] / one : two_by_lane;
         most_by_lane = us[1] / one;
         most_by_warp = std::max(most_by_warp, us[0] / one);
-        gf_lab_value(result, lanes, us[1]);
-        gf_lab_value(result, warps, us[0]);
-        gf_lab_value(result, ratio, us[1] / one);
+        gf_lab_value(run, lanes, us[1]);
+        gf_lab_value(run, warps, us[0]);
+        gf_lab_value(run, ratio, us[1] / one);
     }
     gf_lab_claim(
-        result, two_by_lane > 1.5 && most_by_lane > 10.0,
+        run, two_by_lane > 1.5 && most_by_lane > 10.0,
         "paths of one warp run one after the other: 2 paths take %.2f, %d paths %.1f times as long",
         two_by_lane, WARP, most_by_lane);
-    gf_lab_claim(result, most_by_warp < 1.2,
+    gf_lab_claim(run, most_by_warp < 1.2,
                  "paths along warps cost nothing: at most %.2f times as long", most_by_warp);
     return GF_OK;
 }
@@ -210,10 +208,9 @@ struct method {
 };
 enum { METHODS = 3 };
 
-static enum gf_status time_methods(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                   struct divergence_bench &bench,
+static enum gf_status time_methods(const struct gf_lab_run *run, struct divergence_bench &bench,
                                    const struct method methods[METHODS], float (*on_cpu)(float),
-                                   double us[METHODS], struct gf_error *error)
+                                   double us[METHODS])
 {
     for (int i = 0; i < METHODS; i++) {
         LAB_DO(bench.time(
@@ -222,56 +219,53 @@ static enum gf_status time_methods(const struct gf_lab_run *run, struct gf_lab_r
                 methods[i].kernel<<<bench.count / THREADS, THREADS>>>(bench.in.data, bench.out.data,
                                                                       1);
             },
-            [&](int k) { return on_cpu(bench.before[k]); }, &us[i], error));
-        gf_lab_row(result, NAN, "%s", methods[i].name);
-        gf_lab_value(result, 0, us[i]);
+            [&](int k) { return on_cpu(bench.before[k]); }, &us[i]));
+        gf_lab_row(run, NAN, "%s", methods[i].name);
+        gf_lab_value(run, 0, us[i]);
     }
     return GF_OK;
 }
 
-static enum gf_status time_short(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                 struct divergence_bench &bench, struct gf_error *error)
+static enum gf_status time_short(const struct gf_lab_run *run, struct divergence_bench &bench)
 {
     static const struct method methods[METHODS] = {
         {"short, a branch", short_kernel<by_branch>},
         {"short, predicated", short_kernel<by_choice>},
         {"short, arithmetic", short_kernel<by_arithmetic>}};
     double us[METHODS] = {0.0};
-    LAB_DO(time_methods(run, result, bench, methods, short_on_cpu, us, error));
-    gf_lab_claim(result, us[1] < us[0],
+    LAB_DO(time_methods(run, bench, methods, short_on_cpu, us));
+    gf_lab_claim(run, us[1] < us[0],
                  "predication is %.1f times as fast as a branch of two instructions",
                  us[0] / us[1]);
-    gf_lab_claim(result, us[2] < us[0], "arithmetic in place of the branch is %.1f times as fast",
+    gf_lab_claim(run, us[2] < us[0], "arithmetic in place of the branch is %.1f times as fast",
                  us[0] / us[2]);
-    gf_lab_note(result, "predication takes %.2f of that arithmetic's time", us[1] / us[2]);
+    gf_lab_note(run, "predication takes %.2f of that arithmetic's time", us[1] / us[2]);
     return GF_OK;
 }
 
-static enum gf_status time_loops(const struct gf_lab_run *run, struct gf_lab_result *result,
-                                 struct divergence_bench &bench, struct gf_error *error)
+static enum gf_status time_loops(const struct gf_lab_run *run, struct divergence_bench &bench)
 {
     static const struct method methods[METHODS] = {{"loop, unroll 1", loop_kernel<1>},
                                                    {"loop, unroll 4", loop_kernel<4>},
                                                    {"loop, unrolled wholly", loop_kernel<STEPS>}};
     double us[METHODS] = {0.0};
-    LAB_DO(time_methods(run, result, bench, methods, loop_on_cpu, us, error));
-    gf_lab_claim(result, us[2] < us[0],
+    LAB_DO(time_methods(run, bench, methods, loop_on_cpu, us));
+    gf_lab_claim(run, us[2] < us[0],
                  "an unrolled loop of one operation is %.1f times as fast, by 4 %.1f",
                  us[0] / us[2], us[0] / us[1]);
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct divergence *const params = (const struct divergence *)run->params;
     struct divergence_bench bench = {params->blocks * run->device.multiprocessors * THREADS};
-    LAB_DO(bench.fill(run, error));
-    snprintf(result->rows_name, sizeof result->rows_name, "branch");
-    LAB_DO(time_paths(run, result, bench, error));
-    LAB_DO(time_short(run, result, bench, error));
-    LAB_DO(time_loops(run, result, bench, error));
-    gf_lab_check(result, !bench.wrong, "every result equals the CPU's (%d do not)", bench.wrong);
+    LAB_DO(bench.fill(run));
+    gf_lab_rows(run, "branch");
+    LAB_DO(time_paths(run, bench));
+    LAB_DO(time_short(run, bench));
+    LAB_DO(time_loops(run, bench));
+    gf_lab_check(run, !bench.wrong, "every result equals the CPU's (%d do not)", bench.wrong);
     return GF_OK;
 }
 #endif

@@ -85,11 +85,11 @@ struct dynamic_parallelism_bench {
             cudaStreamDestroy(stream);
     }
 
-    enum gf_status begin(int most, struct gf_error *error)
+    enum gf_status begin(int most)
     {
-        LAB_DO(sizes.random(run, most, 1, error));
-        LAB_DO(in.random(run, (size_t)most * CHILD_MOST, 2, error));
-        LAB_DO(out.alloc(run, in.count, error));
+        LAB_DO(sizes.random(run, most, 1));
+        LAB_DO(in.random(run, (size_t)most * CHILD_MOST, 2));
+        LAB_DO(out.alloc(run, in.count));
         host_sizes.resize(most);
         before.resize(in.count);
         after.resize(in.count);
@@ -105,7 +105,7 @@ struct dynamic_parallelism_bench {
     }
 
     /* Copies the sizes to the host, and launches the children from there on several streams. */
-    enum gf_status from_host(int children, struct gf_error *error)
+    enum gf_status from_host(int children)
     {
         LAB_TRY(cudaMemcpy(host_sizes.data(), sizes.data, children * sizeof(uint32_t),
                            cudaMemcpyDeviceToHost));
@@ -118,7 +118,7 @@ struct dynamic_parallelism_bench {
         return GF_OK;
     }
 
-    enum gf_status from_device(int children, struct gf_error *error)
+    enum gf_status from_device(int children)
     {
         /* Blocks are small, so that several multiprocessors launch. */
         constexpr int LAUNCHING = 32;
@@ -128,7 +128,7 @@ struct dynamic_parallelism_bench {
         return GF_OK;
     }
 
-    enum gf_status flat(int children, struct gf_error *error)
+    enum gf_status flat(int children)
     {
         flat_kernel<<<dim3(CHILD_MOST / THREADS, children), THREADS>>>(sizes.data, in.data,
                                                                        out.data);
@@ -138,12 +138,11 @@ struct dynamic_parallelism_bench {
 
     /* Times work by the host's clock, from an idle device to an idle device, because the round trip
      * to the host counts. */
-    template <typename Work>
-    enum gf_status time(int children, Work work, double *us, struct gf_error *error)
+    template <typename Work> enum gf_status time(int children, Work work, double *us)
     {
         struct lab_time time;
         LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
-        LAB_DO(lab_time_host(run, work, &time, error));
+        LAB_DO(lab_time_host(run, work, &time));
         LAB_TRY(cudaMemcpy(after.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
         LAB_TRY(cudaMemcpy(host_sizes.data(), sizes.data, sizes.bytes(), cudaMemcpyDeviceToHost));
         for (size_t i = 0; i < after.size(); i++) {
@@ -159,8 +158,7 @@ struct dynamic_parallelism_bench {
     }
 };
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct dynamic_parallelism *const params =
         (const struct dynamic_parallelism *)run->params;
@@ -170,42 +168,42 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     if (cudaFuncGetAttributes(&attributes, parent_kernel) != cudaSuccess) {
         cudaGetLastError();
         gf_lab_note(
-            result,
+            run,
             "sm_%d%d has no machine code here, and PTX cannot be linked with the device's runtime",
             run->device.major, run->device.minor);
         return GF_OK;
     }
-    LAB_DO(bench.begin(params->most, error));
+    LAB_DO(bench.begin(params->most));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "children");
-    const int by_host = gf_lab_column(result, "by the host", "us", 1);
-    const int by_device = gf_lab_column(result, "by the device", "us", 1);
-    const int by_none = gf_lab_column(result, "one flat grid", "us", 1);
-    const int gain = gf_lab_column(result, "device over host", "times", 2);
+    gf_lab_rows(run, "children");
+    const int by_host = gf_lab_column(run, "by the host", "us", 1);
+    const int by_device = gf_lab_column(run, "by the device", "us", 1);
+    const int by_none = gf_lab_column(run, "one flat grid", "us", 1);
+    const int gain = gf_lab_column(run, "device over host", "times", 2);
     for (int children = 1; children <= params->most; children *= 4) {
         LAB_DO(bench.time(
-            children, [&] { return bench.from_host(children, error); }, &host, error));
+            children, [&] { return bench.from_host(children); }, &host));
         LAB_DO(bench.time(
-            children, [&] { return bench.from_device(children, error); }, &device, error));
+            children, [&] { return bench.from_device(children); }, &device));
         LAB_DO(bench.time(
-            children, [&] { return bench.flat(children, error); }, &flat, error));
+            children, [&] { return bench.flat(children); }, &flat));
         host_one = children == 1 ? host : host_one;
         device_one = children == 1 ? device : device_one;
-        gf_lab_row(result, children, "%d", children);
-        gf_lab_value(result, by_host, host);
-        gf_lab_value(result, by_device, device);
-        gf_lab_value(result, by_none, flat);
-        gf_lab_value(result, gain, host / device);
+        gf_lab_row(run, children, "%d", children);
+        gf_lab_value(run, by_host, host);
+        gf_lab_value(run, by_device, device);
+        gf_lab_value(run, by_none, flat);
+        gf_lab_value(run, gain, host / device);
     }
-    gf_lab_check(result, !bench.wrong,
+    gf_lab_check(run, !bench.wrong,
                  "the children's results equal the CPU's, and nothing else is written (%d)",
                  bench.wrong);
-    gf_lab_claim(result, device < host,
+    gf_lab_claim(run, device < host,
                  "launches of the device spare the host's part: at the last row %.2f times as fast",
                  host / device);
-    gf_lab_note(result, "one child takes %.1f us from the device, %.1f from the host", device_one,
+    gf_lab_note(run, "one child takes %.1f us from the device, %.1f from the host", device_one,
                 host_one);
-    gf_lab_note(result, "one grid with blocks to spare takes 1/%.1f of the device's launches' time",
+    gf_lab_note(run, "one grid with blocks to spare takes 1/%.1f of the device's launches' time",
                 device / flat);
     return GF_OK;
 }

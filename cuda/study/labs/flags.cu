@@ -32,14 +32,13 @@ constexpr double MOST_ULP_IEEE = 0.5, MOST_ULP_THREE_STEPS = 3.0, MOST_ULP = 8.0
 
 /* Measures the part of the denormal results that the kernel made 0. */
 static enum gf_status flushed(const struct gf_lab_run *run, const struct flag_set *method,
-                              const struct arguments &denormal, double *part,
-                              struct gf_error *error)
+                              const struct arguments &denormal, double *part)
 {
     const int count = (int)denormal.host.size();
     lab_memory<float> out;
     std::vector<float> values(count);
     int zero = 0;
-    LAB_DO(out.poison(run, count, error));
+    LAB_DO(out.poison(run, count));
     method->half<<<lab_blocks(count, EVALUATE_THREADS), EVALUATE_THREADS>>>(
         denormal.device.data, out.data, count, count, 1);
     LAB_LAUNCHED();
@@ -50,68 +49,67 @@ static enum gf_status flushed(const struct gf_lab_run *run, const struct flag_se
     return GF_OK;
 }
 
-static void claims(struct gf_lab_result *result, const struct measured found[METHODS][FUNCTIONS])
+static void claims(const struct gf_lab_run *run, const struct measured found[METHODS][FUNCTIONS])
 {
     const auto gain = [&](int method, int function) {
         return found[IEEE][function].time.median_s / found[method][function].time.median_s;
     };
-    gf_lab_claim(result, gain(DIV, QUOTIENT) > 1.05 && found[DIV][QUOTIENT].worst_ulp > 0.5,
+    gf_lab_claim(run, gain(DIV, QUOTIENT) > 1.05 && found[DIV][QUOTIENT].worst_ulp > 0.5,
                  "-prec-div=false: division is %.1f times as fast, off by %.2f ulp",
                  gain(DIV, QUOTIENT), found[DIV][QUOTIENT].worst_ulp);
-    gf_lab_claim(result, gain(SQRT, ROOT) > 1.05 && found[SQRT][ROOT].worst_ulp > 0.5,
+    gf_lab_claim(run, gain(SQRT, ROOT) > 1.05 && found[SQRT][ROOT].worst_ulp > 0.5,
                  "-prec-sqrt=false: the root is %.1f times as fast, off by %.2f ulp",
                  gain(SQRT, ROOT), found[SQRT][ROOT].worst_ulp);
     const double of_ftz = found[SQRT][ROOT].time.median_s / found[FAST][ROOT].time.median_s;
     gf_lab_claim(
-        result, of_ftz > 1.02,
+        run, of_ftz > 1.02,
         "-ftz=true makes the less precise root %.2f times as fast; by itself, precise root and "
         "division %.2f times",
         of_ftz, gain(FTZ, BOTH));
-    gf_lab_claim(result, gain(FAST, BOTH) > std::max(gain(DIV, BOTH), gain(SQRT, BOTH)),
+    gf_lab_claim(run, gain(FAST, BOTH) > std::max(gain(DIV, BOTH), gain(SQRT, BOTH)),
                  "-use_fast_math, which is all three, is fastest: %.1f times, off by %.2f ulp",
                  gain(FAST, BOTH), found[FAST][BOTH].worst_ulp);
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct flags *const params = (const struct flags *)run->params;
     struct arguments x, denormal;
     struct measured found[METHODS][FUNCTIONS];
     int wrong = 0;
     double part[METHODS];
-    LAB_DO(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1, error));
-    LAB_DO(denormal.fill(run, {true, -140.0, -127.0}, params->arguments, 2, error));
+    LAB_DO(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1));
+    LAB_DO(denormal.fill(run, {true, -140.0, -127.0}, params->arguments, 2));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "compiled with");
+    gf_lab_rows(run, "compiled with");
     int times[FUNCTIONS], errors[FUNCTIONS];
     for (int f = 0; f < FUNCTIONS; f++) {
-        times[f] = gf_lab_column(result, names[f], "ps/call", 3);
-        errors[f] = gf_lab_column(result, "worst error", "ulp", 2);
+        times[f] = gf_lab_column(run, names[f], "ps/call", 3);
+        errors[f] = gf_lab_column(run, "worst error", "ulp", 2);
     }
-    const int lost = gf_lab_column(result, "denormals lost", "%", 0);
+    const int lost = gf_lab_column(run, "denormals lost", "%", 0);
     for (int i = 0; i < METHODS; i++) {
         evaluate *const kernels[FUNCTIONS] = {methods[i]->quotient, methods[i]->root,
                                               methods[i]->both};
-        gf_lab_row(result, NAN, "%s", methods[i]->flags);
+        gf_lab_row(run, NAN, "%s", methods[i]->flags);
         for (int f = 0; f < FUNCTIONS; f++) {
             const double most = i > FTZ     ? MOST_ULP
                                 : f == BOTH ? MOST_ULP_THREE_STEPS
                                             : MOST_ULP_IEEE;
-            LAB_DO(measure(run, kernels[f], exact[f], x, {most, 0.0}, &found[i][f], error));
-            gf_lab_value(result, times[f], found[i][f].ps_a_call());
-            gf_lab_value(result, errors[f], found[i][f].worst_ulp);
+            LAB_DO(measure(run, kernels[f], exact[f], x, {most, 0.0}, &found[i][f]));
+            gf_lab_value(run, times[f], found[i][f].ps_a_call());
+            gf_lab_value(run, errors[f], found[i][f].worst_ulp);
             wrong += found[i][f].beyond;
         }
-        LAB_DO(flushed(run, methods[i], denormal, &part[i], error));
-        gf_lab_value(result, lost, 100.0 * part[i]);
+        LAB_DO(flushed(run, methods[i], denormal, &part[i]));
+        gf_lab_value(run, lost, 100.0 * part[i]);
         wrong += part[i] != (i == FTZ || i == FAST ? 1.0 : 0.0);
     }
     gf_lab_check(
-        result, !wrong,
+        run, !wrong,
         "results and denormals are as each flag documents, against the CPU in double (%d are not)",
         wrong);
-    claims(result, found);
+    claims(run, found);
     return GF_OK;
 }
 #endif

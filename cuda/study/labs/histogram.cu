@@ -120,8 +120,6 @@ static cudaError_t count_method(int method, const struct counting &counting)
 
 struct lab {
     const struct gf_lab_run *run;
-    struct gf_lab_result *result;
-    struct gf_error *error;
     int count, column[METHODS];
     lab_memory<unsigned short> samples[DISTRIBUTIONS], levels;
     lab_memory<unsigned long long> counted;
@@ -135,7 +133,6 @@ static enum gf_status compare(struct lab *lab, int bins,
                               const std::vector<unsigned long long> &right)
 {
     const struct gf_lab_run *const run = lab->run;
-    struct gf_error *const error = lab->error;
     const size_t folded = right.size() / (size_t)bins;
     std::vector<unsigned long long> got(bins);
     LAB_TRY(
@@ -156,7 +153,6 @@ static enum gf_status measure(struct lab *lab, int bins,
                               int column, double *gb_s, Count count)
 {
     const struct gf_lab_run *const run = lab->run;
-    struct gf_error *const error = lab->error;
     struct gf_lab_run few = *run;
     struct lab_time time;
     cudaError_t code = cudaSuccess;
@@ -166,10 +162,10 @@ static enum gf_status measure(struct lab *lab, int bins,
     LAB_TRY(count());
     LAB_DO(compare(lab, bins, right));
     LAB_DO(lab_time(
-        &few, LAB_WARM, [&] { code = code ? code : count(); }, &time, error));
+        &few, LAB_WARM, [&] { code = code ? code : count(); }, &time));
     LAB_TRY(code);
     *gb_s = lab_gb_s(bytes, time);
-    gf_lab_value(lab->result, column, *gb_s);
+    gf_lab_value(lab->run, column, *gb_s);
     return GF_OK;
 }
 
@@ -177,7 +173,6 @@ static enum gf_status measure(struct lab *lab, int bins,
 static enum gf_status measure_bins(struct lab *lab, int distribution, int bins, double x)
 {
     const struct gf_lab_run *const run = lab->run;
-    struct gf_error *const error = lab->error;
     int shift = 0;
     while (LEVELS >> shift > bins)
         shift++;
@@ -188,7 +183,7 @@ static enum gf_status measure_bins(struct lab *lab, int distribution, int bins, 
     struct counting counting =
         counting_of(&view, GF_STATISTIC_CHANNELS, lab->counted.data, NULL, NULL);
     counting.counters = (unsigned)bins;
-    gf_lab_row(lab->result, x, "%s, %d bins", histogram_data[distribution], bins);
+    gf_lab_row(lab->run, x, "%s, %d bins", histogram_data[distribution], bins);
     for (int method = 0; method < METHODS; method++) {
         lab->gb_s[distribution][method] = 0;
         if (!is_possible(run, method, bins))
@@ -209,13 +204,12 @@ static enum gf_status measure_bytes(struct lab *lab, const char *name, enum gf_s
                                     int channels)
 {
     const struct gf_lab_run *const run = lab->run;
-    struct gf_error *const error = lab->error;
     gf_counter *const counters[] = {gf_histogram_global_cuda,     gf_histogram_shared_cuda,
                                     gf_histogram_warp_cuda,       gf_histogram_lanes_cuda,
                                     gf_histogram_aggregated_cuda, gf_histogram_cluster_cuda};
     lab_memory<unsigned char> bytes;
     const int count = lab->count / channels * channels;
-    LAB_DO(bytes.alloc(run, lab->count, error));
+    LAB_DO(bytes.alloc(run, lab->count));
     narrow_kernel<<<lab_blocks(count, THREADS), THREADS>>>(lab->samples[2].data, bytes.data, count);
     LAB_LAUNCHED();
     std::vector<unsigned char> host(count);
@@ -227,7 +221,7 @@ static enum gf_status measure_bytes(struct lab *lab, const char *name, enum gf_s
     const struct gf_view view = line_of(bytes.data, count, channels, 8);
     gf_histogram_add(&host_view, statistic, &histogram);
     std::copy(sums.begin(), sums.end(), right.begin());
-    gf_lab_row(lab->result, NAN, "%s", name);
+    gf_lab_row(lab->run, NAN, "%s", name);
     for (int method = 0; method < NARROW; method++) {
         double gb_s = 0;
         if (method == CLUSTER && run->device.code_architecture < 90)
@@ -242,14 +236,13 @@ static enum gf_status measure_bytes(struct lab *lab, const char *name, enum gf_s
 static enum gf_status make_data(struct lab *lab)
 {
     const struct gf_lab_run *const run = lab->run;
-    struct gf_error *const error = lab->error;
     lab_memory<unsigned> random;
     std::vector<unsigned short> host(lab->count);
-    LAB_DO(random.random(run, lab->count, 1, error));
-    LAB_DO(lab->levels.poison(run, lab->count, error));
-    LAB_DO(lab->counted.alloc(run, LEVELS, error));
+    LAB_DO(random.random(run, lab->count, 1));
+    LAB_DO(lab->levels.poison(run, lab->count));
+    LAB_DO(lab->counted.alloc(run, LEVELS));
     for (int distribution = 0; distribution < DISTRIBUTIONS; distribution++) {
-        LAB_DO(lab->samples[distribution].poison(run, lab->count, error));
+        LAB_DO(lab->samples[distribution].poison(run, lab->count));
         shape_kernel<<<lab_blocks(lab->count, THREADS), THREADS>>>(
             random.data, lab->samples[distribution].data, lab->count, distribution);
         LAB_LAUNCHED();
@@ -274,20 +267,19 @@ static void say(struct lab *lab, int distribution, int one, int other, bool clai
              histogram_data[distribution], where, method_names[one], first / second,
              method_names[other]);
     if (claimed)
-        gf_lab_claim(lab->result, first > second, "%s", text);
+        gf_lab_claim(lab->run, first > second, "%s", text);
     else
-        gf_lab_note(lab->result, "%s", text);
+        gf_lab_note(lab->run, "%s", text);
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct histogram *const params = (const struct histogram *)run->params;
-    struct lab lab = {run, result, error, (int)(params->size * LAB_MB / sizeof(unsigned short))};
+    struct lab lab = {run, (int)(params->size * LAB_MB / sizeof(unsigned short))};
     LAB_DO(make_data(&lab));
-    snprintf(result->rows_name, sizeof result->rows_name, "samples");
+    gf_lab_rows(run, "samples");
     for (int method = 0; method < METHODS; method++)
-        lab.column[method] = gf_lab_column(result, method_names[method], "GB/s", 0);
+        lab.column[method] = gf_lab_column(run, method_names[method], "GB/s", 0);
     for (int distribution = 0; distribution < DISTRIBUTIONS; distribution++) {
         for (int bins = BINS_LEAST; bins <= LEVELS; bins *= 2) {
             const bool in_curve = distribution == params->data;
@@ -306,12 +298,11 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     LAB_DO(measure_bytes(&lab, "photo, bytes", GF_STATISTIC_CHANNELS, 1));
     LAB_DO(measure_bytes(&lab, "photo, RGB bytes", GF_STATISTIC_JOINT, 3));
     LAB_DO(measure_bytes(&lab, "photo, luma of RGB bytes", GF_STATISTIC_LUMA, 3));
-    gf_lab_check(result, !lab.wrong,
+    gf_lab_check(run, !lab.wrong,
                  "every histogram is the CPU's, to the last sample (%llu bins differ)", lab.wrong);
     gf_lab_note(
-        result,
-        "shared: a table that a block has no room for is counted in parts, side by side; '-': "
-        "no room");
+        run, "shared: a table that a block has no room for is counted in parts, side by side; '-': "
+             "no room");
     return GF_OK;
 }
 #endif

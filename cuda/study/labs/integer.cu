@@ -102,7 +102,7 @@ static uint32_t on_cpu(int function, uint32_t i, uint32_t n)
 
 static enum gf_status time_function(const struct gf_lab_run *run, int function, int shift,
                                     const lab_memory<uint32_t> &in, lab_memory<uint32_t> &out,
-                                    struct lab_time *time, int *wrong, struct gf_error *error)
+                                    struct lab_time *time, int *wrong)
 {
     const bool literal = strchr(functions[function].name, '0' + LITERAL);
     const uint32_t divisor = literal ? LITERAL : 1u << shift;
@@ -111,11 +111,11 @@ static enum gf_status time_function(const struct gf_lab_run *run, int function, 
     by.mask = MASK;
     std::fill_n(by.n, CALLS, 1 << shift);
     std::fill_n(by.shift, CALLS, shift);
-    LAB_DO(out.poison(run, COUNT, error));
+    LAB_DO(out.poison(run, COUNT));
     LAB_DO(lab_time(
         run, LAB_WARM,
         [&] { functions[function].kernel<<<COUNT / THREADS, THREADS>>>(in.data, out.data, by); },
-        time, error));
+        time));
     const size_t bytes = CHECKED * sizeof(uint32_t);
     LAB_TRY(cudaMemcpy(before.data(), in.data, bytes, cudaMemcpyDeviceToHost));
     LAB_TRY(cudaMemcpy(after.data(), out.data, bytes, cudaMemcpyDeviceToHost));
@@ -141,25 +141,24 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 static enum gf_status time_loops(const struct gf_lab_run *run, struct lab_time *as_signed,
-                                 struct lab_time *as_unsigned, double *worst,
-                                 struct gf_error *error)
+                                 struct lab_time *as_unsigned, double *worst)
 {
     const int blocks = run->device.multiprocessors * 32, threads = blocks * THREADS;
     lab_memory<float> in, out, other;
     std::vector<float> before(LOOP_INPUT), after(THREADS);
     uint64_t different;
-    LAB_DO(in.random(run, LOOP_INPUT, 2, error));
-    LAB_DO(out.poison(run, threads, error));
-    LAB_DO(other.random(run, threads, 3, error));
+    LAB_DO(in.random(run, LOOP_INPUT, 2));
+    LAB_DO(out.poison(run, threads));
+    LAB_DO(other.random(run, threads, 3));
     LAB_DO(lab_time(
         run, LAB_WARM,
         [&] { loop_kernel<int><<<blocks, THREADS>>>(in.data, out.data, LOOP, LOOP_STRIDE); },
-        as_signed, error));
+        as_signed));
     LAB_DO(lab_time(
         run, LAB_WARM,
         [&] { loop_kernel<uint32_t><<<blocks, THREADS>>>(in.data, other.data, LOOP, LOOP_STRIDE); },
-        as_unsigned, error));
-    LAB_DO(lab_different(run, out.data, other.data, threads, &different, error));
+        as_unsigned));
+    LAB_DO(lab_different(run, out.data, other.data, threads, &different));
     LAB_TRY(cudaMemcpy(before.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
     LAB_TRY(cudaMemcpy(after.data(), out.data, THREADS * sizeof(float), cudaMemcpyDeviceToHost));
     *worst = different ? INFINITY : 0.0;
@@ -172,65 +171,64 @@ static enum gf_status time_loops(const struct gf_lab_run *run, struct lab_time *
     return GF_OK;
 }
 
-static void claims(struct gf_lab_result *result, const struct lab_time time[FUNCTION_COUNT],
+static void claims(const struct gf_lab_run *run, const struct lab_time time[FUNCTION_COUNT],
                    const struct lab_time &as_signed, const struct lab_time &as_unsigned)
 {
     const auto slower = [&](int slow, int fast) {
         return time[slow].median_s / time[fast].median_s;
     };
-    gf_lab_claim(result, slower(NUMBER_signed_divide, NUMBER_by_shift) > 1.5,
+    gf_lab_claim(run, slower(NUMBER_signed_divide, NUMBER_by_shift) > 1.5,
                  "division takes %.1f (signed) and %.1f (unsigned) times a shift's time",
                  slower(NUMBER_signed_divide, NUMBER_by_shift),
                  slower(NUMBER_unsigned_divide, NUMBER_by_shift));
-    gf_lab_claim(result, slower(NUMBER_signed_modulo, NUMBER_by_mask) > 1.5,
+    gf_lab_claim(run, slower(NUMBER_signed_modulo, NUMBER_by_mask) > 1.5,
                  "the remainder takes %.1f (signed) and %.1f (unsigned) times a mask's time",
                  slower(NUMBER_signed_modulo, NUMBER_by_mask),
                  slower(NUMBER_unsigned_modulo, NUMBER_by_mask));
-    gf_lab_claim(result, slower(NUMBER_unsigned_literal, NUMBER_by_shift) < 1.1,
+    gf_lab_claim(run, slower(NUMBER_unsigned_literal, NUMBER_by_shift) < 1.1,
                  "the compiler makes a shift of a literal divisor: %.2f times its time unsigned, "
                  "%.2f signed "
                  "(which rounds to 0)",
                  slower(NUMBER_unsigned_literal, NUMBER_by_shift),
                  slower(NUMBER_signed_literal, NUMBER_by_shift));
     gf_lab_claim(
-        result, as_unsigned.median_s > 1.01 * as_signed.median_s,
+        run, as_unsigned.median_s > 1.01 * as_signed.median_s,
         "the loop with an unsigned counter takes %.3f times the signed one's time (guide: slightly "
         "more)",
         as_unsigned.median_s / as_signed.median_s);
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct integer *const params = (const struct integer *)run->params;
     lab_memory<uint32_t> in, out;
     struct lab_time times[FUNCTION_COUNT], as_signed, as_unsigned;
     int wrong = 0;
     double worst = INFINITY;
-    LAB_DO(in.random(run, COUNT, 1, error));
+    LAB_DO(in.random(run, COUNT, 1));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "operation");
-    const int time = gf_lab_column(result, "time", "ps/call", 3);
-    const int slower = gf_lab_column(result, "of shift or mask", "times", 2);
+    gf_lab_rows(run, "operation");
+    const int time = gf_lab_column(run, "time", "ps/call", 3);
+    const int slower = gf_lab_column(run, "of shift or mask", "times", 2);
     for (int i = 0; i < FUNCTION_COUNT; i++)
-        LAB_DO(time_function(run, i, params->shift, in, out, &times[i], &wrong, error));
+        LAB_DO(time_function(run, i, params->shift, in, out, &times[i], &wrong));
     for (int i = 0; i < FUNCTION_COUNT; i++) {
         const int bitwise = i < NUMBER_signed_modulo ? NUMBER_by_shift : NUMBER_by_mask;
-        gf_lab_row(result, NAN, "%s", functions[i].name);
-        gf_lab_value(result, time, times[i].median_s * 1e12 / ((double)COUNT * CALLS));
+        gf_lab_row(run, NAN, "%s", functions[i].name);
+        gf_lab_value(run, time, times[i].median_s * 1e12 / ((double)COUNT * CALLS));
         if (i != NUMBER_number_alone)
-            gf_lab_value(result, slower, times[i].median_s / times[bitwise].median_s);
+            gf_lab_value(run, slower, times[i].median_s / times[bitwise].median_s);
     }
-    LAB_DO(time_loops(run, &as_signed, &as_unsigned, &worst, error));
+    LAB_DO(time_loops(run, &as_signed, &as_unsigned, &worst));
     const double calls = run->device.multiprocessors * 32.0 * THREADS * LOOP;
-    gf_lab_row(result, NAN, "loop, int counter");
-    gf_lab_value(result, time, as_signed.median_s * 1e12 / calls);
-    gf_lab_row(result, NAN, "loop, unsigned counter");
-    gf_lab_value(result, time, as_unsigned.median_s * 1e12 / calls);
-    gf_lab_check(result, !wrong, "all sums of quotients and remainders equal the CPU's (%d do not)",
+    gf_lab_row(run, NAN, "loop, int counter");
+    gf_lab_value(run, time, as_signed.median_s * 1e12 / calls);
+    gf_lab_row(run, NAN, "loop, unsigned counter");
+    gf_lab_value(run, time, as_unsigned.median_s * 1e12 / calls);
+    gf_lab_check(run, !wrong, "all sums of quotients and remainders equal the CPU's (%d do not)",
                  wrong);
-    gf_lab_check(result, worst < 1e-4, "both loops' sums are the CPU's within %.1g", worst);
-    claims(result, times, as_signed, as_unsigned);
+    gf_lab_check(run, worst < 1e-4, "both loops' sums are the CPU's within %.1g", worst);
+    claims(run, times, as_signed, as_unsigned);
     return GF_OK;
 }
 #endif

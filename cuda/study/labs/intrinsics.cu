@@ -122,37 +122,37 @@ static const struct function {
     {name, evaluate_kernel<id>, [](double x) { return exact; }, range, {ulp, absolute}, false},
     FUNCTIONS(GENERAL, SPECIAL)};
 
-static void claims(struct gf_lab_result *result, const struct measured found[COUNT])
+static void claims(const struct gf_lab_run *run, const struct measured found[COUNT])
 {
     const auto faster = [&](int special, int general) {
         return found[general].time.median_s / found[special].time.median_s;
     };
 #define FASTER(special, general) faster(NUMBER_##special, NUMBER_##general)
 #define ULP(id) found[NUMBER_##id].worst_ulp
-    gf_lab_claim(result, FASTER(by_rsqrtf, by_sqrtf) > 1.0,
+    gf_lab_claim(run, FASTER(by_rsqrtf, by_sqrtf) > 1.0,
                  "rsqrtf(x) is %.1f times as fast as 1/sqrtf(x), its error %.2f against %.2f ulp",
                  FASTER(by_rsqrtf, by_sqrtf), ULP(by_rsqrtf), ULP(by_sqrtf));
     gf_lab_claim(
-        result, FASTER(fast_expf, by_expf) > 1.0 && FASTER(fast_sinf, by_sinf) > 1.0,
+        run, FASTER(fast_expf, by_expf) > 1.0 && FASTER(fast_sinf, by_sinf) > 1.0,
         "intrinsics are faster and less accurate: __expf %.1f, __sinf %.1f, __logf %.1f, __powf "
         "%.1f times (__expf: %.1f against %.1f ulp)",
         FASTER(fast_expf, by_expf), FASTER(fast_sinf, by_sinf), FASTER(fast_logf, by_logf),
         FASTER(fast_powf, by_powf), ULP(fast_expf), ULP(by_expf));
     const double slower = 1.0 / FASTER(large_sinf, by_sinf);
     gf_lab_claim(
-        result, slower > 5.0,
+        run, slower > 5.0,
         "sinf of large arguments, to be reduced, takes %.1f times as long (guide: about ten)",
         slower);
-    gf_lab_claim(result, FASTER(by_exp2f, two_powf) > 2.0 && FASTER(by_exp10f, ten_powf) > 2.0,
+    gf_lab_claim(run, FASTER(by_exp2f, two_powf) > 2.0 && FASTER(by_exp10f, ten_powf) > 2.0,
                  "exp2f is %.1f, exp10f %.1f times as fast as powf (guide: up to ten)",
                  FASTER(by_exp2f, two_powf), FASTER(by_exp10f, ten_powf));
-    gf_lab_claim(result, FASTER(cube, cube_powf) > 1.0,
+    gf_lab_claim(run, FASTER(cube, cube_powf) > 1.0,
                  "x * x * x is %.1f times as fast as powf(x, 3.0f)", FASTER(cube, cube_powf));
-    gf_lab_claim(result, FASTER(by_sincosf, by_both) > 1.0,
+    gf_lab_claim(run, FASTER(by_sincosf, by_both) > 1.0,
                  "sincosf is %.2f times as fast as sinf and cosf; __sincosf is %.1f times",
                  FASTER(by_sincosf, by_both), FASTER(fast_sincosf, by_both));
     gf_lab_claim(
-        result,
+        run,
         FASTER(by_sinpif, pi_sinf) > 1.0 && FASTER(by_sincospif, pi_sincosf) > 1.0 &&
             ULP(by_sinpif) < ULP(pi_sinf),
         "sinpif(x) is %.2f times as fast as sinf(pi x), sincospif %.2f; its error is %.1f against "
@@ -160,46 +160,45 @@ static void claims(struct gf_lab_result *result, const struct measured found[COU
         FASTER(by_sinpif, pi_sinf), FASTER(by_sincospif, pi_sincosf), ULP(by_sinpif), ULP(pi_sinf));
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct intrinsics *const params = (const struct intrinsics *)run->params;
     struct arguments x[RANGES];
     struct measured found[COUNT];
     int wrong = 0, general = 0;
     for (int i = 0; i < RANGES; i++)
-        LAB_DO(x[i].fill(run, ranges[i].range, params->arguments, 1 + i, error));
+        LAB_DO(x[i].fill(run, ranges[i].range, params->arguments, 1 + i));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "function");
-    const int time = gf_lab_column(result, "time", "ps/call", 3);
-    const int gain = gf_lab_column(result, "faster by", "times", 2);
-    const int ulp = gf_lab_column(result, "worst error", "ulp", 2);
-    const int absolute = gf_lab_column(result, "absolute", "", 9);
+    gf_lab_rows(run, "function");
+    const int time = gf_lab_column(run, "time", "ps/call", 3);
+    const int gain = gf_lab_column(run, "faster by", "times", 2);
+    const int ulp = gf_lab_column(run, "worst error", "ulp", 2);
+    const int absolute = gf_lab_column(run, "absolute", "", 9);
     for (int i = 0; i < COUNT; i++) {
         const struct function *const function = &functions[i];
         LAB_DO(measure(run, function->kernel, function->exact, x[function->range], function->bounds,
-                       &found[i], error));
+                       &found[i]));
         if (function->general)
             general = i;
-        gf_lab_row(result, NAN, "%s", function->name);
-        gf_lab_reason(result, "x in %s", ranges[function->range].text);
-        gf_lab_value(result, time, found[i].ps_a_call());
+        gf_lab_row(run, NAN, "%s", function->name);
+        gf_lab_reason(run, "x in %s", ranges[function->range].text);
+        gf_lab_value(run, time, found[i].ps_a_call());
         if (i != general)
-            gf_lab_value(result, gain, found[general].time.median_s / found[i].time.median_s);
-        gf_lab_value(result, ulp, found[i].worst_ulp);
-        gf_lab_value(result, absolute, found[i].worst);
+            gf_lab_value(run, gain, found[general].time.median_s / found[i].time.median_s);
+        gf_lab_value(run, ulp, found[i].worst_ulp);
+        gf_lab_value(run, absolute, found[i].worst);
         wrong += found[i].beyond;
     }
     struct measured loop;
     LAB_DO(measure(
         run, evaluate_kernel<nothing>, [](double value) { return value; }, x[UNIT], {0.0, 0.0},
-        &loop, error));
-    gf_lab_row(result, NAN, "the loop alone");
-    gf_lab_value(result, time, loop.ps_a_call());
-    gf_lab_check(result, !wrong,
+        &loop));
+    gf_lab_row(run, NAN, "the loop alone");
+    gf_lab_value(run, time, loop.ps_a_call());
+    gf_lab_check(run, !wrong,
                  "results are as accurate as documented, against the CPU in double (%d are not)",
                  wrong);
-    claims(result, found);
+    claims(run, found);
     return GF_OK;
 }
 #endif

@@ -125,7 +125,7 @@ static const unsigned char *pixels_of(const struct sample *sample)
 }
 
 static enum gf_status make_sample(const struct gf_lab_run *run, const struct jpeg *params,
-                                  struct sample *sample, struct gf_error *error)
+                                  struct sample *sample)
 {
     char head[64];
     sample->format = {params->width, params->height, 3, 8};
@@ -137,15 +137,16 @@ static enum gf_status make_sample(const struct gf_lab_run *run, const struct jpe
     unsigned char *const rgb = ppm.data() + strlen(head);
     memcpy(ppm.data(), head, strlen(head));
     paint(rgb, params->width, params->height);
-    LAB_DO(convert(ppm.data(), ppm.size(), GF_FILE_JPEG, params->quality, &sample->jpeg, error));
+    LAB_DO(
+        convert(ppm.data(), ppm.size(), GF_FILE_JPEG, params->quality, &sample->jpeg, run->error));
     LAB_DO(convert(sample->jpeg.data, sample->jpeg.size, GF_FILE_PNM, params->quality,
-                   &sample->expected, error));
+                   &sample->expected, run->error));
     if (!gf_jpeg_header_read(sample->jpeg.bytes(), sample->jpeg.size, &sample->header))
-        return gf_fail(error, GF_ERROR_INPUT, "jpeg: the lab's own JPEG is not taken");
+        return gf_fail(run->error, GF_ERROR_INPUT, "jpeg: the lab's own JPEG is not taken");
     LAB_TRY(cudaHostAlloc((void **)&sample->upload.data, sample->jpeg.size, 0));
     memcpy(sample->upload.data, sample->jpeg.data, sample->jpeg.size);
-    LAB_DO(sample->painted.poison(run, sample->bytes, error));
-    LAB_DO(sample->decoded.poison(run, sample->bytes * params->pictures, error));
+    LAB_DO(sample->painted.poison(run, sample->bytes));
+    LAB_DO(sample->decoded.poison(run, sample->bytes * params->pictures));
     LAB_TRY(cudaMemcpy2D(sample->painted.data, sample->pitch, rgb, row, row, rows,
                          cudaMemcpyHostToDevice));
     return GF_OK;
@@ -153,18 +154,18 @@ static enum gf_status make_sample(const struct gf_lab_run *run, const struct jpe
 
 /* Counts the pictures that differ from the result of libjpeg-turbo. */
 static enum gf_status count_different(const struct gf_lab_run *run, const struct sample *sample,
-                                      int pictures, int *different, struct gf_error *error)
+                                      int pictures, int *different)
 {
     lab_memory<unsigned char> expected;
     const size_t row = gf_row_bytes(sample->format);
-    LAB_DO(expected.poison(run, sample->bytes, error));
+    LAB_DO(expected.poison(run, sample->bytes));
     LAB_TRY(cudaMemcpy2D(expected.data, sample->pitch, pixels_of(sample), row, row,
                          (size_t)sample->format.height, cudaMemcpyHostToDevice));
     *different = 0;
     for (int i = 0; i < pictures; i++) {
         uint64_t bytes;
         LAB_DO(lab_different(run, expected.data, sample->decoded.data + i * sample->bytes,
-                             sample->bytes, &bytes, error));
+                             sample->bytes, &bytes));
         *different += bytes != 0;
     }
     return GF_OK;
@@ -184,27 +185,26 @@ struct columns {
 
 /* Adds the row of a step. `bytes` is the least number of bytes that the step must read and write
  * for the group. */
-static void add_row(struct gf_lab_result *result, const struct columns *columns, const char *name,
+static void add_row(const struct gf_lab_run *run, const struct columns *columns, const char *name,
                     double ms, int pictures, double bytes)
 {
-    gf_lab_row(result, NAN, "%s", name);
-    gf_lab_value(result, columns->time, ms);
-    gf_lab_value(result, columns->picture, 1e3 * ms / pictures);
-    gf_lab_value(result, columns->rate, bytes / ms * 1e-6);
+    gf_lab_row(run, NAN, "%s", name);
+    gf_lab_value(run, columns->time, ms);
+    gf_lab_value(run, columns->picture, 1e3 * ms / pictures);
+    gf_lab_value(run, columns->rate, bytes / ms * 1e-6);
 }
 
 /* Measures the medians of the decoder's steps, in the order of struct gf_jpeg_decode_steps. */
 static enum gf_status time_decoder(const struct gf_lab_run *run, struct gf_jpeg_decoder *decoder,
                                    std::vector<struct gf_jpeg_decode_picture> &pictures,
-                                   unsigned subsequence_bits, double ms[DECODE_STEPS],
-                                   struct gf_error *error)
+                                   unsigned subsequence_bits, double ms[DECODE_STEPS])
 {
     struct gf_jpeg_decode_steps steps;
     std::vector<float> values[DECODE_STEPS];
     gf_jpeg_decoder_measure(decoder, &steps);
     gf_jpeg_decoder_cut(decoder, subsequence_bits);
     for (int i = -1; i < run->runs; i++) { /* the first run allocates */
-        LAB_DO(gf_jpeg_decoder_run(decoder, pictures.data(), (int)pictures.size(), error));
+        LAB_DO(gf_jpeg_decoder_run(decoder, pictures.data(), (int)pictures.size(), run->error));
         const float all[DECODE_STEPS] = {steps.upload, steps.unstuff, steps.synchronise,
                                          steps.decode, steps.dc,      steps.pixels};
         for (int s = 0; s < DECODE_STEPS && i >= 0; s++)
@@ -216,8 +216,7 @@ static enum gf_status time_decoder(const struct gf_lab_run *run, struct gf_jpeg_
 }
 
 static enum gf_status decode(const struct gf_lab_run *run, struct gf_jpeg_decoder *decoder,
-                             const struct sample *sample, const struct columns *columns,
-                             struct gf_lab_result *result, struct gf_error *error)
+                             const struct sample *sample, const struct columns *columns)
 {
     static const char *const names[DECODE_STEPS] = {"upload", "unstuff", "synchronise",
                                                     "decode", "DC sums", "IDCT and colour"};
@@ -241,25 +240,25 @@ static enum gf_status decode(const struct gf_lab_run *run, struct gf_jpeg_decode
                                         scan,           scan + blocks * BLOCK_BYTES,
                                         2 * 2 * blocks, blocks * BLOCK_BYTES + pixels};
     double ms[DECODE_STEPS], sum = 0;
-    LAB_DO(time_decoder(run, decoder, pictures, 0, ms, error));
+    LAB_DO(time_decoder(run, decoder, pictures, 0, ms));
     for (int s = 0; s < DECODE_STEPS; s++) {
-        add_row(result, columns, names[s], ms[s], count, bytes[s]);
+        add_row(run, columns, names[s], ms[s], count, bytes[s]);
         sum += s ? ms[s] : 0;
     }
-    add_row(result, columns, "decoding, upload not counted", sum, count, scan + pixels);
+    add_row(run, columns, "decoding, upload not counted", sum, count, scan + pixels);
     for (unsigned length : lengths) {
         char name[GF_LAB_NAME_SIZE];
-        LAB_DO(time_decoder(run, decoder, pictures, length, ms, error));
+        LAB_DO(time_decoder(run, decoder, pictures, length, ms));
         snprintf(name, sizeof name, "synchronise, %u bits", length);
-        add_row(result, columns, name, ms[2], count, bytes[2]);
+        add_row(run, columns, name, ms[2], count, bytes[2]);
         snprintf(name, sizeof name, "decode, %u bits", length);
-        add_row(result, columns, name, ms[3], count, bytes[3]);
+        add_row(run, columns, name, ms[3], count, bytes[3]);
     }
     int different = 0, left = 0;
-    LAB_DO(count_different(run, sample, count, &different, error));
+    LAB_DO(count_different(run, sample, count, &different));
     for (const struct gf_jpeg_decode_picture &picture : pictures)
         left += !picture.decoded;
-    gf_lab_check(result, !different && !left,
+    gf_lab_check(run, !different && !left,
                  "the decoder took every picture and made libjpeg-turbo's pixels (%d left, "
                  "%d different)",
                  left, different);
@@ -267,8 +266,7 @@ static enum gf_status decode(const struct gf_lab_run *run, struct gf_jpeg_decode
 }
 
 static enum gf_status encode(const struct gf_lab_run *run, struct gf_jpeg_encoder *encoder,
-                             const struct sample *sample, const struct columns *columns,
-                             struct gf_lab_result *result, struct gf_error *error)
+                             const struct sample *sample, const struct columns *columns)
 {
     const struct jpeg *const params = (const struct jpeg *)run->params;
     const int count = params->pictures;
@@ -283,7 +281,7 @@ static enum gf_status encode(const struct gf_lab_run *run, struct gf_jpeg_encode
     }
     gf_jpeg_encoder_measure(encoder, &steps);
     for (int i = -1; i < run->runs; i++) { /* the first run allocates */
-        LAB_DO(gf_jpeg_encoder_run(encoder, pictures.data(), count, error));
+        LAB_DO(gf_jpeg_encoder_run(encoder, pictures.data(), count, run->error));
         if (i >= 0) {
             kernels.push_back(steps.encode);
             downloads.push_back(steps.download);
@@ -293,40 +291,40 @@ static enum gf_status encode(const struct gf_lab_run *run, struct gf_jpeg_encode
     const double scan = (double)count * (double)size;
     const double pixels =
         (double)count * (double)gf_row_bytes(sample->format) * sample->format.height;
-    add_row(result, columns, "encode", median_of(kernels), count, pixels + scan);
-    add_row(result, columns, "download", median_of(downloads), count, scan);
+    add_row(run, columns, "encode", median_of(kernels), count, pixels + scan);
+    add_row(run, columns, "download", median_of(downloads), count, scan);
     int different = 0;
     for (const struct gf_jpeg_encode_picture &picture : pictures)
         different += !picture.encoded || picture.size != size ||
                      memcmp(picture.scan, sample->jpeg.bytes() + sample->header.scan, size) != 0;
-    gf_lab_check(result, !different,
+    gf_lab_check(run, !different,
                  "the encoder wrote libjpeg-turbo's bytes for every picture (%d are different)",
                  different);
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     struct sample sample;
     struct gf_jpeg_decoder *decoder = NULL;
     struct gf_jpeg_encoder *encoder = NULL;
-    LAB_DO(make_sample(run, (const struct jpeg *)run->params, &sample, error));
-    snprintf(result->rows_name, sizeof result->rows_name, "step");
+    LAB_DO(make_sample(run, (const struct jpeg *)run->params, &sample));
+    gf_lab_rows(run, "step");
     struct columns columns;
-    columns.time = gf_lab_column(result, "time", "ms", 3);
-    columns.picture = gf_lab_column(result, "a picture", "us", 1);
-    columns.rate = gf_lab_column(result, "bandwidth", "GB/s", 0);
-    gf_lab_note(result, "the JPEG has %.0f kB; encoding is one kernel from pixels to codes",
+    columns.time = gf_lab_column(run, "time", "ms", 3);
+    columns.picture = gf_lab_column(run, "a picture", "us", 1);
+    columns.rate = gf_lab_column(run, "bandwidth", "GB/s", 0);
+    gf_lab_note(run, "the JPEG has %.0f kB; encoding is one kernel from pixels to codes",
                 1e-3 * (double)sample.jpeg.size);
-    enum gf_status status = gf_jpeg_decoder_create(run->device.index, MEMORY_MOST, &decoder, error);
+    enum gf_status status =
+        gf_jpeg_decoder_create(run->device.index, MEMORY_MOST, &decoder, run->error);
     if (!status)
-        status = decode(run, decoder, &sample, &columns, result, error);
+        status = decode(run, decoder, &sample, &columns);
     gf_jpeg_decoder_destroy(decoder);
     if (!status)
-        status = gf_jpeg_encoder_create(run->device.index, MEMORY_MOST, &encoder, error);
+        status = gf_jpeg_encoder_create(run->device.index, MEMORY_MOST, &encoder, run->error);
     if (!status)
-        status = encode(run, encoder, &sample, &columns, result, error);
+        status = encode(run, encoder, &sample, &columns);
     gf_jpeg_encoder_destroy(encoder);
     return status;
 }

@@ -102,8 +102,7 @@ struct buffers {
 
 /* Times the kernel with the window that is set. */
 static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buffers,
-                              int persistent_count, cudaStream_t stream, struct lab_time *time,
-                              struct gf_error *error)
+                              int persistent_count, cudaStream_t stream, struct lab_time *time)
 {
     const int count = (int)buffers.in.count;
     const unsigned int blocks = lab_blocks(count, THREADS);
@@ -112,7 +111,7 @@ static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buff
                                                       buffers.in.data, buffers.out.data, count);
     };
     LAB_TRY(cudaMemset(buffers.out.data, 0xa5, buffers.out.bytes()));
-    LAB_DO(lab_time(run, LAB_WARM, work, time, error));
+    LAB_DO(lab_time(run, LAB_WARM, work, time));
     check_kernel<<<blocks, THREADS>>>(buffers.persistent.data, persistent_count, buffers.in.data,
                                       buffers.out.data, count, buffers.wrong.data);
     LAB_LAUNCHED();
@@ -124,7 +123,6 @@ enum { WITHOUT, FULL, TUNED, METHODS };
 /* The state that the measurements of this lab share. */
 struct l2_window_bench {
     const struct gf_lab_run *run;
-    struct gf_lab_result *result;
     struct buffers buffers;
     struct window window;
     int set_aside_most, window_most;                       /* limits of the device, in bytes */
@@ -133,40 +131,39 @@ struct l2_window_bench {
                         * sets */
 };
 
-static enum gf_status fill(struct l2_window_bench *bench, struct gf_error *error)
+static enum gf_status fill(struct l2_window_bench *bench)
 {
     const struct gf_lab_run *const run = bench->run;
     const struct l2_window *const params = (const struct l2_window *)run->params;
     struct buffers &buffers = bench->buffers;
     const size_t count = params->size * LAB_MB / 2 / sizeof(uint32_t);
-    LAB_DO(buffers.persistent.random(run, params->most * LAB_MB / sizeof(uint32_t), 1, error));
-    LAB_DO(buffers.in.random(run, count, 2, error));
-    LAB_DO(buffers.out.alloc(run, count, error));
-    LAB_DO(buffers.wrong.alloc(run, 1, error));
+    LAB_DO(buffers.persistent.random(run, params->most * LAB_MB / sizeof(uint32_t), 1));
+    LAB_DO(buffers.in.random(run, count, 2));
+    LAB_DO(buffers.out.alloc(run, count));
+    LAB_DO(buffers.wrong.alloc(run, 1));
     LAB_TRY(cudaMemset(buffers.wrong.data, 0, buffers.wrong.bytes()));
     return GF_OK;
 }
 
 static enum gf_status refuse(struct l2_window_bench *bench, const char *why)
 {
-    gf_lab_row(bench->result, NAN, "none");
-    gf_lab_reason(bench->result, "%s", why);
+    gf_lab_row(bench->run, NAN, "none");
+    gf_lab_reason(bench->run, "%s", why);
     return GF_OK;
 }
 
 static void add_columns(struct l2_window_bench *bench)
 {
-    struct gf_lab_result *const result = bench->result;
-    bench->rate[WITHOUT] = gf_lab_column(result, "no window", "GB/s", 0);
-    bench->rate[FULL] = gf_lab_column(result, "hit ratio 1", "GB/s", 0);
-    bench->rate[TUNED] = gf_lab_column(result, "tuned hit ratio", "GB/s", 0);
-    bench->full_gain = gf_lab_column(result, "gain", "%", 1);
-    bench->tuned_gain = gf_lab_column(result, "tuned gain", "%", 1);
-    bench->tuned_ratio = gf_lab_column(result, "tuned ratio", "", 2);
+    bench->rate[WITHOUT] = gf_lab_column(bench->run, "no window", "GB/s", 0);
+    bench->rate[FULL] = gf_lab_column(bench->run, "hit ratio 1", "GB/s", 0);
+    bench->rate[TUNED] = gf_lab_column(bench->run, "tuned hit ratio", "GB/s", 0);
+    bench->full_gain = gf_lab_column(bench->run, "gain", "%", 1);
+    bench->tuned_gain = gf_lab_column(bench->run, "tuned gain", "%", 1);
+    bench->tuned_ratio = gf_lab_column(bench->run, "tuned ratio", "", 2);
 }
 
 /* Times a working set of `size` MB by all methods. */
-static enum gf_status measure_size(struct l2_window_bench *bench, int size, struct gf_error *error)
+static enum gf_status measure_size(struct l2_window_bench *bench, int size)
 {
     const struct gf_lab_run *const run = bench->run;
     struct buffers &buffers = bench->buffers;
@@ -176,19 +173,18 @@ static enum gf_status measure_size(struct l2_window_bench *bench, int size, stru
     const float tuned = (float)std::min(1.0, tuned_bytes / (double)bytes);
     const double moved = 3.0 * sizeof(uint32_t) * (double)buffers.in.count;
     struct lab_time times[METHODS];
-    gf_lab_row(bench->result, size, "%d", size);
+    gf_lab_row(bench->run, size, "%d", size);
     for (int method = 0; method < METHODS; method++) {
         LAB_TRY(bench->window.set(buffers.persistent.data, method == WITHOUT ? 0 : bytes,
                                   method == TUNED ? tuned : 1.0f));
-        LAB_DO(
-            measure(run, buffers, persistent_count, bench->window.stream, &times[method], error));
-        gf_lab_value(bench->result, bench->rate[method], lab_gb_s(moved, times[method]));
+        LAB_DO(measure(run, buffers, persistent_count, bench->window.stream, &times[method]));
+        gf_lab_value(bench->run, bench->rate[method], lab_gb_s(moved, times[method]));
     }
     const double gain = times[WITHOUT].median_s / times[FULL].median_s - 1.0;
     const double by_tuned = times[WITHOUT].median_s / times[TUNED].median_s - 1.0;
-    gf_lab_value(bench->result, bench->full_gain, 100.0 * gain);
-    gf_lab_value(bench->result, bench->tuned_gain, 100.0 * by_tuned);
-    gf_lab_value(bench->result, bench->tuned_ratio, tuned);
+    gf_lab_value(bench->run, bench->full_gain, 100.0 * gain);
+    gf_lab_value(bench->run, bench->tuned_gain, 100.0 * by_tuned);
+    gf_lab_value(bench->run, bench->tuned_ratio, tuned);
     if (size * LAB_MB <= (size_t)bench->set_aside_most)
         bench->best = std::max(bench->best, gain);
     else
@@ -196,45 +192,42 @@ static enum gf_status measure_size(struct l2_window_bench *bench, int size, stru
     return GF_OK;
 }
 
-static enum gf_status conclude(struct l2_window_bench *bench, struct gf_error *error)
+static enum gf_status conclude(struct l2_window_bench *bench)
 {
     const struct gf_lab_run *const run = bench->run;
-    struct gf_lab_result *const result = bench->result;
     unsigned long long wrong = 0;
     LAB_TRY(cudaMemcpy(&wrong, bench->buffers.wrong.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(result, !wrong, "every element is right, whatever the window (%llu are wrong)",
+    gf_lab_check(run, !wrong, "every element is right, whatever the window (%llu are wrong)",
                  wrong);
-    gf_lab_claim(result, bench->best > 0.05,
+    gf_lab_claim(run, bench->best > 0.05,
                  "a working set that fits is faster with a window: up to %.0f %% (guide: 50 %%)",
                  100.0 * bench->best);
     if (bench->past < 1e9)
         gf_lab_claim(
-            result, bench->past < 0.0,
+            run, bench->past < 0.0,
             "one that does not fit loses with a hit ratio of 1: %+.0f %% at worst (guide: -10 %%)",
             100.0 * bench->past);
-    gf_lab_note(result,
+    gf_lab_note(run,
                 "%.1f MB of %.1f MB of L2 are set aside; bandwidth counts a read of the working "
                 "set for each element",
                 bench->set_aside_most * 1e-6, (double)run->device.l2_bytes * 1e-6);
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct l2_window *const params = (const struct l2_window *)run->params;
     struct l2_window_bench bench = {};
     bench.run = run;
-    bench.result = result;
     bench.past = 1e9;
-    snprintf(result->rows_name, sizeof result->rows_name, "working set (MB)");
+    gf_lab_rows(run, "working set (MB)");
     LAB_TRY(cudaDeviceGetAttribute(&bench.set_aside_most, cudaDevAttrMaxPersistingL2CacheSize,
                                    run->device.index));
     LAB_TRY(cudaDeviceGetAttribute(&bench.window_most, cudaDevAttrMaxAccessPolicyWindowSize,
                                    run->device.index));
     if (!bench.set_aside_most)
         return refuse(&bench, "this GPU cannot set part of its L2 aside (that begins with sm_80)");
-    LAB_DO(fill(&bench, error));
+    LAB_DO(fill(&bench));
     const cudaError_t opened = bench.window.open(bench.set_aside_most);
     if (opened == cudaErrorUnsupportedLimit) {
         cudaGetLastError();
@@ -244,8 +237,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     LAB_TRY(opened);
     add_columns(&bench);
     for (int size = params->least; size <= params->most; size += params->step)
-        LAB_DO(measure_size(&bench, size, error));
-    return conclude(&bench, error);
+        LAB_DO(measure_size(&bench, size));
+    return conclude(&bench);
 }
 #endif
 

@@ -79,7 +79,7 @@ static unsigned int blocks_for(size_t count)
 }
 
 enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes,
-                              uint32_t seed, struct gf_error *error)
+                              uint32_t seed)
 {
     fill_bytes_kernel<<<blocks_for(bytes), THREADS>>>((unsigned char *)memory, bytes, seed);
     LAB_LAUNCHED();
@@ -87,7 +87,7 @@ enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t
 }
 
 enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,
-                               uint32_t seed, struct gf_error *error)
+                               uint32_t seed)
 {
     fill_floats_kernel<<<blocks_for(count), THREADS>>>(memory, count, seed);
     LAB_LAUNCHED();
@@ -95,11 +95,11 @@ enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size
 }
 
 enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
-                                   size_t bytes, uint64_t *different, struct gf_error *error)
+                                   size_t bytes, uint64_t *different)
 {
     lab_memory<unsigned long long> counter;
     unsigned long long count = 0;
-    LAB_DO(counter.alloc(run, 1, error));
+    LAB_DO(counter.alloc(run, 1));
     LAB_TRY(cudaMemset(counter.data, 0, sizeof count));
     different_kernel<<<blocks_for(bytes), THREADS>>>((const unsigned char *)a,
                                                      (const unsigned char *)b, bytes, counter.data);
@@ -110,11 +110,11 @@ enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, 
 }
 
 enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const float *b, size_t count,
-                         double *worst, struct gf_error *error)
+                         double *worst)
 {
     lab_memory<unsigned int> greatest;
     float value = 0.0f;
-    LAB_DO(greatest.alloc(run, 1, error));
+    LAB_DO(greatest.alloc(run, 1));
     LAB_TRY(cudaMemset(greatest.data, 0, sizeof value));
     worst_kernel<<<blocks_for(count), THREADS>>>(a, b, count, greatest.data);
     LAB_LAUNCHED();
@@ -128,7 +128,7 @@ enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const flo
 static uint4 *flushing;
 static size_t flushing_bytes;
 
-enum gf_status lab_flush(const struct gf_lab_run *run, struct gf_error *error)
+enum gf_status lab_flush(const struct gf_lab_run *run)
 {
     if (!flushing) {
         flushing_bytes = 2 * (size_t)run->device.l2_bytes / sizeof(uint4) * sizeof(uint4);

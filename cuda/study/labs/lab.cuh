@@ -1,14 +1,13 @@
 /* Shared functions of labs on the device: memory with random or poisoned contents, comparison,
- * timing by events. Within run(const struct gf_lab_run *run, struct gf_lab_result *result, struct
- * gf_error *error):
+ * timing by events. Within run(const struct gf_lab_run *run):
  * lab_memory<float> in, out; freed at the end of the scope
- * LAB_DO(in.random(run, count, 1, error)); allocated and filled; floats are in -1..1
- * LAB_DO(out.poison(run, count, error));
+ * LAB_DO(in.random(run, count, 1)); allocated and filled; floats are in -1..1
+ * LAB_DO(out.poison(run, count));
  * copy_kernel<<<blocks, THREADS>>>(...);
- * LAB_DO(lab_different(run, in.data, out.data, count, &different, error));
- * gf_lab_check(result, !different, "the copy equals its input");
- * LAB_DO(lab_time(run, LAB_WARM, [&] { copy_kernel<<<blocks, THREADS>>>(...); }, &time, error));
- * gf_lab_value(result, column, lab_gb_s(2.0 * bytes, time)); */
+ * LAB_DO(lab_different(run, in.data, out.data, count, &different));
+ * gf_lab_check(run, !different, "the copy equals its input");
+ * LAB_DO(lab_time(run, LAB_WARM, [&] { copy_kernel<<<blocks, THREADS>>>(...); }, &time));
+ * gf_lab_value(run, column, lab_gb_s(2.0 * bytes, time)); */
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@
 
 /* Both return from the calling function on an error. LAB_TRY is for CUDA calls, LAB_DO for
  * functions that return enum gf_status. */
-#define LAB_TRY(call) GF_CUDA_TRY(call, run->device.index, error)
+#define LAB_TRY(call) GF_CUDA_TRY(call, run->device.index, run->error)
 #define LAB_DO(call) \
     do { \
         const enum gf_status lab_status = (call); \
@@ -44,38 +43,38 @@ constexpr size_t LAB_MB = 1000000; /* a megabyte of 10^6 bytes, as in GB/s */
 /* Fill memory with random 32-bit words, or floats in -1..1. The same seed gives the same
  * numbers. */
 enum gf_status lab_fill_words(const struct gf_lab_run *run, void *memory, size_t bytes,
-                              uint32_t seed, struct gf_error *error);
+                              uint32_t seed);
 enum gf_status lab_fill_floats(const struct gf_lab_run *run, float *memory, size_t count,
-                               uint32_t seed, struct gf_error *error);
+                               uint32_t seed);
 /* Counts the bytes that differ. */
 enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, const void *b,
-                                   size_t bytes, uint64_t *different, struct gf_error *error);
+                                   size_t bytes, uint64_t *different);
 /* Finds the largest |a - b|; it is infinite if either is NaN. */
 enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const float *b, size_t count,
-                         double *worst, struct gf_error *error);
+                         double *worst);
 /* Reads enough to evict everything else from L2. Lines that were written would be written back
  * later, during the next measurement. */
-enum gf_status lab_flush(const struct gf_lab_run *run, struct gf_error *error);
+enum gf_status lab_flush(const struct gf_lab_run *run);
 
 template <typename T>
 static enum gf_status lab_different(const struct gf_lab_run *run, const T *a, const T *b,
-                                    size_t count, uint64_t *different, struct gf_error *error)
+                                    size_t count, uint64_t *different)
 {
-    return lab_different_bytes(run, a, b, count * sizeof(T), different, error);
+    return lab_different_bytes(run, a, b, count * sizeof(T), different);
 }
 
 static inline enum gf_status lab_randomise(const struct gf_lab_run *run, float *memory,
-                                           size_t count, uint32_t seed, struct gf_error *error)
+                                           size_t count, uint32_t seed)
 {
-    return lab_fill_floats(run, memory, count, seed, error);
+    return lab_fill_floats(run, memory, count, seed);
 }
 
 /* Fills memory of any other type with random bits. */
 template <typename T>
 static enum gf_status lab_randomise(const struct gf_lab_run *run, T *memory, size_t count,
-                                    uint32_t seed, struct gf_error *error)
+                                    uint32_t seed)
 {
-    return lab_fill_words(run, memory, count * sizeof(T), seed, error);
+    return lab_fill_words(run, memory, count * sizeof(T), seed);
 }
 
 /* Device memory that is freed at the end of the scope. */
@@ -95,7 +94,7 @@ template <typename T> struct lab_memory {
     {
         return count * sizeof(T);
     }
-    enum gf_status alloc(const struct gf_lab_run *run, size_t elements, struct gf_error *error)
+    enum gf_status alloc(const struct gf_lab_run *run, size_t elements)
     {
         if (data && elements == count)
             return GF_OK;
@@ -105,15 +104,14 @@ template <typename T> struct lab_memory {
         count = elements;
         return GF_OK;
     }
-    enum gf_status random(const struct gf_lab_run *run, size_t elements, uint32_t seed,
-                          struct gf_error *error)
+    enum gf_status random(const struct gf_lab_run *run, size_t elements, uint32_t seed)
     {
-        LAB_DO(alloc(run, elements, error));
-        return lab_randomise(run, data, elements, seed, error);
+        LAB_DO(alloc(run, elements));
+        return lab_randomise(run, data, elements, seed);
     }
-    enum gf_status poison(const struct gf_lab_run *run, size_t elements, struct gf_error *error)
+    enum gf_status poison(const struct gf_lab_run *run, size_t elements)
     {
-        LAB_DO(alloc(run, elements, error));
+        LAB_DO(alloc(run, elements));
         LAB_TRY(cudaMemset(data, 0xa5, bytes()));
         return GF_OK;
     }
@@ -149,15 +147,15 @@ struct lab_columns {
     double first_s;
 };
 
-static inline struct lab_columns lab_columns_add(struct gf_lab_result *result,
+static inline struct lab_columns lab_columns_add(const struct gf_lab_run *run,
                                                  const char *rows_name)
 {
     struct lab_columns columns = {};
-    snprintf(result->rows_name, sizeof result->rows_name, "%s", rows_name);
-    columns.time = gf_lab_column(result, "time", "ms", 3);
-    columns.rate = gf_lab_column(result, "bandwidth", "GB/s", 0);
-    columns.spread = gf_lab_column(result, "spread", "%", 1);
-    columns.speedup = gf_lab_column(result, "speed-up", "times", 2);
+    gf_lab_rows(run, rows_name);
+    columns.time = gf_lab_column(run, "time", "ms", 3);
+    columns.rate = gf_lab_column(run, "bandwidth", "GB/s", 0);
+    columns.spread = gf_lab_column(run, "spread", "%", 1);
+    columns.speedup = gf_lab_column(run, "speed-up", "times", 2);
     return columns;
 }
 
@@ -167,16 +165,16 @@ static inline void lab_restart(struct lab_columns *columns)
 }
 
 /* Adds a row. `bytes` is the least number of bytes that the task must move. */
-static inline void lab_row(struct gf_lab_result *result, struct lab_columns *columns, double x,
+static inline void lab_row(const struct gf_lab_run *run, struct lab_columns *columns, double x,
                            const char *label, double bytes, const struct lab_time &time)
 {
     if (columns->first_s == 0.0)
         columns->first_s = time.median_s;
-    gf_lab_row(result, x, "%s", label);
-    gf_lab_value(result, columns->time, 1e3 * time.median_s);
-    gf_lab_value(result, columns->rate, lab_gb_s(bytes, time));
-    gf_lab_value(result, columns->spread, 100.0 * time.spread);
-    gf_lab_value(result, columns->speedup, columns->first_s / time.median_s);
+    gf_lab_row(run, x, "%s", label);
+    gf_lab_value(run, columns->time, 1e3 * time.median_s);
+    gf_lab_value(run, columns->rate, lab_gb_s(bytes, time));
+    gf_lab_value(run, columns->spread, 100.0 * time.spread);
+    gf_lab_value(run, columns->speedup, columns->first_s / time.median_s);
 }
 
 /* A pair of events that are destroyed at the end of the scope. */
@@ -212,7 +210,7 @@ enum lab_cache {
  * must give the same result however often it is called, and must not synchronise. */
 template <typename Launch>
 static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cache, Launch launch,
-                               struct lab_time *time, struct gf_error *error)
+                               struct lab_time *time)
 {
     std::vector<lab_interval> intervals(run->runs + 1);
     std::vector<double> seconds;
@@ -223,7 +221,7 @@ static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cach
     for (int i = 0; i <= run->runs; i++) {
         LAB_TRY(intervals[i].create());
         if (cache == LAB_COLD)
-            LAB_DO(lab_flush(run, error));
+            LAB_DO(lab_flush(run));
         LAB_TRY(cudaEventRecord(intervals[i].begin));
         for (int k = 0; k < calls; k++)
             launch();
@@ -249,8 +247,7 @@ static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cach
  * host's clock and from an idle device to an idle device. work() may synchronise and returns an
  * enum gf_status. */
 template <typename Work>
-static enum gf_status lab_time_host(const struct gf_lab_run *run, Work work, struct lab_time *time,
-                                    struct gf_error *error)
+static enum gf_status lab_time_host(const struct gf_lab_run *run, Work work, struct lab_time *time)
 {
     std::vector<double> seconds;
     LAB_DO(work());

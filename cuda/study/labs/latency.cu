@@ -92,20 +92,20 @@ static std::vector<uint32_t> cycle(void)
 
 /* Measures the latency of device memory and of L2. */
 static enum gf_status time_chain(const struct gf_lab_run *run, double *memory_ns, double *l2_ns,
-                                 bool *right, struct gf_error *error)
+                                 bool *right)
 {
     const std::vector<uint32_t> next = cycle();
     lab_memory<uint32_t> chain, end;
     struct lab_time cold, warm;
     uint32_t found, expected = 0;
-    LAB_DO(chain.alloc(run, (size_t)NODES * NODE, error));
-    LAB_DO(end.poison(run, 1, error));
+    LAB_DO(chain.alloc(run, (size_t)NODES * NODE));
+    LAB_DO(end.poison(run, 1));
     LAB_TRY(cudaMemcpy2D(chain.data, NODE * sizeof(uint32_t), next.data(), sizeof(uint32_t),
                          sizeof(uint32_t), NODES, cudaMemcpyHostToDevice));
     LAB_DO(lab_time(
-        run, LAB_COLD, [&] { chase_kernel<<<1, 1>>>(chain.data, end.data); }, &cold, error));
+        run, LAB_COLD, [&] { chase_kernel<<<1, 1>>>(chain.data, end.data); }, &cold));
     LAB_DO(lab_time(
-        run, LAB_WARM, [&] { chase_kernel<<<1, 1>>>(chain.data, end.data); }, &warm, error));
+        run, LAB_WARM, [&] { chase_kernel<<<1, 1>>>(chain.data, end.data); }, &warm));
     LAB_TRY(cudaMemcpy(&found, end.data, sizeof found, cudaMemcpyDeviceToHost));
     for (int hop = 0; hop < HOPS; hop++)
         expected = next[expected];
@@ -118,7 +118,7 @@ static enum gf_status time_chain(const struct gf_lab_run *run, double *memory_ns
 /* Times reads with `warps` warps on a multiprocessor. *wrong counts wrong sums. */
 static enum gf_status time_read(const struct gf_lab_run *run, int method, int warps,
                                 const lab_memory<uint32_t> &in, uint32_t expected, double *gb_s,
-                                int *wrong, struct gf_error *error)
+                                int *wrong)
 {
     const int threads = std::min(warps * WARP, BLOCK_MOST);
     const int blocks = run->device.multiprocessors * (warps * WARP / threads);
@@ -126,11 +126,10 @@ static enum gf_status time_read(const struct gf_lab_run *run, int method, int wa
     std::vector<uint32_t> sums((size_t)blocks * threads);
     struct lab_time time;
     uint32_t sum = 0;
-    LAB_DO(out.poison(run, sums.size(), error));
+    LAB_DO(out.poison(run, sums.size()));
     LAB_DO(lab_time(
         run, LAB_WARM,
-        [&] { methods[method].launch(blocks, threads, in.data, out.data, in.count); }, &time,
-        error));
+        [&] { methods[method].launch(blocks, threads, in.data, out.data, in.count); }, &time));
     LAB_TRY(cudaMemcpy(sums.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
     for (const uint32_t part : sums)
         sum += part;
@@ -145,17 +144,16 @@ struct little {
     int knee_bytes;  /* the fewest bytes that reach 9/10 of the best bandwidth */
 };
 
-static void claims(const struct gf_lab_run *run, struct gf_lab_result *result,
-                   const struct little &found)
+static void claims(const struct gf_lab_run *run, const struct little &found)
 {
     const int multiprocessors = run->device.multiprocessors;
     const double needed = found.memory_ns * found.best_gb_s; /* ns * GB/s = bytes */
     const double predicted = found.first_bytes * multiprocessors / found.memory_ns;
     gf_lab_claim(
-        result, fabs(found.first_gb_s / predicted - 1.0) < 0.25,
+        run, fabs(found.first_gb_s / predicted - 1.0) < 0.25,
         "%d bytes in flight of each multiprocessor over %.0f ns are %.1f GB/s; measured: %.1f",
         found.first_bytes, found.memory_ns, predicted, found.first_gb_s);
-    gf_lab_claim(result,
+    gf_lab_claim(run,
                  found.knee_bytes * multiprocessors > 0.5 * needed &&
                      found.knee_bytes * multiprocessors < 4.0 * needed,
                  "saturation needs %.0f ns x %.0f GB/s = %.0f KB in flight, %.1f of a "
@@ -163,15 +161,14 @@ static void claims(const struct gf_lab_run *run, struct gf_lab_result *result,
                  "in all); 9/10 is reached with %.0f KB",
                  found.memory_ns, found.best_gb_s, needed / 1024, needed / 1024 / multiprocessors,
                  found.knee_bytes / 1024.0);
-    gf_lab_claim(result, found.best_of_4_gb_s > 0.9 * found.best_gb_s,
+    gf_lab_claim(run, found.best_of_4_gb_s > 0.9 * found.best_gb_s,
                  "threads of 4 bytes are enough (guide: 18,500; here %.0f): as many as there can "
                  "be reach %.0f of "
                  "%.0f GB/s",
                  needed / 4, found.best_of_4_gb_s, found.best_gb_s);
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct latency *const params = (const struct latency *)run->params;
     lab_memory<uint32_t> in;
@@ -183,28 +180,28 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     LAB_TRY(cudaDeviceGetAttribute(&most_threads, cudaDevAttrMaxThreadsPerMultiProcessor,
                                    run->device.index));
     LAB_DO(in.random(
-        run, params->size * LAB_MB / sizeof(uint4) * (sizeof(uint4) / sizeof(uint32_t)), 1, error));
+        run, params->size * LAB_MB / sizeof(uint4) * (sizeof(uint4) / sizeof(uint32_t)), 1));
     std::vector<uint32_t> values(in.count);
     LAB_TRY(cudaMemcpy(values.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
     for (const uint32_t value : values)
         expected += value;
-    LAB_DO(time_chain(run, &found.memory_ns, &l2_ns, &right, error));
+    LAB_DO(time_chain(run, &found.memory_ns, &l2_ns, &right));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "in flight (B per SM)");
+    gf_lab_rows(run, "in flight (B per SM)");
     for (int method = 0; method < METHODS; method++) {
         char name[32];
         snprintf(name, sizeof name, "%d B a thread", methods[method].bytes);
-        columns[method] = gf_lab_column(result, name, "GB/s", 0);
+        columns[method] = gf_lab_column(run, name, "GB/s", 0);
     }
     for (int bytes = WARP * methods[0].bytes; bytes <= most_threads * methods[METHODS - 1].bytes;
          bytes *= 2) {
-        gf_lab_row(result, bytes, "%d", bytes);
+        gf_lab_row(run, bytes, "%d", bytes);
         for (int method = 0; method < METHODS; method++) {
             const int warps = bytes / WARP / methods[method].bytes;
             if (warps < 1 || warps * WARP > most_threads)
                 continue;
-            LAB_DO(time_read(run, method, warps, in, expected, &rates[method], &wrong, error));
-            gf_lab_value(result, columns[method], rates[method]);
+            LAB_DO(time_read(run, method, warps, in, expected, &rates[method], &wrong));
+            gf_lab_value(run, columns[method], rates[method]);
             found.best_gb_s = std::max(found.best_gb_s, rates[method]);
             if (method == 0)
                 found.best_of_4_gb_s = std::max(found.best_of_4_gb_s, rates[0]);
@@ -214,17 +211,17 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
             }
         }
     }
-    for (int i = result->rows - 1; i >= 0; i--) {
+    for (int i = run->result->rows - 1; i >= 0; i--) {
         for (int method = 0; method < METHODS; method++) {
-            if (result->row[i].value[columns[method]] >= 0.9 * found.best_gb_s)
-                found.knee_bytes = (int)result->row[i].x;
+            if (run->result->row[i].value[columns[method]] >= 0.9 * found.best_gb_s)
+                found.knee_bytes = (int)run->result->row[i].x;
         }
     }
-    gf_lab_check(result, right && !wrong,
+    gf_lab_check(run, right && !wrong,
                  "the chain ends where the CPU's does, and all sums are its (%d are not)", wrong);
-    gf_lab_note(result, "latency: %.0f ns from device memory, %.0f ns from L2", found.memory_ns,
+    gf_lab_note(run, "latency: %.0f ns from device memory, %.0f ns from L2", found.memory_ns,
                 l2_ns);
-    claims(run, result, found);
+    claims(run, found);
     return GF_OK;
 }
 #endif

@@ -158,51 +158,49 @@ template <typename T> static void launch(int method, const T *in, T *out, int pi
 
 template <typename T>
 static enum gf_status compare(const struct gf_lab_run *run, const char *kind,
-                              struct lab_columns *columns, struct lab_time times[METHODS],
-                              struct gf_lab_result *result, struct gf_error *error)
+                              struct lab_columns *columns, struct lab_time times[METHODS])
 {
     const struct layout *const params = (const struct layout *)run->params;
     const int pixels = (int)(params->size * LAB_MB / (3 * sizeof(T)) / 4 * 4);
     lab_memory<T> in, out;
     lab_memory<unsigned long long> counter;
     unsigned long long wrong = 0;
-    LAB_DO(in.random(run, (size_t)4 * pixels, 1, error));
-    LAB_DO(counter.alloc(run, 1, error));
+    LAB_DO(in.random(run, (size_t)4 * pixels, 1));
+    LAB_DO(counter.alloc(run, 1));
     LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
     lab_restart(columns);
     for (int method = 0; method < METHODS; method++) {
         const int pixel_step = method == PLANES ? 1 : method == ALIGNED ? 4 : 3;
         const auto work = [&] { launch(method, in.data, out.data, pixels); };
         char label[GF_LAB_NAME_SIZE];
-        LAB_DO(out.poison(run, in.count, error));
+        LAB_DO(out.poison(run, in.count));
         work();
         check_kernel<<<lab_blocks(pixels, THREADS), THREADS>>>(
             in.data, out.data, pixels, pixel_step, method == PLANES ? pixels : 1, counter.data);
         LAB_LAUNCHED();
-        LAB_DO(lab_time(run, LAB_WARM, work, &times[method], error));
+        LAB_DO(lab_time(run, LAB_WARM, work, &times[method]));
         snprintf(label, sizeof label, "%s %s", kind, method_names[method]);
-        lab_row(result, columns, NAN, label, 6.0 * sizeof(T) * pixels, times[method]);
+        lab_row(run, columns, NAN, label, 6.0 * sizeof(T) * pixels, times[method]);
     }
     LAB_TRY(cudaMemcpy(&wrong, counter.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(result, !wrong, "%s: every layout has one added to each sample (%llu are wrong)",
+    gf_lab_check(run, !wrong, "%s: every layout has one added to each sample (%llu are wrong)",
                  kind, wrong);
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     struct lab_time times[2][METHODS];
-    struct lab_columns columns = lab_columns_add(result, "layout");
-    LAB_DO(compare<float>(run, "float3", &columns, times[0], result, error));
-    LAB_DO(compare<unsigned char>(run, "RGB8", &columns, times[1], result, error));
+    struct lab_columns columns = lab_columns_add(run, "layout");
+    LAB_DO(compare<float>(run, "float3", &columns, times[0]));
+    LAB_DO(compare<unsigned char>(run, "RGB8", &columns, times[1]));
     for (int kind = 0; kind < 2; kind++)
         gf_lab_claim(
-            result, times[kind][SHARED].median_s < times[kind][STRAIGHT].median_s,
+            run, times[kind][SHARED].median_s < times[kind][STRAIGHT].median_s,
             "%s: through shared memory takes %.2f of the straight time (guide: 359 / 3302)",
             kind ? "RGB8" : "float3",
             times[kind][SHARED].median_s / times[kind][STRAIGHT].median_s);
-    gf_lab_note(result,
+    gf_lab_note(run,
                 "bandwidth counts three samples a pixel; the struct of four moves a third more");
     return GF_OK;
 }

@@ -152,8 +152,7 @@ struct product {
 
 static enum gf_status multiply(const struct gf_lab_run *run, const struct product &product,
                                struct lab_columns *columns, int flops_column,
-                               struct lab_time *times, struct gf_lab_result *result,
-                               struct gf_error *error)
+                               struct lab_time *times)
 {
     const size_t a_count = (size_t)product.rows * product.depth;
     const size_t b_count = (size_t)product.columns * product.depth;
@@ -161,9 +160,9 @@ static enum gf_status multiply(const struct gf_lab_run *run, const struct produc
     const double bytes = sizeof(float) * (double)(a_count + b_count + c_count);
     double worst = 0.0;
     lab_memory<float> a, b, c, reference;
-    LAB_DO(a.random(run, a_count, 1, error));
-    LAB_DO(b.random(run, b_count, 2, error));
-    LAB_DO(reference.alloc(run, c_count, error));
+    LAB_DO(a.random(run, a_count, 1));
+    LAB_DO(b.random(run, b_count, 2));
+    LAB_DO(reference.alloc(run, c_count));
     reference_kernel<<<dim3(lab_blocks(product.columns, TILE), lab_blocks(product.rows, TILE)),
                        dim3(TILE, TILE)>>>(a.data, product.depth, b.data, product.columns, 1,
                                            reference.data, product.rows, product.columns,
@@ -178,16 +177,15 @@ static enum gf_status multiply(const struct gf_lab_run *run, const struct produc
         };
         LAB_DO(product_row(run, columns, flops_column, method->label, bytes,
                            2.0 * (double)c_count * product.depth, c, reference, launch, &worst,
-                           &times[i], result, error));
+                           &times[i]));
     }
-    gf_lab_check(result, worst <= product_tolerance(product.depth),
+    gf_lab_check(run, worst <= product_tolerance(product.depth),
                  "%dx%d times %dx%d: worst difference from a product in double %.2g", product.rows,
                  product.depth, product.depth, product.columns, worst);
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct matmul *const params = (const struct matmul *)run->params;
     const dim3 square(TILE, TILE), planes(COLUMNS, CHANNELS);
@@ -209,21 +207,21 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     const struct product colour_product = {
         CHANNELS, pixels, CHANNELS, dim3(lab_blocks(pixels, COLUMNS)), colour_methods, 4};
     struct lab_time times[3], colour_times[4];
-    struct lab_columns columns = lab_columns_add(result, "C = A B");
-    const int flops = gf_lab_column(result, "rate", "Tflop/s", 2);
-    LAB_DO(multiply(run, square_product, &columns, flops, times, result, error));
-    LAB_DO(multiply(run, colour_product, &columns, flops, colour_times, result, error));
-    gf_lab_claim(result, times[1].median_s < times[0].median_s,
+    struct lab_columns columns = lab_columns_add(run, "C = A B");
+    const int flops = gf_lab_column(run, "rate", "Tflop/s", 2);
+    LAB_DO(multiply(run, square_product, &columns, flops, times));
+    LAB_DO(multiply(run, colour_product, &columns, flops, colour_times));
+    gf_lab_claim(run, times[1].median_s < times[0].median_s,
                  "a tile of A in shared memory is faster: %.2f times (guide: 144.4 / 119.9)",
                  times[0].median_s / times[1].median_s);
     gf_lab_claim(
-        result, times[2].median_s < times[1].median_s,
+        run, times[2].median_s < times[1].median_s,
         "both tiles are faster still: %.2f times over nothing shared (guide: 195.5 / 119.9)",
         times[0].median_s / times[2].median_s);
-    gf_lab_claim(result, colour_times[2].median_s < colour_times[0].median_s,
+    gf_lab_claim(run, colour_times[2].median_s < colour_times[0].median_s,
                  "the same for a colour matrix: both tiles %.2f times over nothing shared",
                  colour_times[0].median_s / colour_times[2].median_s);
-    gf_lab_note(result, "bandwidth counts A, B and C once");
+    gf_lab_note(run, "bandwidth counts A, B and C once");
     return GF_OK;
 }
 #endif

@@ -46,8 +46,7 @@ static __global__ void __launch_bounds__(TILE *TILE)
     c[(size_t)row * n + column] = sum;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     typedef void kernel(const float *a, float *c, int n);
     static const struct {
@@ -66,28 +65,27 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     double worst = 0.0;
     struct lab_time times[3];
     lab_memory<float> a, c, reference;
-    LAB_DO(a.random(run, a_count, 1, error));
-    LAB_DO(reference.alloc(run, c_count, error));
+    LAB_DO(a.random(run, a_count, 1));
+    LAB_DO(reference.alloc(run, c_count));
     reference_kernel<<<grid, block>>>(a.data, TILE, a.data, 1, TILE, reference.data, n, n, TILE);
     LAB_LAUNCHED();
 
-    struct lab_columns columns = lab_columns_add(result, "C = A At");
-    const int flops = gf_lab_column(result, "rate", "Tflop/s", 2);
+    struct lab_columns columns = lab_columns_add(run, "C = A At");
+    const int flops = gf_lab_column(run, "rate", "Tflop/s", 2);
     for (int i = 0; i < 3; i++) {
         const auto launch = [&] { methods[i].launch<<<grid, block>>>(a.data, c.data, n); };
         LAB_DO(product_row(run, &columns, flops, methods[i].label, bytes,
-                           2.0 * (double)c_count * TILE, c, reference, launch, &worst, &times[i],
-                           result, error));
+                           2.0 * (double)c_count * TILE, c, reference, launch, &worst, &times[i]));
     }
-    gf_lab_check(result, worst <= product_tolerance(TILE),
+    gf_lab_check(run, worst <= product_tolerance(TILE),
                  "%dx%d: worst difference from a product in double %.2g", n, n, worst);
-    gf_lab_claim(result, times[1].median_s < times[0].median_s,
+    gf_lab_claim(run, times[1].median_s < times[0].median_s,
                  "coalesced reads beat strided ones: %.2f times (guide: 140.2 / 12.8)",
                  times[0].median_s / times[1].median_s);
-    gf_lab_claim(result, times[2].median_s < times[1].median_s,
+    gf_lab_claim(run, times[2].median_s < times[1].median_s,
                  "padded beats unpadded: %.2f times (guide: 199.4 / 140.2)",
                  times[1].median_s / times[2].median_s);
-    gf_lab_note(result, "bandwidth counts A and C once");
+    gf_lab_note(run, "bandwidth counts A and C once");
     return GF_OK;
 }
 #endif

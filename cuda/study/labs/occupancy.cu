@@ -78,18 +78,17 @@ typedef void kernel(const float *in, float *out, int count);
 /* The state that all rows of the table share. */
 struct occupancy_bench {
     const struct gf_lab_run *run;
-    struct gf_lab_result *result;
     lab_memory<float> in, out;
     int count, most_threads, shared_of_all, shared_of_block, shared_reserved;
     int registers_column, shared_column, blocks_column, occupancy_column, rate_column;
     uint64_t different = 0;
 
-    enum gf_status begin(int size, struct gf_error *error)
+    enum gf_status begin(int size)
     {
         const int device = run->device.index;
         count = (int)(size * LAB_MB / sizeof(float));
-        LAB_DO(in.random(run, count, 1, error));
-        LAB_DO(out.alloc(run, count, error));
+        LAB_DO(in.random(run, count, 1));
+        LAB_DO(out.alloc(run, count));
         LAB_TRY(
             cudaDeviceGetAttribute(&most_threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
         LAB_TRY(cudaDeviceGetAttribute(&shared_of_all, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
@@ -98,39 +97,38 @@ struct occupancy_bench {
                                        device));
         LAB_TRY(cudaDeviceGetAttribute(&shared_reserved, cudaDevAttrReservedSharedMemoryPerBlock,
                                        device));
-        snprintf(result->rows_name, sizeof result->rows_name, "limited by");
-        registers_column = gf_lab_column(result, "registers", "a thread", 0);
-        shared_column = gf_lab_column(result, "shared", "B/block", 0);
-        blocks_column = gf_lab_column(result, "blocks", "per SM", 0);
-        occupancy_column = gf_lab_column(result, "occupancy", "%", 1);
-        rate_column = gf_lab_column(result, "copy", "GB/s", 0);
+        gf_lab_rows(run, "limited by");
+        registers_column = gf_lab_column(run, "registers", "a thread", 0);
+        shared_column = gf_lab_column(run, "shared", "B/block", 0);
+        blocks_column = gf_lab_column(run, "blocks", "per SM", 0);
+        occupancy_column = gf_lab_column(run, "occupancy", "%", 1);
+        rate_column = gf_lab_column(run, "copy", "GB/s", 0);
         return GF_OK;
     }
 
     /* Adds the block size and the theoretical occupancy to the current row. */
-    enum gf_status theory(kernel *kernel, int block, size_t shared, double *occupancy,
-                          struct gf_error *error)
+    enum gf_status theory(kernel *kernel, int block, size_t shared, double *occupancy)
     {
         struct cudaFuncAttributes attributes;
         int blocks;
         LAB_TRY(cudaFuncGetAttributes(&attributes, kernel));
         LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, block, shared));
         *occupancy = (double)blocks * block / most_threads;
-        gf_lab_value(result, registers_column, attributes.numRegs);
-        gf_lab_value(result, shared_column, (double)shared);
-        gf_lab_value(result, blocks_column, blocks);
-        gf_lab_value(result, occupancy_column, 100.0 * *occupancy);
+        gf_lab_value(run, registers_column, attributes.numRegs);
+        gf_lab_value(run, shared_column, (double)shared);
+        gf_lab_value(run, blocks_column, blocks);
+        gf_lab_value(run, occupancy_column, 100.0 * *occupancy);
         return GF_OK;
     }
 
     /* Adds a row with the results of theory() and the time of a kernel that copies. held: the
      * number of floats of a thread. */
     enum gf_status row(kernel *kernel, int block, size_t shared, int held, double *occupancy,
-                       double *gb_s, struct gf_error *error)
+                       double *gb_s)
     {
         struct lab_time time;
         uint64_t these;
-        LAB_DO(theory(kernel, block, shared, occupancy, error));
+        LAB_DO(theory(kernel, block, shared, occupancy));
         LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
         LAB_DO(lab_time(
             run, LAB_WARM,
@@ -138,41 +136,41 @@ struct occupancy_bench {
                 kernel<<<lab_blocks(count, (size_t)block * held), block, shared>>>(in.data,
                                                                                    out.data, count);
             },
-            &time, error));
-        LAB_DO(lab_different(run, in.data, out.data, count, &these, error));
+            &time));
+        LAB_DO(lab_different(run, in.data, out.data, count, &these));
         different += these;
         *gb_s = lab_gb_s(2.0 * in.bytes(), time);
-        gf_lab_value(result, rate_column, *gb_s);
+        gf_lab_value(run, rate_column, *gb_s);
         return GF_OK;
     }
 };
 
-static enum gf_status block_sizes(struct occupancy_bench &bench, struct gf_error *error)
+static enum gf_status block_sizes(struct occupancy_bench &bench)
 {
     static const int sizes[] = {32, 64, 96, 128, 192, 256, 320, 384, 512, 640, 768, 1024};
     constexpr int SIZES = sizeof sizes / sizeof *sizes, OF_32 = 0, OF_64 = 1, OF_256 = 5,
                   OF_768 = 10;
     double occupancy[SIZES] = {0.0}, gb_s[SIZES] = {0.0}, best_gb_s = 0.0;
     for (int i = 0; i < SIZES; i++) {
-        gf_lab_row(bench.result, sizes[i], "block of %d", sizes[i]);
-        LAB_DO(bench.row(copy_kernel, sizes[i], 0, 1, &occupancy[i], &gb_s[i], error));
+        gf_lab_row(bench.run, sizes[i], "block of %d", sizes[i]);
+        LAB_DO(bench.row(copy_kernel, sizes[i], 0, 1, &occupancy[i], &gb_s[i]));
         best_gb_s = std::max(best_gb_s, gb_s[i]);
     }
-    gf_lab_claim(bench.result, occupancy[OF_32] == 0.5 && occupancy[OF_768] == 0.75,
+    gf_lab_claim(bench.run, occupancy[OF_32] == 0.5 && occupancy[OF_768] == 0.75,
                  "blocks of 32 leave %.0f %% (guide 5: 50 %%), blocks of 768 %.0f %% (75 %%)",
                  100.0 * occupancy[OF_32], 100.0 * occupancy[OF_768]);
-    gf_lab_claim(bench.result, gb_s[OF_32] < 0.9 * best_gb_s,
+    gf_lab_claim(bench.run, gb_s[OF_32] < 0.9 * best_gb_s,
                  "blocks of at least 64 threads should be used: 32 reach %.2f of the best",
                  gb_s[OF_32] / best_gb_s);
     /* Each block moves 8 bytes for each thread. */
     const auto blocks_per_us = [&](int i) {
         return gb_s[i] * 1e3 / (2 * sizeof(float) * sizes[i]);
     };
-    gf_lab_note(bench.result,
+    gf_lab_note(bench.run,
                 "small blocks are bound by their start, too: %.0f of 32 threads, %.0f of 64, %.0f "
                 "of 256 per us",
                 blocks_per_us(OF_32), blocks_per_us(OF_64), blocks_per_us(OF_256));
-    gf_lab_claim(bench.result, gb_s[OF_768] > 0.85 * gb_s[OF_256],
+    gf_lab_claim(bench.run, gb_s[OF_768] > 0.85 * gb_s[OF_256],
                  "more occupancy is not as much more bandwidth with one load of a thread in "
                  "flight: 75 %% reach "
                  "%.2f of 100 %%",
@@ -180,7 +178,7 @@ static enum gf_status block_sizes(struct occupancy_bench &bench, struct gf_error
     return GF_OK;
 }
 
-static enum gf_status registers(struct occupancy_bench &bench, struct gf_error *error)
+static enum gf_status registers(struct occupancy_bench &bench)
 {
     static const struct {
         int held;
@@ -190,28 +188,27 @@ static enum gf_status registers(struct occupancy_bench &bench, struct gf_error *
     constexpr int METHODS = sizeof methods / sizeof *methods, HELD_4 = 0, HELD_48 = 2;
     double occupancy[METHODS] = {0.0}, gb_s[METHODS] = {0.0}, of_128 = 0.0, of_320 = 0.0;
     for (int i = 0; i < METHODS; i++) {
-        gf_lab_row(bench.result, NAN, "%d floats in registers", methods[i].held);
-        LAB_DO(bench.row(methods[i].kernel, BLOCK, 0, methods[i].held, &occupancy[i], &gb_s[i],
-                         error));
+        gf_lab_row(bench.run, NAN, "%d floats in registers", methods[i].held);
+        LAB_DO(bench.row(methods[i].kernel, BLOCK, 0, methods[i].held, &occupancy[i], &gb_s[i]));
     }
     gf_lab_claim(
-        bench.result, gb_s[HELD_48] > 0.85 * gb_s[HELD_4],
+        bench.run, gb_s[HELD_48] > 0.85 * gb_s[HELD_4],
         "it matters little with many: %d loads of a thread at %.1f %% reach %.2f of %d at %.0f %%",
         methods[HELD_48].held, 100.0 * occupancy[HELD_48], gb_s[HELD_48] / gb_s[HELD_4],
         methods[HELD_4].held, 100.0 * occupancy[HELD_4]);
-    gf_lab_row(bench.result, NAN, "40 registers, 128 threads");
-    LAB_DO(bench.theory(guide_kernel, 128, 0, &of_128, error));
-    gf_lab_row(bench.result, NAN, "40 registers, 320 threads");
-    LAB_DO(bench.theory(guide_kernel, 320, 0, &of_320, error));
+    gf_lab_row(bench.run, NAN, "40 registers, 128 threads");
+    LAB_DO(bench.theory(guide_kernel, 128, 0, &of_128));
+    gf_lab_row(bench.run, NAN, "40 registers, 320 threads");
+    LAB_DO(bench.theory(guide_kernel, 320, 0, &of_320));
     gf_lab_claim(
-        bench.result, of_128 == 0.75 && of_320 == 0.625,
+        bench.run, of_128 == 0.75 && of_320 == 0.625,
         "37 to 40 registers: %.0f %% with 128 threads, %.1f %% with 320 (guide: 75 and 63 %%)",
         100.0 * of_128, 100.0 * of_320);
     return GF_OK;
 }
 
 /* Runs the same kernel with more and more dynamic shared memory, as in the guide. */
-static enum gf_status shared_memory(struct occupancy_bench &bench, struct gf_error *error)
+static enum gf_status shared_memory(struct occupancy_bench &bench)
 {
     const struct gf_lab_run *const run = bench.run;
     double occupancy = 0.0, gb_s = 0.0, first = 0.0;
@@ -221,27 +218,26 @@ static enum gf_status shared_memory(struct occupancy_bench &bench, struct gf_err
         const int shared =
             std::min(bench.shared_of_all / blocks - bench.shared_reserved, bench.shared_of_block) /
             128 * 128;
-        gf_lab_row(bench.result, NAN, "shared memory, %d block%s", blocks, blocks == 1 ? "" : "s");
-        LAB_DO(bench.row(copy_kernel, BLOCK, shared, 1, &occupancy, &gb_s, error));
+        gf_lab_row(bench.run, NAN, "shared memory, %d block%s", blocks, blocks == 1 ? "" : "s");
+        LAB_DO(bench.row(copy_kernel, BLOCK, shared, 1, &occupancy, &gb_s));
         first = first == 0.0 ? gb_s : first;
     }
     gf_lab_claim(
-        bench.result, gb_s < 0.7 * first,
+        bench.run, gb_s < 0.7 * first,
         "low occupancy cannot hide latency: at %.1f %% %.2f of the bandwidth of full occupancy",
         100.0 * occupancy, gb_s / first);
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct occupancy *const params = (const struct occupancy *)run->params;
-    struct occupancy_bench bench = {run, result};
-    LAB_DO(bench.begin(params->size, error));
-    LAB_DO(block_sizes(bench, error));
-    LAB_DO(registers(bench, error));
-    LAB_DO(shared_memory(bench, error));
-    gf_lab_check(result, !bench.different, "every copy equals its input (%llu bytes differ)",
+    struct occupancy_bench bench = {run};
+    LAB_DO(bench.begin(params->size));
+    LAB_DO(block_sizes(bench));
+    LAB_DO(registers(bench));
+    LAB_DO(shared_memory(bench));
+    gf_lab_check(run, !bench.different, "every copy equals its input (%llu bytes differ)",
                  (unsigned long long)bench.different);
     return GF_OK;
 }

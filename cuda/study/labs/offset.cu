@@ -58,7 +58,7 @@ struct copy {
 
 /* Checks that the copy is right and that nothing before it was written. */
 static enum gf_status verify(const struct gf_lab_run *run, const struct copy &copy,
-                             const lab_memory<float> &out, uint64_t *wrong, struct gf_error *error)
+                             const lab_memory<float> &out, uint64_t *wrong)
 {
     uint64_t different;
     std::vector<unsigned char> before(copy.out_offset * sizeof(float));
@@ -66,7 +66,7 @@ static enum gf_status verify(const struct gf_lab_run *run, const struct copy &co
     copy.launch();
     LAB_LAUNCHED();
     LAB_DO(lab_different(run, copy.in + copy.in_offset, copy.out + copy.out_offset, copy.count,
-                         &different, error));
+                         &different));
     LAB_TRY(cudaMemcpy(before.data(), out.data, before.size(), cudaMemcpyDeviceToHost));
     *wrong += different;
     for (const unsigned char byte : before)
@@ -74,8 +74,7 @@ static enum gf_status verify(const struct gf_lab_run *run, const struct copy &co
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct offset *const params = (const struct offset *)run->params;
     const int count = (int)(params->size * LAB_MB / sizeof(float));
@@ -85,15 +84,15 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     /* Rates with one float for each thread: at offset 0, the slowest that starts within a sector,
      * and the slowest that starts within a line. */
     double aligned = 0.0, misaligned = 0.0, sectors = 0.0;
-    LAB_DO(in.random(run, count + params->most, 1, error));
-    LAB_DO(out.alloc(run, count + params->most, error));
+    LAB_DO(in.random(run, count + params->most, 1));
+    LAB_DO(out.alloc(run, count + params->most));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "offset (floats)");
-    const int both = gf_lab_column(result, "read and write", "GB/s", 0);
-    const int spread = gf_lab_column(result, "spread", "%", 1);
-    const int part = gf_lab_column(result, "of offset 0", "%", 1);
-    const int read = gf_lab_column(result, "read alone", "GB/s", 0);
-    const int several = gf_lab_column(result, "4 floats a thread", "GB/s", 0);
+    gf_lab_rows(run, "offset (floats)");
+    const int both = gf_lab_column(run, "read and write", "GB/s", 0);
+    const int spread = gf_lab_column(run, "spread", "%", 1);
+    const int part = gf_lab_column(run, "of offset 0", "%", 1);
+    const int read = gf_lab_column(run, "read alone", "GB/s", 0);
+    const int several = gf_lab_column(run, "4 floats a thread", "GB/s", 0);
     for (int offset = 0; offset <= params->most; offset++) {
         const struct copy copies[] = {{in.data, out.data, count, offset, offset, 1},
                                       {in.data, out.data, count, offset, 0, 1},
@@ -102,8 +101,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         for (int method = 0; method < 3; method++) {
             const struct copy &copy = copies[method];
             const auto work = [&] { copy.launch(); };
-            LAB_DO(verify(run, copy, out, &wrong, error));
-            LAB_DO(lab_time(run, LAB_WARM, work, &times[method], error));
+            LAB_DO(verify(run, copy, out, &wrong));
+            LAB_DO(lab_time(run, LAB_WARM, work, &times[method]));
         }
         const double rate = lab_gb_s(bytes, times[0]);
         if (offset == 0)
@@ -112,23 +111,23 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
             misaligned = misaligned > 0.0 ? std::min(misaligned, rate) : rate;
         else if (offset % LINE)
             sectors = sectors > 0.0 ? std::min(sectors, rate) : rate;
-        gf_lab_row(result, offset, "%d", offset);
-        gf_lab_value(result, both, rate);
-        gf_lab_value(result, spread, 100.0 * times[0].spread);
-        gf_lab_value(result, part, 100.0 * rate / aligned);
-        gf_lab_value(result, read, lab_gb_s(bytes, times[1]));
-        gf_lab_value(result, several, lab_gb_s(bytes, times[2]));
+        gf_lab_row(run, offset, "%d", offset);
+        gf_lab_value(run, both, rate);
+        gf_lab_value(run, spread, 100.0 * times[0].spread);
+        gf_lab_value(run, part, 100.0 * rate / aligned);
+        gf_lab_value(run, read, lab_gb_s(bytes, times[1]));
+        gf_lab_value(run, several, lab_gb_s(bytes, times[2]));
     }
-    gf_lab_check(result, !wrong, "every copy equals its input, shifted (%llu bytes differ)",
+    gf_lab_check(run, !wrong, "every copy equals its input, shifted (%llu bytes differ)",
                  (unsigned long long)wrong);
     if (misaligned > 0.0)
         gf_lab_claim(
-            result, misaligned < 0.97 * aligned,
+            run, misaligned < 0.97 * aligned,
             "a misaligned copy is slower: the slowest reaches %.2f of offset 0 (guide: about 9/10)",
             misaligned / aligned);
     if (sectors > 0.0)
         gf_lab_claim(
-            result, sectors > 0.99 * aligned,
+            run, sectors > 0.99 * aligned,
             "multiples of 8 floats cost nothing: within a line of 128 bytes they reach %.2f",
             sectors / aligned);
     return GF_OK;

@@ -50,8 +50,7 @@ struct peer_memory {
 
 /* Checks unified addressing: the runtime knows to which memory a pointer points, and pinned memory
  * has the same address on the host and the device. */
-static enum gf_status check_addresses(const struct gf_lab_run *run, const void *device_pointer,
-                                      struct gf_lab_result *result, struct gf_error *error)
+static enum gf_status check_addresses(const struct gf_lab_run *run, const void *device_pointer)
 {
     cudaPointerAttributes of_device, of_host;
     void *host, *mapped;
@@ -64,10 +63,10 @@ static enum gf_status check_addresses(const struct gf_lab_run *run, const void *
     cudaFreeHost(host);
     LAB_TRY(code);
     if (!unified) {
-        gf_lab_note(result, "this GPU has no unified addresses");
+        gf_lab_note(run, "this GPU has no unified addresses");
         return GF_OK;
     }
-    gf_lab_check(result,
+    gf_lab_check(run,
                  mapped == host && of_host.type == cudaMemoryTypeHost &&
                      of_device.type == cudaMemoryTypeDevice &&
                      of_device.device == run->device.index,
@@ -84,8 +83,7 @@ struct peer_columns {
 static enum gf_status measure(const struct gf_lab_run *run, const char *label, bool by_kernel,
                               const struct peer_memory &there, const lab_memory<uint4> &source,
                               lab_memory<uint4> &target, const struct peer_columns &columns,
-                              uint64_t *wrong, double *rate, struct gf_lab_result *result,
-                              struct gf_error *error)
+                              uint64_t *wrong, double *rate)
 {
     const size_t bytes = source.bytes();
     const int here = run->device.index;
@@ -108,70 +106,67 @@ static enum gf_status measure(const struct gf_lab_run *run, const char *label, b
      * method's. */
     LAB_TRY(cudaMemset(target.data, 0xa5, bytes));
     LAB_TRY(cudaMemcpyPeer(there.data, there.other, target.data, here, bytes));
-    LAB_DO(lab_time(run, LAB_WARM, send, &to, error));
-    LAB_DO(lab_time(run, LAB_WARM, receive, &from, error));
-    LAB_DO(lab_different(run, source.data, target.data, source.count, &different, error));
+    LAB_DO(lab_time(run, LAB_WARM, send, &to));
+    LAB_DO(lab_time(run, LAB_WARM, receive, &from));
+    LAB_DO(lab_different(run, source.data, target.data, source.count, &different));
     *wrong += different;
     *rate = lab_gb_s((double)bytes, to);
-    gf_lab_row(result, NAN, "%s", label);
-    gf_lab_value(result, columns.to, *rate);
-    gf_lab_value(result, columns.from, lab_gb_s((double)bytes, from));
-    gf_lab_value(result, columns.spread, 100.0 * to.spread);
+    gf_lab_row(run, NAN, "%s", label);
+    gf_lab_value(run, columns.to, *rate);
+    gf_lab_value(run, columns.from, lab_gb_s((double)bytes, from));
+    gf_lab_value(run, columns.spread, 100.0 * to.spread);
     return GF_OK;
 }
 
 static enum gf_status measure_peers(const struct gf_lab_run *run, int other,
                                     const lab_memory<uint4> &source,
-                                    const struct peer_columns &columns,
-                                    struct gf_lab_result *result, struct gf_error *error)
+                                    const struct peer_columns &columns)
 {
     struct peer_memory there = {run->device.index, other};
     lab_memory<uint4> target;
     double staged, direct, loads;
     uint64_t wrong = 0;
     int possible = 0;
-    LAB_DO(target.alloc(run, source.count, error));
+    LAB_DO(target.alloc(run, source.count));
     LAB_TRY(there.alloc(source.bytes()));
     LAB_DO(measure(run, "copy through the host", false, there, source, target, columns, &wrong,
-                   &staged, result, error));
+                   &staged));
     LAB_TRY(cudaDeviceCanAccessPeer(&possible, run->device.index, other));
     if (possible) {
         LAB_TRY(cudaDeviceEnablePeerAccess(other, 0));
         there.accessible = true;
         LAB_DO(measure(run, "copy from GPU to GPU", false, there, source, target, columns, &wrong,
-                       &direct, result, error));
+                       &direct));
         LAB_DO(measure(run, "a kernel's loads and stores", true, there, source, target, columns,
-                       &wrong, &loads, result, error));
-        gf_lab_claim(result, direct > staged, "past the host is faster: %.2f times",
-                     direct / staged);
+                       &wrong, &loads));
+        gf_lab_claim(run, direct > staged, "past the host is faster: %.2f times", direct / staged);
     } else {
-        gf_lab_row(result, NAN, "copy from GPU to GPU");
-        gf_lab_reason(result, "cuda:%d cannot access cuda:%d's memory", run->device.index, other);
+        gf_lab_row(run, NAN, "copy from GPU to GPU");
+        gf_lab_reason(run, "cuda:%d cannot access cuda:%d's memory", run->device.index, other);
     }
-    gf_lab_check(result, !wrong, "what came back is what was sent (%llu bytes differ)",
+    gf_lab_check(run, !wrong, "what came back is what was sent (%llu bytes differ)",
                  (unsigned long long)wrong);
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct peer *const params = (const struct peer *)run->params;
     lab_memory<uint4> source;
     int count = 0;
     LAB_TRY(cudaGetDeviceCount(&count));
-    LAB_DO(source.random(run, params->size * LAB_MB / sizeof(uint4), 1, error));
-    snprintf(result->rows_name, sizeof result->rows_name, "way");
-    const struct peer_columns columns = {gf_lab_column(result, "to the other", "GB/s", 1),
-                                         gf_lab_column(result, "from it", "GB/s", 1),
-                                         gf_lab_column(result, "spread", "%", 1)};
+    LAB_DO(source.random(run, params->size * LAB_MB / sizeof(uint4), 1));
+    gf_lab_rows(run, "way");
+    const struct peer_columns columns = {gf_lab_column(run, "to the other", "GB/s", 1),
+                                         gf_lab_column(run, "from it", "GB/s", 1),
+                                         gf_lab_column(run, "spread", "%", 1)};
     if (count < 2) {
-        gf_lab_row(result, NAN, "copy from GPU to GPU");
-        gf_lab_reason(result, "there is one GPU here, and it takes two");
+        gf_lab_row(run, NAN, "copy from GPU to GPU");
+        gf_lab_reason(run, "there is one GPU here, and it takes two");
     } else {
-        LAB_DO(measure_peers(run, run->device.index ? 0 : 1, source, columns, result, error));
+        LAB_DO(measure_peers(run, run->device.index ? 0 : 1, source, columns));
     }
-    return check_addresses(run, source.data, result, error);
+    return check_addresses(run, source.data);
 }
 #endif
 

@@ -101,58 +101,55 @@ static void count(struct summary *summary, const struct power *power,
 }
 
 static enum gf_status tabulate(const struct gf_lab_run *run, const struct arguments &x,
-                               struct gf_lab_result *result, struct summary *summary,
-                               struct gf_error *error)
+                               struct summary *summary)
 {
-    snprintf(result->rows_name, sizeof result->rows_name, "power");
-    const int formula_time = gf_lab_column(result, "formula", "ps/call", 3);
-    const int powf_time = gf_lab_column(result, "powf", "ps/call", 3);
-    const int gain = gf_lab_column(result, "faster by", "times", 1);
-    const int formula_error = gf_lab_column(result, "formula's error", "ulp", 2);
-    const int powf_error = gf_lab_column(result, "powf's error", "ulp", 2);
+    gf_lab_rows(run, "power");
+    const int formula_time = gf_lab_column(run, "formula", "ps/call", 3);
+    const int powf_time = gf_lab_column(run, "powf", "ps/call", 3);
+    const int gain = gf_lab_column(run, "faster by", "times", 1);
+    const int formula_error = gf_lab_column(run, "formula's error", "ulp", 2);
+    const int powf_error = gf_lab_column(run, "powf's error", "ulp", 2);
     for (int i = 0; i < POWERS; i++) {
         const struct power *const power = &powers[i];
         const auto exact = [&](double value) {
             return pow(value, (double)power->numerator / power->denominator);
         };
         struct measured formula, by_powf;
-        LAB_DO(measure(run, power->formula, exact, x, BOUNDS, &formula, error));
-        LAB_DO(measure(run, power->powf, exact, x, BOUNDS, &by_powf, error));
-        gf_lab_row(result, i, "x^(%d/%d)", power->numerator, power->denominator);
-        gf_lab_value(result, formula_time, formula.ps_a_call());
-        gf_lab_value(result, powf_time, by_powf.ps_a_call());
-        gf_lab_value(result, gain, by_powf.time.median_s / formula.time.median_s);
-        gf_lab_value(result, formula_error, formula.worst_ulp);
-        gf_lab_value(result, powf_error, by_powf.worst_ulp);
+        LAB_DO(measure(run, power->formula, exact, x, BOUNDS, &formula));
+        LAB_DO(measure(run, power->powf, exact, x, BOUNDS, &by_powf));
+        gf_lab_row(run, i, "x^(%d/%d)", power->numerator, power->denominator);
+        gf_lab_value(run, formula_time, formula.ps_a_call());
+        gf_lab_value(run, powf_time, by_powf.ps_a_call());
+        gf_lab_value(run, gain, by_powf.time.median_s / formula.time.median_s);
+        gf_lab_value(run, formula_error, formula.worst_ulp);
+        gf_lab_value(run, powf_error, by_powf.worst_ulp);
         count(summary, power, formula, by_powf);
     }
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct powers *const params = (const struct powers *)run->params;
     struct arguments x;
     struct summary summary = {};
     summary.least = INFINITY;
-    LAB_DO(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1, error));
-    LAB_DO(tabulate(run, x, result, &summary, error));
-    gf_lab_check(result, !summary.wrong,
+    LAB_DO(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1));
+    LAB_DO(tabulate(run, x, &summary));
+    gf_lab_check(run, !summary.wrong,
                  "each result lies within %.0f ulp of pow() in double on the CPU (%d do not)",
                  BOUNDS.ulp, summary.wrong);
-    gf_lab_claim(result, summary.faster == POWERS,
+    gf_lab_claim(run, summary.faster == POWERS,
                  "%d of %d formulas are faster than powf, by %.1f to %.1f times", summary.faster,
                  POWERS, summary.least, summary.most);
-    gf_lab_claim(result, summary.cube_root > 1.5, "cbrtf takes 1/%.1f of powf's time",
+    gf_lab_claim(run, summary.cube_root > 1.5, "cbrtf takes 1/%.1f of powf's time",
                  summary.cube_root);
-    gf_lab_claim(result, 2 * summary.better_inexact > summary.inexact,
+    gf_lab_claim(run, 2 * summary.better_inexact > summary.inexact,
                  "exponents that a float cannot hold: %d of %d formulas have a smaller worst error "
                  "than powf, which is off by up to %.1f ulp",
                  summary.better_inexact, summary.inexact, summary.worst_powf);
     gf_lab_note(
-        result,
-        "exponents that a float holds: %d of %d formulas have a smaller worst error than powf",
+        run, "exponents that a float holds: %d of %d formulas have a smaller worst error than powf",
         summary.better_exact, POWERS - summary.inexact);
     return GF_OK;
 }

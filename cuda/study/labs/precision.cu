@@ -81,13 +81,13 @@ static __global__ void __launch_bounds__(EVALUATE_THREADS)
 }
 
 static enum gf_status time_doubles(const struct gf_lab_run *run, const struct arguments &x,
-                                   struct lab_time *time, double *worst, struct gf_error *error)
+                                   struct lab_time *time, double *worst)
 {
     const std::vector<double> values(x.host.begin(), x.host.end());
     std::vector<double> sums(SUMS_CHECKED);
     lab_memory<double> in, out;
-    LAB_DO(in.alloc(run, values.size(), error));
-    LAB_DO(out.poison(run, EVALUATED, error));
+    LAB_DO(in.alloc(run, values.size()));
+    LAB_DO(out.poison(run, EVALUATED));
     LAB_TRY(cudaMemcpy(in.data, values.data(), in.bytes(), cudaMemcpyHostToDevice));
     LAB_DO(lab_time(
         run, LAB_WARM,
@@ -95,7 +95,7 @@ static enum gf_status time_doubles(const struct gf_lab_run *run, const struct ar
             doubles_kernel<<<EVALUATED / EVALUATE_THREADS, EVALUATE_THREADS>>>(in.data, out.data,
                                                                                (int)values.size());
         },
-        time, error));
+        time));
     LAB_TRY(
         cudaMemcpy(sums.data(), out.data, SUMS_CHECKED * sizeof(double), cudaMemcpyDeviceToHost));
     *worst = 0.0;
@@ -116,16 +116,16 @@ static enum gf_status time_doubles(const struct gf_lab_run *run, const struct ar
 /* Times an array of count elements and checks all of them. */
 template <typename T>
 static enum gf_status time_scale(const struct gf_lab_run *run, int count, double *gb_s, double *us,
-                                 double *worst, struct gf_error *error)
+                                 double *worst)
 {
     lab_memory<float> floats;
     lab_memory<T> in, out;
     std::vector<T> before(count), after(count);
     std::vector<float> random(count);
     struct lab_time time;
-    LAB_DO(floats.random(run, count, 5, error));
-    LAB_DO(in.alloc(run, count, error));
-    LAB_DO(out.poison(run, count, error));
+    LAB_DO(floats.random(run, count, 5));
+    LAB_DO(in.alloc(run, count));
+    LAB_DO(out.poison(run, count));
     LAB_TRY(cudaMemcpy(random.data(), floats.data, floats.bytes(), cudaMemcpyDeviceToHost));
     std::copy(random.begin(), random.end(), before.begin());
     LAB_TRY(cudaMemcpy(in.data, before.data(), in.bytes(), cudaMemcpyHostToDevice));
@@ -134,7 +134,7 @@ static enum gf_status time_scale(const struct gf_lab_run *run, int count, double
         scale_kernel<<<lab_blocks(packs, EVALUATE_THREADS), EVALUATE_THREADS>>>(
             (const pack<T> *)in.data, (pack<T> *)out.data, packs);
     };
-    LAB_DO(lab_time(run, LAB_WARM, launch, &time, error));
+    LAB_DO(lab_time(run, LAB_WARM, launch, &time));
     LAB_TRY(cudaMemcpy(after.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
     *worst = 0.0;
     for (int i = 0; i < count; i++)
@@ -163,67 +163,65 @@ struct findings {
     double gb_s[2], us[2], worst[2]; /* results for arrays of floats, and for arrays of doubles */
 };
 
-static enum gf_status measure_all(const struct gf_lab_run *run, struct findings *found,
-                                  struct gf_error *error)
+static enum gf_status measure_all(const struct gf_lab_run *run, struct findings *found)
 {
     const struct precision *const params = (const struct precision *)run->params;
     const int count = (int)(params->size * LAB_MB / sizeof(float4) * 4);
     struct arguments x;
-    LAB_DO(x.fill(run, {false, -1.0, 1.0}, params->arguments, 1, error));
+    LAB_DO(x.fill(run, {false, -1.0, 1.0}, params->arguments, 1));
     for (int i = 0; i < LITERALS; i++)
         LAB_DO(measure(
             run, methods[i].kernel, [](double value) { return polynomial(value); }, x,
-            {methods[i].most_ulp, 0.0}, &found->floats[i], error));
-    LAB_DO(time_doubles(run, x, &found->doubles, &found->worst_double, error));
-    LAB_DO(time_scale<float>(run, count, &found->gb_s[0], &found->us[0], &found->worst[0], error));
-    LAB_DO(time_scale<double>(run, count, &found->gb_s[1], &found->us[1], &found->worst[1], error));
+            {methods[i].most_ulp, 0.0}, &found->floats[i]));
+    LAB_DO(time_doubles(run, x, &found->doubles, &found->worst_double));
+    LAB_DO(time_scale<float>(run, count, &found->gb_s[0], &found->us[0], &found->worst[0]));
+    LAB_DO(time_scale<double>(run, count, &found->gb_s[1], &found->us[1], &found->worst[1]));
     return GF_OK;
 }
 
-static void tabulate(struct gf_lab_result *result, const struct findings &found)
+static void tabulate(const struct gf_lab_run *run, const struct findings &found)
 {
-    snprintf(result->rows_name, sizeof result->rows_name, "polynomial of degree 3");
-    const int time = gf_lab_column(result, "in registers", "ps/call", 3);
-    const int slower = gf_lab_column(result, "of float", "times", 2);
-    const int ulp = gf_lab_column(result, "worst error", "ulp", 2);
-    const int array = gf_lab_column(result, "array", "us", 1);
-    const int rate = gf_lab_column(result, "array", "GB/s", 0);
+    gf_lab_rows(run, "polynomial of degree 3");
+    const int time = gf_lab_column(run, "in registers", "ps/call", 3);
+    const int slower = gf_lab_column(run, "of float", "times", 2);
+    const int ulp = gf_lab_column(run, "worst error", "ulp", 2);
+    const int array = gf_lab_column(run, "array", "us", 1);
+    const int rate = gf_lab_column(run, "array", "GB/s", 0);
     for (int i = 0; i <= LITERALS; i++) {
         const bool floats = i < LITERALS;
         const double median_s = floats ? found.floats[i].time.median_s : found.doubles.median_s;
-        gf_lab_row(result, NAN, "%s", floats ? methods[i].name : "double");
-        gf_lab_value(result, time, median_s * 1e12 / ((double)EVALUATED * CALLS));
-        gf_lab_value(result, slower, median_s / found.floats[0].time.median_s);
+        gf_lab_row(run, NAN, "%s", floats ? methods[i].name : "double");
+        gf_lab_value(run, time, median_s * 1e12 / ((double)EVALUATED * CALLS));
+        gf_lab_value(run, slower, median_s / found.floats[0].time.median_s);
         if (floats)
-            gf_lab_value(result, ulp, found.floats[i].worst_ulp);
+            gf_lab_value(run, ulp, found.floats[i].worst_ulp);
         if (i == 0 || !floats) {
-            gf_lab_value(result, array, found.us[!floats]);
-            gf_lab_value(result, rate, found.gb_s[!floats]);
+            gf_lab_value(run, array, found.us[!floats]);
+            gf_lab_value(run, rate, found.gb_s[!floats]);
         }
     }
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     struct findings found = {};
     int wrong = 0, ratio = 0;
-    LAB_DO(measure_all(run, &found, error));
-    tabulate(result, found);
+    LAB_DO(measure_all(run, &found));
+    tabulate(run, found);
     for (const struct measured &floats : found.floats)
         wrong += floats.beyond;
     gf_lab_check(
-        result,
+        run,
         !wrong && found.worst_double < 1e-12 && found.worst[0] < 1e-6 && found.worst[1] < 1e-14,
         "polynomials are the CPU's in double: arrays within %.1g (float) and %.1g (double)",
         found.worst[0], found.worst[1]);
     const double float_s = found.floats[0].time.median_s;
-    gf_lab_claim(result, found.floats[1].time.median_s > 1.1 * float_s,
+    gf_lab_claim(run, found.floats[1].time.median_s > 1.1 * float_s,
                  "a literal without f takes %.1f times as long, all of them %.1f times",
                  found.floats[1].time.median_s / float_s, found.floats[2].time.median_s / float_s);
     LAB_TRY(cudaDeviceGetAttribute(&ratio, cudaDevAttrSingleToDoublePrecisionPerfRatio,
                                    run->device.index));
-    gf_lab_claim(result, found.doubles.median_s > float_s,
+    gf_lab_claim(run, found.doubles.median_s > float_s,
                  "doubles take %.1f times as long in registers (this GPU has %d times as many "
                  "units for float), %.2f times as long from memory",
                  found.doubles.median_s / float_s, ratio, found.us[1] / found.us[0]);

@@ -33,19 +33,18 @@ template <typename Launch>
 static enum gf_status product_row(const struct gf_lab_run *run, struct lab_columns *columns,
                                   int flops_column, const char *label, double bytes, double flops,
                                   lab_memory<float> &c, const lab_memory<float> &reference,
-                                  Launch launch, double *worst, struct lab_time *time,
-                                  struct gf_lab_result *result, struct gf_error *error)
+                                  Launch launch, double *worst, struct lab_time *time)
 {
     double difference;
-    LAB_DO(c.alloc(run, reference.count, error));
+    LAB_DO(c.alloc(run, reference.count));
     LAB_TRY(cudaMemset(c.data, 0xff, c.bytes())); /* all bytes 0xff make NaN, to which no sum is
                                                    * close */
     launch();
     LAB_LAUNCHED();
-    LAB_DO(lab_worst(run, c.data, reference.data, c.count, &difference, error));
+    LAB_DO(lab_worst(run, c.data, reference.data, c.count, &difference));
     *worst = std::max(*worst, difference);
-    LAB_DO(lab_time(run, LAB_WARM, launch, time, error));
-    lab_row(result, columns, NAN, label, bytes, *time);
-    gf_lab_value(result, flops_column, flops / time->median_s * 1e-12);
+    LAB_DO(lab_time(run, LAB_WARM, launch, time));
+    lab_row(run, columns, NAN, label, bytes, *time);
+    gf_lab_value(run, flops_column, flops / time->median_s * 1e-12);
     return GF_OK;
 }

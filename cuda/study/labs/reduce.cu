@@ -204,8 +204,6 @@ static __global__ void __launch_bounds__(THREADS)
 
 struct lab {
     const struct gf_lab_run *run;
-    struct gf_lab_result *result;
-    struct gf_error *error;
     lab_memory<unsigned> in, total, sums;
     int vectors, wrong;
     unsigned right;
@@ -229,7 +227,6 @@ template <typename Launch>
 static enum gf_status measure(struct lab *lab, int column, double *gb_s, Launch launch)
 {
     const struct gf_lab_run *const run = lab->run;
-    struct gf_error *const error = lab->error;
     struct lab_time time;
     unsigned got = 0;
     LAB_TRY(cudaMemset(lab->total.data, 0, sizeof got));
@@ -237,16 +234,15 @@ static enum gf_status measure(struct lab *lab, int column, double *gb_s, Launch 
     LAB_LAUNCHED();
     LAB_TRY(cudaMemcpy(&got, lab->total.data, sizeof got, cudaMemcpyDeviceToHost));
     lab->wrong += got != lab->right;
-    LAB_DO(lab_time(run, LAB_WARM, launch, &time, error));
+    LAB_DO(lab_time(run, LAB_WARM, launch, &time));
     *gb_s = lab_gb_s((double)lab->vectors * sizeof(uint4), time);
-    gf_lab_value(lab->result, column, *gb_s);
+    gf_lab_value(lab->run, column, *gb_s);
     return GF_OK;
 }
 
 /* Finds the number of blocks that the device holds at once. */
 template <typename Kernel>
-static enum gf_status resident(const struct gf_lab_run *run, Kernel kernel, int *blocks,
-                               struct gf_error *error)
+static enum gf_status resident(const struct gf_lab_run *run, Kernel kernel, int *blocks)
 {
     int each = 0, multiprocessors = 0;
     LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, THREADS, 0));
@@ -261,29 +257,28 @@ static enum gf_status resident(const struct gf_lab_run *run, Kernel kernel, int 
 static enum gf_status measure_grids(struct lab *lab, int column)
 {
     const struct gf_lab_run *const run = lab->run;
-    struct gf_error *const error = lab->error;
     const uint4 *in = (const uint4 *)lab->in.data;
     cudaError_t code = cudaSuccess;
     int blocks = 0;
     double added = 0, met = 0;
-    LAB_DO(resident(run, sum_stride_kernel, &blocks, error));
-    gf_lab_row(lab->result, NAN, "resident blocks");
-    gf_lab_reason(lab->result, "%d blocks, each adds to the total", blocks);
+    LAB_DO(resident(run, sum_stride_kernel, &blocks));
+    gf_lab_row(lab->run, NAN, "resident blocks");
+    gf_lab_reason(lab->run, "%d blocks, each adds to the total", blocks);
     LAB_DO(measure(lab, column, &added, [&] {
         sum_stride_kernel<<<blocks, THREADS>>>(in, lab->vectors, lab->total.data);
     }));
-    LAB_DO(resident(run, sum_grid_kernel, &blocks, error));
-    LAB_DO(lab->sums.poison(run, blocks, error));
+    LAB_DO(resident(run, sum_grid_kernel, &blocks));
+    LAB_DO(lab->sums.poison(run, blocks));
     void *arguments[] = {&in, &lab->vectors, &lab->sums.data, &lab->total.data};
-    gf_lab_row(lab->result, NAN, "grid.sync()");
-    gf_lab_reason(lab->result, "%d blocks meet, the first adds up", blocks);
+    gf_lab_row(lab->run, NAN, "grid.sync()");
+    gf_lab_reason(lab->run, "%d blocks meet, the first adds up", blocks);
     LAB_DO(measure(lab, column, &met, [&] {
         const cudaError_t launched = cudaLaunchCooperativeKernel(
             (const void *)sum_grid_kernel, blocks, THREADS, arguments, 0, NULL);
         code = code ? code : launched;
     }));
     LAB_TRY(code);
-    gf_lab_note(lab->result, "meeting by grid.sync() takes %.2f of the time of one atomic a block",
+    gf_lab_note(lab->run, "meeting by grid.sync() takes %.2f of the time of one atomic a block",
                 added / met);
     return GF_OK;
 }
@@ -291,50 +286,47 @@ static enum gf_status measure_grids(struct lab *lab, int column)
 static enum gf_status make_data(struct lab *lab)
 {
     const struct gf_lab_run *const run = lab->run;
-    struct gf_error *const error = lab->error;
     std::vector<unsigned> host((size_t)lab->vectors * 4);
-    LAB_DO(lab->in.random(run, host.size(), 1, error));
-    LAB_DO(lab->total.alloc(run, 1, error));
+    LAB_DO(lab->in.random(run, host.size(), 1));
+    LAB_DO(lab->total.alloc(run, 1));
     LAB_TRY(cudaMemcpy(host.data(), lab->in.data, lab->in.bytes(), cudaMemcpyDeviceToHost));
     for (const unsigned value : host)
         lab->right += value;
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct reduce *const params = (const struct reduce *)run->params;
-    struct lab lab = {run, result, error};
+    struct lab lab = {run};
     int column[METHODS];
     double gb_s[METHODS] = {}, first[METHODS] = {};
     lab.vectors = (int)(params->size * LAB_MB / sizeof(uint4));
     LAB_DO(make_data(&lab));
-    snprintf(result->rows_name, sizeof result->rows_name, "elements a thread");
+    gf_lab_rows(run, "elements a thread");
     for (int method = 0; method < METHODS; method++)
-        column[method] = gf_lab_column(result, method_names[method], "GB/s", 0);
-    gf_lab_row(result, 1, "1");
+        column[method] = gf_lab_column(run, method_names[method], "GB/s", 0);
+    gf_lab_row(run, 1, "1");
     for (int method = 0; method < METHODS; method++)
         LAB_DO(measure(&lab, column[method], &first[method],
                        [&] { launch_method<unsigned>(&lab, method, 1); }));
     for (int each = 1; each <= VECTORS_MAX; each *= 2) {
-        gf_lab_row(result, 4 * each, "%d", 4 * each);
+        gf_lab_row(run, 4 * each, "%d", 4 * each);
         for (int method = 0; method < METHODS; method++)
             LAB_DO(measure(&lab, column[method], &gb_s[method],
                            [&] { launch_method<uint4>(&lab, method, each); }));
     }
     LAB_DO(measure_grids(&lab, column[SHUFFLE]));
-    gf_lab_check(result, !lab.wrong, "every sum is the CPU's (%d differ)", lab.wrong);
+    gf_lab_check(run, !lab.wrong, "every sum is the CPU's (%d differ)", lab.wrong);
     gf_lab_claim(
-        result, first[TREE] > 1.05 * first[INTERLEAVED],
+        run, first[TREE] > 1.05 * first[INTERLEAVED],
         "halves, without bank conflicts and idle lanes: %.2f times as fast as modulo (1 element)",
         first[TREE] / first[INTERLEAVED]);
-    gf_lab_claim(result, first[EVERY_THREAD] < first[SHUFFLE],
+    gf_lab_claim(run, first[EVERY_THREAD] < first[SHUFFLE],
                  "atomics sparingly: one a thread reaches %.3f of one a block's (1 element)",
                  first[EVERY_THREAD] / first[SHUFFLE]);
     gf_lab_note(
-        result,
-        "shuffles against halves in shared memory: %.2f times as fast (1 element), %.2f (%d)",
+        run, "shuffles against halves in shared memory: %.2f times as fast (1 element), %.2f (%d)",
         first[SHUFFLE] / first[TREE], gb_s[SHUFFLE] / gb_s[TREE], 4 * VECTORS_MAX);
     return GF_OK;
 }

@@ -92,7 +92,7 @@ static float on_cpu(const std::vector<float> &in, int i)
 
 /* Computes the sums of the first threads on the CPU, row by row of the input. */
 static enum gf_status check(const struct gf_lab_run *run, const lab_memory<float> &in, int threads,
-                            const lab_memory<float> &out, int *wrong, struct gf_error *error)
+                            const lab_memory<float> &out, int *wrong)
 {
     std::vector<float> before(VALUES * CHECKED), after(CHECKED);
     LAB_TRY(cudaMemcpy2D(before.data(), CHECKED * sizeof(float), in.data, threads * sizeof(float),
@@ -118,8 +118,7 @@ static const struct {
 };
 constexpr int METHODS = sizeof methods / sizeof *methods, BOUND = METHODS - 1;
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct spill *const params = (const struct spill *)run->params;
     const int blocks = std::max(params->blocks * run->device.multiprocessors, CHECKED / THREADS);
@@ -128,20 +127,20 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     double us[METHODS];
     int wrong = 0, bytes[METHODS];
     uint64_t different = 0;
-    LAB_DO(in.random(run, (size_t)threads * VALUES, 1, error));
+    LAB_DO(in.random(run, (size_t)threads * VALUES, 1));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "registers at most");
-    const int registers = gf_lab_column(result, "registers", "a thread", 0);
-    const int local = gf_lab_column(result, "local", "B/thread", 0);
-    const int occupancy = gf_lab_column(result, "occupancy", "%", 0);
-    const int time = gf_lab_column(result, "time", "us", 1);
-    const int part = gf_lab_column(result, "of the first", "times", 2);
+    gf_lab_rows(run, "registers at most");
+    const int registers = gf_lab_column(run, "registers", "a thread", 0);
+    const int local = gf_lab_column(run, "local", "B/thread", 0);
+    const int occupancy = gf_lab_column(run, "occupancy", "%", 0);
+    const int time = gf_lab_column(run, "time", "us", 1);
+    const int part = gf_lab_column(run, "of the first", "times", 2);
     for (int i = 0; i < METHODS; i++) {
         struct cudaFuncAttributes attributes;
         struct lab_time took;
         int active, most;
         lab_memory<float> &written = i ? out : first;
-        LAB_DO(written.poison(run, threads, error));
+        LAB_DO(written.poison(run, threads));
         LAB_TRY(cudaFuncGetAttributes(&attributes, methods[i].kernel));
         LAB_TRY(
             cudaOccupancyMaxActiveBlocksPerMultiprocessor(&active, methods[i].kernel, THREADS, 0));
@@ -149,34 +148,33 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
                                        run->device.index));
         LAB_DO(lab_time(
             run, LAB_WARM,
-            [&] { methods[i].kernel<<<blocks, THREADS>>>(in.data, written.data, ROUNDS); }, &took,
-            error));
+            [&] { methods[i].kernel<<<blocks, THREADS>>>(in.data, written.data, ROUNDS); }, &took));
         if (i == 0)
-            LAB_DO(check(run, in, threads, first, &wrong, error));
+            LAB_DO(check(run, in, threads, first, &wrong));
         else {
             uint64_t these;
-            LAB_DO(lab_different(run, first.data, out.data, threads, &these, error));
+            LAB_DO(lab_different(run, first.data, out.data, threads, &these));
             different += these;
         }
         us[i] = took.median_s * 1e6;
         bytes[i] = (int)attributes.localSizeBytes;
-        gf_lab_row(result, NAN, "%s", methods[i].name);
-        gf_lab_value(result, registers, attributes.numRegs);
-        gf_lab_value(result, local, bytes[i]);
-        gf_lab_value(result, occupancy, 100.0 * active * THREADS / most);
-        gf_lab_value(result, time, us[i]);
-        gf_lab_value(result, part, us[i] / us[0]);
+        gf_lab_row(run, NAN, "%s", methods[i].name);
+        gf_lab_value(run, registers, attributes.numRegs);
+        gf_lab_value(run, local, bytes[i]);
+        gf_lab_value(run, occupancy, 100.0 * active * THREADS / most);
+        gf_lab_value(run, time, us[i]);
+        gf_lab_value(run, part, us[i] / us[0]);
     }
     gf_lab_check(
-        result, !wrong && !different,
+        run, !wrong && !different,
         "%d sums are the CPU's (%d are not), all others the first kernel's (%llu bytes differ)",
         CHECKED, wrong, (unsigned long long)different);
     gf_lab_claim(
-        result, us[BOUND - 1] > 1.2 * us[0],
+        run, us[BOUND - 1] > 1.2 * us[0],
         "spilling of %d bytes a thread takes %.1f times as long, in spite of the occupancy",
         bytes[BOUND - 1], us[BOUND - 1] / us[0]);
     gf_lab_claim(
-        result, us[BOUND] > 1.2 * us[0],
+        run, us[BOUND] > 1.2 * us[0],
         "an array with an index of the run lies in local memory (%d bytes): %.1f times as long",
         bytes[BOUND], us[BOUND] / us[0]);
     return GF_OK;

@@ -41,8 +41,7 @@ static __global__ void __launch_bounds__(THREADS)
         atomicAdd(wrong, 1);
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct stride *const params = (const struct stride *)run->params;
     const size_t span = params->size * LAB_MB / sizeof(float);
@@ -50,16 +49,16 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     lab_memory<unsigned long long> counter;
     unsigned long long wrong = 0;
     double first = 0.0, second = 0.0, last = 0.0;
-    LAB_DO(in.random(run, span, 1, error));
-    LAB_DO(out.alloc(run, span, error));
-    LAB_DO(counter.alloc(run, 1, error));
+    LAB_DO(in.random(run, span, 1));
+    LAB_DO(out.alloc(run, span));
+    LAB_DO(counter.alloc(run, 1));
     LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "stride (floats)");
-    const int rate_column = gf_lab_column(result, "copy", "GB/s", 0);
-    const int spread = gf_lab_column(result, "spread", "%", 1);
-    const int part = gf_lab_column(result, "of stride 1", "%", 1);
-    const int used = gf_lab_column(result, "used of sectors", "%", 1);
+    gf_lab_rows(run, "stride (floats)");
+    const int rate_column = gf_lab_column(run, "copy", "GB/s", 0);
+    const int spread = gf_lab_column(run, "spread", "%", 1);
+    const int part = gf_lab_column(run, "of stride 1", "%", 1);
+    const int used = gf_lab_column(run, "used of sectors", "%", 1);
     for (int stride = 1; stride <= params->most; stride++) {
         const int count = (int)(span / stride);
         const unsigned int blocks = lab_blocks(count, THREADS);
@@ -67,31 +66,30 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
             copy_kernel<<<blocks, THREADS>>>(in.data, out.data, count, stride);
         };
         struct lab_time time;
-        LAB_DO(out.poison(run, span, error));
+        LAB_DO(out.poison(run, span));
         copy();
         check_kernel<<<lab_blocks(span, THREADS), THREADS>>>((const uint32_t *)in.data,
                                                              (const uint32_t *)out.data, span,
                                                              stride, count, counter.data);
         LAB_LAUNCHED();
-        LAB_DO(lab_time(run, LAB_WARM, copy, &time, error));
+        LAB_DO(lab_time(run, LAB_WARM, copy, &time));
         const double rate = lab_gb_s(2.0 * sizeof(float) * count, time);
         first = stride == 1 ? rate : first;
         second = stride == 2 ? rate : second;
         last = rate;
-        gf_lab_row(result, stride, "%d", stride);
-        gf_lab_value(result, rate_column, rate);
-        gf_lab_value(result, spread, 100.0 * time.spread);
-        gf_lab_value(result, part, 100.0 * rate / first);
-        gf_lab_value(result, used, 100.0 / (stride < SECTOR ? stride : SECTOR));
+        gf_lab_row(run, stride, "%d", stride);
+        gf_lab_value(run, rate_column, rate);
+        gf_lab_value(run, spread, 100.0 * time.spread);
+        gf_lab_value(run, part, 100.0 * rate / first);
+        gf_lab_value(run, used, 100.0 / (stride < SECTOR ? stride : SECTOR));
     }
     LAB_TRY(cudaMemcpy(&wrong, counter.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(result, !wrong,
-                 "every copy took each stride-th float and no other (%llu are wrong)", wrong);
-    gf_lab_claim(result, second > 0.4 * first && second < 0.6 * first,
+    gf_lab_check(run, !wrong, "every copy took each stride-th float and no other (%llu are wrong)",
+                 wrong);
+    gf_lab_claim(run, second > 0.4 * first && second < 0.6 * first,
                  "stride 2 reaches %.2f of stride 1 (guide: 0.50)", second / first);
-    gf_lab_claim(result, last < second,
-                 "coalesced beats strided: stride %d reaches %.3f of stride 1", params->most,
-                 last / first);
+    gf_lab_claim(run, last < second, "coalesced beats strided: stride %d reaches %.3f of stride 1",
+                 params->most, last / first);
     return GF_OK;
 }
 #endif

@@ -163,7 +163,7 @@ struct textures {
 };
 
 static enum gf_status prepare(const struct gf_lab_run *run, const lab_memory<float> &in, int n,
-                              struct textures *textures, struct gf_error *error)
+                              struct textures *textures)
 {
     const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
     const size_t row = (size_t)n * sizeof(float);
@@ -197,8 +197,7 @@ static const struct {
 };
 enum { COPY, CLAMP, WRAP, BILINEAR, METHODS };
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct texture_fetches *const params = (const struct texture_fetches *)run->params;
     const int n = params->side;
@@ -207,14 +206,14 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     lab_memory<float> in, plain_out, texture_out;
     struct textures textures;
     double gain[METHODS];
-    LAB_DO(in.random(run, (size_t)n * n, 1, error));
-    LAB_DO(prepare(run, in, n, &textures, error));
+    LAB_DO(in.random(run, (size_t)n * n, 1));
+    LAB_DO(prepare(run, in, n, &textures));
 
-    snprintf(result->rows_name, sizeof result->rows_name, "reading");
-    const int plain_ms = gf_lab_column(result, "plain loads", "ms", 3);
-    const int texture_ms = gf_lab_column(result, "texture", "ms", 3);
-    const int speedup = gf_lab_column(result, "speed-up", "times", 2);
-    const int worst_column = gf_lab_column(result, "worst difference", "", 5);
+    gf_lab_rows(run, "reading");
+    const int plain_ms = gf_lab_column(run, "plain loads", "ms", 3);
+    const int texture_ms = gf_lab_column(run, "texture", "ms", 3);
+    const int speedup = gf_lab_column(run, "speed-up", "times", 2);
+    const int worst_column = gf_lab_column(run, "worst difference", "", 5);
     for (int method = 0; method < METHODS; method++) {
         struct lab_time plain, texture;
         double worst;
@@ -224,8 +223,8 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         const auto by_texture = [&] {
             methods[method].texture<<<grid, block>>>(textures.picture, texture_out.data);
         };
-        LAB_DO(plain_out.alloc(run, in.count, error));
-        LAB_DO(texture_out.alloc(run, in.count, error));
+        LAB_DO(plain_out.alloc(run, in.count));
+        LAB_DO(texture_out.alloc(run, in.count));
         LAB_TRY(
             cudaMemset(plain_out.data, 0xff, plain_out.bytes())); /* all bytes 0xff make NaN, which
                                                                    * differs from everything */
@@ -234,24 +233,24 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
         by_texture();
         LAB_LAUNCHED();
         LAB_DO(lab_worst(run, method == COPY ? in.data : plain_out.data, texture_out.data, in.count,
-                         &worst, error));
-        gf_lab_check(result, worst <= methods[method].tolerance,
+                         &worst));
+        gf_lab_check(run, worst <= methods[method].tolerance,
                      "%s: both ways differ by %.2g at most (allowed: %.2g)", methods[method].label,
                      worst, methods[method].tolerance);
-        LAB_DO(lab_time(run, LAB_WARM, by_loads, &plain, error));
-        LAB_DO(lab_time(run, LAB_WARM, by_texture, &texture, error));
+        LAB_DO(lab_time(run, LAB_WARM, by_loads, &plain));
+        LAB_DO(lab_time(run, LAB_WARM, by_texture, &texture));
         gain[method] = plain.median_s / texture.median_s;
-        gf_lab_row(result, NAN, "%s", methods[method].label);
-        gf_lab_value(result, plain_ms, 1e3 * plain.median_s);
-        gf_lab_value(result, texture_ms, 1e3 * texture.median_s);
-        gf_lab_value(result, speedup, gain[method]);
-        gf_lab_value(result, worst_column, worst);
+        gf_lab_row(run, NAN, "%s", methods[method].label);
+        gf_lab_value(run, plain_ms, 1e3 * plain.median_s);
+        gf_lab_value(run, texture_ms, 1e3 * texture.median_s);
+        gf_lab_value(run, speedup, gain[method]);
+        gf_lab_value(run, worst_column, worst);
     }
     gf_lab_claim(
-        result, gain[COPY] < 1.05 && gain[CLAMP] < 1.05 && gain[WRAP] < 1.05,
+        run, gain[COPY] < 1.05 && gain[CLAMP] < 1.05 && gain[WRAP] < 1.05,
         "guide 5: fetches have no advantage over loads; here %.2f, %.2f clamped, %.2f wrapped",
         gain[COPY], gain[CLAMP], gain[WRAP]);
-    gf_lab_claim(result, gain[BILINEAR] > 1.0,
+    gf_lab_claim(run, gain[BILINEAR] > 1.0,
                  "guides 1 and 4: the hardware filters faster, %.2f times as fast, with a fraction "
                  "of 8 bits",
                  gain[BILINEAR]);

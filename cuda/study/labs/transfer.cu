@@ -62,13 +62,13 @@ struct transfer_buffers {
 };
 
 static enum gf_status open_buffers(const struct gf_lab_run *run, size_t bytes,
-                                   struct transfer_buffers *buffers, struct gf_error *error)
+                                   struct transfer_buffers *buffers)
 {
     constexpr size_t PAGE = 4096;
     const size_t whole_pages = (bytes + PAGE - 1) / PAGE * PAGE;
     buffers->bytes = bytes;
-    LAB_DO(buffers->source.random(run, bytes, 1, error));
-    LAB_DO(buffers->target.alloc(run, bytes, error));
+    LAB_DO(buffers->source.random(run, bytes, 1));
+    LAB_DO(buffers->target.alloc(run, bytes));
     LAB_TRY(cudaHostAlloc(&buffers->pinned.data, bytes, cudaHostAllocMapped));
     buffers->pinned.pinned = true;
     LAB_TRY(cudaHostAlloc(&buffers->back.data, bytes, cudaHostAllocMapped));
@@ -76,7 +76,7 @@ static enum gf_status open_buffers(const struct gf_lab_run *run, size_t bytes,
     buffers->pageable.data = aligned_alloc(PAGE, whole_pages);
     buffers->registered.data = aligned_alloc(PAGE, whole_pages);
     if (!buffers->pageable.data || !buffers->registered.data)
-        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        return gf_fail(run->error, GF_ERROR_MEMORY, "out of memory");
     LAB_TRY(cudaHostRegister(buffers->registered.data, whole_pages, cudaHostRegisterMapped));
     buffers->registered.registered = true;
     LAB_TRY(cudaStreamCreateWithFlags(&buffers->up, cudaStreamNonBlocking));
@@ -113,8 +113,7 @@ enum {
 };
 
 static enum gf_status move(const struct gf_lab_run *run, const struct method &method, void *to,
-                           const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream,
-                           struct gf_error *error)
+                           const void *from, size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
 {
     if (method.kernel) {
         copy_kernel<<<run->device.multiprocessors * 8, THREADS, 0, stream>>>(
@@ -133,8 +132,7 @@ static enum gf_status move(const struct gf_lab_run *run, const struct method &me
  * equal the source. */
 static enum gf_status measure(const struct gf_lab_run *run, const struct method &method,
                               struct transfer_buffers &buffers, struct lab_time *up,
-                              struct lab_time *down, size_t *bytes, uint64_t *wrong,
-                              struct gf_error *error)
+                              struct lab_time *down, size_t *bytes, uint64_t *wrong)
 {
     void *const host = method.memory == method::PAGEABLE     ? buffers.pageable.data
                        : method.memory == method::REGISTERED ? buffers.registered.data
@@ -145,22 +143,22 @@ static enum gf_status measure(const struct gf_lab_run *run, const struct method 
     LAB_TRY(cudaMemset(buffers.target.data, 0x5a, buffers.bytes));
     const auto to_host = [&] {
         return move(run, method, host, buffers.source.data, *bytes, cudaMemcpyDeviceToHost,
-                    buffers.down, error);
+                    buffers.down);
     };
     const auto to_device = [&] {
         return move(run, method, buffers.target.data, host, *bytes, cudaMemcpyHostToDevice,
-                    buffers.up, error);
+                    buffers.up);
     };
-    LAB_DO(lab_time_host(run, to_host, down, error));
-    LAB_DO(lab_time_host(run, to_device, up, error));
-    LAB_DO(lab_different(run, buffers.source.data, buffers.target.data, *bytes, &different, error));
+    LAB_DO(lab_time_host(run, to_host, down));
+    LAB_DO(lab_time_host(run, to_device, up));
+    LAB_DO(lab_different(run, buffers.source.data, buffers.target.data, *bytes, &different));
     *wrong += different;
     return GF_OK;
 }
 
 /* Copies in both directions at once and returns the rate of each. */
 static enum gf_status measure_both(const struct gf_lab_run *run, struct transfer_buffers &buffers,
-                                   struct lab_time *time, uint64_t *wrong, struct gf_error *error)
+                                   struct lab_time *time, uint64_t *wrong)
 {
     uint64_t different;
     lab_memory<unsigned char> second;
@@ -175,53 +173,50 @@ static enum gf_status measure_both(const struct gf_lab_run *run, struct transfer
                                 cudaMemcpyDeviceToHost, buffers.down));
         return GF_OK;
     };
-    LAB_DO(lab_time_host(run, both, time, error));
-    LAB_DO(lab_different(run, buffers.source.data, buffers.target.data, buffers.bytes, &different,
-                         error));
+    LAB_DO(lab_time_host(run, both, time));
+    LAB_DO(lab_different(run, buffers.source.data, buffers.target.data, buffers.bytes, &different));
     *wrong += different;
     *wrong += memcmp(buffers.back.data, buffers.pinned.data, buffers.bytes) != 0;
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct transfer *const params = (const struct transfer *)run->params;
     struct transfer_buffers buffers;
     struct lab_time both;
     double up_rates[METHODS];
     uint64_t wrong = 0;
-    LAB_DO(open_buffers(run, params->size * LAB_MB, &buffers, error));
-    snprintf(result->rows_name, sizeof result->rows_name, "host memory");
-    const int up_column = gf_lab_column(result, "to device", "GB/s", 2);
-    const int down_column = gf_lab_column(result, "from device", "GB/s", 2);
-    const int spread = gf_lab_column(result, "spread up", "%", 1);
+    LAB_DO(open_buffers(run, params->size * LAB_MB, &buffers));
+    gf_lab_rows(run, "host memory");
+    const int up_column = gf_lab_column(run, "to device", "GB/s", 2);
+    const int down_column = gf_lab_column(run, "from device", "GB/s", 2);
+    const int spread = gf_lab_column(run, "spread up", "%", 1);
     for (int i = 0; i < METHODS; i++) {
         struct lab_time up, down;
         size_t bytes;
-        LAB_DO(measure(run, methods[i], buffers, &up, &down, &bytes, &wrong, error));
+        LAB_DO(measure(run, methods[i], buffers, &up, &down, &bytes, &wrong));
         up_rates[i] = lab_gb_s((double)bytes, up);
-        gf_lab_row(result, NAN, "%s", methods[i].label);
-        gf_lab_value(result, up_column, up_rates[i]);
-        gf_lab_value(result, down_column, lab_gb_s((double)bytes, down));
-        gf_lab_value(result, spread, 100.0 * up.spread);
+        gf_lab_row(run, NAN, "%s", methods[i].label);
+        gf_lab_value(run, up_column, up_rates[i]);
+        gf_lab_value(run, down_column, lab_gb_s((double)bytes, down));
+        gf_lab_value(run, spread, 100.0 * up.spread);
     }
-    LAB_DO(measure_both(run, buffers, &both, &wrong, error));
-    gf_lab_row(result, NAN, "pinned, both ways at once");
-    gf_lab_value(result, up_column, lab_gb_s((double)buffers.bytes, both));
-    gf_lab_value(result, down_column, lab_gb_s((double)buffers.bytes, both));
-    gf_lab_value(result, spread, 100.0 * both.spread);
-    gf_lab_check(result, !wrong,
-                 "what came back is what was sent, by every way (%llu bytes differ)",
+    LAB_DO(measure_both(run, buffers, &both, &wrong));
+    gf_lab_row(run, NAN, "pinned, both ways at once");
+    gf_lab_value(run, up_column, lab_gb_s((double)buffers.bytes, both));
+    gf_lab_value(run, down_column, lab_gb_s((double)buffers.bytes, both));
+    gf_lab_value(run, spread, 100.0 * both.spread);
+    gf_lab_check(run, !wrong, "what came back is what was sent, by every way (%llu bytes differ)",
                  (unsigned long long)wrong);
-    gf_lab_claim(result, up_rates[PINNED_ONE] > up_rates[PAGEABLE_ONE],
+    gf_lab_claim(run, up_rates[PINNED_ONE] > up_rates[PAGEABLE_ONE],
                  "pinned beats pageable memory: %.2f times as fast",
                  up_rates[PINNED_ONE] / up_rates[PAGEABLE_ONE]);
-    gf_lab_claim(result, up_rates[PINNED_ONE] > up_rates[PIECES_4K],
+    gf_lab_claim(run, up_rates[PINNED_ONE] > up_rates[PIECES_4K],
                  "one large copy beats many small: %.1f times pieces of 4 KB, %.2f times 64 KB",
                  up_rates[PINNED_ONE] / up_rates[PIECES_4K],
                  up_rates[PINNED_ONE] / up_rates[PIECES_64K]);
-    gf_lab_note(result,
+    gf_lab_note(run,
                 "zero copy reaches %.2f of the copy, and overlaps with the kernel that uses it",
                 up_rates[ZERO_COPY] / up_rates[PINNED_ONE]);
     return GF_OK;

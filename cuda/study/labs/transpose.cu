@@ -143,23 +143,21 @@ static void launch(int method, const float *in, float *out, int n)
 }
 
 static enum gf_status time_copy(const struct gf_lab_run *run, const lab_memory<float> &in,
-                                lab_memory<float> &out, struct lab_time *time,
-                                struct gf_lab_result *result, struct gf_error *error)
+                                lab_memory<float> &out, struct lab_time *time)
 {
     const auto copy = [&] {
         copy_kernel<<<lab_blocks(in.count / 4, THREADS), THREADS>>>((const float4 *)in.data,
                                                                     (float4 *)out.data);
     };
     uint64_t different;
-    LAB_DO(out.poison(run, in.count, error));
+    LAB_DO(out.poison(run, in.count));
     copy();
-    LAB_DO(lab_different(run, in.data, out.data, in.count, &different, error));
-    gf_lab_check(result, !different, "the copy equals its input");
-    return lab_time(run, LAB_WARM, copy, time, error);
+    LAB_DO(lab_different(run, in.data, out.data, in.count, &different));
+    gf_lab_check(run, !different, "the copy equals its input");
+    return lab_time(run, LAB_WARM, copy, time);
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct transpose *const params = (const struct transpose *)run->params;
     const int n = (params->side + WIDE_TILE - 1) / WIDE_TILE * WIDE_TILE;
@@ -168,36 +166,36 @@ static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *re
     lab_memory<unsigned long long> counter;
     unsigned long long wrong = 0;
     struct lab_time copy, times[METHODS];
-    LAB_DO(in.random(run, (size_t)n * n, 1, error));
-    LAB_DO(counter.alloc(run, 1, error));
+    LAB_DO(in.random(run, (size_t)n * n, 1));
+    LAB_DO(counter.alloc(run, 1));
     LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
-    LAB_DO(time_copy(run, in, out, &copy, result, error));
+    LAB_DO(time_copy(run, in, out, &copy));
 
-    struct lab_columns columns = lab_columns_add(result, "kernel");
-    const int part = gf_lab_column(result, "of copy", "%", 1);
+    struct lab_columns columns = lab_columns_add(run, "kernel");
+    const int part = gf_lab_column(run, "of copy", "%", 1);
     for (int method = 0; method < METHODS; method++) {
-        LAB_DO(out.poison(run, in.count, error));
+        LAB_DO(out.poison(run, in.count));
         launch(method, in.data, out.data, n);
         check_kernel<<<dim3(n / TILE, n / TILE), dim3(TILE, TILE)>>>(in.data, out.data, n,
                                                                      counter.data);
         LAB_LAUNCHED();
         const auto again = [&] { launch(method, in.data, out.data, n); };
-        LAB_DO(lab_time(run, LAB_WARM, again, &times[method], error));
-        lab_row(result, &columns, NAN, method_names[method], bytes, times[method]);
-        gf_lab_value(result, part, 100.0 * copy.median_s / times[method].median_s);
+        LAB_DO(lab_time(run, LAB_WARM, again, &times[method]));
+        lab_row(run, &columns, NAN, method_names[method], bytes, times[method]);
+        gf_lab_value(run, part, 100.0 * copy.median_s / times[method].median_s);
     }
-    lab_row(result, &columns, NAN, "copy, the bound", bytes, copy);
-    gf_lab_value(result, part, 100.0);
+    lab_row(run, &columns, NAN, "copy, the bound", bytes, copy);
+    gf_lab_value(run, part, 100.0);
     LAB_TRY(cudaMemcpy(&wrong, counter.data, sizeof wrong, cudaMemcpyDeviceToHost));
-    gf_lab_check(result, !wrong,
-                 "every transpose puts each element where it belongs (%llu are wrong)", wrong);
-    gf_lab_claim(result, times[SHARED].median_s < times[NAIVE_1D].median_s,
+    gf_lab_check(run, !wrong, "every transpose puts each element where it belongs (%llu are wrong)",
+                 wrong);
+    gf_lab_claim(run, times[SHARED].median_s < times[NAIVE_1D].median_s,
                  "shared memory beats the naive kernel: %.2f times as fast (guide: 290 / 30)",
                  times[NAIVE_1D].median_s / times[SHARED].median_s);
-    gf_lab_claim(result, times[PADDED].median_s < times[SHARED].median_s,
+    gf_lab_claim(run, times[PADDED].median_s < times[SHARED].median_s,
                  "padded beats unpadded: %.2f times as fast (guide: 352 / 290)",
                  times[SHARED].median_s / times[PADDED].median_s);
-    gf_lab_note(result, "the vectorised transpose reaches %.3f of the copy",
+    gf_lab_note(run, "the vectorised transpose reaches %.3f of the copy",
                 copy.median_s / times[VECTOR].median_s);
     return GF_OK;
 }

@@ -74,32 +74,29 @@ static __global__ void __launch_bounds__(THREADS) arithmetic_kernel(const float 
 
 struct work_per_thread_bench {
     const struct gf_lab_run *run;
-    struct gf_lab_result *result;
     int count, blocks_column, rate_column, part_column, time_column;
     double copy_gb_s;
     lab_memory<float> in, out, expected;
     uint64_t wrong = 0; /* number of wrong bytes */
 
     template <typename Launch>
-    enum gf_status row(const char *name, double blocks, Launch launch, double *gb_s,
-                       struct gf_error *error)
+    enum gf_status row(const char *name, double blocks, Launch launch, double *gb_s)
     {
         struct lab_time time;
         uint64_t different;
         LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
-        LAB_DO(lab_time(run, LAB_WARM, launch, &time, error));
-        LAB_DO(lab_different(run, expected.data, out.data, count, &different, error));
+        LAB_DO(lab_time(run, LAB_WARM, launch, &time));
+        LAB_DO(lab_different(run, expected.data, out.data, count, &different));
         wrong += different;
         *gb_s = lab_gb_s(2.0 * in.bytes(), time);
-        gf_lab_row(result, NAN, "%s", name);
-        gf_lab_value(result, blocks_column, blocks);
-        gf_lab_value(result, rate_column, *gb_s);
-        gf_lab_value(result, part_column, 100.0 * *gb_s / copy_gb_s);
+        gf_lab_row(run, NAN, "%s", name);
+        gf_lab_value(run, blocks_column, blocks);
+        gf_lab_value(run, rate_column, *gb_s);
+        gf_lab_value(run, part_column, 100.0 * *gb_s / copy_gb_s);
         return GF_OK;
     }
 
-    template <typename T, int ELEMENTS>
-    enum gf_status elements(const char *name, double *gb_s, struct gf_error *error)
+    template <typename T, int ELEMENTS> enum gf_status elements(const char *name, double *gb_s)
     {
         const int many = (int)(count * sizeof(float) / sizeof(T));
         const unsigned int blocks = lab_blocks(many, THREADS * ELEMENTS);
@@ -109,18 +106,18 @@ struct work_per_thread_bench {
                 elements_kernel<T, ELEMENTS>
                     <<<blocks, THREADS>>>((const T *)in.data, (T *)out.data, many);
             },
-            gb_s, error);
+            gb_s);
     }
 };
 
-static enum gf_status begin(struct work_per_thread_bench &bench, int size, struct gf_error *error)
+static enum gf_status begin(struct work_per_thread_bench &bench, int size)
 {
     const struct gf_lab_run *const run = bench.run;
     struct lab_time time;
     bench.count = (int)(size * LAB_MB / sizeof(float4) * 4);
-    LAB_DO(bench.in.random(run, bench.count, 1, error));
-    LAB_DO(bench.out.alloc(run, bench.count, error));
-    LAB_DO(bench.expected.alloc(run, bench.count, error));
+    LAB_DO(bench.in.random(run, bench.count, 1));
+    LAB_DO(bench.out.alloc(run, bench.count));
+    LAB_DO(bench.expected.alloc(run, bench.count));
     std::vector<float> values(bench.count);
     LAB_TRY(cudaMemcpy(values.data(), bench.in.data, bench.in.bytes(), cudaMemcpyDeviceToHost));
     for (float &value : values)
@@ -130,42 +127,42 @@ static enum gf_status begin(struct work_per_thread_bench &bench, int size, struc
     const auto copy = [&] {
         cudaMemcpyAsync(bench.out.data, bench.in.data, bench.in.bytes(), cudaMemcpyDeviceToDevice);
     };
-    LAB_DO(lab_time(run, LAB_WARM, copy, &time, error));
+    LAB_DO(lab_time(run, LAB_WARM, copy, &time));
     bench.copy_gb_s = lab_gb_s(2.0 * bench.in.bytes(), time);
-    snprintf(bench.result->rows_name, sizeof bench.result->rows_name, "of a thread");
-    bench.blocks_column = gf_lab_column(bench.result, "blocks", "", 0);
-    bench.rate_column = gf_lab_column(bench.result, "read and write", "GB/s", 0);
-    bench.part_column = gf_lab_column(bench.result, "of cudaMemcpy", "%", 1);
-    bench.time_column = gf_lab_column(bench.result, "time", "us", 1);
+    gf_lab_rows(bench.run, "of a thread");
+    bench.blocks_column = gf_lab_column(bench.run, "blocks", "", 0);
+    bench.rate_column = gf_lab_column(bench.run, "read and write", "GB/s", 0);
+    bench.part_column = gf_lab_column(bench.run, "of cudaMemcpy", "%", 1);
+    bench.time_column = gf_lab_column(bench.run, "time", "us", 1);
     return GF_OK;
 }
 
-static enum gf_status elements(struct work_per_thread_bench &bench, struct gf_error *error)
+static enum gf_status elements(struct work_per_thread_bench &bench)
 {
     double one = 0.0, several = 0.0, gb_s = 0.0;
-    LAB_DO((bench.elements<float, 1>("1 float", &one, error)));
-    LAB_DO((bench.elements<float, 2>("2 floats", &gb_s, error)));
+    LAB_DO((bench.elements<float, 1>("1 float", &one)));
+    LAB_DO((bench.elements<float, 2>("2 floats", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float, 4>("4 floats", &gb_s, error)));
+    LAB_DO((bench.elements<float, 4>("4 floats", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float, 8>("8 floats", &gb_s, error)));
+    LAB_DO((bench.elements<float, 8>("8 floats", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float, 16>("16 floats", &gb_s, error)));
+    LAB_DO((bench.elements<float, 16>("16 floats", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float4, 1>("1 float4", &gb_s, error)));
+    LAB_DO((bench.elements<float4, 1>("1 float4", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float4, 2>("2 float4s", &gb_s, error)));
+    LAB_DO((bench.elements<float4, 2>("2 float4s", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float4, 4>("4 float4s", &gb_s, error)));
+    LAB_DO((bench.elements<float4, 4>("4 float4s", &gb_s)));
     several = std::max(several, gb_s);
     gf_lab_claim(
-        bench.result, several > 1.02 * one,
+        bench.run, several > 1.02 * one,
         "several elements of a thread are faster than one: the best takes %.2f of its time",
         one / several);
     return GF_OK;
 }
 
-static enum gf_status strides(struct work_per_thread_bench &bench, struct gf_error *error)
+static enum gf_status strides(struct work_per_thread_bench &bench)
 {
     double first = 0.0, two = 0.0, best = 0.0, gb_s = 0.0;
     for (int of_each = 1; of_each <= 64; of_each *= 2) {
@@ -175,12 +172,12 @@ static enum gf_status strides(struct work_per_thread_bench &bench, struct gf_err
         LAB_DO(bench.row(
             name, blocks,
             [&] { stride_kernel<<<blocks, THREADS>>>(bench.in.data, bench.out.data, bench.count); },
-            &gb_s, error));
+            &gb_s));
         first = of_each == 1 ? gb_s : first;
         two = of_each == 2 ? gb_s : two;
         best = std::max(best, gb_s);
     }
-    gf_lab_claim(bench.result, first < 0.9 * best && two > 1.2 * first,
+    gf_lab_claim(bench.run, first < 0.9 * best && two > 1.2 * first,
                  "more than two blocks of each multiprocessor: 1 reaches %.2f, 2 reach %.2f of the "
                  "best grid",
                  first / best, two / best);
@@ -188,7 +185,7 @@ static enum gf_status strides(struct work_per_thread_bench &bench, struct gf_err
 }
 
 /* Times as many blocks as run at the same time, and then one block more. */
-static enum gf_status waves(struct work_per_thread_bench &bench, struct gf_error *error)
+static enum gf_status waves(struct work_per_thread_bench &bench)
 {
     const struct gf_lab_run *const run = bench.run;
     int of_each = 0;
@@ -206,37 +203,35 @@ static enum gf_status waves(struct work_per_thread_bench &bench, struct gf_error
     for (int i = 0; i < 3; i++) {
         struct lab_time time;
         lab_memory<float> out;
-        LAB_DO(out.poison(run, (size_t)grids[i] * THREADS, error));
+        LAB_DO(out.poison(run, (size_t)grids[i] * THREADS));
         LAB_DO(lab_time(
             run, LAB_WARM,
-            [&] { arithmetic_kernel<<<grids[i], THREADS>>>(bench.in.data, out.data); }, &time,
-            error));
+            [&] { arithmetic_kernel<<<grids[i], THREADS>>>(bench.in.data, out.data); }, &time));
         LAB_TRY(cudaMemcpy(values.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
         for (size_t at = 0; at < out.count; at++)
             bench.wrong += values[at] != right[at % THREADS];
         us[i] = time.median_s * 1e6;
-        gf_lab_row(bench.result, NAN, "%s", names[i]);
-        gf_lab_value(bench.result, bench.blocks_column, grids[i]);
-        gf_lab_value(bench.result, bench.time_column, us[i]);
+        gf_lab_row(bench.run, NAN, "%s", names[i]);
+        gf_lab_value(bench.run, bench.blocks_column, grids[i]);
+        gf_lab_value(bench.run, bench.time_column, us[i]);
     }
     gf_lab_claim(
-        bench.result, us[1] > 1.05 * us[0],
+        bench.run, us[1] > 1.05 * us[0],
         "blocks as a multiple of the multiprocessors: one block more takes %.2f times as long (two "
         "waves: %.2f)",
         us[1] / us[0], us[2] / us[0]);
     return GF_OK;
 }
 
-static enum gf_status run(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error)
+static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct work_per_thread *const params = (const struct work_per_thread *)run->params;
-    struct work_per_thread_bench bench = {run, result};
-    LAB_DO(begin(bench, params->size, error));
-    LAB_DO(elements(bench, error));
-    LAB_DO(strides(bench, error));
-    LAB_DO(waves(bench, error));
-    gf_lab_check(result, !bench.wrong, "every result equals the CPU's (%llu bytes differ)",
+    struct work_per_thread_bench bench = {run};
+    LAB_DO(begin(bench, params->size));
+    LAB_DO(elements(bench));
+    LAB_DO(strides(bench));
+    LAB_DO(waves(bench));
+    gf_lab_check(run, !bench.wrong, "every result equals the CPU's (%llu bytes differ)",
                  (unsigned long long)bench.wrong);
     return GF_OK;
 }

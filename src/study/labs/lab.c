@@ -232,8 +232,8 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
                           const void *params, struct gf_lab_result *result, struct gf_error *error)
 {
     void *const defaults = params ? NULL : default_params(lab);
-    const struct gf_lab_run run = {*info, runs, params ? params : defaults};
     struct gf_error detail = {0};
+    const struct gf_lab_run run = {*info, runs, params ? params : defaults, result, &detail};
     *result = (struct gf_lab_result){0};
     snprintf(result->device, sizeof result->device, "cuda:%d %s, sm_%d%d", info->index, info->name,
              info->major, info->minor);
@@ -241,7 +241,7 @@ enum gf_status gf_lab_run(const struct gf_lab *lab, const struct gf_device_info 
     enum gf_status status = GF_ERROR_MEMORY;
     if (run.params) {
         describe(lab, &run, result->settings, sizeof result->settings);
-        status = lab->run(&run, result, &detail);
+        status = lab->run(&run);
         /* Even after a failure the next lab must find the device in its original state. */
         struct gf_error end_error = {0};
         const enum gf_status ended = gf_lab_device_end(info->index, &end_error);

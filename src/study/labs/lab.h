@@ -12,14 +12,16 @@
 
 GF_C_BEGIN
 
-/* The arguments of a lab's run(). */
+struct gf_lab_result;
+
+/* One run of a lab. */
 struct gf_lab_run {
     struct gf_device_info device; /* the current device */
     int runs;           /* number of timings whose median is each result; for lab_time() */
     const void *params; /* the lab's own struct */
+    struct gf_lab_result *result; /* what it finds */
+    struct gf_error *error;       /* why it failed */
 };
-
-struct gf_lab_result;
 
 /* The axes of a lab's plot, all NULL if it has none. Each column whose unit is y_unit is a curve.
  * Rows without an x, such as a bound, are not plotted. */
@@ -51,8 +53,7 @@ struct gf_lab {
     /* Checks parameters against each other; may be NULL. Messages begin with the parameter, such as
      * "most=1 is less than least=2"; the caller adds the lab's name. */
     enum gf_status (*check)(const void *params, struct gf_error *error);
-    enum gf_status (*run)(const struct gf_lab_run *run, struct gf_lab_result *result,
-                          struct gf_error *error);
+    enum gf_status (*run)(const struct gf_lab_run *run);
 };
 
 /* Labs exist only in a program with machine code for a GPU, because code that the driver compiles
@@ -114,24 +115,26 @@ struct gf_lab_result {
     double elapsed_s;
 };
 
+/* Sets the heading over the labels of the rows. */
+void gf_lab_rows(const struct gf_lab_run *run, const char *format, ...) GF_PRINTF(2, 3);
 /* Adds a column and returns its index. All columns must be added before the first row. */
-int gf_lab_column(struct gf_lab_result *result, const char *name, const char *unit, int decimals);
+int gf_lab_column(const struct gf_lab_run *run, const char *name, const char *unit, int decimals);
 /* Begins a row and returns its index; x is its position on the axis, or NAN. */
-int gf_lab_row(struct gf_lab_result *result, double x, const char *label, ...) GF_PRINTF(3, 4);
+int gf_lab_row(const struct gf_lab_run *run, double x, const char *label, ...) GF_PRINTF(3, 4);
 /* Sets a value of the last row. */
-void gf_lab_value(struct gf_lab_result *result, int column, double value);
+void gf_lab_value(const struct gf_lab_run *run, int column, double value);
 /* Adds a remark to the last row: the reason why it has no values, or the name of a kernel. */
-void gf_lab_reason(struct gf_lab_result *result, const char *format, ...) GF_PRINTF(2, 3);
+void gf_lab_reason(const struct gf_lab_run *run, const char *format, ...) GF_PRINTF(2, 3);
 
 /* Notes whether a computed result was right: "all 33 copies equal their input". If one is wrong,
  * the program fails. */
-void gf_lab_check(struct gf_lab_result *result, bool right, const char *format, ...)
+void gf_lab_check(const struct gf_lab_run *run, bool right, const char *format, ...)
     GF_PRINTF(3, 4);
 /* Notes whether a claim of the guide is true here, with the measured number: "padded takes 0.31 of
  * unpadded's time". */
-void gf_lab_claim(struct gf_lab_result *result, bool agrees, const char *format, ...)
+void gf_lab_claim(const struct gf_lab_run *run, bool agrees, const char *format, ...)
     GF_PRINTF(3, 4);
-void gf_lab_note(struct gf_lab_result *result, const char *format, ...) GF_PRINTF(2, 3);
+void gf_lab_note(const struct gf_lab_run *run, const char *format, ...) GF_PRINTF(2, 3);
 
 /* ---- Requests and runs (lab.c) ---- */
 

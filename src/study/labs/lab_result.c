@@ -5,8 +5,17 @@
 
 #include "study/labs/lab.h"
 
-int gf_lab_column(struct gf_lab_result *result, const char *name, const char *unit, int decimals)
+void gf_lab_rows(const struct gf_lab_run *run, const char *format, ...)
 {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(run->result->rows_name, sizeof run->result->rows_name, format, arguments);
+    va_end(arguments);
+}
+
+int gf_lab_column(const struct gf_lab_run *run, const char *name, const char *unit, int decimals)
+{
+    struct gf_lab_result *const result = run->result;
     if (result->columns == GF_LAB_COLUMNS_MAX) {
         result->full = true;
         return GF_LAB_COLUMNS_MAX - 1;
@@ -18,8 +27,9 @@ int gf_lab_column(struct gf_lab_result *result, const char *name, const char *un
     return result->columns++;
 }
 
-int gf_lab_row(struct gf_lab_result *result, double x, const char *label, ...)
+int gf_lab_row(const struct gf_lab_run *run, double x, const char *label, ...)
 {
+    struct gf_lab_result *const result = run->result;
     if (result->rows == GF_LAB_ROWS_MAX) {
         result->full = true;
         result->rows--;
@@ -35,16 +45,18 @@ int gf_lab_row(struct gf_lab_result *result, double x, const char *label, ...)
     return result->rows++;
 }
 
-void gf_lab_value(struct gf_lab_result *result, int column, double value)
+void gf_lab_value(const struct gf_lab_run *run, int column, double value)
 {
+    struct gf_lab_result *const result = run->result;
     if (result->rows && column >= 0 && column < result->columns)
         result->row[result->rows - 1].value[column] = value;
     else
         result->full = true;
 }
 
-void gf_lab_reason(struct gf_lab_result *result, const char *format, ...)
+void gf_lab_reason(const struct gf_lab_run *run, const char *format, ...)
 {
+    struct gf_lab_result *const result = run->result;
     if (!result->rows) {
         result->full = true;
         return;
@@ -56,9 +68,10 @@ void gf_lab_reason(struct gf_lab_result *result, const char *format, ...)
     va_end(arguments);
 }
 
-static void remark(struct gf_lab_result *result, enum gf_lab_remark_kind kind, const char *format,
+static void remark(const struct gf_lab_run *run, enum gf_lab_remark_kind kind, const char *format,
                    va_list arguments)
 {
+    struct gf_lab_result *const result = run->result;
     if (result->remarks == GF_LAB_REMARKS_MAX) {
         result->full = true;
         return;
@@ -68,26 +81,26 @@ static void remark(struct gf_lab_result *result, enum gf_lab_remark_kind kind, c
     vsnprintf(at->text, sizeof at->text, format, arguments);
 }
 
-void gf_lab_check(struct gf_lab_result *result, bool right, const char *format, ...)
+void gf_lab_check(const struct gf_lab_run *run, bool right, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    remark(result, right ? GF_LAB_RIGHT : GF_LAB_WRONG, format, arguments);
+    remark(run, right ? GF_LAB_RIGHT : GF_LAB_WRONG, format, arguments);
     va_end(arguments);
 }
 
-void gf_lab_claim(struct gf_lab_result *result, bool agrees, const char *format, ...)
+void gf_lab_claim(const struct gf_lab_run *run, bool agrees, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    remark(result, agrees ? GF_LAB_AGREES : GF_LAB_DIFFERS, format, arguments);
+    remark(run, agrees ? GF_LAB_AGREES : GF_LAB_DIFFERS, format, arguments);
     va_end(arguments);
 }
 
-void gf_lab_note(struct gf_lab_result *result, const char *format, ...)
+void gf_lab_note(const struct gf_lab_run *run, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    remark(result, GF_LAB_NOTE, format, arguments);
+    remark(run, GF_LAB_NOTE, format, arguments);
     va_end(arguments);
 }

@@ -17,22 +17,21 @@ static double number(const struct gf_json_value *value)
     return value && value->type == GF_JSON_NUMBER ? value->number : NAN;
 }
 
-static void read_columns(const struct gf_json_value *column, struct gf_lab_result *result)
+static void read_columns(const struct gf_json_value *column, const struct gf_lab_run *run)
 {
-    for (; column && result->columns < GF_LAB_COLUMNS_MAX; column = column->next)
-        (void)gf_lab_column(result, gf_json_text_of(column, "name"),
-                            gf_json_text_of(column, "unit"),
+    for (; column && run->result->columns < GF_LAB_COLUMNS_MAX; column = column->next)
+        (void)gf_lab_column(run, gf_json_text_of(column, "name"), gf_json_text_of(column, "unit"),
                             gf_json_int_of(column, "decimals", 0, 9, 2));
 }
 
-static void read_rows(const struct gf_json_value *row, struct gf_lab_result *result)
+static void read_rows(const struct gf_json_value *row, const struct gf_lab_run *run)
 {
-    for (; row && result->rows < GF_LAB_ROWS_MAX; row = row->next) {
+    for (; row && run->result->rows < GF_LAB_ROWS_MAX; row = row->next) {
         const struct gf_json_value *value = gf_json_first_of(row, "values");
-        (void)gf_lab_row(result, gf_json_number_of(row, "x"), "%s", gf_json_text_of(row, "label"));
-        for (int i = 0; i < result->columns && value; i++, value = value->next)
-            gf_lab_value(result, i, number(value));
-        gf_lab_reason(result, "%s", gf_json_text_of(row, "reason"));
+        (void)gf_lab_row(run, gf_json_number_of(row, "x"), "%s", gf_json_text_of(row, "label"));
+        for (int i = 0; i < run->result->columns && value; i++, value = value->next)
+            gf_lab_value(run, i, number(value));
+        gf_lab_reason(run, "%s", gf_json_text_of(row, "reason"));
     }
 }
 
@@ -51,13 +50,14 @@ static void read_remarks(const struct gf_json_value *remark, struct gf_lab_resul
 
 static void read_result(const struct gf_json_value *value, struct gf_lab_result *result)
 {
+    const struct gf_lab_run run = {.result = result};
     const double elapsed_s = gf_json_number_of(value, "elapsed_s");
     gf_saved_text(value, "rows_name", result->rows_name, sizeof result->rows_name);
     gf_saved_text(value, "device", result->device, sizeof result->device);
     gf_saved_text(value, "settings", result->settings, sizeof result->settings);
     result->elapsed_s = isnan(elapsed_s) ? 0 : elapsed_s;
-    read_columns(gf_json_first_of(value, "columns"), result);
-    read_rows(gf_json_first_of(value, "rows"), result);
+    read_columns(gf_json_first_of(value, "columns"), &run);
+    read_rows(gf_json_first_of(value, "rows"), &run);
     read_remarks(gf_json_first_of(value, "remarks"), result);
 }
 
