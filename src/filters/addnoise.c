@@ -23,8 +23,7 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct addnoise *const addnoise = stage->params;
     const struct gf_point_noise noise = {.sigma = addnoise->sigma,
@@ -32,7 +31,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
                                          .same = addnoise->channels != EACH,
                                          .seed = addnoise->seed};
     gf_point_noise(builder, &noise);
-    return GF_OK;
 }
 
 const struct gf_filter gf_addnoise_filter = {

@@ -10,12 +10,10 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct brightness *const brightness = stage->params;
     gf_point_linear(builder, 0, 1, brightness->x * gf_sample_max(stage->in));
-    return GF_OK;
 }
 
 const struct gf_filter gf_brightness_filter = {

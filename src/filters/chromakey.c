@@ -24,13 +24,11 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct chromakey *const key = stage->params;
     if (gf_colour_channels(stage->in) == 3)
         gf_point_key(builder, key->colour.part, key->similarity, key->blend);
-    return GF_OK;
 }
 
 const struct gf_filter gf_chromakey_filter = {

@@ -10,13 +10,11 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct contrast *const contrast = stage->params;
     const double middle = stage->in.bits == 8 ? 127.5 : 32767.5;
     gf_point_linear(builder, middle, contrast->x, middle);
-    return GF_OK;
 }
 
 const struct gf_filter gf_contrast_filter = {

@@ -125,8 +125,7 @@ static double value(const void *context, int channel, double v)
     return curve_at(&set->curve[ALL], curve_at(&set->curve[channel + 1], v));
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const bool gray = gf_colour_channels(stage->in) == 1;
     struct set set;
@@ -141,7 +140,8 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     }
     const struct gf_point_curve curve = {value,          &set,       same,
                                          .points = 4097, .least = 0, .greatest = 1};
-    return any ? gf_point_curve(builder, &curve, error) : GF_OK;
+    if (any)
+        gf_point_curve(builder, &curve);
 }
 
 const struct gf_filter gf_curves_filter = {

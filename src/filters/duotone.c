@@ -32,13 +32,11 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     double matrix[3][4];
     fill(stage->params, stage->in, matrix);
     gf_point_matrix(builder, matrix);
-    return GF_OK;
 }
 
 const struct gf_filter gf_duotone_filter = {

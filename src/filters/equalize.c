@@ -61,26 +61,23 @@ static bool fill_table(const uint64_t *count, int bins, double *table)
     return total;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct equalize *const equalize = stage->params;
     const struct gf_histogram *const histogram = stage->histogram;
     double *const table = malloc((size_t)(histogram->channels * histogram->bins) * sizeof *table);
     if (!table)
-        return gf_fail_memory(error);
+        return gf_point_fail_memory(builder);
     bool changed = false;
     for (int c = 0; c < histogram->channels; c++) {
         const int at = c * histogram->bins;
         changed |= fill_table(histogram->count + at, histogram->bins, table + at);
     }
-    enum gf_status status = GF_OK;
     if (changed && equalize->mode == BY_LIGHTNESS)
-        status = gf_point_lightness(builder, table, error);
+        gf_point_lightness(builder, table);
     else if (changed)
         gf_point_levels(builder, histogram->channels, table);
     free(table);
-    return status;
 }
 
 extern gf_launcher gf_point_powf_cuda, gf_point_cbrtf_cuda;

@@ -11,14 +11,12 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct exposure *const exposure = stage->params;
     const double factor =
         exposure->ev == 0 ? 1 : gf_exp_double(exposure->ev * 0.69314718055994530942);
     gf_point_light_gain(builder, (const double[3]){factor, factor, factor});
-    return GF_OK;
 }
 
 const struct gf_filter gf_exposure_filter = {

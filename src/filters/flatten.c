@@ -22,8 +22,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct flatten *const flatten = stage->params;
     int sample[3];
@@ -32,7 +31,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
         gf_point_drop_alpha(builder);
     else
         gf_point_flatten(builder, sample);
-    return GF_OK;
 }
 
 const struct gf_filter gf_flatten_filter = {

@@ -39,8 +39,7 @@ static double same(const void *context, double sum)
     return sum;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct frame *const frame = stage->params;
     const struct gf_format in = stage->in;
@@ -50,7 +49,7 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     const struct gf_point_field field = {column, row, same, &edges};
     double colour[3];
     gf_point_colour_of(in, &frame->colour, colour);
-    return gf_point_mix(builder, &field, colour, error);
+    gf_point_mix(builder, &field, colour);
 }
 
 const struct gf_filter gf_frame_filter = {

@@ -24,8 +24,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct grayscale *const grayscale = stage->params;
     const int taken = grayscale->weights;
@@ -40,7 +39,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     } else {
         gf_point_gray(builder, (const int[3]){13933, 46871, 4732}, 65536);
     }
-    return GF_OK;
 }
 
 const struct gf_filter gf_grayscale_filter = {

@@ -11,8 +11,7 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     /* The matrix is part[.][.][0] + cosine * part[.][.][1] + sine * part[.][.][2]. The first
      * addends are the weights of luma. */
@@ -25,12 +24,11 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     const double cosine = gf_sin_pi_double(turns + 0.5), sine = gf_sin_pi_double(turns);
     double matrix[3][4] = {{0}};
     if (turns == 0 || gf_colour_channels(stage->in) == 1)
-        return GF_OK;
+        return;
     for (int row = 0; row < 3; row++)
         for (int k = 0; k < 3; k++)
             matrix[row][k] = part[row][0][k] + cosine * part[row][1][k] + sine * part[row][2][k];
     gf_point_matrix(builder, matrix);
-    return GF_OK;
 }
 
 const struct gf_filter gf_hue_filter = {

@@ -1,11 +1,9 @@
 /* invert: makes the negative. */
 #include "pixel/point/point.h"
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     gf_point_linear(builder, 0, -1, gf_sample_max(stage->in));
-    return GF_OK;
 }
 
 const struct gf_filter gf_invert_filter = {

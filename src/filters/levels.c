@@ -19,19 +19,17 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct levels *const levels = stage->params;
     const double span = levels->white - levels->black;
     if (levels->channel != ALL && gf_colour_channels(stage->in) == 1)
-        return GF_OK;
+        return;
     if (levels->channel != ALL)
         gf_point_only(builder, 1u << (levels->channel - 1));
     gf_point_linear(builder, levels->black * gf_sample_max(stage->in),
                     1 / (fabs(span) < 1e-9 ? 1e-9 : span), 0);
     gf_point_power(builder, 1 / levels->gamma);
-    return GF_OK;
 }
 
 const struct gf_filter gf_levels_filter = {

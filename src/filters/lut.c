@@ -65,8 +65,7 @@ static double curve(const void *context, int channel, double v)
                       : v + lut->amount * (to - v);
 }
 
-static enum gf_status append_curves(const struct lut *lut, struct gf_point_builder *builder,
-                                    struct gf_error *error)
+static void append_curves(const struct lut *lut, struct gf_point_builder *builder)
 {
     const struct gf_cube *const cube = lut->cube;
     const struct gf_cube_domain *const domain = &cube->domain;
@@ -85,7 +84,7 @@ static enum gf_status append_curves(const struct lut *lut, struct gf_point_build
     };
     if (!cube->same)
         gf_point_colour(builder);
-    return gf_point_curve(builder, &curves, error);
+    gf_point_curve(builder, &curves);
 }
 
 /* Appends the linear function from the full scale 0..1 to the domain of the table. */
@@ -123,39 +122,40 @@ static void mix_values(const struct lut *lut, double *value)
     }
 }
 
-static enum gf_status append_mixed(const struct lut *lut, struct gf_point_builder *builder,
-                                   struct gf_error *error)
+static void append_mixed(const struct lut *lut, struct gf_point_builder *builder)
 {
     const size_t side = (size_t)lut->cube->size;
     struct gf_cube mixed = {.size = lut->cube->size};
     double *const value = malloc(side * side * side * 3 * sizeof *value);
     if (!value)
-        return gf_fail_memory(error);
+        return gf_point_fail_memory(builder);
     mix_values(lut, value);
-    enum gf_status status = gf_cube_set_nodes(&mixed, value, error);
-    if (!status)
-        status = gf_point_table3d(builder, mixed.size, &mixed.nodes, error);
+    if (gf_cube_set_nodes(&mixed, value, NULL)) /* it fails for lack of memory alone */
+        gf_point_fail_memory(builder);
+    else
+        gf_point_table3d(builder, mixed.size, &mixed.nodes);
     gf_cube_free(&mixed);
     free(value);
-    return status;
 }
 
-static enum gf_status append_cube(const struct lut *lut, struct gf_point_builder *builder,
-                                  struct gf_error *error)
+static void append_cube(const struct lut *lut, struct gf_point_builder *builder)
 {
     const struct gf_cube *const cube = lut->cube;
     if (!cube->points)
         append_domain(cube, builder);
-    return lut->amount == 1 ? gf_point_table3d(builder, cube->size, &cube->nodes, error)
-                            : append_mixed(lut, builder, error);
+    if (lut->amount == 1)
+        gf_point_table3d(builder, cube->size, &cube->nodes);
+    else
+        append_mixed(lut, builder);
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct lut *const lut = stage->params;
-    const enum gf_status status = lut->cube->points ? append_curves(lut, builder, error) : GF_OK;
-    return status || !lut->cube->size ? status : append_cube(lut, builder, error);
+    if (lut->cube->points)
+        append_curves(lut, builder);
+    if (lut->cube->size)
+        append_cube(lut, builder);
 }
 
 const struct gf_filter gf_lut_filter = {

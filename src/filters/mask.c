@@ -72,8 +72,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
 }
 
 /* Composes the picture of the parameter base over the picture where the mask hides the picture. */
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct mask *const mask = stage->params;
     const struct gf_point_place place = {mask->gravity, mask->x, mask->y};
@@ -82,7 +81,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
         gf_point_overlay(builder, mask->under, &use, place, GF_BLEND_NORMAL, 1);
     else
         gf_point_mask(builder, &use, place);
-    return GF_OK;
 }
 
 const struct gf_filter gf_mask_filter = {

@@ -50,15 +50,14 @@ static void find_range(const uint64_t *count, int bins, double clip_percent, int
     }
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct normalize *const normalize = stage->params;
     const struct gf_histogram *const histogram = stage->histogram;
     const int bins = histogram->bins;
     double *const value = malloc((size_t)(histogram->channels * bins) * sizeof *value);
     if (!value)
-        return gf_fail_memory(error);
+        return gf_point_fail_memory(builder);
     for (int c = 0; c < histogram->channels; c++) {
         int low, high;
         find_range(histogram->count + c * bins, bins, normalize->clip, &low, &high);
@@ -69,7 +68,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     }
     gf_point_levels(builder, histogram->channels, value);
     free(value);
-    return GF_OK;
 }
 
 extern gf_counter gf_extremes_shared_cuda, gf_extremes_warp_cuda, gf_extremes_groups_cuda;

@@ -46,17 +46,14 @@ static double threshold(const void *context, double sum)
     return (rank + 0.5) / (side * side) - 0.5;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct gf_posterize *const posterize = stage->params;
     const struct bayer bayer = {posterize->dither};
     const struct gf_point_field field = {column, row, threshold, &bayer};
-    enum gf_status status = GF_OK;
     if (posterize->dither != GF_DITHER_NONE)
-        status = gf_point_add(builder, &field, 1.0 / (posterize->levels - 1), error);
+        gf_point_add(builder, &field, 1.0 / (posterize->levels - 1));
     gf_point_quantize(builder, posterize->levels);
-    return status;
 }
 
 const struct gf_filter gf_posterize_filter = {

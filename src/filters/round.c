@@ -50,8 +50,7 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct gf_format in = stage->in;
     const int shorter = in.width < in.height ? in.width : in.height;
@@ -59,7 +58,8 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     const struct corners corners = {fmin(radius, shorter / 2.0), in.width, in.height};
     const struct gf_point_field field = {column, row, cover, &corners};
     gf_point_opaque(builder);
-    return corners.radius < 1 ? GF_OK : gf_point_fade(builder, &field, error);
+    if (corners.radius >= 1)
+        gf_point_fade(builder, &field);
 }
 
 const struct gf_filter gf_round_filter = {

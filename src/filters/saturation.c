@@ -10,12 +10,10 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct saturation *const saturation = stage->params;
     gf_point_saturate(builder, saturation->factor);
-    return GF_OK;
 }
 
 extern gf_launcher gf_point_powf_cuda, gf_point_cbrtf_cuda;

@@ -50,14 +50,13 @@ static void light(double kelvin, double tint, double rgb[3])
     rgb[2] = fmax(0.0557 * X - 0.2040 + 1.0570 * Z, 0);
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     static const double luminance[3] = {0.2126, 0.7152, 0.0722};
     const struct temperature *const temperature = stage->params;
     double to[3], from[3], gain[3], sum = 0;
     if (gf_colour_channels(stage->in) == 1)
-        return GF_OK;
+        return;
     light(temperature->kelvin, temperature->tint, to);
     light(6500, 0, from);
     for (int c = 0; c < 3; c++) {
@@ -67,7 +66,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     for (int c = 0; c < 3; c++)
         gain[c] /= sum;
     gf_point_light_gain(builder, gain);
-    return GF_OK;
 }
 
 const struct gf_filter gf_temperature_filter = {

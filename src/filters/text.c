@@ -250,13 +250,11 @@ static enum gf_status shape(const void *params_, struct gf_format in, struct gf_
     return GF_OK;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct part *const part = stage->params;
     const struct gf_point_place place = {part->gravity, part->x, part->y};
     gf_point_overlay(builder, part->picture, NULL, place, GF_BLEND_NORMAL, part->opacity);
-    return GF_OK;
 }
 
 static const struct gf_filter text_part = {

@@ -10,11 +10,9 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     gf_point_vibrance(builder, ((const struct vibrance *)stage->params)->amount);
-    return GF_OK;
 }
 
 const struct gf_filter gf_vibrance_filter = {

@@ -44,15 +44,14 @@ static double shade(const void *context, double square)
     return vignette->strength * t * t * (3 - 2 * t);
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct vignette *const vignette = stage->params;
     const struct lens lens = {stage->in.width, stage->in.height, vignette};
     const struct gf_point_field field = {column, row, shade, &lens};
     double colour[3];
     gf_point_colour_of(stage->in, &vignette->colour, colour);
-    return gf_point_mix(builder, &field, colour, error);
+    gf_point_mix(builder, &field, colour);
 }
 
 const struct gf_filter gf_vignette_filter = {

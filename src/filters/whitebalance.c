@@ -56,14 +56,13 @@ static double brightest(const uint64_t *count, int bins, double clip)
     return gf_srgb_decode_exact((double)high / (bins - 1));
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct whitebalance *const balance = stage->params;
     const struct gf_histogram *const histogram = stage->histogram;
     double light[3], gain[3];
     if (histogram->channels != 3)
-        return GF_OK;
+        return;
     for (int c = 0; c < 3; c++) {
         const uint64_t *const count = histogram->count + c * histogram->bins;
         light[c] = balance->mode == GRAY_WORLD ? mean(count, histogram->bins)
@@ -75,7 +74,6 @@ static enum gf_status point(const struct gf_stage *stage, struct gf_point_builde
     for (int c = 0; c < 3; c++)
         gain[c] = light[c] > 0 ? to / light[c] : 1;
     gf_point_light_gain(builder, gain);
-    return GF_OK;
 }
 
 const struct gf_filter gf_whitebalance_filter = {

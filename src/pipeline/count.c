@@ -20,8 +20,7 @@ static enum gf_statistic statistic(const void *params)
 }
 
 /* Copies the histogram that the engine has counted, and changes no pixel. */
-static enum gf_status take(const struct gf_stage *stage, struct gf_point_builder *builder,
-                           struct gf_error *error)
+static void take(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct taker *const taker = stage->params;
     const struct gf_histogram *const histogram = stage->histogram;
@@ -29,13 +28,14 @@ static enum gf_status take(const struct gf_stage *stage, struct gf_point_builder
     const size_t bytes = gf_histogram_counters(histogram) * sizeof *histogram->count;
     uint64_t *const count = realloc(levels->histogram.count, bytes);
     (void)builder;
-    if (!count)
-        return gf_fail_memory(error);
+    if (!count) {
+        gf_point_fail_memory(builder);
+        return;
+    }
     levels->format = stage->in;
     levels->histogram = *histogram;
     levels->histogram.count = count;
     memcpy(count, histogram->count, bytes);
-    return GF_OK;
 }
 
 static const struct gf_filter taking = {

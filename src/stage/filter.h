@@ -127,8 +127,7 @@ struct gf_filter {
     int (*smooth)(const void *params);
 
     /* GF_POINT: appends the filter's operations. All members below are then NULL. */
-    enum gf_status (*point)(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error);
+    void (*point)(const struct gf_stage *stage, struct gf_point_builder *builder);
 
     /* Returns a hint if the stage changes nothing although the user surely expects that; else NULL.
      * May be NULL. */

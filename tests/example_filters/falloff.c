@@ -34,15 +34,14 @@ static double shade(const void *context, double square)
     return lens->strength * square;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct falloff *const falloff = stage->params;
     const double x = stage->in.width / 2.0, y = stage->in.height / 2.0;
     const struct lens lens = {x, y, hypot(x, y), falloff->strength};
     const struct gf_point_field field = {column, row, shade, &lens};
     const double black[3] = {0};
-    return gf_point_mix(builder, &field, black, error);
+    gf_point_mix(builder, &field, black);
 }
 
 const struct gf_filter gf_falloff_filter = {

@@ -17,12 +17,11 @@ static double formula(const void *context, int channel, double v)
     return v + NAME->strength * v * (1 - v);
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct gf_point_curve curve = {formula,        stage->params, .same = true,
                                          .points = 4097, .least = 0,    .greatest = 1};
-    return gf_point_curve(builder, &curve, error);
+    gf_point_curve(builder, &curve);
 }
 
 const struct gf_filter gf_NAME_filter = {

@@ -26,11 +26,10 @@ static double square(const void *context, double sum)
     return sum * sum;
 }
 
-static enum gf_status append_mix(const struct gf_stage *stage, struct gf_point_builder *builder,
-                                 struct gf_error *error)
+static void append_mix(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct gf_point_field field = {across, down, square, &stage->in};
-    return gf_point_mix(builder, &field, colour, error);
+    gf_point_mix(builder, &field, colour);
 }
 
 static double mixed(struct gf_format f, double v, int x, int y, int c)
@@ -57,11 +56,10 @@ static double threshold(const void *context, double sum)
     return thresholds[(int)(sum * GF_POINT_CURVE_STEPS) % 4];
 }
 
-static enum gf_status append_dither(const struct gf_stage *stage, struct gf_point_builder *builder,
-                                    struct gf_error *error)
+static void append_dither(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct gf_point_field field = {odd_column, odd_row, threshold, NULL};
-    return gf_point_add(builder, &field, 1.0 / 16, error);
+    gf_point_add(builder, &field, 1.0 / 16);
 }
 
 static double dithered(struct gf_format f, double v, int x, int y)

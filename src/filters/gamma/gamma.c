@@ -8,12 +8,10 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct gf_gamma *const gamma = stage->params;
     gf_point_power(builder, 1 / gamma->value);
-    return GF_OK;
 }
 
 extern gf_launcher gf_gamma_powf_cuda, gf_gamma_exp2f_cuda, gf_gamma_intrinsic_cuda;

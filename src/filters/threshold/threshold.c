@@ -60,8 +60,8 @@ static int best_split(const uint64_t *count, int first, int last, const struct c
     return split;
 }
 
-static enum gf_status find_otsu(const struct gf_histogram *histogram, int *split,
-                                struct gf_error *error)
+/* Returns the split, or -1 when out of memory. */
+static int find_otsu(const struct gf_histogram *histogram)
 {
     int first = 0, last = histogram->bins - 1;
     while (first < last && !histogram->count[first])
@@ -71,38 +71,33 @@ static enum gf_status find_otsu(const struct gf_histogram *histogram, int *split
     const size_t bins = (size_t)histogram->bins;
     double *const memory = malloc(3 * bins * sizeof *memory);
     if (!memory)
-        return gf_fail_memory(error);
+        return -1;
     const struct classes classes = {.below = (float *)memory,
                                     .above = (float *)memory + bins,
                                     .mean_below = memory + bins,
                                     .mean_above = memory + 2 * bins};
-    *split = best_split(histogram->count, first, last, &classes);
+    const int split = best_split(histogram->count, first, last, &classes);
     free(memory);
-    return GF_OK;
+    return split;
 }
 
-static enum gf_status point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                            struct gf_error *error)
+static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct gf_threshold *const threshold = stage->params;
     double least = ceil(threshold->value * gf_sample_max(stage->in));
     if (isnan(threshold->value)) {
-        int split = 0;
-        const enum gf_status status = find_otsu(stage->histogram, &split, error);
-        if (status)
-            return status;
+        const int split = find_otsu(stage->histogram);
+        if (split < 0)
+            return gf_point_fail_memory(builder);
         least = split + 1;
     }
     gf_point_luma(builder);
     gf_point_step(builder, least);
-    return GF_OK;
 }
 
-static enum gf_status gray_point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                                 struct gf_error *error)
+static void gray_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     gf_point_luma(builder);
-    return GF_OK;
 }
 
 static const struct gf_filter gray = {

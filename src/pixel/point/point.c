@@ -131,13 +131,11 @@ static enum gf_status build(const struct gf_stage *stage, struct gf_point_builde
             gf_stage_bind(&item, run->item[i].filter, run->item[i].params, builder->format, error);
         builder->left = 0;
         item.histogram = i ? NULL : stage->histogram;
-        if (!status)
-            status = item.filter->point(&item, builder, error);
-        if (!status && builder->is_full)
-            status =
-                gf_fail(error, GF_ERROR_USAGE, "more operations than fit in one run of filters");
         if (status)
             return status;
+        item.filter->point(&item, builder);
+        if (builder->status)
+            return builder->status;
         builder->format = item.out;
     }
     return GF_OK;
@@ -146,7 +144,7 @@ static enum gf_status build(const struct gf_stage *stage, struct gf_point_builde
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     struct gf_point_builder builder = {
-        .format = stage->in, .bins = 1 << stage->in.bits, .tables = 1};
+        .error = error, .format = stage->in, .bins = 1 << stage->in.bits, .tables = 1};
     builder.value = malloc(3 * (size_t)builder.bins * sizeof *builder.value);
     enum gf_status status = builder.value ? build(stage, &builder, error) : gf_fail_memory(error);
     if (!status) {

@@ -28,8 +28,10 @@ bool gf_point_is_table(const struct gf_stage *stage);
 /* Whether `filter` is the only filter of the stage's run. */
 bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filter);
 
-/* The list to which point() appends its operations. */
+/* The list to which point() appends its operations. It remembers whether one failed. */
 struct gf_point_builder;
+
+void gf_point_fail_memory(struct gf_point_builder *builder);
 
 /* v becomes (v - pivot) scale + offset. */
 void gf_point_linear(struct gf_point_builder *builder, double pivot, double scale, double offset);
@@ -68,9 +70,8 @@ void gf_point_colour(struct gf_point_builder *builder);
 void gf_point_vibrance(struct gf_point_builder *builder, double amount);
 /* Looks up colours in a table with GF_TABLE3D_MIN..GF_TABLE3D_MAX nodes along each side; see
  * pixel/point/table3d.h. Gray becomes colour. */
-enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size,
-                                const struct gf_table3d_nodes *nodes,
-                                struct gf_error *error) GF_CHECKED;
+void gf_point_table3d(struct gf_point_builder *builder, int size,
+                      const struct gf_table3d_nodes *nodes);
 /* Adds an alpha of M to a picture without alpha. */
 void gf_point_opaque(struct gf_point_builder *builder);
 /* Multiplies alpha by (d - similarity) / blend, clamped to 0..1. d is the distance between the
@@ -91,8 +92,7 @@ void gf_point_drop_alpha(struct gf_point_builder *builder);
  * first of their run. */
 void gf_point_levels(struct gf_point_builder *builder, int tables, const double *value);
 /* Looks up CIELAB L* in one table, [M + 1]. Only for filters that need a statistic. */
-enum gf_status gf_point_lightness(struct gf_point_builder *builder, const double *value,
-                                  struct gf_error *error) GF_CHECKED;
+void gf_point_lightness(struct gf_point_builder *builder, const double *value);
 
 /* A function for each channel, whose argument and value are parts of the full scale. If it is the
  * first operation of a run, it is evaluated for each possible sample in double precision. Otherwise
@@ -107,8 +107,7 @@ struct gf_point_curve {
     int points;          /* the number of points, at least 2 */
     double least, greatest;
 };
-enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curve *curve,
-                              struct gf_error *error) GF_CHECKED;
+void gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curve *curve);
 
 /* A number for each position of the picture: curve(column(x) + row(y)), where the sum is limited to
  * 0..1. Both backends read it from tables that these functions fill: column() and row() for each x
@@ -131,14 +130,13 @@ void gf_point_colour_of(struct gf_format format, const struct gf_colour *colour,
 double gf_length_of(struct gf_length length, int whole, double otherwise);
 /* Mixes the picture with a colour: v becomes v + (colour - v) field. The colour's channels are
  * parts of the full scale; gray pictures use the first. */
-enum gf_status gf_point_mix(struct gf_point_builder *builder, const struct gf_point_field *field,
-                            const double colour[3], struct gf_error *error) GF_CHECKED;
+void gf_point_mix(struct gf_point_builder *builder, const struct gf_point_field *field,
+                  const double colour[3]);
 /* v becomes v + amount field; the amount is a part of the full scale. */
-enum gf_status gf_point_add(struct gf_point_builder *builder, const struct gf_point_field *field,
-                            double amount, struct gf_error *error) GF_CHECKED;
+void gf_point_add(struct gf_point_builder *builder, const struct gf_point_field *field,
+                  double amount);
 /* Multiplies alpha by the field. */
-enum gf_status gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field,
-                             struct gf_error *error) GF_CHECKED;
+void gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field);
 
 /* Noise: v becomes v + sigma M z, where z is the noise of pixel/point/noise.h at the pixel's
  * position, with a standard deviation of 1. */

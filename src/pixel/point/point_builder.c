@@ -14,11 +14,18 @@ static double clamp(double v, double max)
     return v > 0 ? (v < max ? v : max) : 0;
 }
 
+void gf_point_fail_memory(struct gf_point_builder *builder)
+{
+    builder->status = gf_fail_memory(builder->error);
+}
+
 void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op)
 {
-    builder->is_full |= builder->count == GF_POINT_OPS_MAX;
-    if (!builder->is_full)
+    if (builder->count < GF_POINT_OPS_MAX)
         builder->op[builder->count++] = op;
+    else
+        builder->status = gf_fail(builder->error, GF_ERROR_USAGE,
+                                  "more operations than fit in one run of filters");
 }
 
 void gf_point_map(struct gf_point_builder *builder, unsigned channels,
@@ -246,23 +253,19 @@ static void lightness_of_gray(struct gf_point_builder *builder, const double *va
     builder->changed = true;
 }
 
-enum gf_status gf_point_lightness(struct gf_point_builder *builder, const double *value,
-                                  struct gf_error *error)
+void gf_point_lightness(struct gf_point_builder *builder, const double *value)
 {
     const double max = gf_sample_max(builder->format);
     size_t size;
     builder->lightness = gf_lightness_tables(builder->format.bits, &size);
     builder->level = malloc((size_t)builder->bins * sizeof *builder->level);
     if (!builder->lightness || !builder->level)
-        return gf_fail_memory(error);
-    if (gf_colour_channels(builder->format) == 1) {
-        lightness_of_gray(builder, value);
-        return GF_OK;
-    }
+        return gf_point_fail_memory(builder);
+    if (gf_colour_channels(builder->format) == 1)
+        return lightness_of_gray(builder, value);
     for (int i = 0; i < builder->bins; i++)
         builder->level[i] = (float)((value[i] * 100 / max + 16) / 116);
     gf_point_to_light(builder);
     gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_RELIGHT, .max = 1});
     gf_point_from_light(builder);
-    return GF_OK;
 }

@@ -4,6 +4,8 @@
 #include "pixel/point/point_program.h"
 
 struct gf_point_builder {
+    enum gf_status status;          /* whether an operation failed */
+    struct gf_error *error;         /* why */
     struct gf_format format;        /* the input format of the next operation */
     int bins;                       /* M + 1, the number of levels of the run's first input */
     unsigned left;                  /* a bit for each channel that gf_point_linear() and
@@ -21,7 +23,6 @@ struct gf_point_builder {
     uint32_t *data;       /* the data of CURVE and TABLE3D */
     int pictures, layers; /* the numbers of pictures and layers that were added */
     struct gf_layer layer[GF_STAGE_PICTURES_MAX];
-    bool is_full; /* more operations than fit were added */
     int count;
     struct gf_point_op op[GF_POINT_OPS_MAX];
 };

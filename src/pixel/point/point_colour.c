@@ -49,20 +49,21 @@ void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3
 }
 
 /* Makes room for `words` more words of data at *first, an index that an operation stores as a
- * float. */
-static enum gf_status add_data(struct gf_point_builder *builder, size_t words, size_t *first,
-                               struct gf_error *error)
+ * float. Returns false after a failure. */
+static bool add_data(struct gf_point_builder *builder, size_t words, size_t *first)
 {
     *first = (builder->words + 3) / 4 * 4;
+    uint32_t *grown = NULL;
     if (*first + words > (size_t)1 << 24)
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "tables of this size do not fit in one run of filters");
-    uint32_t *const grown = realloc(builder->data, (*first + words) * sizeof *grown);
+        builder->status = gf_fail(builder->error, GF_ERROR_USAGE,
+                                  "tables of this size do not fit in one run of filters");
+    else if (!(grown = realloc(builder->data, (*first + words) * sizeof *grown)))
+        gf_point_fail_memory(builder);
     if (!grown)
-        return gf_fail_memory(error);
+        return false;
     builder->data = grown;
     builder->words = *first + words;
-    return GF_OK;
+    return true;
 }
 
 struct curve {
@@ -83,8 +84,7 @@ static void curve_values(const void *context, int channel, double *value, int bi
         value[i] = clamp(curve_value(of, channel, value[i]), of->max);
 }
 
-enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curve *curve,
-                              struct gf_error *error)
+void gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curve *curve)
 {
     const double max = gf_sample_max(builder->format);
     const struct curve of = {curve, max};
@@ -93,13 +93,12 @@ enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_
             gf_point_map(builder, 1u << c, curve_values, &of);
         if (curve->same)
             gf_point_map(builder, ~0u, curve_values, &of);
-        return GF_OK;
+        return;
     }
     const int points = curve->points;
     size_t first;
-    const enum gf_status status = add_data(builder, 3 * (size_t)(points + 1), &first, error);
-    if (status)
-        return status;
+    if (!add_data(builder, 3 * (size_t)(points + 1), &first))
+        return;
     const double range = curve->greatest - curve->least;
     bool is_beyond = false;
     for (int c = 0; c < 3; c++) {
@@ -122,18 +121,16 @@ enum gf_status gf_point_curve(struct gf_point_builder *builder, const struct gf_
     if (is_beyond) /* append a LINEAR that changes nothing but limits the result */
         gf_point_append(builder,
                         (struct gf_point_op){.kind = GF_POINT_LINEAR, .max = (float)max, .b = 1});
-    return GF_OK;
 }
 
-enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size,
-                                const struct gf_table3d_nodes *nodes, struct gf_error *error)
+void gf_point_table3d(struct gf_point_builder *builder, int size,
+                      const struct gf_table3d_nodes *nodes)
 {
     const double max = gf_sample_max(builder->format);
     const size_t words = (size_t)gf_table3d_words(size);
     size_t first;
-    const enum gf_status status = add_data(builder, words, &first, error);
-    if (status)
-        return status;
+    if (!add_data(builder, words, &first))
+        return;
     for (size_t i = 0; i < words / 2; i++) {
         const uint16_t *const node = nodes->node + 3 * i;
         builder->data[first + 2 * i] = (uint32_t)node[1] << 16 | node[0];
@@ -147,7 +144,6 @@ enum gf_status gf_point_table3d(struct gf_point_builder *builder, int size,
                                                   .d = (float)(max / 65535)});
     gf_point_linear(builder, 0, nodes->greatest - nodes->least, nodes->least * max);
     builder->format.channels += gf_colour_channels(builder->format) == 1 ? 2 : 0;
-    return GF_OK;
 }
 
 static bool keeps_gray(const double matrix[3][4])

@@ -15,15 +15,16 @@ static bool dithers(const float *curve, const float *columns, int width)
     return is;
 }
 
-/* Fills the tables of another field for the whole picture. */
-static enum gf_status add_field(struct gf_point_builder *builder,
-                                const struct gf_point_field *field, struct gf_error *error)
+/* Fills the tables of another field for the whole picture. Returns false when out of memory. */
+static bool add_field(struct gf_point_builder *builder, const struct gf_point_field *field)
 {
     const struct gf_format format = builder->format;
     const size_t floats = gf_point_field_floats(format), first = (size_t)builder->fields * floats;
     float *const grown = realloc(builder->field, (first + floats) * sizeof *grown);
-    if (!grown)
-        return gf_fail_memory(error);
+    if (!grown) {
+        gf_point_fail_memory(builder);
+        return false;
+    }
     builder->field = grown;
     builder->fields++;
     float *const curve = grown + first, *const columns = curve + GF_POINT_CURVE_ROOM;
@@ -39,7 +40,7 @@ static enum gf_status add_field(struct gf_point_builder *builder,
         rows[y] = (float)field->row(field->context, y);
     if (!first)
         builder->field_dithers = dithers(curve, columns, format.width);
-    return GF_OK;
+    return true;
 }
 
 /* Appends an operation that uses the last field that was added. */
@@ -72,31 +73,24 @@ double gf_length_of(struct gf_length length, int whole, double otherwise)
     return fmin(floor(whole * part + 0.5), whole);
 }
 
-enum gf_status gf_point_mix(struct gf_point_builder *builder, const struct gf_point_field *field,
-                            const double colour[3], struct gf_error *error)
+void gf_point_mix(struct gf_point_builder *builder, const struct gf_point_field *field,
+                  const double colour[3])
 {
-    const enum gf_status status = add_field(builder, field, error);
-    if (!status)
+    if (add_field(builder, field))
         append_position(builder, GF_POINT_MIX, colour);
-    return status;
 }
 
-enum gf_status gf_point_add(struct gf_point_builder *builder, const struct gf_point_field *field,
-                            double amount, struct gf_error *error)
+void gf_point_add(struct gf_point_builder *builder, const struct gf_point_field *field,
+                  double amount)
 {
-    const enum gf_status status = add_field(builder, field, error);
-    if (!status)
+    if (add_field(builder, field))
         append_position(builder, GF_POINT_ADD, (const double[3]){amount, amount, amount});
-    return status;
 }
 
-enum gf_status gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field,
-                             struct gf_error *error)
+void gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field)
 {
-    const enum gf_status status = add_field(builder, field, error);
-    if (status)
-        return status;
+    if (!add_field(builder, field))
+        return;
     gf_point_opaque(builder);
     append_position(builder, GF_POINT_FADE, (const double[3]){0});
-    return GF_OK;
 }

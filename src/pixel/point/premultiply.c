@@ -8,11 +8,9 @@ static enum gf_status premultiply_shape(const void *params, struct gf_format in,
     return GF_OK;
 }
 
-static enum gf_status premultiply_point(const struct gf_stage *stage,
-                                        struct gf_point_builder *builder, struct gf_error *error)
+static void premultiply_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     gf_point_premultiply(builder);
-    return GF_OK;
 }
 
 const struct gf_filter gf_premultiply = {
@@ -31,12 +29,10 @@ static enum gf_status unpremultiply_shape(const void *params, struct gf_format i
     return GF_OK;
 }
 
-static enum gf_status unpremultiply_point(const struct gf_stage *stage,
-                                          struct gf_point_builder *builder, struct gf_error *error)
+static void unpremultiply_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct gf_unpremultiply *const unpremultiply = stage->params;
     gf_point_unpremultiply(builder, unpremultiply->bits);
-    return GF_OK;
 }
 
 const struct gf_filter gf_unpremultiply = {
@@ -48,11 +44,9 @@ const struct gf_filter gf_unpremultiply = {
     .point = unpremultiply_point,
 };
 
-static enum gf_status limit_point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                                  struct gf_error *error)
+static void limit_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     gf_point_limit_to_alpha(builder);
-    return GF_OK;
 }
 
 const struct gf_filter gf_limit_to_alpha = {
@@ -69,14 +63,12 @@ static enum gf_status channels_shape(const void *params, struct gf_format in, st
     return GF_OK;
 }
 
-static enum gf_status channels_point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                                     struct gf_error *error)
+static void channels_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     if (gf_colour_channels(stage->out) > gf_colour_channels(stage->in))
         gf_point_colour(builder);
     if (gf_has_alpha(stage->out) && !gf_has_alpha(stage->in))
         gf_point_opaque(builder);
-    return GF_OK;
 }
 
 const struct gf_filter gf_channels = {
@@ -95,11 +87,9 @@ static enum gf_status opaque_shape(const void *params, struct gf_format in, stru
     return GF_OK;
 }
 
-static enum gf_status opaque_point(const struct gf_stage *stage, struct gf_point_builder *builder,
-                                   struct gf_error *error)
+static void opaque_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     gf_point_opaque(builder);
-    return GF_OK;
 }
 
 const struct gf_filter gf_opaque = {
