@@ -66,13 +66,23 @@ void gf_text_number(double value, int decimals, const char *unit, char *text, si
         snprintf(text, size, "%.*f%s", decimals, value, unit);
 }
 
+static const char *put_format(struct gf_format format, const char *name, char *text)
+{
+    snprintf(text, GF_TEXT_FORMAT_SIZE, "%dx%d %s, %d bits", format.width, format.height, name,
+             format.bits);
+    return text;
+}
+
 const char *gf_text_format(struct gf_format format, char text[GF_TEXT_FORMAT_SIZE])
 {
     static const char *const names[] = {"?", "gray", "gray and alpha", "RGB", "RGBA"};
     const int known = format.channels >= 1 && format.channels <= 4 ? format.channels : 0;
-    snprintf(text, GF_TEXT_FORMAT_SIZE, "%dx%d %s, %d bits", format.width, format.height,
-             names[known], format.bits);
-    return text;
+    return put_format(format, names[known], text);
+}
+
+const char *gf_text_inks(struct gf_format format, char text[GF_TEXT_FORMAT_SIZE])
+{
+    return put_format(format, "CMYK", text);
 }
 
 const char *gf_text_plural(int count)

@@ -23,6 +23,8 @@ void gf_text_number(double value, int decimals, const char *unit, char *text, si
 /* Writes a format: "640x420 RGB, 8 bits". Returns text. */
 enum { GF_TEXT_FORMAT_SIZE = 64 };
 const char *gf_text_format(struct gf_format format, char text[GF_TEXT_FORMAT_SIZE]);
+/* Does the same for a picture whose four samples are inks: "640x420 CMYK, 8 bits". */
+const char *gf_text_inks(struct gf_format format, char text[GF_TEXT_FORMAT_SIZE]);
 /* Returns the ending of a noun: "" for a count of one, otherwise "s". */
 const char *gf_text_plural(int count);
 /* Returns the larger of width and the text's length. */

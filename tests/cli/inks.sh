@@ -116,6 +116,8 @@ run 0 gpufilter -i in.ppm -o out.jpg --quality=100 --subsampling=444 --to-icc=pr
 silent
 grep -qa Adobe out.jpg && grep -qa ICC_PROFILE out.jpg || problem "no marker, or no profile"
 gpufilter --info out.jpg | grep -q YCCK || problem "no YCCK"
+run 0 gpufilter --explain -i in.ppm -o out.jpg --to-icc=press.icc
+stdout_has '77x55 RGB, 8 bits to 77x55 CMYK, 8 bits'
 run 0 gpufilter -i out.jpg -o jpeg.ppm
 run 0 gpufilter -i out.tif -o tiff.ppm
 differ jpeg.ppm tiff.ppm 8

@@ -219,6 +219,7 @@ enum gf_status gf_explain_plan(const struct gf_schedule *schedule,
         explanation->options = *schedule->options;
         explanation->in = schedule->plan->in;
         explanation->out = schedule->plan->out;
+        explanation->inks = schedule->plan->icc.inks;
         explanation->lanes = gf_layout_lanes(schedule, &layout);
         explanation->lane_bytes = layout.in_bytes + 2 * layout.between_bytes + layout.scratch_bytes;
     }

@@ -47,6 +47,7 @@ struct gf_explanation {
     uint64_t lane_bytes; /* bytes of the buffers of a lane */
     struct gf_options options;
     struct gf_format in, out;
+    bool inks;                /* the samples of `out` are CMYK */
     int reduction;            /* the sides of `in` are 1/reduction of the file's picture; 0 or 1:
                                * equal */
     int frames;               /* the picture is one of so many frames of an animation */

@@ -162,7 +162,7 @@ void gf_explain_print(const struct gf_explanation *explanation, FILE *file)
 {
     char in[GF_TEXT_FORMAT_SIZE], out[GF_TEXT_FORMAT_SIZE];
     fprintf(file, "picture    %s to %s\n", gf_text_format(explanation->in, in),
-            gf_text_format(explanation->out, out));
+            (explanation->inks ? gf_text_inks : gf_text_format)(explanation->out, out));
     if (explanation->frames > 1)
         fprintf(file, "frames     %d; all but the estimate is of one\n", explanation->frames);
     if (explanation->reduction > 1)
