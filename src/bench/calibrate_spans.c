@@ -75,7 +75,8 @@ static void add_stages(struct gf_seen *seen, const char *chain_text,
     if (gf_chain_parse(chain_text, &chain, NULL))
         return;
     chain.no_fuse = options->no_fuse;
-    if (!gf_plan_make(&chain, picture->in, 1, &plan, NULL) &&
+    const struct gf_plan_request request = {.orientation = 1, .on_device = cuda};
+    if (!gf_plan_make_for(&chain, picture->in, &request, &plan, NULL) &&
         plan.stage_count == picture->stage_count) {
         for (int i = 0; i < plan.stage_count; i++)
             see(seen, gf_figure_of_filter(filter_of(&plan.stage[i]), cuda),

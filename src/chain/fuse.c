@@ -25,18 +25,29 @@ static enum gf_fusing fusing_of(const struct gf_stage *stage)
     return (enum gf_fusing)((int)stage->filter->fuses(stage->params) & usable);
 }
 
+/* Whether the stage premultiplies RGBA, or makes RGB of 8 bits opaque RGBA of 16 bits. */
+static bool premultiplies(const struct gf_stage *stage, bool or_makes_opaque)
+{
+    const struct gf_point_run *const run = stage->params;
+    return gf_point_is_only(stage, &gf_premultiply)
+               ? stage->in.channels == 4
+               : or_makes_opaque && stage->filter == &gf_point && run->count == 2 &&
+                     run->item[0].filter == &gf_opaque && run->item[1].filter == &gf_premultiply &&
+                     stage->in.channels == 3 && stage->in.bits == 8;
+}
+
 /* Whether stage i premultiplies RGBA, stage i + 1 is a stencil that can read RGBA itself, and stage
- * i
- * + 2 divides the stencil's colour by alpha again. */
+ * i + 2 divides the stencil's colour by alpha again. */
 static bool is_alpha_stencil(const struct gf_plan *plan, int i)
 {
     if (i + 2 >= plan->stage_count)
         return false;
     const struct gf_stage *const stage = &plan->stage[i], *const stencil = stage + 1;
-    return stage->in.channels == 4 && stage->in.bits == stage[2].out.bits &&
-           gf_point_is_only(stage, &gf_premultiply) &&
-           gf_point_is_only(stage + 2, &gf_unpremultiply) && stencil->filter->fuses &&
-           !stencil->variant && gf_stage_border(stencil) != GF_BORDER_WRAP &&
+    const bool far = !gf_stage_rows_known(stencil);
+    return (plan->on_device || !far) && premultiplies(stage, far) &&
+           stage->in.bits == stage[2].out.bits && gf_point_is_only(stage + 2, &gf_unpremultiply) &&
+           stencil->filter->fuses && !stencil->variant &&
+           gf_stage_border(stencil) != GF_BORDER_WRAP &&
            stencil->filter->fuses(stencil->params) & GF_FUSES_ALPHA;
 }
 

@@ -72,9 +72,19 @@ static bool is_followed(const struct gf_filter *filter)
            filter == &gf_crop_filter;
 }
 
+static bool is_warp(const struct gf_stage *stage)
+{
+    const struct gf_filter *filter;
+    for (int i = 0; (filter = gf_plan_stage_filter(stage, i)); i++) {
+        if (filter->cpu == gf_warp_cpu)
+            return true;
+    }
+    return false;
+}
+
 static bool moves(const struct gf_stage *stage)
 {
-    return stage->filter->kind == GF_GEOMETRY || stage->filter->cpu == gf_warp_cpu ||
+    return stage->filter->kind == GF_GEOMETRY || is_warp(stage) ||
            stage->in.width != stage->out.width || stage->in.height != stage->out.height;
 }
 

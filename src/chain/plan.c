@@ -444,6 +444,7 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
     if (!status)
         status = bind_stages(&b, error);
     plan->fuses = !b.no_fuse;
+    plan->on_device = request->on_device;
     if (!status && plan->fuses && !request->apart)
         status = gf_plan_fuse(plan, error);
     if (!status)

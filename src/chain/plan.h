@@ -37,6 +37,7 @@ struct gf_plan {
     bool linked;            /* a device link has converted the colours last: they have no profile */
     bool flattened;         /* the picture is laid on white, since inks have no alpha */
     bool fuses;             /* stencils apply adjacent tables, now or after the plan has been cut */
+    bool on_device;         /* the plan is for a device with kernels (gf_plan_request) */
     struct gf_owned *owned; /* parameters that the planner allocated, for runs of point filters,
                              * parts of filters and conversions of alpha */
     int owned_count;
@@ -58,6 +59,9 @@ struct gf_plan_request {
      * height are the size of the whole picture. */
     int reduction, width, height;
     bool apart; /* the plan will be cut, and fuses stencils only after the cut */
+    /* The plan is for a device with kernels. Its filters whose bands may depend on most of the
+     * input then convert alpha themselves, which on the CPU every band would do again. */
+    bool on_device;
     const struct gf_facts_of_picture *facts; /* for texts on the picture; NULL: nothing is known */
     struct gf_found found; /* what the first filter's find() has found, if it has such a function */
 };

@@ -73,7 +73,8 @@ enum gf_status gf_plan_cut(const struct gf_plan *plan, int first, int end, struc
     *part = (struct gf_plan){.in = first ? plan->stage[first - 1].out : plan->in,
                              .out = end ? plan->stage[end - 1].out : plan->in,
                              .icc = plan->icc,
-                             .recoloured = plan->recoloured};
+                             .recoloured = plan->recoloured,
+                             .on_device = plan->on_device};
     part->stage = calloc((size_t)count + 1, sizeof *part->stage);
     part->stage_count = part->stage ? count : 0;
     for (int i = 0; part->stage && i < count; i++) {

@@ -182,6 +182,7 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
     struct gf_plan_request request = *asked;
     request.facts = pipeline->facts.tell ? &pipeline->facts : NULL;
     request.to_srgb &= task->destination || task->output; /* this is the last part */
+    request.on_device = pipeline->on_cuda;
     enum gf_status status = make_plan(pipeline, chain, in, &request, plan, error);
     const char *const name = task->input ? gf_input_name(task->input) : "picture";
     if (!status)

@@ -251,7 +251,9 @@ enum gf_status gf_selftest_case(struct gf_selftester *test, const struct gf_chai
 {
     struct gf_plan plan;
     struct gf_error refusal;
-    if (gf_plan_make(chain, format, 1, &plan, &refusal))
+    const struct gf_plan_request request = {.orientation = 1,
+                                            .on_device = !gf_selftest_on_cpu(test)};
+    if (gf_plan_make_for(chain, format, &request, &plan, &refusal))
         return GF_OK; /* the chain or the variant does not accept this format */
     if (makes_much_of(&plan)) {
         gf_plan_free(&plan);

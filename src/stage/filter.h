@@ -113,7 +113,8 @@ struct gf_filter {
      * y1, unless needs_whole() returns true. NULL: the same rows. */
     void (*input_rows)(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
     /* With input_rows(): the largest number of rows that any `rows` rows of the result depend on.
-     * NULL: the filter is not fused (see fuses). */
+     * NULL: a band may depend on the whole input, and the filter is fused for alpha on a device
+     * alone (see fuses). */
     int (*input_rows_most)(const struct gf_stage *stage, int rows);
     /* Whether the filter needs the whole input before it makes the first row; NULL: no. */
     bool (*needs_whole)(const void *params);
@@ -158,7 +159,9 @@ struct gf_filter {
     enum gf_fusing (*fuses)(const void *params);
     /* The default kernels with launch->before and launch->after; with ALPHA, kernels whose
      * launch->in is straight RGBA though the stage's is premultiplied. They return
-     * cudaErrorNotSupported, and do nothing, if the device has no such kernel. */
+     * cudaErrorNotSupported, and do nothing, if the device has no such kernel. Those of a filter
+     * without radius() and input_rows_most() take every launch; their launch->in may also be RGB of
+     * 8 bits, of which all is opaque. */
     gf_launcher *cuda_fused;
     /* The default kernels, which also count their result into launch->count. They return
      * cudaErrorNotSupported, and do nothing, if a separate kernel must count the result. NULL: a

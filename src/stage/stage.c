@@ -86,6 +86,11 @@ bool gf_stage_needs_whole(const struct gf_stage *stage)
     return stage->filter->needs_whole && stage->filter->needs_whole(stage->params);
 }
 
+bool gf_stage_rows_known(const struct gf_stage *stage)
+{
+    return stage->filter->radius || stage->filter->input_rows_most;
+}
+
 int gf_stage_radius(const struct gf_stage *stage)
 {
     return stage->filter->radius ? stage->filter->radius(stage->params) : 0;

@@ -34,6 +34,9 @@ enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size,
 /* These functions evaluate the filter's declaration (stage/filter.h) for this stage. */
 void gf_stage_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
 bool gf_stage_needs_whole(const struct gf_stage *stage);
+/* Whether the rows of the input that so many rows of the result depend on have a known number;
+ * otherwise they may be all. */
+bool gf_stage_rows_known(const struct gf_stage *stage);
 /* Lists the second pictures that the stage reads, in the order of launch->pictures. Returns their
  * number. */
 int gf_stage_pictures(const struct gf_stage *stage,

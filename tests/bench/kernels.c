@@ -298,7 +298,8 @@ static void run_chain(const char *chain_text, const struct pictures *frames, str
         bench_fail(row, error.text, "");
         return;
     }
-    if (gf_plan_make(&chain, frames->format, 1, &plan, &error)) {
+    const struct gf_plan_request request = {.orientation = 1, .on_device = true};
+    if (gf_plan_make_for(&chain, frames->format, &request, &plan, &error)) {
         bench_fail(row, error.text, "");
     } else {
         run_plan(&plan, frames, row);

@@ -21,7 +21,7 @@ static struct gf_launch part_of(const struct gf_launch *launch, enum gf_fused_pa
 /* Whether the part converts alpha. Otherwise it is a table. */
 static bool converts_alpha(const struct gf_stage *part)
 {
-    return part->filter && gf_has_alpha(part->in);
+    return part->filter && (gf_has_alpha(part->in) || gf_has_alpha(part->out));
 }
 
 /* Returns the table of a run of point filters in device memory; NULL if there is no such part. */

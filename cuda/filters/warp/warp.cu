@@ -50,9 +50,19 @@ static __device__ __forceinline__ void store_rgb8(uint32_t pixel, unsigned char 
 
 template <typename SAMPLE, int CHANNELS, class Pixel>
 static __device__ __forceinline__ void store_pixel(Pixel pixel, unsigned char *row, int x,
-                                                   int columns)
+                                                   int columns, int stored)
 {
     const int lane = threadIdx.x % WARP;
+    if constexpr (sizeof(SAMPLE) == 2 && CHANNELS == 4) {
+        if (stored && lane >= columns)
+            return;
+        if (stored == STRAIGHT_16)
+            pixel = straightened<uint2>(pixel);
+        else if (stored)
+            ((unsigned *)row)[x + lane] = straightened<unsigned>(pixel);
+        if (stored && stored != STRAIGHT_16)
+            return;
+    }
     if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3) {
         store_rgb8(pixel, row, x, columns);
     } else if (lane < columns) {
@@ -145,7 +155,8 @@ static __global__ void __launch_bounds__(THREADS, KERNEL != TABLE_KERNEL ? TILED
                 tile + ((int)(v >> 32) * launch.pitch + (int)(u >> 32) - origin), launch.pitch};
             const Pixel pixel = value_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(
                 window, (uint32_t)u >> 20, (uint32_t)v >> 20, weights);
-            store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, to, own.x, own.columns);
+            store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, to, own.x, own.columns,
+                                                 launch.source.stored);
             u += WARPS * warp.uy;
             v += WARPS * warp.vy;
             to += WARPS * launch.out_pitch;
@@ -168,7 +179,7 @@ static __global__ void __launch_bounds__(THREADS, 3)
             const Pixel pixel = mean_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(
                 launch.source, launch.cells, x, own.y + row, (const uint4 *)launch.weights);
             store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, out_row(launch, own.y + row), own.x,
-                                                 own.columns);
+                                                 own.columns, launch.source.stored);
         }
     }
 }
@@ -259,6 +270,10 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     launch.source.in = in->data;
     launch.source.pitch = in->pitch;
     launch.source.in_y = in->y;
+    launch.source.stored = !from->straight            ? NOT_STRAIGHT
+                           : in->format.channels == 3 ? OPAQUE_8
+                           : from->straight == 8      ? STRAIGHT_8
+                                                      : STRAIGHT_16;
     launch.in_end = in->y + in->rows;
     launch.weights = (const int16_t *)((const char *)from->constants + warp->table);
     launch.cells = (const struct gf_warp_counts *)((const char *)from->constants + warp->cells);
@@ -272,7 +287,7 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     launch.reach = reach_of(*warp, TILE, TILE);
     launch.pitch = pitch_of(warp);
     const bool tiled = may_tile && fits_tile(warp);
-    switch (in->format.bits + in->format.channels) {
+    switch (from->straight ? 16 + 4 : in->format.bits + in->format.channels) {
     case 8 + 1:
         return start_kernel<uint8_t, 1>(&launch, tiled, may_tile, stream);
     case 8 + 3:
@@ -286,7 +301,7 @@ static int start_format(const struct gf_launch *from, bool may_tile)
     case 16 + 4:
         return start_kernel<uint16_t, 4>(&launch, tiled, may_tile, stream);
     }
-    return cudaErrorInvalidValue; /* pictures with alpha arrive in 16 bits */
+    return cudaErrorInvalidValue; /* other pictures with alpha arrive in 16 bits */
 }
 
 extern "C" int gf_warp_cuda(const struct gf_launch *launch)

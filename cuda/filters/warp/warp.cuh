@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include "cuda/common/straight.cuh"
 #include "pixel/warp/warp.h"
 
 /* TABLE_KERNEL is used for cubic and Lanczos, whose weights are in a table. */
@@ -48,7 +49,56 @@ struct warp_source {
     const unsigned char *in;
     size_t pitch;
     int in_y;
+    /* What is stored if pixels of four channels are made from straight colour: STRAIGHT_8 and
+     * STRAIGHT_16, or OPAQUE_8 for RGB of 8 bits, of which all is opaque; NOT_STRAIGHT: the pixels
+     * themselves. */
+    int stored;
 };
+enum { NOT_STRAIGHT, STRAIGHT_8, STRAIGHT_16, OPAQUE_8 };
+
+/* Returns the bytes of a stored pixel whose kernel has 16-bit samples. */
+template <int CHANNELS> static __device__ __forceinline__ unsigned bytes_of(int stored)
+{
+    return stored == STRAIGHT_8 ? 4 : stored == OPAQUE_8 ? 3 : 2 * CHANNELS;
+}
+
+/* Returns a pixel of RGB, the lower three bytes, as opaque colour of 16 bits. */
+static __device__ __forceinline__ uint2 opaque(unsigned pixel)
+{
+    return make_uint2(__byte_perm(pixel, 0, 0x1100), __byte_perm(pixel, ~0u, 0x4422));
+}
+
+/* Returns column x of a row as a pixel of premultiplied colour. */
+static __device__ __forceinline__ uint2 premultiplied_at(const unsigned char *row, int x,
+                                                         int stored)
+{
+    if (stored == STRAIGHT_8)
+        return premultiplied(__ldg((const unsigned *)row + x));
+    if (stored == STRAIGHT_16)
+        return premultiplied(__ldg((const uint2 *)row + x));
+    const unsigned char *const from = row + 3 * (size_t)x;
+    const unsigned r = __ldg(from), g = __ldg(from + 1), b = __ldg(from + 2);
+    return opaque(r | g << 8 | b << 16);
+}
+
+/* Returns a pixel that is in the picture. `row` is its row. */
+template <typename SAMPLE, int CHANNELS, class Pixel>
+static __device__ __forceinline__ Pixel pixel_in(const struct warp_source &source,
+                                                 const unsigned char *row, int x)
+{
+    if constexpr (sizeof(SAMPLE) == 2 && CHANNELS == 4) {
+        if (source.stored)
+            return premultiplied_at(row, x, source.stored);
+    }
+    const SAMPLE *const from = (const SAMPLE *)row + (size_t)x * CHANNELS;
+    if constexpr (sizeof(Pixel) == CHANNELS * sizeof(SAMPLE))
+        return __ldg((const Pixel *)from);
+    Pixel pixel = {};
+#pragma unroll
+    for (int c = 0; c < CHANNELS; c++)
+        add_sample<SAMPLE>(pixel, c, (uint32_t)__ldg(from + c));
+    return pixel;
+}
 
 /* Returns the pixel (x, y) of the picture, or of the border beyond it. */
 template <typename SAMPLE, int CHANNELS, class Pixel>
@@ -57,17 +107,13 @@ static __device__ __forceinline__ Pixel pixel_at(const struct warp_source &sourc
     const struct gf_warp &warp = source.warp;
     const int column = min(max(x, 0), warp.in_width - 1), row = min(max(y, 0), warp.in_height - 1);
     const bool inside = warp.edge || (column == x && row == y);
-    const SAMPLE *const from =
-        (const SAMPLE *)(source.in + (ptrdiff_t)(row - source.in_y) * (ptrdiff_t)source.pitch) +
-        (size_t)column * CHANNELS;
+    if (inside)
+        return pixel_in<SAMPLE, CHANNELS, Pixel>(
+            source, source.in + (ptrdiff_t)(row - source.in_y) * (ptrdiff_t)source.pitch, column);
     Pixel pixel = {};
-    if constexpr (sizeof(Pixel) == CHANNELS * sizeof(SAMPLE)) {
-        if (inside)
-            return __ldg((const Pixel *)from);
-    }
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++)
-        add_sample<SAMPLE>(pixel, c, inside ? (uint32_t)__ldg(from + c) : warp.beyond[c]);
+        add_sample<SAMPLE>(pixel, c, (uint32_t)warp.beyond[c]);
     return pixel;
 }
 

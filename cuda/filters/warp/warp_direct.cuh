@@ -8,16 +8,8 @@
 template <typename SAMPLE, int CHANNELS, class Pixel>
 static __device__ __forceinline__ Pixel pixel_inside(const struct warp_source &source, int x, int y)
 {
-    const SAMPLE *const from =
-        (const SAMPLE *)(source.in + (ptrdiff_t)(y - source.in_y) * (ptrdiff_t)source.pitch) +
-        (size_t)x * CHANNELS;
-    if constexpr (sizeof(Pixel) == CHANNELS * sizeof(SAMPLE))
-        return __ldg((const Pixel *)from);
-    Pixel pixel = {};
-#pragma unroll
-    for (int c = 0; c < CHANNELS; c++)
-        add_sample<SAMPLE>(pixel, c, (uint32_t)__ldg(from + c));
-    return pixel;
+    return pixel_in<SAMPLE, CHANNELS, Pixel>(
+        source, source.in + (ptrdiff_t)(y - source.in_y) * (ptrdiff_t)source.pitch, x);
 }
 
 /* A window in global memory. With INSIDE the whole window is in the picture. */

@@ -91,14 +91,39 @@ fill_rgb8(const struct warp_source &source, const struct warp_box &box, uint32_t
     }
 }
 
-/* Loads two neighbouring pixels of 16-bit RGB or RGBA, of which the first is in an even column. */
-template <int CHANNELS> static __device__ __forceinline__ uint4 load_two(const unsigned char *from)
+/* Loads two neighbouring pixels of 16-bit RGB or RGBA, of which the first is in an even column.
+ * Straight colour is still to be multiplied by alpha. */
+template <int CHANNELS>
+static __device__ __forceinline__ uint4 load_two(const unsigned char *from, int stored)
 {
+    if (CHANNELS == 4 && stored == STRAIGHT_8) {
+        const uint2 two = __ldg((const uint2 *)from);
+        return make_uint4(two.x, two.y, 0, 0);
+    }
+    if (CHANNELS == 4 && stored == OPAQUE_8) {
+        const uint16_t *const part = (const uint16_t *)from;
+        const unsigned a = __ldg(part), b = __ldg(part + 1), c = __ldg(part + 2);
+        return make_uint4(a | b << 16, b >> 8 | c << 8, 0, 0);
+    }
     if (CHANNELS == 4)
         return __ldg((const uint4 *)from);
     const uint32_t *const word = (const uint32_t *)from;
     const uint32_t a = __ldg(word), b = __ldg(word + 1), c = __ldg(word + 2);
     return make_uint4(a, b & 0xFFFF, __funnelshift_r(b, c, 16), c >> 16);
+}
+
+template <int CHANNELS>
+static __device__ __forceinline__ uint4 premultiplied_two(const uint4 &two, int stored)
+{
+    if (CHANNELS != 4 || !stored)
+        return two;
+    const uint2 left = stored == STRAIGHT_16  ? premultiplied(make_uint2(two.x, two.y))
+                       : stored == STRAIGHT_8 ? premultiplied(two.x)
+                                              : opaque(two.x);
+    const uint2 right = stored == STRAIGHT_16  ? premultiplied(make_uint2(two.z, two.w))
+                        : stored == STRAIGHT_8 ? premultiplied(two.y)
+                                               : opaque(two.y);
+    return make_uint4(left.x, left.y, right.x, right.y);
 }
 
 /* Loads a box of 16-bit RGB or RGBA that is in the picture. A lane loads two pixels of a row. */
@@ -113,19 +138,21 @@ fill_shorts(const struct warp_source &source, const struct warp_box &box, uint2 
     const int line = (int)threadIdx.x / WARP;
     const unsigned char *const from = source.in +
                                       (ptrdiff_t)(box.y - source.in_y) * (ptrdiff_t)source.pitch +
-                                      2 * CHANNELS * (size_t)(box.x + column);
+                                      bytes_of<CHANNELS>(source.stored) * (size_t)(box.x + column);
 #pragma unroll 1
     for (int first = line; first < box.rows; first += AT_ONCE * WARPS) {
         uint4 two[AT_ONCE];
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++) {
             if (first + k * WARPS < box.rows)
-                two[k] = load_two<CHANNELS>(from + (first + k * WARPS) * source.pitch);
+                two[k] =
+                    load_two<CHANNELS>(from + (first + k * WARPS) * source.pitch, source.stored);
         }
 #pragma unroll
         for (int k = 0; k < AT_ONCE; k++) {
             if (first + k * WARPS < box.rows)
-                *(uint4 *)(tile + (first + k * WARPS) * pitch + column) = two[k];
+                *(uint4 *)(tile + (first + k * WARPS) * pitch + column) =
+                    premultiplied_two<CHANNELS>(two[k], source.stored);
         }
     }
 }

@@ -76,8 +76,8 @@ static size_t read_bytes(const struct gf_stage *stage, int rows)
     const int reach = gf_stage_radius(stencil), height = stage->in.height;
     const int most = stencil->filter->input_rows_most
                          ? stencil->filter->input_rows_most(stencil, rows)
-                     : rows < height - 2 * reach ? rows + 2 * reach
-                                                 : height;
+                     : gf_stage_rows_known(stencil) && rows < height - 2 * reach ? rows + 2 * reach
+                                                                                 : height;
     return run->part[GF_FUSED_BEFORE].filter ? (size_t)most * aligned(gf_row_bytes(stencil->in))
                                              : 0;
 }
@@ -119,11 +119,18 @@ static size_t fused_cpu_scratch(const struct gf_stage *stage, int rows)
            (stencil->filter->cpu_scratch ? stencil->filter->cpu_scratch(stencil, rows) : 0);
 }
 
-static size_t fused_cuda_scratch(const struct gf_stage *stage, int rows)
+static size_t separate_cuda_scratch(const struct gf_stage *stage, int rows)
 {
     const struct gf_stage *const stencil = stencil_of(stage->params);
     return middle_bytes(stage, rows) +
            (stencil->filter->cuda_scratch ? stencil->filter->cuda_scratch(stencil, rows) : 0);
+}
+
+/* Kernels that may read the whole input take every launch (see cuda_fused), and need no memory
+ * between the parts. */
+static size_t fused_cuda_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_stage_rows_known(stencil_of(stage->params)) ? separate_cuda_scratch(stage, rows) : 0;
 }
 
 static void fused_cpu(const struct gf_stage *stage, const struct gf_view *in,
@@ -163,5 +170,6 @@ const struct gf_filter gf_fused = {
                                 "kernel, as separate")},
                     {GF_VARIANT("separate", gf_fused_separate_cuda,
                                 "a kernel for each part, through global memory (Best Practices "
-                                "9.2.1)")}),
+                                "9.2.1)"),
+                     .scratch = separate_cuda_scratch}),
 };

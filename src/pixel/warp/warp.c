@@ -158,6 +158,15 @@ bool gf_warp_needs_whole(const void *params)
     return ((const struct gf_warp_params *)params)->whole;
 }
 
+/* Where each pixel of the input is in many windows, and is read from global memory for each of
+ * them, a stage of its own multiplies it by alpha in less time. */
+enum gf_fusing gf_warp_fuses(const void *params_)
+{
+    const struct gf_warp_params *const params = params_;
+    const bool tiled = params->map.kind == GF_WARP_AFFINE && params->nx * params->ny == 1;
+    return tiled || taps_of(params->kernel) <= 2 ? GF_FUSES_ALPHA : GF_FUSES_NOTHING;
+}
+
 /* ---- constants that depend on the picture's size ---- */
 
 /* Returns the distance in the input between two points of the result, which are (dx, dy) apart and

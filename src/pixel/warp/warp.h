@@ -70,6 +70,7 @@ enum gf_status gf_warp_shape(const void *params, struct gf_format in, struct gf_
                              struct gf_error *error) GF_CHECKED;
 void gf_warp_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
 bool gf_warp_needs_whole(const void *params);
+enum gf_fusing gf_warp_fuses(const void *params);
 enum gf_status gf_warp_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
 void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                  void *scratch);
@@ -81,7 +82,8 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
         .name = name_, .params_size = sizeof(struct gf_warp_params), .kind = GF_STENCIL, \
         .cost = {.pixel = 4}, .shape = gf_warp_shape, .input_rows = gf_warp_input_rows, \
         .needs_whole = gf_warp_needs_whole, .prepare = gf_warp_prepare, .cpu = gf_warp_cpu, \
-        .cpu_intrinsics = true, .cuda = GF_CUDA(GF_WARP_KERNELS), \
+        .cpu_intrinsics = true, .cuda = GF_CUDA(GF_WARP_KERNELS), .fuses = gf_warp_fuses, \
+        .cuda_fused = GF_LAUNCHER(gf_warp_cuda), \
     }
 
 /* Sets nx, ny and `whole` for an input of in_width x in_height pixels. */

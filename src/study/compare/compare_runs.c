@@ -257,7 +257,9 @@ static enum gf_status count_stages(const struct runs *runs, bool no_fuse, int *c
     if (status)
         return status;
     chain.no_fuse = no_fuse;
-    status = gf_plan_make(&chain, runs->picture->format, 1, &plan, error);
+    const struct gf_plan_request request = {.orientation = 1,
+                                            .on_device = runs->comparison->on_cuda};
+    status = gf_plan_make_for(&chain, runs->picture->format, &request, &plan, error);
     *count = status ? 0 : count_steps(&plan, no_fuse && runs->comparison->on_cuda);
     if (!status)
         gf_plan_free(&plan);

@@ -279,6 +279,7 @@ static enum gf_status explain_source(struct gf_pipeline *pipeline, struct gf_sou
     const struct gf_options options = gf_pipeline_resolved(pipeline);
     struct gf_plan_request request = gf_pipeline_request(pipeline, source);
     request.opaque = !gf_has_alpha(gf_format_in_file(format, rgba));
+    request.on_device = explanation->on_cuda;
     explanation->reduction = request.reduction;
     if (!status)
         status = make_plan(pipeline, source->format, format, &request, &plan, error);
