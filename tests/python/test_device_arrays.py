@@ -104,6 +104,12 @@ class Arrays(unittest.TestCase):
     def check(self, result, pixels):
         self.assertEqual((result.tobytes(), result.shape), self.expected(pixels))
 
+    def check_list(self, pictures):
+        results = self.pipeline.run(pictures)
+        self.assertEqual(len(results), len(pictures))
+        for result, pixels in zip(results, pictures):
+            self.check(result, pixels)
+
     def test_one(self):
         for pixels in (picture(1), picture(2, channels=1), picture(3)[::2], picture(4)[::-1], picture(5, 21, 33, 4)):
             for _ in range(2):
@@ -113,12 +119,20 @@ class Arrays(unittest.TestCase):
     def test_lists(self):
         for pictures in ([picture(i) for i in range(5)], (picture(1), picture(2, 10)), [picture(3, channels=1)],
                          [picture(1), picture(2, channels=1)], [picture(i, 400, 900) for i in range(2)]):
-            results = self.pipeline.run(pictures)
-            self.assertEqual(len(results), len(pictures))
-            for result, pixels in zip(results, pictures):
-                self.check(result, pixels)
+            self.check_list(pictures)
         self.assertEqual(self.batches, [5])
         self.assertEqual(self.pipeline.run([]), [])
+
+    def test_lists_in_shared_launches(self):
+        """Of other pictures each time, of rows that lie apart, and of those that the library cannot read."""
+        for first in 0, 7:
+            self.check_list([picture(first + i) for i in range(3)])
+            self.check_list([picture(first + i, channels=1) for i in range(4)])
+            self.check_list([picture(first + i)[::2] for i in range(5)])
+            self.check_list([Array(picture(first + i).block, (20, 30, 3), (30, 1, 600)) for i in range(6)])
+        self.assertEqual(self.batches, 2 * [3, 4, 5, 6])
+        self.check_list([picture(1), Array(picture(2).block, (20, 30, 3), (30, 1, 600))])
+        self.assertEqual(len(self.batches), 8)
 
     def test_arrays_of_pictures(self):
         whole = Cupy.stack([picture(i) for i in range(6)])

@@ -23,6 +23,7 @@ class _Torch:
         self._torch = torch
         self.has, self.number, self.address = operator.attrgetter("is_cuda"), torch.Tensor.get_device, torch.Tensor.data_ptr
         self.stack, self.each = torch.stack, lambda tensor: list(tensor.unbind())
+        self._shape, self._kind = operator.attrgetter("shape"), operator.attrgetter("dtype")
         #: returns the stream on which the caller's work on a device is queued
         self.stream = getattr(torch._C, "_cuda_getCurrentRawStream", self._stream)
 
@@ -36,9 +37,15 @@ class _Torch:
     def kind(self, bits):
         return getattr(self._torch, f"uint{bits}")
 
-    @staticmethod
-    def empty(tensor, shape, kind):
-        return tensor.new_empty(shape, dtype=kind)
+    def are_alike(self, tensors):
+        """Returns whether tensors have the layout of the first one."""
+        first, count, kind = tensors[0], len(tensors), self._torch.Tensor
+        return (list(map(self._kind, tensors)).count(first.dtype) == list(map(self._shape, tensors)).count(first.shape) == count
+                and (all(map(kind.is_contiguous, tensors)) or list(map(kind.stride, tensors)).count(first.stride()) == count))
+
+    def maker(self, tensor, shape, kind):
+        """Returns what makes tensors of that shape beside a tensor. torch reads a shape slower than that of another tensor."""
+        return functools.partial(self._torch.empty_like, tensor.new_empty(1, dtype=kind).expand(shape))
 
     def floats(self, shape, number):
         return self._torch.empty(shape, dtype=self._torch.float32, device=f"cuda:{number}")
@@ -64,9 +71,15 @@ class _Cupy:
     def kind(bits):
         return f"uint{bits}"
 
-    def empty(self, pixels, shape, kind):
-        with pixels.device:
-            return self._cupy.empty(shape, kind)
+    def are_alike(self, arrays):
+        return list(map(self.layout, arrays)).count(self.layout(arrays[0])) == len(arrays)
+
+    def maker(self, pixels, shape, kind):
+        def make(device=pixels.device):
+            with device:
+                return self._cupy.empty(shape, kind)
+
+        return make
 
     def floats(self, shape, number):
         with self._cupy.cuda.Device(number):
@@ -98,13 +111,17 @@ def loaded_package():
 class _Form:
     """The descriptions of arrays of one shape and of their results, without the addresses."""
 
-    def __init__(self, handle, picture, package):
+    def __init__(self, handle, pixels, picture, package):
         failure, form = _abi.gf_error(), _abi.gf_format()
         check(lib.gf_pipeline_format(handle.pipeline, picture.format, _c.byref(form), _c.byref(failure)), failure)
-        self.shape, self.kind = _pictures.shape_of(form), package.kind(form.bits)
         self.source = _abi.gf_image(picture.format, picture.pitch)
         self.result = _abi.gf_image(form, form.width * form.channels * (form.bits // 8))
         self.source_at, self.result_at = _c.addressof(self.source), _c.addressof(self.result)
+        #: makes the array of a result
+        self.make = package.maker(pixels, self.shape(form), package.kind(form.bits))
+
+    def shape(self, form):
+        return _pictures.shape_of(form)
 
     def run(self, handle, source, result, stream):
         self.source.data, self.result.data = source, result
@@ -112,34 +129,56 @@ class _Form:
 
 
 class _Images:
-    """An array of struct gf_image, whose pictures lie at equal distances."""
+    """An array of struct gf_image."""
 
-    def __init__(self, image, count, step):
+    def __init__(self, image, count):
         images = (_abi.gf_image * count)(*[image] * count)
-        self.at, self._end, self._step, self._address = _c.addressof(images), count * step, step, None
+        self.at, self._first = _c.addressof(images), None
         self._addresses = memoryview(images).cast("B").cast("Q")[_abi.gf_image.data.offset // 8::_c.sizeof(_abi.gf_image) // 8]
 
-    def move(self, address):
-        if address == self._address:
-            return
-        self._address = address
-        self._addresses[:] = array.array("Q", range(address, address + self._end, self._step))
+    def place(self, addresses):
+        self._addresses[:] = array.array("Q", addresses)
+
+    def line_up(self, first, step):
+        """Places the pictures at equal distances."""
+        if first != self._first:
+            self._first = first
+            self.place(range(first, first + len(self._addresses) * step, step))
 
 
-class _Stack(_Form):
+class _List(_Form):
+    """The same of a list of arrays. Their results are one array."""
+
+    def __init__(self, handle, pixels, picture, package, count):
+        self.count = count
+        super().__init__(handle, pixels, picture, package)
+        self.sources, self.results = _Images(self.source, count), _Images(self.result, count)
+        self._step = self.result.pitch * self.result.format.height
+
+    def shape(self, form):
+        return (self.count,) + super().shape(form)
+
+    def place(self, addresses):
+        self.sources.place(addresses)
+
+    def run(self, handle, sources, result, stream):
+        self.place(sources)
+        self.results.line_up(result, self._step)
+        return _run_batch(handle.address, self.sources.at, self.results.at, self.count, stream, handle.failure_at)
+
+
+class _Stack(_List):
     """The same of an array of pictures."""
 
-    def __init__(self, handle, picture, package, count, step):
-        super().__init__(handle, picture, package)
-        form, self.count = self.result.format, count
-        self.shape = (count, form.height, form.width, form.channels)
-        self.sources = _Images(self.source, count, step)
-        self.results = _Images(self.result, count, self.result.pitch * form.height)
+    def __init__(self, handle, pixels, picture, package, step):
+        super().__init__(handle, pixels, picture, package, pixels.shape[0])
+        self._between = step
 
-    def run(self, handle, source, result, stream):
-        self.sources.move(source)
-        self.results.move(result)
-        return _run_batch(handle.address, self.sources.at, self.results.at, self.count, stream, handle.failure_at)
+    def shape(self, form):
+        return self.count, form.height, form.width, form.channels
+
+    def place(self, address):
+        self.sources.line_up(address, self._between)
 
 
 _run, _run_batch = address_of("gf_pipeline_run_device"), address_of("gf_pipeline_run_device_batch")
@@ -149,7 +188,7 @@ def _new_form(handle, pixels, package):
     """Returns (what is kept of such an array, the array itself or a copy that the library can read)."""
     if len(pixels.shape) != 4:
         picture, owner = _pictures.picture(pixels)
-        return (_Form(handle, picture, package) if owner is pixels else None), owner
+        return (_Form(handle, pixels, picture, package) if owner is pixels else None), owner
     if not pixels.shape[0]:
         raise usage(f"an array of shape {tuple(pixels.shape)} has no pixels")
     picture, owner = _pictures.picture(pixels[0])
@@ -157,7 +196,13 @@ def _new_form(handle, pixels, package):
     step = (addresses[1] - addresses[0]) // max(pixels.shape[0] - 1, 1) or picture.pitch * picture.format.height
     if picture.data != addresses[0] or (pixels.shape[0] > 1 and addresses[0] == addresses[1]):
         return None, _pictures.contiguous(pixels)
-    return _Stack(handle, picture, package, pixels.shape[0], step), pixels
+    return _Stack(handle, pixels, picture, package, step), pixels
+
+
+def _keep(handle, layout, form):
+    if len(handle.forms) == _KEPT:
+        handle.forms.clear()
+    handle.forms[layout] = form
 
 
 def has(pixels):
@@ -184,33 +229,30 @@ def run(handle, pixels):
         form, owner = _new_form(handle, pixels, package)
         if form is None:
             return run(handle, owner)
-        if len(handle.forms) == _KEPT:
-            handle.forms.clear()
-        handle.forms[layout] = form
-    result = package.empty(pixels, form.shape, form.kind)
+        _keep(handle, layout, form)
+    result = form.make()
     status = form.run(handle, package.address(pixels), package.address(result), package.stream(package.number(pixels)))
     if status:
         check(status, handle.failure)
     return result
 
 
-def _stacked(package, pictures):
-    """Returns small arrays as one, or None where they are large or not alike, as their package finds faster than this module."""
-    first = pictures[0]
-    if not package or len(pictures) < 2 or len(first.shape) != 3 or first.nbytes > _SMALL:
-        return None
-    try:
-        whole = package.stack(pictures)
-    except (RuntimeError, TypeError, ValueError):
-        return None
-    return whole if whole.dtype == first.dtype else None
-
-
 def run_list(handle, pictures):
     """Does the same for a list. Small arrays of one shape share launches."""
-    package = package_of(type(pictures[0]))
-    whole = _stacked(package, pictures)
-    if whole is None:
+    first = pictures[0]
+    package = package_of(type(first))
+    if (not package or len(pictures) < 2 or len(first.shape) > 3 or first.nbytes > _SMALL or len(set(map(type, pictures))) > 1
+            or not package.are_alike(pictures)):
         return [run(handle, each) for each in pictures]
-    results = run(handle, whole)
-    return package.each(results if results.shape[-1] > 1 else results[..., 0])
+    layout = package.layout(first), len(pictures)
+    form = handle.forms.get(layout)
+    if form is None:
+        picture, owner = _pictures.picture(first)
+        if owner is not first:  # the library cannot read such rows
+            return run_list(handle, package.each(package.stack(pictures)))
+        form = _List(handle, first, picture, package, len(pictures))
+        _keep(handle, layout, form)
+    results = form.make()
+    check(form.run(handle, map(package.address, pictures), package.address(results), package.stream(package.number(first))),
+          handle.failure)
+    return package.each(results)
