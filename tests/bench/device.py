@@ -85,7 +85,8 @@ def coders():
     say(f"256 JPEGs of 1920x1080, {sum(map(len, files)) / 256e3:.0f} kB each")
     for what, work, bar in (("decode(), pinned memory", lambda: gf.decode(pinned, device="cuda:0"), "at least 35,000"),
                             ("decode(), any memory", lambda: gf.decode(files, device="cuda:0"), "at least 20,000"),
-                            ("encode()", lambda: gf.encode(pictures, "jpeg", quality=90), "at least 30,000"),
+                            ("encode()", lambda: gf.encode(pictures, "jpeg", quality=90), ""),
+                            ("encode(), views", lambda: gf.encode(pictures, "jpeg", quality=90, views=True), "at least 30,000"),
                             ("decode() with resize=224:224, as floats",
                              lambda: gf.decode(files, "resize=224:224", device="cuda:0", **NUMBERS), "")):
         row("  " + what, 256e6 / timed(work)[1], "/s", bar)

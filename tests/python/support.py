@@ -49,9 +49,9 @@ class Tap(unittest.TestResult):
     addError = addFailure
 
 
-def main(case):
-    """Runs the tests of a class."""
-    suite = unittest.defaultTestLoader.loadTestsFromTestCase(case)
+def main(*cases):
+    """Runs the tests of classes."""
+    suite = unittest.TestSuite(map(unittest.defaultTestLoader.loadTestsFromTestCase, cases))
     number = suite.countTestCases()
     suite.run(Tap())
     print(f"1..{number}")

@@ -10,7 +10,7 @@ import types
 import unittest
 
 import gpufilter as gf
-from gpufilter import _abi, _device
+from gpufilter import _abi, _batches, _device
 from gpufilter._library import lib
 from support import main, ramp
 
@@ -155,6 +155,78 @@ class Arrays(unittest.TestCase):
             self.pipeline.run([picture(1), 5])
 
 
+class Files(unittest.TestCase):
+    """Encoding to memory that Python lends, by a function that encodes in the host's memory."""
+
+    def setUp(self):
+        def encode(pipeline, count, images, kind, results, sizes, stream, errors, failure):
+            self.calls.append(bool(count and results[0]))
+            for i in range(count):
+                result, size = ctypes.c_void_p(), ctypes.c_size_t()
+                status = lib.gf_pipeline_encode(pipeline, ctypes.byref(images[i]), kind, ctypes.byref(result), ctypes.byref(size), failure)
+                lent, room, results[i], sizes[i] = results[i], sizes[i], results[i] or result.value, size.value
+                if not status and lent and (self.too_small or size.value > room):
+                    status = _abi.GF_ERROR_UNFIT
+                if not status and lent:
+                    ctypes.memmove(lent, result, size.value)
+                if lent:
+                    lib.gf_free(result)
+                if status:
+                    return status
+            return 0
+
+        self.calls, self.too_small = [], False
+        self.addCleanup(setattr, lib, "gf_encode_batch", lib.gf_encode_batch)
+        lib.gf_encode_batch = encode
+        self.pipeline = gf.Pipeline("resize=200%", device="cpu")
+        self.pictures = [picture(i, 20 + i, channels=channels) for i, channels in enumerate((3, 1, 3, 1))]
+
+    def encode(self, kind, views=False):
+        number = _abi.ENUMS["gf_file_format"]["GF_FILE_" + kind.upper()]
+        return _batches.encode(self.pipeline, self.pictures, number, views)
+
+    def expected(self, kind):
+        return [self.pipeline.encode(memoryview(pixels.tobytes()).cast("B", pixels.shape), kind) for pixels in self.pictures]
+
+    def test_files(self):
+        for kind in "png", "pnm":
+            files = self.encode(kind)
+            self.assertEqual(files, self.expected(kind))
+            self.assertEqual({type(file) for file in files}, {bytes})
+            self.assertEqual([hash(file) for file in files], [hash(file) for file in self.expected(kind)])
+        self.assertEqual(self.calls, [True, True])
+
+    def test_files_that_are_larger_than_expected(self):
+        self.too_small = True
+        for views in False, True:
+            self.assertEqual(self.encode("png", views), self.expected("png"))
+        self.assertEqual(self.calls, [True, False, True, False])
+
+    def test_views(self):
+        files = self.encode("png", True)
+        first = [file.tobytes() for file in files]
+        self.assertEqual((b"".join(files), len(files[0])), (b"".join(first), len(first[0])))
+        self.assertEqual(first, self.expected("png"))
+        self.pictures.reverse()
+        others = self.encode("png", True)  # in memory of their own
+        self.assertEqual(([file.tobytes() for file in files], [file.tobytes() for file in others]), (first, first[::-1]))
+        place = ctypes.addressof(ctypes.c_char.from_buffer(others[0]))
+        last = others.pop()
+        del others
+        self.assertNotEqual(self.place_of_next(), place)
+        del last
+        self.assertEqual(self.place_of_next(), place)
+
+    def place_of_next(self):
+        return ctypes.addressof(ctypes.c_char.from_buffer(self.encode("png", True)[0]))
+
+    def test_failures(self):
+        for views in False, True:
+            self.pictures = [picture(1, channels=4)]
+            with self.assertRaises(gf.UsageError):
+                self.encode("heic", views)
+
+
 if __name__ == "__main__":
     sys.modules["cupy"] = Cupy("cupy")
-    main(Arrays)
+    main(Arrays, Files)

@@ -20,6 +20,7 @@ import gpufilter as gf
 picture: gf.Image = gf.open("a.png")
 data: bytes = gf.encode(picture, "jpeg", quality=80, subsampling="444")
 files: list[bytes] = gf.encode([picture, picture], "webp", workers=2)
+views: list[memoryview] = gf.encode([picture, picture], "jpeg", views=True)
 one: gf.Image = gf.decode(data, "blur=2", device="cuda:1", stripped=["gps"])
 many: list[gf.Image] = gf.decode([data], max_pixels=10**8)
 small: gf.Image = gf.resize(gf.blur(picture, 3, border="wrap", region="1 1 5 5"), w="50%", device="cpu")

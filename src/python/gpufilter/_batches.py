@@ -5,14 +5,12 @@ import ctypes as _c
 import itertools
 import os
 
-from . import _abi, _device, _dlpack, _pictures
+from . import _abi, _device, _dlpack, _memory, _pictures
 from ._floats import numbers_of
 from ._library import check, lib, usage
 
 
 _PART = 16  # pictures of a thread
-_SHARED, _COPIERS = 8 << 20, 8  # bytes from which threads share a copy, and how many do
-_new_bytes = _c.PYFUNCTYPE(_c.py_object, _c.c_void_p, _c.c_ssize_t)(("PyBytes_FromStringAndSize", _c.pythonapi))
 
 
 class DeviceImage(_pictures.Image):
@@ -120,23 +118,23 @@ def decode(pipeline, data, parts):
     return [image for images in lists for image in images]
 
 
-def _bytes_of(results, sizes):
-    """Returns copies of the results. Most of the time for large ones goes to new pages of memory, which threads share."""
-    if sum(sizes) < _SHARED:
-        return [_c.string_at(result, size) for result, size in zip(results, sizes)]
-    copies = [_new_bytes(None, size) for size in sizes]
+def _rooms(pipeline, handle, pictures, format):
+    """Returns the bytes that each file has room for: more than JPEGs of photographs need, and as many as the pixels' for others."""
+    known, spare = {}, 1 << 16
+    for image in pictures:
+        form = image.format
+        key = form.width, form.height, form.channels, form.bits
+        if key not in known:
+            result = _abi.gf_format()
+            if pipeline._chain and not lib.gf_pipeline_format(handle.pipeline, form, _c.byref(result), None):
+                form = result
+            pixels = form.width * form.height * form.channels * (form.bits // 8)
+            known[key] = spare + pixels // (2 if format == _abi.GF_FILE_JPEG else 1)
+        yield known[key]
 
-    def fill(first):
-        for copy, result, size in zip(copies[first::_COPIERS], results[first::_COPIERS], sizes[first::_COPIERS]):
-            _c.memmove(id(copy) + bytes.__basicsize__ - 1, result, size)  # others run meanwhile
 
-    with concurrent.futures.ThreadPoolExecutor(_COPIERS) as pool:
-        list(pool.map(fill, range(_COPIERS)))
-    return copies
-
-
-def encode(pipeline, arrays, format):
-    """Encodes arrays in a device's memory to the bytes of files of that format, a number."""
+def encode(pipeline, arrays, format, views=False):
+    """Encodes arrays in a device's memory to files of that format, a number: bytes, or memoryviews."""
     pictures = [_pictures.picture(array) for array in arrays]
     count, failure = len(pictures), _abi.gf_error()
     images, results, sizes = (_abi.gf_image * count)(*(image for image, _ in pictures)), (_c.c_void_p * count)(), (_c.c_size_t * count)()
@@ -144,10 +142,26 @@ def encode(pipeline, arrays, format):
     stream = package.stream(package.number(arrays[0])) if package else None
     handle = pipeline._take()
     try:
+        rooms = list(_rooms(pipeline, handle, images, format))
+        memory = (_memory.Views if views else _memory.NewBytes)(rooms)
+        results[:], sizes[:] = memory.addresses, rooms
         status = lib.gf_encode_batch(handle.pipeline, count, images, format, results, sizes, stream, None, _c.byref(failure))
+        if status != _abi.GF_ERROR_UNFIT:
+            check(status, failure)
+            return memory.take(sizes)
+        del memory
+        return _encode_larger(handle, images, format, results, sizes, stream, views)
+    finally:
         pipeline._give_back(handle)
-        check(status, failure)
-        return _bytes_of(results, sizes)
+
+
+def _encode_larger(handle, images, format, results, sizes, stream, views):
+    """Does the same into the library's memory, for files that are larger than expected."""
+    failure = _abi.gf_error()
+    _c.memset(results, 0, _c.sizeof(results))
+    try:
+        check(lib.gf_encode_batch(handle.pipeline, len(images), images, format, results, sizes, stream, None, _c.byref(failure)), failure)
+        return [_memory.file_of(result, size, views) for result, size in zip(results, sizes)]
     finally:
         for result in results:
             lib.gf_free(result)

@@ -9,7 +9,7 @@ import functools
 import os
 import warnings
 
-from . import _abi, _batches, _device, _floats, _pictures
+from . import _abi, _batches, _device, _floats, _memory, _pictures
 from ._library import check, Error, lib, make_options, number_of, PictureWarning, usage
 
 
@@ -165,13 +165,17 @@ class Pipeline:
         image = self._image_of(lib.gf_pipeline_decode, data, len(data), progress=progress)
         return form.of(image, image) if form else image
 
-    def encode(self, array, format="auto", *, progress=None):
-        """Filters a picture, and returns the bytes of a file of that format: "png", "jpeg", "webp". "auto" is PNG."""
+    def encode(self, array, format="auto", *, views=False, progress=None):
+        """Filters a picture, and returns the bytes of a file of that format: "png", "jpeg", "webp". "auto" is PNG.
+
+        views: memoryviews instead of bytes, for arrays in a device's memory: of memory that is used again when nothing refers to
+        a call's results any more. New memory for bytes takes longer than encoding them.
+        """
         if _pictures.on_device(array):
-            return _batches.encode(self, [array], number_of("gf_file_format", format, "format"))[0]
+            return _batches.encode(self, [array], number_of("gf_file_format", format, "format"), views)[0]
         picture, owner = _pictures.picture(array)
         result = self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), number_of("gf_file_format", format, "format"),
-                                progress=progress)
+                                views=views, progress=progress)
         del owner
         return result
 
@@ -195,11 +199,11 @@ class Pipeline:
             raise
         return _pictures.Image(result)
 
-    def _bytes_of(self, function, *arguments, progress):
+    def _bytes_of(self, function, *arguments, views=False, progress):
         result, size = _c.c_void_p(), _c.c_size_t()
         try:
             self._call(function, *arguments, _c.byref(result), _c.byref(size), progress=progress)
-            return _c.string_at(result, size.value)
+            return _memory.file_of(result, size.value, views)
         finally:
             lib.gf_free(result)
 
@@ -331,7 +335,7 @@ def _decode_on_device(data, chain, form, workers, options):
     return result if several else result[0]
 
 
-def encode(array, format="auto", chain="", *, workers=None, **options):
+def encode(array, format="auto", chain="", *, views=False, workers=None, **options):
     """Encodes a picture, or a list of them on several threads, to the bytes of files. See Pipeline.encode() and decode().
 
     Arrays in the memory of a CUDA device are encoded there, those of a list together.
@@ -341,10 +345,10 @@ def encode(array, format="auto", chain="", *, workers=None, **options):
     if _pictures.on_device(first):
         options.setdefault("device", f"cuda:{_device.number_of(first)}")
         if several:
-            return _batches.encode(_kept(chain, options), array, number_of("gf_file_format", format, "format"))
+            return _batches.encode(_kept(chain, options), array, number_of("gf_file_format", format, "format"), views)
     if several:
-        return _each(lambda pipeline, each: pipeline.encode(each, format), array, workers, chain, options)
-    return _kept(chain, options).encode(array, format)
+        return _each(lambda pipeline, each: pipeline.encode(each, format, views=views), array, workers, chain, options)
+    return _kept(chain, options).encode(array, format, views=views)
 
 
 def open(path, chain="", **options):
