@@ -173,12 +173,13 @@ enum gf_status gf_output_write(struct gf_output *output, const void *data, size_
         return gf_fail(error, GF_ERROR_UNFIT, "%s: is over options.max_output_bytes=%llu",
                        output->name, (unsigned long long)output->options.max_bytes);
     }
-    if (size >= LARGE_BYTES || output->held + size > GF_OUTPUT_BUFFER_BYTES) {
+    if (size >= LARGE_BYTES || output->held + size > output->buffer_bytes) {
         const enum gf_status status = flush(output, error);
         if (status)
             return status;
     }
-    if (size >= LARGE_BYTES) /* a large piece is written without being copied to the buffer first */
+    /* A large piece is written without being copied to the buffer first. */
+    if (size >= LARGE_BYTES || size > output->buffer_bytes)
         return put(output, data, size, error);
     memcpy(output->buffer + output->held, data, size);
     output->held += size;

@@ -156,7 +156,7 @@ static bool copy_out(struct gf_output *output, int to)
 {
     off_t at = 0;
     for (;;) {
-        const ssize_t got = pread(output->fd, output->buffer, GF_OUTPUT_BUFFER_BYTES, at);
+        const ssize_t got = pread(output->fd, output->buffer, output->buffer_bytes, at);
         if (!got)
             return true;
         if (got < 0 && errno == EINTR)

@@ -146,13 +146,12 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
 }
 
 /* Makes an output without a file or memory for its bytes. NULL when out of memory. */
-static struct gf_output *new_output(const char *name)
+static struct gf_output *new_output(const char *name, size_t buffer_bytes)
 {
-    struct gf_output *const output = malloc(sizeof *output);
+    struct gf_output *const output = malloc(sizeof *output + buffer_bytes);
     if (!output)
         return NULL;
-    memset(output, 0, offsetof(struct gf_output, buffer));
-    output->fd = -1;
+    *output = (struct gf_output){.fd = -1, .buffer_bytes = buffer_bytes};
     output->name = strdup(name);
     if (output->name)
         return output;
@@ -163,7 +162,8 @@ static struct gf_output *new_output(const char *name)
 enum gf_status gf_output_open(const char *path, struct gf_output **output, struct gf_error *error)
 {
     const bool to_stdout = !strcmp(path, "-");
-    struct gf_output *const opened = new_output(to_stdout ? "stdout" : path);
+    struct gf_output *const opened =
+        new_output(to_stdout ? "stdout" : path, GF_OUTPUT_BUFFER_BYTES);
     if (!opened)
         return gf_fail_memory(error);
     opened->to_stdout = to_stdout;
@@ -178,7 +178,7 @@ enum gf_status gf_output_open(const char *path, struct gf_output **output, struc
 enum gf_status gf_output_open_memory(const char *name, struct gf_output **output,
                                      struct gf_error *error)
 {
-    struct gf_output *const opened = new_output(name);
+    struct gf_output *const opened = new_output(name, GF_OUTPUT_SMALL_BUFFER_BYTES);
     if (!opened)
         return gf_fail_memory(error);
     opened->in_memory = true;
@@ -189,13 +189,13 @@ enum gf_status gf_output_open_memory(const char *name, struct gf_output **output
 enum gf_status gf_output_open_descriptor(int descriptor, const char *name,
                                          struct gf_output **output, struct gf_error *error)
 {
-    const enum gf_status status = gf_output_open_memory(name, output, error);
-    if (status) {
+    struct gf_output *const opened = new_output(name, GF_OUTPUT_BUFFER_BYTES);
+    if (!opened) {
         close(descriptor);
-        return status;
+        return gf_fail_memory(error);
     }
-    (*output)->in_memory = false;
-    (*output)->foreign = true;
-    (*output)->fd = descriptor;
+    opened->foreign = true;
+    opened->fd = descriptor;
+    *output = opened;
     return GF_OK;
 }

@@ -9,7 +9,12 @@
 #include "codec/io/temporary.h"
 #include "codec/io/transfer.h"
 
-enum { GF_OUTPUT_BUFFER_BYTES = 1 << 20, GF_OUTPUT_NAME_TRIES = 100 };
+/* An output in memory needs its buffer for small pieces alone. */
+enum {
+    GF_OUTPUT_BUFFER_BYTES = 1 << 20,
+    GF_OUTPUT_SMALL_BUFFER_BYTES = 16 << 10,
+    GF_OUTPUT_NAME_TRIES = 100
+};
 
 struct gf_output {
     char *name;   /* the name in the caller's words, for messages */
@@ -28,8 +33,8 @@ struct gf_output {
     int threads;                        /* number of threads that may write at the same time */
     int64_t written;                    /* the number of bytes written, without the bytes in the
                                          * buffer */
-    size_t held;
-    unsigned char buffer[GF_OUTPUT_BUFFER_BYTES];
+    size_t held, buffer_bytes;
+    unsigned char buffer[];
 };
 
 /* Fails with the text of errno and the output's name. */
