@@ -153,10 +153,11 @@ static enum gf_status filter(struct gf_pipeline *pipeline, struct file *file,
     return status;
 }
 
-/* Takes the next picture that was decoded. */
-static void finish_next(struct decoding *decoding)
+/* Takes a picture that was decoded. */
+static void finish(void *context, struct gf_coding *coding)
 {
-    struct file *const file = (struct file *)gf_device_batch_take(&decoding->batch);
+    struct decoding *const decoding = context;
+    struct file *const file = (struct file *)coding;
     const ptrdiff_t i = file - decoding->files;
     bool ended = !file->coding.status && file->picture.done;
     if (ended && file->plan.stage_count)
@@ -182,7 +183,6 @@ static enum gf_status decode_some(struct decoding *decoding, int first, int *cou
     struct gf_device_batch *const batch = &decoding->batch;
     struct gf_buffer_pool *const buffers = &batch->pipeline->buffers;
     size_t bytes;
-    int begun = 0;
     *count = find_places(decoding, first, gf_pipeline_file_bytes_most(batch->pipeline), &bytes);
     if (bytes && batch->coders) {
         decoding->pinned = gf_buffer_pool_take_host(buffers, bytes);
@@ -192,9 +192,7 @@ static enum gf_status decode_some(struct decoding *decoding, int first, int *cou
     }
     batch->pipeline->holds_buffers = true;
     const enum gf_status status =
-        gf_device_batch_begin(batch, first, *count, prepare, decoding, &begun, error);
-    while (begun--)
-        finish_next(decoding);
+        gf_device_batch_code(batch, first, *count, prepare, finish, false, decoding, error);
     batch->pipeline->holds_buffers = false;
     for (int i = first; i < first + *count; i++)
         drop_file(decoding, i);

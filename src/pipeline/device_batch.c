@@ -123,68 +123,86 @@ static void add_coded(struct gf_coding *coding)
     sem_post(&batch->coded);
 }
 
-struct gf_coding *gf_device_batch_take(struct gf_device_batch *batch)
+/* Waits for the next picture. Returns NULL for one that the coders leave. */
+static struct gf_coding *take_coded(struct gf_device_batch *batch)
 {
     while (sem_wait(&batch->coded) && errno == EINTR)
         ;
     pthread_mutex_lock(&batch->lock);
     struct gf_coding *const coding = batch->first;
-    batch->first = coding->next;
+    if (coding)
+        batch->first = coding->next;
     pthread_mutex_unlock(&batch->lock);
     return coding;
 }
 
-struct beginning {
+struct coding {
     struct gf_device_batch *batch;
-    int first, end;
+    int first, end, parts;
     gf_prepare_picture *prepare;
+    gf_take_picture *take;
     void *context;
-    atomic_int begun;
+    atomic_int taken;
 };
 
-static bool begin_some(void *context, int thread, int item)
+static void begin_some(const struct coding *coding, int part)
 {
-    struct beginning *const beginning = context;
-    struct gf_device_batch *const batch = beginning->batch;
+    struct gf_device_batch *const batch = coding->batch;
     struct gf_coding *codings[PICTURES_AT_ONCE];
     int count = 0;
-    (void)thread;
     batch->pipeline->backend->calls->lane_enter(batch->lane);
-    const int first = beginning->first + item * PICTURES_AT_ONCE;
-    for (int i = first; i < first + PICTURES_AT_ONCE && i < beginning->end; i++) {
-        struct gf_coding *const coding = beginning->prepare(beginning->context, i);
-        if (!coding)
+    const int first = coding->first + part * PICTURES_AT_ONCE;
+    for (int i = first; i < first + PICTURES_AT_ONCE && i < coding->end; i++) {
+        struct gf_coding *const begun = coding->prepare(coding->context, i);
+        if (!begun) {
+            sem_post(&batch->coded); /* for a picture that the coders leave */
             continue;
-        coding->ended = add_coded;
-        coding->context = batch;
-        codings[count++] = coding;
+        }
+        begun->ended = add_coded;
+        begun->context = batch;
+        codings[count++] = begun;
     }
     if (count)
         gf_device_coders_begin(batch->coders, codings, count);
-    beginning->begun += count;
+}
+
+/* Takes pictures until none is left. */
+static void take_some(struct coding *coding)
+{
+    while (coding->taken++ < coding->end - coding->first) {
+        struct gf_coding *const coded = take_coded(coding->batch);
+        if (coded)
+            coding->take(coding->context, coded);
+    }
+}
+
+/* All parts have been begun when a thread comes to the items behind them. */
+static bool begin_or_take(void *context, int thread, int item)
+{
+    struct coding *const coding = context;
+    (void)thread;
+    if (item < coding->parts)
+        begin_some(coding, item);
+    else
+        take_some(coding);
     return true;
 }
 
-enum gf_status gf_device_batch_begin(struct gf_device_batch *batch, int first, int count,
-                                     gf_prepare_picture *prepare, void *context, int *begun,
-                                     struct gf_error *error)
-{
-    struct beginning beginning = {batch, first, first + count, prepare, context, 0};
-    const int items = (count + PICTURES_AT_ONCE - 1) / PICTURES_AT_ONCE;
-    const enum gf_status status = gf_device_batch_work(batch, items, begin_some, &beginning, error);
-    *begun = beginning.begun;
-    return status;
-}
-
-enum gf_status gf_device_batch_work(const struct gf_device_batch *batch, int items,
-                                    gf_ordered_work_call *call, void *context,
-                                    struct gf_error *error)
+enum gf_status gf_device_batch_code(struct gf_device_batch *batch, int first, int count,
+                                    gf_prepare_picture *prepare, gf_take_picture *take, bool shared,
+                                    void *context, struct gf_error *error)
 {
     const struct gf_options *const options = &batch->pipeline->options;
-    const int threads = options->serial ? 1 : options->threads;
-    return items
-               ? gf_ordered_work_run(threads < items ? threads : items, items, call, context, error)
-               : GF_OK;
+    const int parts = (count + PICTURES_AT_ONCE - 1) / PICTURES_AT_ONCE,
+              most = options->serial ? 1 : options->threads, threads = most < parts ? most : parts;
+    struct coding coding = {batch, first, first + count, parts, prepare, take, context, 0};
+    const enum gf_status status = parts
+                                      ? gf_ordered_work_run(threads, parts + (shared ? threads : 0),
+                                                            begin_or_take, &coding, error)
+                                      : GF_OK;
+    if (!status)
+        take_some(&coding);
+    return status;
 }
 
 enum gf_status gf_device_batch_await(const struct gf_device_batch *batch, struct gf_error *error)

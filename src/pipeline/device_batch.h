@@ -28,20 +28,15 @@ enum gf_status gf_device_batch_open(struct gf_device_batch *batch, struct gf_pip
 enum gf_status gf_device_batch_close(struct gf_device_batch *batch,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Calls `prepare` for each picture from `first` on, on all processors; begins to code those for
- * which it sets a coding. Returns how many these are; each of them is to be taken. */
+/* Codes pictures first..first + count - 1: calls `prepare` for each on all processors, begins to
+ * code those for which it returns a coding, and calls `take` for each of these when it is coded: if
+ * `shared`, on all processors as soon as it is, otherwise on the calling thread after all have been
+ * prepared. */
 typedef struct gf_coding *gf_prepare_picture(void *context, int picture);
-enum gf_status gf_device_batch_begin(struct gf_device_batch *batch, int first, int count,
-                                     gf_prepare_picture *prepare, void *context, int *begun,
-                                     struct gf_error *error) GF_CHECKED;
-/* Waits for the next picture that has been coded. Any thread may call it. */
-struct gf_coding *gf_device_batch_take(struct gf_device_batch *batch);
-
-/* Works on items 0..items - 1 on all processors, and returns when all are done. The call returns
- * true. */
-enum gf_status gf_device_batch_work(const struct gf_device_batch *batch, int items,
-                                    gf_ordered_work_call *call, void *context,
-                                    struct gf_error *error) GF_CHECKED;
+typedef void gf_take_picture(void *context, struct gf_coding *coding);
+enum gf_status gf_device_batch_code(struct gf_device_batch *batch, int first, int count,
+                                    gf_prepare_picture *prepare, gf_take_picture *take, bool shared,
+                                    void *context, struct gf_error *error) GF_CHECKED;
 
 /* Calls `work` for each picture that has not ended, on all processors, with a pipeline that no
  * other thread uses meanwhile. */

@@ -109,15 +109,13 @@ static void deliver(const struct encoding *encoding, int i, void *file, size_t s
     }
 }
 
-/* Writes the next picture that the coders have encoded to its output. */
-static bool finish_one(void *context, int thread, int item)
+/* Writes a picture that the coders have encoded to its output. */
+static void finish(void *context, struct gf_coding *coding)
 {
     struct encoding *const encoding = context;
-    struct picture *const picture = (struct picture *)gf_device_batch_take(&encoding->batch);
+    struct picture *const picture = (struct picture *)coding;
     const int i = (int)(picture - encoding->pictures);
     struct gf_error *const error = &encoding->batch.errors[i];
-    (void)thread;
-    (void)item;
     if (!picture->coding.status && picture->picture.done) {
         struct gf_output *const output = picture->task.output;
         size_t size;
@@ -136,7 +134,6 @@ static bool finish_one(void *context, int thread, int item)
     }
     gf_coder_picture_return(&picture->picture);
     close_output(picture);
-    return true;
 }
 
 static enum gf_status encode_picture(const struct encoding *encoding, struct gf_pipeline *pipeline,
@@ -188,18 +185,14 @@ static enum gf_status encode_all(struct encoding *encoding, struct gf_error *err
 {
     struct gf_device_batch *const batch = &encoding->batch;
     struct gf_options options = batch->pipeline->options;
-    int begun = 0;
     options.format = encoding->bytes.format ? encoding->bytes.format : options.format;
     enum gf_status status =
         gf_sink_format(NULL, &options, GF_FILE_PNG, &encoding->file_format, error);
     if (!status)
         status = gf_device_batch_await(batch, error);
     if (!status)
-        status = gf_device_batch_begin(batch, 0, batch->count, prepare, encoding, &begun, error);
-    if (begun && gf_device_batch_work(batch, begun, finish_one, encoding, NULL)) {
-        while (begun--)
-            finish_one(encoding, 0, 0);
-    }
+        status =
+            gf_device_batch_code(batch, 0, batch->count, prepare, finish, true, encoding, error);
     return status ? status : gf_device_batch_finish(batch, encode_alone, encoding, error);
 }
 
