@@ -120,7 +120,7 @@ enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error);
 
 /* guest.cu defines these functions. */
 enum gf_status gf_cuda_owns(struct gf_backend *backend, const void *memory, size_t size,
-                            struct gf_error *error);
+                            struct gf_memory_range *known, struct gf_error *error);
 enum gf_status gf_cuda_guest_open(struct gf_backend *backend, struct gf_spans *spans,
                                   struct gf_lane **lane, struct gf_error *error);
 enum gf_status gf_cuda_guest_follow(struct gf_lane *lane, void *stream, struct gf_error *error);

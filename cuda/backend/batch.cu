@@ -30,17 +30,18 @@ static enum gf_status to_floats(struct gf_backend *backend, const struct gf_imag
 {
     const struct cuda_backend *const cuda = backend_of(backend);
     struct gf_device_info info;
+    struct gf_memory_range known = {};
     const struct gf_format format = images[0].format;
     enum gf_status status = gf_device_describe(cuda->options.device, &info, error);
     if (!status)
         status = gf_cuda_owns(backend, values,
                               (size_t)count * (size_t)format.width * (size_t)format.height *
                                   (size_t)form->channels * sizeof *values,
-                              error);
+                              NULL, error);
     for (int i = 0; i < count && !status; i++)
         status = gf_cuda_owns(backend, images[i].data,
                               images[i].pitch * (size_t)(format.height - 1) + gf_row_bytes(format),
-                              error);
+                              &known, error);
     if (status)
         return status;
     GF_CUDA_TRY(

@@ -7,22 +7,44 @@
 
 #include "base/device_ordinal.h"
 #include "cuda/common/check.cuh"
+#include "cuda/common/driver.cuh"
+
+static bool is_within(const struct gf_memory_range *range, const void *memory, size_t size)
+{
+    const size_t first = (size_t)((const unsigned char *)memory - range->begin);
+    return first < range->bytes && size <= range->bytes - first;
+}
+
+/* Notes the allocation in which the memory lies. Without the driver's answer there is none. */
+static void note_range(struct gf_memory_range *known, const void *memory)
+{
+    static std::atomic<void *> function;
+    const auto find =
+        (decltype(&cuMemGetAddressRange))driver_function("cuMemGetAddressRange", &function);
+    CUdeviceptr begin = 0;
+    size_t bytes = 0;
+    const bool found = find && find(&begin, &bytes, (CUdeviceptr)memory) == CUDA_SUCCESS;
+    *known = {(const unsigned char *)begin, found ? bytes : 0};
+}
 
 enum gf_status gf_cuda_owns(struct gf_backend *backend, const void *memory, size_t size,
-                            struct gf_error *error)
+                            struct gf_memory_range *known, struct gf_error *error)
 {
     const int device = backend_of(backend)->options.device;
     /* The driver is asked about the last byte alone, since it answers in a large part of a
      * microsecond. */
     const void *const last = (const char *)memory + size - 1;
     struct cudaPointerAttributes attributes;
+    if (known && is_within(known, memory, size))
+        return GF_OK;
     GF_CUDA_TRY(cudaPointerGetAttributes(&attributes, last), device, error);
     const bool is_host =
         attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged;
-    return is_host || attributes.device != gf_device_ordinal(device)
-               ? gf_fail(error, GF_ERROR_USAGE, "%p is not in the memory of cuda:%d", memory,
-                         device)
-               : GF_OK;
+    if (is_host || attributes.device != gf_device_ordinal(device))
+        return gf_fail(error, GF_ERROR_USAGE, "%p is not in the memory of cuda:%d", memory, device);
+    if (known)
+        note_range(known, last);
+    return GF_OK;
 }
 
 enum gf_status gf_cuda_guest_open(struct gf_backend *backend, struct gf_spans *spans,

@@ -7,10 +7,9 @@
  * and a box is there after box_settle() and __syncthreads(). */
 #pragma once
 
-#include <atomic>
-#include <cuda.h>
 #include <cuda_pipeline_primitives.h>
-#include <cuda_runtime.h>
+
+#include "cuda/common/driver.cuh"
 
 #if CUDART_VERSION >= 12000 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 #define GF_HAS_BOXES 1
@@ -155,30 +154,6 @@ static __device__ __forceinline__ void box_fence()
 #endif
 }
 
-#if CUDART_VERSION >= 12000
-/* Returns the driver's function that makes tensor maps, or NULL. Looking it up takes microseconds,
- * so that it is kept. */
-static inline decltype(&cuTensorMapEncodeTiled) box_encoder()
-{
-    static std::atomic<void *> known;
-    void *encode = known.load(std::memory_order_relaxed);
-    cudaDriverEntryPointQueryResult found;
-    if (encode)
-        return (decltype(&cuTensorMapEncodeTiled))encode;
-#if CUDART_VERSION >= 12050
-    const cudaError_t status = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode,
-                                                                12000, cudaEnableDefault, &found);
-#else
-    const cudaError_t status =
-        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &encode, cudaEnableDefault, &found);
-#endif
-    if (status != cudaSuccess || found != cudaDriverEntryPointSuccess)
-        return NULL;
-    known.store(encode, std::memory_order_relaxed);
-    return (decltype(&cuTensorMapEncodeTiled))encode;
-}
-#endif
-
 /* Makes the map of a picture's rows; `engine`: whether the copy engine is used. A box has at most
  * 256 bytes, a multiple of 16, of at most 256 rows. */
 static inline cudaError_t box_map_of(struct box_map *map, unsigned char *data, size_t pitch,
@@ -194,7 +169,9 @@ static inline cudaError_t box_map_of(struct box_map *map, unsigned char *data, s
 #if CUDART_VERSION >= 12000
     if (!engine)
         return cudaSuccess;
-    const auto encode = box_encoder();
+    static std::atomic<void *> known;
+    const auto encode =
+        (decltype(&cuTensorMapEncodeTiled))driver_function("cuTensorMapEncodeTiled", &known);
     if (!encode)
         return cudaErrorNotSupported;
     const cuuint64_t size[2] = {bytes, (cuuint64_t)rows}, stride[1] = {pitch};

@@ -51,6 +51,12 @@ enum { GF_BANDS_QUEUED = 8 };
 /* The most pictures of copy_pictures(). */
 enum { GF_COPIES_MOST = 64 };
 
+/* An allocation of the device's memory. */
+struct gf_memory_range {
+    const unsigned char *begin;
+    size_t bytes;
+};
+
 enum gf_pinning { GF_NOT_PINNED, GF_PINNED, GF_PINNED_BEFORE };
 
 struct gf_backend_calls {
@@ -67,11 +73,14 @@ struct gf_backend_calls {
     void (*describe)(struct gf_backend *, char *text, size_t size);
 
     /* For pictures that callers have in the device's memory; NULL: there is no such memory. owns()
-     * fails if the memory is not the device's. guest_open() opens a lane without a queue. follow()
-     * lets it queue work on a caller's stream, a cudaStream_t, after all that it has queued on
-     * others before, until leave(). Its wait() waits for all of that, and does not sleep. bind()
-     * binds the calling thread to the device, and returns what unbind() needs to undo that. */
-    enum gf_status (*owns)(struct gf_backend *, const void *memory, size_t size, struct gf_error *);
+     * fails if the memory is not the device's. It remembers in *known, which may be NULL, in which
+     * allocation the memory lies, since asking the driver takes long. guest_open() opens a lane
+     * without a queue. follow() lets it queue work on a caller's stream, a cudaStream_t, after all
+     * that it has queued on others before, until leave(). Its wait() waits for all of that, and
+     * does not sleep. bind() binds the calling thread to the device, and returns what unbind()
+     * needs to undo that. */
+    enum gf_status (*owns)(struct gf_backend *, const void *memory, size_t size,
+                           struct gf_memory_range *known, struct gf_error *);
     enum gf_status (*guest_open)(struct gf_backend *, struct gf_spans *, struct gf_lane **,
                                  struct gf_error *);
     enum gf_status (*follow)(struct gf_lane *, void *stream, struct gf_error *);

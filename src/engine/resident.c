@@ -242,11 +242,11 @@ enum gf_status gf_resident_add(struct gf_resident *resident, struct gf_plan *pla
 }
 
 enum gf_status gf_resident_check(const struct gf_resident *resident, const struct gf_image *image,
-                                 struct gf_error *error)
+                                 struct gf_memory_range *known, struct gf_error *error)
 {
     const size_t bytes =
         image->pitch * (size_t)(image->format.height - 1) + gf_row_bytes(image->format);
-    return resident->backend->calls->owns(resident->backend, image->data, bytes, error);
+    return resident->backend->calls->owns(resident->backend, image->data, bytes, known, error);
 }
 
 /* Counts the segment's result, and prepares the stage that needs the histogram. */

@@ -24,9 +24,9 @@ enum gf_status gf_resident_add(struct gf_resident *resident, struct gf_plan *pla
                                struct gf_ready_plan **ready, struct gf_error *error) GF_CHECKED;
 const struct gf_plan *gf_ready_plan_of(const struct gf_ready_plan *ready);
 
-/* Fails if the picture's memory is not the device's. */
+/* Fails if the picture's memory is not the device's. known: see owns() in backend.h */
 enum gf_status gf_resident_check(const struct gf_resident *resident, const struct gf_image *image,
-                                 struct gf_error *error) GF_CHECKED;
+                                 struct gf_memory_range *known, struct gf_error *error) GF_CHECKED;
 /* Waits for what the stream holds, and for all calls before. */
 enum gf_status gf_resident_wait(struct gf_resident *resident, void *stream,
                                 struct gf_error *error) GF_CHECKED;

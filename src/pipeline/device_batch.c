@@ -220,9 +220,10 @@ enum gf_status gf_device_batch_check(const struct gf_device_batch *batch,
     enum gf_status status = gf_image_check(image, name, error);
     if (status)
         return status;
-    status = backend->calls->owns(
-        backend, image->data,
-        image->pitch * (size_t)(image->format.height - 1) + gf_row_bytes(image->format), &why);
+    status = backend->calls->owns(backend, image->data,
+                                  image->pitch * (size_t)(image->format.height - 1) +
+                                      gf_row_bytes(image->format),
+                                  NULL, &why);
     return status ? gf_fail(error, status, "%s: %s", name, why.text) : GF_OK;
 }
 

@@ -111,22 +111,17 @@ static enum gf_status number(enum gf_status status, int i, int count, struct gf_
     return gf_fail(error, status, "[%d]: %s", i, whole.text);
 }
 
-/* Asking the driver about every picture of a batch would take longer than filtering them. Of
- * pictures at equal distances it is asked about the ends. */
-static bool is_between(const struct gf_image *image, int i, int count)
-{
-    return i && i + 1 < count && image[i].data - image[i - 1].data == image[1].data - image[0].data;
-}
-
 static enum gf_status check_pictures(const struct gf_pipeline *pipeline, const char *name,
                                      const struct gf_image *image, int count,
                                      struct gf_error *error)
 {
+    struct gf_memory_range known = {0};
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < count; i++) {
         status = gf_image_check(&image[i], name, error);
-        if (!status && !is_between(image, i, count))
-            status = gf_resident_check(pipeline->resident, &image[i], error);
+        if (!status)
+            status =
+                gf_resident_check(pipeline->resident, &image[i], count > 1 ? &known : NULL, error);
         status = number(status, i, count, error);
     }
     return status;

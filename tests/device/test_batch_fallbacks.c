@@ -24,7 +24,7 @@ static struct gf_pipeline *open_cpu(const char *chain)
 }
 
 static enum gf_status fake_owns(struct gf_backend *backend, const void *memory, size_t size,
-                                struct gf_error *failure)
+                                struct gf_memory_range *known, struct gf_error *failure)
 {
     return GF_OK;
 }

@@ -212,9 +212,11 @@ extern "C" CUresult cuTensorMapEncodeTiled(CUtensorMap *map, int, uint32_t rank,
 extern "C" cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned, unsigned,
                                                         cudaDriverEntryPointQueryResult *found)
 {
-    if (strcmp(name, "cuTensorMapEncodeTiled"))
+    *function = !strcmp(name, "cuTensorMapEncodeTiled") ? (void *)cuTensorMapEncodeTiled
+                : !strcmp(name, "cuMemGetAddressRange") ? (void *)cuMemGetAddressRange
+                                                        : nullptr;
+    if (!*function)
         return cudaErrorNotSupported;
-    *function = (void *)cuTensorMapEncodeTiled;
     *found = cudaDriverEntryPointSuccess;
     return cudaSuccess;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "blocks.h"
+#include "cuda.h"
 #include "written.h"
 
 struct emulated_stream {
@@ -273,6 +274,17 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     attributes->devicePointer = (void *)memory;
     attributes->hostPointer = attributes->type == cudaMemoryTypeHost ? (void *)memory : nullptr;
     return cudaSuccess;
+}
+
+extern "C" CUresult cuMemGetAddressRange(CUdeviceptr *begin, size_t *bytes, CUdeviceptr memory)
+{
+    const std::lock_guard<std::mutex> guard(lock);
+    auto found = ranges.upper_bound((const char *)memory);
+    if (found == ranges.begin() || (--found)->first + found->second.bytes <= (const char *)memory)
+        return CUDA_ERROR_INVALID_VALUE;
+    *begin = (CUdeviceptr)found->first;
+    *bytes = found->second.bytes;
+    return CUDA_SUCCESS;
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t size)

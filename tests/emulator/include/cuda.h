@@ -1,4 +1,5 @@
-/* The part of CUDA's driver API that this project uses: tensor maps, which describe pictures to the copy engine. */
+/* The part of CUDA's driver API that this project uses: tensor maps, which describe pictures to the copy engine, and
+ * where an allocation lies. */
 #pragma once
 
 #include <stdint.h>
@@ -7,6 +8,7 @@
 
 typedef uint64_t cuuint64_t;
 typedef uint32_t cuuint32_t;
+typedef unsigned long long CUdeviceptr;
 typedef enum { CUDA_SUCCESS, CUDA_ERROR_INVALID_VALUE } CUresult;
 
 /* The members are the emulator's own. */
@@ -30,6 +32,7 @@ extern "C" {
 CUresult cuTensorMapEncodeTiled(CUtensorMap *map, int type, uint32_t rank, void *data, const uint64_t *size,
                                 const uint64_t *pitch, const uint32_t *box, const uint32_t *stride, int interleave,
                                 int swizzle, int promotion, int fill);
+CUresult cuMemGetAddressRange(CUdeviceptr *begin, size_t *bytes, CUdeviceptr memory);
 cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **function, unsigned version, unsigned flags,
                                              cudaDriverEntryPointQueryResult *found);
 }
