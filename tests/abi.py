@@ -14,8 +14,8 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LIST = os.path.join(ROOT, "tests", "abi.txt")
-#: They grow at their ends: the first says its size, the second is the library's own.
-GROWS = ("gf_options", "gf_profile")
+#: They grow at their ends: the first three say their sizes, the last is the library's own.
+GROWS = ("gf_options", "gf_reader", "gf_writer", "gf_profile")
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(ROOT, "src", "python"))

@@ -9,9 +9,10 @@
  *   call at a time. Pipelines do not disturb each other.
  * - Lifetimes: no argument is kept after the call, except options.warn, a pipeline's watch, and
  *   their contexts. Strings that a function returns are constants: they are never freed.
- * - Versions: struct gf_options says its size and grows at its end; so does struct gf_profile,
- * which the library allocates. All other structs stay as they are while the library is called
- *   libgpufilter.so.0, and enums get new values at their ends. tests/abi.txt lists all of it.
+ * - Versions: struct gf_options, struct gf_reader and struct gf_writer say their sizes and grow at
+ *   their ends; so does struct gf_profile, which the library allocates. All other structs stay as
+ * they are while the library is called libgpufilter.so.0, and enums get new values at their ends.
+ * tests/abi.txt lists all of it.
  * - Text is UTF-8 and ends with NUL; names of files are bytes, as the system has them. */
 #ifndef GPUFILTER_H
 #define GPUFILTER_H
@@ -23,6 +24,7 @@
 #include "gpufilter/options.h"
 #include "gpufilter/pipeline.h"
 #include "gpufilter/pipeline_batch.h"
+#include "gpufilter/pipeline_stream.h"
 #include "gpufilter/profile.h"
 #include "gpufilter/status.h"
 #include "gpufilter/version.h"

@@ -167,6 +167,15 @@ enum gf_status gf_pipeline_check_format(enum gf_file_format format, struct gf_er
                          GF_FILE_Y4M);
 }
 
+enum gf_status gf_pipeline_run_to_bytes(struct gf_pipeline *pipeline, const char *name,
+                                        const struct gf_file_bytes *input, struct gf_bytes *result,
+                                        struct gf_error *error)
+{
+    struct gf_destination destination = {.bytes = result,
+                                         .several_hint = "give one picture at a time"};
+    return gf_pipeline_filter_pictures(pipeline, name, input, &destination, error);
+}
+
 enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *data, size_t size,
                                      enum gf_file_format format, void **result, size_t *result_size,
                                      struct gf_error *error)
@@ -175,14 +184,11 @@ enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *d
     GF_NOT_NULL(data, error);
     GF_NOT_NULL(result, error);
     GF_NOT_NULL(result_size, error);
-    enum gf_status status = gf_pipeline_check_format(format, error);
-    if (status)
-        return status;
     struct gf_bytes bytes = {.format = format, .name = "output"};
     const struct gf_file_bytes input = {data, size, NULL};
-    struct gf_destination destination = {.bytes = &bytes,
-                                         .several_hint = "give one picture at a time"};
-    status = gf_pipeline_filter_pictures(pipeline, "input", &input, &destination, error);
+    enum gf_status status = gf_pipeline_check_format(format, error);
+    if (!status)
+        status = gf_pipeline_run_to_bytes(pipeline, "input", &input, &bytes, error);
     if (status)
         return status;
     *result = bytes.data;

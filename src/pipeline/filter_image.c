@@ -82,20 +82,25 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
     return status;
 }
 
-enum gf_status gf_pipeline_decode_task(struct gf_pipeline *pipeline, const void *data, size_t size,
-                                       const char *name, struct gf_picture_task *task,
-                                       struct gf_error *error)
+enum gf_status gf_pipeline_decode_input(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                        struct gf_error *error)
 {
     gf_pipeline_begin_profile(pipeline);
-    enum gf_status status = gf_input_open_memory(data, size, name, &task->input, error);
-    if (!status)
-        status = gf_pipeline_recognise(task->input, &task->own_format, error);
+    enum gf_status status = gf_pipeline_recognise(task->input, &task->own_format, error);
     if (!status)
         status = gf_pipeline_filter_task(pipeline, task, error);
     if (!status)
         gf_pipeline_end_profile(pipeline);
     gf_input_close(task->input);
     return status;
+}
+
+enum gf_status gf_pipeline_decode_task(struct gf_pipeline *pipeline, const void *data, size_t size,
+                                       const char *name, struct gf_picture_task *task,
+                                       struct gf_error *error)
+{
+    const enum gf_status status = gf_input_open_memory(data, size, name, &task->input, error);
+    return status ? status : gf_pipeline_decode_input(pipeline, task, error);
 }
 
 enum gf_status gf_pipeline_decode(struct gf_pipeline *pipeline, const void *data, size_t size,
@@ -130,6 +135,20 @@ enum gf_status gf_pipeline_encode_task(struct gf_pipeline *pipeline, struct gf_p
     return status;
 }
 
+enum gf_status gf_pipeline_encode_named(struct gf_pipeline *pipeline, const struct gf_image *input,
+                                        enum gf_file_format format, const char *name, void **result,
+                                        size_t *result_size, struct gf_error *error)
+{
+    struct gf_bytes bytes = {.format = format, .name = name};
+    const struct gf_destination destination = {.bytes = &bytes};
+    struct gf_picture_task task = {
+        .image_in = input, .destination = &destination, .own_format = GF_FILE_PNG};
+    enum gf_status status = gf_pipeline_check_format(format, error);
+    if (!status)
+        status = gf_image_check(input, "input", error);
+    return status ? status : gf_pipeline_encode_task(pipeline, &task, result, result_size, error);
+}
+
 enum gf_status gf_pipeline_encode(struct gf_pipeline *pipeline, const struct gf_image *input,
                                   enum gf_file_format format, void **result, size_t *result_size,
                                   struct gf_error *error)
@@ -138,12 +157,5 @@ enum gf_status gf_pipeline_encode(struct gf_pipeline *pipeline, const struct gf_
     GF_NOT_NULL(input, error);
     GF_NOT_NULL(result, error);
     GF_NOT_NULL(result_size, error);
-    struct gf_bytes bytes = {.format = format, .name = "output"};
-    const struct gf_destination destination = {.bytes = &bytes};
-    struct gf_picture_task task = {
-        .image_in = input, .destination = &destination, .own_format = GF_FILE_PNG};
-    enum gf_status status = gf_pipeline_check_format(format, error);
-    if (!status)
-        status = gf_image_check(input, "input", error);
-    return status ? status : gf_pipeline_encode_task(pipeline, &task, result, result_size, error);
+    return gf_pipeline_encode_named(pipeline, input, format, "output", result, result_size, error);
 }

@@ -49,8 +49,8 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     const char *const own = gf_file_format_name(task->own_format);
     /* Such a file is one picture to all programs. After it there are only previews that the header
      * does not name, and data that only the makers of cameras read. */
-    const bool lone = !gf_input_is_stream(input) && task->own_format != GF_FILE_PNM &&
-                      task->own_format != GF_FILE_PAM;
+    const bool lone = (!gf_input_is_stream(input) || task->destination->bytes) &&
+                      task->own_format != GF_FILE_PNM && task->own_format != GF_FILE_PAM;
     *found = false;
     if (!gf_file_format_has_end(task->own_format))
         return GF_OK;

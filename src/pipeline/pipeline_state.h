@@ -242,6 +242,9 @@ void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_ta
 /* Filters the picture, with further attempts if the device fails. */
 enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                        struct gf_error *error) GF_CHECKED;
+/* The same for a task whose input is open; it is closed here. */
+enum gf_status gf_pipeline_decode_input(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                        struct gf_error *error) GF_CHECKED;
 /* The same for the task of a file in memory, which is opened and closed here. */
 enum gf_status gf_pipeline_decode_task(struct gf_pipeline *pipeline, const void *data, size_t size,
                                        const char *name, struct gf_picture_task *task,
@@ -250,6 +253,14 @@ enum gf_status gf_pipeline_decode_task(struct gf_pipeline *pipeline, const void 
 enum gf_status gf_pipeline_encode_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                        void **result, size_t *result_size,
                                        struct gf_error *error) GF_CHECKED;
+/* Filters the picture of an input in memory, or of one that is open, to the bytes of a file. */
+enum gf_status gf_pipeline_run_to_bytes(struct gf_pipeline *pipeline, const char *name,
+                                        const struct gf_file_bytes *input, struct gf_bytes *result,
+                                        struct gf_error *error) GF_CHECKED;
+/* Does what gf_pipeline_encode() does; `name` is the output's for messages. */
+enum gf_status gf_pipeline_encode_named(struct gf_pipeline *pipeline, const struct gf_image *input,
+                                        enum gf_file_format format, const char *name, void **result,
+                                        size_t *result_size, struct gf_error *error) GF_CHECKED;
 /* Checks the options and uses them from the next picture on. */
 enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
                                        const struct gf_options *options,

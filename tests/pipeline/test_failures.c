@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "gpufilter/pipeline_stream.h"
 #include "pipeline/pipeline_internal.h"
 #include "runner.h"
 #include "temp_folder.h"
@@ -361,14 +362,51 @@ static void test_read_again(void **state)
     picture_free(&expected);
 }
 
+static enum gf_status read_file(void *context, void *data, size_t size, size_t *got,
+                                struct gf_error *error)
+{
+    *got = fread(data, 1, size < 1000 ? size : 1000, context);
+    return GF_OK;
+}
+
+/* A caller's function gives its bytes once, and a later attempt finds them again. */
+static void test_read_once_from_the_caller(void **state)
+{
+    struct gf_image input = picture_random(format_of(500, 400, 3, 8), 0, 1), output = {0};
+    struct gf_image expected = reference("blur,vflip", &input, 0);
+    struct gf_error error = {0};
+    struct warnings warnings = {0};
+    struct fake_device device;
+    write_ppm(in_folder("once.ppm"), &input, picture_bytes(&input));
+    FILE *const file = fopen(in_folder("once.ppm"), "rb");
+    const struct gf_reader reader = {.size = sizeof reader, .read = read_file, .context = file};
+    fake_open(&device);
+    device.fail_run = 5;
+    struct gf_pipeline *const pipeline = open_on(&device, "blur,vflip", GF_DEVICE_AUTO, &warnings);
+    assert_ok("once", gf_pipeline_decode_from(pipeline, &reader, &output, &error), &error);
+    assert_int_equal(warnings.count, 1);
+    assert_int_equal(compare(&output, &expected).most, 0);
+    gf_pipeline_close(pipeline);
+    fclose(file);
+    gf_image_free(&output);
+    picture_free(&input);
+    picture_free(&expected);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_truncated_source),  cmocka_unit_test(test_full_disk),
-        cmocka_unit_test(test_failing_device),    cmocka_unit_test(test_device_out_of_memory),
-        cmocka_unit_test(test_smaller_bands),     cmocka_unit_test(test_device_too_small),
-        cmocka_unit_test(test_redone_on_cpu),     cmocka_unit_test(test_no_device),
-        cmocka_unit_test(test_no_partial_output), cmocka_unit_test(test_read_again),
+        cmocka_unit_test(test_truncated_source),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_failing_device),
+        cmocka_unit_test(test_device_out_of_memory),
+        cmocka_unit_test(test_smaller_bands),
+        cmocka_unit_test(test_device_too_small),
+        cmocka_unit_test(test_redone_on_cpu),
+        cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_no_partial_output),
+        cmocka_unit_test(test_read_again),
+        cmocka_unit_test(test_read_once_from_the_caller),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -158,7 +158,8 @@ enum gf_status gf_input_read_some(struct gf_input *input, void *data, size_t siz
 bool gf_input_wait(const struct gf_input *input, int milliseconds)
 {
     struct pollfd stream = {.fd = input->fd, .events = POLLIN};
-    return input->regular || input->first != input->end || poll(&stream, 1, milliseconds) > 0;
+    return input->regular || input->reader || input->first != input->end ||
+           poll(&stream, 1, milliseconds) > 0;
 }
 
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,

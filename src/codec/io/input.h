@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "codec/io/kinds.h"
-#include "gpufilter/status.h"
+#include "gpufilter/pipeline_stream.h"
 
 struct gf_input;
 struct gf_said;
@@ -26,6 +26,10 @@ void gf_input_keep_all(struct gf_input *input);
  * messages. */
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
                                     struct gf_input **input, struct gf_error *error) GF_CHECKED;
+/* Opens the bytes that a function gives, which are a stream's. *reader must stay until the input is
+ * closed, and has a name. */
+enum gf_status gf_input_open_reader(const struct gf_reader *reader, struct gf_input **input,
+                                    struct gf_error *error) GF_CHECKED;
 /* Opens a regular file whose picture begins at an offset. The input owns the descriptor from now
  * on, even after a failure. */
 enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, struct gf_pages pages,

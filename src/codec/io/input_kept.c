@@ -11,7 +11,7 @@
 static bool is_due(const struct gf_input *input, int milliseconds)
 {
     struct pollfd stream = {.fd = input->fd, .events = POLLIN};
-    return milliseconds < 0 || poll(&stream, 1, milliseconds) > 0;
+    return milliseconds < 0 || input->reader || poll(&stream, 1, milliseconds) > 0;
 }
 
 /* Keeps the bytes that are not read yet: up to `most` bytes in all, and as long as each part
@@ -58,6 +58,7 @@ enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
         return status;
     if (input->opened)
         close(input->fd);
+    input->reader = NULL;
     input->fd = input->spool;
     input->base = input->spool_base;
     input->size = input->spooled;

@@ -1,4 +1,4 @@
-/* Opens an input: a path, standard input, memory, a descriptor. */
+/* Opens an input: a path, standard input, memory, a function, a descriptor. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -163,6 +163,17 @@ enum gf_status gf_input_open_memory(const void *data, size_t size, const char *n
     opened->regular = true;
     opened->memory = data;
     opened->size = (int64_t)size;
+    *input = opened;
+    return GF_OK;
+}
+
+enum gf_status gf_input_open_reader(const struct gf_reader *reader, struct gf_input **input,
+                                    struct gf_error *error)
+{
+    struct gf_input *const opened = new_input(reader->name);
+    if (!opened)
+        return gf_fail_memory(error);
+    opened->reader = reader;
     *input = opened;
     return GF_OK;
 }

@@ -87,6 +87,23 @@ static ssize_t read_once(struct gf_input *input, void *data, size_t size)
     return got;
 }
 
+/* Calls the function that gives the input's next bytes. */
+static enum gf_status read_from_caller(struct gf_input *input, void *data, size_t size, size_t *got,
+                                       struct gf_error *error)
+{
+    enum gf_status status = gf_time_check(error);
+    if (!status)
+        status = input->reader->read(input->reader->context, data, size, got, error);
+    if (status) {
+        *got = 0;
+        return status;
+    }
+    input->at_end = !*got;
+    input->position += (int64_t)*got;
+    gf_input_keep(input, data, *got);
+    return GF_OK;
+}
+
 /* Waits for a stream's next bytes until the picture's time is up. */
 static enum gf_status wait_in_time(const struct gf_input *input, struct gf_error *error)
 {
@@ -105,6 +122,8 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
                                   struct gf_error *error)
 {
     *got = 0;
+    if (input->reader && !input->at_end && input->position >= input->spooled)
+        return read_from_caller(input, data, size, got, error);
     while (!input->at_end) {
         const enum gf_status status = wait_in_time(input, error);
         if (status)

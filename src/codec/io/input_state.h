@@ -17,10 +17,11 @@ struct gf_input {
     char *name;
     int fd;
     struct gf_pages pages;
-    int threads;                 /* number of threads that may read at the same time; 0 is one */
-    struct gf_crew *crew;        /* the other threads that read */
-    const unsigned char *memory; /* the caller's bytes; NULL: the bytes are read from fd */
-    bool regular, opened;        /* regular: a file or memory; opened: fd has to be closed */
+    int threads;                    /* number of threads that may read at the same time; 0 is one */
+    struct gf_crew *crew;           /* the other threads that read */
+    const unsigned char *memory;    /* the caller's bytes; NULL: the bytes are read from fd */
+    const struct gf_reader *reader; /* gives a stream's bytes; NULL: they are read from fd */
+    bool regular, opened;           /* regular: a file or memory; opened: fd has to be closed */
     bool at_end;
     bool narrowed;      /* the file has bytes after `size` that do not belong to the input */
     bool headers_only;  /* no pixels will be read */
