@@ -15,6 +15,7 @@ STUB = os.path.join(os.path.dirname(gf.__file__), "__init__.pyi")
 #: What every filter takes besides its own parameters.
 COMMON = {"region", "feather", "variant"}
 USES = '''
+import io
 import gpufilter as gf
 
 picture: gf.Image = gf.open("a.png")
@@ -24,13 +25,16 @@ views: list[memoryview] = gf.encode([picture, picture], "jpeg", views=True)
 one: gf.Image = gf.decode(data, "blur=2", device="cuda:1", stripped=["gps"])
 many: list[gf.Image] = gf.decode([data], max_pixels=10**8)
 small: gf.Image = gf.resize(gf.blur(picture, 3, border="wrap", region="1 1 5 5"), w="50%", device="cpu")
+gf.encode(gf.decode(io.BytesIO(data)), "png", file=io.BytesIO())
+length: int = len(gf.Pipeline("blur").run_bytes(open("a.png", "rb"), "png"))
 numbers = gf.decode([data], dtype="float32", layout="NCHW", mean=(0.5, 0.5, 0.5), std=0.2)
 gf.Pipeline("blur", threads=2).run_file("a.png", "b.png")
 done: int = gf.batch(["a.png"], "out/", "blur", print, workers=2, quality=80)["done"]
 '''
 MISTAKES = ("gf.blur(picture, border='round')", "gf.blur(picture, radius=2)", "gf.run('blur', picture, qualty=3)",
             "gf.encode(picture, 'tga')", "gf.encode(picture, subsampling='411')", "gf.Pipeline('blur', threads='2')",
-            "gf.decode(data, dtype='float32', layout='CHWN')", "text: str = gf.encode(picture)")
+            "gf.decode(data, dtype='float32', layout='CHWN')", "text: str = gf.encode(picture)",
+            "gf.open(7)", "gf.encode([picture], file=io.BytesIO()).index(0)")
 
 
 def parameters_of(definition):

@@ -6,11 +6,13 @@ import concurrent.futures
 import contextlib
 import ctypes as _c
 import functools
+import io
 import os
 import warnings
 
-from . import _abi, _batches, _device, _floats, _memory, _pictures
+from . import _abi, _batches, _device, _floats, _memory, _pictures, _streams
 from ._library import check, Error, lib, make_options, number_of, PictureWarning, usage
+from ._streams import can_read, is_buffer
 
 
 _WATCH = lib.gf_pipeline_watch.argtypes[1]
@@ -108,13 +110,15 @@ class Pipeline:
         for text in texts:
             warnings.warn(text, PictureWarning, stacklevel=4)
 
-    def _call(self, function, *arguments, progress=None):
+    def _call(self, function, *arguments, progress=None, streams=None):
         handle, failure = self._take(), _abi.gf_error()
         try:
             with _watched(handle, progress):
                 status = function(handle.pipeline, *arguments, _c.byref(failure))
         finally:
             self._give_back(handle)
+        if streams and streams.raised:
+            raise streams.raised[0]
         check(status, failure)
 
     def run(self, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
@@ -159,41 +163,63 @@ class Pipeline:
             self._give_back(handle)
 
     def decode(self, data, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
-        """Filters the picture in the bytes of a file, and returns an Image, or numbers as run() does."""
+        """Filters the picture in the bytes of a file, and returns an Image, or numbers as run() does.
+
+        data: bytes, or an object whose read() gives them, as an open file or an answer of a server has. Any thread may call it;
+        it is asked for more than the picture needs. An exception in it ends the call, and comes out.
+        """
         form = _floats.form_of(dtype, layout, channels, mean, std)
-        data = _bytes(data)
-        image = self._image_of(lib.gf_pipeline_decode, data, len(data), progress=progress)
+        if can_read(data):
+            streams = _streams.Streams()
+            image = self._image_of(lib.gf_pipeline_decode_from, streams.reader(data), progress=progress, streams=streams)
+        else:
+            data = _bytes(data)
+            image = self._image_of(lib.gf_pipeline_decode, data, len(data), progress=progress)
         return form.of(image, image) if form else image
 
-    def encode(self, array, format="auto", *, views=False, progress=None):
+    def encode(self, array, format="auto", *, file=None, views=False, progress=None):
         """Filters a picture, and returns the bytes of a file of that format: "png", "jpeg", "webp". "auto" is PNG.
 
+        file: an object whose write() takes the bytes instead, in pieces, when all of them are there.
         views: memoryviews instead of bytes, for arrays in a device's memory: of memory that is used again when nothing refers to
         a call's results any more. New memory for bytes takes longer than encoding them.
         """
+        kind = number_of("gf_file_format", format, "format")
         if _pictures.on_device(array):
-            return _batches.encode(self, [array], number_of("gf_file_format", format, "format"), views)[0]
+            data = _batches.encode(self, [array], kind, views)[0]
+            return data if file is None else _streams.write(file, data)
         picture, owner = _pictures.picture(array)
-        result = self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), number_of("gf_file_format", format, "format"),
-                                views=views, progress=progress)
+        if file is None:
+            return self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), kind, views=views, progress=progress)
+        streams = _streams.Streams()
+        self._call(lib.gf_pipeline_encode_to, _c.byref(picture), kind, streams.writer(file), progress=progress, streams=streams)
         del owner
-        return result
+        return None
 
-    def run_bytes(self, data, format="auto", *, progress=None):
-        """Filters the bytes of a file to the bytes of a file; "auto" is the format of the input."""
-        data = _bytes(data)
-        return self._bytes_of(lib.gf_pipeline_run_bytes, data, len(data), number_of("gf_file_format", format, "format"),
-                              progress=progress)
+    def run_bytes(self, data, format="auto", *, file=None, progress=None):
+        """Filters the bytes of a file to the bytes of a file; "auto" is the format of the input.
+
+        data and file may be file objects, as those of decode() and encode().
+        """
+        kind = number_of("gf_file_format", format, "format")
+        if file is None and not can_read(data):
+            data = _bytes(data)
+            return self._bytes_of(lib.gf_pipeline_run_bytes, data, len(data), kind, progress=progress)
+        streams, target = _streams.Streams(), io.BytesIO() if file is None else file
+        source = data if can_read(data) else io.BytesIO(_bytes(data))
+        self._call(lib.gf_pipeline_run_stream, streams.reader(source), kind, streams.writer(target), progress=progress,
+                   streams=streams)
+        return target.getvalue() if file is None else None
 
     def run_file(self, path, output, *, progress=None):
         """Filters from file to file. The output appears complete or not at all."""
         self._call(lib.gf_pipeline_run_file, os.fsencode(path), os.fsencode(output), progress=progress)
 
     # The result is freed even if a warning is an error.
-    def _image_of(self, function, *arguments, progress):
+    def _image_of(self, function, *arguments, progress, streams=None):
         result = _abi.gf_image()
         try:
-            self._call(function, *arguments, _c.byref(result), progress=progress)
+            self._call(function, *arguments, _c.byref(result), progress=progress, streams=streams)
         except BaseException:
             lib.gf_image_free(_c.byref(result))
             raise
@@ -208,16 +234,8 @@ class Pipeline:
             lib.gf_free(result)
 
 
-def _is_buffer(data):
-    try:
-        memoryview(data)
-    except TypeError:
-        return False
-    return True
-
-
 def _bytes(data):
-    if not _is_buffer(data):
+    if not is_buffer(data):
         raise usage(f"{type(data).__name__} is not the bytes of a file")
     return data if isinstance(data, bytes) else memoryview(data).tobytes()
 
@@ -303,8 +321,12 @@ def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=
     return _kept(chain, options).run(array, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
 
 
+def _are_several(data):
+    return not (is_buffer(data) or can_read(data) or isinstance(data, (str, os.PathLike))) and hasattr(data, "__iter__")
+
+
 def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None, std=None, workers=None, **options):
-    """Decodes the bytes of a file to an Image, or a list of them to a list, on several threads.
+    """Decodes the bytes of a file to an Image, or a list of them to a list, on several threads. See Pipeline.decode().
 
     workers: the number of threads for a list; by default one for each processor.
     dtype, layout, channels, mean, std: numbers for networks, as Pipeline.run() makes them. Those of a list are one array, whose first
@@ -314,7 +336,7 @@ def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None,
     """
     if str(options.get("device", "")).startswith("cuda"):
         return _decode_on_device(data, chain, _floats.form_of(dtype, layout, channels, mean, std), workers, options)
-    if _is_buffer(data) or isinstance(data, (str, os.PathLike)) or not hasattr(data, "__iter__"):
+    if not _are_several(data):
         return _kept(chain, options).decode(data, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
     form = _floats.form_of(dtype, layout, channels, mean, std)
     images = _each(Pipeline.decode, list(data), workers, chain, options)
@@ -322,11 +344,11 @@ def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None,
 
 
 def _decode_on_device(data, chain, form, workers, options):
-    several = not (_is_buffer(data) or isinstance(data, (str, os.PathLike)) or not hasattr(data, "__iter__"))
+    several = _are_several(data)
     workers = workers or len(os.sched_getaffinity(0))
-    files = list(data) if several else [data]
+    files = [file.read() if can_read(file) else file for file in (data if several else [data])]
     for file in files:
-        if not _is_buffer(file):
+        if not is_buffer(file):
             raise usage(f"{type(file).__name__} is not the bytes of a file")
     parts = _batches.parts_of(files, chain, workers)
     pipeline = _kept(chain, {**options, "serial": True} if parts > 1 else options)
@@ -335,12 +357,14 @@ def _decode_on_device(data, chain, form, workers, options):
     return result if several else result[0]
 
 
-def encode(array, format="auto", chain="", *, views=False, workers=None, **options):
+def encode(array, format="auto", chain="", *, file=None, views=False, workers=None, **options):
     """Encodes a picture, or a list of them on several threads, to the bytes of files. See Pipeline.encode() and decode().
 
     Arrays in the memory of a CUDA device are encoded there, those of a list together.
     """
     several = isinstance(array, (list, tuple))
+    if several and file is not None:
+        raise usage("file= takes one picture, not a list")
     first = (array[0] if array else None) if several else array
     if _pictures.on_device(first):
         options.setdefault("device", f"cuda:{_device.number_of(first)}")
@@ -348,10 +372,12 @@ def encode(array, format="auto", chain="", *, views=False, workers=None, **optio
             return _batches.encode(_kept(chain, options), array, number_of("gf_file_format", format, "format"), views)
     if several:
         return _each(lambda pipeline, each: pipeline.encode(each, format, views=views), array, workers, chain, options)
-    return _kept(chain, options).encode(array, format, views=views)
+    return _kept(chain, options).encode(array, format, file=file, views=views)
 
 
 def open(path, chain="", **options):
-    """Reads a file to an Image, or to what decode() makes of its bytes."""
+    """Reads a file, or a file object, to an Image, or to what decode() makes of its bytes."""
+    if can_read(path):
+        return decode(path, chain, **options)
     with builtins.open(path, "rb") as file:
         return decode(file.read(), chain, **options)
