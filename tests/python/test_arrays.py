@@ -57,6 +57,35 @@ def changed(**members):
 
 class Arrays(unittest.TestCase):
     @needs_numpy
+    def test_four_axes(self):
+        whole = numpy.stack([numpy.roll(numpy.frombuffer(ramp(), "u1").reshape(40, 60, 3), step, 0) for step in range(5)])
+        for pixels in (whole, whole.astype("u2") * 257, whole[..., :1], whole[..., :2], whole[::-2, 3:30, 5:50], whole[:1]):
+            for chain in ("blur=2,equalize", "grayscale", "resize=50%", "transpose"):
+                expected = numpy.stack([numpy.asarray(gf.run(chain, each)) for each in pixels])
+                expected = expected if expected.ndim == 4 else expected[..., None]
+                for result in (gf.run(chain, pixels), gf.Pipeline(chain).run(pixels)):
+                    self.assertEqual((type(result), result.dtype), (numpy.ndarray, pixels.dtype))
+                    numpy.testing.assert_array_equal(result, expected)
+        numbers = gf.run("blur", whole, dtype="float32", layout="NCHW")
+        self.assertEqual(numbers.shape, (5, 3, 40, 60))
+        numpy.testing.assert_array_equal(numbers[4], gf.run("blur", whole[4], dtype="float32", layout="NCHW"))
+        self.assertEqual(gf.blur(whole, 2).shape, whole.shape)
+        edges = numpy.zeros((3, 20, 30, 3), "u1")
+        edges[0, 2:9, 3:8] = edges[1, 4:11, 7:12] = edges[2, 1:9, 2:7] = 200
+        self.assertEqual(gf.run("trim", edges[:2]).shape, (2, 7, 5, 3))
+        for run in (lambda array: gf.run("trim", array), gf.Pipeline("trim").run):
+            with self.assertRaisesRegex(gf.UsageError, r"^\[2\]: its result has the shape \(8, 5, 3\) and that of \[0\] \(7, 5, 3\)"):
+                run(edges)
+            for wrong in (whole[:0], whole[:, :0], whole.astype(float), numpy.stack([whole, whole]), numpy.zeros((2, 4, 4, 5), "u1")):
+                with self.assertRaises(gf.UsageError):
+                    run(wrong)
+        if torch:
+            for pixels in (whole, whole.astype("u2")):
+                result = gf.run("blur=2", torch.from_numpy(pixels))
+                self.assertEqual(result.dtype, torch.from_numpy(pixels).dtype)
+                numpy.testing.assert_array_equal(result.numpy(), gf.run("blur=2", pixels))
+
+    @needs_numpy
     def test_numpy_in_numpy_out(self):
         array = numpy.frombuffer(ramp(), numpy.uint8).reshape(40, 60, 3)
         for view in (array, array[::2, 5:50], array[::-1], array[:, ::3], array[:, :, 0], array[:, :, :1]):
@@ -173,7 +202,7 @@ class Arrays(unittest.TestCase):
                 (zeros((4, 4), numpy.int16), "i2"), (zeros((4, 4), ">u2"), "'>u2'"), (zeros((0, 4), numpy.uint8), "no pixels"),
                 (zeros((4, 0, 3), numpy.uint8), "no pixels"), (zeros((4, 4, 0), numpy.uint8), "1 to 4 channels"),
                 (zeros((4, 4), bool), "'|b1'"), (zeros((4, 4), numpy.uint32), "u4"), (zeros((4, 4), object), "O"),
-                (zeros((2, 4, 4, 3), numpy.uint8), "shape"), (zeros((), numpy.uint8), "shape"),
+                (zeros((1, 2, 4, 4, 3), numpy.uint8), "shape"), (zeros((), numpy.uint8), "shape"),
                 (numpy.ma.masked_array(zeros((4, 4), numpy.uint8)), "masked")):
             with self.assertRaisesRegex(gf.UsageError, words):
                 gf.run("blur", array)

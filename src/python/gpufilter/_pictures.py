@@ -7,6 +7,8 @@ from . import _abi, _dlpack
 from ._library import check, lib, usage
 
 _ORDER = "<" if sys.byteorder == "little" else ">"
+#: The packages whose arrays may have an axis for pictures, and their modules.
+_STACKS = {"numpy": "numpy", "torch": "torch", "jax": "jax.numpy"}
 #: The modes of Pillow whose samples are those of a picture; others have palettes, inks or premultiplied colours.
 _PILLOW = ("L", "LA", "RGB", "RGBA", "I;16")
 
@@ -169,6 +171,31 @@ def picture(array):
         return picture(copy)
     form = _abi.gf_format(shape[1], shape[0], channels, 8 * size)
     return _abi.gf_image(form, pitch, data[0], False), owner
+
+
+def several(array):
+    """Returns the pictures of an array of the host of the shape (pictures, rows, columns, channels); None for other arrays."""
+    if package_of(array) not in _STACKS or len(getattr(array, "shape", ())) != 4:
+        return None
+    if not len(array):
+        raise usage(f"an array of shape {tuple(array.shape)} has no pixels")
+    return [array[i] for i in range(len(array))]
+
+
+def stack(results):
+    """Returns results of one size as one array, whose first axis counts them."""
+    first = results[0]
+    for number, result in enumerate(results):
+        if result.shape != first.shape or result.dtype != first.dtype:
+            raise usage(f"[{number}]: its result has the shape {tuple(result.shape)} and that of [0] {tuple(first.shape)}, which are not "
+                        "one array: give a list of pictures")
+    if package_of(first) == "torch":  # whose stack() does not know 16 bits
+        whole = first.new_empty((len(results),) + tuple(first.shape))
+        for place, result in zip(whole, results):
+            place.copy_(result)
+    else:
+        whole = sys.modules[_STACKS[package_of(first)]].stack(results)
+    return whole if len(whole.shape) == 4 else whole[..., None]
 
 
 def like(array, image):

@@ -128,9 +128,10 @@ class Pipeline:
         Arrays of torch and cupy may lie in the memory of the pipeline's CUDA device (device="cuda:0"): nothing is copied
         unless rows begin at addresses that are no multiples of 16. The call queues its work on the current stream and returns, as
         calls of torch do; with progress, and where a filter needs a histogram (equalize), it waits. One Pipeline's calls follow
-        each other on the device. There an array may also have the shape (pictures, rows, columns, channels).
+        each other on the device.
 
-        A list of arrays gives a list. Small ones of one shape in a device's memory are filtered together: 64 of 256x256 take
+        An array of numpy, torch, jax or cupy may also have the shape (pictures, rows, columns, channels). So has the result, whose
+        pictures must have one size. A list of arrays gives a list. Small ones of one shape in a device's memory are filtered together: 64 of 256x256 take
         little longer than one.
 
         dtype="float32": what networks take, (sample / largest - mean) / std; mean and std are numbers, or one for each
@@ -147,6 +148,10 @@ class Pipeline:
         if isinstance(array, (list, tuple)) or _device.has(array):
             result = self._run_on_device(array, progress=progress)
             return _batches.floats_like(self, result, form) if form else result
+        several = _pictures.several(array)
+        if several:
+            return _pictures.stack([self.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std, progress=progress)
+                                    for each in several])
         picture, owner = _pictures.picture(array)
         result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), progress=progress)
         del owner
@@ -310,9 +315,11 @@ def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=
     if package and not options and dtype is layout is channels is mean is std is None and package.has(array):
         return _pipeline_on_device(chain, package.number(array))._run_on_device(array)
     several = isinstance(array, (list, tuple))
-    if several and not (array and _device.has(array[0])):
-        return _each(lambda pipeline, each: pipeline.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std),
-                     array, None, chain, options)
+    pictures = array if several else None if _device.has(array) else _pictures.several(array)
+    if pictures is not None and not (pictures and _device.has(pictures[0])):
+        results = _each(lambda pipeline, each: pipeline.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std),
+                        pictures, None, chain, options)
+        return results if several else _pictures.stack(results)
     if several or _device.has(array):
         number = _device.number_of(array[0] if several else array)
         if not options and dtype is layout is channels is mean is std is None:
