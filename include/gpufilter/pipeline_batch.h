@@ -1,5 +1,5 @@
-/* Many pictures in one call, in the memory of a pipeline's CUDA device: decoded, encoded, as the
- * numbers that networks take.
+/* Many pictures in one call, in the memory of a pipeline's CUDA device: decoded, filtered, encoded,
+ * as the numbers that networks take.
  *
  * The pipeline's options.device is GF_DEVICE_CUDA; otherwise the calls return GF_ERROR_USAGE.
  * `stream` is a cudaStream_t of the caller, which may be NULL. Pictures do without a copy if their
@@ -30,8 +30,17 @@ GF_API enum gf_status gf_decode_batch(struct gf_pipeline *pipeline, int count,
                                       struct gf_image *images, void *stream,
                                       struct gf_error *errors, struct gf_error *error) GF_CHECKED;
 
-/* Frees pictures that gf_decode_batch() has allocated, and sets their data to NULL. Waits for all
- * work on the device before. Any thread may call it at any time until the pipeline is closed. */
+/* Runs the chain on `count` pictures in the device's memory, after the work that is queued on
+ * `stream`, as gf_pipeline_run_device_batch() does. If outputs[i].data is NULL, the call allocates
+ * the picture, which gf_pipeline_free_images() frees. The pictures are complete when the call
+ * returns; after a failure none has been allocated. */
+GF_API enum gf_status gf_filter_batch(struct gf_pipeline *pipeline, int count,
+                                      const struct gf_image *inputs, struct gf_image *outputs,
+                                      void *stream, struct gf_error *error) GF_CHECKED;
+
+/* Frees pictures that gf_decode_batch() or gf_filter_batch() has allocated, and sets their data to
+ * NULL. Waits for all work on the device before. Any thread may call it at any time until the
+ * pipeline is closed. */
 GF_API void gf_pipeline_free_images(struct gf_pipeline *pipeline, struct gf_image *images,
                                     int count);
 

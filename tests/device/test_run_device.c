@@ -317,6 +317,70 @@ static void test_other_calls_between(void **state)
     picture_free(&host);
 }
 
+static void assert_on_device(const struct gf_image *image, const struct gf_image *expected)
+{
+    struct gf_image back;
+    assert_ok("back", gf_image_alloc(&back, expected->format, &error), &error);
+    assert_memory_equal(&image->format, &expected->format, sizeof image->format);
+    assert_int_equal(cudaMemcpy2D(back.data, back.pitch, image->data, image->pitch,
+                                  gf_row_bytes(back.format), (size_t)back.format.height,
+                                  cudaMemcpyDeviceToHost),
+                     cudaSuccess);
+    assert_memory_equal(back.data, expected->data, back.pitch * (size_t)back.format.height);
+    gf_image_free(&back);
+}
+
+/* Results that the library allocates, beside one in the caller's memory; they are inputs again. */
+static void test_allocated_results(void **state)
+{
+    enum { COUNT = 4 };
+    static const char chain[] = "blur=2,grayscale";
+    need_gpu();
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, chain), *const cpu = open_on(
+                                                                        GF_DEVICE_CPU, chain);
+    struct gf_image in[COUNT], out[COUNT] = {{.data = NULL}}, again[COUNT] = {{.data = NULL}};
+    struct gf_image expected[COUNT] = {{.data = NULL}}, host[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        host[i] = picture_random(format_of(i < 2 ? 40 : 51, 30, i == 3 ? 4 : 3, 8), 0, 1 + i);
+        in[i] = alloc_on_device(host[i].format, 16);
+        assert_int_equal(cudaMemcpy2D(in[i].data, in[i].pitch, host[i].data, host[i].pitch,
+                                      gf_row_bytes(in[i].format), (size_t)in[i].format.height,
+                                      cudaMemcpyHostToDevice),
+                         cudaSuccess);
+        assert_ok(chain, gf_pipeline_run_image(cpu, &host[i], &expected[i], &error), &error);
+    }
+    const struct gf_image own = alloc_on_device(expected[1].format, 16);
+    out[1] = own;
+    assert_ok(chain, gf_filter_batch(gpu, COUNT, in, out, NULL, &error), &error);
+    assert_ptr_equal(out[1].data, own.data);
+    assert_ok(chain, gf_filter_batch(gpu, COUNT, out, again, NULL, &error), &error);
+    for (int i = 0; i < COUNT; i++) {
+        struct gf_image twice = {.data = NULL};
+        assert_on_device(&out[i], &expected[i]);
+        assert_ok(chain, gf_pipeline_run_image(cpu, &expected[i], &twice, &error), &error);
+        assert_on_device(&again[i], &twice);
+        gf_image_free(&twice);
+    }
+    out[1].data = NULL;
+    gf_pipeline_free_images(gpu, out, COUNT);
+    gf_pipeline_free_images(gpu, again, COUNT);
+    unsigned char *const there = in[3].data;
+    in[3].data = host[3].data;
+    assert_int_equal(gf_filter_batch(gpu, COUNT, in, again, NULL, &error), GF_ERROR_USAGE);
+    assert_ok(chain, gf_filter_batch(gpu, 0, in, again, NULL, &error), &error);
+    for (int i = 0; i < COUNT; i++)
+        assert_null(again[i].data);
+    in[3].data = there;
+    for (int i = 0; i < COUNT; i++) {
+        cudaFree(in[i].data);
+        gf_image_free(&expected[i]);
+        picture_free(&host[i]);
+    }
+    cudaFree(own.data);
+    gf_pipeline_close(gpu);
+    gf_pipeline_close(cpu);
+}
+
 static void test_refused(void **state)
 {
     need_gpu();
@@ -348,10 +412,10 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),   cmocka_unit_test(test_many_formats),
-        cmocka_unit_test(test_batches),     cmocka_unit_test(test_every_filter_in_batches),
-        cmocka_unit_test(test_mixed_batch), cmocka_unit_test(test_other_calls_between),
-        cmocka_unit_test(test_refused)};
+        cmocka_unit_test(test_same_bits),         cmocka_unit_test(test_many_formats),
+        cmocka_unit_test(test_batches),           cmocka_unit_test(test_every_filter_in_batches),
+        cmocka_unit_test(test_mixed_batch),       cmocka_unit_test(test_other_calls_between),
+        cmocka_unit_test(test_allocated_results), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

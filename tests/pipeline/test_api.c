@@ -125,6 +125,12 @@ static void test_batches_without_a_device(void **state)
     assert_usage(
         gf_encode_batch(pipeline, 1, &image, GF_FILE_PNG, &result, &size, NULL, NULL, &failure),
         "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+    assert_usage(gf_filter_batch(pipeline, 1, &image, &image, NULL, &failure),
+                 "pictures in a device's memory need options.device=GF_DEVICE_CUDA");
+    assert_usage(gf_filter_batch(pipeline, -1, &image, &image, NULL, &failure),
+                 "count=-1 is negative");
+    ASSERT_NULL_REFUSED(gf_filter_batch, inputs, pipeline, 1, NULL, &image, NULL);
+    ASSERT_NULL_REFUSED(gf_filter_batch, outputs, pipeline, 1, &image, NULL, NULL);
     assert_usage(gf_pipeline_to_floats(pipeline, 1, &image, GF_FLOATS_NCHW, 0, NULL, NULL, values,
                                        NULL, &failure),
                  "pictures in a device's memory need options.device=GF_DEVICE_CUDA");

@@ -140,6 +140,13 @@ class Arrays(unittest.TestCase):
                 self.assertEqual(gf.encode(pictures, kind), gf.encode(expected, kind, device="cpu"))
             self.assertEqual(gf.encode(pictures[2], "png"), gf.encode(expected[2], "png", device="cpu"))
             self.assertEqual(gf.encode(pictures, "png", "invert"), gf.encode(expected, "png", "invert", device="cpu"))
+            chain = "blur=3,equalize,rotate=90"
+            self.assertEqual(gf.encode(gf.run(chain, pictures), "png"), gf.encode(gf.run(chain, expected, device="cpu"), "png", device="cpu"))
+            inverted_one = gf.invert(pictures[1])
+            self.assertIsInstance(inverted_one, gf.DeviceImage)
+            self.assertEqual(gf.encode(gf.invert(inverted_one), "png"), gf.encode(pictures[1], "png"))
+        with self.assertRaises(gf.InputError):
+            gf.run("trim", pictures)
         one = gf.decode(files[0], device="cuda")
         self.assertRegex(repr(one), r"DeviceImage \(40, 60, 3\), 8 bits, cuda:0")
         self.assertEqual(one.__cuda_array_interface__["strides"], (192, 3, 1))  # rows begin at multiples of 16 bytes

@@ -12,7 +12,7 @@ import unittest
 import gpufilter as gf
 from gpufilter import _abi, _batches, _device
 from gpufilter._library import lib
-from support import main, ramp
+from support import main, ppm, ramp
 
 
 class Device(contextlib.nullcontext):
@@ -145,6 +145,39 @@ class Arrays(unittest.TestCase):
         same = Array(whole.block, (4, 20, 30, 3), (0, 90, 3, 1))
         self.assertEqual(self.pipeline.run(same).tobytes(), 4 * self.expected(whole[0])[0])
         self.assertEqual(set(self.batches), {6, 3, 1, 4})
+
+    def test_pictures_of_the_library(self):
+        counts, freed = [], []
+
+        def filter_batch(pipeline, count, inputs, outputs, stream, failure):
+            counts.append(count)
+            return max(lib.gf_pipeline_run_image(pipeline, ctypes.byref(inputs[i]), ctypes.byref(outputs[i]), failure) for i in range(count))
+
+        def free_images(pipeline, images, count):
+            for image in images:
+                freed.append(image.data)
+                lib.gf_image_free(ctypes.byref(image))
+
+        for name, value in (("gf_filter_batch", filter_batch), ("gf_pipeline_free_images", free_images)):
+            self.addCleanup(setattr, lib, name, getattr(lib, name))
+            setattr(lib, name, value)
+        hosts = [gf.decode(ppm(20 + number, 30)) for number in range(3)]
+        there = [gf.DeviceImage(None, host._image, 0) for host in hosts]
+        expected = [self.pipeline.run(host) for host in hosts]
+        one, several = self.pipeline.run(there[0]), self.pipeline.run(there)
+        chained = gf.run("invert", several[1], device="cpu")
+        for result, host in ((one, expected[0]), *zip(several, expected), (chained, gf.run("invert", expected[1]))):
+            self.assertIs(type(result), gf.DeviceImage)
+            data = ctypes.string_at(result._image.data, result._image.pitch * result._image.format.height)
+            self.assertEqual((result.shape, data), (host.shape, host.tobytes()))
+        self.assertEqual(counts, [1, 3, 1])
+        for call in (lambda: self.pipeline.run([there[0], picture(1)]), lambda: self.pipeline.run([picture(1), there[0]]),
+                     lambda: self.pipeline.run(there, dtype="float32", mean="x"), lambda: gf.run("trim=x", there[0], device="cpu")):
+            with self.assertRaises(gf.UsageError):
+                call()
+        del one, several, chained, result
+        self.assertEqual(len(freed), len(set(freed)))
+        self.assertGreaterEqual(len(freed), 5)
 
     def test_wrong_arrays(self):
         for pixels in (array_of(bytes(24), (24,)), array_of(b"", (0, 20, 30, 3)), array_of(bytes(40), (2, 2, 2, 5)),

@@ -103,6 +103,21 @@ def _decode(pipeline, data):
     return [DeviceImage(batch, images[i], number) for i in range(count)]
 
 
+def run(handle, pictures):
+    """Filters a DeviceImage, or a list of them together, to DeviceImages that are complete."""
+    several = isinstance(pictures, (list, tuple))
+    for picture in pictures if several else ():
+        if not isinstance(picture, DeviceImage):
+            raise usage(f"a list of DeviceImages has no {type(picture).__name__}")
+    sources = [picture._image for picture in (pictures if several else [pictures])]
+    count, failure = len(sources), _abi.gf_error()
+    images = (_abi.gf_image * count)()
+    check(lib.gf_filter_batch(handle.pipeline, count, (_abi.gf_image * count)(*sources), images, None, _c.byref(failure)), failure)
+    batch, number = _Batch(handle, images), (pictures[0] if several else pictures)._number
+    results = [DeviceImage(batch, image, number) for image in images]
+    return results if several else results[0]
+
+
 def parts_of(data, chain, workers):
     """Returns to how many threads the bytes of files are shared out. Without filters the library does that."""
     return min(workers, (len(data) + _PART - 1) // _PART) if chain else 1
@@ -170,7 +185,8 @@ def _encode_larger(handle, images, format, results, sizes, stream, views):
 def floats_like(pipeline, result, form):
     """Returns the numbers of run()'s result: of a picture, or of several as one array."""
     several = isinstance(result, list) or len(result.shape) == 4
-    numbers = floats(pipeline, list(result) if several else [result], form, _device.package_of(type(result[0])))
+    pictures = list(result) if several else [result]
+    numbers = floats(pipeline, pictures, form, _device.package_of(type(pictures[0])))
     return numbers if several else numbers[0]
 
 

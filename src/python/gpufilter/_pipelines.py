@@ -128,7 +128,7 @@ class Pipeline:
         Arrays of torch and cupy may lie in the memory of the pipeline's CUDA device (device="cuda:0"): nothing is copied
         unless rows begin at addresses that are no multiples of 16. The call queues its work on the current stream and returns, as
         calls of torch do; with progress, and where a filter needs a histogram (equalize), it waits. One Pipeline's calls follow
-        each other on the device.
+        each other on the device. A DeviceImage, and a list of them, gives such images, when they are complete.
 
         An array of numpy, torch, jax or cupy may also have the shape (pictures, rows, columns, channels). So has the result, whose
         pictures must have one size. A list of arrays gives a list. Small ones of one shape in a device's memory are filtered together: 64 of 256x256 take
@@ -158,7 +158,9 @@ class Pipeline:
         return form.of(result, array) if form else _pictures.like(array, result)
 
     def _run_on_device(self, array, progress=None):
-        handle, run = self._take(), _device.run_list if isinstance(array, (list, tuple)) else _device.run
+        several = isinstance(array, (list, tuple))
+        images = isinstance(array[0] if several else array, _batches.DeviceImage)
+        handle, run = self._take(), _batches.run if images else _device.run_list if several else _device.run
         try:
             if not progress:
                 return run(handle, array)
