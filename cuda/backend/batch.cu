@@ -10,6 +10,16 @@ static enum gf_status await(struct gf_backend *backend, void *stream, struct gf_
     return GF_OK;
 }
 
+/* The null stream cannot be asked while another one is captured that waits for it. */
+static bool is_captured(struct gf_backend *, void *stream)
+{
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t code = cudaStreamIsCapturing((cudaStream_t)stream, &status);
+    if (code == cudaErrorStreamCaptureImplicit)
+        (void)cudaGetLastError(); /* this was no failure */
+    return code == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
+}
+
 static void settle(struct gf_backend *backend)
 {
     const int before = gf_cuda_bind(backend);
@@ -53,6 +63,7 @@ static enum gf_status to_floats(struct gf_backend *backend, const struct gf_imag
 void gf_cuda_add_batch_calls(struct gf_backend_calls *calls)
 {
     calls->await = await;
+    calls->is_captured = is_captured;
     calls->settle = settle;
     calls->is_pinned = is_pinned;
     calls->to_floats = to_floats;

@@ -56,8 +56,9 @@ GF_API enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline,
  * or options.timeout_s is set, if somebody watches the run, or if the device has little memory, and
  * waits for a histogram if a filter needs one (equalize). Pictures whose addresses and pitches are
  * multiples of 16 are not copied. Returns GF_ERROR_USAGE unless options.device is GF_DEVICE_CUDA
- * and the memory is that device's, GF_ERROR_UNFIT if a filter looks for a box in the picture (trim,
- * deskew). */
+ * and the memory is that device's, and, before anything is queued, if the stream is being captured
+ * into a CUDA graph, which would outlive the pipeline's memory. Returns GF_ERROR_UNFIT if a filter
+ * looks for a box in the picture (trim, deskew). */
 GF_API enum gf_status gf_pipeline_run_device(struct gf_pipeline *pipeline,
                                              const struct gf_image *input,
                                              const struct gf_image *output, void *stream,

@@ -2,8 +2,8 @@
  * as the numbers that networks take.
  *
  * The pipeline's options.device is GF_DEVICE_CUDA; otherwise the calls return GF_ERROR_USAGE.
- * `stream` is a cudaStream_t of the caller, which may be NULL. Pictures do without a copy if their
- * addresses and pitches are multiples of 16. */
+ * `stream` is a cudaStream_t of the caller, which may be NULL and must not be captured into a
+ * graph. Pictures do without a copy if their addresses and pitches are multiples of 16. */
 #ifndef GPUFILTER_PIPELINE_BATCH_H
 #define GPUFILTER_PIPELINE_BATCH_H
 

@@ -168,9 +168,11 @@ struct gf_backend_calls {
     enum gf_status (*wait)(struct gf_lane *, struct gf_error *);
 
     /* For batches of callers' pictures; NULL, if owns() is. await() waits for what is queued on a
-     * caller's stream, a cudaStream_t, and settle() for all work on the device. to_floats() queues
+     * caller's stream, a cudaStream_t, and settle() for all work on the device. is_captured() tells
+     * whether work on the stream becomes part of a CUDA graph. to_floats() queues
      * on a caller's stream the numbers of pictures of one format. Any thread may call these. */
     enum gf_status (*await)(struct gf_backend *, void *stream, struct gf_error *);
+    bool (*is_captured)(struct gf_backend *, void *stream);
     void (*settle)(struct gf_backend *);
     bool (*is_pinned)(struct gf_backend *, const void *host);
     enum gf_status (*to_floats)(struct gf_backend *, const struct gf_image *, int count,

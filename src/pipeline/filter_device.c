@@ -19,6 +19,17 @@ static enum gf_status check_chain(const struct gf_pipeline *pipeline, struct gf_
                          gf_filter_name(pipeline->chain.item[box].filter));
 }
 
+enum gf_status gf_pipeline_check_stream(const struct gf_pipeline *pipeline, void *stream,
+                                        struct gf_error *error)
+{
+    struct gf_backend *const backend = pipeline->backend;
+    return backend->calls->is_captured(backend, stream)
+               ? gf_fail(error, GF_ERROR_USAGE,
+                         "stream: it is being captured, and a CUDA graph would outlive the memory "
+                         "that the call uses")
+               : GF_OK;
+}
+
 /* The first call opens what the others find. */
 static enum gf_status open_resident(struct gf_pipeline *pipeline, struct gf_error *error)
 {
@@ -163,7 +174,9 @@ static enum gf_status run_bound(struct gf_pipeline *pipeline, const struct gf_im
                                 const struct gf_image *out, int count, void *stream,
                                 struct gf_error *error)
 {
-    enum gf_status status = open_resident(pipeline, error);
+    enum gf_status status = gf_pipeline_check_stream(pipeline, stream, error);
+    if (!status)
+        status = open_resident(pipeline, error);
     if (!status)
         status = check_pictures(pipeline, "input", in, count, error);
     if (!status)

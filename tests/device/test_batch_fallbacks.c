@@ -55,12 +55,20 @@ static bool fake_is_pinned(struct gf_backend *backend, const void *host)
     return (uintptr_t)host / 4096 % 2; /* of some, but always the same */
 }
 
+static int captured; /* its address is that of a stream that is being captured */
+
+static bool fake_is_captured(struct gf_backend *backend, void *stream)
+{
+    return stream == &captured;
+}
+
 static struct gf_pipeline *open_fake(const char *chain, struct fake_device *device)
 {
     struct gf_pipeline *const pipeline = open_cpu(chain);
     fake_open(device);
     device->calls.coders = open_coders;
     device->calls.await = fake_await;
+    device->calls.is_captured = fake_is_captured;
     device->calls.settle = fake_settle;
     device->calls.owns = fake_owns;
     device->calls.bind = fake_bind;
@@ -247,10 +255,34 @@ static void test_encoding(void **state)
     reset_fake();
 }
 
+static void test_captured_stream(void **state)
+{
+    struct fake_device device;
+    struct gf_pipeline *const pipeline = open_fake("", &device);
+    const void *const data[] = {"P5 1 1 255\na"};
+    const size_t size = 12;
+    unsigned char pixels[32];
+    struct gf_image image = {{3, 3, 3, 8}, 9, pixels, false}, made = {.data = NULL};
+    void *result = NULL;
+    size_t result_size;
+    assert_int_equal(gf_decode_batch(pipeline, 1, data, &size, &made, &captured, NULL, &error),
+                     GF_ERROR_USAGE);
+    assert_non_null(strstr(error.text, "stream: it is being captured"));
+    assert_int_equal(gf_encode_batch(pipeline, 1, &image, GF_FILE_PNG, &result, &result_size,
+                                     &captured, NULL, &error),
+                     GF_ERROR_USAGE);
+    assert_int_equal(gf_filter_batch(pipeline, 1, &image, &made, &captured, &error),
+                     GF_ERROR_USAGE);
+    assert_non_null(strstr(error.text, "stream: it is being captured"));
+    assert_null(made.data);
+    assert_null(result);
+    close_fake(pipeline, &device);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_decoding),
-                                       cmocka_unit_test(test_little_memory),
-                                       cmocka_unit_test(test_encoding)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_decoding), cmocka_unit_test(test_little_memory),
+        cmocka_unit_test(test_encoding), cmocka_unit_test(test_captured_stream)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

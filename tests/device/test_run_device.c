@@ -409,13 +409,48 @@ static void test_refused(void **state)
     picture_free(&host);
 }
 
+/* Nothing is queued on a stream that is being captured, and the capture goes on. */
+static void test_captured_stream(void **state)
+{
+    need_gpu();
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    const struct gf_format format = format_of(32, 20, 3, 8);
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "blur");
+    const struct gf_image in = alloc_on_device(format, 16), out = alloc_on_device(format, 16);
+    for (int turn = 0; turn < 2; turn++) { /* before and after a call that has made a plan */
+        assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+        const cudaError_t begun = cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+        if (begun == cudaErrorNotSupported)
+            break;
+        assert_int_equal(begun, cudaSuccess);
+        assert_int_equal(gf_pipeline_run_device(gpu, &in, &out, stream, &error), GF_ERROR_USAGE);
+        assert_non_null(strstr(error.text, "stream: it is being captured"));
+        struct gf_image made = {.data = NULL};
+        assert_int_equal(gf_filter_batch(gpu, 1, &in, &made, stream, &error), GF_ERROR_USAGE);
+        assert_null(made.data);
+        assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+        assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+        assert_ok("after", gf_pipeline_run_device(gpu, &in, &out, stream, &error), &error);
+        assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+        assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+    }
+    cudaFree(in.data);
+    cudaFree(out.data);
+    gf_pipeline_close(gpu);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_bits),         cmocka_unit_test(test_many_formats),
-        cmocka_unit_test(test_batches),           cmocka_unit_test(test_every_filter_in_batches),
-        cmocka_unit_test(test_mixed_batch),       cmocka_unit_test(test_other_calls_between),
-        cmocka_unit_test(test_allocated_results), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),
+                                       cmocka_unit_test(test_many_formats),
+                                       cmocka_unit_test(test_batches),
+                                       cmocka_unit_test(test_every_filter_in_batches),
+                                       cmocka_unit_test(test_mixed_batch),
+                                       cmocka_unit_test(test_other_calls_between),
+                                       cmocka_unit_test(test_allocated_results),
+                                       cmocka_unit_test(test_captured_stream),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
 

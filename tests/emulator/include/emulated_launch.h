@@ -118,10 +118,8 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const voi
 cudaError_t cudaOccupancyMaxActiveClusters(int *clusters, const void *kernel, const cudaLaunchConfig_t *config);
 
 /* Graphs are not emulated: who captures one is told so. */
-typedef struct emulated_graph *cudaGraph_t;
 typedef struct emulated_node *cudaGraphNode_t;
 enum cudaGraphNodeType { cudaGraphNodeTypeKernel };
-enum { cudaStreamCaptureModeRelaxed = 2 };
 struct cudaKernelNodeParams {
     void *func;
     dim3 gridDim, blockDim;
@@ -129,13 +127,10 @@ struct cudaKernelNodeParams {
 };
 #define EMULATED_REFUSED(name) \
     template <class... Given> cudaError_t name(Given...) { return cudaErrorNotSupported; }
-EMULATED_REFUSED(cudaStreamBeginCapture)
-EMULATED_REFUSED(cudaStreamEndCapture)
 EMULATED_REFUSED(cudaGraphGetNodes)
 EMULATED_REFUSED(cudaGraphNodeGetType)
 EMULATED_REFUSED(cudaGraphKernelNodeGetParams)
 EMULATED_REFUSED(cudaGraphKernelNodeGetAttribute)
-EMULATED_REFUSED(cudaGraphDestroy)
 EMULATED_REFUSED(cudaFuncGetName)
 
 template <class... P> cudaError_t cudaFuncSetAttribute(void (*kernel)(P...), cudaFuncAttribute attribute, int value)
