@@ -169,7 +169,6 @@ const struct gf_lab gf_lab_alloc = {
     .summary = "allocating for each piece of work, from a pool, or once",
     .guide = "4, 9.3",
     .figure = "cudaMalloc and cudaFree are expensive: reuse memory",
-    .params = alloc_params,
-    .params_size = sizeof(struct alloc),
+    GF_PARAMS(struct alloc, alloc_params),
     .run = GF_LAB_RUN(run),
 };

@@ -188,8 +188,7 @@ const struct gf_lab gf_lab_async_copy = {
     .summary = "asynchronous copies from global to shared memory of 4, 8 and 16 bytes",
     .guide = "4, 9.2.3.4",
     .figure = "A100: asynchronous copies are faster in nearly all cases, best with 8 or 16 bytes",
-    .params = async_copy_params,
-    .params_size = sizeof(struct async_copy),
+    GF_PARAMS(struct async_copy, async_copy_params),
     .axes = {.x = "copied by a thread", .x_unit = "bytes", .y = "bandwidth", .y_unit = "GB/s"},
     .run = GF_LAB_RUN(run),
 };

@@ -156,7 +156,6 @@ const struct gf_lab gf_lab_banks = {
     .summary = "bank conflicts in shared memory: strides of a warp's reads, and padding",
     .guide = "4, 9.2.3.1; 5, 2.2.4.2; 1; 2",
     .figure = "an access with w words in one bank takes w turns; padding by a word has none",
-    .params = banks_params,
-    .params_size = sizeof(struct banks),
+    GF_PARAMS(struct banks, banks_params),
     .run = GF_LAB_RUN(run),
 };

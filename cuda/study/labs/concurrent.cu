@@ -173,8 +173,7 @@ const struct gf_lab gf_lab_concurrent = {
     .summary = "small kernels on one stream and on several",
     .guide = "4, 10.5",
     .figure = "kernels on different non-default streams can run at the same time",
-    .params = concurrent_params,
-    .params_size = sizeof(struct concurrent),
+    GF_PARAMS(struct concurrent, concurrent_params),
     .axes = {.x = "streams", .x_unit = "", .y = "time", .y_unit = "us", .log_x = true},
     .run = GF_LAB_RUN(run),
 };

@@ -276,8 +276,7 @@ const struct gf_lab gf_lab_divergence = {
         "branches by lane and by warp, predicates, arithmetic in their place, unrolled loops",
     .guide = "4, 12; 1; 3",
     .figure = "each path of a diverged warp runs in turn; along warps none diverges",
-    .params = divergence_params,
-    .params_size = sizeof(struct divergence),
+    GF_PARAMS(struct divergence, divergence_params),
     .axes = {.x = "paths", .x_unit = "", .y = "time", .y_unit = "us", .log_x = true},
     .run = GF_LAB_RUN(run),
 };

@@ -214,8 +214,7 @@ const struct gf_lab gf_lab_dynamic_parallelism = {
     .summary = "kernels launched by kernels, by the host, and one grid for all",
     .guide = "3, guideline 19",
     .figure = "less CPU intervention, better locality",
-    .params = dynamic_parallelism_params,
-    .params_size = sizeof(struct dynamic_parallelism),
+    GF_PARAMS(struct dynamic_parallelism, dynamic_parallelism_params),
     .axes =
         {.x = "children", .x_unit = "", .y = "time", .y_unit = "us", .log_x = true, .log_y = true},
     .run = GF_LAB_RUN(run),

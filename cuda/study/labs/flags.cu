@@ -119,7 +119,6 @@ const struct gf_lab gf_lab_flags = {
     .summary = "kernels compiled with -ftz, -prec-div and -prec-sqrt: what precision buys in time",
     .guide = "4, 11.1.7",
     .figure = "somewhat less accurate, but faster",
-    .params = flags_params,
-    .params_size = sizeof(struct flags),
+    GF_PARAMS(struct flags, flags_params),
     .run = GF_LAB_RUN(run),
 };

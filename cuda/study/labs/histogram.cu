@@ -312,9 +312,7 @@ const struct gf_lab gf_lab_histogram = {
     .summary =
         "counting levels: global and shared atomics, a table a warp or lane, aggregation, clusters",
     .guide = "5, 2.2.3.8; 5, 2.2.5; 3",
-    .figure = NULL,
-    .params = histogram_params,
-    .params_size = sizeof(struct histogram),
+    GF_PARAMS(struct histogram, histogram_params),
     .axes = {.x = "bins",
              .x_unit = "",
              .y = "samples read",

@@ -238,7 +238,6 @@ const struct gf_lab gf_lab_integer = {
     .summary = "division by powers of two against shifts, signed against unsigned loop counters",
     .guide = "4, 11.1.1 and 11.1.2",
     .figure = "division is particularly costly; signed counters are slightly faster",
-    .params = integer_params,
-    .params_size = sizeof(struct integer),
+    GF_PARAMS(struct integer, integer_params),
     .run = GF_LAB_RUN(run),
 };

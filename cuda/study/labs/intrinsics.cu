@@ -209,7 +209,6 @@ const struct gf_lab gf_lab_intrinsics = {
     .guide = "4, 11.1.3 and 11.1.6; 1",
     .figure = "exp2f up to ten times as fast as powf; sinf ten times slower where it reduces its "
               "argument",
-    .params = intrinsics_params,
-    .params_size = sizeof(struct intrinsics),
+    GF_PARAMS(struct intrinsics, intrinsics_params),
     .run = GF_LAB_RUN(run),
 };

@@ -334,7 +334,6 @@ const struct gf_lab gf_lab_jpeg = {
     .name = "jpeg",
     .summary = "JPEG on the GPU: what each step takes, and synchronising by subsequence length",
     .guide = "4, 8.2.2",
-    .params = jpeg_params,
-    .params_size = sizeof(struct jpeg),
+    GF_PARAMS(struct jpeg, jpeg_params),
     .run = GF_LAB_RUN(run),
 };

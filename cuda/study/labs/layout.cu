@@ -217,7 +217,6 @@ const struct gf_lab gf_lab_layout = {
     .guide = "1",
     .figure = "G80: float3 straight 3,302 us, through shared memory 359 us",
     .marks = layout_marks,
-    .params = layout_params,
-    .params_size = sizeof(struct layout),
+    GF_PARAMS(struct layout, layout_params),
     .run = GF_LAB_RUN(run),
 };

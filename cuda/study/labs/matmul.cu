@@ -237,7 +237,6 @@ const struct gf_lab gf_lab_matmul = {
     .guide = "4, 9.2.3.2",
     .figure = "V100: 119.9 GB/s with nothing shared, 144.4 with A's tile, 195.5 with both",
     .marks = matmul_marks,
-    .params = matmul_params,
-    .params_size = sizeof(struct matmul),
+    GF_PARAMS(struct matmul, matmul_params),
     .run = GF_LAB_RUN(run),
 };

@@ -102,7 +102,6 @@ const struct gf_lab gf_lab_matmul_at = {
     .guide = "4, 9.2.3.3",
     .figure = "V100: 12.8 GB/s with nothing shared, 140.2 coalesced, 199.4 padded",
     .marks = matmul_at_marks,
-    .params = matmul_at_params,
-    .params_size = sizeof(struct matmul_at),
+    GF_PARAMS(struct matmul_at, matmul_at_params),
     .run = GF_LAB_RUN(run),
 };

@@ -249,8 +249,7 @@ const struct gf_lab gf_lab_occupancy = {
         "what block size, registers and shared memory leave of occupancy, and what it is worth",
     .guide = "4, 10.1 to 10.4; 5, 2.2.7; 1; 3",
     .figure = "V100, 37 registers: 75 % with blocks of 128 threads, 63 % with 320",
-    .params = occupancy_params,
-    .params_size = sizeof(struct occupancy),
+    GF_PARAMS(struct occupancy, occupancy_params),
     .axes = {.x = "block size", .x_unit = "threads", .y = "effective bandwidth", .y_unit = "GB/s"},
     .run = GF_LAB_RUN(run),
 };

@@ -145,8 +145,7 @@ const struct gf_lab gf_lab_offset = {
     .guide = "4, 9.2.1.3; 5, 2.2.4.1; 1; 2",
     .figure = "V100: 790 GB/s at offset 0, about 9/10 of that at others",
     .marks = offset_marks,
-    .params = offset_params,
-    .params_size = sizeof(struct offset),
+    GF_PARAMS(struct offset, offset_params),
     .axes = {.x = "offset", .x_unit = "floats", .y = "effective bandwidth", .y_unit = "GB/s"},
     .run = GF_LAB_RUN(run),
 };

@@ -174,7 +174,6 @@ const struct gf_lab gf_lab_peer = {
     .name = "peer",
     .summary = "unified addresses, and copies from GPU to GPU, past the host",
     .guide = "4, 9.1.4",
-    .params = peer_params,
-    .params_size = sizeof(struct peer),
+    GF_PARAMS(struct peer, peer_params),
     .run = GF_LAB_RUN(run),
 };

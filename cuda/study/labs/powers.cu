@@ -162,8 +162,7 @@ const struct gf_lab gf_lab_powers = {
     .guide = "4, 11.1.5",
     .figure = "table 5: faster significantly, and much more accurate where a float cannot hold the "
               "exponent",
-    .params = powers_params,
-    .params_size = sizeof(struct powers),
+    GF_PARAMS(struct powers, powers_params),
     .axes = {.x = "power", .x_unit = "", .y = "worst error", .y_unit = "ulp", .bars = true},
     .run = GF_LAB_RUN(run),
 };

@@ -234,7 +234,6 @@ const struct gf_lab gf_lab_precision = {
     .summary = "floats against doubles, and what a literal without its f costs",
     .guide = "4, 11.1.4 and 6.3.1",
     .figure = "a conversion costs execution cycles; floats are fastest",
-    .params = precision_params,
-    .params_size = sizeof(struct precision),
+    GF_PARAMS(struct precision, precision_params),
     .run = GF_LAB_RUN(run),
 };

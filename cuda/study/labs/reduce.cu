@@ -337,9 +337,7 @@ const struct gf_lab gf_lab_reduce = {
     .summary = "a sum: threads of a block by shared memory, shuffles, cooperative groups, "
                "cuda::atomic_ref",
     .guide = "5, 2.2.5; 5, 2.2.6; 4, 9.2.3.1",
-    .figure = NULL,
-    .params = reduce_params,
-    .params_size = sizeof(struct reduce),
+    GF_PARAMS(struct reduce, reduce_params),
     .axes = {.x = "elements a thread adds up first",
              .x_unit = "",
              .y = "array read",

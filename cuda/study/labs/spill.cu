@@ -186,7 +186,6 @@ const struct gf_lab gf_lab_spill = {
     .summary = "registers enough, and too few: what the spilling to local memory costs",
     .guide = "4, 9.2.4 and 9.2.7.1; 5, 2.2.3.4; 1",
     .figure = "local memory is as expensive as global memory",
-    .params = spill_params,
-    .params_size = sizeof(struct spill),
+    GF_PARAMS(struct spill, spill_params),
     .run = GF_LAB_RUN(run),
 };

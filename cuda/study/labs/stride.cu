@@ -100,8 +100,7 @@ const struct gf_lab gf_lab_stride = {
     .guide = "4, 9.2.1.4; 2",
     .figure =
         "V100: stride 2 uses 50 % of what is loaded, falling until 32 sectors serve 32 threads",
-    .params = stride_params,
-    .params_size = sizeof(struct stride),
+    GF_PARAMS(struct stride, stride_params),
     .axes = {.x = "stride", .x_unit = "floats", .y = "effective bandwidth", .y_unit = "GB/s"},
     .run = GF_LAB_RUN(run),
 };

@@ -263,7 +263,6 @@ const struct gf_lab gf_lab_texture = {
     .summary = "texture fetches, borders and bilinear filtering beside plain loads",
     .guide = "1; 4, 9.2.5; 5, 2.2.3.7",
     .figure = "guide 5: no performance benefit on any GPU that is supported now",
-    .params = texture_params,
-    .params_size = sizeof(struct texture_fetches),
+    GF_PARAMS(struct texture_fetches, texture_params),
     .run = GF_LAB_RUN(run),
 };

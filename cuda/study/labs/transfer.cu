@@ -232,7 +232,6 @@ const struct gf_lab gf_lab_transfer = {
     .guide = "4, 9.1, 9.1.1, 9.1.3; 1",
     .figure = "PCIe 3 x16: about 12 GB/s from pinned memory (of 16)",
     .marks = transfer_marks,
-    .params = transfer_params,
-    .params_size = sizeof(struct transfer),
+    GF_PARAMS(struct transfer, transfer_params),
     .run = GF_LAB_RUN(run),
 };

@@ -215,7 +215,6 @@ const struct gf_lab gf_lab_transpose = {
     .guide = "2; 5, 2.2.4.1-2; 4, 9.2.3.3",
     .figure = "Quadro RTX 6000: copy 485, 1D 30, 8x32 278, shared 290, padded 352 GB/s",
     .marks = transpose_marks,
-    .params = transpose_params,
-    .params_size = sizeof(struct transpose),
+    GF_PARAMS(struct transpose, transpose_params),
     .run = GF_LAB_RUN(run),
 };

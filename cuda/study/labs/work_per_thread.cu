@@ -243,7 +243,6 @@ const struct gf_lab gf_lab_work_per_thread = {
     .guide = "1; 3; 4, 10.3",
     .figure =
         "more than 2 blocks a multiprocessor, more than 100 in all; several elements a thread",
-    .params = work_per_thread_params,
-    .params_size = sizeof(struct work_per_thread),
+    GF_PARAMS(struct work_per_thread, work_per_thread_params),
     .run = GF_LAB_RUN(run),
 };
