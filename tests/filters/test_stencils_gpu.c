@@ -100,15 +100,22 @@ static const char *const chains[] = {
     "morphology=tophat:1",
     "morphology=blackhat:1",
     "morphology=gradient:1",
+    "morphology=open:2",
     "morphology=close:2",
+    "morphology=tophat:2",
+    "morphology=open:3",
+    "morphology=blackhat:3",
+    "morphology=close:4",
+    "morphology=tophat:4",
     "morphology=blackhat:3:1",
 };
 static const char *const borders[] = {"edge", "reflect", "wrap", "constant"};
 
 /* Of pictures that several blocks of a kernel make side by side or one below the other. */
 static const char *const large_chains[] = {
-    "dilate=1:2",  "erode=7:3",         "dilate=20:33",          "erode=120:90",  "dilate=250",
-    "erode=0:250", "morphology=open:1", "morphology=blackhat:1", "lensblur=15.5",
+    "dilate=1:2",    "erode=7:3",         "dilate=20:33",          "erode=120:90",
+    "dilate=250",    "erode=0:250",       "morphology=open:1",     "morphology=blackhat:1",
+    "lensblur=15.5", "morphology=open:3", "morphology=blackhat:4",
 };
 
 enum { WIDTH = 203, HEIGHT = 67, BAND_ROWS = 24, LARGE_BAND_ROWS = 600 };

@@ -99,8 +99,26 @@ static int subtract(const struct gf_launch *launch, const struct gf_view *from,
     return cudaGetLastError();
 }
 
-/* The rows of the first operation are in scratch memory, the rows of the second operation in the
- * result. */
+/* Computes squares of 3x3 to 9x9 in one pass, where there is a kernel. */
+static int in_one_pass(const struct gf_launch *launch, const struct gf_morphology *morphology,
+                       enum gf_morphology_make make)
+{
+    const struct view_pair p = view_pair_of(launch, morphology->border);
+    const bool has_alpha = gf_has_alpha(launch->out.format);
+    const cudaStream_t stream = (cudaStream_t)launch->stream;
+    const bool is_gradient = make == GF_MORPHOLOGY_GRADIENT;
+    if (!morphology->is_rectangle || morphology->rx != morphology->ry)
+        return cudaErrorNotSupported;
+    if (morphology->rx == 1)
+        return is_gradient ? gf_morphology_gradient(p, has_alpha, stream)
+                           : gf_morphology_opening(p, make, has_alpha, stream);
+    return morphology->rx >= 2 && morphology->rx <= GF_OPENING_RADIUS && !is_gradient
+               ? gf_morphology_opening_pairs(p, make, morphology->rx, stream)
+               : cudaErrorNotSupported;
+}
+
+/* Otherwise the rows of the first operation are in scratch memory, the rows of the second operation
+ * in the result. */
 extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
 {
     const struct gf_morphology *const morphology =
@@ -109,14 +127,10 @@ extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
     const auto make = (enum gf_morphology_make) * (const int *)launch->stage->params;
     const struct gf_view &out = launch->out;
     const bool is_gradient = make == GF_MORPHOLOGY_GRADIENT;
-    if (morphology->is_rectangle && morphology->rx == 1 && morphology->ry == 1) {
-        const struct view_pair p = view_pair_of(launch, morphology->border);
-        const bool has_alpha = gf_has_alpha(out.format);
-        const cudaStream_t stream = (cudaStream_t)launch->stream;
-        return is_gradient ? gf_morphology_gradient(p, has_alpha, stream)
-                           : gf_morphology_opening(p, make, has_alpha, stream);
-    }
-    const bool dilates_first = make == GF_MORPHOLOGY_BLACKHAT;
+    int status = in_one_pass(launch, morphology, make);
+    if (status != cudaErrorNotSupported)
+        return status;
+    const bool dilates_first = make == GF_MORPHOLOGY_BLACKHAT || make == GF_MORPHOLOGY_CLOSE;
     const struct gf_rows rows = is_gradient
                                     ? gf_rows{out.y, out.y + out.rows}
                                     : gf_morphology_reach(morphology, out.format, out.y, out.rows);
@@ -127,10 +141,10 @@ extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
     second.scratch = first.scratch;
     if (!is_gradient)
         second.in = first.out;
-    int status = extreme(&first, dilates_first);
+    status = extreme(&first, dilates_first);
     if (!status)
         status = extreme(&second, !dilates_first);
-    if (status)
+    if (status || make == GF_MORPHOLOGY_OPEN || make == GF_MORPHOLOGY_CLOSE)
         return status;
     return make == GF_MORPHOLOGY_TOPHAT     ? subtract(launch, &launch->in, &out)
            : make == GF_MORPHOLOGY_BLACKHAT ? subtract(launch, &out, &launch->in)

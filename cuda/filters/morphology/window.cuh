@@ -264,5 +264,9 @@ int gf_morphology_gradient(const struct view_pair &p, bool has_alpha, cudaStream
  * (opening.cu). */
 int gf_morphology_opening(const struct view_pair &p, enum gf_morphology_make make, bool has_alpha,
                           cudaStream_t stream);
+/* Those of squares of 5x5 to 9x9 (opening_pairs.cu). Returns cudaErrorNotSupported for other
+ * pictures than gray and RGB of 8 bits, and where the device's code lacks the kernel. */
+int gf_morphology_opening_pairs(const struct view_pair &p, enum gf_morphology_make make, int reach,
+                                cudaStream_t stream);
 /* Squares of 5x5, in one pass (medium.cu). */
 int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream);

@@ -18,6 +18,7 @@ GF_C_BEGIN
 
 enum {
     GF_MORPHOLOGY_RADIUS_MAX = 250,
+    GF_OPENING_RADIUS = 4, /* the largest square of an opening of 8 bits that is a single stage */
     GF_CHORDS_MAX = 2 * GF_MORPHOLOGY_RADIUS_MAX + 1, /* a matrix of 31x31 has at most 31 * 16
                                                        * chords */
     GF_LEVELS_MAX = 9,                                /* since the longest chord has 501 samples,

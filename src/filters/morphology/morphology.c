@@ -56,6 +56,14 @@ static bool dilates_first(int make)
 extern const struct gf_filter gf_dilate_filter, gf_erode_filter, gf_morphology_filter;
 static const struct gf_filter opening_filter;
 
+/* Whether a device computes both operations in one pass. */
+static bool is_one_stage(const struct gf_element *element, int bits)
+{
+    return gf_element_is_square(element, 1) ||
+           (bits == 8 && element->rx >= 1 && element->rx <= GF_OPENING_RADIUS &&
+            gf_element_is_square(element, element->rx));
+}
+
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct morphology *const morphology = params;
@@ -63,7 +71,7 @@ static void expand(const void *params, const struct gf_extent *extent, struct gf
     const struct gf_filter *const both[] = {&gf_erode_filter, &gf_dilate_filter};
     const bool keeps_order =
         morphology->make == GF_MORPHOLOGY_OPEN || morphology->make == GF_MORPHOLOGY_CLOSE;
-    if (keeps_order && gf_element_is_square(&morphology->element, 1)) {
+    if (keeps_order && is_one_stage(&morphology->element, extent->bits)) {
         gf_parts_add(parts, &opening_filter, params, sizeof *morphology);
     } else if (keeps_order) {
         gf_parts_add(parts, both[dilates_first(morphology->make)], &element, sizeof element);
@@ -178,10 +186,10 @@ extern gf_launcher gf_morphology_cuda;
 
 #define OPENING_KERNEL \
     GF_VARIANT("packed", gf_morphology_cuda, \
-               "squares of 3x3 in one pass; dilation and erosion as of those " \
-               "filters, then the difference")
+               "squares of 3x3, and of 8 bits to 9x9, in one pass; dilation and erosion as of " \
+               "those filters, then the difference")
 
-/* Openings and closings by squares of 3x3; see expand(). */
+/* Openings and closings by small squares; see expand(). */
 static const struct gf_filter opening_filter = {
     .name = "opening",
     GF_PARAMS(struct morphology, morphology_params),
@@ -192,6 +200,7 @@ static const struct gf_filter opening_filter = {
     .constants_size = sizeof(struct gf_morphology),
     .prepare = prepare,
     .cpu_scratch = cpu_scratch,
+    .cuda_scratch = cuda_scratch,
     .cpu = opening_cpu,
     .cuda = GF_CUDA({OPENING_KERNEL}),
     .fuses = fuses,
