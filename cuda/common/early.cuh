@@ -32,28 +32,35 @@ static __device__ __forceinline__ void early_wait(void)
 #endif
 }
 
-/* Finds out whether the kernels that the device runs call early_wait(). Code for an older
- * architecture, which the driver compiles from PTX, does not, and must not start early. All kernels
- * are built for the same architectures, so that one kernel of each file tells. */
-static inline cudaError_t starts_early(const void *kernel, bool *early)
+/* Finds out for which compute capability the code was compiled that the device runs: 90 for 9.0.
+ * The driver compiles code for an older one than the device's from PTX. All kernels are built for
+ * the same architectures, so that one kernel of each file tells. */
+static inline cudaError_t code_version(const void *kernel, int *version)
 {
-    enum { DEVICES = 64, NO = 1, YES = 2 };
+    enum { DEVICES = 64 };
     static std::atomic<unsigned char> known[DEVICES];
     int device = 0;
     cudaError_t status = cudaGetDevice(&device);
     if (status != cudaSuccess)
         return status;
-    unsigned char answer = known[device % DEVICES].load(std::memory_order_relaxed);
-    if (!answer) {
-        struct cudaFuncAttributes code = {};
-        status = cudaFuncGetAttributes(&code, kernel);
-        if (status != cudaSuccess)
-            return status;
-        answer = code.ptxVersion >= 90 ? YES : NO;
-        known[device % DEVICES].store(answer, std::memory_order_relaxed);
-    }
-    *early = answer == YES;
-    return cudaSuccess;
+    *version = known[device % DEVICES].load(std::memory_order_relaxed);
+    if (*version)
+        return cudaSuccess;
+    struct cudaFuncAttributes code = {};
+    status = cudaFuncGetAttributes(&code, kernel);
+    *version = code.ptxVersion;
+    known[device % DEVICES].store((unsigned char)code.ptxVersion, std::memory_order_relaxed);
+    return status;
+}
+
+/* Finds out whether the kernels that the device runs call early_wait(). Others must not start
+ * early. */
+static inline cudaError_t starts_early(const void *kernel, bool *early)
+{
+    int version = 0;
+    const cudaError_t status = code_version(kernel, &version);
+    *early = version >= 90;
+    return status;
 }
 
 /* Launches the kernel, where it can before the previous kernel has ended. */

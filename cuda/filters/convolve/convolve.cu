@@ -244,10 +244,11 @@ extern "C" int gf_convolve_cuda(const struct gf_launch *launch)
         return means;
     if (const int digits = convolve_near_is_faster(launch, convolve, &near))
         return launch_convolve_near<fuse_none>(launch, digits, near);
-    if (convolve_mma_is_faster(launch, convolve))
-        return gf_convolve_tensor_cuda(launch);
-    return convolve_large_is_faster(launch, convolve, &near) ? launch_convolve_large(launch, near)
-                                                             : gf_convolve_tiled_cuda(launch);
+    const int status = convolve_mma_is_faster(launch, convolve) ? gf_convolve_tensor_cuda(launch)
+                       : convolve_large_is_faster(launch, convolve, &near)
+                           ? launch_convolve_large(launch, near)
+                           : (int)cudaErrorNotSupported;
+    return status == cudaErrorNotSupported ? gf_convolve_tiled_cuda(launch) : status;
 }
 
 extern "C" int gf_convolve_fused_cuda(const struct gf_launch *launch)

@@ -14,7 +14,7 @@ extern "C" int gf_blur_fused_cuda(const struct gf_launch *launch)
     const struct gf_gauss *const gauss = &blur->gauss;
     if (launch->straight)
         return launch_straight(launch, view_pair_of(launch, blur->border), gauss, rounded());
-    if (!mma_is_faster(launch, gauss))
+    if (!mma_is_faster<rounded, fuse<true, true>>(launch, gauss))
         return cudaErrorNotSupported;
     mma_args<rounded> args = mma_args_of(launch, gauss, blur->border, rounded());
     const bool few = gauss->radius <= mma_rgb_few::REACH;

@@ -45,6 +45,8 @@ static int launch_best_gauss(const struct gf_launch *launch, const struct gf_gau
 {
     if (launch->in.format.bits == 16 && gauss->radius <= GF_GAUSS_STRIP_MAX)
         return launch_strip16(launch, view_pair_of(launch, border), gauss, finish);
-    return mma_is_faster(launch, gauss) ? launch_mma(launch, gauss, border, finish)
-                                        : launch_gauss(launch, gauss, border, finish);
+    const int status = mma_is_faster<Finish>(launch, gauss)
+                           ? launch_mma(launch, gauss, border, finish)
+                           : (int)cudaErrorNotSupported;
+    return status == cudaErrorNotSupported ? launch_gauss(launch, gauss, border, finish) : status;
 }

@@ -205,9 +205,12 @@ static int launch_mma(const struct gf_launch *launch, const struct gf_gauss *gau
                           : launch_mma_shape<mma_shape<9, 3, false, 4, 2, 4>, 1>(launch, args);
 }
 
-static inline bool mma_is_faster(const struct gf_launch *launch, const struct gf_gauss *gauss)
+template <class Finish, class Fuse = fuse_none>
+static bool mma_is_faster(const struct gf_launch *launch, const struct gf_gauss *gauss)
 {
     const struct gf_format format = launch->in.format;
+    const auto kernel = blur_mma_kernel<mma_gray_few, Finish, 2, Fuse>;
     return format.bits == 8 && !gf_has_alpha(format) && gauss->radius <= GF_GAUSS_TENSOR_MAX &&
-           gauss->shift >= GF_GAUSS_SHIFT_MAX - 2 && strips_are_faster();
+           gauss->shift >= GF_GAUSS_SHIFT_MAX - 2 &&
+           strips_are_faster((const void *)kernel, gauss->radius > 8);
 }

@@ -111,9 +111,12 @@ extern "C" int gf_unsharp_cuda(const struct gf_launch *launch)
     const int most = launch->in.format.bits == 8 ? 1000000 : 300000;
     if (unsharp->onset == GF_UNSHARP_SOFT || tiles_are_faster(launch, &unsharp->gauss, 0, most))
         return gf_unsharp_tiled_cuda(launch);
-    return mma_is_faster(launch, &unsharp->gauss)
-               ? launch_sharpened(launch, unsharp)
-               : launch_best_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp));
+    const int status = mma_is_faster<sharpened>(launch, &unsharp->gauss)
+                           ? launch_sharpened(launch, unsharp)
+                           : (int)cudaErrorNotSupported;
+    return status == cudaErrorNotSupported
+               ? launch_best_gauss(launch, &unsharp->gauss, unsharp->border, sharpened_of(unsharp))
+               : status;
 }
 
 /* Launches the kernels for straight RGBA, up to GF_GAUSS_STRIP_MAX. */
