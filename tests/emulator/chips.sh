@@ -21,6 +21,9 @@ for chip in 75 86; do
         done=$((done + 1))
     done <<CHAINS
 in.ppm boxblur=20
+in.ppm blur=5
+in.ppm blur=20
+in.ppm unsharp=5:1.5
 in.pgm boxblur=127
 in.ppm median=15
 in.ppm equalize=lightness
