@@ -3,7 +3,8 @@
  *
  * The pipeline's options.device is GF_DEVICE_CUDA; otherwise the calls return GF_ERROR_USAGE.
  * `stream` is a cudaStream_t of the caller, which may be NULL and must not be captured into a
- * graph. Pictures do without a copy if their addresses and pitches are multiples of 16. */
+ * graph, unless a function says so. Pictures do without a copy if their addresses and pitches are
+ * multiples of 16. */
 #ifndef GPUFILTER_PIPELINE_BATCH_H
 #define GPUFILTER_PIPELINE_BATCH_H
 
@@ -57,7 +58,8 @@ GF_API enum gf_status gf_encode_batch(struct gf_pipeline *pipeline, int count,
 
 /* Writes the numbers that gf_image_to_floats() makes of `count` pictures of one format. All are in
  * the device's memory: the numbers of picture i begin at values[i * width * height * channels]. The
- * work is queued on `stream`, and the call does not wait for it. */
+ * work is queued on `stream`, and the call does not wait for it. It can be captured into a CUDA
+ * graph if the pipeline has worked on the device before. */
 GF_API enum gf_status gf_pipeline_to_floats(struct gf_pipeline *pipeline, int count,
                                             const struct gf_image *images, enum gf_floats layout,
                                             int channels, const float *mean, const float *deviation,

@@ -1,0 +1,113 @@
+"""CUDA graphs, and arrays of several devices: the right bits or an exception. Prints TAP."""
+
+import threading
+import unittest
+
+import gpufilter as gf
+from gpufilter import _batches, _floats
+from support import main, optional, ramp
+
+torch = optional("torch")
+try:
+    devices = min(torch.cuda.device_count(), 2) if torch and gf.Pipeline(device="cuda") else 0
+except gf.Error:
+    devices = 0
+CHAINS = ("blur=2", "blur=2,equalize", "resize=50%,unsharp", "rotate=90")
+
+
+class Devices(unittest.TestCase):
+    def setUp(self):
+        if not devices:
+            self.skipTest("there is no torch with a GPU that the library has")
+        whole = torch.frombuffer(bytearray(ramp(120, 160)), dtype=torch.uint8).reshape(120, 160, 3)
+        self.pixels = [whole + 7 * i for i in range(4)]
+        self.expected = {chain: [gf.run(chain, each, device="cpu") for each in self.pixels] for chain in CHAINS}
+        self.tensors = [[each.to(f"cuda:{device}") for each in self.pixels] for device in range(devices)]
+
+    def check(self, results, chain, places=range(4), device=None):
+        self.assertEqual(len(results), len(places))
+        for result, place in zip(results, places):
+            self.assertTrue(torch.equal(result.cpu(), self.expected[chain][place]), chain)
+            self.assertIn(device, (None, result.device.index))
+
+    def test_captured_streams(self):
+        for chain, first in (("blur=2", True), ("rotate=90", False)):
+            pipeline, tensor, said = gf.Pipeline(chain, device="cuda:0"), self.tensors[0][0], []
+            if first:
+                pipeline.run(tensor)
+            number, graph = torch.zeros(1, device="cuda"), torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                number += 1
+                for call in (pipeline.run, lambda each: gf.encode([each], "jpeg")):
+                    try:
+                        call(tensor)
+                    except gf.UsageError as refused:
+                        said.append(str(refused))
+                number += 1
+            graph.replay()
+            graph.replay()
+            self.assertEqual(float(number), 4)  # nothing has broken the capture off
+            self.assertEqual(["being captured" in text for text in said], [True, True])
+            self.check([pipeline.run(tensor)], chain, [0])
+
+    def test_numbers_in_a_graph(self):
+        pipeline, form = gf.Pipeline("", device="cuda:0"), _floats.form_of("float32", "NCHW", None, 0.5, 0.25)
+        batch, graph = torch.stack(self.tensors[0]), torch.cuda.CUDAGraph()
+        _batches.floats(pipeline, list(batch), form)
+        torch.cuda.synchronize()
+        with torch.cuda.graph(graph):
+            numbers = _batches.floats(pipeline, list(batch), form)
+        batch.copy_(255 - batch)
+        graph.replay()
+        self.assertTrue(torch.equal(numbers, _batches.floats(pipeline, list(batch), form)))
+
+    @unittest.skipUnless(devices > 1, "there are no two GPUs")
+    def test_arrays_of_either_device(self):
+        for current in (0, 1):
+            with torch.cuda.device(current):
+                for device in (1, 0):
+                    stream = torch.cuda.Stream(device)
+                    for chain in CHAINS:
+                        self.check([gf.run(chain, each) for each in self.tensors[device]], chain, device=device)
+                        self.check(gf.run(chain, self.tensors[device]), chain, device=device)
+                        with torch.cuda.stream(stream):
+                            results = gf.run(chain, torch.stack(self.tensors[device]))
+                        stream.synchronize()
+                        self.check(list(results), chain, device=device)
+                    self.assertEqual(torch.cuda.current_device(), current)
+
+    @unittest.skipUnless(devices > 1, "there are no two GPUs")
+    def test_arrays_of_another_device(self):
+        zero, one = self.tensors
+        files = [gf.encode(each, "png", device="cpu") for each in self.pixels]
+        there = [gf.decode(files, device=f"cuda:{device}") for device in (0, 1)]
+        for device in (0, 1):
+            for chain in CHAINS:
+                self.check([torch.from_dlpack(each) for each in gf.run(chain, there[device])], chain, device=device)
+        for call in (lambda: gf.Pipeline("blur", device="cuda:0").run(one[0]), lambda: gf.Pipeline("blur", device="cuda:1").run(zero[0]),
+                     lambda: gf.run("blur", [zero[0], one[1]]), lambda: gf.run("blur", [one[0], zero[1]]),
+                     lambda: gf.Pipeline("blur", device="cuda:0").run(there[1][0]), lambda: gf.run("blur", [there[1][0], there[0][1]]),
+                     lambda: gf.encode([there[0][0], there[1][1]], "png")):
+            with self.assertRaisesRegex(gf.UsageError, "is not in the memory of cuda:[01]"):
+                call()
+
+    @unittest.skipUnless(devices > 1, "there are no two GPUs")
+    def test_threads_on_both(self):
+        wrong = []
+
+        def work(device):
+            for turn in range(40):
+                chain, place = CHAINS[turn % 4], turn // 4 % 4
+                if not torch.equal(gf.run(chain, self.tensors[device][place]).cpu(), self.expected[chain][place]):
+                    wrong.append(chain)
+
+        threads = [threading.Thread(target=work, args=(i % 2,)) for i in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+if __name__ == "__main__":
+    main(Devices)
