@@ -40,17 +40,25 @@ static void search_notes(struct build *build, const char *at, size_t left)
     }
 }
 
-/* Searches the first object of the list, which is the program itself. */
-static int search_program(struct dl_phdr_info *info, size_t size, void *context)
+/* Searches the object that holds this function: the program, or the library that a program or
+ * Python has loaded. */
+static int search_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;
+    bool is_ours = false;
     for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *const segment = &info->dlpi_phdr[i];
+        const uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+        is_ours |= segment->p_type == PT_LOAD &&
+                   (uintptr_t)search_object - start < (uintptr_t)segment->p_memsz;
+    }
+    for (int i = 0; is_ours && i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *const segment = &info->dlpi_phdr[i];
         if (segment->p_type == PT_NOTE)
             search_notes(context, (const char *)(info->dlpi_addr + segment->p_vaddr),
                          segment->p_memsz);
     }
-    return 1;
+    return is_ours;
 }
 
 static void hash_file(struct build *build)
@@ -66,7 +74,7 @@ static void hash_file(struct build *build)
 const char *gf_build_id(char text[GF_BUILD_ID_SIZE])
 {
     struct build build = {.hash = gf_hash(GF_HASH_START, GF_VERSION, sizeof GF_VERSION)};
-    dl_iterate_phdr(search_program, &build);
+    dl_iterate_phdr(search_object, &build);
     if (!build.found)
         hash_file(&build);
     snprintf(text, GF_BUILD_ID_SIZE, "%016" PRIx64, build.hash);

@@ -5,18 +5,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Opens a file of the library. After a failure library->why names the reason, and the package that
- * contains the file, if it is known. */
+#define OF_THE_WHEEL "gf_"
+
+/* Opens a file of the library. A Python wheel may bring it under a name of its own, so that other
+ * modules of the process keep theirs. After a failure library->why names the reason, and the
+ * package that contains the file, if it is known. */
 static void *open_file(struct gf_library *library, const char *file)
 {
-    char name[64];
+    char of_wheel[64];
     const size_t length = strcspn(file, "=");
-    snprintf(name, sizeof name, "%.*s", (int)length, file);
-    void *const opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    snprintf(of_wheel, sizeof of_wheel, OF_THE_WHEEL "%.*s", (int)length, file);
+    const char *const name = of_wheel + strlen(OF_THE_WHEEL);
+    void *opened = dlopen(of_wheel, RTLD_NOW | RTLD_LOCAL);
+    if (!opened)
+        opened = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (opened)
         return opened;
     const char *const why = dlerror(), *const package = file + length;
-    snprintf(library->why, sizeof library->why, *package ? "%s (apt-get install %s)" : "%s",
+    snprintf(library->why, sizeof library->why,
+             *package ? "%s (apt-get install %s)" : "%s (this build takes no other version)",
              why ? why : name, *package ? package + 1 : package);
     return NULL;
 }

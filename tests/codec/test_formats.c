@@ -367,6 +367,7 @@ static void test_missing_library(void **state)
     assert_failure_says(" (apt-get install libgfnone7)");
     assert_int_equal(gf_library_load(&unknown, "a.x", wanted, &failure), wanted);
     assert_null(strstr(failure.text, "install"));
+    assert_failure_says(" (this build takes no other version)");
 }
 
 /* A JPEG XL of 3 x 2 pixels whose colours are the lights that cyan, magenta and yellow leave, with
