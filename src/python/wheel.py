@@ -1,4 +1,4 @@
-"""Packs build/python as a wheel: wheel.py VERSION FOLDER TO. pip calls build_wheel() (PEP 517), which runs make."""
+"""Packs the module in the folder of a build as a wheel: wheel.py VERSION BUILD TO. pip calls build_wheel() (PEP 517), which runs make."""
 
 import base64
 import hashlib
@@ -21,13 +21,46 @@ Summary: Image filters on NVIDIA GPUs, and the same pictures without one
 Requires-Python: >=3.9
 License: see LICENSE
 """
+# The command: pip changes nothing of a script for the shell, which starts sooner than Python. The program lies in the module, as
+# Python knows it, or beside the folder of the script (pip install --target).
+SCRIPT = """#!/bin/sh
+self=$0
+[ ! -L "$self" ] || self=$(readlink -f "$self")
+bin=${self%/*}
+for program in "$bin"/../gpufilter/gpufilter "$bin"/../lib*/python3*/*-packages/gpufilter/gpufilter; do
+    [ ! -x "$program" ] || exec "$program" "$@"
+done
+echo "gpufilter: the module gpufilter is not where pip installs it for $bin" >&2
+exit 3
+"""
+# Of the libraries that the wheel needs, those that every distribution has, and the one that python.mk replaces.
+EVERYWHERE = {"libc.so.6", "libm.so.6", "libz.so.1", "libstdc++.so.6", "libgcc_s.so.1", "libgpufilter.so", "libjbig.so.0"}
 WHEEL = "Wheel-Version: 1.0\nGenerator: gpufilter\nRoot-Is-Purelib: false\nTag: {tag}\n"
+
+
+def is_binary(path):
+    """Whether the name is that of a program or a library."""
+    return path.endswith("/gpufilter") or ".so" in os.path.basename(path)
+
+
+def licenses(libraries):
+    """Returns the licenses of what auditwheel takes of the libraries that these need: texts by the names of Debian's packages."""
+    if not shutil.which("dpkg"):
+        return {}
+    needed = subprocess.run(["ldd", *libraries], stdout=subprocess.PIPE, check=True).stdout.decode()
+    texts = {}
+    for name in sorted(set(re.findall(r"(\S+) => /", needed)) - EVERYWHERE):
+        owner = subprocess.run(["dpkg", "-S", f"*/{name}"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.decode()
+        text = f"/usr/share/doc/{owner.partition(':')[0]}/copyright"
+        if os.path.isfile(text):
+            with open(text, "rb") as file:
+                texts[owner.partition(":")[0]] = file.read()
+    return texts
 
 
 def content(path):
     """Returns the bytes of a file; of a program or library without what only a debugger needs."""
-    is_program = path.endswith(("/gpufilter", ".so"))
-    if not is_program or not shutil.which("strip"):
+    if not is_binary(path) or not shutil.which("strip"):
         with open(path, "rb") as file:
             return file.read()
     with tempfile.TemporaryDirectory() as folder:
@@ -36,14 +69,13 @@ def content(path):
             return file.read()
 
 
-def pack(version, folder, to):
-    """Writes the wheel of the package in `folder` into the folder `to`, and returns its name."""
+def pack(version, build, to, has_libraries=False):
+    """Writes the wheel of the module in the folder `build` into the folder `to`, and returns its name. With `has_libraries` there
+    are the licenses of the libraries that auditwheel will put inside."""
     tag = f"py3-none-linux_{platform.machine()}"
     name, info = f"gpufilter-{version}-{tag}.whl", f"gpufilter-{version}.dist-info"
-    package = os.path.join(folder, "gpufilter")
-    files = {f"gpufilter/{file}": os.path.join(package, file) for file in sorted(os.listdir(package))
-             if not file.startswith("__pycache__")}
-    files[f"gpufilter-{version}.data/scripts/gpufilter"] = files.pop("gpufilter/gpufilter")
+    files = {f"gpufilter/{file.name}": file.path for folder in ("python/gpufilter", "wheel") for file in os.scandir(f"{build}/{folder}")
+             if file.is_file() and not file.name.endswith(".o")}
     record = []
     partial = os.path.join(to, name + ".partial")
     with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -56,10 +88,14 @@ def pack(version, folder, to):
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.append(f"{path},sha256={digest},{len(data)}\n")
 
-        for path, source in files.items():
-            add(path, content(source), 0o755 if path.endswith(("/gpufilter", ".so")) else 0o644)
+        for path, source in sorted(files.items()):
+            add(path, content(source), 0o755 if is_binary(path) else 0o644)
+        add(f"gpufilter-{version}.data/scripts/gpufilter", SCRIPT.encode(), 0o755)
         with open(os.path.join(ROOT, "LICENSE"), "rb") as file:
             add(f"{info}/LICENSE", file.read())
+        binaries = [path for path in files.values() if is_binary(path)]
+        for package, text in licenses(binaries).items() if has_libraries else ():
+            add(f"{info}/licenses/{package}", text)
         add(f"{info}/METADATA", METADATA.format(version=version).encode())
         add(f"{info}/WHEEL", WHEEL.format(tag=tag).encode())
         add(f"{info}/RECORD", ("".join(record) + f"{info}/RECORD,,\n").encode())
@@ -69,22 +105,28 @@ def pack(version, folder, to):
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     """Builds the program and packs the wheel into the folder, for pip."""
-    subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", ROOT, "python", f"PYTHON={sys.executable}"], check=True,
+    subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", ROOT, "wheel-folder", f"PYTHON={sys.executable}"], check=True,
                    stdout=sys.stderr)
     with open(os.path.join(ROOT, "include/gpufilter/version.h"), encoding="utf-8") as file:
         version = ".".join(re.findall(r"GF_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", file.read()))
-    return pack(version, os.path.join(ROOT, "build/python"), wheel_directory)
+    return pack(version, os.path.join(ROOT, "build"), wheel_directory)
 
 
-def main(version, folder, to):
-    """Packs the wheel. With auditwheel and patchelf there is another one beside it, which has the libraries that it is linked
-    with inside, and is for every distribution from a certain age on."""
-    wheel = os.path.join(to, pack(version, folder, to))
-    print(wheel)
-    if shutil.which("auditwheel") and shutil.which("patchelf"):
-        subprocess.run(["auditwheel", "repair", "-w", to, wheel], check=True)
-    else:
-        print("only for distributions like this one: there is no auditwheel or no patchelf")
+def main(version, build, to):
+    """Packs the wheel. Where auditwheel and patchelf are, it has the libraries that it is linked with inside, and is for every
+    distribution from a certain age on."""
+    has_tools = shutil.which("auditwheel") and shutil.which("patchelf")
+    wheel = os.path.join(to, pack(version, build, to, has_libraries=has_tools))
+    if not has_tools:
+        print(f"{wheel}: only for distributions like this one: there is no auditwheel or no patchelf")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        environment = dict(os.environ, LD_LIBRARY_PATH=os.path.abspath(f"{build}/wheel/replaced"))
+        subprocess.run(["auditwheel", "repair", "-w", folder, wheel], check=True, env=environment)
+        os.remove(wheel)
+        name, = os.listdir(folder)
+        shutil.move(os.path.join(folder, name), os.path.join(to, name))
+    print(os.path.join(to, name))
 
 
 if __name__ == "__main__":

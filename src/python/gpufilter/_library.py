@@ -2,22 +2,12 @@
 
 import ctypes as _c
 import os
-import sysconfig
 
 from . import _abi
 
 _folder = os.path.dirname(os.path.abspath(__file__))
-
-
-def _find_program():
-    # auditwheel puts a script into the folder of scripts, which runs the program
-    scripts = [_folder, f"{_folder}.scripts", sysconfig.get_path("scripts"), sysconfig.get_path("scripts", f"{os.name}_user")]
-    paths = [os.path.join(folder, "gpufilter") for folder in scripts]
-    return next((path for path in paths if os.path.isfile(path)), "gpufilter")
-
-
-#: The path of the program gpufilter that was installed with this module, or that lies beside it.
-program = _find_program()
+#: The path of the program gpufilter that was installed with this module.
+program = os.path.join(_folder, "gpufilter")
 
 
 def _load():

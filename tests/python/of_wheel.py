@@ -1,0 +1,28 @@
+"""Prints what the installed module loads from outside of its wheel, of the libraries that the wheel has inside."""
+
+import re
+import sys
+
+import gpufilter as gf
+
+INSIDE = "libpng|libjpeg|liblcms2|libwebp|libtiff|libzstd|libjbig|libcudart"
+
+
+def main():
+    picture = gf.decode(b"P5 2 2 255 abcd")
+    missing = []
+    for format in "png", "jpeg", "webp", "tiff":
+        try:
+            gf.decode(gf.encode(picture, format))
+        except gf.UsageError as error:  # built without it
+            missing.append(str(error))
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        loaded = set(re.findall(r"/\S*", maps.read()))
+    outside = [path for path in sorted(loaded) if re.match(INSIDE, path.rpartition("/")[2]) and "/gpufilter.libs/" not in path]
+    inside = [path for path in loaded if "/gpufilter.libs/" in path]
+    print(*outside, *missing, sep="\n")
+    return bool(outside) or not inside
+
+
+if __name__ == "__main__":
+    sys.exit(main())
