@@ -24,13 +24,13 @@ $(IN_WHEEL)/gpufilter: src/python/program.c $(IN_WHEEL)/libgpufilter.so
 	$(call say,LD,$@)$(WHEEL_LINK) $(GF_CFLAGS) $(CFLAGS) $(PIE) $^
 
 # The formats whose libraries a wheel has inside, for auditwheel to find: for each library one that needs it, under a name
-# of its own (base/library.h).
+# of its own (base/library.c). It has no object, which would say that it needs no executable stack.
 WHEEL_FORMATS := webp tiff
 WHEEL_LIBRARIES := $(foreach l,$(subst $(comma), ,$(foreach f,$(WHEEL_FORMATS),$(patsubst $f:%,%,$(filter $f:%,$(FORMATS))))),\
   $(IN_WHEEL)/gf_$(firstword $(subst =, ,$l)))
 $(WHEEL_LIBRARIES): $(IN_WHEEL)/gf_%: $(BUILD)/configured
 	@mkdir -p $(@D)
-	$(call say,LD,$@)$(CC) -shared -nostdlib -Wl,--no-as-needed -o $@ -l:$*
+	$(call say,LD,$@)$(CC) -shared -nostdlib -Wl,-z,noexecstack -Wl,--no-as-needed -o $@ -l:$*
 
 # libtiff needs it, the program does not, and a wheel with JBIG-KIT inside would be under the GNU General Public License.
 $(IN_WHEEL)/replaced/libjbig.so.0: src/python/jbig.c $(BUILD)/configured

@@ -1,4 +1,5 @@
-"""Prints what the installed module loads from outside of its wheel, of the libraries that the wheel has inside."""
+"""Prints what the installed module loads from outside of its wheel, of the libraries that the wheel has inside, and whether one
+of them asks for an executable stack, for which newer C libraries do not load it."""
 
 import re
 import sys
@@ -17,11 +18,13 @@ def main():
         except gf.UsageError as error:  # built without it
             missing.append(str(error))
     with open("/proc/self/maps", encoding="utf-8") as maps:
-        loaded = set(re.findall(r"/\S*", maps.read()))
+        text = maps.read()
+    loaded = set(re.findall(r"/\S*", text))
+    stack = re.findall(r".* rwxp .*\[stack\]", text)
     outside = [path for path in sorted(loaded) if re.match(INSIDE, path.rpartition("/")[2]) and "/gpufilter.libs/" not in path]
     inside = [path for path in loaded if "/gpufilter.libs/" in path]
-    print(*outside, *missing, sep="\n")
-    return bool(outside) or not inside
+    print(*outside, *missing, *stack, sep="\n")
+    return bool(outside or stack) or not inside
 
 
 if __name__ == "__main__":
