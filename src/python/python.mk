@@ -15,7 +15,7 @@ WHEEL_LINK = $(CC) $(GF_LDFLAGS) $(LDFLAGS) '-Wl,-rpath,$$ORIGIN' -o $@
 
 $(IN_WHEEL)/main.o: src/cli/main.c $(BUILD)/configured
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) -fvisibility=default -Dmain=gf_program -Wno-missing-prototypes $(CFLAGS) -c -o $@ $<
+	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) -fvisibility=default -Dmain=gf_program -Wno-missing-prototypes $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(IN_WHEEL)/libgpufilter.so: $(IN_WHEEL)/main.o $(PROGRAM_OBJ) $(LIB_OBJ) $(CUDA_OBJ)
 	$(call say,LD,$@)$(WHEEL_LINK) -shared -Wl,-soname,libgpufilter.so -Wl,--exclude-libs,ALL $^ $(LIBS)
@@ -28,7 +28,7 @@ $(IN_WHEEL)/gpufilter: src/python/program.c $(IN_WHEEL)/libgpufilter.so
 WHEEL_FORMATS := webp tiff
 WHEEL_LIBRARIES := $(foreach l,$(subst $(comma), ,$(foreach f,$(WHEEL_FORMATS),$(patsubst $f:%,%,$(filter $f:%,$(FORMATS))))),\
   $(IN_WHEEL)/gf_$(firstword $(subst =, ,$l)))
-$(WHEEL_LIBRARIES): $(IN_WHEEL)/gf_%: $(BUILD)/configured
+$(WHEEL_LIBRARIES): $(IN_WHEEL)/gf_%: src/python/python.mk $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(call say,LD,$@)$(CC) -shared -nostdlib -Wl,-z,noexecstack -Wl,--no-as-needed -o $@ -l:$*
 
@@ -46,8 +46,10 @@ wheel-here: wheel-folder
 # the oldest architecture that has all that the kernels use. The names of Debian's packages are of no use elsewhere.
 WHEEL_ARCHS ?= $(filter 75 80 86 90 100 120,$(NVCC_ARCHS))
 wheel: ## a Python wheel of the module, the library and the program, for CPUs and GPUs, in build/
-	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-wheel WHEEL_TO=$(BUILD) STUDY=0 FORMATS="$(shell echo '$(FORMATS)' | sed 's/=[^, ]*//g')" \
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-wheel WHEEL_TO=$(BUILD) CUDA=$(CUDA) STUDY=0 FORMATS="$(shell echo '$(FORMATS)' | sed 's/=[^, ]*//g')" \
 	  $(if $(filter 1,$(CUDA)),CUDA_ARCHS="$(WHEEL_ARCHS)" PTX_ARCH=90 NVCCFLAGS="$(NVCCFLAGS) $(shell $(NVCC) --help | grep -q compress-mode && echo --compress-mode=size)") \
 	  wheel-here
 
 .PHONY: python wheel wheel-folder wheel-here
+
+-include $(IN_WHEEL)/main.d

@@ -75,7 +75,7 @@ def pack(version, build, to, has_libraries=False):
     tag = f"py3-none-linux_{platform.machine()}"
     name, info = f"gpufilter-{version}-{tag}.whl", f"gpufilter-{version}.dist-info"
     files = {f"gpufilter/{file.name}": file.path for folder in ("python/gpufilter", "wheel") for file in os.scandir(f"{build}/{folder}")
-             if file.is_file() and not file.name.endswith(".o")}
+             if file.is_file() and not file.name.endswith((".o", ".d"))}
     record = []
     partial = os.path.join(to, name + ".partial")
     with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
