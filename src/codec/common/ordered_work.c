@@ -56,9 +56,9 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-enum gf_status gf_ordered_work_open(int threads, int slots, gf_ordered_work_call *call,
-                                    void *context, struct gf_ordered_work **work,
-                                    struct gf_error *error)
+/* Makes work for `threads` threads, which are not started. */
+static enum gf_status make_work(int threads, int slots, gf_ordered_work_call *call, void *context,
+                                struct gf_ordered_work **work, struct gf_error *error)
 {
     struct gf_ordered_work *const opened = calloc(1, sizeof *opened);
     if (!opened)
@@ -76,14 +76,28 @@ enum gf_status gf_ordered_work_open(int threads, int slots, gf_ordered_work_call
         gf_ordered_work_close(opened);
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
-    for (bool going = threads > 1; going && opened->threads < threads; opened->threads += going) {
-        struct thread *const thread = &opened->thread[opened->threads];
-        thread->work = opened;
-        thread->index = opened->threads;
-        going = !pthread_create(&thread->id, NULL, thread_main, thread);
-    }
     *work = opened;
     return GF_OK;
+}
+
+static void start_threads(struct gf_ordered_work *work, int threads)
+{
+    for (bool going = threads > 1; going && work->threads < threads; work->threads += going) {
+        struct thread *const thread = &work->thread[work->threads];
+        thread->work = work;
+        thread->index = work->threads;
+        going = !pthread_create(&thread->id, NULL, thread_main, thread);
+    }
+}
+
+enum gf_status gf_ordered_work_open(int threads, int slots, gf_ordered_work_call *call,
+                                    void *context, struct gf_ordered_work **work,
+                                    struct gf_error *error)
+{
+    const enum gf_status status = make_work(threads, slots, call, context, work, error);
+    if (!status)
+        start_threads(*work, threads);
+    return status;
 }
 
 void gf_ordered_work_close(struct gf_ordered_work *work)
@@ -140,11 +154,16 @@ enum gf_status gf_ordered_work_run(int threads, int items, gf_ordered_work_call 
                                    void *context, struct gf_error *error)
 {
     struct gf_ordered_work *work;
-    const enum gf_status status = gf_ordered_work_open(threads, items, call, context, &work, error);
+    const enum gf_status status = make_work(threads, items, call, context, &work, error);
     if (status)
         return status;
     bool failed = false;
-    for (int i = 0; i < items; i++)
+    /* The first thread begins while the others are being started. */
+    work->submitted = threads > 1 ? items : 0;
+    start_threads(work, threads);
+    if (!work->threads)
+        work->submitted = 0;
+    while (work->submitted < items)
         gf_ordered_work_submit(work);
     while (gf_ordered_work_take(work, true, &failed))
         ;
