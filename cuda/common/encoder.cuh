@@ -20,6 +20,7 @@ struct encoder_part {
 
 template <class Part> struct encoder : coder {
     struct pinned_memory coded; /* results */
+    struct pinned_memory last;  /* those of the last run, if they are kept */
     uint64_t coded_used;
     /* The next members have room for the largest group. */
     int capacity;
@@ -46,11 +47,20 @@ static enum gf_status begin_group(struct encoder<Part> *encoder, int count, stru
     return GF_OK;
 }
 
+/* Keeps the results of the last run during this one. */
+template <class Part> static void keep_results(struct encoder<Part> *encoder)
+{
+    const struct pinned_memory coded = encoder->coded;
+    encoder->coded = encoder->last;
+    encoder->last = coded;
+}
+
 template <class Part> static void clear_encoder(struct encoder<Part> *encoder)
 {
     free(encoder->indices);
     free(encoder->parts);
     gf_cuda_pinned_free(&encoder->coded);
+    gf_cuda_pinned_free(&encoder->last);
 }
 
 /* Chooses waiting pictures while memory suffices, and marks pictures that would never fit. A round

@@ -258,6 +258,8 @@ static enum gf_status prepare(struct gf_jpeg_encoder *encoder,
 {
     const uint64_t described = aligned((uint64_t)count * sizeof *encoder->pictures),
                    sizes = (uint64_t)count * sizeof *encoder->sizes;
+    if (count > 1)
+        keep_results(encoder);
     enum gf_status status = begin_group(encoder, count, error);
     if (!status)
         status = coder_reserve_pinned(encoder, described + sizes, 0, count, error);

@@ -14,7 +14,8 @@ struct gf_jpeg_encode_picture {
     int quality;       /* 1..GF_QUALITY_MAX */
     enum gf_subsampling subsampling; /* the subsampling for RGB */
     /* The result: the entropy-coded bytes, stuffed and padded, without any marker. They are in
-     * pinned host memory, which the encoder owns, until its next run. */
+     * pinned host memory, which the encoder owns, until its next run; if this run and the next one
+     * have several pictures, until the run after that. */
     const unsigned char *scan;
     size_t size;
     bool encoded; /* false: there is not enough memory, and libjpeg-turbo must encode the picture */

@@ -80,10 +80,10 @@ static uint64_t yuv_encode_bytes(const struct gf_coder_picture *picture)
 enum { PINNED_GROUP_BYTES = 1 << 30 };
 
 const struct gf_coder_calls gf_coder_calls[GF_CODER_KINDS] = {
-    [GF_CODER_JPEG_DECODE] = {false, UINT64_MAX, CALLS(jpeg_decode)},
-    [GF_CODER_JPEG_ENCODE] = {true, UINT64_MAX, CALLS(jpeg_encode)},
-    [GF_CODER_PNG_DECODE] = {false, UINT64_MAX, CALLS(png_decode)},
-    [GF_CODER_PNG_ENCODE] = {true, PINNED_GROUP_BYTES, CALLS(png_encode)},
-    [GF_CODER_YUV_DECODE] = {false, UINT64_MAX, CALLS(yuv_decode)},
-    [GF_CODER_YUV_ENCODE] = {true, PINNED_GROUP_BYTES, CALLS(yuv_encode)},
+    [GF_CODER_JPEG_DECODE] = {false, false, UINT64_MAX, CALLS(jpeg_decode)},
+    [GF_CODER_JPEG_ENCODE] = {true, true, UINT64_MAX, CALLS(jpeg_encode)},
+    [GF_CODER_PNG_DECODE] = {false, false, UINT64_MAX, CALLS(png_decode)},
+    [GF_CODER_PNG_ENCODE] = {true, false, PINNED_GROUP_BYTES, CALLS(png_encode)},
+    [GF_CODER_YUV_DECODE] = {false, false, UINT64_MAX, CALLS(yuv_decode)},
+    [GF_CODER_YUV_ENCODE] = {true, false, PINNED_GROUP_BYTES, CALLS(yuv_encode)},
 };

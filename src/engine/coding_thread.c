@@ -3,9 +3,23 @@
 #include "base/start_times.h"
 #include "engine/device_coders_state.h"
 
+/* Waits until callers have returned the results of a turn. */
+static void await_returned(struct coding_thread *thread, int turn)
+{
+    for (; thread->lent[turn]; thread->lent[turn]--)
+        gf_semaphore_wait(&thread->returned[turn]);
+}
+
+static void await_all_returned(struct coding_thread *thread)
+{
+    for (int turn = 0; turn < TURNS; turn++)
+        await_returned(thread, turn);
+}
+
 static void close_coder(struct coding_thread *thread, int kind)
 {
     struct coder *const coder = &thread->coder[kind];
+    await_all_returned(thread);
     if (coder->state)
         gf_coder_calls[kind].destroy(coder->state);
     *coder = (struct coder){.state = NULL};
@@ -126,24 +140,26 @@ static enum gf_status code_group(struct coding_thread *thread, struct gf_error *
 
 static void serve_group(struct coding_thread *thread, struct gf_coding *const *group, int count)
 {
-    const bool encodes = gf_coder_calls[group[0]->picture->kind].encodes;
+    const struct gf_coder_calls *const calls = &gf_coder_calls[group[0]->picture->kind];
     struct gf_error error = {0};
-    int lent = 0;
+    const int turn = thread->turn = (thread->turn + 1) % TURNS;
+    if (calls->keeps && count > 1)
+        await_returned(thread, turn);
+    else
+        await_all_returned(thread);
     const double begin_s = gf_now();
     const enum gf_status status = code_group(thread, &error, group, count);
     if (!thread->served)
-        gf_start_note(encodes ? GF_START_ENCODER : GF_START_DECODER, begin_s);
+        gf_start_note(calls->encodes ? GF_START_ENCODER : GF_START_DECODER, begin_s);
     thread->served = true;
     for (int i = 0; i < count; i++) {
-        const bool lends = encodes && !status && group[i]->picture->done;
-        group[i]->picture->returned = lends ? &thread->returned : NULL;
-        lent += lends;
+        const bool lends = calls->encodes && !status && group[i]->picture->done;
+        group[i]->picture->returned = lends ? &thread->returned[turn] : NULL;
+        thread->lent[turn] += lends;
         group[i]->status = status;
         group[i]->error = error;
         group[i]->ended(group[i]);
     }
-    while (lent--)
-        gf_semaphore_wait(&thread->returned);
 }
 
 void *gf_coding_thread_main(void *argument)

@@ -110,7 +110,8 @@ static void destroy(struct gf_device_coders *coders)
     for (int i = 0; i < THREADS; i++) {
         if (coders->thread[i].started)
             pthread_join(coders->thread[i].thread, NULL);
-        sem_destroy(&coders->thread[i].returned);
+        for (int turn = 0; turn < TURNS; turn++)
+            sem_destroy(&coders->thread[i].returned[turn]);
     }
     for (int role = 0; role < ROLES; role++)
         pthread_cond_destroy(&coders->queue[role].filled);
@@ -124,7 +125,8 @@ static bool start_threads(struct gf_device_coders *coders)
         struct coding_thread *const thread = &coders->thread[i];
         thread->coders = coders;
         thread->queue = &coders->queue[i % ROLES];
-        sem_init(&thread->returned, 0, 0);
+        for (int turn = 0; turn < TURNS; turn++)
+            sem_init(&thread->returned[turn], 0, 0);
         thread->started = !pthread_create(&thread->thread, NULL, gf_coding_thread_main, thread);
         if (!thread->started && i < ROLES) /* each role must have a thread */
             return false;

@@ -10,7 +10,7 @@
 /* Two threads decode and two encode, so that one of them copies while the other one computes. With
  * larger groups all callers would come and go together, and the device would do one kind of work at
  * a time. */
-enum { ROLES = 2, THREADS = 2 * ROLES };
+enum { ROLES = 2, THREADS = 2 * ROLES, TURNS = 2 };
 
 /* The pictures that wait for the decoding threads, or for the encoding threads. */
 struct queue {
@@ -34,7 +34,10 @@ struct coding_thread {
     pthread_t thread;
     unsigned prepared; /* kinds that the thread has coded, a bit for each */
     struct coder coder[GF_CODER_KINDS];
-    sem_t returned; /* posted when the caller has returned the thread's encoded result */
+    /* The results of the last two groups, in turns: those that callers have not returned yet, and
+     * what they post when they return one. */
+    int turn, lent[TURNS];
+    sem_t returned[TURNS];
 };
 
 struct gf_device_coders {

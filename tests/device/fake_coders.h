@@ -31,11 +31,12 @@ static struct {
     bool too_much_memory;
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A thread's coder; gf_free() takes what it has handed out. */
+/* A thread's coder; gf_free() takes what it has handed out, in the last two runs. */
 struct coder {
     pthread_t owner;
     uint64_t bytes;
-    void *file[64];
+    int turn;
+    void *file[2][64];
 };
 
 static void add(int *number, int more)
@@ -69,12 +70,16 @@ static void begin_group(const struct coder *coder, int count)
     pthread_mutex_unlock(&fake.lock);
 }
 
-static void drop_files(struct coder *coder)
+/* Begins a run, which may keep the files of the last one. Returns the place for its files. */
+static void **drop_files(struct coder *coder, bool keeps)
 {
-    for (size_t i = 0; i < sizeof coder->file / sizeof *coder->file; i++) {
-        gf_free(coder->file[i]);
-        coder->file[i] = NULL;
+    coder->turn ^= keeps;
+    void **const file = coder->file[coder->turn];
+    for (size_t i = 0; i < sizeof coder->file[0] / sizeof *file; i++) {
+        gf_free(file[i]);
+        file[i] = NULL;
     }
+    return file;
 }
 
 static void destroy(struct coder *coder)
@@ -83,7 +88,8 @@ static void destroy(struct coder *coder)
         return;
     assert_true(pthread_equal(coder->owner, pthread_self()));
     add(&fake.open, -1);
-    drop_files(coder);
+    drop_files(coder, true);
+    drop_files(coder, true);
     free(coder);
 }
 
@@ -169,14 +175,14 @@ enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
                                    struct gf_error *error)
 {
     begin_group(&encoder->coder, count);
-    drop_files(&encoder->coder);
+    void **const files = drop_files(&encoder->coder, count > 1);
     usleep(fake.encode_us);
     if (fake.encode_status)
         return gf_fail(error, fake.encode_status, "fake: encoding fails");
     for (int i = 0; i < count; i++) {
         const struct jpeg_file file =
             jpeg_encoded(&pictures[i].in, pictures[i].quality, pictures[i].subsampling);
-        encoder->coder.file[i] = file.data;
+        files[i] = file.data;
         pictures[i].scan = jpeg_scan(&file, &pictures[i].size);
         pictures[i].encoded = true;
         add(&fake.encoded, 1);
@@ -203,15 +209,15 @@ enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
                                   struct gf_error *error)
 {
     begin_group(&encoder->coder, count);
-    drop_files(&encoder->coder);
+    void **const files = drop_files(&encoder->coder, false);
     if (fake.encode_status)
         return gf_fail(error, fake.encode_status, "fake: encoding fails");
     for (int i = 0; i < count; i++) {
         const struct gf_view *const in = &pictures[i].in;
         const struct gf_image image = {.format = in->format, .pitch = in->pitch, .data = in->data};
         size_t size;
-        encoder->coder.file[i] = png_encoded(&image, &size);
-        pictures[i].chunks = png_chunks(encoder->coder.file[i], size, &pictures[i].size);
+        files[i] = png_encoded(&image, &size);
+        pictures[i].chunks = png_chunks(files[i], size, &pictures[i].size);
         pictures[i].encoded = true;
         if (count == 1 && pictures[i].arrived) { /* in parts, or a part of it */
             const size_t first = pictures[i].size / 3;
@@ -292,7 +298,7 @@ enum gf_status gf_yuv_encoder_run(struct gf_yuv_encoder *encoder,
                                   struct gf_error *error)
 {
     begin_group(&encoder->coder, count);
-    drop_files(&encoder->coder);
+    void **const files = drop_files(&encoder->coder, false);
     if (fake.encode_status)
         return gf_fail(error, fake.encode_status, "fake: encoding fails");
     for (int i = 0; i < count; i++) {
@@ -306,7 +312,7 @@ enum gf_status gf_yuv_encoder_run(struct gf_yuv_encoder *encoder,
         for (int y = 0; y < in->rows; y++)
             gf_yuv_writer_row(writer, gf_view_row(in, y), y, frame);
         gf_yuv_writer_close(writer);
-        encoder->coder.file[i] = frame;
+        files[i] = frame;
         pictures[i].frame = frame;
         pictures[i].encoded = true;
         add(&fake.encoded, 1);
