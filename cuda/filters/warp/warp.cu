@@ -184,7 +184,7 @@ static __global__ void __launch_bounds__(THREADS, 3)
     }
 }
 
-template <int CHANNELS> static int start_quads(const struct warp_launch *from, cudaStream_t stream)
+template <class FORMAT> static int start_quads(const struct warp_launch *from, cudaStream_t stream)
 {
     const struct gf_warp *const warp = &from->source.warp;
     struct quad_launch launch = {};
@@ -199,14 +199,15 @@ template <int CHANNELS> static int start_quads(const struct warp_launch *from, c
     typedef quad_shape<256, 1, 3, 3, 5> large;
     const bool means = warp->nx * warp->ny > 1;
     const int status =
-        means ? launch_quads<large, CHANNELS, true>(launch, stream)
-              : launch_quads<quad_shape<128, 2, 2, 4, 12>, CHANNELS, false>(launch, stream);
+        means ? launch_quads<large, FORMAT, true>(launch, stream)
+              : launch_quads<quad_shape<128, 2, 2, 4, FORMAT::STRAIGHT ? 8 : 12>, FORMAT, false>(
+                    launch, stream);
     return status != cudaErrorNotSupported ? status
-           : means ? launch_quads<quad_shape<128, 1, 4, 4, 8>, CHANNELS, true>(launch, stream)
-                   : launch_quads<large, CHANNELS, false>(launch, stream);
+           : means ? launch_quads<quad_shape<128, 1, 4, 4, 8>, FORMAT, true>(launch, stream)
+                   : launch_quads<large, FORMAT, false>(launch, stream);
 }
 
-template <int CHANNELS> static int start_curved(const struct warp_launch *from, cudaStream_t stream)
+template <class FORMAT> static int start_curved(const struct warp_launch *from, cudaStream_t stream)
 {
     struct curved_launch launch = {};
     launch.quad.source = from->source;
@@ -217,7 +218,33 @@ template <int CHANNELS> static int start_curved(const struct warp_launch *from, 
     launch.quad.width = from->width;
     launch.cells = from->cells;
     launch.out_y = from->out_y;
-    return launch_curved<CHANNELS>(launch, stream);
+    return launch_curved<FORMAT>(launch, stream);
+}
+
+template <class FORMAT>
+static int start_boxes(const struct warp_launch *launch, cudaStream_t stream)
+{
+    return launch->source.warp.map.kind == GF_WARP_AFFINE ? start_quads<FORMAT>(launch, stream)
+                                                          : start_curved<FORMAT>(launch, stream);
+}
+
+/* Launches a kernel of quads. Returns cudaErrorNotSupported if there is none. */
+template <typename SAMPLE, int CHANNELS>
+static int start_format_boxes(const struct warp_launch *launch, cudaStream_t stream)
+{
+    if constexpr (sizeof(SAMPLE) == 1) {
+        return start_boxes<quad_format<CHANNELS>>(launch, stream);
+    } else if constexpr (CHANNELS == 4) {
+        switch (launch->source.stored) {
+        case STRAIGHT_8:
+            return start_boxes<quad_format<4, 8>>(launch, stream);
+        case STRAIGHT_16:
+            return start_boxes<quad_format<4, 16>>(launch, stream);
+        case OPAQUE_8:
+            return start_boxes<quad_format<3, 8>>(launch, stream);
+        }
+    }
+    return cudaErrorNotSupported;
 }
 
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS>
@@ -226,11 +253,9 @@ static int start(const struct warp_launch *launch, bool tiled, bool may_tile, cu
     const auto kernel = tiled ? warp_tiled_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>
                               : warp_direct_kernel<SAMPLE, CHANNELS, KERNEL, TAPS>;
     unsigned blocks = launch->tiles;
-    if constexpr (sizeof(SAMPLE) == 1 && KERNEL == LINEAR_KERNEL) {
-        const int status = !may_tile ? (int)cudaErrorNotSupported
-                           : launch->source.warp.map.kind == GF_WARP_AFFINE
-                               ? start_quads<CHANNELS>(launch, stream)
-                               : start_curved<CHANNELS>(launch, stream);
+    if constexpr (KERNEL == LINEAR_KERNEL) {
+        const int status = may_tile ? start_format_boxes<SAMPLE, CHANNELS>(launch, stream)
+                                    : (int)cudaErrorNotSupported;
         if (status != cudaErrorNotSupported)
             return status;
     }

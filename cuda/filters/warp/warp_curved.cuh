@@ -1,7 +1,8 @@
-/* Warps of 8-bit gray and RGB by linear interpolation whose maps are not straight, perspective and
- * lens. A block computes its pixels' positions, finds the box of the input that they need, and
- * loads it into shared memory as blocks of straight warps do. Pixels with several samples compute
- * their positions twice. Blocks whose box is too large read windows from global memory. */
+/* Warps of 8-bit gray and RGB, and of RGBA, by linear interpolation whose maps are not straight,
+ * perspective and lens. A block computes its pixels' positions, finds the box of the input that
+ * they need, and loads it into shared memory as blocks of straight warps do. Pixels with several
+ * samples compute their positions twice. Blocks whose box is too large read windows from global
+ * memory. */
 #pragma once
 
 #include <limits.h>
@@ -14,7 +15,7 @@ typedef quad_shape<128, 2, 2, 4, 6> curved_shape;
 /* The most columns and rows of a box, and the words between its rows. */
 constexpr int CURVED_COLUMNS = curved_shape::BOX_ACROSS * QUADS_ACROSS * QUAD;
 constexpr int CURVED_ROWS = curved_shape::BOX_DOWN * curved_shape::DOWN;
-constexpr int CURVED_PITCH = CURVED_COLUMNS + 1;
+constexpr int CURVED_PITCH = CURVED_COLUMNS + 1, CURVED_PLANE = CURVED_ROWS * CURVED_PITCH;
 
 struct curved_launch {
     struct quad_launch quad; /* without the members of straight maps */
@@ -138,13 +139,12 @@ static __device__ __forceinline__ struct quad_box curved_box(const struct curved
     return box;
 }
 
-template <int CHANNELS, bool ROUNDED>
+template <class FORMAT, bool ROUNDED>
 static __device__ __forceinline__ void curved_sums(const uint32_t *tile, int origin, int u, int v,
-                                                   uint32_t sum[CHANNELS])
+                                                   uint32_t sum[FORMAT::CHANNELS])
 {
-    const tile_window<uint32_t> window = {tile + ((v >> 12) * CURVED_PITCH + (u >> 12) - origin),
-                                          CURVED_PITCH};
-    quad_sums<CHANNELS, ROUNDED>(window, u & 4095, v & 4095, sum);
+    quad_sums<FORMAT, ROUNDED>(tile + ((v >> 12) * CURVED_PITCH + (u >> 12) - origin), CURVED_PITCH,
+                               CURVED_PLANE, u & 4095, v & 4095, sum);
 }
 
 /* ---- pixels with several samples, two at a time ---- */
@@ -168,44 +168,67 @@ static __device__ __forceinline__ void each_sample(const struct gf_warp &warp,
 
 /* Returns a sample with 8 fraction bits. The only sample of a pixel is rounded to a whole number,
  * since it must be rounded only once. */
+template <class FORMAT>
 static __device__ __forceinline__ uint32_t curved_fine(uint32_t sum, bool only)
 {
-    return only ? (sum + (1 << 23)) >> 24 << 8 : (sum + (1 << 15)) >> 16;
+    return only ? (sum + (1u << (FORMAT::FRACTION - 1))) >> FORMAT::FRACTION << 8
+                : fine_of<FORMAT>(sum);
+}
+
+/* Stores a pair of pixels. */
+template <class FORMAT>
+static __device__ __forceinline__ void store_pair(const uint32_t *sample, unsigned char *to)
+{
+    if constexpr (FORMAT::STRAIGHT != 0) {
+        uint32_t word[FORMAT::OUT / 2];
+#pragma unroll
+        for (int i = 0; i < PAIR; i++)
+            straight_words<FORMAT>(make_uint2(sample[4 * i] | sample[4 * i + 1] << 16,
+                                              sample[4 * i + 2] | sample[4 * i + 3] << 16),
+                                   word + FORMAT::OUT / 4 * i);
+#pragma unroll
+        for (int i = 0; i < FORMAT::OUT / 2; i += 2)
+            ((uint2 *)to)[i / 2] = make_uint2(word[i], word[i + 1]);
+    } else {
+#pragma unroll
+        for (int i = 0; i < FORMAT::OUT; i++)
+            ((uint16_t *)to)[i] = (uint16_t)(sample[2 * i] | sample[2 * i + 1] << 8);
+    }
 }
 
 /* Stores the means of a quad's samples, in two pairs. */
-template <int KIND, int CHANNELS>
+template <int KIND, class FORMAT>
 static __device__ __forceinline__ void
 curved_means(const struct gf_warp &warp, const uint32_t *tile, int origin,
              struct gf_warp_counts counts, int x, int y, unsigned char *to)
 {
+    constexpr int CHANNELS = FORMAT::CHANNELS;
     bool is_far = false;
     const uint32_t divisor = 256u * counts.nx * counts.ny;
     const float one_of = 1.0f / (float)divisor;
 #pragma unroll 1
     for (int first = 0; first < QUAD; first += PAIR) {
         uint32_t sums[CHANNELS * PAIR] = {};
-        each_sample<KIND>(warp, counts, x + first, y, &is_far,
-                          [&](const struct curved_places<PAIR> &at) {
+        each_sample<KIND>(
+            warp, counts, x + first, y, &is_far, [&](const struct curved_places<PAIR> &at) {
 #pragma unroll
-                              for (int i = 0; i < PAIR; i++) {
-                                  uint32_t sum[CHANNELS];
-                                  curved_sums<CHANNELS, false>(tile, origin, at.u[i], at.v[i], sum);
+                for (int i = 0; i < PAIR; i++) {
+                    uint32_t sum[CHANNELS];
+                    curved_sums<FORMAT, false>(tile, origin, at.u[i], at.v[i], sum);
 #pragma unroll
-                                  for (int c = 0; c < CHANNELS; c++)
-                                      sums[CHANNELS * i + c] += curved_fine(sum[c], divisor == 256);
-                              }
-                          });
+                    for (int c = 0; c < CHANNELS; c++)
+                        sums[CHANNELS * i + c] += curved_fine<FORMAT>(sum[c], divisor == 256);
+                }
+            });
 #pragma unroll
-        for (int i = 0; i < CHANNELS; i++)
-            ((uint16_t *)(to + CHANNELS * first))[i] =
-                (uint16_t)(rounded_mean(sums[2 * i], divisor, one_of) |
-                           rounded_mean(sums[2 * i + 1], divisor, one_of) << 8);
+        for (int i = 0; i < CHANNELS * PAIR; i++)
+            sums[i] = rounded_mean(sums[i], divisor, one_of);
+        store_pair<FORMAT>(sums, to + FORMAT::OUT * first);
     }
 }
 
 /* Computes the thread's pixels from windows in global memory. */
-template <int CHANNELS>
+template <class FORMAT>
 static __device__ __noinline__ void curved_direct(const struct curved_launch &launch, int x,
                                                   int row)
 {
@@ -215,13 +238,19 @@ static __device__ __noinline__ void curved_direct(const struct curved_launch &la
         if (column >= launch.quad.width || own >= launch.quad.rows)
             continue;
         const int y = launch.out_y + own;
-        const uint32_t pixel = mean_of<uint8_t, CHANNELS, LINEAR_KERNEL, 2, uint32_t>(
-            launch.quad.source, launch.cells, column, y, NULL);
         unsigned char *const to =
-            launch.quad.out + own * launch.quad.out_pitch + CHANNELS * (size_t)column;
+            launch.quad.out + own * launch.quad.out_pitch + FORMAT::OUT * (size_t)column;
+        uint32_t word[2];
+        if constexpr (FORMAT::STRAIGHT != 0)
+            straight_words<FORMAT>(mean_of<uint16_t, 4, LINEAR_KERNEL, 2, uint2>(
+                                       launch.quad.source, launch.cells, column, y, NULL),
+                                   word);
+        else
+            word[0] = mean_of<uint8_t, FORMAT::STORED, LINEAR_KERNEL, 2, uint32_t>(
+                launch.quad.source, launch.cells, column, y, NULL);
 #pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-            to[c] = (unsigned char)(pixel >> 8 * c);
+        for (int c = 0; c < FORMAT::OUT; c++)
+            to[c] = (unsigned char)(word[c / 4] >> 8 * (c % 4));
     }
 }
 
@@ -259,25 +288,11 @@ curved_reach_of(const struct curved_launch &launch, int x, int row, bool single,
     return reach;
 }
 
-/* Loads a box that is in the picture, in parts for which registers suffice. Most boxes have one. */
-template <int CHANNELS>
-static __device__ __forceinline__ void curved_fill(const struct quad_launch &launch,
-                                                   struct quad_box box, int groups, uint32_t *tile)
-{
-    typedef quad_shape<curved_shape::THREADS, 2, curved_shape::BOX_ACROSS, 3, 6> part;
-    constexpr int ROWS_OF_PART = part::BOX_DOWN * part::DOWN;
-#pragma unroll 1
-    for (; box.rows > 0; box.y += ROWS_OF_PART, box.rows -= ROWS_OF_PART) {
-        fill_quads<part, CHANNELS>(launch, box, groups, tile);
-        tile += ROWS_OF_PART * CURVED_PITCH;
-    }
-}
-
-template <int KIND, int CHANNELS>
+template <int KIND, class FORMAT>
 static __global__ void __launch_bounds__(curved_shape::THREADS, curved_shape::BLOCKS)
     warp_curved_kernel(const __grid_constant__ struct curved_launch launch)
 {
-    __shared__ uint32_t tile[CURVED_ROWS * CURVED_PITCH];
+    __shared__ uint32_t tile[FORMAT::PLANES * CURVED_PLANE];
     __shared__ int4 warps[curved_shape::THREADS / WARP];
     const struct quad_launch &quad = launch.quad;
     const struct gf_warp &warp = quad.source.warp;
@@ -293,23 +308,23 @@ static __global__ void __launch_bounds__(curved_shape::THREADS, curved_shape::BL
         curved_box(curved_reach_of<KIND>(launch, x, row, single, at), warps);
     early_next();
     early_wait();
-    unsigned char *to = quad.out + row * quad.out_pitch + CHANNELS * (size_t)x;
+    unsigned char *to = quad.out + row * quad.out_pitch + FORMAT::OUT * (size_t)x;
     if (is_beyond(warp, box)) {
-        store_beyond<curved_shape, CHANNELS>(quad, (unsigned)row, to, quad.width - x);
+        store_beyond<curved_shape, FORMAT>(quad, (unsigned)row, to, quad.width - x);
         return;
     }
     constexpr int LEAST = -1024;
     if ((int)blockIdx.x * TILE + TILE > quad.width || box.x < LEAST || box.y < LEAST ||
         box.columns > CURVED_COLUMNS || box.rows > CURVED_ROWS) {
-        curved_direct<CHANNELS>(launch, x, row);
+        curved_direct<FORMAT>(launch, x, row);
         return;
     }
     const int groups = (box.columns + QUAD - 1) / QUAD;
     if (box.x >= 0 && box.y >= 0 && box.y + box.rows <= warp.in_height &&
         box.x + groups * QUAD <= warp.in_width)
-        curved_fill<CHANNELS>(quad, box, groups, tile);
+        fill_parts<curved_shape, FORMAT, 3>(quad, box, groups, tile);
     else
-        fill_quads_beyond<curved_shape, CHANNELS>(quad, box, tile);
+        fill_quads_beyond<curved_shape, FORMAT>(quad, box, tile);
     __syncthreads();
     const int origin = box.y * CURVED_PITCH + box.x;
 #pragma unroll
@@ -318,32 +333,34 @@ static __global__ void __launch_bounds__(curved_shape::THREADS, curved_shape::BL
         if (own >= quad.rows)
             return;
         if (single) {
-            uint32_t word[CHANNELS], sum[CHANNELS * QUAD];
+            uint32_t word[FORMAT::OUT], sum[FORMAT::CHANNELS * QUAD];
 #pragma unroll
             for (int i = 0; i < QUAD; i++)
-                curved_sums<CHANNELS, true>(tile, origin, at[k].u[i], at[k].v[i],
-                                            sum + CHANNELS * i);
-            quad_words<CHANNELS>(sum, word);
-            store_quad<CHANNELS>(word, to, QUAD);
+                curved_sums<FORMAT, true>(tile, origin, at[k].u[i], at[k].v[i],
+                                          sum + FORMAT::CHANNELS * i);
+            quad_words<FORMAT, QUAD>(sum, word);
+            store_quad<FORMAT>(word, to, QUAD);
         } else {
             const int y = launch.out_y + own;
-            curved_means<KIND, CHANNELS>(warp, tile, origin,
-                                         launch.cells[gf_warp_cell(&warp, x, y)], x, y, to);
+            curved_means<KIND, FORMAT>(warp, tile, origin, launch.cells[gf_warp_cell(&warp, x, y)],
+                                       x, y, to);
         }
         to += curved_shape::DOWN * quad.out_pitch;
     }
 }
 
-/* Launches the kernel. Returns cudaErrorNotSupported if the picture has too many rows. */
-template <int CHANNELS> static int launch_curved(struct curved_launch launch, cudaStream_t stream)
+/* Launches the kernel. Returns cudaErrorNotSupported if the picture has too many rows, or its
+ * pixels too many samples. */
+template <class FORMAT> static int launch_curved(struct curved_launch launch, cudaStream_t stream)
 {
     launch.quad.pitch = CURVED_PITCH;
+    launch.quad.plane = CURVED_PLANE;
     const dim3 blocks((unsigned)ceil_div(launch.quad.width, TILE),
                       (unsigned)ceil_div(launch.quad.rows, curved_shape::ROWS));
-    if (blocks.y > GRID_ROWS_MAX)
+    if (blocks.y > GRID_ROWS_MAX || !sums_fit<FORMAT>(&launch.quad.source.warp))
         return cudaErrorNotSupported;
     return launch_early(launch.quad.source.warp.map.kind == GF_WARP_LENS
-                            ? warp_curved_kernel<GF_WARP_LENS, CHANNELS>
-                            : warp_curved_kernel<GF_WARP_PERSPECTIVE, CHANNELS>,
+                            ? warp_curved_kernel<GF_WARP_LENS, FORMAT>
+                            : warp_curved_kernel<GF_WARP_PERSPECTIVE, FORMAT>,
                         blocks, curved_shape::THREADS, 0, stream, launch);
 }

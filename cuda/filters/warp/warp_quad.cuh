@@ -1,16 +1,17 @@
-/* Straight warps of 8-bit gray and RGB by linear interpolation, also of several samples of a
- * pixel. A thread computes quads, which are four neighbouring pixels of a row, and a block computes
- * several rows of quads, so that work that a block does once takes a small part of its time. */
+/* Straight warps of 8-bit gray and RGB, and of RGBA, by linear interpolation, also of several
+ * samples of a pixel. A thread computes quads, which are four neighbouring pixels of a row, and a
+ * block computes several rows of quads, so that work that a block does once takes a small part of
+ * its time. */
 #pragma once
 
 #include <stdlib.h>
 
 #include "cuda/common/early.cuh"
-#include "cuda/filters/warp/warp_tile.cuh"
+#include "cuda/filters/warp/warp_format.cuh"
 
 /* A warp computes 8 x 4 quads at a time, and loads 8 x 4 groups of four columns of the input at a
  * time. */
-constexpr int QUAD = 4, QUADS_ACROSS = 8;
+constexpr int QUADS_ACROSS = 8;
 
 /* A block computes 32 x ROWS pixels of the result. */
 template <int threads, int times, int across, int down, int blocks> struct quad_shape {
@@ -33,31 +34,19 @@ struct quad_launch {
     struct warp_reach reach; /* the reach of a block's pixels */
     int groups;              /* the number of groups of four columns, enough for any box */
     int pitch;               /* pixels between rows of a box in shared memory; an odd number */
+    int plane;               /* pixels between planes */
 };
 
 struct quad_box {
     int x, y, columns, rows;
 };
 
-/* Spreads the words of four neighbouring pixels in a row to the words of the tile. A word of RGB
- * has the pixel in its lower three bytes; a word of gray has the pixel and its right neighbour in
- * its lower two bytes. `next` is the word after those of gray. The upper bytes are arbitrary. */
-template <int CHANNELS>
-static __device__ __forceinline__ void spread_quad(const uint32_t *w, uint32_t next,
-                                                   uint32_t *place)
-{
-    place[0] = w[0];
-    place[1] = CHANNELS == 1 ? w[0] >> 8 : __funnelshift_r(w[0], w[CHANNELS / 2], 24);
-    place[2] = CHANNELS == 1 ? w[0] >> 16 : __funnelshift_r(w[CHANNELS / 2], w[CHANNELS - 1], 16);
-    place[3] = CHANNELS == 1 ? __funnelshift_r(w[0], next, 24) : w[CHANNELS - 1] >> 8;
-}
-
 /* Loads a box of so many groups that is in the picture. All loads are issued before the first
  * result is used. The words of the eight groups of a row are four words apart, and rows an odd
  * number of words, so that no two lanes access the same bank. Rows of the picture that are not
  * present belong to pixels after the last one of the result, so that any other row can replace
  * them. */
-template <class SHAPE, int CHANNELS>
+template <class SHAPE, class FORMAT>
 static __device__ __forceinline__ void
 fill_quads(const struct quad_launch &launch, const struct quad_box &box, int groups, uint32_t *tile)
 {
@@ -65,7 +54,7 @@ fill_quads(const struct quad_launch &launch, const struct quad_box &box, int gro
     const int group = (int)threadIdx.x % QUADS_ACROSS, first = (int)threadIdx.x / QUADS_ACROSS;
     const int top = box.y - source.in_y;
     const int last = min(box.y + box.rows, launch.in_end) - 1 - source.in_y;
-    constexpr int WORDS = CHANNELS == 1 ? 2 : 3; /* gray needs the next pixel */
+    constexpr int IN = FORMAT::IN, WORDS = IN == 1 ? 2 : IN; /* gray needs the next pixel */
     uint32_t word[SHAPE::BOX_DOWN][SHAPE::BOX_ACROSS][WORDS];
 #pragma unroll
     for (int k = 0; k < SHAPE::BOX_DOWN; k++) {
@@ -74,16 +63,14 @@ fill_quads(const struct quad_launch &launch, const struct quad_box &box, int gro
             break;
         const unsigned from_row = (unsigned)max(min(top + row, last), 0);
         const uint32_t *const from =
-            (const uint32_t *)(source.in + from_row * source.pitch + CHANNELS * (size_t)box.x) +
-            CHANNELS * group;
+            (const uint32_t *)(source.in + from_row * source.pitch + IN * (size_t)box.x) +
+            IN * group;
 #pragma unroll
         for (int i = 0; i < SHAPE::BOX_ACROSS; i++) {
             if (group + i * QUADS_ACROSS < groups) {
-#pragma unroll
-                for (int j = 0; j < CHANNELS; j++)
-                    word[k][i][j] = __ldg(from + CHANNELS * QUADS_ACROSS * i + j);
+                load_quad<IN>(from + IN * QUADS_ACROSS * i, word[k][i]);
                 /* Nothing needs the neighbour of the last group. */
-                if (CHANNELS == 1)
+                if (IN == 1)
                     word[k][i][1] = group + i * QUADS_ACROSS + 1 < groups
                                         ? __ldg(from + QUADS_ACROSS * i + 1)
                                         : 0;
@@ -99,23 +86,38 @@ fill_quads(const struct quad_launch &launch, const struct quad_box &box, int gro
 #pragma unroll
         for (int i = 0; i < SHAPE::BOX_ACROSS; i++) {
             if (group + i * QUADS_ACROSS < groups) {
-                spread_quad<CHANNELS>(word[k][i], word[k][i][1], to + i * QUADS_ACROSS * QUAD);
+                spread_quad<FORMAT>(word[k][i], word[k][i][1], to + i * QUADS_ACROSS * QUAD,
+                                    launch.plane);
             }
         }
     }
 }
 
-/* Returns a word of the tile, from pixels of the picture or of the border beyond it. */
-template <int CHANNELS>
-static __device__ __forceinline__ uint32_t quad_word(const struct warp_source &source, int x, int y)
+/* Loads a box that is in the picture, in parts of so many rows a thread, or fewer if registers do
+ * not suffice. */
+template <class SHAPE, class FORMAT, int ROWS_AT_ONCE>
+static __device__ __forceinline__ void fill_parts(const struct quad_launch &launch,
+                                                  struct quad_box box, int groups, uint32_t *tile)
 {
-    const uint32_t pixel = pixel_at<uint8_t, CHANNELS, uint32_t>(source, x, y);
-    return CHANNELS == 1 ? pixel | pixel_at<uint8_t, CHANNELS, uint32_t>(source, x + 1, y) << 8
-                         : pixel;
+    constexpr int WORDS = 32 / (SHAPE::BOX_ACROSS * FORMAT::IN);
+    constexpr int FIT = !FORMAT::STRAIGHT ? ROWS_AT_ONCE : WORDS ? WORDS : 1;
+    constexpr int AT_ONCE = FIT < ROWS_AT_ONCE ? FIT : ROWS_AT_ONCE;
+    typedef quad_shape<SHAPE::THREADS, SHAPE::TIMES, SHAPE::BOX_ACROSS, AT_ONCE, SHAPE::BLOCKS>
+        part;
+    constexpr int ROWS_OF_PART = part::BOX_DOWN * part::DOWN;
+    if constexpr (AT_ONCE == SHAPE::BOX_DOWN) {
+        fill_quads<part, FORMAT>(launch, box, groups, tile);
+    } else {
+#pragma unroll 1
+        for (; box.rows > 0; box.y += ROWS_OF_PART, box.rows -= ROWS_OF_PART) {
+            fill_quads<part, FORMAT>(launch, box, groups, tile);
+            tile += ROWS_OF_PART * launch.pitch;
+        }
+    }
 }
 
 /* Loads a box that extends beyond the picture. */
-template <class SHAPE, int CHANNELS>
+template <class SHAPE, class FORMAT>
 static __device__ __forceinline__ void fill_quads_beyond(const struct quad_launch &launch,
                                                          const struct quad_box &box, uint32_t *tile)
 {
@@ -125,53 +127,26 @@ static __device__ __forceinline__ void fill_quads_beyond(const struct quad_launc
         const int nearest = min(max(y, 0), launch.source.warp.in_height - 1);
         const bool is_there = nearest >= launch.source.in_y && nearest < launch.in_end;
 #pragma unroll 1
-        for (int column = threadIdx.x % WARP; column < box.columns; column += WARP)
-            tile[row * launch.pitch + column] =
-                is_there ? quad_word<CHANNELS>(launch.source, box.x + column, y) : 0;
+        for (int column = threadIdx.x % WARP; column < box.columns; column += WARP) {
+            uint32_t *const to = tile + row * launch.pitch + column;
+            const uint2 words =
+                is_there ? quad_word<FORMAT>(launch.source, box.x + column, y) : make_uint2(0, 0);
+            to[0] = words.x;
+            if (FORMAT::PLANES == 2)
+                to[launch.plane] = words.y;
+        }
     }
 }
 
-static __device__ __forceinline__ uint32_t upper_bytes(const uint32_t v[4])
-{
-    return __byte_perm(__byte_perm(v[0], v[1], 0x0073), __byte_perm(v[2], v[3], 0x0073), 0x5410);
-}
-
-/* Computes the sums of a window, as linear_sums() does. */
-template <int CHANNELS, bool ROUNDED>
-static __device__ __forceinline__ void quad_sums(const struct tile_window<uint32_t> &window,
-                                                 uint32_t f, uint32_t g, uint32_t sum[CHANNELS])
-{
-    if constexpr (CHANNELS == 3) {
-        linear_sums<uint8_t, 3, ROUNDED>(window, f, g, sum);
-    } else {
-        const unsigned weights = f * 0xFFFF + 4096;
-        constexpr int HALF = ROUNDED ? 2048 : 0;
-        const int top = dot_low(weights, window.at(0, 0), HALF);
-        const int bottom = dot_low(weights, window.at(0, 1), HALF);
-        sum[0] = (4096 - g) * (unsigned)top + g * (unsigned)bottom;
-    }
-}
-
-/* Returns a sum of samples over `divisor`, 256 times their number, rounded. The estimate differs by
- * one at most. */
-static __device__ __forceinline__ uint32_t rounded_mean(uint32_t sum, uint32_t divisor,
-                                                        float one_of)
-{
-    const uint32_t rounded = sum + divisor / 2;
-    uint32_t mean = (uint32_t)((float)rounded * one_of);
-    mean -= mean * divisor > rounded;
-    mean += (mean + 1) * divisor <= rounded;
-    return mean;
-}
-
-/* Computes a quad whose first pixel is at (u, v), in the upper bytes of `sum`: from one sample of a
+/* Computes a quad whose first pixel is at (u, v), in the upper bits of `sum`: from one sample of a
  * pixel, or with MEANS as means of several. */
-template <int CHANNELS, bool MEANS>
+template <class FORMAT, bool MEANS>
 static __device__ __forceinline__ void quad_pixels(const struct quad_launch &launch,
                                                    const uint32_t *tile, int64_t u, int64_t v,
-                                                   uint32_t (&sum)[CHANNELS * QUAD])
+                                                   uint32_t (&sum)[FORMAT::CHANNELS * QUAD])
 {
     const struct gf_warp &warp = launch.source.warp;
+    constexpr int CHANNELS = FORMAT::CHANNELS;
     const int nx = MEANS ? warp.nx : 1, ny = MEANS ? warp.ny : 1;
 #pragma unroll
     for (int i = 0; i < CHANNELS * QUAD && MEANS; i++)
@@ -186,14 +161,12 @@ static __device__ __forceinline__ void quad_pixels(const struct quad_launch &lau
             for (int q = 0; q < QUAD * CHANNELS; q += CHANNELS) {
                 const uint32_t *const first =
                     tile + ((int)(t >> 32) * launch.pitch + (int)(s >> 32));
-                const struct tile_window<uint32_t> window = {
-                    first, launch.pitch
-                };
                 uint32_t one[CHANNELS];
-                quad_sums<CHANNELS, !MEANS>(window, (uint32_t)s >> 20, (uint32_t)t >> 20, one);
+                quad_sums<FORMAT, !MEANS>(first, launch.pitch, launch.plane, (uint32_t)s >> 20,
+                                          (uint32_t)t >> 20, one);
 #pragma unroll
                 for (int c = 0; c < CHANNELS; c++)
-                    sum[q + c] = MEANS ? sum[q + c] + ((one[c] + (1 << 15)) >> 16) : one[c];
+                    sum[q + c] = MEANS ? sum[q + c] + fine_of<FORMAT>(one[c]) : one[c];
                 s += warp.ux;
                 t += warp.vx;
             }
@@ -203,35 +176,7 @@ static __device__ __forceinline__ void quad_pixels(const struct quad_launch &lau
     const float one_of = 1.0f / (float)divisor;
 #pragma unroll
     for (int i = 0; i < CHANNELS * QUAD && MEANS; i++)
-        sum[i] = rounded_mean(sum[i], divisor, one_of) << 24;
-}
-
-/* Joins the results of a quad, the upper bytes of its sums, to words. */
-template <int CHANNELS>
-static __device__ __forceinline__ void quad_words(const uint32_t sum[CHANNELS * QUAD],
-                                                  uint32_t word[CHANNELS])
-{
-#pragma unroll
-    for (int i = 0; i < CHANNELS; i++)
-        word[i] = upper_bytes(sum + 4 * i);
-}
-
-/* Stores up to four pixels from as many words as channels. */
-template <int CHANNELS>
-static __device__ __forceinline__ void store_quad(const uint32_t *word, unsigned char *to,
-                                                  int count)
-{
-    if (count >= QUAD) {
-#pragma unroll
-        for (int k = 0; k < CHANNELS; k++)
-            ((uint32_t *)to)[k] = word[k];
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < CHANNELS * (QUAD - 1); i++) {
-        if (i < CHANNELS * count)
-            to[i] = (unsigned char)(word[i / 4] >> 8 * (i % 4));
-    }
+        sum[i] = rounded_mean(sum[i], divisor, one_of) << FORMAT::FRACTION;
 }
 
 static __device__ __forceinline__ int64_t steps(unsigned count, int64_t step)
@@ -267,23 +212,21 @@ static __device__ __forceinline__ bool is_beyond(const struct gf_warp &warp,
 }
 
 /* Stores all rows of a thread, from y on, for a box of equal pixels beyond the picture. */
-template <class SHAPE, int CHANNELS>
+template <class SHAPE, class FORMAT>
 static __device__ __forceinline__ void store_beyond(const struct quad_launch &launch, unsigned y,
                                                     unsigned char *to, int count)
 {
-    const uint16_t *const beyond = launch.source.warp.beyond;
-    const uint32_t r = beyond[0], g = beyond[CHANNELS / 2], b = beyond[CHANNELS - 1];
-    const uint32_t word[3] = {r | g << 8 | b << 16 | r << 24, g | b << 8 | r << 16 | g << 24,
-                              b | r << 8 | g << 16 | b << 24};
+    uint32_t word[FORMAT::OUT];
+    beyond_words<FORMAT>(launch.source.warp, word);
 #pragma unroll 1
     for (int k = 0; k < SHAPE::TIMES && (int)y < launch.rows && count > 0; k++) {
-        store_quad<CHANNELS>(word, to, count);
+        store_quad<FORMAT>(word, to, count);
         y += SHAPE::DOWN;
         to += SHAPE::DOWN * launch.out_pitch;
     }
 }
 
-template <class SHAPE, int CHANNELS, bool MEANS>
+template <class SHAPE, class FORMAT, bool MEANS>
 static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     warp_quad_kernel(const __grid_constant__ struct quad_launch launch)
 {
@@ -296,18 +239,19 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     const unsigned column = threadIdx.x % QUADS_ACROSS * QUAD;
     unsigned row = threadIdx.x / QUADS_ACROSS;
     const int count = launch.width - (int)(x + column);
-    unsigned char *to = launch.out + (y + row) * launch.out_pitch + CHANNELS * (size_t)(x + column);
+    unsigned char *to =
+        launch.out + (y + row) * launch.out_pitch + FORMAT::OUT * (size_t)(x + column);
     early_next();
     early_wait();
     if (is_beyond(warp, box)) {
-        store_beyond<SHAPE, CHANNELS>(launch, y + row, to, count);
+        store_beyond<SHAPE, FORMAT>(launch, y + row, to, count);
         return;
     }
     if (box.x >= 0 && box.y >= 0 && box.y + box.rows <= warp.in_height &&
         box.x + launch.groups * QUAD <= warp.in_width)
-        fill_quads<SHAPE, CHANNELS>(launch, box, launch.groups, tile);
+        fill_parts<SHAPE, FORMAT, SHAPE::BOX_DOWN>(launch, box, launch.groups, tile);
     else
-        fill_quads_beyond<SHAPE, CHANNELS>(launch, box, tile);
+        fill_quads_beyond<SHAPE, FORMAT>(launch, box, tile);
     __syncthreads();
     u += steps(column, warp.ux) + steps(row, warp.uy);
     v += steps(column, warp.vx) + steps(row, warp.vy);
@@ -315,10 +259,10 @@ static __global__ void __launch_bounds__(SHAPE::THREADS, SHAPE::BLOCKS)
     for (int k = 0; k < SHAPE::TIMES; k++) {
         if (count <= 0 || (int)(y + row) >= launch.rows)
             return;
-        uint32_t sum[CHANNELS * QUAD], word[CHANNELS];
-        quad_pixels<CHANNELS, MEANS>(launch, tile, u, v, sum);
-        quad_words<CHANNELS>(sum, word);
-        store_quad<CHANNELS>(word, to, count);
+        uint32_t sum[FORMAT::CHANNELS * QUAD], word[FORMAT::OUT];
+        quad_pixels<FORMAT, MEANS>(launch, tile, u, v, sum);
+        quad_words<FORMAT, QUAD>(sum, word);
+        store_quad<FORMAT>(word, to, count);
         row += SHAPE::DOWN;
         u += SHAPE::DOWN * warp.uy;
         v += SHAPE::DOWN * warp.vy;
@@ -350,7 +294,7 @@ static inline void reach_samples(const struct gf_warp *warp, struct warp_reach *
 }
 
 /* Launches the kernel. Returns cudaErrorNotSupported if a block's box is too large. */
-template <class SHAPE, int CHANNELS, bool MEANS>
+template <class SHAPE, class FORMAT, bool MEANS>
 static int launch_quads(struct quad_launch launch, cudaStream_t stream)
 {
     constexpr size_t SHARED_MOST = 48 * 1024;
@@ -364,12 +308,13 @@ static int launch_quads(struct quad_launch launch, cudaStream_t stream)
     const int columns = (int)across + 3 + 3, rows = (int)down + 3;
     launch.groups = ceil_div(columns, QUAD);
     launch.pitch = quad_pitch_of(warp, launch.groups * QUAD);
-    const size_t bytes = (size_t)rows * (size_t)launch.pitch * sizeof(uint32_t);
+    launch.plane = rows * launch.pitch;
+    const size_t bytes = (size_t)launch.plane * FORMAT::PLANES * sizeof(uint32_t);
     const dim3 blocks((unsigned)ceil_div(launch.width, TILE),
                       (unsigned)ceil_div(launch.rows, SHAPE::ROWS));
     if (launch.groups > SHAPE::BOX_ACROSS * QUADS_ACROSS || rows > SHAPE::BOX_DOWN * SHAPE::DOWN ||
-        bytes > SHARED_MOST || blocks.y > GRID_ROWS_MAX)
+        bytes > SHARED_MOST || blocks.y > GRID_ROWS_MAX || !sums_fit<FORMAT>(warp))
         return cudaErrorNotSupported;
-    return launch_early(warp_quad_kernel<SHAPE, CHANNELS, MEANS>, blocks, SHAPE::THREADS, bytes,
+    return launch_early(warp_quad_kernel<SHAPE, FORMAT, MEANS>, blocks, SHAPE::THREADS, bytes,
                         stream, launch);
 }
