@@ -25,15 +25,15 @@ static enum gf_fusing fusing_of(const struct gf_stage *stage)
     return (enum gf_fusing)((int)stage->filter->fuses(stage->params) & usable);
 }
 
-/* Whether the stage premultiplies RGBA, or makes RGB of 8 bits opaque RGBA of 16 bits. */
+/* Whether the stage premultiplies RGBA, or RGB of 8 bits after it has made it opaque. */
 static bool premultiplies(const struct gf_stage *stage, bool or_makes_opaque)
 {
     const struct gf_point_run *const run = stage->params;
-    return gf_point_is_only(stage, &gf_premultiply)
-               ? stage->in.channels == 4
-               : or_makes_opaque && stage->filter == &gf_point && run->count == 2 &&
-                     run->item[0].filter == &gf_opaque && run->item[1].filter == &gf_premultiply &&
-                     stage->in.channels == 3 && stage->in.bits == 8;
+    if (stage->filter != &gf_point || run->item[run->count - 1].filter != &gf_premultiply ||
+        run->count > 2 || (run->count == 2 && run->item[0].filter != &gf_opaque))
+        return false;
+    return stage->in.channels == 4 ||
+           (or_makes_opaque && stage->in.channels == 3 && stage->in.bits == 8);
 }
 
 /* Whether stage i premultiplies RGBA, stage i + 1 is a stencil that can read RGBA itself, and stage

@@ -1,7 +1,9 @@
 /* A stencil with the point filters beside it as one stage makes the picture that they make one
  * after the other, and says what it is made of. */
 #include "chain/chain.h"
+#include "chain/place.h"
 #include "chain/plan.h"
+#include "chain/variants.h"
 #include "gpufilter/gpufilter.h"
 #include "pixel/point/fused.h"
 #include "pixel/point/point_program.h"
@@ -139,12 +141,76 @@ static void test_parts(void **state)
     gf_chain_free(&chain);
 }
 
+/* Runs the stages of a plan on the CPU, each on the whole picture. */
+static struct gf_image run_stages(struct gf_plan *plan, const struct gf_image *in)
+{
+    struct gf_image picture = *in, made;
+    struct gf_error error = {0};
+    for (int i = 0; i < plan->stage_count; i++) {
+        struct gf_stage *const stage = &plan->stage[i];
+        assert_ok("result", gf_image_alloc(&made, stage->out, &error), &error);
+        assert_ok("prepare", gf_stage_prepare(stage, &error), &error);
+        void *const scratch = stage->filter->cpu_scratch
+                                  ? malloc(stage->filter->cpu_scratch(stage, stage->out.height))
+                                  : NULL;
+        const struct gf_view from = gf_image_view(&picture), to = gf_image_view(&made);
+        stage->filter->cpu(stage, &from, &to, scratch);
+        free(scratch);
+        if (i)
+            gf_image_free(&picture);
+        picture = made;
+    }
+    return picture;
+}
+
+/* Returns the number of stages for a device, after the checks of its plan. */
+static int stages_on_device(const char *text, const struct gf_image *in)
+{
+    const struct gf_plan_request request = {.orientation = 1, .on_device = true};
+    struct gf_chain chain;
+    struct gf_plan plan;
+    struct gf_place place;
+    struct gf_error error = {0};
+    assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
+    assert_ok(text, gf_plan_make_for(&chain, in->format, &request, &plan, &error), &error);
+    gf_place_begin(&place, in->format, 1);
+    assert_ok(text, gf_place_follow(&place, &plan, &error), &error);
+    assert_true(*place.lost != 0);
+    struct gf_image apart = run(text, in, false), fused = run_stages(&plan, in);
+    assert_same(text, &apart, &fused);
+    gf_image_free(&fused);
+    picture_free(&apart);
+    const int count = plan.stage_count;
+    if (count == 1)
+        assert_int_equal(gf_stage_cuda_scratch(plan.stage, in->format.height), 0);
+    gf_plan_free(&plan);
+    gf_chain_free(&chain);
+    return count;
+}
+
+/* Warps, of which a band may need the whole input, are fused for a device alone. */
+static void test_warps(void **state)
+{
+    static const char *const chains[] = {
+        "rotate=7:colour=transparent", "rotate=30:fit=keep:colour=transparent:kernel=cubic",
+        "lens=0.2:colour=transparent", "perspective=keystone:colour=transparent:kernel=nearest"};
+    static const int channels[] = {4, 4, 3}, bits[] = {8, 16, 8};
+    for (int f = 0; f < 3; f++) {
+        struct gf_image in = picture_random(format_of(61, 47, channels[f], bits[f]), 0, 3);
+        for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
+            assert_int_equal(stages_of(chains[i], in.format), 3);
+            assert_int_equal(stages_on_device(chains[i], &in), 1);
+        }
+        assert_int_equal(stages_on_device("lens=0.2:colour=transparent:kernel=cubic", &in), 3);
+        picture_free(&in);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_same_picture),
-        cmocka_unit_test(test_alpha),
-        cmocka_unit_test(test_moved_pixels),
+        cmocka_unit_test(test_same_picture), cmocka_unit_test(test_alpha),
+        cmocka_unit_test(test_warps),        cmocka_unit_test(test_moved_pixels),
         cmocka_unit_test(test_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
