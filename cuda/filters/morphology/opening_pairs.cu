@@ -19,6 +19,7 @@ template <int REACH_, int CHANNELS_> struct pairs_layout {
     /* A window joins THREES extremes of three samples, which are APART samples apart. */
     static constexpr int THREES = REACH == 2 ? 2 : 3, APART = REACH == 4 ? 3 : 2;
     static constexpr int RING = (THREES - 1) * APART;
+    static constexpr int AHEAD = 2; /* rows that are being loaded; a part of RING */
     /* Blocks that the registers must hold. */
     static constexpr int BLOCKS = REACH == 2 ? 20 : REACH == 3 ? 16 : 12;
 };
@@ -72,9 +73,9 @@ template <bool LEAST, class Layout> struct pairs_down {
     struct kept_pairs<EACH> last[2] = {}, three[RING] = {
     };
 
-    /* The phase is the number of the row modulo RING. */
+    /* The phase is the number of the row modulo RING; `kept` has the same samples as v. */
     __device__ __forceinline__ void take(int phase, const unsigned (&v)[EACH],
-                                         unsigned (&out)[EACH])
+                                         const struct kept_pairs<EACH> &kept, unsigned (&out)[EACH])
     {
         unsigned here[EACH];
 #pragma unroll
@@ -83,7 +84,7 @@ template <bool LEAST, class Layout> struct pairs_down {
             out[i] = extreme<LEAST, Layout::THREES>(
                 here[i], three[phase][i], three[(phase + RING - Layout::APART) % RING][i]);
         }
-        last[phase % 2].set(v);
+        last[phase % 2] = kept;
         three[phase].set(here);
     }
 };
@@ -121,155 +122,171 @@ static __device__ __forceinline__ void pairs_along(unsigned (&v)[Layout::EACH])
         v[i] = extreme<LEAST, Layout::THREES>(far[i], far[i + 2 * FAR], far[i + FAR]);
 }
 
-/* Loads 8 bytes at one end of a row: from byte `at` on, a multiple of 8. */
-static __device__ __forceinline__ uint2 load_end(const unsigned char *row, int at, int row_bytes,
-                                                 bool wraps, unsigned outside)
-{
-    if (at >= 0 && at + 8 <= row_bytes)
-        return __ldg((const uint2 *)(row + at));
-    if (!wraps && (at < 0 || at >= row_bytes))
-        return make_uint2(outside, outside);
-    unsigned long long all = 0;
+/* A lane's bytes of a row, of one part. */
+template <int EACH> struct alignas(EACH % 8 ? 4 : 8) own_bytes {
+    unsigned word[EACH / 4];
+};
+
+/* Loads bytes at one end of a row, from byte `at` on. */
+template <int EACH>
+static __device__ __forceinline__ struct own_bytes<EACH>
+load_end(const unsigned char *row, int at, int row_bytes, bool wraps, unsigned outside) {
+    struct own_bytes<EACH> own;
+#pragma unroll
+    for (int w = 0; w < EACH / 4; w++) {
+        own.word[w] = outside;
+        if (!wraps && (at + 4 * w < 0 || at + 4 * w >= row_bytes))
+            continue;
 #pragma unroll 1
-    for (int i = 0; i < 8; i++) {
-        const int from = wraps ? gf_border_index(at + i, row_bytes, GF_BORDER_WRAP) : at + i;
-        const unsigned byte = from < row_bytes ? row[from] : outside & 255;
-        all |= (unsigned long long)byte << 8 * i;
+        for (int i = 0; i < 4; i++) {
+            int from = at + 4 * w + i;
+            while (wraps && from < 0)
+                from += row_bytes;
+            while (wraps && from >= row_bytes)
+                from -= row_bytes;
+            if (from < row_bytes)
+                own.word[w] = (own.word[w] & ~(255u << 8 * i)) | (unsigned)row[from] << 8 * i;
+        }
     }
-    return make_uint2((unsigned)all, (unsigned)(all >> 32));
+    return own;
 }
 
-/* Stores 8 bytes, or the first `rest` of them. */
-static __device__ __forceinline__ void store_end(unsigned char *to, int rest, uint2 pair)
-{
-    if (rest >= 8) {
-        *(uint2 *)to = pair;
-        return;
-    }
-#pragma unroll 1
-    for (int i = 0; i < rest; i++)
-        to[i] = (unsigned char)((i < 4 ? pair.x : pair.y) >> 8 * (i % 4));
-}
-
-/* Returns the first byte of the warp's results in the row. */
-template <class Layout>
-static __device__ __forceinline__ int pairs_left(const struct pairs_args &args)
-{
-    return (int)(blockIdx.x % (unsigned)args.across) * (2 * Layout::PART);
-}
-
-/* A lane's place in both parts, and its rows. PLAIN: the row contains the samples of all lanes. */
-template <class Layout, bool PLAIN> struct pairs_walk {
+/* A lane's place in both parts, and its rows. WHOLE: the row contains all of the lane's bytes or
+ * none of them, and a border that wraps repeats a lane's bytes side by side. */
+template <class Layout, bool WHOLE>
+struct pairs_walk {
     static constexpr int EACH = Layout::EACH;
-    typedef uint2 words[2]; /* of both parts */
+    typedef struct own_bytes<EACH> bytes[2]; /* of both parts */
 
     const struct pairs_args &args;
-    int at[2], row_bytes;    /* the lane's first byte of each part; bytes of a row */
-    int top, lines;          /* the first row of results in the picture, and their number */
-    bool makes;              /* the lane has results */
-    const unsigned char *in; /* the lane's first byte of row 0 of the picture */
-    unsigned char *out;      /* the lane's first byte of the row that is stored next */
+    int at[2], from[2]; /* the lane's first byte of each part, and the byte that the border puts
+                         * there; -1: none */
+    int row_bytes;
+    int top, lines;     /* the first row of results in the picture, and their number */
+    unsigned inside;    /* ones where a part's bytes are in the row */
+    bool plain;         /* the row contains the bytes of all lanes */
+    bool makes;         /* the lane has results */
+    unsigned char *out; /* the row that is stored next */
 
-    __device__ __forceinline__ explicit pairs_walk(const struct pairs_args &args) : args(args)
+    __device__ __forceinline__ explicit pairs_walk(const struct pairs_args &args, int left)
+        : args(args)
     {
         const struct view_pair &p = args.p;
-        const int strip = blockIdx.x / (unsigned)args.across, lane = threadIdx.x;
-        const int left = pairs_left<Layout>(args);
+        const int lane = threadIdx.x, reach = Layout::BESIDE * EACH;
         row_bytes = p.width * Layout::CHANNELS;
-        at[0] = left + (lane - Layout::BESIDE) * EACH;
-        at[1] = at[0] + Layout::PART;
-        top = p.out_y + strip * args.rows;
+        top = p.out_y + (int)(blockIdx.x / (unsigned)args.across) * args.rows;
         lines = min(args.rows, p.out_y + p.rows - top);
+        inside = 0;
+        for (int part = 0; part < 2; part++) {
+            at[part] = left + lane * EACH - reach + part * Layout::PART;
+            const bool has = at[part] >= 0 && at[part] < row_bytes;
+            const bool is_near = at[part] < row_bytes + reach;
+            inside |= has ? 0xFFFFu << 16 * part : 0;
+            from[part] = has                     ? at[part]
+                         : args.wraps && is_near ? gf_border_index(at[part], row_bytes, p.border)
+                                                 : -1;
+        }
+        plain = left > 0 && left + 2 * Layout::PART + reach <= row_bytes;
         makes = lane >= Layout::BESIDE && lane < WARP - Layout::BESIDE;
-        in = p.in + at[0] - (long long)p.in_y * (long long)p.in_pitch;
-        out = p.out + at[0] + (long long)(top - p.out_y) * (long long)p.out_pitch;
+        out = p.out + (long long)(top - p.out_y) * (long long)p.out_pitch;
     }
     __device__ __forceinline__ bool is_beyond(int y) const
     {
         return !args.wraps && (y < 0 || y >= args.p.height);
     }
-    __device__ __forceinline__ void load(int y, words &word) const
+    __device__ __forceinline__ void load(int y, bytes &own) const
     {
-        word[0] = word[1] = make_uint2(args.outside[0], args.outside[0]);
+        const struct view_pair &p = args.p;
+#pragma unroll
+        for (int i = 0; i < EACH / 2; i++)
+            own[i % 2].word[i / 2] = args.outside[0];
         if (is_beyond(y))
             return;
-        const int from = args.wraps ? gf_border_index(y, args.p.height, GF_BORDER_WRAP) : y;
-        const unsigned char *const here = in + (long long)from * (long long)args.p.in_pitch;
+        while (y < 0)
+            y += p.height;
+        while (y >= p.height)
+            y -= p.height;
+        const unsigned char *const row = p.in + (long long)(y - p.in_y) * (long long)p.in_pitch;
 #pragma unroll
         for (int part = 0; part < 2; part++) {
-            const unsigned char *const own = here + part * Layout::PART;
-            if (PLAIN)
-                word[part] = __ldg((const uint2 *)own);
-            else if (at[part] < row_bytes + Layout::BESIDE * EACH)
-                word[part] =
-                    load_end(own - at[part], at[part], row_bytes, args.wraps, args.outside[0]);
+            if (from[part] >= 0 && (WHOLE || at[part] == from[part]) &&
+                (WHOLE || at[part] + EACH <= row_bytes))
+                own[part] = *(const struct own_bytes<EACH> *)(row + from[part]);
+            else if (!WHOLE && from[part] >= 0)
+                own[part] = load_end<EACH>(row, at[part], row_bytes, args.wraps, args.outside[0]);
         }
     }
     /* Replaces samples of the first operation's row y that are beyond the picture. */
     __device__ __forceinline__ void end_row(int y, unsigned (&v)[EACH]) const
     {
-        const bool is_beyond_all = is_beyond(y);
-        if (args.wraps || (PLAIN && !is_beyond_all))
+        const bool is_empty = is_beyond(y);
+        if (args.wraps || (plain && !is_empty))
             return;
-        const int low = is_beyond_all || at[0] < 0 ? 0 : row_bytes - at[0];
-        const int high = is_beyond_all || at[1] < 0 ? 0 : row_bytes - at[1];
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            const unsigned inside = (i < low ? 0xFFFFu : 0) | (i < high ? 0xFFFF0000u : 0);
-            v[i] = (v[i] & inside) | (args.outside[1] & ~inside);
+            unsigned mask = is_empty ? 0 : inside;
+            if (!WHOLE)
+                mask &= (at[0] + i < row_bytes ? 0xFFFFu : 0) |
+                        (at[1] + i < row_bytes ? 0xFFFF0000u : 0);
+            v[i] = (v[i] & mask) | (args.outside[1] & ~mask);
         }
     }
-    __device__ __forceinline__ void split(const words &word, unsigned (&v)[EACH]) const
+    __device__ __forceinline__ void split(const bytes &own, struct kept_pairs<EACH> &to) const
     {
 #pragma unroll
-        for (int i = 0; i < EACH; i += 2) {
-            const unsigned a = i < 4 ? word[0].x : word[0].y, b = i < 4 ? word[1].x : word[1].y;
-            const unsigned joined = __byte_perm(a, b, i % 4 ? 0x7632 : 0x5410) ^ args.flip;
-            v[i] = joined << 8;
-            v[i + 1] = joined;
-        }
+        for (int i = 0; i < EACH / 2; i++)
+            to.joined[i] =
+                __byte_perm(own[0].word[i / 2], own[1].word[i / 2], i % 2 ? 0x7632 : 0x5410) ^
+                args.flip;
     }
     /* Returns what is stored for results: themselves, or what the original's samples have more. */
     template <bool SUBTRACTS>
     __device__ __forceinline__ unsigned made(unsigned word, unsigned original) const
     {
-        typedef samples<unsigned char> bytes;
+        typedef samples<unsigned char> four;
         const unsigned from = original ^ args.flip;
-        return SUBTRACTS ? bytes::of(from).larger(bytes::of(word)).word() - word : word ^ args.flip;
+        return SUBTRACTS ? four::of(from).larger(four::of(word)).word() - word : word ^ args.flip;
     }
     template <bool SUBTRACTS>
-    __device__ __forceinline__ void store(const unsigned (&v)[EACH], const words &original)
+    __device__ __forceinline__ void store(const unsigned (&v)[EACH], const bytes &original)
     {
+        bytes own;
+#pragma unroll
+        for (int i = 0; i < EACH / 2; i++) {
+            const int part = i % 2, at = i / 2 * 4;
+            const unsigned word =
+                __byte_perm(join_pairs(v[at], v[at + 1]), join_pairs(v[at + 2], v[at + 3]),
+                            part ? 0x7632 : 0x5410);
+            own[part].word[i / 2] = made<SUBTRACTS>(word, original[part].word[i / 2]);
+        }
 #pragma unroll
         for (int part = 0; part < 2; part++) {
-            unsigned word[2];
+            const int rest = makes ? row_bytes - at[part] : 0;
+            if (rest >= EACH)
+                *(struct own_bytes<EACH> *)(out + at[part]) = own[part];
 #pragma unroll
-            for (int w = 0; w < 2; w++)
-                word[w] =
-                    __byte_perm(join_pairs(v[4 * w], v[4 * w + 1]),
-                                join_pairs(v[4 * w + 2], v[4 * w + 3]), part ? 0x7632 : 0x5410);
-            const uint2 pair = make_uint2(made<SUBTRACTS>(word[0], original[part].x),
-                                          made<SUBTRACTS>(word[1], original[part].y));
-            unsigned char *const to = out + part * Layout::PART;
-            if (PLAIN && makes)
-                *(uint2 *)to = pair;
-            else if (makes)
-                store_end(to, row_bytes - at[part], pair);
+            for (int w = 0; w < EACH / 4 && !WHOLE; w++) {
+#pragma unroll 1
+                for (int b = 0; b < min(rest - 4 * w, 4) && rest < EACH; b++)
+                    out[at[part] + 4 * w + b] = (unsigned char)(own[part].word[w] >> 8 * b);
+            }
         }
         out += args.p.out_pitch;
     }
 };
 
-template <class Layout, bool SUBTRACTS, bool PLAIN>
-static __device__ __forceinline__ void walk_pairs(const struct pairs_args &args)
+template <class Layout, bool SUBTRACTS, bool WHOLE>
+static __device__ __forceinline__ void walk_pairs(const struct pairs_args &args, int left)
 {
-    constexpr int EACH = Layout::EACH, REACH = Layout::REACH;
-    pairs_walk<Layout, PLAIN> walk(args);
+    constexpr int EACH = Layout::EACH, REACH = Layout::REACH, AHEAD = Layout::AHEAD;
+    pairs_walk<Layout, WHOLE> walk(args, left);
     const int all = walk.lines + 4 * REACH;
     struct pairs_down<true, Layout> first;
     struct pairs_down<false, Layout> second;
-    typename pairs_walk<Layout, PLAIN>::words next, original = {};
-    walk.load(walk.top - 2 * REACH, next);
+    typename pairs_walk<Layout, WHOLE>::bytes next[AHEAD], original = {};
+#pragma unroll
+    for (int i = 0; i < AHEAD; i++)
+        walk.load(walk.top - 2 * REACH + i, next[i]);
 #pragma unroll 1
     for (int base = 0; base < all; base += Layout::RING) {
 #pragma unroll
@@ -277,17 +294,22 @@ static __device__ __forceinline__ void walk_pairs(const struct pairs_args &args)
             const int i = base + phase, y = walk.top - 2 * REACH + i;
             if (i >= all)
                 break;
+            struct kept_pairs<EACH> kept;
             unsigned v[EACH], row[EACH];
-            walk.split(next, v);
-            if (i + 1 < all)
-                walk.load(y + 1, next);
+            walk.split(next[phase % AHEAD], kept);
+#pragma unroll
+            for (int k = 0; k < EACH; k++)
+                v[k] = kept[k];
+            if (i + AHEAD < all)
+                walk.load(y + AHEAD, next[phase % AHEAD]);
             if (SUBTRACTS && i >= 4 * REACH)
                 walk.load(y - 2 * REACH, original);
-            first.take(phase, v, row);
+            first.take(phase, v, kept, row);
             pairs_along<true, Layout>(row);
             walk.end_row(y - REACH, row);
             pairs_along<false, Layout>(row);
-            second.take(phase, row, v);
+            kept.set(row);
+            second.take(phase, row, kept, v);
             if (i >= 4 * REACH)
                 walk.template store<SUBTRACTS>(v, original);
         }
@@ -295,40 +317,39 @@ static __device__ __forceinline__ void walk_pairs(const struct pairs_args &args)
 }
 
 template <class Layout, bool SUBTRACTS>
-static __global__ void __launch_bounds__(WARP, Layout::BLOCKS)
+static __global__ void __launch_bounds__(WARP, GF_HAS_EARLY ? Layout::BLOCKS : 1)
     opening_pairs_kernel(const struct pairs_args args)
 {
-#if GF_HAS_EARLY
-    constexpr int BESIDE = Layout::BESIDE * Layout::EACH;
-    const int left = pairs_left<Layout>(args), row_bytes = args.p.width * Layout::CHANNELS;
-    early_next();
-    early_wait();
-    if (left > 0 && left + 2 * Layout::PART + BESIDE <= row_bytes)
-        walk_pairs<Layout, SUBTRACTS, true>(args);
-    else
-        walk_pairs<Layout, SUBTRACTS, false>(args);
-#endif
+    if constexpr (GF_HAS_EARLY && Layout::REACH) {
+        const int left = (int)(blockIdx.x % (unsigned)args.across) * (2 * Layout::PART);
+        const int end = left + 2 * Layout::PART + Layout::BESIDE * Layout::EACH;
+        const int row_bytes = args.p.width * Layout::CHANNELS;
+        early_next();
+        early_wait();
+        if (row_bytes % Layout::EACH == 0 || (end <= row_bytes && (left > 0 || !args.wraps)))
+            walk_pairs<Layout, SUBTRACTS, true>(args, left);
+        else
+            walk_pairs<Layout, SUBTRACTS, false>(args, left);
+    }
 }
 
 template <int REACH, int CHANNELS, bool SUBTRACTS>
 static int launch_pairs(struct pairs_args &args, cudaStream_t stream)
 {
     typedef pairs_layout<REACH, CHANNELS> layout;
-    constexpr int ITEM = 8, LEAST = 1, MOST = 32;
+    constexpr int LEAST = 8, MOST = 256;
     const auto kernel = opening_pairs_kernel<layout, SUBTRACTS>;
     bool is_native = false; /* the code for older architectures lacks the kernel */
-    int items = MOST;
+    args.rows = MOST;
     cudaError_t status = starts_early((const void *)kernel, &is_native);
     if (status == cudaSuccess && !is_native)
         return cudaErrorNotSupported;
     args.across = ceil_div(args.p.width * CHANNELS, 2 * layout::PART);
     if (status == cudaSuccess)
-        status =
-            items_for_rounds((const void *)kernel, WARP, args.across, ceil_div(args.p.rows, ITEM),
-                             ceil_div(4 * REACH, ITEM), LEAST, MOST, &items);
+        status = items_for_rounds((const void *)kernel, WARP, args.across, args.p.rows, 4 * REACH,
+                                  LEAST, MOST, &args.rows);
     if (status != cudaSuccess)
         return status;
-    args.rows = ITEM * items;
     return launch_early(kernel, (unsigned)(args.across * ceil_div(args.p.rows, args.rows)), WARP, 0,
                         stream, args);
 }
