@@ -82,9 +82,3 @@ gf_counter *gf_stage_counter(const struct gf_stage *stage)
                                           : GF_LAUNCHER(gf_histogram_cuda);
 }
 
-size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows)
-{
-    if (stage->variant && stage->variant->scratch)
-        return stage->variant->scratch(stage, rows);
-    return stage->filter->cuda_scratch ? stage->filter->cuda_scratch(stage, rows) : 0;
-}

@@ -31,6 +31,5 @@ bool gf_stage_needs_extremes(const struct gf_stage *stage);
  * highest level. */
 gf_counter *gf_stage_counter(const struct gf_stage *stage);
 bool gf_stage_marks_extremes(const struct gf_stage *stage);
-size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows);
 
 GF_C_END

@@ -53,6 +53,36 @@ enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size, struct gf
     return stage->constants ? GF_OK : gf_fail_memory(error);
 }
 
+enum gf_status gf_stage_prepare_parts(struct gf_stage *stage, struct gf_stage *part, int parts,
+                                      size_t *at, size_t at_bytes, struct gf_error *error)
+{
+    size_t size = gf_part_bytes(at_bytes);
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < parts; i++) {
+        if (part[i].filter)
+            status = gf_stage_prepare(&part[i], error);
+        at[i] = size;
+        size += gf_part_bytes(part[i].constants_size);
+    }
+    if (!status)
+        status = gf_stage_constants(stage, size, error);
+    if (!status)
+        memcpy(stage->constants, at, at_bytes);
+    for (int i = 0; i < parts; i++) {
+        if (!status && part[i].constants_size)
+            memcpy((char *)stage->constants + at[i], part[i].constants, part[i].constants_size);
+        gf_stage_release(&part[i]);
+    }
+    return status;
+}
+
+size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows)
+{
+    if (stage->variant && stage->variant->scratch)
+        return stage->variant->scratch(stage, rows);
+    return stage->filter->cuda_scratch ? stage->filter->cuda_scratch(stage, rows) : 0;
+}
+
 int gf_stage_pictures(const struct gf_stage *stage,
                       const struct gf_picture *list[GF_STAGE_PICTURES_MAX])
 {

@@ -27,6 +27,18 @@ enum gf_status gf_stage_bind(struct gf_stage *stage, const struct gf_filter *fil
                              struct gf_error *error) GF_CHECKED;
 enum gf_status gf_stage_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
 void gf_stage_release(struct gf_stage *stage); /* frees constants */
+/* Returns the bytes that a part of a stage takes among others, in the constants and in scratch. */
+static inline size_t gf_part_bytes(size_t size)
+{
+    return (size + 255) / 256 * 256;
+}
+/* Prepares a stage that consists of parts, of which those without a filter are left out. Its
+ * constants are a head of `at_bytes`, in which at[i] is where those of part i begin, and theirs. */
+enum gf_status gf_stage_prepare_parts(struct gf_stage *stage, struct gf_stage *part, int parts,
+                                      size_t *at, size_t at_bytes,
+                                      struct gf_error *error) GF_CHECKED;
+/* Returns the scratch memory on a device, of the stage's variant or else of its filter. */
+size_t gf_stage_cuda_scratch(const struct gf_stage *stage, int rows);
 /* Allocates stage->constants, zeroed. */
 enum gf_status gf_stage_constants(struct gf_stage *stage, size_t size,
                                   struct gf_error *error) GF_CHECKED;

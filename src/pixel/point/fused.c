@@ -4,13 +4,6 @@
 
 #include "pixel/point/point.h"
 
-enum { ALIGNMENT = 256 };
-
-static size_t aligned(size_t size)
-{
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 static const struct gf_stage *stencil_of(const void *params)
 {
     return &((const struct gf_fused_run *)params)->part[GF_FUSED_STENCIL];
@@ -37,25 +30,7 @@ static enum gf_status fused_prepare(struct gf_stage *stage, struct gf_error *err
 {
     struct gf_fused_run run = *(const struct gf_fused_run *)stage->params;
     struct gf_fused header = {{0}};
-    size_t size = aligned(sizeof header);
-    enum gf_status status = GF_OK;
-    for (int i = 0; !status && i < GF_FUSED_PARTS; i++) {
-        if (run.part[i].filter)
-            status = gf_stage_prepare(&run.part[i], error);
-        header.at[i] = size;
-        size += aligned(run.part[i].constants_size);
-    }
-    if (!status)
-        status = gf_stage_constants(stage, size, error);
-    if (!status)
-        memcpy(stage->constants, &header, sizeof header);
-    for (int i = 0; i < GF_FUSED_PARTS; i++) {
-        if (!status && run.part[i].constants_size)
-            memcpy((char *)stage->constants + header.at[i], run.part[i].constants,
-                   run.part[i].constants_size);
-        gf_stage_release(&run.part[i]);
-    }
-    return status;
+    return gf_stage_prepare_parts(stage, run.part, GF_FUSED_PARTS, header.at, sizeof header, error);
 }
 
 static void fused_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
@@ -78,8 +53,9 @@ static size_t read_bytes(const struct gf_stage *stage, int rows)
                          ? stencil->filter->input_rows_most(stencil, rows)
                      : gf_stage_rows_known(stencil) && rows < height - 2 * reach ? rows + 2 * reach
                                                                                  : height;
-    return run->part[GF_FUSED_BEFORE].filter ? (size_t)most * aligned(gf_row_bytes(stencil->in))
-                                             : 0;
+    return run->part[GF_FUSED_BEFORE].filter
+               ? (size_t)most * gf_part_bytes(gf_row_bytes(stencil->in))
+               : 0;
 }
 
 /* Returns the bytes of the rows that the stencil writes. It is 0 if the part after the stencil
@@ -87,7 +63,7 @@ static size_t read_bytes(const struct gf_stage *stage, int rows)
 static size_t written_bytes(const struct gf_stage *stage, int rows)
 {
     const struct gf_format made = stencil_of(stage->params)->out;
-    return made.bits == stage->out.bits ? 0 : (size_t)rows * aligned(gf_row_bytes(made));
+    return made.bits == stage->out.bits ? 0 : (size_t)rows * gf_part_bytes(gf_row_bytes(made));
 }
 
 static size_t middle_bytes(const struct gf_stage *stage, int rows)
@@ -104,11 +80,11 @@ size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, 
     const size_t used = read_bytes(stage, out->rows);
     struct gf_rows rows;
     gf_stage_input_rows(stage, made.first, made.end, &rows.first, &rows.end);
-    middle->read = gf_view_make(scratch, aligned(gf_row_bytes(read)), read, rows);
+    middle->read = gf_view_make(scratch, gf_part_bytes(gf_row_bytes(read)), read, rows);
     middle->written = !written_bytes(stage, out->rows)
                           ? *out
                           : gf_view_make((unsigned char *)scratch + used,
-                                         aligned(gf_row_bytes(written)), written, made);
+                                         gf_part_bytes(gf_row_bytes(written)), written, made);
     return middle_bytes(stage, out->rows);
 }
 

@@ -4,16 +4,9 @@
 
 #include "base/image.h"
 
-enum { ALIGNMENT = 256 };
-
-static size_t aligned(size_t size)
-{
-    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
-
 size_t gf_region_pitch(struct gf_format format)
 {
-    return aligned(gf_row_bytes(format));
+    return gf_part_bytes(gf_row_bytes(format));
 }
 
 static int end_of(const struct gf_region_box *box)
@@ -142,13 +135,6 @@ static size_t cpu_scratch_of(const struct gf_stage *stage, int rows)
     return stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
 }
 
-static size_t cuda_scratch_of(const struct gf_stage *stage, int rows)
-{
-    if (stage->variant && stage->variant->scratch)
-        return stage->variant->scratch(stage, rows);
-    return stage->filter->cuda_scratch ? stage->filter->cuda_scratch(stage, rows) : 0;
-}
-
 static size_t cpu_scratch(const struct gf_stage *stage, int rows)
 {
     return scratch_bytes(stage, rows, cpu_scratch_of);
@@ -156,7 +142,7 @@ static size_t cpu_scratch(const struct gf_stage *stage, int rows)
 
 static size_t cuda_scratch(const struct gf_stage *stage, int rows)
 {
-    return scratch_bytes(stage, rows, cuda_scratch_of);
+    return scratch_bytes(stage, rows, gf_stage_cuda_scratch);
 }
 
 bool gf_region_band(const struct gf_stage *stage, int box, const struct gf_view *out, void *scratch,
@@ -229,25 +215,9 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
     struct gf_region_run run = *(const struct gf_region_run *)stage->params;
     struct gf_region_constants header = {{0}};
-    size_t size = aligned(sizeof header);
-    enum gf_status status = GF_OK;
-    for (int i = 0; !status && i < run.stages; i++) {
+    for (int i = 0; i < run.stages; i++)
         run.stage[i].histogram = begins_box(&run, i) ? stage->histogram : NULL;
-        status = gf_stage_prepare(&run.stage[i], error);
-        header.at[i] = size;
-        size += aligned(run.stage[i].constants_size);
-    }
-    if (!status)
-        status = gf_stage_constants(stage, size, error);
-    if (!status)
-        memcpy(stage->constants, &header, sizeof header);
-    for (int i = 0; i < run.stages; i++) {
-        if (!status && run.stage[i].constants_size)
-            memcpy((char *)stage->constants + header.at[i], run.stage[i].constants,
-                   run.stage[i].constants_size);
-        gf_stage_release(&run.stage[i]);
-    }
-    return status;
+    return gf_stage_prepare_parts(stage, run.stage, run.stages, header.at, sizeof header, error);
 }
 
 struct gf_region_mask gf_region_mask_of(const struct gf_region_run *run, struct gf_format picture,
