@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "base/spans.h"
 #include "batch/devices/cost.h"
 #include "bench/calibrator.h"
 #include "bench/timing.h"

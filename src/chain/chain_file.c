@@ -8,7 +8,6 @@
 #include "base/fail.h"
 #include "base/line.h"
 #include "chain/token.h"
-#include "stage/stage.h"
 
 enum { BYTES_MOST = 1 << 20 };
 

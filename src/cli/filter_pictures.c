@@ -16,7 +16,6 @@
 #include "cli/summary.h"
 #include "codec/io/output.h"
 #include "engine/backend.h"
-#include "gpufilter/device.h"
 #include "text/text.h"
 
 /* The seconds after which a server that --server=start started ends if it has no work. */

@@ -4,7 +4,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "codec/common/metadata.h"
 #include "codec/common/source.h"

@@ -1,7 +1,6 @@
 /* equalize: equalises the histogram. */
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "pixel/histogram/histogram_counters.h"
 #include "pixel/point/point.h"
 

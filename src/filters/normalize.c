@@ -1,7 +1,6 @@
 /* normalize: stretches the picture's levels over the whole scale. */
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/point/point.h"
 

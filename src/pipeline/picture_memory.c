@@ -1,6 +1,5 @@
 /* Computes how much host memory a picture needs for codecs, stages and second pictures, and how
  * much it may use. */
-#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"

@@ -6,8 +6,6 @@
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
-#include "codec/io/input.h"
-#include "codec/io/output.h"
 #include "engine/bands.h"
 #include "engine/schedule.h"
 

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 #include "base/json.h"
-#include "gpufilter/options.h"
 #include "gpufilter/status.h"
 
 struct gf_archive_failed {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "gpufilter/options.h"
 #include "gpufilter/status.h"

@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/fail.h"
 #include "batch/transfer/folder.h"

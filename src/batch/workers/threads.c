@@ -1,7 +1,6 @@
 /* Runs the calling thread of a batch, which starts the workers and waits for them. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/fail.h"

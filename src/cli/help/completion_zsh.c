@@ -2,7 +2,6 @@
 
 #include "base/embed.h"
 #include "cli/help/completion.h"
-#include "cli/help/help.h"
 
 /* Escapes text within single quotes, and brackets and colons for _arguments. */
 static void put_zsh_text(FILE *file, const char *text)

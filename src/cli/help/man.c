@@ -14,7 +14,6 @@
 #include "cli/help/help.h"
 #include "cli/study/study.h"
 #include "codec/depth.h"
-#include "gpufilter/status.h"
 #include "report/info/facts.h"
 #include "report/profile/profile_report.h"
 

@@ -7,7 +7,6 @@
 #include "codec/avif/avif_calls.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/samples.h"
 #include "codec/common/whole_sink.h"
 
 enum { SPEED = 6, SIDE_MAX = 65535 };

@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 #include "codec/common/source.h"
-#include "gpufilter/options.h"
 
 enum {
     GF_CELL_VERSION = 4,

@@ -3,7 +3,6 @@
 
 #include <stdint.h>
 
-#include "base/image.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "gpufilter/pipeline.h"

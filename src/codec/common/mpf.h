@@ -9,7 +9,6 @@
 
 #include "codec/io/input.h"
 #include "codec/io/kinds.h"
-#include "gpufilter/options.h"
 
 enum { GF_MPF_LISTED = 8 };
 struct gf_mpf {

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "codec/common/checks.h"
 
 static const double inch = 0.0254, centimetre = 0.01;

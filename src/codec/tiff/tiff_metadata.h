@@ -2,11 +2,8 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
-#include "codec/common/ifd.h"
 #include "codec/common/metadata.h"
-#include "codec/common/texts.h"
 #include "codec/tiff/tiff_handle.h"
 
 /* Reads the current directory's metadata. False when out of memory. */

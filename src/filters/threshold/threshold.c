@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "pixel/histogram/histogram_counters.h"
 #include "pixel/point/point.h"
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/fail.h"
 #include "pixel/point/point_builder.h"
 
 static bool dithers(const float *curve, const float *columns, int width)

@@ -6,7 +6,6 @@
 
 #include "base/json.h"
 #include "codec/common/source.h"
-#include "gpufilter/options.h"
 #include "pipeline/pipeline_internal.h"
 
 /* The facts: the end of the number, the key of the JSON, and its description. */

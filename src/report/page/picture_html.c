@@ -1,7 +1,6 @@
 #include "report/page/picture_html.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "gpufilter/pipeline.h"

@@ -1,5 +1,4 @@
 /* Finds the stages that the outputs of one picture have in common, by their plans. */
-#include <string.h>
 
 #include "study/explain/explain.h"
 #include "codec/codec.h"

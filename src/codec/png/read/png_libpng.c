@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "codec/common/checks.h"
-#include "codec/common/metadata.h"
 #include "codec/png/png_mark.h"
 #include "codec/png/png_metadata.h"
 

@@ -5,7 +5,6 @@
 #include "codec/png/inflate/inflate.h"
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_mark.h"
-#include "gpufilter/image.h"
 
 enum {
     FRAME_BYTES = GF_PNG_HEAD_BYTES + GF_PNG_CRC_BYTES,
