@@ -253,26 +253,14 @@ static __device__ __forceinline__ void convert_tone(const struct icc_args &args,
         out[c] = (SAMPLE)encoded<SAMPLE>(args, light[c], c);
 }
 
-static __device__ __forceinline__ void convert_pixel(const struct icc_args &args,
-                                                     const unsigned char *in, unsigned char *out)
+template <class SAMPLE>
+static __device__ __forceinline__ void convert_pixel(const struct icc_args &args, const SAMPLE *in,
+                                                     SAMPLE *out)
 {
     if (args.t.kind == GF_ICC_LEVELS)
         convert_levels(args, in, out);
-    else if (args.t.kind == GF_ICC_TONE)
-        convert_tone(args, in, out);
-    else if (args.t.kind == GF_ICC_LAB)
-        convert_lab(args, in, out);
-    else
-        convert_grid(args, in, out);
-}
-
-static __device__ __forceinline__ void convert_pixel(const struct icc_args &args,
-                                                     const uint16_t *in, uint16_t *out)
-{
-    if (args.t.kind == GF_ICC_LEVELS)
-        convert_levels(args, in, out);
-    else if (args.t.kind == GF_ICC_MATRIX)
-        convert_matrix(args, in, out);
+    else if (sizeof(SAMPLE) == 2 && args.t.kind == GF_ICC_MATRIX)
+        convert_matrix(args, (const uint16_t *)in, (uint16_t *)out);
     else if (args.t.kind == GF_ICC_TONE)
         convert_tone(args, in, out);
     else if (args.t.kind == GF_ICC_LAB)
