@@ -344,8 +344,9 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     }
     const bool fitted = gf_options_fit(options);
     const struct gf_format rows = gf_depth_rows(type, format, own.depth);
+    const struct gf_sink_order order = {output, rows, &kept, &own};
     status = fitted ? gf_fitted_sink_open(type, output, rows, &own, sink, error)
-                    : type->create(output, rows, &kept, &own, sink, error);
+                    : type->create(&order, sink, error);
     if (!status && metadata)
         gf_warn_left_out(gf_output_name(output), type, in_file, metadata, &kept, options);
     if (!status && metadata && metadata->icc.size && !kept.icc.size &&

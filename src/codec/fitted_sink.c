@@ -69,9 +69,9 @@ static enum gf_status encode(struct fitted_sink *sink, struct gf_output *file,
                              struct gf_error *error)
 {
     const struct gf_image *const picture = &sink->picture;
+    const struct gf_sink_order order = {file, picture->format, &sink->metadata, &sink->options};
     struct gf_sink *encoder;
-    enum gf_status status =
-        sink->type->create(file, picture->format, &sink->metadata, &sink->options, &encoder, error);
+    enum gf_status status = sink->type->create(&order, &encoder, error);
     if (status)
         return status;
     status = encoder->write(encoder, picture->format.height, picture->data, picture->pitch, error);

@@ -109,11 +109,10 @@ struct gf_codec_memory gf_bmp_sink_memory(struct gf_format format, const struct 
     return gf_whole_sink_memory(in_file(format), 0);
 }
 
-enum gf_status gf_bmp_sink_open(struct gf_output *output, struct gf_format format,
-                                const struct gf_metadata *metadata,
-                                const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_bmp_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
+    const struct gf_format format = order->format;
     static const struct gf_whole_encoder encoder = {
         .name = "BMP", .side_most = INT_MAX, .encode = encode};
     const struct gf_format written = in_file(format);
@@ -121,6 +120,6 @@ enum gf_status gf_bmp_sink_open(struct gf_output *output, struct gf_format forma
         gf_bmp_stride(format.width, 8 * written.channels) * (uint64_t)format.height;
     if (rows > UINT32_MAX - HEADERS_MOST)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: %dx%d is too large for BMP, which ends at 4 GiB",
-                       gf_output_name(output), format.width, format.height);
-    return gf_whole_sink_open(&encoder, output, format, written, metadata, options, sink, error);
+                       gf_output_name(order->output), format.width, format.height);
+    return gf_whole_sink_open(&encoder, order, written, sink, error);
 }

@@ -55,10 +55,10 @@ enum gf_status gf_fail_film(struct gf_error *error, const char *name, const char
  * that option is set. */
 const char *gf_truncated_hint(const struct gf_options *options);
 
-/* Fails with GF_ERROR_INPUT and a message such as "in.png: truncated after row 412 of 2160"; for
- * row -1 "in.png: truncated in the header". */
 /* Fails because a file of `count` pictures has none with the number, or of the kind, that `page`
  * chooses (codec/io/kinds.h). */
 enum gf_status gf_fail_page(const char *name, int page, int count, struct gf_error *error);
+/* Fails with GF_ERROR_INPUT and a message such as "in.png: truncated after row 412 of 2160"; for
+ * row -1 "in.png: truncated in the header". */
 enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
                                  int64_t rows);

@@ -12,11 +12,8 @@
 
 typedef enum gf_status gf_source_opener(struct gf_input *input, const struct gf_options *options,
                                         struct gf_source **source, struct gf_error *error);
-/* Opens a sink. `metadata` comes from gf_metadata_for_output(); the opener writes or copies it at
- * once. */
-typedef enum gf_status gf_sink_opener(struct gf_output *output, struct gf_format format,
-                                      const struct gf_metadata *metadata,
-                                      const struct gf_options *options, struct gf_sink **sink,
+/* Opens a sink, and writes or copies the metadata at once. */
+typedef enum gf_status gf_sink_opener(const struct gf_sink_order *order, struct gf_sink **sink,
                                       struct gf_error *error);
 typedef struct gf_codec_memory gf_sink_memory_call(struct gf_format format,
                                                    const struct gf_options *options);

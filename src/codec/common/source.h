@@ -104,6 +104,15 @@ struct gf_sink {
     int quality; /* after finish(): the quality that trials have found; 0: there were none */
 };
 
+/* What a sink is opened for: the format of the rows that write() will get, and the metadata, from
+ * gf_metadata_for_output(), of the file. */
+struct gf_sink_order {
+    struct gf_output *output;
+    struct gf_format format;
+    const struct gf_metadata *metadata;
+    const struct gf_options *options;
+};
+
 /* Allocates the picture and reads all rows of the source. */
 enum gf_status gf_source_read_all(struct gf_source *source, struct gf_image *picture,
                                   struct gf_error *error) GF_CHECKED;

@@ -61,38 +61,38 @@ static void whole_close(struct gf_sink *base)
     free(sink);
 }
 
-enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct gf_output *output,
-                                  struct gf_format format, struct gf_format in_file,
-                                  const struct gf_metadata *metadata,
-                                  const struct gf_options *options, struct gf_sink **sink,
-                                  struct gf_error *error)
+enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder,
+                                  const struct gf_sink_order *order, struct gf_format in_file,
+                                  struct gf_sink **sink, struct gf_error *error)
 {
+    const struct gf_format format = order->format;
     if (format.width > encoder->side_most || format.height > encoder->side_most)
-        return gf_fail(
-            error, GF_ERROR_UNFIT, "%s: %dx%d is too large for %s, whose sides end at %d",
-            gf_output_name(output), format.width, format.height, encoder->name, encoder->side_most);
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: %dx%d is too large for %s, whose sides end at %d",
+                       gf_output_name(order->output), format.width, format.height, encoder->name,
+                       encoder->side_most);
     struct gf_whole_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail_memory(error);
     opened->base =
         (struct gf_sink){.write = whole_write, .finish = whole_finish, .close = whole_close};
-    if (metadata && metadata->animated && encoder->add) {
+    if (order->metadata && order->metadata->animated && encoder->add) {
         opened->base.end = whole_end;
         opened->animated = true;
-        opened->loops = metadata->loops;
+        opened->loops = order->metadata->loops;
     }
-    opened->output = output;
-    opened->options = *options;
+    opened->output = order->output;
+    opened->options = *order->options;
     opened->rows = format;
     opened->format = in_file;
     opened->encoder = encoder;
     opened->pixels = malloc(gf_row_bytes(in_file) * (size_t)in_file.height);
     /* Metadata is chosen when the sink opens. Choosing again later, from a copy of the chosen
      * metadata, would lose more. */
-    const enum gf_status status = opened->pixels
-                                      ? gf_metadata_for_output(metadata, in_file, GF_TAGS_ALL,
-                                                               options, &opened->metadata, error)
-                                      : gf_fail_memory(error);
+    const enum gf_status status =
+        opened->pixels ? gf_metadata_for_output(order->metadata, in_file, GF_TAGS_ALL,
+                                                order->options, &opened->metadata, error)
+                       : gf_fail_memory(error);
     if (status) {
         whole_close(&opened->base);
         return status;

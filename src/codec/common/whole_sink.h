@@ -45,11 +45,9 @@ struct gf_whole_sink {
 /* Opens the sink. `format` is the format of the rows that will be written, and `in_file` the format
  * of the pixels for the library. The metadata is copied. Returns GF_ERROR_UNFIT if a side is too
  * long. */
-enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder, struct gf_output *output,
-                                  struct gf_format format, struct gf_format in_file,
-                                  const struct gf_metadata *metadata,
-                                  const struct gf_options *options, struct gf_sink **sink,
-                                  struct gf_error *error) GF_CHECKED;
+enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder,
+                                  const struct gf_sink_order *order, struct gf_format in_file,
+                                  struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
 /* Returns the memory of the sink. library_bytes: the bytes that the library allocates for each
  * pixel. */
 struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double library_bytes);

@@ -346,32 +346,33 @@ static bool allocate(struct gif_sink *sink)
            (!animated || (sink->held.index && sink->source && sink->shown && sink->before));
 }
 
-enum gf_status gf_gif_sink_open(struct gf_output *output, struct gf_format format,
-                                const struct gf_metadata *metadata,
-                                const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_gif_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
+    const struct gf_format format = order->format;
     if (format.width > GF_GIF_SIDE_MOST || format.height > GF_GIF_SIDE_MOST)
-        return gf_fail(error, GF_ERROR_UNFIT,
-                       "%s: %dx%d is too large for GIF, whose sides end at %d",
-                       gf_output_name(output), format.width, format.height, GF_GIF_SIDE_MOST);
+        return gf_fail(
+            error, GF_ERROR_UNFIT, "%s: %dx%d is too large for GIF, whose sides end at %d",
+            gf_output_name(order->output), format.width, format.height, GF_GIF_SIDE_MOST);
     struct gif_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail_memory(error);
-    const bool animated = metadata->animated;
+    const bool animated = order->metadata->animated;
     opened->base = (struct gf_sink){.write = gif_write,
                                     .finish = gif_finish,
                                     .close = gif_close,
                                     .end = animated ? gif_end : NULL};
-    opened->options = *options;
+    opened->options = *order->options;
     opened->rows = format;
-    opened->file = (struct gf_gif_file){
-        .output = output, .format = format, .animated = animated, .loops = metadata->loops};
-    opened->colours = (struct gf_gif_colours){.format = format,
-                                              .most = options->png_colours ? options->png_colours
-                                                                           : GF_PALETTE_MOST,
-                                              .threads = gf_codec_threads(options),
-                                              .animated = animated};
+    opened->file = (struct gf_gif_file){.output = order->output,
+                                        .format = format,
+                                        .animated = animated,
+                                        .loops = order->metadata->loops};
+    opened->colours = (struct gf_gif_colours){
+        .format = format,
+        .most = order->options->png_colours ? order->options->png_colours : GF_PALETTE_MOST,
+        .threads = gf_codec_threads(order->options),
+        .animated = animated};
     gf_palette_table_clear(&opened->colours.palette);
     if (!allocate(opened)) {
         gif_close(&opened->base);

@@ -236,13 +236,11 @@ struct gf_codec_memory gf_jp2_sink_memory(struct gf_format format, const struct 
     return memory;
 }
 
-enum gf_status gf_jp2_sink_open(struct gf_output *output, struct gf_format format,
-                                const struct gf_metadata *metadata,
-                                const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_jp2_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
     enum { SIDE_MAX = 1 << 28 };
     static const struct gf_whole_encoder encoder = {
         .name = "JPEG 2000", .side_most = SIDE_MAX, .encode = jp2_encode};
-    return gf_whole_sink_open(&encoder, output, format, format, metadata, options, sink, error);
+    return gf_whole_sink_open(&encoder, order, order->format, sink, error);
 }

@@ -21,9 +21,7 @@ enum gf_status gf_jpeg_gain_move(const struct gf_blob *jpeg, const struct gf_ima
                                  struct gf_blob *moved, struct gf_error *error) GF_CHECKED;
 
 /* Opens a sink for a JPEG with the gain map in the metadata, if there is one. */
-enum gf_status gf_jpeg_gain_create(struct gf_output *output, struct gf_format format,
-                                   const struct gf_metadata *metadata,
-                                   const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_jpeg_gain_create(const struct gf_sink_order *order, struct gf_sink **sink,
                                    struct gf_error *error) GF_CHECKED;
 
 /* Makes the HDR picture of a source and the JPEG of its gain map. On success *source becomes the

@@ -88,20 +88,20 @@ static enum gf_status open_picture(struct gain_sink *sink, struct gf_format form
     return status;
 }
 
-enum gf_status gf_jpeg_gain_create(struct gf_output *output, struct gf_format format,
-                                   const struct gf_metadata *metadata,
-                                   const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_jpeg_gain_create(const struct gf_sink_order *order, struct gf_sink **sink,
                                    struct gf_error *error)
 {
-    if (!metadata->gain_map.size)
-        return gf_jpeg_sink_open(output, format, metadata, options, 0, sink, error);
+    if (!order->metadata->gain_map.size)
+        return gf_jpeg_sink_open(order->output, order->format, order->metadata, order->options, 0,
+                                 sink, error);
     struct gain_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail_memory(error);
     opened->base = (struct gf_sink){
         .write = gain_write, .finish = gain_finish, .splice = gain_splice, .close = gain_close};
-    opened->output = output;
-    const enum gf_status status = open_picture(opened, format, metadata, options, error);
+    opened->output = order->output;
+    const enum gf_status status =
+        open_picture(opened, order->format, order->metadata, order->options, error);
     if (status)
         gain_close(&opened->base);
     else

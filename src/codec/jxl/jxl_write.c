@@ -253,9 +253,7 @@ struct gf_codec_memory gf_jxl_sink_memory(struct gf_format format, const struct 
     return gf_whole_sink_memory(format, bytes);
 }
 
-enum gf_status gf_jxl_sink_open(struct gf_output *output, struct gf_format format,
-                                const struct gf_metadata *metadata,
-                                const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_jxl_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
     static const struct gf_whole_encoder encoder = {.name = "JPEG XL",
@@ -264,5 +262,5 @@ enum gf_status gf_jxl_sink_open(struct gf_output *output, struct gf_format forma
                                                     .add = jxl_add,
                                                     .end = jxl_end,
                                                     .release = jxl_release};
-    return gf_whole_sink_open(&encoder, output, format, format, metadata, options, sink, error);
+    return gf_whole_sink_open(&encoder, order, order->format, sink, error);
 }

@@ -87,17 +87,17 @@ static enum gf_status write_header(const struct pnm_sink *pnm, enum gf_file_form
     return gf_output_write(pnm->output, header, (size_t)length, error);
 }
 
-static enum gf_status open_sink(struct gf_output *output, enum gf_file_format file_format,
-                                struct gf_format format, const struct gf_options *options,
+static enum gf_status open_sink(const struct gf_sink_order *order, enum gf_file_format file_format,
                                 struct gf_sink **sink, struct gf_error *error)
 {
+    const struct gf_format format = order->format;
     struct pnm_sink *const pnm = calloc(1, sizeof *pnm);
     if (!pnm)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     pnm->base = (struct gf_sink){.write = pnm_write, .finish = pnm_finish, .close = pnm_close};
-    pnm->output = output;
+    pnm->output = order->output;
     pnm->format = format;
-    pnm->depth = options->depth;
+    pnm->depth = order->options->depth;
     pnm->drop_alpha = file_format == GF_FILE_PNM && gf_has_alpha(format);
     enum gf_status status = GF_OK;
     if (pnm->drop_alpha || format.bits == 16) {
@@ -112,28 +112,24 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
         return status;
     }
     if (pnm->drop_alpha)
-        gf_warn(options, "%s: PNM has no alpha channel: it is left out", gf_output_name(output));
+        gf_warn(order->options, "%s: PNM has no alpha channel: it is left out",
+                gf_output_name(order->output));
     struct gf_format written = format;
     written.channels -= pnm->drop_alpha;
-    gf_output_expect(output, (int64_t)gf_row_bytes(written) * format.height,
-                     gf_codec_threads(options));
+    gf_output_expect(order->output, (int64_t)gf_row_bytes(written) * format.height,
+                     gf_codec_threads(order->options));
     *sink = &pnm->base;
     return GF_OK;
 }
 
-enum gf_status gf_pnm_sink_open(struct gf_output *output, struct gf_format format,
-                                const struct gf_metadata *metadata,
-                                const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_pnm_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    (void)metadata; /* PNM has no place for metadata */
-    return open_sink(output, GF_FILE_PNM, format, options, sink, error);
+    return open_sink(order, GF_FILE_PNM, sink, error);
 }
 
-enum gf_status gf_pam_sink_open(struct gf_output *output, struct gf_format format,
-                                const struct gf_metadata *metadata,
-                                const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_pam_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    return open_sink(output, GF_FILE_PAM, format, options, sink, error);
+    return open_sink(order, GF_FILE_PAM, sink, error);
 }

@@ -142,16 +142,15 @@ static enum gf_status write_header(const struct qoi_sink *qoi, struct gf_error *
     return gf_output_write(qoi->output, header, sizeof header, error);
 }
 
-enum gf_status gf_qoi_sink_open(struct gf_output *output, struct gf_format format,
-                                const struct gf_metadata *metadata,
-                                const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_qoi_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
+    const struct gf_format format = order->format;
     struct qoi_sink *const qoi = calloc(1, sizeof *qoi);
     if (!qoi)
         return gf_fail_memory(error);
     qoi->base = (struct gf_sink){.write = qoi_write, .finish = qoi_finish, .close = qoi_close};
-    qoi->output = output;
+    qoi->output = order->output;
     qoi->format = format;
     qoi->state = gf_qoi_begin();
     qoi->row = malloc((size_t)format.width * 4);

@@ -218,13 +218,12 @@ static enum gf_status keep_for_pages(struct tiff_sink *tiff, const struct gf_met
                                   error);
 }
 
-enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format format,
-                                 const struct gf_metadata *metadata,
-                                 const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_tiff_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                  struct gf_error *error)
 {
-    const bool inks = metadata && metadata->inks;
-    enum gf_status status = check(output, format, inks, options, error);
+    const struct gf_format format = order->format;
+    const bool inks = order->metadata && order->metadata->inks;
+    enum gf_status status = check(order->output, format, inks, order->options, error);
     if (status)
         return status;
     struct tiff_sink *const tiff = calloc(1, sizeof *tiff);
@@ -233,17 +232,18 @@ enum gf_status gf_tiff_sink_open(struct gf_output *output, struct gf_format form
     tiff->base = (struct gf_sink){.write = tiff_write, .finish = tiff_finish, .close = tiff_close};
     tiff->format = format;
     tiff->inks = inks;
-    tiff->paged = metadata && metadata->animated;
-    tiff->bits = options->depth;
-    tiff->row_bytes = row_bytes_of(format, options);
-    tiff->strip_rows = strip_rows_of(format, options);
+    tiff->paged = order->metadata && order->metadata->animated;
+    tiff->bits = order->options->depth;
+    tiff->row_bytes = row_bytes_of(format, order->options);
+    tiff->strip_rows = strip_rows_of(format, order->options);
     tiff->rows = malloc(tiff->row_bytes * (size_t)tiff->strip_rows);
-    status = tiff->rows ? gf_tiff_open(&tiff->handle, NULL, output, mode_of(format, options), error)
+    status = tiff->rows ? gf_tiff_open(&tiff->handle, NULL, order->output,
+                                       mode_of(format, order->options), error)
                         : gf_fail_memory(error);
     if (!status)
-        status = begin_page(tiff, metadata, options, error);
-    if (!status && metadata && metadata->animated)
-        status = keep_for_pages(tiff, metadata, options, error);
+        status = begin_page(tiff, order->metadata, order->options, error);
+    if (!status && order->metadata && order->metadata->animated)
+        status = keep_for_pages(tiff, order->metadata, order->options, error);
     if (status) {
         tiff_close(&tiff->base);
         return status;

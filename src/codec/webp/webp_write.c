@@ -53,9 +53,7 @@ struct gf_codec_memory gf_webp_sink_memory(struct gf_format format,
                                                                         : lossy_bytes);
 }
 
-enum gf_status gf_webp_sink_open(struct gf_output *output, struct gf_format format,
-                                 const struct gf_metadata *metadata,
-                                 const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_webp_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                  struct gf_error *error)
 {
     static const struct gf_whole_encoder encoder = {.name = "WebP",
@@ -64,6 +62,5 @@ enum gf_status gf_webp_sink_open(struct gf_output *output, struct gf_format form
                                                     .add = gf_webp_add,
                                                     .end = gf_webp_end,
                                                     .release = gf_webp_release};
-    return gf_whole_sink_open(&encoder, output, format, in_file(format), metadata, options, sink,
-                              error);
+    return gf_whole_sink_open(&encoder, order, in_file(order->format), sink, error);
 }

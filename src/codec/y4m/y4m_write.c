@@ -100,9 +100,7 @@ static enum gf_status write_lines(struct y4m_sink *y4m, const struct gf_metadata
     return gf_output_write(y4m->output, lines, (size_t)length, error);
 }
 
-enum gf_status gf_y4m_sink_open(struct gf_output *output, struct gf_format format,
-                                const struct gf_metadata *metadata,
-                                const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_y4m_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
     struct y4m_sink *const y4m = calloc(1, sizeof *y4m);
@@ -113,16 +111,17 @@ enum gf_status gf_y4m_sink_open(struct gf_output *output, struct gf_format forma
                                  .close = y4m_close,
                                  .splice = y4m_splice,
                                  .yuv = &y4m->yuv};
-    y4m->output = output;
-    y4m->format = format;
-    const enum gf_status status = write_lines(y4m, metadata, options, error);
+    y4m->output = order->output;
+    y4m->format = order->format;
+    const enum gf_status status = write_lines(y4m, order->metadata, order->options, error);
     if (status) {
         y4m_close(&y4m->base);
         return status;
     }
-    if (gf_has_alpha(format))
-        gf_warn(options, "%s: Y4M has no alpha channel: it is left out", gf_output_name(output));
-    gf_output_expect(output, (int64_t)y4m->bytes, gf_codec_threads(options));
+    if (gf_has_alpha(order->format))
+        gf_warn(order->options, "%s: Y4M has no alpha channel: it is left out",
+                gf_output_name(order->output));
+    gf_output_expect(order->output, (int64_t)y4m->bytes, gf_codec_threads(order->options));
     *sink = &y4m->base;
     return GF_OK;
 }

@@ -122,11 +122,13 @@ static enum gf_status make_png(const struct gf_whole_sink *sink, struct gf_outpu
     const struct animation *const animation = sink->animation;
     const struct gf_rectangle box = animation->box;
     const size_t pitch = gf_row_bytes(sink->format), pixel = pitch / (size_t)sink->format.width;
-    const struct gf_format format = {box.width, box.height, sink->format.channels,
-                                     sink->format.bits};
+    const struct gf_sink_order order = {
+        png,
+        {box.width, box.height, sink->format.channels, sink->format.bits},
+        &nothing,
+        &sink->options};
     struct gf_sink *frame = NULL;
-    enum gf_status status =
-        gf_png_picture_sink_open(png, format, &nothing, &sink->options, &frame, error);
+    enum gf_status status = gf_png_picture_sink_open(&order, &frame, error);
     if (!status)
         status = frame->write(frame, box.height,
                               animation->shown + (size_t)box.y * pitch + (size_t)box.x * pixel,
@@ -228,39 +230,36 @@ static void animation_release(struct gf_whole_sink *sink)
     free(animation);
 }
 
-static enum gf_status open_animation(struct gf_output *output, struct gf_format format,
-                                     const struct gf_metadata *metadata,
-                                     const struct gf_options *options, struct gf_sink **sink,
+static enum gf_status open_animation(const struct gf_sink_order *order, struct gf_sink **sink,
                                      struct gf_error *error)
 {
+    const struct gf_format format = order->format;
     static const struct gf_whole_encoder encoder = {.name = "PNG",
                                                     .side_most = INT_MAX,
                                                     .add = animation_add,
                                                     .end = animation_end,
                                                     .release = animation_release};
-    const char *const name = gf_output_name(output);
-    struct gf_options own = *options;
-    own.png_palette = false;
-    own.png_colours = 0;
-    if (options->png_palette || options->png_colours)
-        gf_warn(options, "%s: the frames of an animation are written without a palette", name);
+    const char *const name = gf_output_name(order->output);
+    struct gf_options options = *order->options;
+    struct gf_sink_order own = *order;
+    options.png_palette = false;
+    options.png_colours = 0;
+    own.options = &options;
+    if (order->options->png_palette || order->options->png_colours)
+        gf_warn(order->options, "%s: the frames of an animation are written without a palette",
+                name);
     const uint64_t memory =
-        options->memory_bytes ? options->memory_bytes : gf_bytes_in_proportion(0);
+        order->options->memory_bytes ? order->options->memory_bytes : gf_bytes_in_proportion(0);
     const enum gf_status status =
         gf_memory_check(name, "two frames of its animation are in memory",
                         2 * (uint64_t)gf_row_bytes(format) * (uint64_t)format.height, memory,
-                        options, false, error);
-    return status
-               ? status
-               : gf_whole_sink_open(&encoder, output, format, format, metadata, &own, sink, error);
+                        order->options, false, error);
+    return status ? status : gf_whole_sink_open(&encoder, &own, format, sink, error);
 }
 
-enum gf_status gf_png_sink_open(struct gf_output *output, struct gf_format format,
-                                const struct gf_metadata *metadata,
-                                const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_png_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
-    return metadata->animated
-               ? open_animation(output, format, metadata, options, sink, error)
-               : gf_png_picture_sink_open(output, format, metadata, options, sink, error);
+    return order->metadata->animated ? open_animation(order, sink, error)
+                                     : gf_png_picture_sink_open(order, sink, error);
 }

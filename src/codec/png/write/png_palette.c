@@ -286,9 +286,7 @@ static enum gf_status start(struct palette_sink *sink, const struct gf_metadata 
     return status;
 }
 
-enum gf_status gf_png_palette_sink_open(struct gf_output *output, struct gf_format format,
-                                        const struct gf_metadata *metadata,
-                                        const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_png_palette_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                         struct gf_error *error)
 {
     struct palette_sink *const opened = calloc(1, sizeof *opened);
@@ -296,10 +294,10 @@ enum gf_status gf_png_palette_sink_open(struct gf_output *output, struct gf_form
         return gf_fail_memory(error);
     opened->base =
         (struct gf_sink){.write = palette_write, .finish = palette_finish, .close = palette_close};
-    opened->output = output;
-    opened->options = *options;
-    opened->format = format;
-    const enum gf_status status = start(opened, metadata, error);
+    opened->output = order->output;
+    opened->options = *order->options;
+    opened->format = order->format;
+    const enum gf_status status = start(opened, order->metadata, error);
     if (status) {
         palette_close(&opened->base);
         return status;

@@ -18,7 +18,5 @@ bool gf_png_wants_palette(const struct gf_output *output, struct gf_format forma
 uint64_t gf_png_palette_memory(struct gf_format format, const struct gf_options *options);
 /* Opens a sink. Unless colours are to be reduced, `format` has 8 bits, a picture of more than 256
  * colours is written without a palette, and options->warn is called. */
-enum gf_status gf_png_palette_sink_open(struct gf_output *output, struct gf_format format,
-                                        const struct gf_metadata *metadata,
-                                        const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_png_palette_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                         struct gf_error *error) GF_CHECKED;

@@ -97,33 +97,33 @@ struct gf_codec_memory gf_png_sink_memory(struct gf_format format, const struct 
                                             : "several of its long rows are packed at once"};
 }
 
-enum gf_status gf_png_picture_sink_open(struct gf_output *output, struct gf_format format,
-                                        const struct gf_metadata *metadata,
-                                        const struct gf_options *options, struct gf_sink **sink,
+enum gf_status gf_png_picture_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                         struct gf_error *error)
 {
-    if (options->depth != 1 && gf_png_wants_palette(output, format, metadata, options))
-        return gf_png_palette_sink_open(output, format, metadata, options, sink, error);
-    const struct gf_format packed = stripes_format(format, options->depth);
+    const struct gf_format format = order->format;
+    if (order->options->depth != 1 &&
+        gf_png_wants_palette(order->output, format, order->metadata, order->options))
+        return gf_png_palette_sink_open(order, sink, error);
+    const struct gf_format packed = stripes_format(format, order->options->depth);
     struct png_sink *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     opened->base = (struct gf_sink){.write = png_write,
                                     .finish = png_finish,
                                     .close = png_close,
-                                    .splice = options->depth == 1 ? NULL : png_splice};
-    opened->output = output;
+                                    .splice = order->options->depth == 1 ? NULL : png_splice};
+    opened->output = order->output;
     opened->format = format;
-    opened->options = *options;
-    enum gf_status status =
-        gf_png_write_header(output, format, options->depth, gf_png_colour_type(format), error);
-    if (options->depth == 1 && !(opened->packed = malloc(gf_row_bytes(packed))) && !status)
+    opened->options = *order->options;
+    enum gf_status status = gf_png_write_header(order->output, format, order->options->depth,
+                                                gf_png_colour_type(format), error);
+    if (order->options->depth == 1 && !(opened->packed = malloc(gf_row_bytes(packed))) && !status)
         status = gf_fail_memory(error);
     if (!status)
-        status = gf_png_write_metadata(output, metadata, error);
-    if (!status && options->png_level == GF_PNG_FAST_LEVEL)
-        status =
-            gf_png_mark_write(output, gf_png_mark_rows(gf_row_bytes(packed), format.height), error);
+        status = gf_png_write_metadata(order->output, order->metadata, error);
+    if (!status && order->options->png_level == GF_PNG_FAST_LEVEL)
+        status = gf_png_mark_write(order->output,
+                                   gf_png_mark_rows(gf_row_bytes(packed), format.height), error);
     if (status) {
         png_close(&opened->base);
         return status;
