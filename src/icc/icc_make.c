@@ -66,16 +66,20 @@ static void apply(const matrix m, const double v[3], double result[3])
         result[i] = m[i][0] * v[0] + m[i][1] * v[1] + m[i][2] * v[2];
 }
 
-static bool invert(const matrix m, matrix inverse)
+double gf_icc_adjugate(const double m[3][3], double adjugate[3][3])
 {
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             const int r = (j + 1) % 3, s = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-            inverse[i][j] = m[r][c] * m[s][d] - m[r][d] * m[s][c];
+            adjugate[i][j] = m[r][c] * m[s][d] - m[r][d] * m[s][c];
         }
     }
-    const double determinant =
-        m[0][0] * inverse[0][0] + m[0][1] * inverse[1][0] + m[0][2] * inverse[2][0];
+    return m[0][0] * adjugate[0][0] + m[0][1] * adjugate[1][0] + m[0][2] * adjugate[2][0];
+}
+
+static bool invert(const matrix m, matrix inverse)
+{
+    const double determinant = gf_icc_adjugate(m, inverse);
     if (!(fabs(determinant) > 1e-6))
         return false;
     for (int i = 0; i < 3; i++) {

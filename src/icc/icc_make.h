@@ -35,6 +35,10 @@ bool gf_icc_primaries(int number, struct gf_icc_space *space);
 bool gf_icc_matrix_between(const struct gf_icc_space *from, const struct gf_icc_space *to,
                            double between[3][3], double luminance[3]);
 
+/* Computes the adjugate of a matrix, which is the inverse times the determinant, and returns the
+ * determinant. */
+double gf_icc_adjugate(const double m[3][3], double adjugate[3][3]);
+
 /* Writes a profile of ICC version 4.2 and returns its size, at most GF_ICC_MADE_MOST bytes. With
  * `gray` it is a gray profile with the same white and curve. Returns 0 if the chromaticities
  * describe no colour space, or the gamma is not within 0.01..100. (ICC.1:2010; adaptation to D50 by

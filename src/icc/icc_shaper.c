@@ -4,6 +4,7 @@
 #include "icc/icc_tables.h"
 
 #include "base/fail.h"
+#include "icc/icc_make.h"
 
 bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper)
 {
@@ -27,14 +28,7 @@ bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper)
 bool gf_icc_join_matrices(double to[3][3], double from[3][3], float product[3][3])
 {
     double inverse[3][3];
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) {
-            const int r = (j + 1) % 3, s = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-            inverse[i][j] = to[r][c] * to[s][d] - to[r][d] * to[s][c];
-        }
-    }
-    const double determinant =
-        to[0][0] * inverse[0][0] + to[0][1] * inverse[1][0] + to[0][2] * inverse[2][0];
+    const double determinant = gf_icc_adjugate((const double(*)[3])to, inverse);
     if (!(determinant > 1e-6 || determinant < -1e-6))
         return false;
     for (int i = 0; i < 3; i++) {
