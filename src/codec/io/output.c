@@ -186,8 +186,9 @@ enum gf_status gf_output_write(struct gf_output *output, const void *data, size_
     return GF_OK;
 }
 
-enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, const void *data,
-                                  size_t size, struct gf_error *error)
+/* Writes bytes that `from` has, or reads bytes `to`, of what was written before. */
+static enum gf_status access_at(struct gf_output *output, int64_t offset, const char *from,
+                                char *to, size_t size, struct gf_error *error)
 {
     const enum gf_status status = flush(output, error);
     if (status || !size)
@@ -195,16 +196,18 @@ enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, cons
     if (offset < 0 || offset + (int64_t)size > output->written)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: bytes beyond its end", output->name);
     if (output->in_memory) {
-        memcpy(output->memory + offset, data, size);
+        memcpy(from ? (char *)output->memory + offset : to,
+               from ? from : (char *)output->memory + offset, size);
         return GF_OK;
     }
     for (size_t done = 0; done < size;) {
-        const ssize_t n =
-            pwrite(output->fd, (const char *)data + done, size - done, offset + (int64_t)done);
+        const int64_t at = offset + (int64_t)done;
+        const ssize_t n = from ? pwrite(output->fd, from + done, size - done, at)
+                               : pread(output->fd, to + done, size - done, at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0) {
-            output->failed = true;
+            output->failed |= from != NULL;
             return gf_output_fail(output, error);
         }
         done += (size_t)n;
@@ -212,28 +215,16 @@ enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, cons
     return GF_OK;
 }
 
+enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, const void *data,
+                                  size_t size, struct gf_error *error)
+{
+    return access_at(output, offset, data, NULL, size, error);
+}
+
 enum gf_status gf_output_read_at(struct gf_output *output, int64_t offset, void *data, size_t size,
                                  struct gf_error *error)
 {
-    const enum gf_status status = flush(output, error);
-    if (status || !size)
-        return status;
-    if (offset < 0 || offset + (int64_t)size > output->written)
-        return gf_fail(error, GF_ERROR_OUTPUT, "%s: bytes beyond its end", output->name);
-    if (output->in_memory) {
-        memcpy(data, output->memory + offset, size);
-        return GF_OK;
-    }
-    for (size_t done = 0; done < size;) {
-        const ssize_t n =
-            pread(output->fd, (char *)data + done, size - done, offset + (int64_t)done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return gf_output_fail(output, error);
-        done += (size_t)n;
-    }
-    return GF_OK;
+    return access_at(output, offset, NULL, data, size, error);
 }
 
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error)
