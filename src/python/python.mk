@@ -42,9 +42,9 @@ wheel-folder: python $(IN_WHEEL)/gpufilter $(WHEEL_LIBRARIES) $(IN_WHEEL)/replac
 wheel-here: wheel-folder
 	@$(PYTHON) src/python/wheel.py $(VERSION) $(BUILD) $(or $(WHEEL_TO),$(BUILD))
 
-# The chips that CUDA 13 knows have machine code, where need be that of an older one of their kind; later ones compile PTX of
+# The chips that CUDA 13 knows have machine code, where need be that of the oldest one of their kind; later ones compile PTX of
 # the oldest architecture that has all that the kernels use. The names of Debian's packages are of no use elsewhere.
-WHEEL_ARCHS ?= $(filter 75 80 86 90 100 120,$(NVCC_ARCHS))
+WHEEL_ARCHS ?= $(filter 75 80 90 100 120,$(NVCC_ARCHS))
 wheel: ## a Python wheel of the module, the library and the program, for CPUs and GPUs, in build/
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-wheel WHEEL_TO=$(BUILD) CUDA=$(CUDA) STUDY=0 FORMATS="$(shell echo '$(FORMATS)' | sed 's/=[^, ]*//g')" \
 	  $(if $(filter 1,$(CUDA)),CUDA_ARCHS="$(WHEEL_ARCHS)" PTX_ARCH=90 NVCCFLAGS="$(NVCCFLAGS) $(shell $(NVCC) --help | grep -q compress-mode && echo --compress-mode=size)") \
