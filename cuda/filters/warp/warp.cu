@@ -48,20 +48,20 @@ static __device__ __forceinline__ void store_rgb8(uint32_t pixel, unsigned char 
     }
 }
 
+/* Stores a row of up to 32 pixels, one for each lane. `stored` is that of the source. */
 template <typename SAMPLE, int CHANNELS, class Pixel>
 static __device__ __forceinline__ void store_pixel(Pixel pixel, unsigned char *row, int x,
                                                    int columns, int stored)
 {
     const int lane = threadIdx.x % WARP;
     if constexpr (sizeof(SAMPLE) == 2 && CHANNELS == 4) {
-        if (stored && lane >= columns)
+        if (stored == STRAIGHT_8 || stored == OPAQUE_8) {
+            if (lane < columns)
+                ((unsigned *)row)[x + lane] = straightened<unsigned>(pixel);
             return;
+        }
         if (stored == STRAIGHT_16)
             pixel = straightened<uint2>(pixel);
-        else if (stored)
-            ((unsigned *)row)[x + lane] = straightened<unsigned>(pixel);
-        if (stored && stored != STRAIGHT_16)
-            return;
     }
     if constexpr (sizeof(SAMPLE) == 1 && CHANNELS == 3) {
         store_rgb8(pixel, row, x, columns);
