@@ -289,7 +289,8 @@ curved_reach_of(const struct curved_launch &launch, int x, int row, bool single,
 }
 
 template <int KIND, class FORMAT>
-static __global__ void __launch_bounds__(curved_shape::THREADS, curved_shape::BLOCKS)
+static __global__ void __launch_bounds__(curved_shape::THREADS,
+                                         FORMAT::PLANES == 2 ? 5 : curved_shape::BLOCKS)
     warp_curved_kernel(const __grid_constant__ struct curved_launch launch)
 {
     __shared__ uint32_t tile[FORMAT::PLANES * CURVED_PLANE];
