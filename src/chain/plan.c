@@ -8,30 +8,20 @@
 #include "chain/chain.h"
 #include "chain/fuse.h"
 #include "chain/params.h"
+#include "chain/plan_bind.h"
 #include "chain/region_plan.h"
 #include "chain/variants.h"
 #include "filters/icc/icc.h"
 #include "filters/posterize.h"
 #include "icc/icc_build.h"
 #include "pixel/orient/orient.h"
-#include "pixel/point/point.h"
 #include "pixel/point/premultiply.h"
 
 extern const struct gf_filter gf_flatten_filter;
 
-/* A filter that the plan will run. It is a filter of the chain, a part of such a filter, or a
- * filter that the planner adds for the picture's orientation or its alpha. */
-struct item {
-    const struct gf_filter *filter;
-    const void *params;
-    const struct gf_variant *variant;
-    const struct gf_filter *written; /* the filter of the chain of which this item is a part */
-    struct gf_icc icc;               /* the profile of the item's input */
-};
-
 struct builder {
     struct gf_plan *plan;
-    struct item *item;
+    struct gf_plan_item *item;
     int count;
     struct gf_format format; /* the format of the result of the last item */
     struct gf_icc icc;
@@ -46,8 +36,8 @@ struct builder {
 };
 
 /* Finds the format of the item's result. The error names the filter by its name in the chain. */
-static enum gf_status shape(const struct builder *b, const struct item *item, struct gf_format *out,
-                            struct gf_error *error)
+static enum gf_status shape(const struct builder *b, const struct gf_plan_item *item,
+                            struct gf_format *out, struct gf_error *error)
 {
     const struct gf_filter *const filter = item->filter;
     struct gf_error why = {0};
@@ -59,7 +49,7 @@ static enum gf_status shape(const struct builder *b, const struct item *item, st
                   : GF_OK;
 }
 
-static enum gf_status add_item(struct builder *b, struct item item, struct gf_error *error)
+static enum gf_status add_item(struct builder *b, struct gf_plan_item item, struct gf_error *error)
 {
     struct gf_format out;
     if (b->icc.inks)
@@ -86,10 +76,11 @@ static enum gf_status add_straight(struct builder *b, struct gf_error *error)
     *params = (struct gf_unpremultiply){.bits = b->straight_bits};
     b->straight_bits = 0;
     b->may_exceed_alpha = false;
-    return add_item(b, (struct item){.filter = &gf_unpremultiply, .params = params}, error);
+    return add_item(b, (struct gf_plan_item){.filter = &gf_unpremultiply, .params = params}, error);
 }
 
-static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error);
+static enum gf_status add_filter(struct builder *b, struct gf_plan_item item,
+                                 struct gf_error *error);
 
 /* Adds a filter with its default parameters. */
 static enum gf_status add_default(struct builder *b, const struct gf_filter *filter,
@@ -99,15 +90,16 @@ static enum gf_status add_default(struct builder *b, const struct gf_filter *fil
     if (!params)
         return gf_fail_memory(error);
     gf_params_set_defaults(filter, params);
-    return add_filter(b, (struct item){.filter = filter, .params = params}, error);
+    return add_filter(b, (struct gf_plan_item){.filter = filter, .params = params}, error);
 }
 
-static enum gf_status add_colour(struct builder *b, struct item item, struct gf_error *error);
+static enum gf_status add_colour(struct builder *b, struct gf_plan_item item,
+                                 struct gf_error *error);
 
 /* Adds the conversion from HDR that another conversion needs before it, unless that one says itself
  * what the colours are. The result has the profile of the other one's result, if tonemap can make
  * it. */
-static enum gf_status add_tonemap(struct builder *b, const struct item *before,
+static enum gf_status add_tonemap(struct builder *b, const struct gf_plan_item *before,
                                   struct gf_error *error)
 {
     const struct gf_icc srgb = gf_icc_named("srgb", gf_colour_channels(b->format) == 1);
@@ -118,15 +110,17 @@ static enum gf_status add_tonemap(struct builder *b, const struct item *before,
         return status;
     const bool is_srgb =
         !to.size || gf_icc_same(gf_icc_for(to, gf_colour_channels(b->format)), srgb);
-    const struct item item = {.filter = &gf_tonemap_filter,
-                              .params = is_srgb ? &gf_tonemap_to_srgb : &gf_tonemap_to_display_p3};
+    const struct gf_plan_item item = {.filter = &gf_tonemap_filter,
+                                      .params = is_srgb ? &gf_tonemap_to_srgb
+                                                        : &gf_tonemap_to_display_p3};
     return add_colour(b, item, error);
 }
 
 /* Adds a filter that converts colours, unless the input's colours already have the profile of the
  * result. Tone filters and stencils do not change the profile. A profile that does not fit the
  * picture any more, such as a profile of RGB after grayscale, counts as none. */
-static enum gf_status add_colour(struct builder *b, struct item item, struct gf_error *error)
+static enum gf_status add_colour(struct builder *b, struct gf_plan_item item,
+                                 struct gf_error *error)
 {
     struct gf_format out;
     struct gf_icc to = {0};
@@ -164,7 +158,8 @@ static enum gf_status add_colour(struct builder *b, struct item item, struct gf_
  * premultiplied colour; point filters and some others need straight colour; filters of geometry
  * accept both. Between two stencils the colour stays premultiplied, in 16 bits, and is limited to
  * alpha. */
-static enum gf_status add_filter(struct builder *b, struct item item, struct gf_error *error)
+static enum gf_status add_filter(struct builder *b, struct gf_plan_item item,
+                                 struct gf_error *error)
 {
     const struct gf_filter *const filter = item.filter;
     enum gf_status status = GF_OK;
@@ -172,10 +167,10 @@ static enum gf_status add_filter(struct builder *b, struct item item, struct gf_
         return add_colour(b, item, error);
     if (filter->kind == GF_STENCIL && gf_has_alpha(b->format) && !b->straight_bits) {
         const int bits = b->format.bits;
-        status = add_item(b, (struct item){.filter = &gf_premultiply}, error);
+        status = add_item(b, (struct gf_plan_item){.filter = &gf_premultiply}, error);
         b->straight_bits = bits;
     } else if (filter->kind == GF_STENCIL && b->may_exceed_alpha) {
-        status = add_item(b, (struct item){.filter = &gf_limit_to_alpha}, error);
+        status = add_item(b, (struct gf_plan_item){.filter = &gf_limit_to_alpha}, error);
     } else if ((filter->kind == GF_POINT || filter->kind == GF_STRAIGHT) && b->straight_bits) {
         status = add_straight(b, error);
     }
@@ -199,7 +194,8 @@ static enum gf_status add_orientation(struct builder *b, int orientation, struct
     };
     return orientation < 2 || orientation > 8
                ? GF_OK
-               : add_item(b, (struct item){.filter = &gf_orient, .params = &undo[orientation]},
+               : add_item(b,
+                          (struct gf_plan_item){.filter = &gf_orient, .params = &undo[orientation]},
                           error);
 }
 
@@ -224,7 +220,7 @@ static struct gf_extent extent_of(const struct builder *b)
     return extent;
 }
 
-static enum gf_status add_expanded(struct builder *b, struct item item,
+static enum gf_status add_expanded(struct builder *b, struct gf_plan_item item,
                                    const struct gf_extent *extent, struct gf_error *error);
 
 /* Copies a part's parameters and loads what they name. */
@@ -246,8 +242,8 @@ static enum gf_status own_part(struct builder *b, const struct gf_part *part, vo
 }
 
 /* Adds the filters that are the parts of the item's filter. */
-static enum gf_status add_parts(struct builder *b, struct item item, const struct gf_extent *extent,
-                                struct gf_error *error)
+static enum gf_status add_parts(struct builder *b, struct gf_plan_item item,
+                                const struct gf_extent *extent, struct gf_error *error)
 {
     struct gf_parts parts; /* 25 KB are not zeroed, to save time */
     enum gf_status status = GF_OK;
@@ -262,9 +258,9 @@ static enum gf_status add_parts(struct builder *b, struct item item, const struc
         status = own_part(b, part, &params, error);
         if (status)
             break;
-        const struct item next = {.filter = part->filter,
-                                  .params = params,
-                                  .variant = part_variant(part->filter, item.variant)};
+        const struct gf_plan_item next = {.filter = part->filter,
+                                          .params = params,
+                                          .variant = part_variant(part->filter, item.variant)};
         has_variant |= next.variant != NULL;
         status =
             itself ? add_filter(b, next, error) : add_expanded(b, next, i ? &now : extent, error);
@@ -275,7 +271,7 @@ static enum gf_status add_parts(struct builder *b, struct item item, const struc
     return status;
 }
 
-static enum gf_status add_expanded(struct builder *b, struct item item,
+static enum gf_status add_expanded(struct builder *b, struct gf_plan_item item,
                                    const struct gf_extent *extent, struct gf_error *error)
 {
     return item.filter->expand ? add_parts(b, item, extent, error) : add_filter(b, item, error);
@@ -294,9 +290,9 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
     if (!status)
         status = gf_region_plan(&request, b->format, b->plan, &wider, &run, error);
     if (!status && wider)
-        status = add_item(b, (struct item){.filter = &gf_channels, .params = wider}, error);
+        status = add_item(b, (struct gf_plan_item){.filter = &gf_channels, .params = wider}, error);
     if (!status && run)
-        status = add_item(b, (struct item){.filter = &gf_region, .params = run}, error);
+        status = add_item(b, (struct gf_plan_item){.filter = &gf_region, .params = run}, error);
     return status;
 }
 
@@ -307,7 +303,8 @@ static enum gf_status add_dither(struct builder *b, int levels, struct gf_error 
     if (!params)
         return gf_fail_memory(error);
     *params = (struct gf_posterize){.levels = levels, .dither = GF_DITHER_BAYER8};
-    return add_filter(b, (struct item){.filter = &gf_posterize_filter, .params = params}, error);
+    return add_filter(b, (struct gf_plan_item){.filter = &gf_posterize_filter, .params = params},
+                      error);
 }
 
 static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
@@ -316,7 +313,8 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
     enum gf_status status = add_orientation(b, request->orientation, error);
     if (!status && request->from_hdr && b->icc.hdr[1])
         status = add_filter(
-            b, (struct item){.filter = &gf_tonemap_filter, .params = &gf_tonemap_to_srgb}, error);
+            b, (struct gf_plan_item){.filter = &gf_tonemap_filter, .params = &gf_tonemap_to_srgb},
+            error);
     struct gf_extent extent = extent_of(b);
     if (request->reduction > 1) {
         const bool turned = request->orientation > 4;
@@ -328,7 +326,7 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
     for (int i = 0; !status && i < chain->count; i++) {
         const struct gf_chain_item *const item = &chain->item[i];
         b->written = item->filter;
-        const struct item whole = {
+        const struct gf_plan_item whole = {
             .filter = item->filter, .params = item->params, .variant = item->variant};
         status = item->region ? add_region(b, item, error) : add_expanded(b, whole, &extent, error);
         extent = extent_of(b);
@@ -336,97 +334,13 @@ static enum gf_status add_chain(struct builder *b, const struct gf_chain *chain,
     b->written = NULL;
     if (!status && request->to_srgb && !b->icc.inks &&
         (b->icc.hdr[1] || !gf_icc_is_srgb(b->icc, gf_colour_channels(b->format))))
-        status = add_filter(b, (struct item){.filter = &gf_icc_to_srgb}, error);
+        status = add_filter(b, (struct gf_plan_item){.filter = &gf_icc_to_srgb}, error);
     if (!status && request->opaque && !b->icc.inks && gf_has_alpha(b->format))
         status = add_default(b, &gf_flatten_filter, error);
     if (!status && request->levels)
         status = add_dither(b, request->levels, error);
     if (!status && b->straight_bits)
         status = add_straight(b, error);
-    return status;
-}
-
-static enum gf_statistic statistic_of(const struct gf_filter *filter, const void *params)
-{
-    return filter->statistic ? filter->statistic(params) : GF_STATISTIC_NONE;
-}
-
-static int pictures_of(const struct item *item)
-{
-    const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
-    return item->filter->pictures ? item->filter->pictures(item->params, list) : 0;
-}
-
-/* Whether items first .. i read too many second pictures for one stage. */
-static bool reads_too_much(const struct builder *b, int first, int i)
-{
-    int count = 0;
-    for (; first <= i; first++)
-        count += pictures_of(&b->item[first]);
-    return count > GF_STAGE_PICTURES_MAX;
-}
-
-/* Whether item i joins the run that starts at item `first`. */
-static bool joins_run(const struct builder *b, int first, int i)
-{
-    const struct item *const item = &b->item[i];
-    return i < b->count && !b->no_fuse && i - first < GF_POINT_RUN_MAX &&
-           item->filter->kind == GF_POINT && !item->variant && !b->item[first].variant &&
-           !statistic_of(item->filter, item->params) && !reads_too_much(b, first, i);
-}
-
-/* Binds the run of point filters that starts at item i as one stage. A filter that needs a
- * histogram always starts a run. */
-static enum gf_status bind_run(struct builder *b, int *i, struct gf_stage *stage,
-                               struct gf_format in, struct gf_error *error)
-{
-    struct gf_point_run *const run = gf_plan_own(b->plan, sizeof *run);
-    if (!run)
-        return gf_fail_memory(error);
-    const int first = *i;
-    do {
-        run->item[run->count].filter = b->item[*i].filter;
-        run->item[run->count++].params = b->item[(*i)++].params;
-    } while (joins_run(b, first, *i));
-    return gf_stage_bind(stage, &gf_point, run, in, error);
-}
-
-static enum gf_status bind_kernel(struct gf_stage *stage, const struct item *item,
-                                  struct gf_error *error)
-{
-    stage->variant = item->variant;
-    const char *const why =
-        item->variant && item->variant->refuses ? item->variant->refuses(stage) : NULL;
-    return why ? gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s %s", item->written->name,
-                         item->variant->name, why)
-               : GF_OK;
-}
-
-static enum gf_status bind_stages(struct builder *b, struct gf_error *error)
-{
-    struct gf_plan *const plan = b->plan;
-    plan->stage = calloc((size_t)b->count + 1, sizeof *plan->stage);
-    if (!plan->stage)
-        return gf_fail_memory(error);
-    struct gf_format format = plan->in;
-    enum gf_status status = GF_OK;
-    for (int i = 0; !status && i < b->count;) {
-        struct gf_stage *const stage = &plan->stage[plan->stage_count];
-        const struct item *const item = &b->item[i];
-        if (b->item[i].filter->kind == GF_POINT) {
-            status = bind_run(b, &i, stage, format, error);
-        } else {
-            status = gf_stage_bind(stage, item->filter, item->params, format, error);
-            stage->icc = item->icc;
-            stage->written = item->written;
-            i++;
-        }
-        if (!status)
-            status = bind_kernel(stage, item, error);
-        format = stage->out;
-        plan->stage_count += !status;
-    }
-    plan->out = format;
     return status;
 }
 
@@ -442,7 +356,7 @@ enum gf_status gf_plan_make_for(const struct gf_chain *chain, struct gf_format i
                         .no_fuse = chain->no_fuse};
     enum gf_status status = add_chain(&b, chain, request, error);
     if (!status)
-        status = bind_stages(&b, error);
+        status = gf_plan_bind(plan, b.item, b.count, b.no_fuse, error);
     plan->fuses = !b.no_fuse;
     plan->on_device = request->on_device;
     if (!status && plan->fuses && !request->apart)
