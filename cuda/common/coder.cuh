@@ -72,6 +72,9 @@ void coder_close(struct coder *coder);
         coder->times = (float *)steps; \
     }
 
+/* Returns from the calling function, a coder's with an `error`, when the call fails. */
+#define CODER_TRY(coder, call) GF_CUDA_TRY(call, (coder)->device, error)
+
 /* Waits until all launched work has ended. */
 cudaError_t coder_wait(const struct coder *coder);
 

@@ -37,21 +37,20 @@ static enum gf_status launch(struct gf_jpeg_decoder *decoder, const struct jpeg_
 {
     const struct jpeg_group *const group = &device->group;
     cudaStream_t const stream = decoder->stream;
-    GF_CUDA_TRY(coder_mark(decoder, 1, stream), decoder->device, error);
-    GF_CUDA_TRY(gf_jpeg_unstuff(group, stream), decoder->device, error);
-    GF_CUDA_TRY(gf_jpeg_prepare(group, stream), decoder->device, error);
-    GF_CUDA_TRY(coder_mark(decoder, 2, stream), decoder->device, error);
-    GF_CUDA_TRY(gf_jpeg_synchronise(group, stream), decoder->device, error);
-    GF_CUDA_TRY(coder_mark(decoder, 3, stream), decoder->device, error);
-    GF_CUDA_TRY(gf_jpeg_decode_blocks(group, stream), decoder->device, error);
-    GF_CUDA_TRY(coder_mark(decoder, 4, stream), decoder->device, error);
-    GF_CUDA_TRY(gf_jpeg_sum_dc(group, stream), decoder->device, error);
-    GF_CUDA_TRY(coder_mark(decoder, 5, stream), decoder->device, error);
-    GF_CUDA_TRY(gf_jpeg_reconstruct(pictures, group->count, group->coefficients, group->dc,
-                                    device->described.quantisers, group->flags, device->scratch,
-                                    stream),
-                decoder->device, error);
-    GF_CUDA_TRY(coder_mark(decoder, 6, stream), decoder->device, error);
+    CODER_TRY(decoder, coder_mark(decoder, 1, stream));
+    CODER_TRY(decoder, gf_jpeg_unstuff(group, stream));
+    CODER_TRY(decoder, gf_jpeg_prepare(group, stream));
+    CODER_TRY(decoder, coder_mark(decoder, 2, stream));
+    CODER_TRY(decoder, gf_jpeg_synchronise(group, stream));
+    CODER_TRY(decoder, coder_mark(decoder, 3, stream));
+    CODER_TRY(decoder, gf_jpeg_decode_blocks(group, stream));
+    CODER_TRY(decoder, coder_mark(decoder, 4, stream));
+    CODER_TRY(decoder, gf_jpeg_sum_dc(group, stream));
+    CODER_TRY(decoder, coder_mark(decoder, 5, stream));
+    CODER_TRY(decoder, gf_jpeg_reconstruct(pictures, group->count, group->coefficients, group->dc,
+                                           device->described.quantisers, group->flags,
+                                           device->scratch, stream));
+    CODER_TRY(decoder, coder_mark(decoder, 6, stream));
     return GF_OK;
 }
 
@@ -78,31 +77,29 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     struct coder_copies copies;
     memset(&before, 0, sizeof before);
     copies.count = 0;
-    GF_CUDA_TRY(coder_mark(decoder, 0, decoder->stream), decoder->device, error);
+    CODER_TRY(decoder, coder_mark(decoder, 0, decoder->stream));
     for (unsigned i = 0; i < count; i++) {
         const struct gf_jpeg_decode_picture *const picture = members[i].picture;
         const struct jpeg_amounts own =
             gf_jpeg_picture_amounts(&members[i].about, &members[i].stream);
-        GF_CUDA_TRY(coder_copy(decoder, &copies, (void *)(device.group.raw + before.raw),
-                               picture->data + picture->header->scan, members[i].stream.raw_bytes),
-                    decoder->device, error);
+        CODER_TRY(decoder,
+                  coder_copy(decoder, &copies, (void *)(device.group.raw + before.raw),
+                             picture->data + picture->header->scan, members[i].stream.raw_bytes));
         host.described.pictures[i] = members[i].about;
         host.described.streams[i] = members[i].stream;
         gf_jpeg_place(&host.described, i, &before, picture->header);
         gf_jpeg_amounts_add(&before, &own);
     }
-    GF_CUDA_TRY(
-        coder_copy(decoder, &copies, decoder->memory, decoder->pinned, host.described_bytes),
-        decoder->device, error);
-    GF_CUDA_TRY(coder_queue_copies(decoder, &copies), decoder->device, error);
+    CODER_TRY(decoder,
+              coder_copy(decoder, &copies, decoder->memory, decoder->pinned, host.described_bytes));
+    CODER_TRY(decoder, coder_queue_copies(decoder, &copies));
     status = launch(decoder, &device, host.described.pictures, error);
     if (status)
         return status;
-    GF_CUDA_TRY(cudaMemcpyAsync(host.described.flags, device.described.flags,
-                                2 * count * sizeof *host.described.flags, cudaMemcpyDeviceToHost,
-                                decoder->stream),
-                decoder->device, error);
-    GF_CUDA_TRY(coder_wait(decoder), decoder->device, error);
+    CODER_TRY(decoder, cudaMemcpyAsync(host.described.flags, device.described.flags,
+                                       2 * count * sizeof *host.described.flags,
+                                       cudaMemcpyDeviceToHost, decoder->stream));
+    CODER_TRY(decoder, coder_wait(decoder));
     for (unsigned i = 0; i < count; i++) {
         struct gf_jpeg_decode_picture *const picture = members[i].picture;
         picture->decoded = !host.described.flags[i];

@@ -22,22 +22,19 @@ static enum gf_status launch(struct gf_png_decoder *decoder, const struct png_de
                              struct gf_error *error)
 {
     cudaStream_t const stream = decoder->stream;
-    GF_CUDA_TRY(cudaMemcpyAsync(decoder->memory, decoder->pinned, host->described_bytes,
-                                cudaMemcpyHostToDevice, stream),
-                decoder->device, error);
-    GF_CUDA_TRY(cudaMemsetAsync(device->adlers, 0, device->returned_bytes, stream), decoder->device,
-                error);
-    GF_CUDA_TRY(end_step(decoder, 1), decoder->device, error);
-    GF_CUDA_TRY(gf_png_check_chunks(group, decoder->tables, stream), decoder->device, error);
-    GF_CUDA_TRY(gf_png_inflate_parts(group, stream), decoder->device, error);
-    GF_CUDA_TRY(gf_png_inflate_rest(group, stream), decoder->device, error);
-    GF_CUDA_TRY(end_step(decoder, 2), decoder->device, error);
-    GF_CUDA_TRY(gf_png_sum_stripes(group, stream), decoder->device, error);
-    GF_CUDA_TRY(gf_png_unfilter(group, stream), decoder->device, error);
-    GF_CUDA_TRY(cudaMemcpyAsync(host->adlers, device->adlers, device->returned_bytes,
-                                cudaMemcpyDeviceToHost, stream),
-                decoder->device, error);
-    GF_CUDA_TRY(end_step(decoder, 3), decoder->device, error);
+    CODER_TRY(decoder, cudaMemcpyAsync(decoder->memory, decoder->pinned, host->described_bytes,
+                                       cudaMemcpyHostToDevice, stream));
+    CODER_TRY(decoder, cudaMemsetAsync(device->adlers, 0, device->returned_bytes, stream));
+    CODER_TRY(decoder, end_step(decoder, 1));
+    CODER_TRY(decoder, gf_png_check_chunks(group, decoder->tables, stream));
+    CODER_TRY(decoder, gf_png_inflate_parts(group, stream));
+    CODER_TRY(decoder, gf_png_inflate_rest(group, stream));
+    CODER_TRY(decoder, end_step(decoder, 2));
+    CODER_TRY(decoder, gf_png_sum_stripes(group, stream));
+    CODER_TRY(decoder, gf_png_unfilter(group, stream));
+    CODER_TRY(decoder, cudaMemcpyAsync(host->adlers, device->adlers, device->returned_bytes,
+                                       cudaMemcpyDeviceToHost, stream));
+    CODER_TRY(decoder, end_step(decoder, 3));
     return coder_add_times(decoder, error);
 }
 
@@ -57,19 +54,18 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
     struct png_amounts before = {};
     struct coder_copies copies;
     copies.count = 0;
-    GF_CUDA_TRY(coder_mark(decoder, 0, decoder->stream), decoder->device, error);
+    CODER_TRY(decoder, coder_mark(decoder, 0, decoder->stream));
     for (int i = 0; i < count; i++) {
         const struct gf_png_marked *const header = pictures[i]->header;
         unsigned char *const packed = device.packed + before.packed;
-        GF_CUDA_TRY(coder_copy(decoder, &copies, packed, pictures[i]->data + header->first,
-                               header->chunk_bytes),
-                    decoder->device, error);
+        CODER_TRY(decoder, coder_copy(decoder, &copies, packed, pictures[i]->data + header->first,
+                                      header->chunk_bytes));
         host.targets[i] = gf_png_target(pictures[i]);
         gf_png_describe(pictures[i], i, packed, device.filtered + before.filtered,
                         host.stripes + before.stripes);
         before = gf_png_sum(before, gf_png_amounts(header));
     }
-    GF_CUDA_TRY(coder_queue_copies(decoder, &copies), decoder->device, error);
+    CODER_TRY(decoder, coder_queue_copies(decoder, &copies));
     const struct png_decode_group group = {
         device.stripes,  device.targets, (unsigned)amounts.stripes,
         device.unpacked, device.adlers,  device.flags};
@@ -136,7 +132,7 @@ extern "C" enum gf_status gf_png_decoder_run(struct gf_png_decoder *decoder,
 
 static enum gf_status prepare_device(struct gf_png_decoder *decoder, struct gf_error *error)
 {
-    GF_CUDA_TRY(gf_png_crc_bring(&decoder->tables, decoder->stream), decoder->device, error);
+    CODER_TRY(decoder, gf_png_crc_bring(&decoder->tables, decoder->stream));
     return GF_OK;
 }
 

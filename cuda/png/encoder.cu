@@ -11,23 +11,21 @@ static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_err
 {
     const struct png_group *const group = &encoder->group;
     const cudaStream_t stream = encoder->stream;
-    GF_CUDA_TRY(cudaMemcpyAsync(encoder->memory, encoder->pinned,
-                                gf_png_descriptions_bytes(encoder), cudaMemcpyHostToDevice, stream),
-                encoder->device, error);
-    GF_CUDA_TRY(coder_mark(encoder, 0, stream), encoder->device, error);
-    GF_CUDA_TRY(cudaMemsetAsync(group->counts, 0, gf_png_zeroed_bytes(encoder), stream),
-                encoder->device, error);
-    GF_CUDA_TRY(gf_png_filter_launch(group, stream), encoder->device, error);
-    GF_CUDA_TRY(gf_png_match_launch(group, stream), encoder->device, error);
-    GF_CUDA_TRY(gf_png_count_launch(group, stream), encoder->device, error);
-    GF_CUDA_TRY(gf_png_fit_launch(group, stream), encoder->device, error);
-    GF_CUDA_TRY(gf_png_place_launch(group, stream), encoder->device, error);
-    GF_CUDA_TRY(cudaMemcpyAsync(encoder->starts, group->starts,
-                                (group->count + (size_t)1) * sizeof *group->starts,
-                                cudaMemcpyDeviceToHost, stream),
-                encoder->device, error);
-    GF_CUDA_TRY(cudaEventRecord(encoder->starts_known, stream), encoder->device, error);
-    GF_CUDA_TRY(cudaMemsetAsync(group->out, 0, encoder->output, stream), encoder->device, error);
+    CODER_TRY(encoder,
+              cudaMemcpyAsync(encoder->memory, encoder->pinned, gf_png_descriptions_bytes(encoder),
+                              cudaMemcpyHostToDevice, stream));
+    CODER_TRY(encoder, coder_mark(encoder, 0, stream));
+    CODER_TRY(encoder, cudaMemsetAsync(group->counts, 0, gf_png_zeroed_bytes(encoder), stream));
+    CODER_TRY(encoder, gf_png_filter_launch(group, stream));
+    CODER_TRY(encoder, gf_png_match_launch(group, stream));
+    CODER_TRY(encoder, gf_png_count_launch(group, stream));
+    CODER_TRY(encoder, gf_png_fit_launch(group, stream));
+    CODER_TRY(encoder, gf_png_place_launch(group, stream));
+    CODER_TRY(encoder, cudaMemcpyAsync(encoder->starts, group->starts,
+                                       (group->count + (size_t)1) * sizeof *group->starts,
+                                       cudaMemcpyDeviceToHost, stream));
+    CODER_TRY(encoder, cudaEventRecord(encoder->starts_known, stream));
+    CODER_TRY(encoder, cudaMemsetAsync(group->out, 0, encoder->output, stream));
     return GF_OK;
 }
 
@@ -54,12 +52,12 @@ static enum gf_status launch_turns(struct gf_png_encoder *encoder, unsigned turn
     for (unsigned turn = 0; turn < turns; turn++) {
         const unsigned first = turn_start(encoder, turn, turns),
                        count = turn_start(encoder, turn + 1, turns) - first;
-        GF_CUDA_TRY(gf_png_head_launch(group, first, count, stream), encoder->device, error);
-        GF_CUDA_TRY(gf_png_pack_launch(group, first, count, stream), encoder->device, error);
-        GF_CUDA_TRY(gf_png_crc_launch(group, first, count, stream), encoder->device, error);
-        GF_CUDA_TRY(cudaEventRecord(encoder->packed[turn], stream), encoder->device, error);
+        CODER_TRY(encoder, gf_png_head_launch(group, first, count, stream));
+        CODER_TRY(encoder, gf_png_pack_launch(group, first, count, stream));
+        CODER_TRY(encoder, gf_png_crc_launch(group, first, count, stream));
+        CODER_TRY(encoder, cudaEventRecord(encoder->packed[turn], stream));
     }
-    GF_CUDA_TRY(coder_mark(encoder, 1, stream), encoder->device, error);
+    CODER_TRY(encoder, coder_mark(encoder, 1, stream));
     return GF_OK;
 }
 
@@ -71,7 +69,7 @@ static enum gf_status hand_on(const struct gf_png_encoder *encoder,
     for (unsigned turn = 0; turn < turns; turn++) {
         const uint64_t begin = encoder->starts[turn_start(encoder, turn, turns)],
                        end = encoder->starts[turn_start(encoder, turn + 1, turns)];
-        GF_CUDA_TRY(cudaEventSynchronize(encoder->copied[turn]), encoder->device, error);
+        CODER_TRY(encoder, cudaEventSynchronize(encoder->copied[turn]));
         picture->arrived(picture->context, encoder->coded.data + encoder->coded_used + begin,
                          end - begin);
     }
@@ -84,7 +82,7 @@ static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turn
                                    const struct gf_png_encode_picture *only, struct gf_error *error)
 {
     const uint64_t *const starts = encoder->starts;
-    GF_CUDA_TRY(cudaEventSynchronize(encoder->starts_known), encoder->device, error);
+    CODER_TRY(encoder, cudaEventSynchronize(encoder->starts_known));
     enum gf_status status =
         reserve_coded(encoder, encoder->coded_used + starts[encoder->group.count], error);
     if (status)
@@ -92,22 +90,19 @@ static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turn
     for (unsigned turn = 0; turn < turns; turn++) {
         const uint64_t begin = starts[turn_start(encoder, turn, turns)],
                        end = starts[turn_start(encoder, turn + 1, turns)];
-        GF_CUDA_TRY(cudaStreamWaitEvent(encoder->copies, encoder->packed[turn], 0), encoder->device,
-                    error);
-        GF_CUDA_TRY(cudaMemcpyAsync(encoder->coded.data + encoder->coded_used + begin,
-                                    (const unsigned char *)encoder->group.out + begin, end - begin,
-                                    cudaMemcpyDeviceToHost, encoder->copies),
-                    encoder->device, error);
-        GF_CUDA_TRY(cudaEventRecord(encoder->copied[turn], encoder->copies), encoder->device,
-                    error);
+        CODER_TRY(encoder, cudaStreamWaitEvent(encoder->copies, encoder->packed[turn], 0));
+        CODER_TRY(encoder, cudaMemcpyAsync(encoder->coded.data + encoder->coded_used + begin,
+                                           (const unsigned char *)encoder->group.out + begin,
+                                           end - begin, cudaMemcpyDeviceToHost, encoder->copies));
+        CODER_TRY(encoder, cudaEventRecord(encoder->copied[turn], encoder->copies));
     }
-    GF_CUDA_TRY(coder_mark(encoder, 2, encoder->copies), encoder->device, error);
-    GF_CUDA_TRY(cudaEventRecord(encoder->ended, encoder->copies), encoder->device, error);
+    CODER_TRY(encoder, coder_mark(encoder, 2, encoder->copies));
+    CODER_TRY(encoder, cudaEventRecord(encoder->ended, encoder->copies));
     if (only && only->arrived && turns > 1)
         status = hand_on(encoder, only, turns, error);
     if (status)
         return status;
-    GF_CUDA_TRY(cudaEventSynchronize(encoder->ended), encoder->device, error);
+    CODER_TRY(encoder, cudaEventSynchronize(encoder->ended));
     return GF_OK;
 }
 
@@ -167,13 +162,13 @@ extern "C" enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
 static enum gf_status load_kernels(const struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const double begin_s = gf_now();
-    GF_CUDA_TRY(gf_png_filter_load(), encoder->device, error);
-    GF_CUDA_TRY(gf_png_match_load(), encoder->device, error);
-    GF_CUDA_TRY(gf_png_count_load(), encoder->device, error);
-    GF_CUDA_TRY(gf_png_fit_load(), encoder->device, error);
-    GF_CUDA_TRY(gf_png_place_load(), encoder->device, error);
-    GF_CUDA_TRY(gf_png_pack_load(), encoder->device, error);
-    GF_CUDA_TRY(gf_png_crc_load(), encoder->device, error);
+    CODER_TRY(encoder, gf_png_filter_load());
+    CODER_TRY(encoder, gf_png_match_load());
+    CODER_TRY(encoder, gf_png_count_load());
+    CODER_TRY(encoder, gf_png_fit_load());
+    CODER_TRY(encoder, gf_png_place_load());
+    CODER_TRY(encoder, gf_png_pack_load());
+    CODER_TRY(encoder, gf_png_crc_load());
     gf_start_note(GF_START_KERNELS, begin_s);
     return GF_OK;
 }
@@ -181,15 +176,13 @@ static enum gf_status load_kernels(const struct gf_png_encoder *encoder, struct 
 static enum gf_status prepare_device(struct gf_png_encoder *encoder, struct gf_error *error)
 {
     const unsigned waiting = cudaEventBlockingSync | cudaEventDisableTiming;
-    GF_CUDA_TRY(cudaStreamCreateWithFlags(&encoder->copies, cudaStreamNonBlocking), encoder->device,
-                error);
-    GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->starts_known, waiting), encoder->device, error);
+    CODER_TRY(encoder, cudaStreamCreateWithFlags(&encoder->copies, cudaStreamNonBlocking));
+    CODER_TRY(encoder, cudaEventCreateWithFlags(&encoder->starts_known, waiting));
     for (int i = 0; i < TURNS_MOST; i++) {
-        GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->packed[i], cudaEventDisableTiming),
-                    encoder->device, error);
-        GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->copied[i], waiting), encoder->device, error);
+        CODER_TRY(encoder, cudaEventCreateWithFlags(&encoder->packed[i], cudaEventDisableTiming));
+        CODER_TRY(encoder, cudaEventCreateWithFlags(&encoder->copied[i], waiting));
     }
-    GF_CUDA_TRY(gf_png_crc_bring(&encoder->tables, encoder->stream), encoder->device, error);
+    CODER_TRY(encoder, gf_png_crc_bring(&encoder->tables, encoder->stream));
     return load_kernels(encoder, error);
 }
 

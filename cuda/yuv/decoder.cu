@@ -130,11 +130,11 @@ static enum gf_status upload(const struct gf_yuv_decoder *decoder,
         const size_t bytes = gf_yuv_frame_bytes(pictures[i].yuv);
         if (!pictures[i].decoded)
             continue;
-        GF_CUDA_TRY(coder_copy(decoder, &copies, decoder->memory + at, pictures[i].data, bytes),
-                    decoder->device, error);
+        CODER_TRY(decoder,
+                  coder_copy(decoder, &copies, decoder->memory + at, pictures[i].data, bytes));
         at += aligned(bytes);
     }
-    GF_CUDA_TRY(coder_queue_copies(decoder, &copies), decoder->device, error);
+    CODER_TRY(decoder, coder_queue_copies(decoder, &copies));
     return GF_OK;
 }
 
@@ -143,20 +143,19 @@ static enum gf_status run(const struct gf_yuv_decoder *decoder,
                           struct gf_error *error)
 {
     uint64_t at = 0;
-    GF_CUDA_TRY(coder_mark(decoder, 0, decoder->stream), decoder->device, error);
+    CODER_TRY(decoder, coder_mark(decoder, 0, decoder->stream));
     const enum gf_status status = upload(decoder, pictures, count, error);
     if (status)
         return status;
-    GF_CUDA_TRY(coder_mark(decoder, 1, decoder->stream), decoder->device, error);
+    CODER_TRY(decoder, coder_mark(decoder, 1, decoder->stream));
     for (int i = 0; i < count; i++) {
         if (!pictures[i].decoded)
             continue;
-        GF_CUDA_TRY(convert(pictures + i, decoder->memory + at, decoder->stream), decoder->device,
-                    error);
+        CODER_TRY(decoder, convert(pictures + i, decoder->memory + at, decoder->stream));
         at += aligned(gf_yuv_frame_bytes(pictures[i].yuv));
     }
-    GF_CUDA_TRY(coder_mark(decoder, 2, decoder->stream), decoder->device, error);
-    GF_CUDA_TRY(coder_wait(decoder), decoder->device, error);
+    CODER_TRY(decoder, coder_mark(decoder, 2, decoder->stream));
+    CODER_TRY(decoder, coder_wait(decoder));
     return coder_add_times(decoder, error);
 }
 

@@ -157,21 +157,19 @@ static enum gf_status run(const struct gf_yuv_encoder *encoder,
                           struct gf_yuv_encode_picture *pictures, int count, struct gf_error *error)
 {
     uint64_t at = 0;
-    GF_CUDA_TRY(coder_mark(encoder, 0, encoder->stream), encoder->device, error);
+    CODER_TRY(encoder, coder_mark(encoder, 0, encoder->stream));
     for (int i = 0; i < count; i++) {
         if (!pictures[i].encoded)
             continue;
-        GF_CUDA_TRY(convert(pictures + i, encoder->memory + at, encoder->stream), encoder->device,
-                    error);
+        CODER_TRY(encoder, convert(pictures + i, encoder->memory + at, encoder->stream));
         pictures[i].frame = encoder->pinned + at;
         at += aligned(pictures[i].size);
     }
-    GF_CUDA_TRY(coder_mark(encoder, 1, encoder->stream), encoder->device, error);
-    GF_CUDA_TRY(cudaMemcpyAsync(encoder->pinned, encoder->memory, at, cudaMemcpyDeviceToHost,
-                                encoder->stream),
-                encoder->device, error);
-    GF_CUDA_TRY(coder_mark(encoder, 2, encoder->stream), encoder->device, error);
-    GF_CUDA_TRY(coder_wait(encoder), encoder->device, error);
+    CODER_TRY(encoder, coder_mark(encoder, 1, encoder->stream));
+    CODER_TRY(encoder, cudaMemcpyAsync(encoder->pinned, encoder->memory, at, cudaMemcpyDeviceToHost,
+                                       encoder->stream));
+    CODER_TRY(encoder, coder_mark(encoder, 2, encoder->stream));
+    CODER_TRY(encoder, coder_wait(encoder));
     return coder_add_times(encoder, error);
 }
 
