@@ -1,210 +1,19 @@
-/* Reads the frames of a film one after another, lets the workers filter several at a time, and
- * writes the results in order. */
+/* Opens a film and its output, and filters or copies the frames. */
 #include "batch/frames/frames_run.h"
 
 #include <malloc.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/spans.h"
-#include "batch/frames/film.h"
+#include "batch/frames/frames_pass.h"
 #include "batch/request/output_names.h"
 #include "codec/codec.h"
-#include "pixel/histogram/smooth.h"
-
-/* A frame on its way. Frame number i is at slot[i % room]. */
-struct slot {
-    size_t number;
-    struct gf_film_frame frame;
-    char name[300];
-    struct gf_input_name input;
-    struct gf_batch_item item;
-    char *output; /* the name of the only output; NULL: not known before */
-    struct gf_bytes bytes;
-    bool is_done;
-};
-
-struct frames {
-    struct gf_batch *batch;
-    struct gf_batch_request request; /* the batch's, for many pictures */
-    struct gf_raw_frames raw;
-    bool to_stream; /* the output is standard output, a FIFO or a device */
-    bool raw_in, raw_out, film_out;
-    bool files; /* the frames are the pictures of several inputs */
-    struct gf_film_reader reader;
-    struct gf_film_writer writer;
-    pthread_mutex_t reading; /* held by the worker that reads a frame */
-    struct slot *slot;
-    size_t room;
-    struct gf_smooth *smooth; /* the frames' histograms */
-    /* The batch's lock guards these members. */
-    size_t written;
-    bool at_end;
-    enum gf_status end_status; /* why the film ended before its end */
-    struct gf_error end_error;
-};
-
-/* ---- the workers ---- */
-
-static bool wait_for_room(struct frames *frames)
-{
-    enum { LOOK_MS = 100 };
-    struct gf_batch *const batch = frames->batch;
-    pthread_mutex_lock(&batch->lock);
-    while (!batch->stopped && !frames->at_end && batch->next >= frames->written + frames->room)
-        pthread_cond_wait(&batch->changed, &batch->lock);
-    bool reads = !batch->stopped && !frames->at_end;
-    pthread_mutex_unlock(&batch->lock);
-    /* A producer that sends nothing must not keep a run that has failed from its end. */
-    while (reads && !frames->files && !gf_input_wait(frames->reader.input, LOOK_MS)) {
-        pthread_mutex_lock(&batch->lock);
-        reads = !batch->stopped;
-        pthread_mutex_unlock(&batch->lock);
-    }
-    return reads;
-}
-
-/* Reads the next frame into its slot. The caller holds frames->reading. */
-static struct slot *read_next(struct frames *frames)
-{
-    struct gf_batch *const batch = frames->batch;
-    const struct gf_inputs *const inputs = frames->request.inputs;
-    const size_t number = batch->next;
-    struct slot *const slot = &frames->slot[number % frames->room];
-    bool found = number < inputs->count;
-    struct gf_error why = {0};
-    const double begin_s = gf_now();
-    const enum gf_status status =
-        frames->files ? GF_OK : gf_film_read(&frames->reader, &slot->frame, &found, &why);
-    const double read_s = gf_now() - begin_s;
-    pthread_mutex_lock(&batch->lock);
-    batch->state.read_s += frames->files ? 0 : read_s;
-    if (!found) {
-        frames->at_end = true;
-        frames->end_status = status;
-        frames->end_error = why;
-    } else {
-        slot->number = batch->next++;
-        batch->state.files += batch->next > batch->state.files;
-        slot->is_done = false;
-    }
-    pthread_cond_broadcast(&batch->changed);
-    pthread_mutex_unlock(&batch->lock);
-    if (!found)
-        return NULL;
-    if (frames->files) {
-        slot->input = inputs->item[number];
-        return slot;
-    }
-    snprintf(slot->name, sizeof slot->name, "%.280s[%zu]", gf_input_name(frames->reader.input),
-             number);
-    slot->input = (struct gf_input_name){.path = slot->name, .index = number};
-    return slot;
-}
-
-static bool take_frame(struct gf_batch_worker *worker)
-{
-    struct frames *const frames = worker->supply->context;
-    pthread_mutex_lock(&frames->reading);
-    struct slot *const slot = wait_for_room(frames) ? read_next(frames) : NULL;
-    pthread_mutex_unlock(&frames->reading);
-    if (!slot)
-        return false;
-    slot->bytes = (struct gf_bytes){.format = frames->writer.plain ? frames->request.options.format
-                                              : frames->raw_out ? gf_raw_frames_file(&frames->raw)
-                                                                : GF_FILE_Y4M,
-                                    .name = frames->writer.name};
-    gf_smooth_begin(frames->smooth, slot->number);
-    slot->item = (struct gf_batch_item){.output = &slot->output};
-    worker->taken = slot;
-    worker->input = &slot->input;
-    worker->index = slot->input.index;
-    worker->item = &slot->item;
-    /* A file has no memory here. */
-    worker->member = (struct gf_file_bytes){.data = slot->frame.data, .size = slot->frame.size};
-    worker->bytes = frames->film_out ? &slot->bytes : NULL;
-    return true;
-}
-
-static void end_frame(struct gf_batch_worker *worker)
-{
-    struct frames *const frames = worker->supply->context;
-    struct gf_batch *const batch = frames->batch;
-    struct slot *const slot = worker->taken;
-    gf_smooth_end(frames->smooth, slot->number);
-    pthread_mutex_lock(&batch->lock);
-    slot->is_done = true;
-    pthread_cond_broadcast(&batch->changed);
-    pthread_mutex_unlock(&batch->lock);
-}
-
-/* ---- the thread that writes ---- */
-
-/* Sends the messages of a frame. Warnings are sent for the first one alone. */
-static void report(struct frames *frames, struct slot *slot)
-{
-    const struct gf_batch *const batch = frames->batch;
-    if (slot->input.index && slot->item.outcome == GF_OUTCOME_DONE && !batch->request->verbose) {
-        free(slot->item.notes);
-        slot->item.notes = NULL;
-    }
-    gf_batch_report(batch, &slot->item, slot->input.path);
-}
-
-static enum gf_status write_slot(struct frames *frames, struct slot *slot, struct gf_error *error)
-{
-    enum gf_status status = GF_OK;
-    if (frames->film_out && slot->item.outcome == GF_OUTCOME_FAILED)
-        status = gf_fail(error, frames->batch->failure, "%s: the film ends before this frame",
-                         slot->input.path);
-    else if (frames->film_out)
-        status = gf_film_write(&frames->writer, slot->bytes.data, slot->bytes.size, error);
-    free(slot->bytes.data);
-    slot->bytes.data = NULL;
-    return status;
-}
-
-/* Writes the frames that are done, in their order. */
-static enum gf_status write_frames(void *context, struct gf_error *error)
-{
-    struct frames *const frames = context;
-    struct gf_batch *const batch = frames->batch;
-    struct timespec next = {0};
-    enum gf_status status = GF_OK;
-    pthread_mutex_lock(&batch->lock);
-    while (!status && !batch->stopped && !(frames->at_end && frames->written == batch->next)) {
-        struct slot *const slot = &frames->slot[frames->written % frames->room];
-        if (frames->written == batch->next || !slot->is_done) {
-            gf_batch_wait(batch, &next);
-            continue;
-        }
-        report(frames, slot);
-        pthread_mutex_unlock(&batch->lock);
-        const double begin_s = gf_now();
-        status = write_slot(frames, slot, error);
-        const double write_s = gf_now() - begin_s;
-        pthread_mutex_lock(&batch->lock);
-        batch->state.write_s += write_s;
-        frames->written++;
-        pthread_cond_broadcast(&batch->changed);
-    }
-    batch->stopped |= status != GF_OK;
-    pthread_cond_broadcast(&batch->changed);
-    while (batch->working && !status)
-        gf_batch_wait(batch, &next);
-    gf_batch_tick(batch, true);
-    pthread_mutex_unlock(&batch->lock);
-    return status;
-}
-
-/* ---- the run ---- */
 
 /* Copies the frames as they are. */
-static enum gf_status copy_frames(struct frames *frames, struct gf_error *error)
+static enum gf_status copy_frames(struct gf_frames *frames, struct gf_error *error)
 {
     struct gf_batch_state *const state = &frames->batch->state;
     enum gf_status status = GF_OK;
@@ -221,7 +30,7 @@ static enum gf_status copy_frames(struct frames *frames, struct gf_error *error)
     return frames->end_status ? GF_OK : status;
 }
 
-static bool is_copied(const struct frames *frames)
+static bool is_copied(const struct gf_frames *frames)
 {
     const struct gf_batch_request *const request = &frames->request;
     return (!request->chain || !*request->chain) && frames->film_out && !frames->files &&
@@ -230,7 +39,7 @@ static bool is_copied(const struct frames *frames)
 }
 
 /* The frames of a file are counted by its size. A stream may have any number. */
-static size_t expected_frames(const struct frames *frames)
+static size_t expected_frames(const struct gf_frames *frames)
 {
     const int64_t size = frames->reader.frame_bytes ? gf_input_size(frames->reader.input) : 0;
     return frames->files ? frames->request.inputs->count
@@ -238,7 +47,7 @@ static size_t expected_frames(const struct frames *frames)
                          : 0;
 }
 
-static enum gf_status open_slots(struct frames *frames, int workers, struct gf_error *error)
+static enum gf_status open_slots(struct gf_frames *frames, int workers, struct gf_error *error)
 {
     enum { COPIES = 3, AHEAD = 2 }; /* of a frame's bytes: as read, and as written at two times */
     const uint64_t memory = frames->request.options.memory_bytes
@@ -263,12 +72,11 @@ static void keep_memory(void)
     mallopt(M_TRIM_THRESHOLD, KEPT_MOST);
 }
 
-static enum gf_status filter_frames(struct frames *frames, struct gf_error *error)
+static enum gf_status filter_frames(struct gf_frames *frames, struct gf_error *error)
 {
     enum { MANY = 1 << 20 };
     struct gf_batch *const batch = frames->batch;
-    const struct gf_batch_supply supply = {
-        .context = frames, .take = take_frame, .done = end_frame, .attend = write_frames};
+    const struct gf_batch_supply supply = gf_frames_supply(frames);
     const size_t expected = frames->request.expected ? frames->request.expected : MANY;
     gf_batch_choose_devices(&frames->request, &frames->request, expected, &batch->devices);
     enum gf_status status = gf_batch_check_devices(&frames->request, &batch->devices, error);
@@ -288,7 +96,7 @@ static enum gf_status filter_frames(struct frames *frames, struct gf_error *erro
 
 /* Opens the output, filters, and makes the output visible. A film that is cut keeps the frames
  * before the cut. */
-static enum gf_status work(struct frames *frames, struct gf_error *error)
+static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
 {
     struct gf_batch *const batch = frames->batch;
     enum gf_status status = GF_OK;
@@ -317,7 +125,7 @@ static enum gf_status work(struct frames *frames, struct gf_error *error)
 }
 
 /* Whether the request suits a film: one output that is a film or, of one input, numbered. */
-static bool may_be_film(const struct gf_batch_request *request, struct frames *frames)
+static bool may_be_film(const struct gf_batch_request *request, struct gf_frames *frames)
 {
     const enum gf_file_format named = request->options.format
                                           ? request->options.format
@@ -337,7 +145,7 @@ static bool may_be_film(const struct gf_batch_request *request, struct frames *f
 }
 
 /* Opens the input and looks whether it is a film. */
-static enum gf_status open_film(struct frames *frames, struct gf_input **input, bool *is_film,
+static enum gf_status open_film(struct gf_frames *frames, struct gf_input **input, bool *is_film,
                                 struct gf_error *error)
 {
     const struct gf_batch_request *const request = &frames->request;
@@ -382,7 +190,7 @@ static enum gf_status check_film_name(const struct gf_batch_request *request,
     return status;
 }
 
-static enum gf_status run_film(struct frames *frames, struct gf_input *input,
+static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
                                struct gf_error *error)
 {
     struct gf_batch *const batch = frames->batch;
@@ -424,7 +232,7 @@ static enum gf_status run_film(struct frames *frames, struct gf_input *input,
 }
 
 /* Whether --skip-existing keeps a film that is there. */
-static bool is_kept(const struct frames *frames)
+static bool is_kept(const struct gf_frames *frames)
 {
     return frames->request.skip_existing && frames->film_out && !frames->to_stream &&
            !access(frames->request.output->text, F_OK);
@@ -432,7 +240,7 @@ static bool is_kept(const struct frames *frames)
 
 enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error *error)
 {
-    struct frames frames = {.batch = batch, .request = *batch->request};
+    struct gf_frames frames = {.batch = batch, .request = *batch->request};
     struct gf_input *input = NULL;
     *done = false;
     if (!may_be_film(batch->request, &frames))
