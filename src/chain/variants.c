@@ -81,4 +81,3 @@ gf_counter *gf_stage_counter(const struct gf_stage *stage)
     return gf_stage_needs_extremes(stage) ? GF_LAUNCHER(gf_extremes_cuda)
                                           : GF_LAUNCHER(gf_histogram_cuda);
 }
-

@@ -1,6 +1,5 @@
 #include "cli/help/help.h"
 
-
 #include "base/suggest.h"
 
 struct synonym {
