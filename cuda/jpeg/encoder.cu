@@ -25,6 +25,11 @@ struct gf_jpeg_encoder : encoder<jpeg_part> {
     uint64_t *sizes;
     uint64_t *device_sizes;
     struct encode_group groups[SHAPES];
+    /* The stream on which a round of several pictures is delivered, and what it waits for. Scans
+     * cross to the host while another thread's group is being encoded: with priority, since blocks
+     * of a kernel otherwise wait until all blocks of those launched before have begun. */
+    cudaStream_t urgent;
+    cudaEvent_t encoded;
 };
 
 static int shape_of(int channels, enum gf_subsampling subsampling)
@@ -159,6 +164,36 @@ static enum gf_status launch(struct gf_jpeg_encoder *encoder, uint64_t states,
     return GF_OK;
 }
 
+static enum gf_status open_urgent(struct gf_jpeg_encoder *encoder, struct gf_error *error)
+{
+    int lowest = 0, highest = 0;
+    if (!encoder->encoded)
+        GF_CUDA_TRY(cudaEventCreateWithFlags(&encoder->encoded, cudaEventDisableTiming),
+                    encoder->device, error);
+    GF_CUDA_TRY(cudaDeviceGetStreamPriorityRange(&lowest, &highest), encoder->device, error);
+    GF_CUDA_TRY(cudaStreamCreateWithPriority(&encoder->urgent, cudaStreamNonBlocking, highest),
+                encoder->device, error);
+    return GF_OK;
+}
+
+/* Sets *stream to the one on which the round is delivered, after all that has been launched. A
+ * picture alone does without priority, for which the context needs a further connection to the
+ * device. */
+static enum gf_status stream_of_delivery(struct gf_jpeg_encoder *encoder, cudaStream_t *stream,
+                                         struct gf_error *error)
+{
+    *stream = encoder->stream;
+    if (encoder->placed == 1)
+        return GF_OK;
+    const enum gf_status status = encoder->urgent ? GF_OK : open_urgent(encoder, error);
+    if (status)
+        return status;
+    GF_CUDA_TRY(cudaEventRecord(encoder->encoded, encoder->stream), encoder->device, error);
+    GF_CUDA_TRY(cudaStreamWaitEvent(encoder->urgent, encoder->encoded, 0), encoder->device, error);
+    *stream = encoder->urgent;
+    return GF_OK;
+}
+
 /* Makes the device append the new scans to the scans in host memory, and waits for the device. */
 static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *error)
 {
@@ -168,9 +203,13 @@ static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *
                                            encoder->coded.data + encoder->coded_used,
                                            encoder->coded.size - encoder->coded_used,
                                            encoder->sizes};
-    GF_CUDA_TRY(gf_jpeg_deliver_launch(&delivery, encoder->stream), encoder->device, error);
-    GF_CUDA_TRY(coder_mark(encoder, 2, encoder->stream), encoder->device, error);
-    GF_CUDA_TRY(coder_wait(encoder), encoder->device, error);
+    cudaStream_t stream;
+    const enum gf_status status = stream_of_delivery(encoder, &stream, error);
+    if (status)
+        return status;
+    GF_CUDA_TRY(gf_jpeg_deliver_launch(&delivery, stream), encoder->device, error);
+    GF_CUDA_TRY(coder_mark(encoder, 2, stream), encoder->device, error);
+    GF_CUDA_TRY(gf_cuda_sleep(stream, encoder->ended), encoder->device, error);
     return GF_OK;
 }
 
@@ -312,6 +351,10 @@ static enum gf_status prepare_device(struct gf_jpeg_encoder *encoder, struct gf_
 static void clear(struct gf_jpeg_encoder *encoder)
 {
     (void)cudaFree(encoder->tables);
+    if (encoder->encoded)
+        (void)cudaEventDestroy(encoder->encoded);
+    if (encoder->urgent)
+        (void)cudaStreamDestroy(encoder->urgent);
     clear_encoder(encoder);
 }
 
