@@ -229,6 +229,13 @@ class Files(unittest.TestCase):
             self.assertEqual([hash(file) for file in files], [hash(file) for file in self.expected(kind)])
         self.assertEqual(self.calls, [True, True])
 
+    def test_files_of_one_shape(self):
+        for pictures in ([picture(i) for i in range(5)], [picture(i, channels=1)[::2] for i in range(3)],
+                         [Array(picture(i).block, (20, 30, 3), (30, 1, 600)) for i in range(2)], []):
+            self.pictures = pictures
+            for views in False, True:
+                self.assertEqual(self.encode("png", views), self.expected("png"))
+
     def test_files_that_are_larger_than_expected(self):
         self.too_small = True
         for views in False, True:

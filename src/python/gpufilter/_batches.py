@@ -133,33 +133,39 @@ def decode(pipeline, data, parts):
     return [image for images in lists for image in images]
 
 
-def _rooms(pipeline, handle, pictures, format):
-    """Returns the bytes that each file has room for: more than JPEGs of photographs need, and as many as the pixels' for others."""
-    known, spare = {}, 1 << 16
-    for image in pictures:
-        form = image.format
-        key = form.width, form.height, form.channels, form.bits
-        if key not in known:
-            result = _abi.gf_format()
-            if pipeline._chain and not lib.gf_pipeline_format(handle.pipeline, form, _c.byref(result), None):
-                form = result
-            pixels = form.width * form.height * form.channels * (form.bits // 8)
-            known[key] = spare + pixels // (2 if format == _abi.GF_FILE_JPEG else 1)
-        yield known[key]
+def _room(pipeline, handle, form, format):
+    """Returns the bytes that a file has room for: more than JPEGs of photographs need, and as many as the pixels' for others."""
+    result = _abi.gf_format()
+    if pipeline._chain and not lib.gf_pipeline_format(handle.pipeline, form, _c.byref(result), None):
+        form = result
+    pixels = form.width * form.height * form.channels * (form.bits // 8)
+    return (1 << 16) + pixels // (2 if format == _abi.GF_FILE_JPEG else 1)
+
+
+def _images_of(arrays, package):
+    """Returns (struct gf_image of each array, the objects that own their memory, whether all have one format)."""
+    if package and len(set(map(type, arrays))) == 1 and package.are_alike(arrays):
+        image, owner = _pictures.picture(arrays[0])
+        if owner is arrays[0]:
+            images = _device.Images(image, len(arrays))
+            images.place(map(package.address, arrays))
+            return images.images, arrays, True
+    pictures = [_pictures.picture(array) for array in arrays]
+    return (_abi.gf_image * len(pictures))(*(image for image, _ in pictures)), pictures, False
 
 
 def encode(pipeline, arrays, format, views=False):
     """Encodes arrays in a device's memory to files of that format, a number: bytes, or memoryviews."""
-    pictures = [_pictures.picture(array) for array in arrays]
-    count, failure = len(pictures), _abi.gf_error()
-    images, results, sizes = (_abi.gf_image * count)(*(image for image, _ in pictures)), (_c.c_void_p * count)(), (_c.c_size_t * count)()
-    package = _device.package_of(type(arrays[0])) if count else None
+    package = _device.package_of(type(arrays[0])) if arrays else None
+    images, owners, alike = _images_of(arrays, package)
+    count, failure = len(images), _abi.gf_error()
+    results, sizes = (_c.c_void_p * count)(), (_c.c_size_t * count)()
     stream = package.stream(package.number(arrays[0])) if package else None
     handle = pipeline._take()
     try:
-        rooms = list(_rooms(pipeline, handle, images, format))
-        memory = (_memory.Views if views else _memory.NewBytes)(rooms)
-        results[:], sizes[:] = memory.addresses, rooms
+        rooms = [_room(pipeline, handle, image.format, format) for image in (images[:1] if alike else images)]
+        memory = (_memory.Views if views else _memory.NewBytes)(rooms * count if alike else rooms)
+        results[:], sizes[:] = memory.addresses, memory.rooms
         status = lib.gf_encode_batch(handle.pipeline, count, images, format, results, sizes, stream, None, _c.byref(failure))
         if status != _abi.GF_ERROR_UNFIT:
             check(status, failure)
@@ -167,6 +173,7 @@ def encode(pipeline, arrays, format, views=False):
         del memory
         return _encode_larger(handle, images, format, results, sizes, stream, views)
     finally:
+        del owners
         pipeline._give_back(handle)
 
 

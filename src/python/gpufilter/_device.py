@@ -128,13 +128,13 @@ class _Form:
         return _run(handle.address, self.source_at, self.result_at, stream, handle.failure_at)
 
 
-class _Images:
+class Images:
     """An array of struct gf_image."""
 
     def __init__(self, image, count):
-        images = (_abi.gf_image * count)(*[image] * count)
-        self.at, self._first = _c.addressof(images), None
-        self._addresses = memoryview(images).cast("B").cast("Q")[_abi.gf_image.data.offset // 8::_c.sizeof(_abi.gf_image) // 8]
+        self.images = (_abi.gf_image * count)(*[image] * count)
+        self.at, self._first = _c.addressof(self.images), None
+        self._addresses = memoryview(self.images).cast("B").cast("Q")[_abi.gf_image.data.offset // 8::_c.sizeof(_abi.gf_image) // 8]
 
     def place(self, addresses):
         self._addresses[:] = array.array("Q", addresses)
@@ -152,7 +152,7 @@ class _List(_Form):
     def __init__(self, handle, pixels, picture, package, count):
         self.count = count
         super().__init__(handle, pixels, picture, package)
-        self.sources, self.results = _Images(self.source, count), _Images(self.result, count)
+        self.sources, self.results = Images(self.source, count), Images(self.result, count)
         self._step = self.result.pitch * self.result.format.height
 
     def shape(self, form):

@@ -21,6 +21,7 @@ class NewBytes:
     """Bytes objects that nobody else knows yet."""
 
     def __init__(self, rooms):
+        self.rooms = rooms
         self._objects = (_c.c_void_p * len(rooms))()  # a reference to each
         for i, room in enumerate(rooms):
             self._objects[i] = _new(None, room)
@@ -67,7 +68,7 @@ class Views:
     """Parts of memory that is used again: its pages have been touched before."""
 
     def __init__(self, rooms):
-        starts = [0]
+        self.rooms, starts = rooms, [0]
         for room in rooms:
             starts.append(starts[-1] + -(-room // _PAGE) * _PAGE)
         memory = _take(max(starts[-1], _PAGE))
