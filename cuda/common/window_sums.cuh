@@ -65,29 +65,42 @@ static inline cudaError_t window_strip(Kernel *kernel, int width, int rows, int 
     return status;
 }
 
-/* Loads the samples of a thread's columns: sample k * CHANNELS + c is channel c of column k. */
+/* The samples of a thread's columns as they are loaded: sample k * CHANNELS + c is channel c of
+ * column k. */
+template <class Sample, int CHANNELS> struct column_words {
+    static constexpr int EACH = 4 / sizeof(Sample), COUNT = WINDOW_EACH * CHANNELS;
+    unsigned word[COUNT / EACH];
+
+    __device__ __forceinline__ void load(const Sample *row, const struct place &place)
+    {
+        const unsigned *const words = (const unsigned *)(row + (ptrdiff_t)place.x * CHANNELS);
+#pragma unroll
+        for (int i = 0; i < COUNT / EACH; i++)
+            word[i] = place.plain ? __ldg(words + i) : 0;
+        if (place.plain)
+            return;
+#pragma unroll
+        for (int i = 0; i < COUNT; i++) {
+            const int from = place.from[i / CHANNELS];
+            const unsigned v = from < 0 ? 0 : __ldg(row + (size_t)from * CHANNELS + i % CHANNELS);
+            word[i / EACH] |= v << 8 * (int)sizeof(Sample) * (i % EACH);
+        }
+    }
+    __device__ __forceinline__ unsigned operator[](int i) const
+    {
+        return word[i / EACH] >> 8 * (int)sizeof(Sample) * (i % EACH) & (unsigned)(Sample)~0;
+    }
+};
+
 template <class Sample, int CHANNELS>
 static __device__ __forceinline__ void load_columns(const Sample *row, const struct place &place,
                                                     unsigned (&v)[WINDOW_EACH * CHANNELS])
 {
-    constexpr int EACH = 4 / sizeof(Sample), COUNT = WINDOW_EACH * CHANNELS;
-    constexpr unsigned MAX = (Sample)~0;
-    if (place.plain) {
-        const unsigned *const words = (const unsigned *)(row + (size_t)place.x * CHANNELS);
+    struct column_words<Sample, CHANNELS> words;
+    words.load(row, place);
 #pragma unroll
-        for (int i = 0; i < COUNT; i += EACH) {
-            const unsigned word = __ldg(words + i / EACH);
-#pragma unroll
-            for (int j = 0; j < EACH; j++)
-                v[i + j] = word >> 8 * (int)sizeof(Sample) * j & MAX;
-        }
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < COUNT; i++) {
-        const int from = place.from[i / CHANNELS];
-        v[i] = from < 0 ? 0 : __ldg(row + (size_t)from * CHANNELS + i % CHANNELS);
-    }
+    for (int i = 0; i < WINDOW_EACH * CHANNELS; i++)
+        v[i] = words[i];
 }
 
 template <class Sample>
@@ -112,69 +125,113 @@ template <class Sample, class Square, int CHANNELS> struct columns {
     Square squares[COUNT];
     int row = -1;
 
+    struct column_words<Sample, CHANNELS> more, less;
+    int fetched = -1; /* the row to which `more` and `less` lead; -1: none */
+
     template <bool TAKES_AWAY>
-    __device__ __forceinline__ void add(const struct view_pair &p, const struct place &place,
-                                        int at)
+    __device__ __forceinline__ void add(const struct column_words<Sample, CHANNELS> &words)
     {
-        const int y = gf_border_index(at, p.height, p.border);
-        if (y < 0)
-            return;
-        unsigned v[COUNT];
-        load_columns<Sample, CHANNELS>(window_row<Sample>(p, y), place, v);
 #pragma unroll
         for (int i = 0; i < COUNT; i++) {
-            sum[i] += TAKES_AWAY ? 0u - v[i] : v[i];
-            squares[i] += (Square)v[i] * (TAKES_AWAY ? (Square)0 - v[i] : (Square)v[i]);
+            const unsigned v = words[i];
+            sum[i] += TAKES_AWAY ? 0u - v : v;
+            squares[i] += (Square)v * (TAKES_AWAY ? (Square)0 - v : (Square)v);
         }
     }
-
-    __device__ __forceinline__ void go_to(const struct view_pair &p, const struct place &place,
+    __device__ __forceinline__ void load(const struct view_pair &p, const struct place &place,
+                                         int at, struct column_words<Sample, CHANNELS> &words)
+    {
+        const int y = gf_border_index(at, p.height, p.border);
+        words = {};
+        if (y >= 0)
+            words.load(window_row<Sample>(p, y), place);
+    }
+    /* Loads the rows by which the sums of row `to` differ, if it is beside the sums' row. */
+    __device__ __forceinline__ void fetch(const struct view_pair &p, const struct place &place,
                                           int radius, int to)
     {
         const int step = to - row;
-        if (row >= 0 && (step == 1 || step == -1)) {
-            add<false>(p, place, to + step * radius);
-            add<true>(p, place, row - step * radius);
-        } else if (step) {
+        if (row < 0 || to < 0 || (step != 1 && step != -1))
+            return;
+        load(p, place, to + step * radius, more);
+        load(p, place, row - step * radius, less);
+        fetched = to;
+    }
+    __device__ __forceinline__ void go_to(const struct view_pair &p, const struct place &place,
+                                          int radius, int to)
+    {
+        if (to != row && fetched != to)
+            fetch(p, place, radius, to);
+        if (to != row && fetched == to) {
+            add<false>(more);
+            add<true>(less);
+        } else if (to != row) {
 #pragma unroll
             for (int i = 0; i < COUNT; i++)
                 sum[i] = squares[i] = 0;
 #pragma unroll 1
-            for (int i = -radius; i <= radius; i++)
-                add<false>(p, place, to + i);
+            for (int i = -radius; i <= radius; i++) {
+                load(p, place, to + i, more);
+                add<false>(more);
+            }
         }
+        fetched = -1;
         row = to;
     }
 };
 
-/* The shared memory of window_sums(). A place is free after every four prefix sums, so that lanes
- * access different banks. */
-template <class A, class B, int CHANNELS, int THREADS> struct prefixes {
-    static constexpr int PLACES = (WINDOW_EACH + 1) * THREADS + 1;
-    A first_warp[CHANNELS][THREADS / WARP];
-    B second_warp[CHANNELS][THREADS / WARP];
-    A first[CHANNELS][PLACES];
-    B second[CHANNELS][PLACES];
+/* COUNT numbers that one or two instructions load. */
+template <class T, int COUNT>
+struct alignas(sizeof(T) * COUNT < VECTOR ? sizeof(T) * COUNT : VECTOR) numbers {
+    T v[COUNT];
 };
 
-static __device__ __forceinline__ int prefix_place(int column)
-{
-    return column + column / WINDOW_EACH;
-}
+/* The shared memory of window_sums(): the sums over a warp's columns from its first to each,
+ * four of a thread at a time, after four zeros. Two rows follow each other in two buffers, if they
+ * fit, so that a row's sums may be stored while threads still read those of the row before. */
+template <class A, class B, int CHANNELS, int THREADS> struct prefixes {
+    static constexpr int PLACES = THREADS + 1;
+    static constexpr int BYTES = CHANNELS * PLACES * WINDOW_EACH * (int)(sizeof(A) + sizeof(B));
+    static constexpr int BUFFERS = 2 * BYTES <= 48 * 1024 ? 2 : 1;
+    struct numbers<A, WINDOW_EACH> first[BUFFERS][CHANNELS][PLACES];
+    struct numbers<B, WINDOW_EACH> second[BUFFERS][CHANNELS][PLACES];
+};
 
-/* Replaces the numbers of a thread's columns by their prefix sums over the warp, and stores the
- * warp's sums. */
-template <class T, int CHANNELS, int WARPS>
-static __device__ __forceinline__ void sum_warp(T (&v)[WINDOW_EACH * CHANNELS],
-                                                T (&warp)[CHANNELS][WARPS])
+/* Where the windows of a thread's columns, at most WARPS warps long, reach from a warp into others:
+ * a window's sum contains those of the columns before each place that it crosses, as far as their
+ * warp. */
+template <int WARPS> struct window_joins {
+    int place[WARPS];
+    unsigned crosses[WARPS][WINDOW_EACH]; /* all ones or 0 */
+
+    __device__ __forceinline__ explicit window_joins(int radius)
+    {
+        constexpr int SPAN = WINDOW_EACH * WARP;
+        const int first = WINDOW_EACH * (int)threadIdx.x - radius;
+        for (int i = 0; i < WARPS; i++) {
+            place[i] = (first <= 0 ? 0 : (first + SPAN - 1) / SPAN * SPAN) + i * SPAN;
+            for (int k = 0; k < WINDOW_EACH; k++)
+                crosses[i][k] =
+                    first + k <= place[i] && first + k + 2 * radius + 1 > place[i] ? ~0u : 0;
+        }
+    }
+};
+
+/* Stores the sums of the numbers of a thread's columns and those before them in the warp. */
+template <class T, int CHANNELS, int PLACES>
+static __device__ __forceinline__ void
+store_prefixes(const T (&v)[WINDOW_EACH * CHANNELS],
+               struct numbers<T, WINDOW_EACH> (&to)[CHANNELS][PLACES])
 {
-    const int lane = (int)threadIdx.x % WARP;
-#pragma unroll
-    for (int i = CHANNELS; i < WINDOW_EACH * CHANNELS; i++)
-        v[i] += v[i - CHANNELS];
+    const int t = (int)threadIdx.x, lane = t % WARP;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
-        const T own = v[(WINDOW_EACH - 1) * CHANNELS + c];
+        struct numbers<T, WINDOW_EACH> sums;
+        sums.v[0] = v[c];
+#pragma unroll
+        for (int k = 1; k < WINDOW_EACH; k++)
+            sums.v[k] = sums.v[k - 1] + v[k * CHANNELS + c];
+        const T own = sums.v[WINDOW_EACH - 1];
         T sum = own;
 #pragma unroll
         for (int step = 1; step < WARP; step *= 2) {
@@ -182,70 +239,93 @@ static __device__ __forceinline__ void sum_warp(T (&v)[WINDOW_EACH * CHANNELS],
             if (lane >= step)
                 sum += other;
         }
-        if (lane == WARP - 1)
-            warp[c][threadIdx.x / WARP] = sum;
 #pragma unroll
         for (int k = 0; k < WINDOW_EACH; k++)
-            v[k * CHANNELS + c] += sum - own;
+            sums.v[k] += sum - own;
+        to[c][t + 1] = sums;
+        if (t == 0)
+            to[c][0] = {};
     }
 }
 
-/* Stores the prefix sums over the block; place 0 is a zero. */
-template <class T, int CHANNELS, int WARPS, int PLACES>
-static __device__ __forceinline__ void store_prefixes(const T (&v)[WINDOW_EACH * CHANNELS],
-                                                      const T (&warp)[CHANNELS][WARPS],
-                                                      T (&to)[CHANNELS][PLACES])
+/* Returns four numbers of which the first one is number FIRST of the place. */
+template <int FIRST, class T>
+static __device__ __forceinline__ struct numbers<T, WINDOW_EACH>
+four_from(const struct numbers<T, WINDOW_EACH> *place) {
+    typedef struct numbers<T, 2> two;
+    if (FIRST == 0)
+        return place[0];
+    if (FIRST == 2) {
+        const two a = *(const two *)(place[0].v + 2), b = *(const two *)place[1].v;
+        return {a.v[0], a.v[1], b.v[0], b.v[1]};
+    }
+    const struct numbers<T, WINDOW_EACH> most = place[FIRST / 2];
+    return FIRST == 1 ? numbers<T, WINDOW_EACH>{most.v[1], most.v[2], most.v[3], place[1].v[0]}
+                      : numbers<T, WINDOW_EACH>{place[0].v[3], most.v[0], most.v[1], most.v[2]};
+}
+
+/* REST is radius % WINDOW_EACH. */
+template <int REST, class T, int CHANNELS, int PLACES, int WARPS>
+static __device__ __forceinline__ void
+load_windows(const struct numbers<T, WINDOW_EACH> (&from)[CHANNELS][PLACES], int radius,
+             const struct window_joins<WARPS> &joins, T (&v)[WINDOW_EACH * CHANNELS])
 {
-    const int t = (int)threadIdx.x;
+    const int own = (int)threadIdx.x + 1, reach = radius / WINDOW_EACH;
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
-        T before = 0;
-#pragma unroll
-        for (int i = 0; i < WARPS - 1; i++) {
-            if (i < t / WARP)
-                before += warp[c][i];
-        }
+        const struct numbers<T, WINDOW_EACH> most = four_from<REST>(from[c] + own + reach);
+        const struct numbers<T, WINDOW_EACH> least =
+            four_from<WINDOW_EACH - 1 - REST>(from[c] + own - reach - 1);
 #pragma unroll
         for (int k = 0; k < WINDOW_EACH; k++)
-            to[c][(WINDOW_EACH + 1) * t + prefix_place(k + 1)] = v[k * CHANNELS + c] + before;
-        if (t == 0)
-            to[c][0] = 0;
-    }
-}
-
-template <class T, int CHANNELS, int PLACES>
-static __device__ __forceinline__ void load_windows(const T (&from)[CHANNELS][PLACES], int radius,
-                                                    T (&v)[WINDOW_EACH * CHANNELS])
-{
-    const int first = (WINDOW_EACH + 1) * ((int)threadIdx.x - window_margin(radius) / WINDOW_EACH);
+            v[k * CHANNELS + c] = most.v[k] - least.v[k];
 #pragma unroll
-    for (int k = 0; k < WINDOW_EACH; k++) {
-        const int begin = window_margin(radius) + k - radius;
-        const int least = first + prefix_place(begin),
-                  most = first + prefix_place(begin + 2 * radius + 1);
+        for (int i = 0; i < WARPS; i++) {
+            const T before =
+                ((const T *)from[c])[min(joins.place[i], WINDOW_EACH * (PLACES - 1)) + 3];
 #pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-            v[k * CHANNELS + c] = from[c][most] - from[c][least];
+            for (int k = 0; k < WINDOW_EACH; k++)
+                v[k * CHANNELS + c] += before & (T)(int)joins.crosses[i][k];
+        }
     }
 }
 
 /* Replaces the numbers of a thread's columns by their sums over the 2 radius + 1 columns around
- * each. The sums are valid in threads whose place.makes is set. All threads of the block call the
- * function. */
-template <class A, class B, int CHANNELS, int THREADS>
+ * each. The sums are valid in threads whose `makes` is set. All threads of the block call the
+ * function, for one row after the other. */
+template <class A, class B, int CHANNELS, int THREADS, int WARPS>
 static __device__ __forceinline__ void
-window_sums(struct prefixes<A, B, CHANNELS, THREADS> &s, int radius, bool makes,
-            A (&a)[WINDOW_EACH * CHANNELS], B (&b)[WINDOW_EACH * CHANNELS])
+window_sums(struct prefixes<A, B, CHANNELS, THREADS> &s, int row, int radius,
+            const struct window_joins<WARPS> &joins, bool makes, A (&a)[WINDOW_EACH * CHANNELS],
+            B (&b)[WINDOW_EACH * CHANNELS])
 {
-    sum_warp<A, CHANNELS>(a, s.first_warp);
-    sum_warp<B, CHANNELS>(b, s.second_warp);
-    __syncthreads(); /* and every thread has read the sums of the row before */
-    store_prefixes<A, CHANNELS>(a, s.first_warp, s.first);
-    store_prefixes<B, CHANNELS>(b, s.second_warp, s.second);
+    constexpr int BUFFERS = prefixes<A, B, CHANNELS, THREADS>::BUFFERS;
+    auto &first = s.first[row % BUFFERS];
+    auto &second = s.second[row % BUFFERS];
+    if (BUFFERS == 1)
+        __syncthreads(); /* every thread has read the sums of the row before */
+    store_prefixes<A, CHANNELS>(a, first);
+    store_prefixes<B, CHANNELS>(b, second);
     __syncthreads();
-    if (makes) {
-        load_windows<A, CHANNELS>(s.first, radius, a);
-        load_windows<B, CHANNELS>(s.second, radius, b);
+    if (!makes)
+        return;
+    const auto load = [&](auto rest) {
+        constexpr int REST = decltype(rest)::value;
+        load_windows<REST>(first, radius, joins, a);
+        load_windows<REST>(second, radius, joins, b);
+    };
+    switch (radius % WINDOW_EACH) {
+    case 0:
+        load(constant<0>());
+        break;
+    case 1:
+        load(constant<1>());
+        break;
+    case 2:
+        load(constant<2>());
+        break;
+    default:
+        load(constant<3>());
     }
 }
 

@@ -19,9 +19,9 @@ struct guided_args {
  * dot product with two bytes takes one of them and adds it. */
 template <class Sample> struct stored_line {
     typedef int2 type;
-    static __device__ __forceinline__ type of(struct gf_guided_line line)
+    static __device__ __forceinline__ type of(float slope, float base)
     {
-        return {line.slope, line.base};
+        return {__float_as_int(slope) - 0x4B000000, __float_as_int(base) - 0x4B000000};
     }
     template <int SIGN>
     static __device__ __forceinline__ void add(type line, unsigned &slope, unsigned &base)
@@ -33,9 +33,9 @@ template <class Sample> struct stored_line {
 
 template <> struct stored_line<unsigned char> {
     typedef unsigned type;
-    static __device__ __forceinline__ type of(struct gf_guided_line line)
+    static __device__ __forceinline__ type of(float slope, float base)
     {
-        return (unsigned)(line.base << 16 | line.slope);
+        return __byte_perm(__float_as_uint(slope), __float_as_uint(base), 0x5410);
     }
     template <int SIGN>
     static __device__ __forceinline__ void add(type line, unsigned &slope, unsigned &base)
@@ -45,16 +45,20 @@ template <> struct stored_line<unsigned char> {
     }
 };
 
-/* Both conversions are exact and take no conversion instruction, of which a multiprocessor issues
- * few. */
-static __device__ __forceinline__ double double_of(unsigned v)
+/* Returns the window's count^2 variances, which are a whole number of less than 2^53, rounded once.
+ */
+static __device__ __forceinline__ float variance_of(const struct gf_guided &guided, unsigned sum,
+                                                    unsigned squares)
 {
-    return __hiloint2double(0x43300000, (int)v) - 4503599627370496.0;
+    const unsigned long long count = (unsigned)guided.count;
+    return (float)(count * squares - (unsigned long long)sum * sum);
 }
 
-static __device__ __forceinline__ double double_of(unsigned long long v)
+static __device__ __forceinline__ float variance_of(const struct gf_guided &guided, unsigned sum,
+                                                    unsigned long long squares)
 {
-    return (double)v;
+    const double v = (double)sum;
+    return fmaxf((float)(guided.count * (double)squares - v * v), 0.0f);
 }
 
 /* Returns 2^23 + v, rounded down; 0 <= v < 2^23. */
@@ -71,18 +75,18 @@ static __device__ __forceinline__ float quotient_of(float a, float b)
     return fmaf(reciprocal, fmaf(-b, quotient, a), quotient);
 }
 
-/* Returns gf_guided_line_of(). The variance is 0 or at least 1, and the edge is more than 1. */
-template <class Square>
-static __device__ __forceinline__ struct gf_guided_line line_of(const struct gf_guided &guided,
-                                                                unsigned sum, Square squares)
+/* Returns gf_guided_line_of(). The variance is 0 or at least 1, and the edge is more than 1. Sums
+ * of 8-bit samples are less than 2^23. */
+template <class Sample, class Square>
+static __device__ __forceinline__ typename stored_line<Sample>::type
+line_of(const struct gf_guided &guided, unsigned sum, Square squares)
 {
-    const double v = double_of(sum), difference = guided.count * double_of(squares) - v * v;
-    const float variance = fmaxf((float)difference, 0.0f);
+    const float variance = variance_of(guided, sum, squares);
     const float share = quotient_of(variance, variance + guided.edge);
     const float slope = whole_of(share * guided.most + 0.5f);
     const float rest = 1.0f - (slope - 8388608.0f) * guided.unit;
-    const float base = whole_of((float)sum * guided.mean * rest * guided.step + 0.5f);
-    return {__float_as_int(slope) - 0x4B000000, __float_as_int(base) - 0x4B000000};
+    const float v = sizeof(Sample) == 1 ? float_of(sum) : (float)sum;
+    return stored_line<Sample>::of(slope, whole_of(v * guided.mean * rest * guided.step + 0.5f));
 }
 
 template <class Sample, class Square, int CHANNELS>
@@ -95,9 +99,13 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
     const struct view_pair &p = args.p;
     const int radius = args.guided.radius, rows = p.rows + 2 * radius;
     const struct place place = place_of<THREADS>(p, radius, args.strip, rows);
+    const struct window_joins<1> joins(radius);
+    const auto row_of = [&](int i) {
+        return gf_border_index(p.out_y - radius + i, p.height, p.border);
+    };
     struct columns<Sample, Square, CHANNELS> columns;
     for (int i = place.top; i < place.end; i++) {
-        const int row = gf_border_index(p.out_y - radius + i, p.height, p.border);
+        const int row = row_of(i);
         unsigned sum[COUNT] = {};
         Square squares[COUNT] = {};
         if (row >= 0) { /* the condition is the same for the whole block */
@@ -107,7 +115,9 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
                 sum[k] = columns.sum[k];
                 squares[k] = columns.squares[k];
             }
-            window_sums(prefixes, radius, place.makes, sum, squares);
+            if (i + 1 < place.end)
+                columns.fetch(p, place, radius, row_of(i + 1));
+            window_sums(prefixes, i, radius, joins, place.makes, sum, squares);
         }
         if (!place.makes)
             continue;
@@ -118,8 +128,8 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
             alignas(16) line_type lines[WINDOW_EACH] = {};
 #pragma unroll
             for (int k = 0; k < WINDOW_EACH && row >= 0; k++)
-                lines[k] = stored_line<Sample>::of(
-                    line_of(args.guided, sum[k * CHANNELS + c], squares[k * CHANNELS + c]));
+                lines[k] =
+                    line_of<Sample>(args.guided, sum[k * CHANNELS + c], squares[k * CHANNELS + c]);
 #pragma unroll
             for (int k = 0; k < (int)sizeof lines / 16; k++)
                 ((uint4 *)to)[k] = ((const uint4 *)lines)[k];
@@ -127,36 +137,41 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
     }
 }
 
-/* Adds the lines of row i of the thread's columns, or takes them away. */
-template <int SIGN, class Sample, int CHANNELS>
-static __device__ __forceinline__ void
-add_lines(const struct guided_args &args, const struct place &place, int i,
-          unsigned (&slope)[WINDOW_EACH * CHANNELS], unsigned (&base)[WINDOW_EACH * CHANNELS])
-{
+/* The lines of a thread's columns in a row. */
+template <class Sample, int CHANNELS> struct column_lines {
     typedef typename stored_line<Sample>::type line_type;
-    const int rows = args.p.rows + 2 * args.guided.radius;
+    alignas(16) line_type line[CHANNELS][WINDOW_EACH];
+
+    __device__ __forceinline__ void load(const struct guided_args &args, const struct place &place,
+                                         int i)
+    {
+        const int rows = args.p.rows + 2 * args.guided.radius;
 #pragma unroll
-    for (int c = 0; c < CHANNELS; c++) {
-        const line_type *const row =
-            (const line_type *)args.line + ((size_t)c * rows + i) * args.pitch;
-        alignas(16) line_type lines[WINDOW_EACH] = {};
-        if (place.plain) {
+        for (int c = 0; c < CHANNELS; c++) {
+            const line_type *const row =
+                (const line_type *)args.line + ((size_t)c * rows + i) * args.pitch;
+            if (place.plain) {
 #pragma unroll
-            for (int k = 0; k < (int)sizeof lines / 16; k++)
-                ((uint4 *)lines)[k] = __ldg((const uint4 *)(row + place.x) + k);
-        } else {
+                for (int k = 0; k < (int)sizeof line[c] / 16; k++)
+                    ((uint4 *)line[c])[k] = __ldg((const uint4 *)(row + place.x) + k);
+            } else {
 #pragma unroll
-            for (int k = 0; k < WINDOW_EACH; k++) {
-                if (place.from[k] >= 0)
-                    lines[k] = row[place.from[k]];
+                for (int k = 0; k < WINDOW_EACH; k++)
+                    line[c][k] = place.from[k] >= 0 ? row[place.from[k]] : line_type{};
             }
         }
-#pragma unroll
-        for (int k = 0; k < WINDOW_EACH; k++)
-            stored_line<Sample>::template add<SIGN>(lines[k], slope[k * CHANNELS + c],
-                                                    base[k * CHANNELS + c]);
     }
-}
+    /* Adds the lines to sums, or takes them away. */
+    template <int SIGN>
+    __device__ __forceinline__ void add(unsigned (&slope)[WINDOW_EACH * CHANNELS],
+                                        unsigned (&base)[WINDOW_EACH * CHANNELS]) const
+    {
+#pragma unroll
+        for (int i = 0; i < WINDOW_EACH * CHANNELS; i++)
+            stored_line<Sample>::template add<SIGN>(line[i % CHANNELS][i / CHANNELS], slope[i],
+                                                    base[i]);
+    }
+};
 
 template <class Sample, int CHANNELS>
 static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
@@ -167,28 +182,38 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
     const struct view_pair &p = args.p;
     const int radius = args.guided.radius;
     const struct place place = place_of<THREADS>(p, radius, args.strip, p.rows);
+    const struct window_joins<1> joins(radius);
     unsigned slopes[COUNT] = {}, bases[COUNT] = {};
+    struct column_lines<Sample, CHANNELS> lines;
 #pragma unroll 1
-    for (int i = 0; i < 2 * radius; i++)
-        add_lines<1, Sample, CHANNELS>(args, place, place.top + i, slopes, bases);
+    for (int i = 0; i < 2 * radius; i++) {
+        lines.load(args, place, place.top + i);
+        lines.template add<1>(slopes, bases);
+    }
     for (int y = place.top; y < place.end; y++) {
-        add_lines<1, Sample, CHANNELS>(args, place, y + 2 * radius, slopes, bases);
         unsigned slope_sum[COUNT], base_sum[COUNT], v[COUNT];
+        lines.load(args, place, y + 2 * radius);
+        lines.template add<1>(slopes, bases);
 #pragma unroll
         for (int k = 0; k < COUNT; k++) {
             slope_sum[k] = slopes[k];
             base_sum[k] = bases[k];
         }
-        add_lines<-1, Sample, CHANNELS>(args, place, y, slopes, bases);
-        window_sums(prefixes, radius, place.makes, slope_sum, base_sum);
+        /* What is loaded before the sums over the block arrives during them. */
+        struct column_words<Sample, CHANNELS> samples = {
+        };
+        lines.load(args, place, y);
+        if (place.makes)
+            samples.load(window_row<Sample>(p, p.out_y + y), place);
+        window_sums(prefixes, y, radius, joins, place.makes, slope_sum, base_sum);
+        lines.template add<-1>(slopes, bases);
         if (!place.makes)
             continue;
-        load_columns<Sample, CHANNELS>(window_row<Sample>(p, p.out_y + y), place, v);
 #pragma unroll
         for (int k = 0; k < COUNT; k++)
-            v[k] = (unsigned)gf_round_sample(
-                gf_guided_of(&args.guided, (int)slope_sum[k], (int)base_sum[k], (float)v[k]),
-                (float)(Sample)~0);
+            v[k] = round_bits(gf_guided_of(&args.guided, (int)slope_sum[k], (int)base_sum[k],
+                                           float_of(samples[k])),
+                              (float)(Sample)~0);
         store_columns<Sample, CHANNELS>(p, place, y, v);
     }
 }

@@ -104,6 +104,7 @@ static __global__ void __launch_bounds__(THREADS, 2) sauvola_kernel(const struct
     const struct view_pair &p = args.p;
     const int radius = args.sauvola.radius;
     const struct place place = place_of<THREADS>(p, radius, args.strip, p.rows);
+    const struct window_joins<2> joins(radius);
     struct columns<Sample, Square, CHANNELS> columns;
     for (int y = place.top; y < place.end; y++) {
         const int row = p.out_y + y;
@@ -115,7 +116,7 @@ static __global__ void __launch_bounds__(THREADS, 2) sauvola_kernel(const struct
             sum[i] = columns.sum[i];
             squares[i] = columns.squares[i];
         }
-        window_sums(prefixes, radius, place.makes, sum, squares);
+        window_sums(prefixes, y, radius, joins, place.makes, sum, squares);
         if (!place.makes)
             continue;
         load_columns<Sample, CHANNELS>(window_row<Sample>(p, row), place, v);
