@@ -96,11 +96,36 @@ static void test_matrices(void **state)
         each_stage_picture(4300, check_element, &matrices[i]);
 }
 
+static void check_opening(const struct gf_image *in, const void *context)
+{
+    const int radius = *(const int *)context;
+    for (int i = 0; i < 8; i++) {
+        char text[100], parts[100];
+        const char *const border = border_names[i % 4];
+        snprintf(text, sizeof text, "morphology=%s:%d:border=%s", i < 4 ? "open" : "close", radius,
+                 border);
+        snprintf(parts, sizeof parts, "%s=%d:border=%s,%s=%d:border=%s", i < 4 ? "erode" : "dilate",
+                 radius, border, i < 4 ? "dilate" : "erode", radius, border);
+        struct gf_image out = cpu_result(text, in, 16), expected = cpu_result(parts, in, 16);
+        assert_same(text, &out, &expected);
+        picture_free(&out);
+        picture_free(&expected);
+    }
+}
+
+/* Squares of 3x3 to 9x9 of 8 bits are one stage, others are two. */
+static void test_openings(void **state)
+{
+    for (int radius = 1; radius <= 5; radius++)
+        each_stage_picture(4300, check_opening, &radius);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rectangles),
         cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_openings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
