@@ -1,28 +1,9 @@
 /* Openings and closings by squares of 5x5 to 9x9, and their differences from the picture, of 8-bit
- * gray and RGB in one pass. A warp walks down the columns of two neighbouring parts of the picture.
- * A half of a register has a sample in its upper byte, and anything in its lower byte: lower halves
- * are samples of the left part, upper halves samples of the right part. A shift along the row is
- * therefore another register, or a register of another lane, and from sm_90 on one instruction
- * finds the least or largest of three such registers. The first operation goes down the rows, then
- * along the row; the second one along the row, then down the rows. The least of three samples is
- * found first, then that of two or three of these. A closing is the complement of the complement's
- * opening. */
+ * gray and RGB in one pass. A warp walks down the columns of two neighbouring parts of the picture
+ * (pairs.cuh). The first operation goes down the rows, then along the row; the second one along the
+ * row, then down the rows. A closing is the complement of the complement's opening. */
 #include "cuda/common/early.cuh"
-#include "cuda/filters/morphology/window.cuh"
-
-template <int REACH_, int CHANNELS_> struct pairs_layout {
-    static constexpr int REACH = REACH_, CHANNELS = CHANNELS_;
-    static constexpr int EACH = 8; /* a lane's samples in each part */
-    /* Lanes on either side of the warp that have no results. */
-    static constexpr int BESIDE = (2 * REACH * CHANNELS + EACH - 1) / EACH;
-    static constexpr int PART = (WARP - 2 * BESIDE) * EACH; /* results of a part in a row */
-    /* A window joins THREES extremes of three samples, which are APART samples apart. */
-    static constexpr int THREES = REACH == 2 ? 2 : 3, APART = REACH == 4 ? 3 : 2;
-    static constexpr int RING = (THREES - 1) * APART;
-    static constexpr int AHEAD = 2; /* rows that are being loaded; a part of RING */
-    /* Blocks that the registers must hold. */
-    static constexpr int BLOCKS = REACH == 2 ? 20 : REACH == 3 ? 16 : 12;
-};
+#include "cuda/filters/morphology/pairs.cuh"
 
 struct pairs_args {
     struct view_pair p;
@@ -32,95 +13,11 @@ struct pairs_args {
     unsigned outside[2];
     bool wraps;       /* they find what the border repeats instead */
     int across, rows; /* warps side by side, and the rows of results of each */
+    /* Warps side by side that have lanes whose bytes a row contains in part, or that wrap around:
+     * `right` of them at the row's right end, the others at its left end. They take longer a row,
+     * come first, and have fewer rows. */
+    int ends, right, end_rows, end_blocks;
 };
-
-template <bool LEAST> static __device__ __forceinline__ unsigned extreme(unsigned a, unsigned b)
-{
-    return LEAST ? __vminu2(a, b) : __vmaxu2(a, b);
-}
-
-template <bool LEAST, int THREES>
-static __device__ __forceinline__ unsigned extreme(unsigned a, unsigned b, unsigned c)
-{
-    const unsigned both = extreme<LEAST>(a, b);
-    return THREES == 2 ? both : extreme<LEAST>(both, c);
-}
-
-/* The samples of two registers in one. */
-static __device__ __forceinline__ unsigned join_pairs(unsigned even, unsigned odd)
-{
-    return __byte_perm(even, odd, 0x7351);
-}
-
-/* A row of samples that is kept for later rows. */
-template <int EACH> struct kept_pairs {
-    unsigned joined[EACH / 2];
-    __device__ __forceinline__ void set(const unsigned (&v)[EACH])
-    {
-#pragma unroll
-        for (int i = 0; i < EACH / 2; i++)
-            joined[i] = join_pairs(v[2 * i], v[2 * i + 1]);
-    }
-    __device__ __forceinline__ unsigned operator[](int i) const
-    {
-        return i % 2 ? joined[i / 2] : joined[i / 2] << 8;
-    }
-};
-
-/* Goes down the rows: the extremes of three rows join those of APART and 2 APART rows before. */
-template <bool LEAST, class Layout> struct pairs_down {
-    static constexpr int EACH = Layout::EACH, RING = Layout::RING;
-    struct kept_pairs<EACH> last[2] = {}, three[RING] = {
-    };
-
-    /* The phase is the number of the row modulo RING; `kept` has the same samples as v. */
-    __device__ __forceinline__ void take(int phase, const unsigned (&v)[EACH],
-                                         const struct kept_pairs<EACH> &kept, unsigned (&out)[EACH])
-    {
-        unsigned here[EACH];
-#pragma unroll
-        for (int i = 0; i < EACH; i++) {
-            here[i] = extreme<LEAST, 3>(v[i], last[0][i], last[1][i]);
-            out[i] = extreme<LEAST, Layout::THREES>(
-                here[i], three[phase][i], three[(phase + RING - Layout::APART) % RING][i]);
-        }
-        last[phase % 2] = kept;
-        three[phase].set(here);
-    }
-};
-
-/* Joins a lane's samples with the neighbours' D samples on either side. */
-template <int D, int EACH>
-static __device__ __forceinline__ void with_neighbours(const unsigned (&v)[EACH],
-                                                       unsigned (&all)[EACH + 2 * D])
-{
-#pragma unroll
-    for (int i = 0; i < EACH; i++)
-        all[D + i] = v[i];
-#pragma unroll
-    for (int i = 0; i < D; i++) {
-        const int lanes = i / EACH + 1;
-        all[D - 1 - i] = __shfl_up_sync(0xFFFFFFFFu, v[EACH - 1 - i % EACH], lanes);
-        all[D + EACH + i] = __shfl_down_sync(0xFFFFFFFFu, v[i % EACH], lanes);
-    }
-}
-
-/* Replaces the samples by the extremes of the windows around them, along the row. */
-template <bool LEAST, class Layout>
-static __device__ __forceinline__ void pairs_along(unsigned (&v)[Layout::EACH])
-{
-    constexpr int EACH = Layout::EACH, NEAR = Layout::CHANNELS;
-    constexpr int FAR = (Layout::REACH - 1) * Layout::CHANNELS;
-    unsigned near[EACH + 2 * NEAR], far[EACH + 2 * FAR];
-    with_neighbours<NEAR>(v, near);
-#pragma unroll
-    for (int i = 0; i < EACH; i++)
-        v[i] = extreme<LEAST, 3>(near[i], near[i + NEAR], near[i + 2 * NEAR]);
-    with_neighbours<FAR>(v, far);
-#pragma unroll
-    for (int i = 0; i < EACH; i++)
-        v[i] = extreme<LEAST, Layout::THREES>(far[i], far[i + 2 * FAR], far[i + FAR]);
-}
 
 /* A lane's bytes of a row, of one part. */
 template <int EACH> struct alignas(EACH % 8 ? 4 : 8) own_bytes {
@@ -168,14 +65,15 @@ struct pairs_walk {
     bool makes;         /* the lane has results */
     unsigned char *out; /* the row that is stored next */
 
-    __device__ __forceinline__ explicit pairs_walk(const struct pairs_args &args, int left)
+    __device__ __forceinline__ pairs_walk(const struct pairs_args &args, int column, int strip)
         : args(args)
     {
         const struct view_pair &p = args.p;
         const int lane = threadIdx.x, reach = Layout::BESIDE * EACH;
+        const int left = column * (2 * Layout::PART), rows = WHOLE ? args.rows : args.end_rows;
         row_bytes = p.width * Layout::CHANNELS;
-        top = p.out_y + (int)(blockIdx.x / (unsigned)args.across) * args.rows;
-        lines = min(args.rows, p.out_y + p.rows - top);
+        top = p.out_y + strip * rows;
+        lines = min(rows, p.out_y + p.rows - top);
         inside = 0;
         for (int part = 0; part < 2; part++) {
             at[part] = left + lane * EACH - reach + part * Layout::PART;
@@ -276,10 +174,12 @@ struct pairs_walk {
 };
 
 template <class Layout, bool SUBTRACTS, bool WHOLE>
-static __device__ __forceinline__ void walk_pairs(const struct pairs_args &args, int left)
+static __device__ __forceinline__ void walk_pairs(const struct pairs_args &args, int column,
+                                                  int strip)
 {
-    constexpr int EACH = Layout::EACH, REACH = Layout::REACH, AHEAD = Layout::AHEAD;
-    pairs_walk<Layout, WHOLE> walk(args, left);
+    constexpr int EACH = Layout::EACH, REACH = Layout::REACH;
+    constexpr int AHEAD = WHOLE ? Layout::AHEAD : 1;
+    pairs_walk<Layout, WHOLE> walk(args, column, strip);
     const int all = walk.lines + 4 * REACH;
     struct pairs_down<true, Layout> first;
     struct pairs_down<false, Layout> second;
@@ -288,9 +188,9 @@ static __device__ __forceinline__ void walk_pairs(const struct pairs_args &args,
     for (int i = 0; i < AHEAD; i++)
         walk.load(walk.top - 2 * REACH + i, next[i]);
 #pragma unroll 1
-    for (int base = 0; base < all; base += Layout::RING) {
+    for (int base = 0; base < all; base += Layout::PERIOD) {
 #pragma unroll
-        for (int phase = 0; phase < Layout::RING; phase++) {
+        for (int phase = 0; phase < Layout::PERIOD; phase++) {
             const int i = base + phase, y = walk.top - 2 * REACH + i;
             if (i >= all)
                 break;
@@ -304,12 +204,12 @@ static __device__ __forceinline__ void walk_pairs(const struct pairs_args &args,
                 walk.load(y + AHEAD, next[phase % AHEAD]);
             if (SUBTRACTS && i >= 4 * REACH)
                 walk.load(y - 2 * REACH, original);
-            first.take(phase, v, kept, row);
+            first.take(phase % Layout::RING, v, kept, row);
             pairs_along<true, Layout>(row);
             walk.end_row(y - REACH, row);
             pairs_along<false, Layout>(row);
             kept.set(row);
-            second.take(phase, row, kept, v);
+            second.take(phase % Layout::RING, row, kept, v);
             if (i >= 4 * REACH)
                 walk.template store<SUBTRACTS>(v, original);
         }
@@ -321,16 +221,35 @@ static __global__ void __launch_bounds__(WARP, GF_HAS_EARLY ? Layout::BLOCKS : 1
     opening_pairs_kernel(const struct pairs_args args)
 {
     if constexpr (GF_HAS_EARLY && Layout::REACH) {
-        const int left = (int)(blockIdx.x % (unsigned)args.across) * (2 * Layout::PART);
-        const int end = left + 2 * Layout::PART + Layout::BESIDE * Layout::EACH;
-        const int row_bytes = args.p.width * Layout::CHANNELS;
+        const unsigned block = blockIdx.x, inner = args.across - args.ends;
         early_next();
         early_wait();
-        if (row_bytes % Layout::EACH == 0 || (end <= row_bytes && (left > 0 || !args.wraps)))
-            walk_pairs<Layout, SUBTRACTS, true>(args, left);
-        else
-            walk_pairs<Layout, SUBTRACTS, false>(args, left);
+        if (block < (unsigned)args.end_blocks) {
+            const int strip = block / (unsigned)args.ends, k = (int)block - strip * args.ends;
+            walk_pairs<Layout, SUBTRACTS, false>(args, k < args.right ? args.across - 1 - k : 0,
+                                                 strip);
+        } else {
+            const unsigned at = block - args.end_blocks, strip = at / inner;
+            const int first = args.ends > args.right ? 1 : 0;
+            walk_pairs<Layout, SUBTRACTS, true>(args, (int)(at - strip * inner) + first,
+                                                (int)strip);
+        }
     }
+}
+
+/* Sets how many warps there are side by side, and at the ends. Returns the number of others. */
+template <class Layout> static int count_ends(struct pairs_args &args)
+{
+    constexpr int BESIDE = Layout::BESIDE * Layout::EACH, EACH = 2 * Layout::PART;
+    const int row_bytes = args.p.width * Layout::CHANNELS;
+    args.across = ceil_div(row_bytes, EACH);
+    args.ends = args.right = 0;
+    if (row_bytes % Layout::EACH) {
+        const int whole = row_bytes < BESIDE ? 0 : (row_bytes - BESIDE) / EACH;
+        args.right = args.across - whole;
+        args.ends = min(args.right + args.wraps, args.across);
+    }
+    return args.across - args.ends;
 }
 
 template <int REACH, int CHANNELS, bool SUBTRACTS>
@@ -344,14 +263,17 @@ static int launch_pairs(struct pairs_args &args, cudaStream_t stream)
     cudaError_t status = starts_early((const void *)kernel, &is_native);
     if (status == cudaSuccess && !is_native)
         return cudaErrorNotSupported;
-    args.across = ceil_div(args.p.width * CHANNELS, 2 * layout::PART);
+    const int inner = count_ends<layout>(args);
     if (status == cudaSuccess)
-        status = items_for_rounds((const void *)kernel, WARP, args.across, args.p.rows, 4 * REACH,
+        status = items_for_rounds((const void *)kernel, WARP, max(inner, 1), args.p.rows, 4 * REACH,
                                   LEAST, MOST, &args.rows);
     if (status != cudaSuccess)
         return status;
-    return launch_early(kernel, (unsigned)(args.across * ceil_div(args.p.rows, args.rows)), WARP, 0,
-                        stream, args);
+    args.end_rows = max(args.rows / 3, LEAST);
+    args.end_blocks = args.ends * ceil_div(args.p.rows, args.end_rows);
+    return launch_early(kernel,
+                        (unsigned)(args.end_blocks + inner * ceil_div(args.p.rows, args.rows)),
+                        WARP, 0, stream, args);
 }
 
 int gf_morphology_opening_pairs(const struct view_pair &p, enum gf_morphology_make make, int reach,
