@@ -52,15 +52,17 @@ static __device__ __forceinline__ struct place place_of(const struct view_pair &
     return place;
 }
 
-/* Returns the rows of a strip: so many that the blocks fill the device in whole rounds. */
+/* Returns the rows of a strip, `most` at most: so many that the blocks fill the device in whole
+ * rounds. */
 template <int THREADS, class Kernel>
-static inline cudaError_t window_strip(Kernel *kernel, int width, int rows, int radius, int *strip)
+static inline cudaError_t window_strip(Kernel *kernel, int width, int rows, int radius, int most,
+                                       int *strip)
 {
-    constexpr int ITEM = 8, LEAST = 1, MOST = 32;
-    int items = MOST;
+    constexpr int ITEM = 4, LEAST = 2;
+    int items = LEAST;
     const cudaError_t status = items_for_rounds(
         (const void *)kernel, THREADS, ceil_div(width, windows_across<THREADS>(radius)),
-        ceil_div(rows, ITEM), 1 + radius / ITEM, LEAST, MOST, &items);
+        ceil_div(rows, ITEM), 2 + radius / ITEM, LEAST, max(most / ITEM, LEAST), &items);
     *strip = ITEM * items;
     return status;
 }

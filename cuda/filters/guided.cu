@@ -8,6 +8,12 @@
 
 enum { THREADS = 128 };
 
+/* Returns the number of blocks that a multiprocessor's registers must hold. */
+static constexpr int blocks_of(int channels)
+{
+    return channels < 3 ? 5 : 7 - channels;
+}
+
 struct guided_args {
     struct view_pair p;
     struct gf_guided guided;
@@ -90,7 +96,8 @@ line_of(const struct gf_guided &guided, unsigned sum, Square squares)
 }
 
 template <class Sample, class Square, int CHANNELS>
-static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
+static __global__ void
+__launch_bounds__(THREADS, sizeof(Sample) == 1 && CHANNELS == 3 ? 5 : blocks_of(CHANNELS))
     guided_lines_kernel(const struct guided_args args)
 {
     typedef typename stored_line<Sample>::type line_type;
@@ -174,7 +181,7 @@ template <class Sample, int CHANNELS> struct column_lines {
 };
 
 template <class Sample, int CHANNELS>
-static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
+static __global__ void __launch_bounds__(THREADS, blocks_of(CHANNELS))
     guided_means_kernel(const struct guided_args args)
 {
     constexpr int COUNT = WINDOW_EACH * CHANNELS;
@@ -184,16 +191,21 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
     const struct place place = place_of<THREADS>(p, radius, args.strip, p.rows);
     const struct window_joins<1> joins(radius);
     unsigned slopes[COUNT] = {}, bases[COUNT] = {};
-    struct column_lines<Sample, CHANNELS> lines;
+    struct column_lines<Sample, CHANNELS> more, less;
 #pragma unroll 1
     for (int i = 0; i < 2 * radius; i++) {
-        lines.load(args, place, place.top + i);
-        lines.template add<1>(slopes, bases);
+        more.load(args, place, place.top + i);
+        more.template add<1>(slopes, bases);
     }
+    /* Lines of 16 bits take too many registers to be loaded a row ahead. */
+    constexpr bool AHEAD = sizeof(Sample) == 1;
+    if (AHEAD && place.top < place.end)
+        more.load(args, place, place.top + 2 * radius);
     for (int y = place.top; y < place.end; y++) {
         unsigned slope_sum[COUNT], base_sum[COUNT], v[COUNT];
-        lines.load(args, place, y + 2 * radius);
-        lines.template add<1>(slopes, bases);
+        if (!AHEAD)
+            more.load(args, place, y + 2 * radius);
+        more.template add<1>(slopes, bases);
 #pragma unroll
         for (int k = 0; k < COUNT; k++) {
             slope_sum[k] = slopes[k];
@@ -202,11 +214,13 @@ static __global__ void __launch_bounds__(THREADS, CHANNELS < 3 ? 5 : 0)
         /* What is loaded before the sums over the block arrives during them. */
         struct column_words<Sample, CHANNELS> samples = {
         };
-        lines.load(args, place, y);
+        less.load(args, place, y);
         if (place.makes)
             samples.load(window_row<Sample>(p, p.out_y + y), place);
+        if (AHEAD && y + 1 < place.end)
+            more.load(args, place, y + 1 + 2 * radius);
         window_sums(prefixes, y, radius, joins, place.makes, slope_sum, base_sum);
-        lines.template add<-1>(slopes, bases);
+        less.template add<-1>(slopes, bases);
         if (!place.makes)
             continue;
 #pragma unroll
@@ -226,13 +240,14 @@ static int launch_guided(struct guided_args args, cudaStream_t stream)
     const int rows = p.rows + 2 * radius;
     const auto lines = guided_lines_kernel<Sample, Square, CHANNELS>;
     const auto means = guided_means_kernel<Sample, CHANNELS>;
-    int status = window_strip<THREADS>(lines, p.width, rows, radius, &args.strip);
+    int status =
+        window_strip<THREADS>(lines, p.width, rows, radius, max(40, 8 + 4 * radius), &args.strip);
     if (!status) {
         lines<<<tile_blocks(p.width, rows, across, args.strip), THREADS, 0, stream>>>(args);
         status = cudaGetLastError();
     }
     if (!status)
-        status = window_strip<THREADS>(means, p.width, p.rows, radius, &args.strip);
+        status = window_strip<THREADS>(means, p.width, p.rows, radius, 256, &args.strip);
     if (status)
         return status;
     means<<<tile_blocks(p.width, p.rows, across, args.strip), THREADS, 0, stream>>>(args);
