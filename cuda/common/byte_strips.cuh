@@ -21,7 +21,7 @@ enum {
     STRIPS_LISTED = 4, /* chunks whose rows are listed: the current one and two more */
 };
 
-/* The tensor maps for chunks of the input, and for groups of the input and of the output. */
+/* The maps of boxes: chunks of the input, and groups of the input and of the output. */
 struct strip_maps {
     box_map chunk, original, result;
 };
@@ -227,7 +227,8 @@ turn_chunk(const struct strip_args &args, const struct strip_walk &walk, Shared 
 }
 
 /* The body of a kernel. At the same time some warps compute the results of chunk k from its
- * operands, others convert chunk k + 1 to operands, and the copy engine copies chunk k + 2. */
+ * operands, others convert chunk k + 1 to operands, and the copy engine, or all threads, copy chunk
+ * k + 2. */
 template <class Shape, class State, class Args>
 static __device__ __forceinline__ void make_strips(const struct strip_maps &maps, const Args &args)
 {
@@ -373,13 +374,13 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
                         (size_t)shared, (cudaStream_t)launch->stream, maps, args);
 }
 
-/* Whether the kernels of this file are faster than others; `large`: the stencil's reach is more
- * than
- * 8. An H200 was measured, with its own code and with code for 7.5 and 8.0 (8K RGB8, ms, these
- * kernels and the others): blur=2 0.153 and 0.206 by code for 8.0, 0.286 and 0.206 for 7.5; blur=20
- * 0.39 and 1.55, 0.62 and 1.55. Devices 8.x and 12.0 were not: by their data sheets they multiply
- * bytes at 8 to 32 times their rate in float, an H200 by these instructions at 18, so that large
- * stencils gain. 7.5 has little shared memory, and 10.3 a small part of the rate of 10.0. */
+/* Whether the kernels of this file are faster than others. A stencil is `large` if it reaches
+ * further than 8 rows. An H200 was measured, with its own code and with code for 7.5 and 8.0 (8K
+ * RGB8, ms, these kernels and the others): blur=2 0.153 and 0.206 by code for 8.0, 0.286 and 0.206
+ * for 7.5; blur=20 0.39 and 1.55, 0.62 and 1.55. Devices 8.x and 12.0 were not: by their data
+ * sheets they multiply bytes at 8 to 32 times their rate in float, an H200 by these instructions at
+ * 18, so that large stencils gain. 7.5 has little shared memory, and 10.3 a small part of the rate
+ * of 10.0. */
 static inline bool strips_are_faster(const void *kernel, bool large)
 {
     int device = 0, major = 0, minor = 0, version = 0;

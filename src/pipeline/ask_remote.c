@@ -28,8 +28,7 @@ static void close_named(struct gf_remote_work *work)
         close(work->file[--work->files]);
 }
 
-/* Whether the remote may have the input. In a stream of several pictures each must be written
- * before the next one has come. Therefore a stream is handed over only if it ends at once. */
+/* Opens the files that the chain names, for the remote. Returns whether all are plain files. */
 static bool open_named(const struct gf_chain *chain, struct gf_remote_work *work)
 {
     const int count = gf_chain_files(chain, work->file_name, GF_REMOTE_FILES);

@@ -52,7 +52,9 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     const bool lone = (!gf_input_is_stream(input) || task->destination->bytes) &&
                       task->own_format != GF_FILE_PNM && task->own_format != GF_FILE_PAM;
     *found = false;
-    if (!gf_file_format_has_end(task->own_format))
+    /* What gives a caller's bytes may send more much later, or never, and the caller waits for one
+     * picture. */
+    if (!gf_file_format_has_end(task->own_format) || (lone && gf_input_is_stream(input)))
         return GF_OK;
     gf_input_start_here(input);
     enum gf_status status = pass_gap(input, error);

@@ -268,7 +268,8 @@ static void test_callers_mistakes(void **state)
     gf_pipeline_close(pipeline);
 }
 
-/* What follows a picture counts as it does in memory. */
+/* A PNM of several pictures is refused, as it is in memory. What follows a picture of another format
+ * is not looked for, since a caller may send it much later. */
 static void test_what_follows(void **state)
 {
     static const char two[] = "P5 2 1 255\nabP5 2 1 255\ncd";
@@ -286,7 +287,7 @@ static void test_what_follows(void **state)
     assert_int_equal(gf_pipeline_run_stream(pipeline, &reader, GF_FILE_AUTO, &writer, &failure),
                      GF_OK);
     assert_int_equal(taking.file.size, png.size);
-    assert_int_equal(warnings, 1);
+    assert_int_equal(warnings, 0);
     free(taking.file.data);
     free(file.data);
     free(png.data);

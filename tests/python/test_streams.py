@@ -6,6 +6,7 @@ import mmap
 import os
 import tempfile
 import threading
+import weakref
 import unittest
 
 import gpufilter as gf
@@ -104,13 +105,51 @@ class Streams(unittest.TestCase):
             with self.assertRaises(type(failure)) as caught:
                 gf.encode(self.picture, "png", file=Slow(fails_at=500, failure=failure))
             self.assertIs(caught.exception, failure)
-        for read in (lambda size: None, lambda size: "text", lambda size: 7):
+        for read in (lambda size: "text", lambda size: 7):
             with self.assertRaises(TypeError):
                 gf.open(Only(read=read))
-        with self.assertRaisesRegex(ValueError, r"read\(\d+\) has returned 2000000 bytes"):
+        with self.assertRaisesRegex(ValueError, r"read\(\d+\) has given 2000000 bytes"):
             gf.open(Only(read=lambda size: bytes(2000000)))
         with self.assertRaisesRegex(BlockingIOError, "no bytes"):
             gf.encode(self.picture, file=Slow(most=0))
+
+    def test_what_is_no_file_of_bytes(self):
+        with self.assertRaisesRegex(BlockingIOError, "no bytes"):
+            gf.open(Only(read=lambda size: None))
+        with self.assertRaisesRegex(TypeError, "binary mode"):
+            gf.open(io.StringIO("text"))
+
+        class Path(os.PathLike):
+            def read(self, mode="r"):
+                raise AssertionError("a path is opened, not read")
+
+            def __fspath__(self):
+                return __file__
+
+        with self.assertRaises(gf.InputError):
+            gf.open(Path())
+
+    def test_a_file_goes_with_its_last_reference(self):
+        gc.disable()
+        try:
+            source, target = io.BytesIO(self.files[0]), io.BytesIO()
+            gone = [weakref.ref(source), weakref.ref(target)]
+            gf.decode(source)
+            gf.encode(self.picture, file=target)
+            del source, target
+            self.assertEqual([each() for each in gone], [None, None])
+        finally:
+            gc.enable()
+
+    def test_nothing_is_read_after_a_picture(self):
+        """A server that keeps the line open after one picture."""
+        def read(size, file=Slow(self.files[0])):
+            data = file.read(size)
+            if not data:
+                raise AssertionError("read after the picture's end")
+            return data
+
+        self.assertTrue(gf.Pipeline().run_bytes(Only(read=read), "png"))
 
     def test_bad_pictures(self):
         target = io.BytesIO()

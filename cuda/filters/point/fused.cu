@@ -67,5 +67,8 @@ extern "C" int gf_fused_cuda(const struct gf_launch *launch)
     own.before = table_of(launch, GF_FUSED_BEFORE);
     own.after = table_of(launch, GF_FUSED_AFTER);
     const int status = stencil.filter->cuda_fused(&own);
-    return status == cudaErrorNotSupported ? gf_fused_separate_cuda(launch) : status;
+    /* Without the stencil's rows known there is no scratch memory for separate parts. */
+    return status == cudaErrorNotSupported && gf_stage_rows_known(&stencil)
+               ? gf_fused_separate_cuda(launch)
+               : status;
 }

@@ -151,7 +151,7 @@ static inline struct lab_columns lab_columns_add(const struct gf_lab_run *run,
                                                  const char *rows_name)
 {
     struct lab_columns columns = {};
-    gf_lab_rows(run, rows_name);
+    gf_lab_rows(run, "%s", rows_name);
     columns.time = gf_lab_column(run, "time", "ms", 3);
     columns.rate = gf_lab_column(run, "bandwidth", "GB/s", 0);
     columns.spread = gf_lab_column(run, "spread", "%", 1);

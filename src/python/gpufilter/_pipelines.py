@@ -118,7 +118,7 @@ class Pipeline:
         finally:
             self._give_back(handle)
         if streams and streams.raised:
-            raise streams.raised[0]
+            raise streams.raised.pop(0)
         check(status, failure)
 
     def run(self, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
@@ -355,7 +355,7 @@ def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None,
 def _decode_on_device(data, chain, form, workers, options):
     several = _are_several(data)
     workers = workers or len(os.sched_getaffinity(0))
-    files = [file.read() if can_read(file) else file for file in (data if several else [data])]
+    files = [_streams.read_all(file) if can_read(file) else file for file in (data if several else [data])]
     for file in files:
         if not is_buffer(file):
             raise usage(f"{type(file).__name__} is not the bytes of a file")

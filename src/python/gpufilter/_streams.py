@@ -2,6 +2,7 @@
 
 import ctypes as _c
 import io
+import os
 
 from . import _abi
 
@@ -19,19 +20,35 @@ def is_buffer(data):
 
 
 def can_read(data):
-    """Returns whether this is a file object. A mmap has read(), too, but is bytes."""
-    return hasattr(data, "read") and not is_buffer(data)
+    """Returns whether this is a file object. A mmap has read(), too, but is bytes, and so have some paths."""
+    return hasattr(data, "read") and not isinstance(data, os.PathLike) and not is_buffer(data)
+
+
+def read(file, size):
+    """Returns at most `size` bytes; none at the end."""
+    data = file.read(size)
+    if data is None:
+        raise BlockingIOError("read() has given no bytes")
+    if isinstance(data, str):
+        raise TypeError("read() has given a str: open the file in binary mode")
+    data = bytes(memoryview(data))
+    if len(data) > size:
+        raise ValueError(f"read({size}) has given {len(data)} bytes")
+    return data
+
+
+def read_all(file):
+    """Returns all bytes to the end."""
+    return b"".join(iter(lambda: read(file, _MOST), b""))
 
 
 def write(file, data):
-    """Writes all bytes; a file without a buffer takes some at a time."""
-    while isinstance(file, io.RawIOBase) and data:
+    """Writes all bytes; a file without a buffer takes some at a time, and says how many."""
+    while data:
         taken = file.write(data)
-        if not taken:
+        if not taken and (taken == 0 or isinstance(file, io.RawIOBase)):
             raise BlockingIOError("write() has taken no bytes")
-        data = data[taken:]
-    if data:
-        file.write(data)
+        data = data[taken:] if isinstance(taken, int) else b""
 
 
 class Streams:
@@ -42,14 +59,12 @@ class Streams:
 
     def reader(self, file):
         """Returns the address of a struct gf_reader."""
-        def read(_, address, size, got, __):
-            data = bytes(memoryview(file.read(min(size, _MOST))))
-            if len(data) > size:
-                raise ValueError(f"read({size}) has returned {len(data)} bytes")
+        def give(_, address, size, got, __):
+            data = read(file, min(size, _MOST))
             _c.memmove(address, data, len(data))
             got[0] = len(data)
 
-        return self._keep(_abi.gf_reader, _READ, read, _abi.GF_ERROR_READ)
+        return self._keep(_abi.gf_reader, _READ, give, _abi.GF_ERROR_READ)
 
     def writer(self, file):
         """Returns the address of a struct gf_writer."""
@@ -59,11 +74,13 @@ class Streams:
         return self._keep(_abi.gf_writer, _WRITE, take, _abi.GF_ERROR_OUTPUT)
 
     def _keep(self, struct, kind, work, failed):
+        raised = self.raised  # not self, which would keep the file in a cycle of references
+
         def call(*arguments):
             try:
                 work(*arguments)
             except BaseException as problem:
-                self.raised.append(problem)
+                raised.append(problem)
                 return failed
             return _abi.GF_OK
 
