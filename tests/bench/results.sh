@@ -13,7 +13,7 @@ driver and the commit, and are made by these targets:
 
 - `make bench`: `cpu-*`, the CPU backend beside vips, ImageMagick, GraphicsMagick and OpenCV
 - `make bench-filters`: `filters-*`, filters on the CPU beside those of OpenCV and libvips that do the same
-- `make bench-gpu`: `gpu-*`, the kernels beside NPP's, the pipeline, the start of the program
+- `make bench-gpu`: `gpu-*`, the kernels beside NPP's, the pipeline, the start of the program; `h100-*`: the same on an H100
 - `make bench-peers`: `peers-*`, the kernels and the JPEG codec beside those of CV-CUDA, cuCIM, kornia, nvImageCodec and NPP
 - `make bench-batch`: `batch-*`, thousands of JPEGs
 - `make bench-formats`: `formats-*`, kernels in gray8, RGB8, RGBA8, RGB16 and RGBA16, in multiples of the copy of each

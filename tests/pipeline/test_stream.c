@@ -268,8 +268,8 @@ static void test_callers_mistakes(void **state)
     gf_pipeline_close(pipeline);
 }
 
-/* A PNM of several pictures is refused, as it is in memory. What follows a picture of another format
- * is not looked for, since a caller may send it much later. */
+/* A PNM of several pictures is refused, as it is in memory. What follows a picture of another
+ * format is not looked for, since a caller may send it much later. */
 static void test_what_follows(void **state)
 {
     static const char two[] = "P5 2 1 255\nabP5 2 1 255\ncd";
