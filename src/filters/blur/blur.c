@@ -107,7 +107,8 @@ extern gf_launcher gf_blur_cuda, gf_blur_stacked_cuda, gf_blur_fused_cuda, gf_bl
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("best", gf_blur_cuda,
                 "strip where it takes the picture; tensor where that does and is known to be "
-                "faster: on compute capability 9.0; else, and for some small pictures, tiled")},
+                "faster: on compute capability 9.0, and on 8.x and 12.0 for a radius above 8; "
+                "else, and for some small pictures, tiled")},
     {GF_STUDIED("global", gf_blur_global_cuda,
                 "a thread a sample, all n x n taps, picture and taps from global memory (Best "
                 "Practices 9.2.1)"),

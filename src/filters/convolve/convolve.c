@@ -326,7 +326,8 @@ extern gf_launcher gf_convolve_cuda, gf_convolve_fused_cuda, gf_convolve_global_
 static const struct gf_variant kernels[] = {
     {GF_VARIANT("best", gf_convolve_cuda,
                 "tensor where it takes the picture and is known to be faster: on compute "
-                "capability 9.0; fractions there by whole numbers near them; else tiled")},
+                "capability 9.0, and on 8.x and 12.0 for large matrices; fractions by whole "
+                "numbers near them; else tiled")},
     {GF_STUDIED("global", gf_convolve_global_cuda,
                 "a thread a sample, picture and weights from global memory (Best Practices "
                 "9.2.1)")},

@@ -158,7 +158,8 @@ const struct gf_filter gf_unsharp_filter = {
     .cuda = GF_CUDA(
         {GF_VARIANT("best", gf_unsharp_cuda,
                     "strip where it takes the picture; tensor where that does and is known to be "
-                    "faster: on compute capability 9.0; else tiled")},
+                    "faster: on compute capability 9.0, and on 8.x and 12.0 for a radius above "
+                    "8; else tiled")},
         {GF_STUDIED("tiled", gf_unsharp_tiled_cuda,
                     "columns in registers, rows through shared memory")},
         {GF_STUDIED("strip", gf_unsharp_strip_cuda,
