@@ -92,12 +92,14 @@ static bool grow(struct gf_output *output, size_t size)
 static enum gf_status put_in_memory(struct gf_output *output, const void *data, size_t size,
                                     struct gf_error *error)
 {
+    if (!size)
+        return GF_OK;
     if (!grow(output, size)) {
         output->failed = true;
         return gf_fail(error, GF_ERROR_MEMORY, "%s: out of memory", output->name);
     }
     unsigned char *const to = output->memory + output->written;
-    if (size && data != to)
+    if (data != to)
         memcpy(to, data, size);
     output->written += (int64_t)size;
     return GF_OK;
