@@ -21,11 +21,11 @@ if [ -n "$nvcc" ] && [ -z "$(sh "$here/nvcc_host.sh" "$nvcc")" ]; then
 fi
 [ "$wanted" != test ] || library cmocka || missing="$missing libcmocka-dev"
 
-# Without these it builds and tests, too, with fewer formats, without conversions of colours, without text, and with fewer
-# comparisons. HEIC needs its decoder, and its tests the encoder: packages of their own where libheif has plugins.
+# Without these it builds and tests, too, with fewer formats, slower PNG, without conversions of colours, without text, and
+# with fewer comparisons. HEIC needs its decoder, and its tests the encoder: packages of their own where libheif has plugins.
 optional=
 if have apt-get && [ "${MINIMAL:-0}" != 1 ]; then
-    for package in $(sh "$here/formats.sh" --packages | sed 's/.*://' | tr , ' ') liblcms2-dev libheif-plugin-libde265 \
+    for package in $(sh "$here/formats.sh" --packages | sed 's/.*://' | tr , ' ') libisal-dev liblcms2-dev libheif-plugin-libde265 \
         $([ "$wanted" != test ] || echo webp libtiff-tools liblcms2-utils libheif-plugin-x265 python3-pil pngcheck); do
         dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q ' installed' || optional="$optional $package"
     done

@@ -36,7 +36,7 @@ static inline int remove_folder(void **state)
 /* The path of a file in the folder, valid for eight calls. */
 static inline const char *in_folder(const char *name)
 {
-    static char path[8][400];
+    static char path[8][512];
     static int next;
     next = (next + 1) % 8;
     snprintf(path[next], sizeof path[next], "%s/%s", folder, name);

@@ -11,7 +11,7 @@ static bool fill_raster(struct gf_tiff_source *tiff)
     TIFFRGBAImage image;
     gf_tiff_begin(handle);
     if (!gf_tiff.TIFFRGBAImageBegin(&image, handle->tiff, 1, why)) {
-        snprintf(handle->why, sizeof handle->why, "%s", why);
+        snprintf(handle->why, sizeof handle->why, "%.*s", (int)sizeof handle->why - 1, why);
         return false;
     }
     image.req_orientation = image.orientation; /* libtiff must not flip the rows */
