@@ -107,6 +107,27 @@ static void test_input_of_a_file(void **state)
     unlink(in_folder("in"));
 }
 
+/* Only the bytes that the file had when it was opened are copied. */
+static void test_file_that_grows(void **state)
+{
+    enum { FIRST = 20, LATER = 100 };
+    unsigned char bytes[FIRST + LATER], *const text = long_text();
+    struct gf_input *input = NULL;
+    size_t got;
+    save(in_folder("in"), text, FIRST);
+    assert_int_equal(gf_input_open(in_folder("in"), false, &input, &failure), GF_OK);
+    save(in_folder("in"), text, FIRST + LATER);
+    assert_int_equal(gf_input_peek(input, bytes, 2 * FIRST, &got, &failure), GF_OK);
+    memset(bytes, 0, sizeof bytes);
+    assert_int_equal(gf_input_copy(input, bytes, &failure), GF_OK);
+    assert_memory_equal(bytes, text, FIRST);
+    for (int i = FIRST; i < FIRST + LATER; i++)
+        assert_int_equal(bytes[i], 0);
+    gf_input_close(input);
+    free(text);
+    unlink(in_folder("in"));
+}
+
 static void check_pipe(bool keep)
 {
     unsigned char *const text = long_text();
@@ -784,6 +805,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_input_of_a_file),
+        cmocka_unit_test(test_file_that_grows),
         cmocka_unit_test(test_large_input_by_several_threads),
         cmocka_unit_test(test_input_of_a_pipe),
         cmocka_unit_test(test_empty_pipe),

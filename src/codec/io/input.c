@@ -244,12 +244,14 @@ int64_t gf_input_position(const struct gf_input *input)
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
 {
     size_t got;
-    /* The buffer may still hold the beginning of the file, which is then not read again. */
-    const size_t held =
-        !input->given_back && input->position == (int64_t)input->end ? input->end : 0;
+    const size_t size = (size_t)input->size;
+    /* The buffer may still hold the beginning of the file, which is then not read again. If the
+     * file has grown since it was opened, there may be more than its size. */
+    const bool is_there = !input->given_back && input->position == (int64_t)input->end;
+    const size_t held = !is_there ? 0 : input->end < size ? input->end : size;
     memcpy(data, input->buffer, held);
     const enum gf_status status = gf_input_read_at(input, (int64_t)held, (char *)data + held,
-                                                   (size_t)input->size - held, &got, error);
+                                                   size - held, &got, error);
     if (!status && (int64_t)(held + got) < input->size)
         return gf_fail(error, GF_ERROR_READ, "%s: became shorter while it was read", input->name);
     return status;
