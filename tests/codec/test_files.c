@@ -193,6 +193,37 @@ static void test_input_of_a_pipe(void **state)
     check_pipe(false);
 }
 
+/* Bytes that were taken from a pipe, and could not be kept, do not become a gap. */
+static void test_pipe_that_cannot_be_kept(void **state)
+{
+    const struct rlimit small = {300000, RLIM_INFINITY};
+    struct rlimit before;
+    unsigned char *const text = long_text(), *const back = malloc(LONG_BYTES);
+    struct gf_input *input = NULL;
+    struct feed feed = {.pause_ms = 0};
+    size_t got, all = 0;
+    enum gf_status status = GF_OK;
+    getrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    feed_begin(&feed, in_folder("pipe"), (struct bytes){text, LONG_BYTES});
+    assert_int_equal(gf_input_open(feed.path, true, &input, &failure), GF_OK);
+    assert_int_equal(gf_input_peek(input, back, 10, &got, &failure), GF_OK);
+    setrlimit(RLIMIT_FSIZE, &small);
+    assert_false(gf_input_ends_within(input, LONG_BYTES, 1000));
+    setrlimit(RLIMIT_FSIZE, &before);
+    for (got = 1; !status && got; all += got)
+        status = gf_input_read(input, back + all, LONG_BYTES - all, &got, &failure);
+    assert_memory_equal(back, text, all);
+    assert_int_equal(status, GF_ERROR_READ);
+    assert_failure_says("cannot be held back");
+    assert_failure_says(strerror(EFBIG));
+    gf_input_close(input);
+    feed_end(&feed);
+    free(text);
+    free(back);
+}
+
 static void test_empty_pipe(void **state)
 {
     struct feed feed = {.pause_ms = 0};
@@ -808,6 +839,7 @@ int main(void)
         cmocka_unit_test(test_file_that_grows),
         cmocka_unit_test(test_large_input_by_several_threads),
         cmocka_unit_test(test_input_of_a_pipe),
+        cmocka_unit_test(test_pipe_that_cannot_be_kept),
         cmocka_unit_test(test_empty_pipe),
         BOTH_WAYS(test_output_appears_by_commit),
         BOTH_WAYS(test_output_that_is_abandoned),

@@ -250,8 +250,8 @@ enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error
     const bool is_there = !input->given_back && input->position == (int64_t)input->end;
     const size_t held = !is_there ? 0 : input->end < size ? input->end : size;
     memcpy(data, input->buffer, held);
-    const enum gf_status status = gf_input_read_at(input, (int64_t)held, (char *)data + held,
-                                                   size - held, &got, error);
+    const enum gf_status status =
+        gf_input_read_at(input, (int64_t)held, (char *)data + held, size - held, &got, error);
     if (!status && (int64_t)(held + got) < input->size)
         return gf_fail(error, GF_ERROR_READ, "%s: became shorter while it was read", input->name);
     return status;

@@ -20,6 +20,7 @@ static enum gf_status keep_rest(struct gf_input *input, int64_t most, int millis
                                 struct gf_error *error)
 {
     const int64_t position = input->position;
+    const bool kept = input->spool >= 0;
     unsigned char *const rest = malloc(GF_INPUT_BUFFER_BYTES);
     enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     size_t got;
@@ -28,6 +29,7 @@ static enum gf_status keep_rest(struct gf_input *input, int64_t most, int millis
            is_due(input, milliseconds))
         status = gf_input_read_next(input, rest, GF_INPUT_BUFFER_BYTES, &got, error);
     input->position = position;
+    input->lost = kept && input->spool < 0;
     free(rest);
     return status;
 }
@@ -52,8 +54,7 @@ enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
                          "options.memory_bytes",
                          input->name, (unsigned long long)(most >> 20));
     if (!status && input->spool < 0)
-        status = gf_fail(error, GF_ERROR_READ, "%s: cannot be held back in %s: %s", input->name,
-                         gf_spool_folder(), strerror(input->spool_errno));
+        status = gf_input_fail_kept(input, error);
     if (status)
         return status;
     if (input->opened)

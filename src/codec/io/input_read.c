@@ -50,7 +50,7 @@ void gf_input_keep(struct gf_input *input, const void *data, size_t size)
         input->spooled += (int64_t)size;
         return;
     }
-    /* The input can still be read; only gf_input_rewind() fails from now on. */
+    /* What is being read can still be read; only gf_input_rewind() fails from now on. */
     input->spool_errno = errno;
     input->spooled = 0;
     close(input->spool);
@@ -118,10 +118,18 @@ static enum gf_status wait_in_time(const struct gf_input *input, struct gf_error
     return gf_time_check(error);
 }
 
+enum gf_status gf_input_fail_kept(const struct gf_input *input, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_READ, "%s: cannot be held back in %s: %s", input->name,
+                   gf_spool_folder(), strerror(input->spool_errno));
+}
+
 enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t size, size_t *got,
                                   struct gf_error *error)
 {
     *got = 0;
+    if (input->lost)
+        return gf_input_fail_kept(input, error);
     if (input->reader && !input->at_end && input->position >= input->spooled)
         return read_from_caller(input, data, size, got, error);
     while (!input->at_end) {

@@ -34,6 +34,7 @@ struct gf_input {
     int64_t spool_base; /* offset at which the stream's bytes begin in the spool file */
     int64_t spooled;
     int spool_errno;   /* errno of the failure after which bytes are no longer kept */
+    bool lost;         /* bytes that follow were taken from the stream and could not be kept */
     bool given_back;   /* the buffer begins with the bytes of gf_input_give_back */
     size_t first, end; /* the part of the buffer that is not read yet */
     struct gf_said said;
@@ -55,6 +56,8 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
  * its spool file as a regular one. */
 enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
                                        struct gf_error *error) GF_CHECKED;
+/* Fails because a stream's bytes could not be kept. */
+enum gf_status gf_input_fail_kept(const struct gf_input *input, struct gf_error *error);
 /* Makes the spool file begin at the input's position: `taken` bytes of the stream are before it,
  * and `left` bytes in the buffer are still to be read. */
 void gf_input_keep_from_here(struct gf_input *input, int64_t taken, size_t left);
