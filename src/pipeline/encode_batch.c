@@ -90,6 +90,12 @@ static struct gf_coding *prepare(void *context, int i)
     return &picture->coding;
 }
 
+static void note_failure(const struct encoding *encoding, int i, enum gf_status status,
+                         const struct gf_error *why)
+{
+    (void)gf_fail(&encoding->batch.errors[i], status, "%s: %s", gf_picture_name(i).text, why->text);
+}
+
 /* Gives the caller a file, in its memory if it has lent some. */
 static void deliver(const struct encoding *encoding, int i, void *file, size_t size)
 {
@@ -115,18 +121,20 @@ static void finish(void *context, struct gf_coding *coding)
     struct encoding *const encoding = context;
     struct picture *const picture = (struct picture *)coding;
     const int i = (int)(picture - encoding->pictures);
-    struct gf_error *const error = &encoding->batch.errors[i];
     if (!picture->coding.status && picture->picture.done) {
         struct gf_output *const output = picture->task.output;
+        struct gf_error why = {0};
         size_t size;
         if (encoding->results[i])
             gf_output_borrow(output, encoding->results[i], encoding->sizes[i]);
         else
             gf_output_expect(output, (int64_t)picture->picture.size + HEADERS_MOST, 1);
         enum gf_status status = picture->sink->splice(picture->sink, picture->picture.data,
-                                                      picture->picture.size, true, error);
+                                                      picture->picture.size, true, &why);
         if (!status)
-            status = gf_output_commit(output, error);
+            status = gf_output_commit(output, &why);
+        if (status)
+            note_failure(encoding, i, status, &why);
         void *const file = status ? NULL : gf_output_take(output, &size);
         if (file)
             deliver(encoding, i, file, size);
@@ -177,8 +185,7 @@ static void encode_alone(void *context, struct gf_pipeline *pipeline, int i)
                                       ? encode_picture(encoding, pipeline, i, image, &why)
                                       : copy_and_encode(encoding, pipeline, i, &why);
     if (status)
-        (void)gf_fail(&encoding->batch.errors[i], status, "%s: %s", gf_picture_name(i).text,
-                      why.text);
+        note_failure(encoding, i, status, &why);
 }
 
 static enum gf_status encode_all(struct encoding *encoding, struct gf_error *error)

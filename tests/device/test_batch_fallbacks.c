@@ -255,6 +255,42 @@ static void test_encoding(void **state)
     reset_fake();
 }
 
+/* A failure names its picture, whoever has encoded it. */
+static void test_failures_are_numbered(void **state)
+{
+    for (int coders = 0; coders < 2; coders++) {
+        struct fake_device device;
+        struct gf_pipeline *const pipeline = open_fake("", &device);
+        struct gf_image images[2];
+        struct gf_error errors[2];
+        void *results[2] = {NULL};
+        size_t sizes[2];
+        reset_fake();
+        fake.encode_status = coders ? GF_OK : GF_ERROR_DEVICE;
+        gf_pipeline_options(pipeline)->max_output_bytes = 700;
+        fake_entered = &device;
+        for (int i = 0; i < 2; i++) {
+            assert_ok(
+                "alloc",
+                gf_pipeline_alloc_image(pipeline, format_of(64, 64, 3, 8), &images[i], &error),
+                &error);
+            for (size_t at = 0; at < 64 * images[i].pitch; at++)
+                images[i].data[at] = (unsigned char)(at * at / 7);
+        }
+        assert_int_equal(gf_encode_batch(pipeline, 2, images, GF_FILE_JPEG, results, sizes, NULL,
+                                         errors, &error),
+                         GF_ERROR_UNFIT);
+        assert_int_equal(fake.encoded > 0, coders);
+        assert_string_equal(errors[0].text, "[0]: output: is over options.max_output_bytes=700");
+        assert_string_equal(errors[1].text, "[1]: output: is over options.max_output_bytes=700");
+        assert_string_equal(error.text, errors[0].text);
+        assert_null(results[0]);
+        gf_pipeline_free_images(pipeline, images, 2);
+        close_fake(pipeline, &device);
+    }
+    reset_fake();
+}
+
 static void test_captured_stream(void **state)
 {
     struct fake_device device;
@@ -283,6 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_decoding), cmocka_unit_test(test_little_memory),
-        cmocka_unit_test(test_encoding), cmocka_unit_test(test_captured_stream)};
+        cmocka_unit_test(test_encoding), cmocka_unit_test(test_failures_are_numbered),
+        cmocka_unit_test(test_captured_stream)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
