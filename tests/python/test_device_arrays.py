@@ -188,6 +188,39 @@ class Arrays(unittest.TestCase):
             self.pipeline.run([picture(1), 5])
 
 
+class Parts(unittest.TestCase):
+    """Decoding that threads share, by a function that decodes to the host's memory."""
+
+    def setUp(self):
+        def decode(pipeline, count, data, sizes, images, stream, errors, failure):
+            self.counts.append(count)
+            for i in range(count):
+                status = lib.gf_pipeline_decode(pipeline, data[i], sizes[i], ctypes.byref(images[i]), failure)
+                if status:
+                    failure._obj.text = b"[%d]: " % i + failure._obj.text
+                    return status
+            return 0
+
+        def free_images(pipeline, images, count):
+            for image in images:
+                lib.gf_image_free(ctypes.byref(image))
+
+        self.counts = []
+        for name, value in (("gf_decode_batch", decode), ("gf_pipeline_free_images", free_images)):
+            self.addCleanup(setattr, lib, name, getattr(lib, name))
+            setattr(lib, name, value)
+
+    def test_parts(self):
+        pipeline = gf.Pipeline("invert", device="cpu")
+        files = [ppm(20 + number, 30) for number in range(70)]
+        shapes = [image.shape for image in _batches.decode(pipeline, files, 3)]
+        self.assertEqual(shapes, [(20 + number, 30, 3) for number in range(70)])
+        self.assertEqual(sorted(self.counts), [23, 23, 24])
+        for bad in 0, 22, 23, 50, 69:
+            with self.assertRaisesRegex(gf.InputError, rf"^\[{bad}\]: "):
+                _batches.decode(pipeline, files[:bad] + [b"P6 no picture"] + files[bad + 1:], 3)
+
+
 class Files(unittest.TestCase):
     """Encoding to memory that Python lends, by a function that encodes in the host's memory."""
 
@@ -269,4 +302,4 @@ class Files(unittest.TestCase):
 
 if __name__ == "__main__":
     sys.modules["cupy"] = Cupy("cupy")
-    main(Arrays, Files)
+    main(Arrays, Parts, Files)

@@ -4,10 +4,11 @@ import concurrent.futures
 import ctypes as _c
 import itertools
 import os
+import re
 
 from . import _abi, _device, _dlpack, _memory, _pictures
 from ._floats import numbers_of
-from ._library import check, lib, usage
+from ._library import check, Error, lib, usage
 
 
 _PART = 16  # pictures of a thread
@@ -123,13 +124,22 @@ def parts_of(data, chain, workers):
     return min(workers, (len(data) + _PART - 1) // _PART) if chain else 1
 
 
+def _decode_part(pipeline, data, first, end):
+    """Decodes some of the files. A failure has the number of its file among all."""
+    try:
+        return _decode(pipeline, data[first:end])
+    except Error as failure:
+        text = re.sub(r"^\[(\d+)\]", lambda number: f"[{first + int(number[1])}]", str(failure))
+        raise type(failure)(text, failure.status) from None
+
+
 def decode(pipeline, data, parts):
     """Decodes the bytes of files to DeviceImages, on so many threads."""
     if parts < 2:
         return _decode(pipeline, data)
     ends = [len(data) * part // parts for part in range(parts + 1)]
     with concurrent.futures.ThreadPoolExecutor(parts) as pool:
-        lists = list(pool.map(lambda part: _decode(pipeline, data[ends[part]:ends[part + 1]]), range(parts)))
+        lists = list(pool.map(lambda part: _decode_part(pipeline, data, ends[part], ends[part + 1]), range(parts)))
     return [image for images in lists for image in images]
 
 
