@@ -19,6 +19,7 @@ static enum gf_status allocate(struct gf_pipeline *pipeline, const struct gf_ima
             status = gf_pipeline_format(pipeline, inputs[i].format, &format, error);
         if (!status && !images[i].data)
             status = gf_pipeline_alloc_image(pipeline, format, &images[i], error);
+        status = gf_pipeline_number(status, i, count, error);
     }
     return status;
 }

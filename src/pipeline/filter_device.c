@@ -82,12 +82,13 @@ static enum gf_status make_ready(struct gf_pipeline *pipeline, struct gf_picture
 
 /* Filters by the ordinary way, which waits for the results. */
 static enum gf_status run_and_wait(struct gf_pipeline *pipeline, const struct gf_image *in,
-                                   const struct gf_image *out, int count, void *stream,
+                                   const struct gf_image *out, int count, void *stream, int *failed,
                                    struct gf_error *error)
 {
     enum { VECTOR = 16 };
     enum gf_status status = gf_resident_wait(pipeline->resident, stream, error);
     for (int i = 0; !status && i < count; i++) {
+        *failed = i;
         struct gf_image result = out[i];
         struct gf_picture_task task = {
             .image_in = &in[i],
@@ -113,8 +114,7 @@ static enum gf_status run_ready(struct gf_pipeline *pipeline, struct gf_ready_pl
     return gf_pipeline_describe_plan(pipeline, &task, gf_ready_plan_of(ready), error);
 }
 
-/* Adds the picture's number to a message. */
-static enum gf_status number(enum gf_status status, int i, int count, struct gf_error *error)
+enum gf_status gf_pipeline_number(enum gf_status status, int i, int count, struct gf_error *error)
 {
     if (!status || !error || count < 2)
         return status;
@@ -133,41 +133,44 @@ static enum gf_status check_pictures(const struct gf_pipeline *pipeline, const c
         if (!status)
             status =
                 gf_resident_check(pipeline->resident, &image[i], count > 1 ? &known : NULL, error);
-        status = number(status, i, count, error);
+        status = gf_pipeline_number(status, i, count, error);
     }
     return status;
 }
 
 static enum gf_status check_outputs(struct gf_pipeline *pipeline, const struct gf_ready_plan *ready,
                                     const struct gf_image *in, const struct gf_image *out,
-                                    int count, struct gf_error *error)
+                                    int count, int *failed, struct gf_error *error)
 {
     struct gf_format format = ready ? gf_ready_plan_of(ready)->out : (struct gf_format){0};
     enum gf_status status =
         ready ? GF_OK : gf_pipeline_format(pipeline, in->format, &format, error);
-    for (int i = 0; !status && i < count; i++)
-        status = number(gf_pipeline_check_output(&in[i], &out[i], format, error), i, count, error);
+    for (int i = 0; !status && i < count; i++) {
+        *failed = i;
+        status = gf_pipeline_check_output(&in[i], &out[i], format, error);
+    }
     return status;
 }
 
-/* Filters pictures of one format. */
+/* Filters pictures of one format. *failed becomes the number of the one that has failed. */
 static enum gf_status run_alike(struct gf_pipeline *pipeline, const struct gf_image *in,
-                                const struct gf_image *out, int count, void *stream,
+                                const struct gf_image *out, int count, void *stream, int *failed,
                                 struct gf_error *error)
 {
     struct gf_image result = *out;
     struct gf_picture_task task = {.image_in = in, .image_out = &result};
     enum gf_status status = GF_OK;
+    *failed = 0;
     struct gf_ready_plan *ready =
         is_followed(pipeline) ? NULL : gf_resident_find(pipeline->resident, in->format);
     if (!ready)
         status = make_ready(pipeline, &task, &ready, error);
     if (!status)
-        status = check_outputs(pipeline, ready, in, out, count, error);
+        status = check_outputs(pipeline, ready, in, out, count, failed, error);
     if (status)
         return status;
     return ready ? run_ready(pipeline, ready, in, out, count, stream, error)
-                 : run_and_wait(pipeline, in, out, count, stream, error);
+                 : run_and_wait(pipeline, in, out, count, stream, failed, error);
 }
 
 static enum gf_status run_bound(struct gf_pipeline *pipeline, const struct gf_image *in,
@@ -184,11 +187,12 @@ static enum gf_status run_bound(struct gf_pipeline *pipeline, const struct gf_im
     if (status)
         return status;
     gf_pipeline_begin_profile(pipeline);
-    for (int i = 0, end; !status && i < count; i = end) {
+    for (int i = 0, end, failed; !status && i < count; i = end) {
         for (end = i + 1;
              end < count && !memcmp(&in[end].format, &in[i].format, sizeof in->format);)
             end++;
-        status = run_alike(pipeline, in + i, out + i, end - i, stream, error);
+        status = run_alike(pipeline, in + i, out + i, end - i, stream, &failed, error);
+        status = gf_pipeline_number(status, i + failed, count, error);
     }
     if (!status)
         gf_pipeline_end_profile(pipeline);

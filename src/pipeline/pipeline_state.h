@@ -261,6 +261,10 @@ enum gf_status gf_pipeline_run_to_bytes(struct gf_pipeline *pipeline, const char
 enum gf_status gf_pipeline_encode_named(struct gf_pipeline *pipeline, const struct gf_image *input,
                                         enum gf_file_format format, const char *name, void **result,
                                         size_t *result_size, struct gf_error *error) GF_CHECKED;
+/* Adds the picture's number to the message of a failure, as in "[3]: ", unless it is the only one.
+ * Returns the status. */
+enum gf_status gf_pipeline_number(enum gf_status status, int i, int count,
+                                  struct gf_error *error) GF_CHECKED;
 /* Fails if a caller's stream is being captured. The calling thread is bound to the device. */
 enum gf_status gf_pipeline_check_stream(const struct gf_pipeline *pipeline, void *stream,
                                         struct gf_error *error) GF_CHECKED;

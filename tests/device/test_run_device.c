@@ -381,6 +381,41 @@ static void test_allocated_results(void **state)
     gf_pipeline_close(cpu);
 }
 
+/* A failure names its picture among all, whatever the formats of those before are. */
+static void test_failures_are_numbered(void **state)
+{
+    enum { COUNT = 4 };
+    need_gpu();
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "blur"), *const crop =
+                                                                         open_on(GF_DEVICE_CUDA,
+                                                                                 "crop=35:5:0:0");
+    struct gf_image in[COUNT], out[COUNT], made[2] = {{.data = NULL}};
+    for (int i = 0; i < COUNT; i++) {
+        in[i] = alloc_on_device(format_of(i ? 40 : 32, 20, 3, 8), 16);
+        out[i] = in[i];
+        out[i].data += in[i].pitch * 20 / 2;
+        out[i].format.height = in[i].format.height = 10;
+    }
+    for (int i = 0; i < COUNT; i++) {
+        char start[20];
+        const struct gf_image good = out[i];
+        out[i].format.width--;
+        snprintf(start, sizeof start, "[%d]: output: its", i);
+        assert_int_equal(gf_pipeline_run_device_batch(gpu, in, out, COUNT, NULL, &error),
+                         GF_ERROR_USAGE);
+        assert_memory_equal(error.text, start, strlen(start));
+        out[i] = good;
+    }
+    assert_ok("blur", gf_pipeline_run_device_batch(gpu, in, out, COUNT, NULL, &error), &error);
+    const struct gf_image swapped[2] = {in[1], in[0]};
+    assert_int_equal(gf_filter_batch(crop, 2, swapped, made, NULL, &error), GF_ERROR_UNFIT);
+    assert_memory_equal(error.text, "[1]: crop", 9);
+    for (int i = 0; i < COUNT; i++)
+        cudaFree(in[i].data);
+    gf_pipeline_close(gpu);
+    gf_pipeline_close(crop);
+}
+
 static void test_refused(void **state)
 {
     need_gpu();
@@ -450,6 +485,7 @@ int main(void)
                                        cmocka_unit_test(test_other_calls_between),
                                        cmocka_unit_test(test_allocated_results),
                                        cmocka_unit_test(test_captured_stream),
+                                       cmocka_unit_test(test_failures_are_numbered),
                                        cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
