@@ -193,6 +193,46 @@ static void test_input_of_a_pipe(void **state)
     check_pipe(false);
 }
 
+static int count_maps(const char *path)
+{
+    FILE *const maps = fopen("/proc/self/maps", "r");
+    char line[1000];
+    int count = 0;
+    assert_non_null(maps);
+    while (fgets(line, sizeof line, maps))
+        count += strstr(line, path) != NULL;
+    fclose(maps);
+    return count;
+}
+
+/* A file is mapped once, and as a whole no more once it is closed. */
+static void test_mapped_file(void **state)
+{
+    enum { BYTES = 2 * LONG_BYTES };
+    unsigned char *const text = calloc(BYTES, 1), *data[2];
+    size_t size, got;
+    save(in_folder("in"), text, BYTES);
+    for (int next = 0; next < 2; next++) {
+        struct gf_input *input = NULL;
+        assert_int_equal(gf_input_open(in_folder("in"), false, &input, &failure), GF_OK);
+        for (int i = 0; i < 2; i++) {
+            assert_true(gf_input_borrow(input, &data[i], &size));
+            assert_int_equal(size, BYTES);
+        }
+        assert_ptr_equal(data[0], data[1]);
+        assert_int_equal(count_maps(in_folder("in")), 1);
+        if (next) { /* another picture begins after the first */
+            assert_int_equal(gf_input_read(input, text, LONG_BYTES, &got, &failure), GF_OK);
+            gf_input_start_here(input);
+            assert_int_equal(data[0][BYTES - 1], 0);
+        }
+        gf_input_close(input);
+        assert_int_equal(count_maps(in_folder("in")), 0);
+    }
+    free(text);
+    unlink(in_folder("in"));
+}
+
 /* Bytes that were taken from a pipe, and could not be kept, do not become a gap. */
 static void test_pipe_that_cannot_be_kept(void **state)
 {
@@ -839,6 +879,7 @@ int main(void)
         cmocka_unit_test(test_file_that_grows),
         cmocka_unit_test(test_large_input_by_several_threads),
         cmocka_unit_test(test_input_of_a_pipe),
+        cmocka_unit_test(test_mapped_file),
         cmocka_unit_test(test_pipe_that_cannot_be_kept),
         cmocka_unit_test(test_empty_pipe),
         BOTH_WAYS(test_output_appears_by_commit),

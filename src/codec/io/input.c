@@ -65,7 +65,7 @@ void gf_input_close(struct gf_input *input)
     if (input->spool >= 0)
         close(input->spool);
     if (input->map)
-        munmap(input->map, (size_t)input->size);
+        munmap(input->map, input->mapped);
     gf_crew_free(input->crew);
     free(input->name);
     free(input);

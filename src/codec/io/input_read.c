@@ -37,8 +37,12 @@ bool gf_input_borrow(struct gf_input *input, unsigned char **data, size_t *size)
     }
     if (!input->regular || input->base || input->size < LEAST)
         return false;
-    *data = mmap(NULL, *size, ACCESS, MAP_PRIVATE, input->fd, 0);
-    input->map = *data == MAP_FAILED ? NULL : *data;
+    if (!input->map) {
+        void *const map = mmap(NULL, *size, ACCESS, MAP_PRIVATE, input->fd, 0);
+        input->map = map == MAP_FAILED ? NULL : map;
+        input->mapped = *size;
+    }
+    *data = input->map;
     return input->map;
 }
 
