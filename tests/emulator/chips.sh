@@ -8,6 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$program" --device=cpu -q -i "$here/../../samples/harbour.png" -o "$work/in.ppm" resize=150:90
 "$program" --device=cpu -q -i "$work/in.ppm" -o "$work/in.pgm" grayscale
+"$program" --device=cpu -q -i "$work/in.ppm" -o "$work/deep.ppm" --depth=16 resize=60:40
 done=0
 for chip in 75 86; do
     while read -r input chain; do
@@ -36,6 +37,10 @@ in.ppm lensblur=15.5
 in.ppm lensblur=20
 in.pgm lensblur=60
 in.ppm motionblur=60:30
+in.ppm lensblur=100
+deep.ppm lensblur=100
+deep.ppm lensblur=70:border=wrap
+deep.ppm motionblur=200:40
 CHAINS
 done
 # A variant that was asked for is refused with a reason.

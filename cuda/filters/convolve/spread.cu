@@ -9,6 +9,51 @@ struct spread_finish {
     }
 };
 
+enum { PLAIN_THREADS = 256 };
+
+/* The kernel for shapes whose rows do not fit in the device's shared memory: a thread a sample,
+ * which adds all weights. */
+template <class Sample>
+__global__ void __launch_bounds__(PLAIN_THREADS)
+    spread_plain_kernel(const struct view_pair p, const struct gf_spread *spread)
+{
+    const struct gf_spread_weights &weights = spread->weights;
+    const int samples = p.width * p.channels;
+    const struct tile_origin at = block_tile(samples, PLAIN_THREADS, 1);
+    const int sample = at.x + (int)threadIdx.x, pixel = sample / p.channels;
+    unsigned long long sum = 0;
+    if (sample >= samples)
+        return;
+    for (int j = 0; j < weights.height; j++) {
+        const int y =
+            gf_border_index(p.out_y + at.row + j - weights.height / 2, p.height, p.border);
+        if (y < 0)
+            continue;
+        const Sample *const row =
+            (const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+        unsigned line = 0;
+        for (int i = 0; i < weights.width; i++) {
+            const unsigned weight = (unsigned)weights.weight[j * weights.width + i];
+            const int x = gf_border_index(pixel + i - weights.width / 2, p.width, p.border);
+            if (weight && x >= 0)
+                line +=
+                    weight * __ldg(row + (long long)x * p.channels + (sample - pixel * p.channels));
+        }
+        sum += line;
+    }
+    ((Sample *)(p.out + (size_t)at.row * p.out_pitch))[sample] =
+        (Sample)gf_spread_mean((double)sum, spread->half, spread->scale);
+}
+
+template <class Sample> static int launch_plain(const struct gf_launch *launch, int border)
+{
+    const struct view_pair p = view_pair_of(launch, border);
+    const int blocks = tile_blocks(p.width * p.channels, p.rows, PLAIN_THREADS, 1);
+    spread_plain_kernel<Sample><<<blocks, PLAIN_THREADS, 0, (cudaStream_t)launch->stream>>>(
+        p, (const struct gf_spread *)launch->constants);
+    return cudaGetLastError();
+}
+
 extern "C" int gf_spread_cuda(const struct gf_launch *launch)
 {
     const struct gf_spread *const spread = (const struct gf_spread *)launch->stage->constants;
@@ -22,6 +67,11 @@ extern "C" int gf_spread_cuda(const struct gf_launch *launch)
     args.reach_y = spread->weights.height / 2;
     args.finish = {spread->half, spread->scale};
     const int extra = next ? ceil_div(all, next) : 1;
-    return bits == 8 ? launch_spread<1>(launch, args, &there->weights, all + next, extra)
-                     : launch_spread<2>(launch, args, &there->weights, all + next, extra);
+    const int status = bits == 8
+                           ? launch_spread<1>(launch, args, &there->weights, all + next, extra)
+                           : launch_spread<2>(launch, args, &there->weights, all + next, extra);
+    if (status != cudaErrorNotSupported)
+        return status;
+    return bits == 8 ? launch_plain<unsigned char>(launch, spread->border)
+                     : launch_plain<unsigned short>(launch, spread->border);
 }
