@@ -264,7 +264,8 @@ static const struct gf_filter spread_filter = {
     .cpu = spread_cpu,
     .cuda = GF_CUDA({GF_VARIANT("tensor", gf_spread_cuda,
                                 "products of matrices of bytes on tensor cores, for the weights "
-                                "that change from row to row")}),
+                                "that change from row to row; all weights one by one for shapes "
+                                "that exceed shared memory")}),
 };
 
 void gf_spread_add(struct gf_parts *parts, const struct gf_spread_params *params)
