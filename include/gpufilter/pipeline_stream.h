@@ -20,7 +20,7 @@ struct gf_reader {
      * number; 0 is the end of the input. Any thread may call it during the call of the pipeline,
      * though one at a time. It is asked for more than the picture needs, and is not interrupted by
      * options.timeout_s. Formats that are decoded from all of their bytes, as WebP, GIF and AVIF,
-     * hold up to twice options.memory_bytes of them before that is an error. */
+     * hold up to options.memory_bytes of them before that is an error. */
     enum gf_status (*read)(void *context, void *data, size_t size, size_t *got,
                            struct gf_error *error);
     void *context;

@@ -98,6 +98,21 @@ else
     within 64 -i deep.png -o o.jpg resize=1000 -o o2.png equalize
     within 64 -i deep.png -o o.ppm equalize,transpose,clahe,distance
 fi
+
+begin "a stream without an end is held up to --memory"
+if ! has GIF; then
+    skip "no GIF in this build"
+elif ! has_time; then
+    skip "no GNU time here"
+elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
+    skip "a sanitizer takes memory of its own"
+else
+    (printf GIF89a && cat /dev/zero) 2>/dev/null |
+        /usr/bin/time -q -f %M -o peak "$GPUFILTER" -i - -o o.png --device=cpu --sandbox=off --memory=128M 2>stderr
+    stderr_is 'gpufilter: stdin: must be in memory as a whole, and is over the 128 MiB of --memory'
+    [ "$(tail -n 1 peak)" -le $(((128 + 40) * 1024)) ] || problem "it took $(tail -n 1 peak) kB"
+fi
+
 # The kilobytes that the program takes at most.
 peak()
 {

@@ -19,7 +19,8 @@ enum gf_status gf_whole_read_more(struct gf_input *input, uint64_t size,
     enum gf_status status = GF_OK;
     while (!status && got && size) {
         if (file->size == *capacity) {
-            const size_t larger = *capacity ? 2 * *capacity : FIRST_BYTES;
+            const size_t twice = *capacity ? 2 * *capacity : FIRST_BYTES;
+            const size_t larger = twice > most && *capacity <= most ? (size_t)most + 1 : twice;
             unsigned char *const grown = realloc(file->data, larger);
             if (!grown)
                 return gf_fail_memory(error);
