@@ -97,6 +97,7 @@ static inline bool same_file(const char *a, const char *b)
 struct feed {
     char path[400];
     struct bytes bytes;
+    int piece_ms; /* after each piece */
     int pause_ms; /* before the end */
     pthread_t thread;
 };
@@ -112,6 +113,7 @@ static inline void *feed_main(void *argument)
         if (n < 0)
             break;
         at += (size_t)n;
+        usleep((useconds_t)feed->piece_ms * 1000);
     }
     usleep((useconds_t)feed->pause_ms * 1000);
     close(fd);

@@ -12,13 +12,14 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-/* Whether the remote may have the input. Where pictures may follow one another in a stream, each is
- * written before the next has come: unless the stream ends at once, it is not read to its end. */
+/* Whether the remote may have the input. Pictures and frames of a stream are written before the
+ * next ones have come, which may take any time: only a stream that ends at once is read to its end.
+ */
 static bool may_hand_over(const struct gf_picture_task *task)
 {
     enum { BYTES_MOST = 32 << 20, WAIT_MS = 250 };
     return task->input && task->output &&
-           (!gf_input_is_stream(task->input) || !gf_file_format_has_end(task->own_format) ||
+           (!gf_input_is_stream(task->input) ||
             gf_input_ends_within(task->input, BYTES_MOST, WAIT_MS));
 }
 

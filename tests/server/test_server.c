@@ -355,9 +355,9 @@ static void test_the_cpu_for_a_server(void **state)
     assert_right(in_folder("out.ppm"));
 }
 
-static struct seen run_piped(const char *name, const char *out, int pause_ms)
+static struct seen run_piped(const char *name, const char *out, int piece_ms, int pause_ms)
 {
-    struct feed feed = {.pause_ms = pause_ms};
+    struct feed feed = {.piece_ms = piece_ms, .pause_ms = pause_ms};
     const struct bytes file = load(in_folder(name));
     feed_begin(&feed, in_folder("pipe"), file);
     const struct seen seen = run_client(test_chain, feed.path, in_folder(out));
@@ -374,10 +374,18 @@ static void test_pipes(void **state)
     const struct seen made = run_alone("", in_folder("in.ppm"), in_folder("in.png"));
     assert_ok("in.png", made.status, &made.error);
     start_server((struct server_role){0});
-    assert_true(run_piped("in.png", "piped1.ppm", 0).by_server);
-    assert_true(run_piped("in.ppm", "piped2.ppm", 0).by_server);
+    assert_true(run_piped("in.png", "piped1.ppm", 0, 0).by_server);
+    assert_true(run_piped("in.ppm", "piped2.ppm", 0, 0).by_server);
     /* Further pictures may follow in a live stream, which a server would have to wait for. */
-    assert_false(run_piped("in.png", "piped3.ppm", 1000).by_server);
+    assert_false(run_piped("in.png", "piped3.ppm", 0, 1000).by_server);
+    assert_false(run_piped("in.png", "piped4.ppm", 150, 0).by_server);
+    unsigned char frame[400] = "YUV4MPEG2 W365 H1 F1:1 Cmono\nFRAME\n";
+    struct feed film = {.pause_ms = 1000};
+    feed_begin(&film, in_folder("pipe"), (struct bytes){frame, sizeof frame});
+    const struct seen first = run_client("invert", film.path, in_folder("first.pgm"));
+    feed_end(&film);
+    assert_ok("a film", first.status, &first.error);
+    assert_false(first.by_server);
     stop_server();
 }
 

@@ -64,7 +64,8 @@ enum gf_status gf_input_lend(struct gf_input *input, uint64_t most, struct gf_in
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error) GF_CHECKED;
 /* Whether a kept stream ends soon. It reads more bytes, up to `most`, as long as each part arrives
- * within that many milliseconds. The position in the input does not change. */
+ * within that many milliseconds, and all of them within eight times that. The position in the input
+ * does not change. */
 bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds);
 /* Moves to the byte at `position`, as counted by gf_input_position(). Only for a regular file. */
 void gf_input_go_to(struct gf_input *input, int64_t position);

@@ -5,28 +5,33 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/spans.h"
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
 
-static bool is_due(const struct gf_input *input, int milliseconds)
+/* Whether a part of the stream arrives within that many milliseconds, and before a time of
+ * gf_now(). */
+static bool is_due(const struct gf_input *input, int milliseconds, double end_s)
 {
     struct pollfd stream = {.fd = input->fd, .events = POLLIN};
-    return milliseconds < 0 || input->reader || poll(&stream, 1, milliseconds) > 0;
+    return milliseconds < 0 || input->reader ||
+           (gf_now() < end_s && poll(&stream, 1, milliseconds) > 0);
 }
 
 /* Keeps the bytes that are not read yet: up to `most` bytes in all, and as long as each part
- * arrives within that many milliseconds; -1: any time. */
+ * arrives within that many milliseconds, and all of them within eight times that; -1: any time. */
 static enum gf_status keep_rest(struct gf_input *input, int64_t most, int milliseconds,
                                 struct gf_error *error)
 {
     const int64_t position = input->position;
     const bool kept = input->spool >= 0;
+    const double end_s = gf_now() + 8e-3 * milliseconds;
     unsigned char *const rest = malloc(GF_INPUT_BUFFER_BYTES);
     enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     size_t got;
     input->position = input->spooled; /* bytes in the spool file are not read again */
     while (!status && !input->at_end && input->spool >= 0 && input->spooled < most &&
-           is_due(input, milliseconds))
+           is_due(input, milliseconds, end_s))
         status = gf_input_read_next(input, rest, GF_INPUT_BUFFER_BYTES, &got, error);
     input->position = position;
     input->lost = kept && input->spool < 0;
