@@ -227,6 +227,37 @@ static void test_many_reduced(void **state)
     assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
 }
 
+/* All of many pages, one after another: the time is not the square of their number. */
+static void test_many_pages(void **state)
+{
+    enum { PAGES = 3000 };
+    struct tiff tiff = {.big_endian = true, .big_tiff = true};
+    const struct gf_options plain = plain_options(), options = in_cells(&plain);
+    struct gf_input *input;
+    struct gf_source *source;
+    bool found = true;
+    begin(&tiff);
+    for (int i = 0; i < PAGES; i++) {
+        tag_gray(&tiff, 0, i % 251);
+        add_page(&tiff);
+    }
+    write_file(&tiff);
+    const clock_t start = clock();
+    assert_int_equal(gf_input_open(in_folder("a.tif[all]"), false, &input, &failure), GF_OK);
+    assert_int_equal(gf_source_open(input, &options, &source, &failure), GF_OK);
+    for (int i = 0; i < PAGES; i++) {
+        unsigned char row[2];
+        assert_true(found);
+        assert_int_equal(source->read(source, 1, row, sizeof row, &failure), GF_OK);
+        assert_int_equal(row[0], i % 251);
+        assert_int_equal(source->next(source, &found, &failure), GF_OK);
+    }
+    assert_false(found);
+    source->close(source);
+    gf_input_close(input);
+    assert_true(clock() - start < 2 * CLOCKS_PER_SEC);
+}
+
 /* A picture is read although those behind it cannot be. */
 static void test_damage_behind(void **state)
 {
@@ -437,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_unknown_samples),
         cmocka_unit_test(test_reduced),
         cmocka_unit_test(test_many_reduced),
+        cmocka_unit_test(test_many_pages),
         cmocka_unit_test(test_damage_behind),
         cmocka_unit_test(test_no_photometric),
         cmocka_unit_test(test_refusals),

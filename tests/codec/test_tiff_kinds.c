@@ -492,7 +492,7 @@ static void pack(const char *path, int compression, const struct picture *pictur
     struct gf_output *output = NULL;
     struct gf_tiff_handle handle;
     assert_int_equal(gf_output_open(path, &output, &failure), GF_OK);
-    assert_int_equal(gf_tiff_open(&handle, NULL, output, "w", &failure), GF_OK);
+    assert_int_equal(gf_tiff_open(&handle, NULL, output, "w", 0, &failure), GF_OK);
     const struct {
         uint32_t tag;
         int value;

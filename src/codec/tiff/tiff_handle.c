@@ -22,6 +22,10 @@ static tmsize_t read_bytes(thandle_t client, void *data, tmsize_t size)
                          : GF_ERROR_INPUT;
     if (status)
         return -1;
+    for (size_t i = (size_t)handle->at;
+         handle->directory && !handle->tiff && i < sizeof handle->header; i++)
+        if (i - (size_t)handle->at < got)
+            ((unsigned char *)data)[i - (size_t)handle->at] = handle->header[i];
     handle->at += (int64_t)got;
     return (tmsize_t)got;
 }
@@ -88,14 +92,35 @@ static int ignore(TIFF *tiff, void *user, const char *module, const char *format
     return 1;
 }
 
+/* libtiff begins with the directory that the header names, and would find any other one by a walk
+ * over all. So it reads a header that names the handle's directory. */
+static enum gf_status make_header(struct gf_tiff_handle *handle, struct gf_error *error)
+{
+    size_t got;
+    unsigned char *const header = handle->header;
+    const enum gf_status status =
+        gf_input_read_at(handle->input, 0, header, sizeof handle->header, &got, error);
+    const bool big_endian = header[0] == 'M';
+    const int bytes = header[big_endian ? 3 : 2] == 43 ? 8 : 4;
+    for (int i = 0; i < bytes; i++)
+        header[bytes + i] =
+            (unsigned char)(handle->directory >> 8 * (big_endian ? bytes - 1 - i : i));
+    return status;
+}
+
 enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *input,
-                            struct gf_output *output, const char *mode, struct gf_error *error)
+                            struct gf_output *output, const char *mode, uint64_t directory,
+                            struct gf_error *error)
 {
     *handle =
         (struct gf_tiff_handle){.input = input,
                                 .output = output,
+                                .directory = directory,
                                 .name = input ? gf_input_name(input) : gf_output_name(output)};
     gf_tiff_begin(handle);
+    const enum gf_status status = directory ? make_header(handle, error) : GF_OK;
+    if (status)
+        return status;
     TIFFOpenOptions *const options = gf_tiff.TIFFOpenOptionsAlloc();
     if (!options)
         return gf_fail_memory(error);

@@ -38,16 +38,19 @@ struct gf_tiff_handle {
     struct gf_input *input; /* a regular file */
     struct gf_output *output;
     int64_t at;
-    int pages;             /* directories of the file; 0: not counted */
-    bool damaged;          /* behind these */
-    char why[200];         /* libtiff's first message since gf_tiff_begin() */
-    struct gf_error error; /* a failure of the input or the output */
+    uint64_t directory;       /* the one that is the first to the handle; 0: the file's first */
+    unsigned char header[16]; /* that libtiff reads where there is such a directory */
+    int pages;                /* directories of the file; 0: not counted */
+    bool damaged;             /* behind these */
+    char why[200];            /* libtiff's first message since gf_tiff_begin() */
+    struct gf_error error;    /* a failure of the input or the output */
 };
 
 /* Opens a handle. `mode` is libtiff's: "rm" to read the input, "w" to write the output; the other
- * one is NULL. Fails with GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
+ * one is NULL. directory: the offset of the directory that is the first to the handle; 0: the
+ * file's. Fails with GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
 enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *input,
-                            struct gf_output *output, const char *mode,
+                            struct gf_output *output, const char *mode, uint64_t directory,
                             struct gf_error *error) GF_CHECKED;
 /* Closes a handle, which may be all zeros. */
 void gf_tiff_close(struct gf_tiff_handle *handle);

@@ -102,12 +102,3 @@ enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
     *directory = chosen == first ? 0 : chosen;
     return status;
 }
-
-enum gf_status gf_tiff_go_to(struct gf_tiff_handle *handle, uint64_t directory,
-                             struct gf_error *error)
-{
-    gf_tiff_begin(handle);
-    return !directory || gf_tiff.TIFFSetSubDirectory(handle->tiff, directory)
-               ? GF_OK
-               : gf_tiff_fail(handle, -1, 0, error);
-}

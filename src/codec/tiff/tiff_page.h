@@ -16,6 +16,3 @@ int gf_tiff_count_kinds(struct gf_tiff_handle *handle, enum gf_picture_kind want
 enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
                               const struct gf_options *options, uint64_t *directory,
                               struct gf_error *error) GF_CHECKED;
-/* Goes to the chosen directory with another handle. */
-enum gf_status gf_tiff_go_to(struct gf_tiff_handle *handle, uint64_t directory,
-                             struct gf_error *error) GF_CHECKED;

@@ -11,6 +11,7 @@
 struct pages_source {
     struct gf_source base;
     struct gf_source *page;          /* the present one; NULL after a failure */
+    struct gf_tiff_handle walk;      /* at its directory, once a second page is wanted */
     struct gf_input *input, *memory; /* memory: holds a stream's bytes and then is also `input` */
     struct gf_blob file;
     struct gf_options options;
@@ -31,16 +32,38 @@ static void close_page(struct pages_source *pages)
     pages->page = NULL;
 }
 
+/* Finds the directory of the next page. A page that is found by its number costs a walk over all
+ * directories. */
+static enum gf_status find_next(struct pages_source *pages, uint64_t *directory,
+                                struct gf_error *error)
+{
+    struct gf_tiff_handle *const walk = &pages->walk;
+    const struct gf_tiff_source *const page = (struct gf_tiff_source *)pages->page;
+    const enum gf_status status =
+        walk->tiff ? GF_OK : gf_tiff_open(walk, pages->input, NULL, "rmD", page->directory, error);
+    if (status)
+        return status;
+    gf_tiff_begin(walk);
+    if (!gf_tiff.TIFFReadDirectory(walk->tiff))
+        return gf_tiff_fail(walk, -1, 0, error);
+    *directory = gf_tiff.TIFFCurrentDirOffset(walk->tiff);
+    return GF_OK;
+}
+
 static enum gf_status pages_next(struct gf_source *base, bool *found, struct gf_error *error)
 {
     struct pages_source *const pages = (struct pages_source *)base;
     const struct gf_format first = base->format;
+    uint64_t directory = 0;
     *found = pages->number < pages->last;
     if (!*found)
         return GF_OK;
+    enum gf_status status = find_next(pages, &directory, error);
     close_page(pages);
-    const enum gf_status status =
-        gf_tiff_open_page(pages->input, ++pages->number, &pages->options, &pages->page, error);
+    pages->number++;
+    if (!status)
+        status = gf_tiff_open_page(pages->input, pages->number, directory, &pages->options,
+                                   &pages->page, error);
     if (status)
         return status;
     const struct gf_format format = pages->page->format;
@@ -58,6 +81,7 @@ static void pages_close(struct gf_source *base)
 {
     struct pages_source *const pages = (struct pages_source *)base;
     close_page(pages);
+    gf_tiff_close(&pages->walk);
     gf_metadata_free(&base->metadata);
     gf_input_close(pages->memory);
     free(pages->file.data);
@@ -81,7 +105,7 @@ static enum gf_status begin(struct pages_source *pages, struct gf_pages wanted,
     }
     pages->number = wanted.first;
     const enum gf_status status =
-        gf_tiff_open_page(pages->input, pages->number, &pages->options, &pages->page, error);
+        gf_tiff_open_page(pages->input, pages->number, 0, &pages->options, &pages->page, error);
     if (status)
         return status;
     const struct gf_tiff_handle *const handle = &((struct gf_tiff_source *)pages->page)->handle[0];
@@ -123,6 +147,6 @@ enum gf_status gf_tiff_source_open(struct gf_input *input, const struct gf_optio
                                    struct gf_source **source, struct gf_error *error)
 {
     return gf_input_pages(input).last < 0
-               ? gf_tiff_open_page(input, gf_input_page(input), options, source, error)
+               ? gf_tiff_open_page(input, gf_input_page(input), 0, options, source, error)
                : open_pages(input, options, source, error);
 }

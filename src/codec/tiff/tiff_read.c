@@ -83,9 +83,8 @@ static void tiff_close(struct gf_source *source)
 static enum gf_status open_other(struct gf_tiff_source *tiff, int index, struct gf_error *error)
 {
     struct gf_tiff_handle *const handle = &tiff->handle[index];
-    enum gf_status status = gf_tiff_open(handle, tiff->input, NULL, "rm", error);
-    if (!status)
-        status = gf_tiff_go_to(handle, tiff->directory, error);
+    const enum gf_status status =
+        gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error);
     if (!status)
         gf_tiff_prepare(handle, &tiff->layout);
     return status;
@@ -118,14 +117,14 @@ static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct
     struct gf_tiff_handle *const handle = &tiff->handle[0];
     const enum gf_picture_kind kind = gf_page_kind(wanted);
     struct gf_stored stored = {0};
-    enum gf_status status = gf_tiff_open(handle, tiff->input, NULL, "rm", error);
+    enum gf_status status = gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error);
     if (!status && (kind < GF_PICTURE_KINDS || gf_input_headers_only(tiff->input))) {
         const int found = gf_tiff_count_kinds(handle, kind, stored.pictures);
         if (kind < GF_PICTURE_KINDS && kind != GF_PICTURE_MAIN && found < 0)
             return gf_fail_page(handle->name, wanted, 0, error);
         wanted = found < 0 ? wanted : found;
     }
-    if (!status)
+    if (!status && !tiff->directory)
         status = gf_tiff_choose(handle, wanted, &tiff->options, &tiff->directory, error);
     if (!status)
         status = gf_tiff_read_layout(handle, &tiff->options, &tiff->layout, error);
@@ -260,8 +259,9 @@ static enum gf_status open_all(struct gf_tiff_source *tiff, struct gf_input *inp
     return status ? status : make_buffers(tiff, error);
 }
 
-enum gf_status gf_tiff_open_page(struct gf_input *input, int page, const struct gf_options *options,
-                                 struct gf_source **source, struct gf_error *error)
+enum gf_status gf_tiff_open_page(struct gf_input *input, int page, uint64_t directory,
+                                 const struct gf_options *options, struct gf_source **source,
+                                 struct gf_error *error)
 {
     struct gf_tiff_source *const tiff = calloc(1, sizeof *tiff);
     if (!tiff)
@@ -269,6 +269,7 @@ enum gf_status gf_tiff_open_page(struct gf_input *input, int page, const struct 
     tiff->base =
         (struct gf_source){.metadata = {.orientation = 1}, .read = tiff_read, .close = tiff_close};
     tiff->options = *options;
+    tiff->directory = directory;
     pthread_mutex_init(&tiff->lock, NULL);
     const enum gf_status status = open_all(tiff, input, page, error);
     if (status) {

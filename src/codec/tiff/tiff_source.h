@@ -36,9 +36,11 @@ struct gf_tiff_source {
     pthread_mutex_t lock;
 };
 
-/* Opens the page of that number, or the usual one for -1. */
-enum gf_status gf_tiff_open_page(struct gf_input *input, int page, const struct gf_options *options,
-                                 struct gf_source **source, struct gf_error *error) GF_CHECKED;
+/* Opens the page of that number, or the usual one for -1. directory: the page's offset; 0: it is
+ * not known. */
+enum gf_status gf_tiff_open_page(struct gf_input *input, int page, uint64_t directory,
+                                 const struct gf_options *options, struct gf_source **source,
+                                 struct gf_error *error) GF_CHECKED;
 /* Reads the next row. */
 typedef enum gf_status gf_tiff_row_reader(struct gf_tiff_source *tiff, unsigned char *dst,
                                           struct gf_error *error);

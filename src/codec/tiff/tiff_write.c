@@ -238,7 +238,7 @@ enum gf_status gf_tiff_sink_open(const struct gf_sink_order *order, struct gf_si
     tiff->strip_rows = strip_rows_of(format, order->options);
     tiff->rows = malloc(tiff->row_bytes * (size_t)tiff->strip_rows);
     status = tiff->rows ? gf_tiff_open(&tiff->handle, NULL, order->output,
-                                       mode_of(format, order->options), error)
+                                       mode_of(format, order->options), 0, error)
                         : gf_fail_memory(error);
     if (!status)
         status = begin_page(tiff, order->metadata, order->options, error);
