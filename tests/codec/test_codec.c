@@ -956,6 +956,25 @@ static void test_icc_parts_in_any_order(void **state)
     gf_icc_parts_free(&parts);
 }
 
+/* The second part of a profile that calls itself another one. */
+static void test_damaged_icc_is_left_out_by_name(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct picture picture = with_metadata(3, 70000, 1), back;
+    assert_int_equal(encode(in_folder("a.jpg"), &picture, &options), GF_OK);
+    const struct bytes file = load(in_folder("a.jpg"));
+    unsigned char *part = memmem(file.data, file.size, "ICC_PROFILE\0\2", 13);
+    assert_non_null(part);
+    part[12] = 9;
+    save(in_folder("a.jpg"), file.data, file.size);
+    assert_int_equal(decode(in_folder("a.jpg"), &options, &back), GF_OK);
+    assert_int_equal(back.metadata.icc.size, 0);
+    assert_non_null(strstr(last_warning, "a.jpg: its ICC profile is damaged: left out"));
+    free(file.data);
+    free_picture(&back);
+    free_picture(&picture);
+}
+
 /* ---- which format ---- */
 
 static void test_recognition_is_by_content(void **state)
@@ -1042,6 +1061,7 @@ int main(void)
         cmocka_unit_test(test_profiles_of_other_colours_are_left_out),
         cmocka_unit_test(test_metadata_too_large_for_jpeg),
         cmocka_unit_test(test_icc_parts_in_any_order),
+        cmocka_unit_test(test_damaged_icc_is_left_out_by_name),
         cmocka_unit_test(test_recognition_is_by_content),
         cmocka_unit_test(test_colours_do_not_go_into_a_pgm),
         cmocka_unit_test(test_format_by_name),

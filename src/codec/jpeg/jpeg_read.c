@@ -305,6 +305,9 @@ static enum gf_status finish_metadata(struct gf_jpeg_source *source, struct gf_e
         gf_warn(&source->options, "%s: it has over %d comments: some are left out",
                 gf_input_name(source->input), GF_TEXTS_MOST);
     const bool joined = gf_icc_parts_join(&source->icc, &source->base.metadata.icc);
+    if (joined && !source->base.metadata.icc.size && (source->icc.count || source->icc.broken))
+        gf_warn(&source->options, "%s: its ICC profile is damaged: left out",
+                gf_input_name(source->input));
     gf_icc_parts_free(&source->icc);
     if (!joined)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
