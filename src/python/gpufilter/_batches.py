@@ -22,7 +22,6 @@ class DeviceImage(_pictures.Image):
 
     def __init__(self, batch, image, number):
         self._batch, self._image, self._number = batch, image, number
-        self.shape, self.bits = _pictures.shape_of(image.format), image.format.bits
 
     def __del__(self):
         pass  # the batch has the memory
@@ -77,10 +76,10 @@ def _address_of(data):
     if not isinstance(data, bytes):
         view = memoryview(data)
         if view.c_contiguous and not view.readonly and view.nbytes:
-            holder = (_c.c_char * view.nbytes).from_buffer(view)
+            holder = _c.c_char.from_buffer(view)
             return _c.addressof(holder), view.nbytes, holder
         data = view.tobytes()
-    return _c.cast(_c.c_char_p(data), _c.c_void_p).value, len(data), data
+    return id(data) + _memory.FIRST, len(data), data
 
 
 def _numbers_of_device(pipeline):
@@ -101,7 +100,7 @@ def _decode(pipeline, data):
     del kept
     check(status, failure)
     number = _numbers_of_device(pipeline)
-    return [DeviceImage(batch, images[i], number) for i in range(count)]
+    return [DeviceImage(batch, image, number) for image in images]
 
 
 def run(handle, pictures):

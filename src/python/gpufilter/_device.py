@@ -132,7 +132,7 @@ class Images:
     """An array of struct gf_image."""
 
     def __init__(self, image, count):
-        self.images = (_abi.gf_image * count)(*[image] * count)
+        self.images = (_abi.gf_image * count).from_buffer_copy(bytes(image) * count)
         self.at, self._first = _c.addressof(self.images), None
         self._addresses = memoryview(self.images).cast("B").cast("Q")[_abi.gf_image.data.offset // 8::_c.sizeof(_abi.gf_image) // 8]
 

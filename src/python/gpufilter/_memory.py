@@ -14,7 +14,7 @@ _new = _c.PYFUNCTYPE(_c.c_void_p, _c.c_void_p, _c.c_ssize_t)(("PyBytes_FromStrin
 _cut = _c.PYFUNCTYPE(_c.c_int, _c.c_void_p, _c.c_ssize_t)(("_PyBytes_Resize", _api))
 _object_at = _c.PYFUNCTYPE(_c.py_object, _c.c_void_p)(("PyBytes_FromObject", _api))
 _drop = _c.PYFUNCTYPE(None, _c.c_void_p)(("Py_DecRef", _api))
-_FIRST = bytes.__basicsize__ - 1  # the place of the bytes in an object
+FIRST = bytes.__basicsize__ - 1  # the place of the bytes in an object
 
 
 class NewBytes:
@@ -25,7 +25,7 @@ class NewBytes:
         self._objects = (_c.c_void_p * len(rooms))()  # a reference to each
         for i, room in enumerate(rooms):
             self._objects[i] = _new(None, room)
-        self.addresses = [place + _FIRST for place in self._objects]
+        self.addresses = [place + FIRST for place in self._objects]
 
     def take(self, sizes):
         """Returns the objects, which become as long as their files."""

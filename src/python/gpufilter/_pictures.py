@@ -26,10 +26,16 @@ class Image:
 
     def __init__(self, image):
         self._image = image
-        #: (rows, columns) or (rows, columns, channels)
-        self.shape = shape_of(image.format)
-        #: bits of a sample: 8 or 16
-        self.bits = image.format.bits
+
+    @property
+    def shape(self):
+        """(rows, columns) or (rows, columns, channels)"""
+        return shape_of(self._image.format)
+
+    @property
+    def bits(self):
+        """bits of a sample: 8 or 16"""
+        return self._image.format.bits
 
     def __del__(self):
         lib.gf_image_free(_c.byref(self._image))
