@@ -275,6 +275,12 @@ class Files(unittest.TestCase):
             self.assertEqual(self.encode("png", views), self.expected("png"))
         self.assertEqual(self.calls, [True, False, True, False])
 
+    def test_addresses(self):
+        for data in (b"", b"abc", bytearray(b"abc"), bytearray(), memoryview(b"abcdef")[1:], memoryview(bytearray(b"abcdef"))[::2]):
+            address, size, kept = _batches._address_of(data)
+            self.assertEqual(ctypes.string_at(address, size), bytes(data))
+            del kept
+
     def test_views(self):
         files = self.encode("png", True)
         first = [file.tobytes() for file in files]

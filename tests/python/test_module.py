@@ -8,6 +8,8 @@ import unittest
 import warnings
 
 import gpufilter as gf
+from gpufilter import _filters
+from gpufilter._library import lib
 from support import by_program, main, ppm, ramp
 
 
@@ -57,6 +59,15 @@ class Module(unittest.TestCase):
                          gf.run("blur=3:border=wrap:region=5 5 20 10", picture).tobytes())
         self.assertEqual(gf.resize(picture, w="50%", h=10).shape, (10, 30, 3))
         self.assertEqual(gf.icc(picture, from_="srgb", to="srgb").tobytes(), picture.tobytes())
+
+    def test_arguments_are_found_again_by_their_types(self):
+        blur = _filters.make(lib, lambda chain, array, **options: (chain, options))["blur"]
+        for _ in range(2):
+            for value, text in ((1, "1"), (1.0, "1.0"), (True, "yes"), ("1", "'1'"), ([1], "'[1]'")):
+                self.assertEqual(blur(None, value), (f"blur=sigma={text}", {}))
+            self.assertEqual(blur(None, 1, stripped=["gps"]), ("blur=sigma=1", {"stripped": ["gps"]}))
+            for wrong in (lambda: blur(), lambda: blur(None, 1, sigma=2), lambda: blur(None, array=1)):
+                self.assertRaises(TypeError, wrong)
 
     def test_buffers_without_numpy(self):
         flat = memoryview(ramp()).cast("B", (40, 60, 3))

@@ -1,5 +1,6 @@
 """Makes a function of every filter from the library's declarations, with its signature, defaults and help."""
 
+import functools
 import inspect
 import itertools
 import keyword
@@ -78,14 +79,25 @@ def _function(lib, found, run):
     signature = inspect.Signature([kinds("array", kinds.POSITIONAL_ONLY)] + needed + free +
                                   [kinds("options", kinds.VAR_KEYWORD)])
 
-    def function(*arguments, **keywords):
-        bound = signature.bind(*arguments, **keywords).arguments
-        array, options = bound.pop("array"), bound.pop("options", {})
+    def chain_of(*arguments, **keywords):
+        """Returns (the chain, the options) of a call with an array and these arguments."""
+        bound = signature.bind(None, *arguments, **keywords).arguments
+        options = bound.pop("options", {})
+        del bound["array"]
         common = {key: options.pop(key) for key in _COMMON if key in options}
         for key in options.keys() - _OPTIONS:
             raise TypeError(f"{name} has no parameter {key!r}: it has {', '.join(names)}")
         given = [f"{key.rstrip('_')}={_text(value)}" for key, value in {**bound, **common}.items() if value is not None]
-        return run(":".join([name] + given).replace(":", "=", 1), array, **options)
+        return ":".join([name] + given).replace(":", "=", 1), options
+
+    found_again = functools.lru_cache(maxsize=64, typed=True)(chain_of)  # which takes longer than the call of a small picture
+
+    def function(array, /, *arguments, **keywords):
+        try:
+            chain, options = found_again(*arguments, **keywords)
+        except TypeError:  # an argument that cannot be a key, or a wrong one
+            chain, options = chain_of(*arguments, **keywords)
+        return run(chain, array, **options)
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = "gpufilter"
