@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "base/argument.h"
+#include "base/fail.h"
 #include "base/image.h"
 #include "base/pages.h"
 
@@ -22,9 +23,7 @@ enum gf_status gf_format_check(struct gf_format format, const char *name, struct
 enum gf_status gf_image_check(const struct gf_image *image, const char *name,
                               struct gf_error *error)
 {
-    const enum gf_status status = gf_format_check(image->format, name, error);
-    if (status)
-        return status;
+    GF_TRY(gf_format_check(image->format, name, error));
     if (!image->data || image->pitch < gf_row_bytes(image->format))
         return gf_fail(error, GF_ERROR_USAGE, "%s: no pixels, or rows that overlap", name);
     if (image->format.bits == 16 && ((uintptr_t)image->data | image->pitch) % 2)
@@ -37,9 +36,7 @@ enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format format,
 {
     GF_NOT_NULL(image, error);
     *image = (struct gf_image){.format = format};
-    const enum gf_status status = gf_format_check(format, "picture", error);
-    if (status)
-        return status;
+    GF_TRY(gf_format_check(format, "picture", error));
     image->pitch = gf_row_bytes(format);
     image->owned = true;
     image->data = gf_pages_alloc(image->pitch * (size_t)format.height);

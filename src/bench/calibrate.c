@@ -28,16 +28,10 @@ static enum gf_status prepare(struct gf_calibrator *calibrator, struct gf_error 
         *calibrator->folder = '\0';
         return GF_ERROR_OUTPUT;
     }
-    enum gf_status status =
-        gf_calibrator_make_file(calibrator, "one", 1, 1, &calibrator->one, error);
-    if (!status)
-        status = gf_calibrator_make_file(calibrator, "small", 960, 540, &calibrator->small, error);
-    if (!status)
-        status =
-            gf_calibrator_make_file(calibrator, "middle", 1920, 1080, &calibrator->middle, error);
-    return status ? status
-                  : gf_calibrator_make_file(calibrator, "large", 3840, 2160, &calibrator->large,
-                                            error);
+    GF_TRY(gf_calibrator_make_file(calibrator, "one", 1, 1, &calibrator->one, error));
+    GF_TRY(gf_calibrator_make_file(calibrator, "small", 960, 540, &calibrator->small, error));
+    GF_TRY(gf_calibrator_make_file(calibrator, "middle", 1920, 1080, &calibrator->middle, error));
+    return gf_calibrator_make_file(calibrator, "large", 3840, 2160, &calibrator->large, error);
 }
 
 enum gf_status gf_calibrate(const char *program, double seconds, struct gf_calibration *calibration,

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "codec/common/ssim.h"
 #include "pixel/sample.h"
 
@@ -81,8 +82,8 @@ enum gf_status gf_likeness_draw(const struct gf_image *a, const struct gf_image 
         largest = d > largest ? d : largest;
     }
     format.channels = gf_colour_channels(format);
-    const enum gf_status status = gf_image_alloc(picture, format, error);
-    for (int y = 0; y < format.height && !status; y++)
+    GF_TRY(gf_image_alloc(picture, format, error));
+    for (int y = 0; y < format.height; y++)
         draw_row(a, b, y, (double)gf_sample_max(format) / largest, picture);
-    return status;
+    return GF_OK;
 }

@@ -90,15 +90,13 @@ enum gf_status gf_chain_add(char **chain, const char *filter, const struct gf_ar
     if (count)
         GF_NOT_NULL(arguments, error);
     const struct gf_filter *found;
-    enum gf_status status = gf_filter_named(filter, "", &found, error);
-    if (status)
-        return status;
+    GF_TRY(gf_filter_named(filter, "", &found, error));
     char *text = NULL;
     size_t size;
     FILE *const file = open_memstream(&text, &size);
     if (!file)
         return gf_fail_memory(error);
-    status = put_arguments(file, arguments, count, error);
+    enum gf_status status = put_arguments(file, arguments, count, error);
     if (fclose(file) && !status)
         status = gf_fail_memory(error);
     if (!status)

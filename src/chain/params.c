@@ -7,6 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/fail.h"
 #include "base/suggest.h"
 #include "chain/foreign.h"
 #include "chain/token.h"
@@ -215,7 +216,6 @@ static enum gf_status parse_param(struct parser *parser, const char *name, char 
 {
     const struct gf_filter *const filter = parser->filter;
     int index = 0;
-    enum gf_status status;
     if (*name) {
         parser->has_names = true;
         if (!strcmp(name, "variant") && gf_filter_variant_at(filter, 0))
@@ -223,12 +223,10 @@ static enum gf_status parse_param(struct parser *parser, const char *name, char 
         const struct gf_param *const region = parser->common ? find_region_param(name) : NULL;
         if (region)
             return set_region(parser, region, value, error);
-        status = find_by_name(parser, name, &index, error);
+        GF_TRY(find_by_name(parser, name, &index, error));
     } else {
-        status = find_by_position(parser, value, &index, error);
+        GF_TRY(find_by_position(parser, value, &index, error));
     }
-    if (status)
-        return status;
     const struct gf_param *const param = &gf_filter_params(filter)[index];
     parser->named = *name ? param : NULL;
     if (parser->given & 1u << index)
@@ -287,9 +285,7 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
         char *const value = gf_token_trim(token);
         if (!*name && !*value)
             return gf_fail(error, GF_ERROR_USAGE, "%s: an empty parameter", filter->name);
-        const enum gf_status status = parse_values(&parser, name, value, error);
-        if (status)
-            return status;
+        GF_TRY(parse_values(&parser, name, value, error));
     }
     if (parser.given_region && !*common->region.region)
         return gf_fail(error, GF_ERROR_USAGE,

@@ -56,9 +56,7 @@ static enum gf_status add_item(struct builder *b, struct gf_plan_item item, stru
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s: no filter can follow a conversion to CMYK: put it last",
                        (b->written ? b->written : item.filter)->name);
-    const enum gf_status status = shape(b, &item, &out, error);
-    if (status)
-        return status;
+    GF_TRY(shape(b, &item, &out, error));
     item.icc = b->icc;
     item.written = b->written;
     if (!GF_GROW(b->item, b->count))
@@ -104,10 +102,9 @@ static enum gf_status add_tonemap(struct builder *b, const struct gf_plan_item *
 {
     const struct gf_icc srgb = gf_icc_named("srgb", gf_colour_channels(b->format) == 1);
     struct gf_icc from = b->icc, to = {0};
-    const enum gf_status status =
-        before->filter->colours(before->params, b->format, &from, &to, error);
-    if (status || !from.hdr[1])
-        return status;
+    GF_TRY(before->filter->colours(before->params, b->format, &from, &to, error));
+    if (!from.hdr[1])
+        return GF_OK;
     const bool is_srgb =
         !to.size || gf_icc_same(gf_icc_for(to, gf_colour_channels(b->format)), srgb);
     const struct gf_plan_item item = {.filter = &gf_tonemap_filter,
@@ -246,29 +243,26 @@ static enum gf_status add_parts(struct builder *b, struct gf_plan_item item,
                                 const struct gf_extent *extent, struct gf_error *error)
 {
     struct gf_parts parts; /* 25 KB are not zeroed, to save time */
-    enum gf_status status = GF_OK;
     bool has_variant = !item.variant;
     parts.count = 0;
     item.filter->expand(item.params, extent, &parts);
-    for (int i = 0; !status && i < parts.count; i++) {
+    for (int i = 0; i < parts.count; i++) {
         const struct gf_part *const part = &parts.part[i];
         const struct gf_extent now = extent_of(b);
         const bool itself = part->filter == item.filter;
         void *params;
-        status = own_part(b, part, &params, error);
-        if (status)
-            break;
+        GF_TRY(own_part(b, part, &params, error));
         const struct gf_plan_item next = {.filter = part->filter,
                                           .params = params,
                                           .variant = part_variant(part->filter, item.variant)};
         has_variant |= next.variant != NULL;
-        status =
-            itself ? add_filter(b, next, error) : add_expanded(b, next, i ? &now : extent, error);
+        GF_TRY(itself ? add_filter(b, next, error)
+                      : add_expanded(b, next, i ? &now : extent, error));
     }
-    if (!status && !has_variant)
+    if (!has_variant)
         return gf_fail(error, GF_ERROR_USAGE, "%s: variant=%s does not take these parameters",
                        item.filter->name, item.variant->name);
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status add_expanded(struct builder *b, struct gf_plan_item item,
@@ -286,14 +280,14 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
                                               .facts = b->facts, .no_fuse = b->no_fuse};
     struct gf_region_run *run = NULL;
     struct gf_channels *wider = NULL;
-    enum gf_status status = b->straight_bits ? add_straight(b, error) : GF_OK;
-    if (!status)
-        status = gf_region_plan(&request, b->format, b->plan, &wider, &run, error);
-    if (!status && wider)
-        status = add_item(b, (struct gf_plan_item){.filter = &gf_channels, .params = wider}, error);
-    if (!status && run)
-        status = add_item(b, (struct gf_plan_item){.filter = &gf_region, .params = run}, error);
-    return status;
+    if (b->straight_bits)
+        GF_TRY(add_straight(b, error));
+    GF_TRY(gf_region_plan(&request, b->format, b->plan, &wider, &run, error));
+    if (wider)
+        GF_TRY(add_item(b, (struct gf_plan_item){.filter = &gf_channels, .params = wider}, error));
+    if (run)
+        GF_TRY(add_item(b, (struct gf_plan_item){.filter = &gf_region, .params = run}, error));
+    return GF_OK;
 }
 
 /* Ends the plan with an ordered dither to so many levels. */

@@ -93,10 +93,10 @@ static int reach_of_all(const struct gf_plan *plan)
 static enum gf_status take_stages(struct gf_region_run *run, struct gf_plan *plan,
                                   struct gf_plan *owner, struct gf_error *error)
 {
-    const enum gf_status status = gf_plan_adopt(owner, plan, error);
-    for (int i = 0; !status && i < plan->stage_count; i++)
+    GF_TRY(gf_plan_adopt(owner, plan, error));
+    for (int i = 0; i < plan->stage_count; i++)
         run->stage[run->stages++] = plan->stage[i];
-    return status;
+    return GF_OK;
 }
 
 /* Makes stages for each box, for the columns that it needs. */
@@ -161,9 +161,7 @@ enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf
                               struct gf_region_run **run, struct gf_error *error)
 {
     struct gf_plan plan;
-    enum gf_status status = plan_filter(request, in, 0, owner, &plan, error);
-    if (status)
-        return status;
+    GF_TRY(plan_filter(request, in, 0, owner, &plan, error));
     const int channels = common_channels(in, plan.out);
     const bool same = channels == in.channels && channels == plan.out.channels;
     if (!same)
@@ -176,10 +174,8 @@ enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf
     }
     in.channels = channels;
     if (!same)
-        status = plan_filter(request, in, channels, owner, &plan, error);
-    if (status)
-        return status;
-    status = check_plan(request, &plan, error);
+        GF_TRY(plan_filter(request, in, channels, owner, &plan, error));
+    enum gf_status status = check_plan(request, &plan, error);
     if (!status)
         status = make_run(request, &plan, same ? 0 : channels, owner, run, error);
     gf_plan_free(&plan);

@@ -1,6 +1,7 @@
 /* Finds the CUDA kernels of a filter, and the kernel that a stage runs. */
 #include "chain/variants.h"
 
+#include "base/fail.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/point/point.h"
 
@@ -53,10 +54,9 @@ enum gf_status gf_filter_check_kernels(const struct gf_filter *filter, struct gf
 
 enum gf_status gf_chain_check_kernels(const struct gf_chain *chain, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
-    for (int i = 0; !status && i < chain->count; i++)
-        status = gf_filter_check_kernels(chain->item[i].filter, error);
-    return status;
+    for (int i = 0; i < chain->count; i++)
+        GF_TRY(gf_filter_check_kernels(chain->item[i].filter, error));
+    return GF_OK;
 }
 
 bool gf_stage_needs_extremes(const struct gf_stage *stage)

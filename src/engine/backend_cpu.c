@@ -130,15 +130,14 @@ static enum gf_status cpu_run(struct gf_lane *lane, const struct gf_stage *stage
                               const struct gf_view *out, void *scratch, struct gf_error *error)
 {
     const int some = gf_time_limit() > 0 ? rows_at_once(stage) : out->rows;
-    enum gf_status status = GF_OK;
-    for (int done = 0; !status && done < out->rows; done += some) {
+    for (int done = 0; done < out->rows; done += some) {
         const int y = out->y + done, left = out->rows - done;
         const struct gf_view part =
             gf_view_part(out, (struct gf_rows){y, y + (some < left ? some : left)});
         stage->filter->cpu(stage, in, &part, scratch);
-        status = gf_time_check(error);
+        GF_TRY(gf_time_check(error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status cpu_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,

@@ -181,10 +181,8 @@ enum gf_status gf_buffer_pool_lane(struct gf_buffer_pool *pool, int index, struc
         if (!grown)
             return gf_fail_memory(error);
         pool->lane = grown;
-        const enum gf_status status =
-            pool->backend->calls->lane_open(pool->backend, index, spans, &pool->lane[index], error);
-        if (status)
-            return status;
+        GF_TRY(pool->backend->calls->lane_open(pool->backend, index, spans, &pool->lane[index],
+                                               error));
         pool->lanes = index + 1;
     }
     *lane = pool->lane[index];

@@ -139,12 +139,10 @@ static enum gf_status copy_input(struct gf_input *input, struct gf_device_file *
     size_t got;
     if (!file->decoder->is_frame)
         return gf_input_copy(input, file->data, error);
-    const enum gf_status status =
-        gf_input_read_at(input, (int64_t)file->begin, file->data, file->size, &got, error);
-    return !status && got < file->size
-               ? gf_fail(error, GF_ERROR_READ, "%s: became shorter while it was read",
-                         gf_input_name(input))
-               : status;
+    GF_TRY(gf_input_read_at(input, (int64_t)file->begin, file->data, file->size, &got, error));
+    return got < file->size ? gf_fail(error, GF_ERROR_READ, "%s: became shorter while it was read",
+                                      gf_input_name(input))
+                            : GF_OK;
 }
 
 /* Finds the bytes that the device needs. Returns false if the input does not have them in a

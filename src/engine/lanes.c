@@ -13,10 +13,8 @@ enum gf_status gf_lanes_open(struct gf_schedule_state *state, struct gf_error *e
     const size_t bytes = gf_layout_lane_bytes(&state->layout);
     for (int i = 0; i < count; i++) {
         struct gf_worker *const worker = &state->worker[i];
-        const enum gf_status status =
-            gf_buffer_pool_lane(state->buffers, i, state->schedule->spans, &worker->lane, error);
-        if (status)
-            return status;
+        GF_TRY(
+            gf_buffer_pool_lane(state->buffers, i, state->schedule->spans, &worker->lane, error));
         state->workers++;
         if (!bytes)
             continue;
@@ -42,14 +40,12 @@ enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state, struct 
     const struct gf_stage *const stage = &state->schedule->plan->stage[pass->segment->first];
     const int rows = (int)(pass->bands.between_bytes / gf_band_pitch(backend, stage->out));
     const size_t scratch = stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
-    enum gf_status status = GF_OK;
-    for (int i = 0; !status && i < state->workers; i++) {
-        status = gf_ring_alloc(&state->worker[i].host, state->buffers,
-                               gf_larger(pass->bands.between_bytes, scratch), 2, error);
-        if (!status)
-            gf_buffer_pool_pin(state->buffers, state->worker[i].host.data);
+    for (int i = 0; i < state->workers; i++) {
+        GF_TRY(gf_ring_alloc(&state->worker[i].host, state->buffers,
+                             gf_larger(pass->bands.between_bytes, scratch), 2, error));
+        gf_buffer_pool_pin(state->buffers, state->worker[i].host.data);
     }
-    return status;
+    return GF_OK;
 }
 
 /* Allocates a ring with at most as many slots as there are bands, because pinning touches every
@@ -62,10 +58,10 @@ static enum gf_status alloc_ring(struct gf_schedule_state *state, struct gf_ring
     const int most = state->schedule->lanes + 1, count = bands->count < most ? bands->count : most;
     if (lender && gf_ring_borrow(ring, lender, slot_bytes, count))
         return GF_OK;
-    const enum gf_status status = gf_ring_alloc(ring, state->buffers, slot_bytes, count, error);
-    if (!status && state->schedule->backend->calls->unified && !state->schedule->serial)
+    GF_TRY(gf_ring_alloc(ring, state->buffers, slot_bytes, count, error));
+    if (state->schedule->backend->calls->unified && !state->schedule->serial)
         gf_pages_ahead_begin(&ring->ahead, ring->data, ring->slot_bytes * (size_t)count);
-    return status;
+    return GF_OK;
 }
 
 /* With several segments the reader has ended before the writer begins, so that their rings can
@@ -76,13 +72,12 @@ enum gf_status gf_lanes_alloc_rings(struct gf_schedule_state *state, struct gf_e
     const int segments = schedule->plan->segment_count;
     const struct gf_bands *const first = &state->layout.bands[0];
     const struct gf_bands *const last = &state->layout.bands[segments - 1];
-    enum gf_status status = GF_OK;
     if (schedule->source)
-        status = alloc_ring(state, &state->in_ring, first->in_bytes, first, NULL, error);
-    if (!status && schedule->sink)
-        status = alloc_ring(state, &state->out_ring, last->out_bytes, last,
-                            schedule->source && segments > 1 ? &state->in_ring : NULL, error);
-    return status;
+        GF_TRY(alloc_ring(state, &state->in_ring, first->in_bytes, first, NULL, error));
+    if (schedule->sink)
+        GF_TRY(alloc_ring(state, &state->out_ring, last->out_bytes, last,
+                          schedule->source && segments > 1 ? &state->in_ring : NULL, error));
+    return GF_OK;
 }
 
 enum gf_status gf_lanes_open_histograms(struct gf_schedule_state *state, struct gf_error *error)
@@ -90,13 +85,12 @@ enum gf_status gf_lanes_open_histograms(struct gf_schedule_state *state, struct 
     const struct gf_segment *const segment = state->pass.segment;
     const struct gf_stage *const wanting =
         &state->schedule->plan->stage[segment->first + segment->count];
-    enum gf_status status = GF_OK;
-    for (int i = 0; !status && i < state->workers; i++) {
+    for (int i = 0; i < state->workers; i++) {
         state->schedule->backend->calls->lane_enter(state->worker[i].lane);
-        status =
-            state->schedule->backend->calls->statistic_open(state->worker[i].lane, wanting, error);
+        GF_TRY(
+            state->schedule->backend->calls->statistic_open(state->worker[i].lane, wanting, error));
     }
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_lanes_take_histograms(struct gf_schedule_state *state, struct gf_error *error)

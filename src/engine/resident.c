@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "engine/layout.h"
 #include "engine/resident_state.h"
 #include "pixel/histogram/histogram.h"
@@ -75,10 +76,8 @@ static void close_plan(const struct gf_resident *resident, struct gf_ready_plan 
 enum gf_status gf_resident_wait(struct gf_resident *resident, void *stream, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = resident->backend->calls;
-    enum gf_status status = calls->follow(resident->lane, stream, error);
-    if (status)
-        return status;
-    status = calls->wait(resident->lane, error);
+    GF_TRY(calls->follow(resident->lane, stream, error));
+    const enum gf_status status = calls->wait(resident->lane, error);
     calls->leave(resident->lane);
     return status;
 }
@@ -196,7 +195,6 @@ static enum gf_status open_plan(struct gf_resident *resident, struct gf_ready_pl
                                 struct gf_error *error)
 {
     const int count = ready->plan.segment_count;
-    enum gf_status status = GF_OK;
     ready->schedule = (struct gf_schedule){.plan = &ready->plan,
                                            .backend = resident->backend,
                                            .options = resident->options,
@@ -204,9 +202,9 @@ static enum gf_status open_plan(struct gf_resident *resident, struct gf_ready_pl
     ready->pass = calloc((size_t)count, sizeof *ready->pass);
     if (!ready->pass)
         return gf_fail_memory(error);
-    for (int s = 0; !status && s < count; s++)
-        status = open_segment(resident, ready, s, error);
-    return status ? status : open_worker(resident, ready, error);
+    for (int s = 0; s < count; s++)
+        GF_TRY(open_segment(resident, ready, s, error));
+    return open_worker(resident, ready, error);
 }
 
 enum gf_status gf_resident_add(struct gf_resident *resident, struct gf_plan *plan,
@@ -281,14 +279,13 @@ static enum gf_status run_segment(struct gf_ready_plan *ready, int s, struct gf_
 {
     struct gf_worker *const worker = &ready->worker;
     const struct gf_segment *const segment = &ready->plan.segment[s];
-    enum gf_status status = GF_OK;
     worker->pass = &ready->pass[s];
     if (segment->statistic)
-        status = worker->lane->backend->calls->statistic_open(
-            worker->lane, &ready->plan.stage[segment->first + segment->count], error);
-    for (int b = 0; !status && b < worker->pass->bands.count; b++)
-        status = gf_worker_queue_band(worker, b, error);
-    return status || !segment->statistic ? status : bring_histogram(ready, s, error);
+        GF_TRY(worker->lane->backend->calls->statistic_open(
+            worker->lane, &ready->plan.stage[segment->first + segment->count], error));
+    for (int b = 0; b < worker->pass->bands.count; b++)
+        GF_TRY(gf_worker_queue_band(worker, b, error));
+    return segment->statistic ? bring_histogram(ready, s, error) : GF_OK;
 }
 
 /* Returns the picture, or a buffer for its copy. */

@@ -2,6 +2,7 @@
  * other in a stack, which goes through one stage after the other. */
 #include <string.h>
 
+#include "base/fail.h"
 #include "engine/layout.h"
 #include "engine/resident_state.h"
 
@@ -82,8 +83,7 @@ static enum gf_status copy_stack(const struct batch *batch, const struct stack *
                              target = tall_view(to, batch->count, 0);
         return calls->download(resident->lane, &target, &source, error);
     }
-    enum gf_status status = GF_OK;
-    for (int done = 0, some; !status && done < batch->count; done += some) {
+    for (int done = 0, some; done < batch->count; done += some) {
         struct gf_view source[GF_COPIES_MOST], target[GF_COPIES_MOST];
         some = batch->count - done < GF_COPIES_MOST ? batch->count - done : GF_COPIES_MOST;
         for (int i = 0; i < some; i++) {
@@ -92,9 +92,9 @@ static enum gf_status copy_stack(const struct batch *batch, const struct stack *
             target[i].data -= (size_t)halo * target[i].pitch;
             target[i].rows += 2 * halo;
         }
-        status = calls->copy_pictures(resident->lane, target, source, some, border, error);
+        GF_TRY(calls->copy_pictures(resident->lane, target, source, some, border, error));
     }
-    return status;
+    return GF_OK;
 }
 
 /* Returns the rows above and below a picture that let the stage take a stack as one tall picture;
@@ -124,11 +124,9 @@ static enum gf_status run_tall(const struct batch *batch, const struct gf_stage 
                          out = tall_view(&made, batch->count, halo);
     struct gf_stage tall = *stage;
     tall.in.height = tall.out.height = in.rows;
-    enum gf_status status = copy_stack(batch, &around, from, halo, gf_stage_border(stage), error);
-    if (!status)
-        status =
-            resident->backend->calls->run(resident->lane, &tall, constants, &in, &out, NULL, error);
-    return status ? status : copy_stack(batch, to, &made, 0, GF_BORDER_EDGE, error);
+    GF_TRY(copy_stack(batch, &around, from, halo, gf_stage_border(stage), error));
+    GF_TRY(resident->backend->calls->run(resident->lane, &tall, constants, &in, &out, NULL, error));
+    return copy_stack(batch, to, &made, 0, GF_BORDER_EDGE, error);
 }
 
 /* Runs a stage: on the stack by kernels for that, on a tall picture, or on one after the other. */
@@ -140,18 +138,17 @@ static enum gf_status run_stage(const struct batch *batch, const struct gf_stage
     const struct gf_backend_calls *const calls = resident->backend->calls;
     const struct gf_stack stack = {batch->count, from->rows, to->rows};
     bool ran = false;
-    enum gf_status status = to->image
-                                ? GF_OK
-                                : calls->run_stacked(resident->lane, stage, constants, &from->first,
-                                                     &to->first, &stack, &ran, error);
-    if (!status && !ran && halo_of(resident, stage))
+    if (!to->image)
+        GF_TRY(calls->run_stacked(resident->lane, stage, constants, &from->first, &to->first,
+                                  &stack, &ran, error));
+    if (!ran && halo_of(resident, stage))
         return run_tall(batch, stage, constants, from, to, error);
-    for (int i = 0; !status && !ran && i < batch->count; i++) {
+    for (int i = 0; !ran && i < batch->count; i++) {
         const struct gf_view in = picture_of(from, i), out = picture_of(to, i);
-        status = calls->run(resident->lane, stage, constants, &in, &out,
-                            batch->ready->worker.scratch, error);
+        GF_TRY(calls->run(resident->lane, stage, constants, &in, &out, batch->ready->worker.scratch,
+                          error));
     }
-    return status;
+    return GF_OK;
 }
 
 static bool is_aligned(const struct gf_image *image, int count)
@@ -228,16 +225,15 @@ static enum gf_status run_all(struct gf_resident *resident, struct gf_ready_plan
 {
     const size_t largest = largest_bytes(resident, &ready->plan);
     const int fit = largest ? (int)(STACK_MOST / largest) : 0, most = fit < count ? fit : count;
-    enum gf_status status = GF_OK;
     if (most > 1)
-        status = reserve(resident, ready, BUFFERS * largest * (size_t)most, error);
-    for (int i = 0; !status && i<count; i += most> 1 ? most : 1) {
+        GF_TRY(reserve(resident, ready, BUFFERS * largest * (size_t)most, error));
+    for (int i = 0; i<count; i += most> 1 ? most : 1) {
         const int left = count - i;
         const struct batch batch = {resident, ready, left < most ? left : most};
-        status = most > 1 ? run_stack(&batch, in + i, out + i, error)
-                          : gf_resident_run_one(resident, ready, in + i, out + i, error);
+        GF_TRY(most > 1 ? run_stack(&batch, in + i, out + i, error)
+                        : gf_resident_run_one(resident, ready, in + i, out + i, error));
     }
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_resident_run(struct gf_resident *resident, struct gf_ready_plan *ready,
@@ -245,11 +241,9 @@ enum gf_status gf_resident_run(struct gf_resident *resident, struct gf_ready_pla
                                void *stream, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = resident->backend->calls;
-    enum gf_status status = calls->follow(resident->lane, stream, error);
-    if (status)
-        return status;
+    GF_TRY(calls->follow(resident->lane, stream, error));
     ready->turn = ++resident->turns;
-    status = run_all(resident, ready, in, out, count, error);
+    const enum gf_status status = run_all(resident, ready, in, out, count, error);
     calls->leave(resident->lane);
     return status;
 }

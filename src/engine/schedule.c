@@ -14,17 +14,15 @@ static enum gf_status load_stages(struct gf_schedule_state *state, struct gf_err
 {
     struct gf_pass *const pass = &state->pass;
     struct gf_lane *const lane = state->workers == 1 ? state->worker[0].lane : NULL;
-    enum gf_status status = GF_OK;
-    for (int i = 0; !status && i < pass->segment->count; i++) {
+    for (int i = 0; i < pass->segment->count; i++) {
         struct gf_stage *const stage = &pass->schedule->plan->stage[pass->segment->first + i];
         stage->histogram = i ? NULL : &state->histogram;
         if (!stage->constants || gf_stage_statistic(stage))
-            status = gf_stage_prepare(stage, error);
-        if (!status)
-            status = pass->schedule->backend->calls->load(pass->schedule->backend, lane, stage,
-                                                          &pass->constants[i], error);
+            GF_TRY(gf_stage_prepare(stage, error));
+        GF_TRY(pass->schedule->backend->calls->load(pass->schedule->backend, lane, stage,
+                                                    &pass->constants[i], error));
     }
-    return status;
+    return GF_OK;
 }
 
 static void unload_stages(struct gf_pass *pass)
@@ -151,14 +149,11 @@ static void pin_images(struct gf_schedule_state *state)
 /* Loads second pictures before the device's memory is used for anything else. */
 static enum gf_status hold_pictures(const struct gf_schedule *schedule, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     if (schedule->backend->calls->drop_brief)
         schedule->backend->calls->drop_brief(schedule->backend);
-    for (int i = 0; !status && schedule->backend->calls->hold && i < schedule->plan->stage_count;
-         i++)
-        status =
-            schedule->backend->calls->hold(schedule->backend, &schedule->plan->stage[i], error);
-    return status;
+    for (int i = 0; schedule->backend->calls->hold && i < schedule->plan->stage_count; i++)
+        GF_TRY(schedule->backend->calls->hold(schedule->backend, &schedule->plan->stage[i], error));
+    return GF_OK;
 }
 
 /* Waits until the device has started, which does not count as the picture's time. */

@@ -25,9 +25,9 @@ static const struct gf_param params[] = {
 static enum gf_status load(void *params_, struct gf_error *error)
 {
     struct lut *const lut = params_;
-    const enum gf_status status = gf_cube_load(lut->file, &lut->cube, error);
-    if (status || lut->amount == 1 || !lut->cube->points || !lut->cube->size)
-        return status;
+    GF_TRY(gf_cube_load(lut->file, &lut->cube, error));
+    if (lut->amount == 1 || !lut->cube->points || !lut->cube->size)
+        return GF_OK;
     gf_cube_release(lut->cube);
     return gf_fail(error, GF_ERROR_USAGE,
                    "%.200s: a table of curves and a cube has no amount but 1", lut->file);

@@ -197,9 +197,9 @@ enum gf_status gf_icc_load(const char *name, bool gray, struct gf_icc *icc, stru
     *icc = gf_icc_named(name, gray);
     if (icc->size)
         return GF_OK;
-    const enum gf_status status = find(name, icc, error);
-    return status || (!gf_icc_is_link(*icc) && (gf_icc_fits(*icc, 1) || gf_icc_fits(*icc, 3)))
-               ? status
+    GF_TRY(find(name, icc, error));
+    return !gf_icc_is_link(*icc) && (gf_icc_fits(*icc, 1) || gf_icc_fits(*icc, 3))
+               ? GF_OK
                : gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of RGB or gray colours",
                          name);
 }
@@ -210,9 +210,7 @@ enum gf_status gf_icc_load_target(const char *name, bool gray, struct gf_icc *ic
     *icc = gf_icc_named(name, gray);
     if (icc->size)
         return GF_OK;
-    const enum gf_status status = find(name, icc, error);
-    if (status)
-        return status;
+    GF_TRY(find(name, icc, error));
     if (!gf_icc_channels_after(*icc))
         return gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of RGB, gray or CMYK colours",
                        name);

@@ -23,9 +23,7 @@ static enum gf_status make_levels(struct gf_icc_making *b, struct gf_error *erro
     size_t end = 0;
     gf_icc_reserve(&end, sizeof head);
     head.level_at = gf_icc_reserve(&end, (size_t)levels * (size_t)outputs * sizeof(uint16_t));
-    const enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
-    if (status)
-        return status;
+    GF_TRY(gf_icc_allocate(&b->transform, end, &head, error));
     uint16_t *const level = gf_icc_inside(b->transform, head.level_at);
     for (int v = 0; v < levels; v++) {
         const uint16_t sample = (uint16_t)(wish->bits == 8 ? v * 257 : v);
@@ -62,25 +60,22 @@ static enum gf_status build(struct gf_icc_making *b, struct gf_error *error)
     if (wish->inputs == 1)
         return make_levels(b, error);
     bool made = false;
-    enum gf_status status =
-        link ? gf_icc_make_link(b, &made, error) : gf_icc_make_matrix(b, &made, error);
-    if (!status && !made && !link)
-        status = gf_icc_make_lab(b, &made, error);
-    if (!status && !made && !link)
-        status = gf_icc_make_from_lab(b, &made, error);
-    if (!status && !made && !link)
-        status = gf_icc_make_light_grid(b, &made, error);
-    return status || made ? status : gf_icc_make_grid(b, error);
+    GF_TRY(link ? gf_icc_make_link(b, &made, error) : gf_icc_make_matrix(b, &made, error));
+    if (!made && !link)
+        GF_TRY(gf_icc_make_lab(b, &made, error));
+    if (!made && !link)
+        GF_TRY(gf_icc_make_from_lab(b, &made, error));
+    if (!made && !link)
+        GF_TRY(gf_icc_make_light_grid(b, &made, error));
+    return made ? GF_OK : gf_icc_make_grid(b, error);
 }
 
 static enum gf_status build_new(const struct gf_icc_wish *wish, struct gf_icc_transform **transform,
                                 struct gf_error *error)
 {
     struct gf_icc_making b = {.wish = wish};
-    enum gf_status status = gf_icc_memory_begin(wish->from.size + wish->to.size, &b.context, error);
-    if (status)
-        return status;
-    status = build(&b, error);
+    GF_TRY(gf_icc_memory_begin(wish->from.size + wish->to.size, &b.context, error));
+    enum gf_status status = build(&b, error);
     if (b.exact)
         cmsDeleteTransform(b.exact);
     if (b.from)
@@ -145,9 +140,7 @@ static bool converts(cmsContext context, cmsHPROFILE profile)
 static enum gf_status judge(struct gf_icc icc, bool *sound)
 {
     cmsContext context;
-    enum gf_status status = gf_icc_memory_begin(icc.size, &context, NULL);
-    if (status)
-        return status;
+    GF_TRY(gf_icc_memory_begin(icc.size, &context, NULL));
     cmsHPROFILE const profile =
         cmsOpenProfileFromMemTHR(context, icc.data, (cmsUInt32Number)icc.size);
     *sound = profile && is_sound(profile) && converts(context, profile);

@@ -65,7 +65,6 @@ static enum gf_status fill_colours(const struct gf_gain_wish *wish, struct gf_ga
     struct gf_icc_space space;
     struct gf_icc base = wish->base, bt2020 = {.data = made};
     double matrix[3][3], luminance[3];
-    enum gf_status status = GF_OK;
     (void)gf_icc_primaries(GF_PRIMARIES_BT2020, &space);
     if (!base.size && !wish->colours.size) {
         for (int v = 0; v < 256; v++)
@@ -83,8 +82,8 @@ static enum gf_status fill_colours(const struct gf_gain_wish *wish, struct gf_ga
         base = gf_icc_named(gf_icc_names[0], false);
     gain->mixes = wish->colours.size > 0;
     if (gain->mixes) {
-        status = join(base, wish->colours, gain->to_map, gain->decode, error);
-        return status ? status : join(wish->colours, bt2020, gain->to_result, NULL, error);
+        GF_TRY(join(base, wish->colours, gain->to_map, gain->decode, error));
+        return join(wish->colours, bt2020, gain->to_result, NULL, error);
     }
     return join(base, bt2020, gain->to_result, gain->decode, error);
 }

@@ -1,5 +1,6 @@
 /* Makes tables of all colours (grids), for profiles that contain such tables. */
 #ifdef GF_WITH_LCMS
+#include "base/fail.h"
 #include "icc/icc_tables.h"
 
 #include <lcms2_plugin.h>
@@ -207,11 +208,8 @@ static enum gf_status make_light(struct gf_icc_making *b, const struct front *fr
     size_t end = 0;
     struct gf_icc_transform head = grid_head(b, front, &end);
     gf_icc_reserve_encode(&head, to, &end);
-    enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
-    if (!status)
-        status = gf_icc_fill_encode(b, to, error);
-    if (status)
-        return status;
+    GF_TRY(gf_icc_allocate(&b->transform, end, &head, error));
+    GF_TRY(gf_icc_fill_encode(b, to, error));
     fill_light(b, front, linear, gf_icc_inside(b->transform, head.node_at));
     fill_places(b->transform, front);
     *made = gf_icc_agrees(b, 3);

@@ -2,6 +2,7 @@
  * printers, from scanners and printers by L*a*b* to RGB, and device links. Their results are Little
  * CMS's, but for rounding. */
 #ifdef GF_WITH_LCMS
+#include "base/fail.h"
 #include "icc/icc_tables.h"
 
 #include <lcms2_plugin.h>
@@ -240,9 +241,7 @@ enum gf_status gf_icc_make_lab(struct gf_icc_making *b, bool *made, struct gf_er
     head.decode_step = (unsigned)decode;
     head.root_at = gf_icc_reserve(&end, GF_ICC_ENCODE_SIZE_16 * sizeof(float));
     reserve_lut(&head, &lut, &end);
-    const enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
-    if (status)
-        return status;
+    GF_TRY(gf_icc_allocate(&b->transform, end, &head, error));
     fill_lut(b->transform, &lut);
     fill_lab(b, &from);
     *made = gf_icc_agrees(b, 1);
@@ -288,11 +287,8 @@ enum gf_status gf_icc_make_from_lab(struct gf_icc_making *b, bool *made, struct 
     gf_icc_reserve(&end, sizeof head);
     reserve_lut(&head, &lut, &end);
     gf_icc_reserve_encode(&head, &to, &end);
-    enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
-    if (!status)
-        status = gf_icc_fill_encode(b, &to, error);
-    if (status)
-        return status;
+    GF_TRY(gf_icc_allocate(&b->transform, end, &head, error));
+    GF_TRY(gf_icc_fill_encode(b, &to, error));
     fill_lut(b->transform, &lut);
     *made = fill_light(b, &to) && gf_icc_agrees(b, 1);
     return GF_OK;
@@ -313,9 +309,7 @@ enum gf_status gf_icc_make_link(struct gf_icc_making *b, bool *made, struct gf_e
         return GF_OK;
     gf_icc_reserve(&end, sizeof head);
     reserve_lut(&head, &lut, &end);
-    const enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
-    if (status)
-        return status;
+    GF_TRY(gf_icc_allocate(&b->transform, end, &head, error));
     fill_lut(b->transform, &lut);
     *made = gf_icc_agrees(b, 1);
     return GF_OK;

@@ -135,11 +135,8 @@ enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made, struct gf
     head.decode_step = one ? 0 : (unsigned)decode;
     head.product_at = gf_icc_reserve(&end, head.bits == 8 ? 3 * 256 * 4 * sizeof(float) : 0);
     gf_icc_reserve_encode(&head, &to, &end);
-    enum gf_status status = gf_icc_allocate(&b->transform, end, &head, error);
-    if (!status)
-        status = gf_icc_fill_encode(b, &to, error);
-    if (status)
-        return status;
+    GF_TRY(gf_icc_allocate(&b->transform, end, &head, error));
+    GF_TRY(gf_icc_fill_encode(b, &to, error));
     gf_icc_fill_decode(b, &from);
     fill_products(b);
     *made = gf_icc_agrees(b, 1);

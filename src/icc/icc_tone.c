@@ -86,9 +86,7 @@ static enum gf_status build_gray(const struct gf_tone_wish *wish,
     size_t end = 0;
     gf_icc_reserve(&end, sizeof head);
     head.level_at = gf_icc_reserve(&end, (size_t)levels * sizeof(uint16_t));
-    const enum gf_status status = gf_icc_allocate(transform, end, &head, error);
-    if (status)
-        return status;
+    GF_TRY(gf_icc_allocate(transform, end, &head, error));
     uint16_t *const level = gf_icc_inside(*transform, head.level_at);
     for (int v = 0; v < levels; v++) {
         const double luminance = gf_tone_luminance(wish->hdr[1], (double)v / (levels - 1));
@@ -144,8 +142,7 @@ enum gf_status gf_tone_build(const struct gf_tone_wish *wish, struct gf_icc_tran
     head.gain_at = gf_icc_reserve(&end, GF_ICC_ENCODE_SIZE_16 * sizeof(float));
     head.encode_at = gf_icc_reserve(&end, wish->bits == 8 ? GF_ICC_ENCODE_SIZE_8
                                                           : GF_ICC_ENCODE_SIZE_16 * sizeof(float));
-    const enum gf_status status = gf_icc_allocate(transform, end, &head, error);
-    if (!status)
-        fill_tables(wish, *transform);
-    return status;
+    GF_TRY(gf_icc_allocate(transform, end, &head, error));
+    fill_tables(wish, *transform);
+    return GF_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/argument.h"
+#include "base/fail.h"
 #include "base/image.h"
 #include "base/target_clones.h"
 
@@ -96,11 +97,8 @@ enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats l
     GF_NOT_NULL(values, error);
     struct scale scale[4];
     struct gf_float_form form;
-    enum gf_status status = gf_image_check(image, "picture", error);
-    if (!status)
-        status = gf_float_form_make(image->format, layout, channels, mean, deviation, &form, error);
-    if (status)
-        return status;
+    GF_TRY(gf_image_check(image, "picture", error));
+    GF_TRY(gf_float_form_make(image->format, layout, channels, mean, deviation, &form, error));
     make_scales(&form, scale);
     const struct gf_format format = image->format;
     const int count = form.channels;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/fail.h"
 #include "selftest/selftest_case.h"
 
 static const struct {
@@ -22,16 +23,15 @@ static const struct {
 static enum gf_status run_sizes(struct gf_selftester *test, const struct gf_chain *chain, int set,
                                 int channels, int bits, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
-    for (size_t i = 0; !status && i < sizeof sizes / sizeof *sizes; i++) {
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const bool slow =
             sizes[i].large || (test->small_only && (sizes[i].width > 3 || channels != 3));
         if ((test->small_only && !sizes[i].small) || (slow && set == GF_SELFTEST_GREATEST))
             continue;
         const struct gf_format format = {sizes[i].width, sizes[i].height, channels, bits};
-        status = gf_selftest_case(test, chain, format, error);
+        GF_TRY(gf_selftest_case(test, chain, format, error));
     }
-    return status;
+    return GF_OK;
 }
 
 static void report(struct gf_selftester *test, const struct gf_filter *filter, int channels,
@@ -82,21 +82,18 @@ static enum gf_status run_filter(struct gf_selftester *test, const struct gf_fil
                                  int channels, int bits, char *text, struct gf_error *error)
 {
     const bool fuses = filter->fuses && !test->variant && bits == 8 && channels % 2;
-    enum gf_status status = GF_OK;
     test->cases = test->failures = test->worst = 0;
     const bool in_region = !test->variant && (!test->small_only || channels == 3);
     if (in_region && gf_selftest_region(filter, text))
-        status =
-            run_chain(test, GF_SELFTEST_DEFAULT, GF_FUSES_NOTHING, channels, bits, text, error);
-    for (int set = 0; !status && gf_selftest_chain(filter, set, text); set++) {
-        for (int fused = 0; !status && fused <= (fuses ? GF_FUSES_BOTH : 0); fused++) {
+        GF_TRY(run_chain(test, GF_SELFTEST_DEFAULT, GF_FUSES_NOTHING, channels, bits, text, error));
+    for (int set = 0; gf_selftest_chain(filter, set, text); set++) {
+        for (int fused = 0; fused <= (fuses ? GF_FUSES_BOTH : 0); fused++) {
             gf_selftest_chain(filter, set, text);
-            status = run_chain(test, set, fused, channels, bits, text, error);
+            GF_TRY(run_chain(test, set, fused, channels, bits, text, error));
         }
     }
-    if (!status)
-        report(test, filter, channels, bits);
-    return status;
+    report(test, filter, channels, bits);
+    return GF_OK;
 }
 
 static bool is_chosen(const struct gf_selftester *test, const struct gf_filter *filter)
@@ -174,12 +171,9 @@ static enum gf_status run_backend(struct gf_selftester *test, struct gf_error *e
 static enum gf_status test_device(struct gf_selftester *test, int device, struct gf_error *error)
 {
     const struct gf_cuda_options options = {.device = device};
-    enum gf_status status =
-        device < 0 ? gf_backend_cpu_open(1, &test->backend, error)
-                   : gf_backend_cuda_open(&options, &test->spans, &test->backend, error);
-    if (status)
-        return status;
-    status = test->backend->calls->ready(test->backend, error);
+    GF_TRY(device < 0 ? gf_backend_cpu_open(1, &test->backend, error)
+                      : gf_backend_cuda_open(&options, &test->spans, &test->backend, error));
+    enum gf_status status = test->backend->calls->ready(test->backend, error);
     snprintf(test->device, sizeof test->device, device < 0 ? "cpu" : "cuda:%d", device);
     struct gf_device_info info = {0};
     if (!status && device >= 0)
@@ -199,9 +193,7 @@ static enum gf_status check_names(const char *names, struct gf_error *error)
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1),
                  names);
         const struct gf_filter *filter;
-        const enum gf_status status = gf_filter_named(name, "", &filter, error);
-        if (status)
-            return status;
+        GF_TRY(gf_filter_named(name, "", &filter, error));
         names += length + (names[length] == ',');
     }
     return GF_OK;
@@ -219,13 +211,11 @@ enum gf_status gf_selftest(bool small_only, const char *filters,
                                  .counts = counts,
                                  .small_only = small_only,
                                  .filters = filters ? filters : ""};
-    enum gf_status status = check_names(test.filters, error);
-    if (status)
-        return status;
+    GF_TRY(check_names(test.filters, error));
     gf_spans_init(&test.spans);
     const char *why = "";
     const int devices = gf_device_count(&why);
-    status = test_device(&test, -1, error);
+    enum gf_status status = test_device(&test, -1, error);
     for (int device = 0; !status && device < devices; device++)
         status = test_device(&test, device, error);
     if (!devices) {

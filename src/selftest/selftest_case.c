@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "chain/plan.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/point/fused.h"
@@ -46,15 +47,13 @@ static enum gf_status run_on_device(struct gf_selftester *test, const struct gf_
                                     struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = test->backend->calls;
-    enum gf_status status = GF_OK;
-    for (int i = 0; !status && i < BUFFERS; i++)
-        status = gf_selftest_copy(test->lane, &buffer[i], true, error);
-    if (!status)
-        status = calls->run(test->lane, stage, constants, in, out,
-                            buffer[SCRATCH].device + GF_SELFTEST_GUARD, error);
-    for (int i = 0; !status && i < BUFFERS; i++)
-        status = gf_selftest_copy(test->lane, &buffer[i], false, error);
-    return status ? status : calls->wait(test->lane, error);
+    for (int i = 0; i < BUFFERS; i++)
+        GF_TRY(gf_selftest_copy(test->lane, &buffer[i], true, error));
+    GF_TRY(calls->run(test->lane, stage, constants, in, out,
+                      buffer[SCRATCH].device + GF_SELFTEST_GUARD, error));
+    for (int i = 0; i < BUFFERS; i++)
+        GF_TRY(gf_selftest_copy(test->lane, &buffer[i], false, error));
+    return calls->wait(test->lane, error);
 }
 
 /* Computes rows y0 .. y1 - 1 of the stage's result on the device, from only the rows of `in` that
@@ -111,11 +110,11 @@ static enum gf_status run_bands(struct gf_selftester *test, const struct gf_stag
                                 const struct gf_view *expected, struct gf_error *error)
 {
     const int height = stage->out.height;
-    enum gf_status status = run_band(test, stage, constants, in, expected, 0, height, error);
-    for (int i = 0; !status && height > 2 && i < 3; i++)
-        status = run_band(test, stage, constants, in, expected, height * i / 3,
-                          height * (i + 1) / 3, error);
-    return status;
+    GF_TRY(run_band(test, stage, constants, in, expected, 0, height, error));
+    for (int i = 0; height > 2 && i < 3; i++)
+        GF_TRY(run_band(test, stage, constants, in, expected, height * i / 3, height * (i + 1) / 3,
+                        error));
+    return GF_OK;
 }
 
 /* Runs a stage or, if it consists of several filters, these one after the other. *picture becomes
@@ -128,11 +127,9 @@ static enum gf_status run_stage(struct gf_selftester *test, struct gf_stage *sta
     struct gf_image result;
     const void *constants = NULL;
     stage->histogram = histogram;
-    enum gf_status status = gf_image_alloc(&result, stage->out, error);
-    if (status)
-        return status;
+    GF_TRY(gf_image_alloc(&result, stage->out, error));
     void *const scratch = alloc_cpu_scratch(stage);
-    status =
+    enum gf_status status =
         scratch ? gf_stage_prepare(stage, error) : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     const struct gf_view in = gf_image_view(picture), out = gf_image_view(&result);
     if (!status) {

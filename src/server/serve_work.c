@@ -45,12 +45,11 @@ static enum gf_status open_pipeline(struct gf_server_worker *worker, struct gf_e
     options.sandbox_program = GF_OWN_PROGRAM;
     options.sandbox = settings->sandbox;
     options.device_memory_bytes = settings->device_memory_bytes / (uint64_t)server->workers;
-    const enum gf_status status =
-        settings->open ? settings->open(settings->context, NULL, &options, &worker->pipeline, error)
-                       : gf_pipeline_open(NULL, &options, &worker->pipeline, error);
-    if (!status)
-        gf_pipeline_share_budget(worker->pipeline, &server->budget);
-    return status;
+    GF_TRY(settings->open
+               ? settings->open(settings->context, NULL, &options, &worker->pipeline, error)
+               : gf_pipeline_open(NULL, &options, &worker->pipeline, error));
+    gf_pipeline_share_budget(worker->pipeline, &server->budget);
+    return GF_OK;
 }
 
 static void close_pipeline(struct gf_server_worker *worker)
@@ -173,9 +172,8 @@ static enum gf_status start_device(struct gf_server *server, struct gf_error *er
     bool on_cuda;
     if (!server->settings->open && !gf_backend_cuda_likely(&why_not))
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "no CUDA device: %s", why_not);
-    const enum gf_status status = open_pipeline(&server->worker[0], error);
-    return status ? status
-                  : gf_pipeline_start(server->worker[0].pipeline, &backend, &on_cuda, error);
+    GF_TRY(open_pipeline(&server->worker[0], error));
+    return gf_pipeline_start(server->worker[0].pipeline, &backend, &on_cuda, error);
 }
 
 enum gf_status gf_server_workers_open(struct gf_server *server, struct gf_error *error)

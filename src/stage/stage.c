@@ -31,11 +31,10 @@ enum gf_statistic gf_stage_statistic(const struct gf_stage *stage)
 enum gf_status gf_stage_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_filter *const filter = stage->filter;
-    enum gf_status status = GF_OK;
     gf_stage_release(stage);
     if (filter->constants_size)
-        status = gf_stage_constants(stage, filter->constants_size, error);
-    return status || !filter->prepare ? status : filter->prepare(stage, error);
+        GF_TRY(gf_stage_constants(stage, filter->constants_size, error));
+    return filter->prepare ? filter->prepare(stage, error) : GF_OK;
 }
 
 void gf_stage_release(struct gf_stage *stage)

@@ -126,10 +126,8 @@ static enum gf_status measure_glyph(const struct drawing *d, const struct gf_tex
     const FT_Face face = d->faces->face[at->face];
     const FT_Bitmap *picture;
     FT_Glyph glyph;
-    const enum gf_status status = scale > 0 ? gf_text_load_picture(face, at->index, &picture, error)
-                                            : load_glyph(d, at, &glyph, error);
-    if (status)
-        return status;
+    GF_TRY(scale > 0 ? gf_text_load_picture(face, at->index, &picture, error)
+                     : load_glyph(d, at, &glyph, error));
     if (scale > 0) {
         const double left = face->glyph->bitmap_left, top = face->glyph->bitmap_top;
         *box = (FT_BBox){lround(scale * (left - 1)), lround(scale * (top - picture->rows - 1)),
@@ -153,9 +151,7 @@ static enum gf_status measure(struct drawing *d, struct gf_error *error)
         FT_Vector part;
         FT_BBox box;
         int64_t x, y;
-        const enum gf_status status = measure_glyph(d, &d->lines->glyph[i], &box, error);
-        if (status)
-            return status;
+        GF_TRY(measure_glyph(d, &d->lines->glyph[i], &box, error));
         if (box.xMin >= box.xMax)
             continue;
         place(d, false, &d->lines->glyph[i], &part, &x, &y);
@@ -228,9 +224,9 @@ static enum gf_status paint_glyph(const struct drawing *d, const struct gf_text_
     const FT_Bitmap *picture;
     FT_Vector part;
     int64_t x, y;
-    const enum gf_status status = gf_text_load_picture(face, at->index, &picture, error);
-    if (status || !picture->rows)
-        return status;
+    GF_TRY(gf_text_load_picture(face, at->index, &picture, error));
+    if (!picture->rows)
+        return GF_OK;
     place(d, d->turned, at, &part, &x, &y);
     gf_text_paint(&canvas, face, scale_of(d, at->face), (double)(64 * x + part.x) / 64,
                   (double)(64 * y + part.y) / 64);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/image.h"
 #include "stage/stage.h"
 
@@ -94,11 +95,8 @@ static enum gf_status crop_shape(const void *params, struct gf_format in, struct
     const struct gf_crop_params *const crop = params;
     const struct side columns = columns_of(crop, in);
     const struct side rows = rows_of(crop, in);
-    enum gf_status status = check_side(columns, in.width, "w", "x", "columns", error);
-    if (!status)
-        status = check_side(rows, in.height, "h", "y", "rows", error);
-    if (status)
-        return status;
+    GF_TRY(check_side(columns, in.width, "w", "x", "columns", error));
+    GF_TRY(check_side(rows, in.height, "h", "y", "rows", error));
     out->width = (int)columns.count;
     out->height = (int)rows.count;
     return GF_OK;
@@ -133,10 +131,9 @@ static void crop_input_rows(const struct gf_stage *stage, int y0, int y1, int *f
 static enum gf_status crop_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_crop_origin at = origin(stage);
-    const enum gf_status status = gf_stage_constants(stage, sizeof at, error);
-    if (!status)
-        memcpy(stage->constants, &at, sizeof at);
-    return status;
+    GF_TRY(gf_stage_constants(stage, sizeof at, error));
+    memcpy(stage->constants, &at, sizeof at);
+    return GF_OK;
 }
 
 static void crop_cpu(const struct gf_stage *stage, const struct gf_view *in,

@@ -1,6 +1,7 @@
 /* icc: converts colours from the picture's ICC profile to another one. src/icc makes the tables. */
 #include "filters/icc/icc.h"
 
+#include "base/fail.h"
 #include "icc/icc_build.h"
 #include "stage/stage.h"
 
@@ -65,23 +66,21 @@ static enum gf_status check(const void *params_, struct gf_error *error)
 static enum gf_status target(const struct icc *icc, struct gf_format in, struct gf_icc *to,
                              struct gf_error *error)
 {
-    const enum gf_status status =
-        gf_icc_load_target(*icc->to ? icc->to : gf_icc_names[0], is_gray(in), to, error);
-    if (!status && gf_icc_is_link(*to) && !gf_icc_fits(*to, gf_colour_channels(in)))
+    GF_TRY(gf_icc_load_target(*icc->to ? icc->to : gf_icc_names[0], is_gray(in), to, error));
+    if (gf_icc_is_link(*to) && !gf_icc_fits(*to, gf_colour_channels(in)))
         return gf_fail(error, GF_ERROR_INPUT,
                        "icc: %s is no device link from %s, which the picture is", icc->to,
                        is_gray(in) ? "gray" : "RGB");
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
     struct gf_icc to;
-    const enum gf_status status = target(params_, in, &to, error);
-    if (!status)
-        out->channels = gf_icc_channels_after(to) + (gf_has_alpha(in) && !to.inks);
-    return status;
+    GF_TRY(target(params_, in, &to, error));
+    out->channels = gf_icc_channels_after(to) + (gf_has_alpha(in) && !to.inks);
+    return GF_OK;
 }
 
 /* Finds the input's profile. The profile of the parameter from= replaces the picture's own profile
@@ -92,22 +91,19 @@ static enum gf_status origin(const struct icc *icc, struct gf_format in, struct 
     *from = given;
     if (!*icc->from)
         return GF_OK;
-    const enum gf_status status = gf_icc_load(icc->from, is_gray(in), from, error);
-    if (!status && !gf_icc_fits(*from, gf_colour_channels(in)))
+    GF_TRY(gf_icc_load(icc->from, is_gray(in), from, error));
+    if (!gf_icc_fits(*from, gf_colour_channels(in)))
         return gf_fail(error, GF_ERROR_INPUT,
                        "icc: from=%s is no profile of %s, which the picture is", icc->from,
                        is_gray(in) ? "gray" : "RGB");
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status colours(const void *params_, struct gf_format in, struct gf_icc *from,
                               struct gf_icc *to, struct gf_error *error)
 {
-    enum gf_status status = origin(params_, in, *from, from, error);
-    if (!status)
-        status = target(params_, in, to, error);
-    if (status)
-        return status;
+    GF_TRY(origin(params_, in, *from, from, error));
+    GF_TRY(target(params_, in, to, error));
     if (!gf_icc_same(*from, *to) && !gf_icc_available())
         return gf_fail(error, GF_ERROR_UNAVAILABLE,
                        "icc: this build converts no colours: it was made without Little CMS "
@@ -128,15 +124,12 @@ static enum gf_status build(struct gf_stage *stage, const struct icc *icc, struc
     struct gf_error detail = {0};
     if (!gf_icc_fits(wish.from, wish.inputs)) /* the stage was not bound by the planner */
         wish.from = gf_icc_named(gf_icc_names[0], wish.inputs == 1);
-    enum gf_status status = origin(icc, stage->in, wish.from, &wish.from, error);
-    if (!status)
-        status = target(icc, stage->in, &wish.to, error);
-    if (status)
-        return status;
+    GF_TRY(origin(icc, stage->in, wish.from, &wish.from, error));
+    GF_TRY(target(icc, stage->in, &wish.to, error));
     wish.outputs = gf_icc_channels_after(wish.to);
     if (gf_icc_is_link(wish.to))
         wish.from = (struct gf_icc){0};
-    status = gf_icc_build(&wish, &transform, &detail);
+    const enum gf_status status = gf_icc_build(&wish, &transform, &detail);
     if (status)
         return gf_fail(error, status, "icc: %s", detail.text);
     stage->constants = transform;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "filters/icc/icc.h"
 #include "icc/icc_tone.h"
 #include "stage/stage.h"
@@ -119,9 +120,7 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
                                       .white = tonemap->white,
                                       .peak = peak_of(tonemap, stage, from.hdr[1])};
     struct gf_icc_transform *transform;
-    const enum gf_status status = gf_tone_build(&wish, &transform, error);
-    if (status)
-        return status;
+    GF_TRY(gf_tone_build(&wish, &transform, error));
     stage->constants = transform;
     stage->constants_size = transform->bytes;
     return GF_OK;

@@ -199,11 +199,8 @@ static enum gf_status finish(const struct reader *reader)
                        reader->count);
     if (!cube->points && reader->has_cube_range)
         cube->domain = cube->cube_domain;
-    enum gf_status status = check_domain(reader, &cube->domain);
-    if (!status)
-        status = check_domain(reader, &cube->cube_domain);
-    if (status)
-        return status;
+    GF_TRY(check_domain(reader, &cube->domain));
+    GF_TRY(check_domain(reader, &cube->cube_domain));
     cube->same = curves_are_same(cube);
     return cube->size ? gf_cube_set_nodes(cube, reader->node, reader->error) : GF_OK;
 }

@@ -75,9 +75,8 @@ static enum gf_status find(struct gf_kept_files *files, int fd, const char *path
     struct gf_kept_entry *entry = files->first;
     while (entry && !is_of(entry, file, how))
         entry = entry->next;
-    const enum gf_status status = entry ? GF_OK : add(files, fd, path, file, how, error);
-    if (status)
-        return status;
+    if (!entry)
+        GF_TRY(add(files, fd, path, file, how, error));
     entry = entry ? entry : files->first;
     entry->users++;
     *value = entry->value;

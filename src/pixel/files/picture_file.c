@@ -34,8 +34,8 @@ static enum gf_status draw(double scale, struct gf_image *image, struct gf_error
 {
     const struct gf_format format = {(int)fmax(floor(96 * scale + 0.5), 1),
                                      (int)fmax(floor(64 * scale + 0.5), 1), 4, 8};
-    const enum gf_status status = gf_image_alloc(image, format, error);
-    for (int y = 0; !status && y < format.height; y++) {
+    GF_TRY(gf_image_alloc(image, format, error));
+    for (int y = 0; y < format.height; y++) {
         unsigned char *const row = image->data + (size_t)y * image->pitch;
         for (int x = 0; x < format.width; x++) {
             const double across = (x + 0.5) / format.width, down = (y + 0.5) / format.height;
@@ -46,7 +46,7 @@ static enum gf_status draw(double scale, struct gf_image *image, struct gf_error
                 row[4 * x + c] = (unsigned char)(part[c] * 255 + 0.5);
         }
     }
-    return status;
+    return GF_OK;
 }
 
 /* Reads a picture and scales it. `how` is the scale as text. */

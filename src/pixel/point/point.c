@@ -171,10 +171,7 @@ static enum gf_status shape(const void *params, struct gf_format in, struct gf_f
     *out = in;
     for (int i = 0; i < run->count; i++) {
         struct gf_stage item;
-        const enum gf_status status =
-            gf_stage_bind(&item, run->item[i].filter, run->item[i].params, *out, error);
-        if (status)
-            return status;
+        GF_TRY(gf_stage_bind(&item, run->item[i].filter, run->item[i].params, *out, error));
         *out = item.out;
     }
     return GF_OK;

@@ -2,6 +2,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "pixel/files/kept_files.h"
 #include "pixel/files/picture_file.h"
 #include "pixel/region/region.h"
@@ -28,15 +29,14 @@ static enum gf_status make_mask(const struct gf_image *picture, struct gf_image 
                                 struct gf_error *error)
 {
     const struct gf_format format = picture->format;
-    const enum gf_status status =
-        gf_image_alloc(mask, (struct gf_format){format.width, format.height, 1, 16}, error);
-    for (int y = 0; !status && y < format.height; y++) {
+    GF_TRY(gf_image_alloc(mask, (struct gf_format){format.width, format.height, 1, 16}, error));
+    for (int y = 0; y < format.height; y++) {
         const unsigned char *const from = picture->data + (size_t)y * picture->pitch;
         uint16_t *const to = (uint16_t *)(void *)(mask->data + (size_t)y * mask->pitch);
         for (int x = 0; x < format.width; x++)
             to[x] = value_of(from, x, format);
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status read_mask(int fd, const char *path, const char *how, void **value,

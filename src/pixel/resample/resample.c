@@ -1,5 +1,6 @@
 #include "pixel/resample/resample.h"
 
+#include "base/fail.h"
 #include "pixel/colour.h"
 
 static void fill_nearest(const struct gf_resample_axis *axis, int *start)
@@ -164,9 +165,7 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
     }
     if (resample.linear)
         resample.decode = take(&used, (size_t)samples, sizeof(float));
-    const enum gf_status status = gf_stage_constants(stage, used, error);
-    if (status)
-        return status;
+    GF_TRY(gf_stage_constants(stage, used, error));
     char *const block = stage->constants;
     memcpy(block, &resample, sizeof resample);
     fill_table(kernel, column_axis, stage->in.bits == 8 && !resample.linear, &resample.columns,

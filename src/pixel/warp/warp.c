@@ -364,10 +364,7 @@ enum gf_status gf_warp_prepare(struct gf_stage *stage, struct gf_error *error)
         cells + sizeof(struct gf_warp_counts[GF_WARP_CELLS_DOWN][GF_WARP_CELLS_ACROSS]);
     const bool has_table = params->kernel == GF_WARP_CUBIC || params->kernel == GF_WARP_LANCZOS3;
     const size_t weights = GF_WARP_PHASES * GF_WARP_TAPS * sizeof(int16_t);
-    const enum gf_status status =
-        gf_stage_constants(stage, table + (has_table ? weights : 0), error);
-    if (status)
-        return status;
+    GF_TRY(gf_stage_constants(stage, table + (has_table ? weights : 0), error));
     struct gf_warp *const warp = stage->constants;
     *warp = (struct gf_warp){
         .map = params->map,

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "report/page/html.h"
 #include "report/text.h"
 
@@ -155,9 +156,7 @@ static enum gf_status put_timeline(FILE *file, const struct gf_profile_report *r
     struct gf_timeline timeline;
     if (!profile->span_count)
         return GF_OK;
-    const enum gf_status status = gf_timeline_make(profile, &timeline, error);
-    if (status)
-        return status;
+    GF_TRY(gf_timeline_make(profile, &timeline, error));
     struct drawing drawing = {.profile = profile, .report = report, .timeline = &timeline};
     for (size_t i = 0; i < profile->span_count; i++)
         drawing.end_s = fmax(drawing.end_s, profile->spans[i].end_s);

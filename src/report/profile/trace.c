@@ -1,5 +1,6 @@
 /* Writes the timeline in Chrome's trace-event format: complete events ("X"), with times in
  * microseconds. */
+#include "base/fail.h"
 #include "base/json.h"
 #include "report/profile/profile_report.h"
 
@@ -97,9 +98,7 @@ static void put_trace(FILE *file, const struct gf_profile *profile,
 enum gf_status gf_trace_write(const struct gf_profile *profile, FILE *file, struct gf_error *error)
 {
     struct gf_timeline timeline;
-    const enum gf_status status = gf_timeline_make(profile, &timeline, error);
-    if (status)
-        return status;
+    GF_TRY(gf_timeline_make(profile, &timeline, error));
     put_trace(file, profile, &timeline);
     gf_timeline_free(&timeline);
     return GF_OK;
