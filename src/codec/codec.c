@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "codec/cell/cell.h"
 #include "codec/common/camera_raw.h"
 #include "codec/common/checks.h"
@@ -88,8 +89,8 @@ static enum gf_status open_source(const struct gf_file_type *type, struct gf_inp
         if (!absent || options->sandbox == GF_SANDBOX_ALL)
             return status ? gf_fail(error, status, "%s", why.text) : GF_OK;
     }
-    const enum gf_status status = need_library(type, gf_input_name(input), GF_ERROR_LIBRARY, error);
-    return status ? status : type->open(input, options, source, error);
+    GF_TRY(need_library(type, gf_input_name(input), GF_ERROR_LIBRARY, error));
+    return type->open(input, options, source, error);
 }
 
 /* Finds the format of the input. What begins as a TIFF may be the raw photograph of a camera,
@@ -133,14 +134,10 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
     size_t got;
     const char *const name = gf_input_name(input);
     enum gf_file_format format;
-    enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
-    if (status)
-        return status;
+    GF_TRY(gf_input_peek(input, head, sizeof head, &got, error));
     if (!got)
         return gf_fail(error, GF_ERROR_INPUT, "%s: empty file", name);
-    status = recognise(input, head, got, options, &format, error);
-    if (status)
-        return status;
+    GF_TRY(recognise(input, head, got, options, &format, error));
     const struct gf_file_type *const type = gf_file_type(format);
     if (!type)
         return fail_unknown(input, head, got, error);
@@ -151,10 +148,8 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: a picture is selected by its number in %s, not in %s", name,
                        "animated and many-paged files", type->name);
-    status =
-        open_source(type, input, gf_said_begin(gf_input_said(input), name, options), source, error);
-    if (status)
-        return status;
+    GF_TRY(open_source(type, input, gf_said_begin(gf_input_said(input), name, options), source,
+                       error));
     note_kind(*source, format);
     if (gf_input_pages(input).last > gf_input_page(input) && (*source)->stored.pages > 1 &&
         !(*source)->stored.is_animation) {
@@ -302,23 +297,21 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     struct gf_format in_file = gf_format_in_file(file_format, format);
     in_file.channels = inks ? format.channels : in_file.channels;
     struct gf_options own = *options;
-    enum gf_status status = check_name(output, format, options, error);
-    if (!status && (!type || !type->create))
-        status = gf_fail(error, GF_ERROR_UNFIT, "%s: has a format that is not written",
-                         gf_output_name(output));
-    if (!status && inks && options->target_ssim > 0)
-        status = gf_fail(error, GF_ERROR_UNFIT,
-                         "%s: options.target_ssim=%g compares RGB, and this is CMYK",
-                         gf_output_name(output), options->target_ssim);
-    if (!status && metadata && metadata->animated && gf_options_fit(options))
-        status = gf_fail(error, GF_ERROR_UNFIT,
-                         "%s: options.max_bytes and options.target_ssim are for one picture, and "
-                         "this is an animation",
-                         gf_output_name(output));
-    if (status)
-        return status;
+    GF_TRY(check_name(output, format, options, error));
+    if (!type || !type->create)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: has a format that is not written",
+                       gf_output_name(output));
+    if (inks && options->target_ssim > 0)
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: options.target_ssim=%g compares RGB, and this is CMYK",
+                       gf_output_name(output), options->target_ssim);
+    if (metadata && metadata->animated && gf_options_fit(options))
+        return gf_fail(error, GF_ERROR_UNFIT,
+                       "%s: options.max_bytes and options.target_ssim are for one picture, and "
+                       "this is an animation",
+                       gf_output_name(output));
     own.depth = gf_depth_in_file(type, format, metadata ? metadata->bits : 0, options);
-    status = check_pixels(output, type, format, &own, error);
+    enum gf_status status = check_pixels(output, type, format, &own, error);
     if (!status)
         status = gf_metadata_for_output(metadata, in_file, type->tags, options, &kept, error);
     /* The palette and the parameters of a Y4M are part of the pixels, so that options->strip does

@@ -80,15 +80,14 @@ static enum gf_status depth_write(struct gf_sink *base, int rows, const unsigned
 {
     struct depth_sink *const sink = (struct depth_sink *)base;
     const size_t samples = (size_t)sink->from.width * (size_t)sink->from.channels;
-    enum gf_status status = GF_OK;
-    for (int y = 0; !status && y < rows; y++, src += pitch) {
+    for (int y = 0; y < rows; y++, src += pitch) {
         if (sink->from.bits > sink->to.bits)
             gf_samples_narrow(src, sink->row, samples);
         else
             gf_samples_widen(src, sink->row, samples);
-        status = sink->inner->write(sink->inner, 1, sink->row, gf_row_bytes(sink->to), error);
+        GF_TRY(sink->inner->write(sink->inner, 1, sink->row, gf_row_bytes(sink->to), error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status depth_finish(struct gf_sink *base, struct gf_error *error)

@@ -71,10 +71,9 @@ static enum gf_status encode(struct fitted_sink *sink, struct gf_output *file,
     const struct gf_image *const picture = &sink->picture;
     const struct gf_sink_order order = {file, picture->format, &sink->metadata, &sink->options};
     struct gf_sink *encoder;
-    enum gf_status status = sink->type->create(&order, &encoder, error);
-    if (status)
-        return status;
-    status = encoder->write(encoder, picture->format.height, picture->data, picture->pitch, error);
+    GF_TRY(sink->type->create(&order, &encoder, error));
+    enum gf_status status =
+        encoder->write(encoder, picture->format.height, picture->data, picture->pitch, error);
     if (!status)
         status = encoder->finish(encoder, error);
     encoder->close(encoder);
@@ -86,11 +85,8 @@ static enum gf_status decode(const struct fitted_sink *sink, const void *file, s
 {
     struct gf_input *input;
     struct gf_source *source = NULL;
-    enum gf_status status =
-        gf_input_open_memory(file, size, gf_output_name(sink->output), &input, error);
-    if (status)
-        return status;
-    status = sink->type->open(input, &sink->options, &source, error);
+    GF_TRY(gf_input_open_memory(file, size, gf_output_name(sink->output), &input, error));
+    enum gf_status status = sink->type->open(input, &sink->options, &source, error);
     if (!status)
         status = gf_source_read_all(source, picture, error);
     if (source)
@@ -118,10 +114,8 @@ static enum gf_status try_quality(struct fitted_sink *sink, bool *good, struct g
     unsigned char *bytes = NULL;
     size_t size = 0;
     double reached = 0;
-    enum gf_status status = gf_output_open_memory(gf_output_name(sink->output), &file, error);
-    if (status)
-        return status;
-    status = encode(sink, file, error);
+    GF_TRY(gf_output_open_memory(gf_output_name(sink->output), &file, error));
+    enum gf_status status = encode(sink, file, error);
     if (!status)
         bytes = gf_output_take(file, &size);
     gf_output_close(file);
@@ -202,8 +196,8 @@ static enum gf_status fitted_write(struct gf_sink *base, int rows, const unsigne
 static enum gf_status fitted_finish(struct gf_sink *base, struct gf_error *error)
 {
     struct fitted_sink *const sink = (struct fitted_sink *)base;
-    const enum gf_status status = search(sink, error);
-    return status ? status : gf_output_write(sink->output, sink->best, sink->best_size, error);
+    GF_TRY(search(sink, error));
+    return gf_output_write(sink->output, sink->best, sink->best_size, error);
 }
 
 static void fitted_close(struct gf_sink *base)

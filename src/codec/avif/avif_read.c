@@ -58,10 +58,9 @@ static enum gf_status fail(const struct avif_source *avif, avifResult result,
         return gf_fail_memory(error);
     if (result == AVIF_RESULT_TRUNCATED_DATA || result == AVIF_RESULT_IO_ERROR)
         return gf_whole_source_fail(&avif->whole, "it is truncated", error);
-    const enum gf_status status = gf_fail_needs(avif->whole.name, "libavif", gf_avif.avifVersion(),
-                                                has_mark, &avif->whole.file, error);
-    return status ? status
-                  : gf_whole_source_fail(&avif->whole, gf_avif.avifResultToString(result), error);
+    GF_TRY(gf_fail_needs(avif->whole.name, "libavif", gf_avif.avifVersion(), has_mark,
+                         &avif->whole.file, error));
+    return gf_whole_source_fail(&avif->whole, gf_avif.avifResultToString(result), error);
 }
 
 /* Copies the cropped area of the decoded picture `made` to `pixels`. A gray picture, which libavif
@@ -258,10 +257,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (result != AVIF_RESULT_OK)
         return fail(avif, result, error);
     const avifImage *const image = avif->decoder->image;
-    enum gf_status status =
-        gf_fail_needs(whole->name, "libavif", gf_avif.avifVersion(), is_misread, avif, error);
-    if (status)
-        return status;
+    GF_TRY(gf_fail_needs(whole->name, "libavif", gf_avif.avifVersion(), is_misread, avif, error));
     /* An older libavif takes any auxiliary picture of a film's frames for alpha. */
     const bool alpha =
         avif->decoder->alphaPresent && (has_auxiliary(&whole->file, "auxiliary:alpha") ||
@@ -269,8 +265,9 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     const int colours = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
               channels = colours + alpha;
     const int bits = image->depth > 8 ? 16 : 8;
-    status = gf_whole_source_describe(whole, image->width, image->height, channels, bits,
-                                      library_bytes(avif->decoder, alpha) * bits / 8, error);
+    enum gf_status status =
+        gf_whole_source_describe(whole, image->width, image->height, channels, bits,
+                                 library_bytes(avif->decoder, alpha) * bits / 8, error);
     whole->base.memory.bytes += gf_avif_thread_bytes(&whole->options);
     whole->base.stored =
         (struct gf_stored){.pages = avif->decoder->imageCount,

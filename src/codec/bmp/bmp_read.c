@@ -210,18 +210,17 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (end > whole->file.size)
         return gf_fail_truncated(error, whole->name, -1, 0);
     bmp->data = u32(file + 10);
-    enum gf_status status = read_depth(bmp, header, error);
-    if (!status && bmp->depth > 8 && bmp->depth != 24)
-        status = read_masks(bmp, header, &end, error);
-    if (!status && bmp->data > whole->file.size)
-        status = gf_fail_truncated(error, whole->name, -1, 0);
-    if (!status && bmp->data < end)
-        status = fail(bmp, "its pixels begin within its header", error);
-    if (!status && bmp->depth <= 8)
+    GF_TRY(read_depth(bmp, header, error));
+    if (bmp->depth > 8 && bmp->depth != 24)
+        GF_TRY(read_masks(bmp, header, &end, error));
+    if (bmp->data > whole->file.size)
+        return gf_fail_truncated(error, whole->name, -1, 0);
+    if (bmp->data < end)
+        return fail(bmp, "its pixels begin within its header", error);
+    if (bmp->depth <= 8)
         read_palette(bmp, header, end);
-    if (!status)
-        status = describe(bmp, header, error);
-    return status ? status : read_metadata(bmp, header, error);
+    GF_TRY(describe(bmp, header, error));
+    return read_metadata(bmp, header, error);
 }
 
 /* ---- the pixels ---- */
@@ -328,20 +327,19 @@ static enum gf_status decode_runs(struct bmp *bmp, unsigned char *pixels, struct
     const size_t count = (size_t)format.width * (size_t)format.height;
     struct runs runs = {.at = bmp->whole.file.data + bmp->data,
                         .end = bmp->whole.file.data + bmp->whole.file.size};
-    enum gf_status status = GF_OK;
     for (size_t i = 0; bmp->palette[0][0] | bmp->palette[0][1] | bmp->palette[0][2] && i < count;
          i++)
         put_index(bmp, 0, pixels + i * (size_t)format.channels);
-    while (!status && runs.y < format.height) {
+    while (runs.y < format.height) {
         if (runs.end - runs.at < 2)
             return runs.y == format.height - 1 && runs.x >= format.width
                        ? GF_OK
                        : gf_fail_truncated(error, bmp->whole.name, runs.y, format.height);
         const unsigned length = *runs.at++, what = *runs.at++;
-        status = length ? put_run(bmp, &runs, length, runs.at - 1, true, pixels, error)
-                        : escape(bmp, &runs, what, pixels, error);
+        GF_TRY(length ? put_run(bmp, &runs, length, runs.at - 1, true, pixels, error)
+                      : escape(bmp, &runs, what, pixels, error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status decode(struct gf_whole_source *whole, unsigned char *pixels,

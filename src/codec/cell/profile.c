@@ -59,12 +59,10 @@ static enum gf_status ask(struct gf_cell_talk *talk, const struct gf_icc_wish *w
 {
     union gf_cell_message message;
     const struct gf_cell_tables *const answer = &message.tables;
-    enum gf_status status = write_request(wish, sound != NULL, talk->cell->shared, &message, error);
-    if (status)
-        return status;
+    GF_TRY(write_request(wish, sound != NULL, talk->cell->shared, &message, error));
     gf_cell_allow(talk, 64 * (uint64_t)(wish->from.size + wish->to.size), PROFILE_S);
     gf_cell_say(talk, &message, NULL);
-    status = gf_cell_wait_for(talk, GF_CELL_TABLES, &message, error);
+    enum gf_status status = gf_cell_wait_for(talk, GF_CELL_TABLES, &message, error);
     if (!status && answer->status)
         return gf_cell_fail_reported(talk, answer->status, answer->error, error);
     if (!status && sound)
@@ -80,10 +78,8 @@ static enum gf_status work(const struct gf_icc_wish *wish, bool *sound,
 {
     struct gf_cell_talk talk = {.name = "",
                                 .end_s = gf_now() + fmin(PROFILE_S, fmax(gf_time_left(), 1e-3))};
-    enum gf_status status = gf_cell_take("icc", wish->from.sandbox_program, &talk.cell, error);
-    if (status)
-        return status;
-    status = ask(&talk, wish, sound, transform, error);
+    GF_TRY(gf_cell_take("icc", wish->from.sandbox_program, &talk.cell, error));
+    const enum gf_status status = ask(&talk, wish, sound, transform, error);
     if (talk.cell)
         gf_cell_give_back(talk.cell);
     else if (sound && !gf_time_is_up()) {

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/socket.h"
 #include "codec/cell/cell.h"
 #include "codec/cell/lock.h"
@@ -97,14 +98,12 @@ static enum gf_status open_input(struct serving *serving, const struct gf_cell_o
     if (mapped == MAP_FAILED)
         return gf_fail(error, GF_ERROR_READ, "%s: cannot be mapped", request->name);
     serving->file = mapped;
-    const enum gf_status status =
-        gf_input_open_memory(serving->file + request->offset, (size_t)request->size, request->name,
-                             &serving->input, error);
-    if (!status)
-        gf_input_choose_pages(serving->input, (struct gf_pages){request->page, request->last_page});
-    if (!status && request->headers_only)
+    GF_TRY(gf_input_open_memory(serving->file + request->offset, (size_t)request->size,
+                                request->name, &serving->input, error));
+    gf_input_choose_pages(serving->input, (struct gf_pages){request->page, request->last_page});
+    if (request->headers_only)
         gf_input_set_headers_only(serving->input);
-    return status;
+    return GF_OK;
 }
 
 static void open_picture(struct serving *serving, const struct gf_cell_open *request,

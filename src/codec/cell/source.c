@@ -43,11 +43,10 @@ static void ask(struct cell_source *source, enum gf_cell_wish wish, int number, 
 static enum gf_status take_answer(struct cell_source *source, union gf_cell_message *message,
                                   struct gf_error *error)
 {
-    const enum gf_status status = gf_cell_wait_for(&source->talk, GF_CELL_DONE, message, error);
-    return status || !message->done.status
-               ? status
-               : gf_cell_fail_reported(&source->talk, message->done.status, message->done.error,
-                                       error);
+    GF_TRY(gf_cell_wait_for(&source->talk, GF_CELL_DONE, message, error));
+    return message->done.status ? gf_cell_fail_reported(&source->talk, message->done.status,
+                                                        message->done.error, error)
+                                : GF_OK;
 }
 
 /* ---- rows ---- */
@@ -90,9 +89,7 @@ static enum gf_status next_batch(struct cell_source *source, struct gf_error *er
         ask_for_rows(source);
     const int rows = source->coming;
     source->coming = 0;
-    const enum gf_status status = take_answer(source, &message, error);
-    if (status)
-        return status;
+    GF_TRY(take_answer(source, &message, error));
     source->have = rows;
     source->base.duration = message.done.duration;
     source->row = 0;
@@ -107,9 +104,8 @@ static enum gf_status cell_read(struct gf_source *base, int rows, unsigned char 
     struct cell_source *const source = (struct cell_source *)base;
     const size_t row_bytes = gf_row_bytes(base->format);
     for (; rows; rows--, source->have--, source->row++, dst += pitch) {
-        const enum gf_status status = source->have ? GF_OK : next_batch(source, error);
-        if (status)
-            return status;
+        if (!source->have)
+            GF_TRY(next_batch(source, error));
         memcpy(dst,
                source->talk.cell->shared + source->half * GF_CELL_HALF +
                    (size_t)source->row * row_bytes,
@@ -149,16 +145,13 @@ static enum gf_status move_behind(struct gf_source *base, enum gf_cell_wish wish
 {
     struct cell_source *const source = (struct cell_source *)base;
     union gf_cell_message message;
-    enum gf_status status = drain(source, error);
-    if (status)
-        return status;
+    GF_TRY(drain(source, error));
     ask(source, wish, 0, end);
-    status = take_answer(source, &message, error);
-    if (!status && message.done.position > gf_input_size(source->input))
-        status = gf_cell_fail_senseless(&source->talk, error);
-    if (!status)
-        gf_input_go_to(source->input, message.done.position);
-    return status;
+    GF_TRY(take_answer(source, &message, error));
+    if (message.done.position > gf_input_size(source->input))
+        GF_TRY(gf_cell_fail_senseless(&source->talk, error));
+    gf_input_go_to(source->input, message.done.position);
+    return GF_OK;
 }
 
 static enum gf_status cell_finish(struct gf_source *base, struct gf_error *error)
@@ -236,9 +229,7 @@ static enum gf_status write_request(const struct cell_source *source,
     request->headers_only = gf_input_headers_only(source->input);
     snprintf(request->name, sizeof request->name, "%s", source->talk.name);
     if (options->cmyk_profile) {
-        const enum gf_status status = gf_icc_load_inks(options->cmyk_profile, &inks, error);
-        if (status)
-            return status;
+        GF_TRY(gf_icc_load_inks(options->cmyk_profile, &inks, error));
         snprintf(request->inks, sizeof request->inks, "%s", options->cmyk_profile);
         memcpy(source->talk.cell->shared, inks.data, inks.size);
         request->inks_bytes = inks.size;
@@ -251,13 +242,10 @@ static enum gf_status read_header(struct cell_source *source, struct gf_error *e
 {
     union gf_cell_message message;
     const struct gf_cell_header *const header = &message.header;
-    enum gf_status status = gf_cell_wait_for(&source->talk, GF_CELL_HEADER, &message, error);
-    if (!status && header->status)
+    GF_TRY(gf_cell_wait_for(&source->talk, GF_CELL_HEADER, &message, error));
+    if (header->status)
         return gf_cell_fail_reported(&source->talk, header->status, header->error, error);
-    if (!status)
-        status = gf_cell_read_header(header, source->talk.cell->shared, &source->base, error);
-    if (status)
-        return status;
+    GF_TRY(gf_cell_read_header(header, source->talk.cell->shared, &source->base, error));
     struct gf_source *const base = &source->base;
     memcpy(source->why, header->why, sizeof source->why);
     base->memory.why = *source->why ? source->why : "its decoder is a process of its own";
@@ -276,10 +264,8 @@ static enum gf_status open_in(struct cell_source *source, struct gf_error *error
     struct gf_input_loan loan;
     const uint64_t most =
         source->options.memory_bytes ? source->options.memory_bytes : SIZE_MAX / 2;
-    enum gf_status status = gf_input_lend(source->input, most, &loan, error);
-    if (status)
-        return status;
-    status = write_request(source, &loan, &message, error);
+    GF_TRY(gf_input_lend(source->input, most, &loan, error));
+    enum gf_status status = write_request(source, &loan, &message, error);
     if (!status) {
         limit_memory(source, 0);
         gf_cell_say(&source->talk, &message, &loan.descriptor);
@@ -322,9 +308,7 @@ enum gf_status gf_cell_try(const struct gf_options *options, char *holds, struct
 {
     enum { HOLDS = 160 };
     struct gf_cell *cell = NULL;
-    const enum gf_status status = gf_cell_take("none", options->sandbox_program, &cell, error);
-    if (status)
-        return status;
+    GF_TRY(gf_cell_take("none", options->sandbox_program, &cell, error));
     if (holds && cell->landlock)
         snprintf(holds, HOLDS, "system calls by libseccomp, files and network by Landlock %u",
                  cell->landlock);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "base/time_limit.h"
 
 struct thread {
@@ -94,10 +95,9 @@ enum gf_status gf_ordered_work_open(int threads, int slots, gf_ordered_work_call
                                     void *context, struct gf_ordered_work **work,
                                     struct gf_error *error)
 {
-    const enum gf_status status = make_work(threads, slots, call, context, work, error);
-    if (!status)
-        start_threads(*work, threads);
-    return status;
+    GF_TRY(make_work(threads, slots, call, context, work, error));
+    start_threads(*work, threads);
+    return GF_OK;
 }
 
 void gf_ordered_work_close(struct gf_ordered_work *work)
@@ -154,9 +154,7 @@ enum gf_status gf_ordered_work_run(int threads, int items, gf_ordered_work_call 
                                    void *context, struct gf_error *error)
 {
     struct gf_ordered_work *work;
-    const enum gf_status status = make_work(threads, items, call, context, &work, error);
-    if (status)
-        return status;
+    GF_TRY(make_work(threads, items, call, context, &work, error));
     bool failed = false;
     /* The first thread begins while the others are being started. */
     work->submitted = threads > 1 ? items : 0;

@@ -181,9 +181,7 @@ static enum gf_status compare_planes(float *a, float *b, int width, int height, 
     double product = 1;
     for (int i = 0; i < scales; i++) {
         struct sums mean;
-        const enum gf_status status = mean_of(a, b, width, height, max, threads, &mean, error);
-        if (status)
-            return status;
+        GF_TRY(mean_of(a, b, width, height, max, threads, &mean, error));
         if (i == 0)
             *ssim = mean.whole;
         const double part = i == GF_SSIM_SCALES - 1 ? mean.whole : mean.contrast;

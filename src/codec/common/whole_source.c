@@ -103,9 +103,8 @@ static enum gf_status whole_read(struct gf_source *base, int rows, unsigned char
 {
     struct gf_whole_source *const source = (struct gf_whole_source *)base;
     const size_t row_bytes = gf_row_bytes(base->format);
-    const enum gf_status status = source->decoded ? GF_OK : decode(source, error);
-    if (status)
-        return status;
+    if (!source->decoded)
+        GF_TRY(decode(source, error));
     for (int y = 0; y < rows; y++, source->row++)
         memcpy(dst + (size_t)y * pitch, source->pixels + (size_t)source->row * row_bytes,
                row_bytes);
@@ -133,10 +132,7 @@ enum gf_status gf_whole_source_describe(struct gf_whole_source *source, uint64_t
                                         double library_bytes, struct gf_error *error)
 {
     struct gf_source *const base = &source->base;
-    const enum gf_status status =
-        gf_size_check(source->name, width, height, &source->options, error);
-    if (status)
-        return status;
+    GF_TRY(gf_size_check(source->name, width, height, &source->options, error));
     base->format = (struct gf_format){(int)width, (int)height, channels, bits};
     const double pixels = (double)width * (double)height;
     base->file_bytes = source->file.size;

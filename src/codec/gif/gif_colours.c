@@ -151,13 +151,12 @@ static enum gf_status fill_file(struct gf_gif_colours *colours, int most, const 
                                 uint64_t pixels, struct gf_error *error)
 {
     struct gf_palette palette;
-    enum gf_status status = gf_palette_choose(&part->picture, most - colours->palette.colours,
-                                              colours->threads, &palette, error);
-    if (status)
-        return status;
+    GF_TRY(gf_palette_choose(&part->picture, most - colours->palette.colours, colours->threads,
+                             &palette, error));
     add_colours(&colours->palette, &palette);
     palette = palette_of(&colours->palette);
-    status = gf_palette_map_open(&palette, colours->format, colours->threads, &colours->map, error);
+    enum gf_status status =
+        gf_palette_map_open(&palette, colours->format, colours->threads, &colours->map, error);
     if (!status)
         status = gf_palette_map_part(colours->map, &part->picture, part->indices,
                                      &colours->usual_distance, error);
@@ -211,14 +210,13 @@ static enum gf_status reduce(struct gf_gif_colours *colours, struct part *part,
     /* One place is left for the transparent index, except in a picture that needs none. */
     const int most = colours->most - (colours->most == GF_PALETTE_MOST &&
                                       (colours->animated || frame->drawn < pixels));
-    enum gf_status status = GF_OK;
     uint64_t distance = UINT64_MAX;
     if (!colours->map && colours->palette.colours < colours->most / 2)
         return fill_file(colours, most, part, frame->drawn, error);
     if (colours->map)
-        status = gf_palette_map_part(colours->map, &part->picture, part->indices, &distance, error);
-    if (status || (colours->map && serves(colours, distance, frame->drawn)))
-        return status;
+        GF_TRY(gf_palette_map_part(colours->map, &part->picture, part->indices, &distance, error));
+    if (colours->map && serves(colours, distance, frame->drawn))
+        return GF_OK;
     return reduce_own(colours, most, part, distance, frame, error);
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/fail.h"
+
 enum { HELD_MOST = 1 << 20, BLOCK_MOST = 255, HEADER_BYTES = 13, LOOPS_MOST = 65535 };
 
 static void put(struct gf_gif_bytes *bytes, const void *data, size_t size)
@@ -110,17 +112,14 @@ enum gf_status gf_gif_file_add(struct gf_gif_file *file, const struct gf_gif_ima
     const size_t codes = image->codes->size;
     if (!image->palette && image->transparent >= file->colours)
         file->colours = image->transparent + 1;
-    enum gf_status status =
-        gf_gif_bytes_reserve(&file->held, AROUND + codes + codes / BLOCK_MOST + 1, error);
-    if (status)
-        return status;
+    GF_TRY(gf_gif_bytes_reserve(&file->held, AROUND + codes + codes / BLOCK_MOST + 1, error));
     put_image(&file->held, image, file->animated);
     file->has_image = true;
     if (file->held.size < HELD_MOST)
         return GF_OK;
     if (!file->palette_at)
-        status = begin(file, &none, 8, error);
-    return status ? status : flush(file, error);
+        GF_TRY(begin(file, &none, 8, error));
+    return flush(file, error);
 }
 
 enum gf_status gf_gif_file_end(struct gf_gif_file *file, const struct gf_palette_table *palette,
@@ -130,13 +129,12 @@ enum gf_status gf_gif_file_end(struct gf_gif_file *file, const struct gf_palette
     struct gf_gif_bytes bytes = {all, 0, sizeof all};
     const int colours = palette->colours > file->colours ? palette->colours : file->colours;
     const bool late = file->palette_at;
-    enum gf_status status = late ? GF_OK : begin(file, palette, bits_of(colours), error);
-    if (!status)
-        status = flush(file, error);
-    if (!status)
-        status = gf_output_write(file->output, ";", 1, error);
-    if (status || !late)
-        return status;
+    if (!late)
+        GF_TRY(begin(file, palette, bits_of(colours), error));
+    GF_TRY(flush(file, error));
+    GF_TRY(gf_output_write(file->output, ";", 1, error));
+    if (!late)
+        return GF_OK;
     put_palette(&bytes, palette, 8);
     return gf_output_write_at(file->output, file->palette_at, all, sizeof all, error);
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+
 /* Returns an index that no pixel is drawn with; -1: there is none. *most becomes the highest index
  * that is drawn. */
 static int unused_index(const struct gf_gif_frame *frame, size_t width, int *most)
@@ -88,16 +90,16 @@ static enum gf_status encode(struct gf_gif_coding *coding, const unsigned char *
     const struct gf_gif_pixels tried[] = {
         {either, other, count, false}, {other, either, count, false}, {other, either, count, true}};
     const int trials = memcmp(either, other, count) ? 3 : 1;
-    enum gf_status status = gf_gif_encode(coding->coder, &tried[0], bits, &coding->codes, error);
-    for (int i = 1; !status && i < trials; i++) {
-        status = gf_gif_encode(coding->coder, &tried[i], bits, &coding->more_codes, error);
-        if (!status && coding->more_codes.size < coding->codes.size) {
+    GF_TRY(gf_gif_encode(coding->coder, &tried[0], bits, &coding->codes, error));
+    for (int i = 1; i < trials; i++) {
+        GF_TRY(gf_gif_encode(coding->coder, &tried[i], bits, &coding->more_codes, error));
+        if (coding->more_codes.size < coding->codes.size) {
             const struct gf_gif_bytes smaller = coding->more_codes;
             coding->more_codes = coding->codes;
             coding->codes = smaller;
         }
     }
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_gif_frame_write(struct gf_gif_coding *coding, const struct gf_gif_frame *frame,
@@ -121,9 +123,8 @@ enum gf_status gf_gif_frame_write(struct gf_gif_coding *coding, const struct gf_
                                  .codes = &coding->codes};
     image.bits = bits_of_index(frame->drawn < all && unused > most ? unused : most);
     list_indices(coding, frame, palette, before, &image);
-    const enum gf_status status =
-        encode(coding, coding->either, coding->other, (size_t)all, image.bits, error);
-    return status ? status : gf_gif_file_add(file, &image, error);
+    GF_TRY(encode(coding, coding->either, coding->other, (size_t)all, image.bits, error));
+    return gf_gif_file_add(file, &image, error);
 }
 
 bool gf_gif_coding_open(struct gf_gif_coding *coding, size_t pixels)

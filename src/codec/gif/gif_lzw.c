@@ -213,10 +213,9 @@ static enum gf_status code_pixels(struct gf_gif_coder *coder, const struct gf_gi
 {
     struct dictionary *full = &coder->dictionary[0], *other = &coder->dictionary[1];
     uint64_t size, other_size;
-    enum gf_status status = GF_OK;
     empty(full, bits);
     size_t at = grow(coder, full, pixels, 0, &size);
-    while (!status && at < pixels->count) {
+    while (at < pixels->count) {
         const size_t begin = coder->codes;
         empty(other, bits);
         const size_t other_at = grow(coder, other, pixels, at, &other_size), middle = coder->codes,
@@ -233,9 +232,9 @@ static enum gf_status code_pixels(struct gf_gif_coder *coder, const struct gf_gi
             other = before;
             at = other_at;
         }
-        status = gf_time_check(error);
+        GF_TRY(gf_time_check(error));
     }
-    return status;
+    return GF_OK;
 }
 
 /* Packs the codes. A reader's dictionary grows from the second code after each clear code on. */
@@ -280,13 +279,10 @@ enum gf_status gf_gif_encode(struct gf_gif_coder *coder, const struct gf_gif_pix
     for (int d = 0; d < 2; d++)
         for (int i = 0; i < coder->clear; i++)
             coder->dictionary[d].first[i] = (unsigned char)i;
-    enum gf_status status = code_pixels(coder, pixels, bits, error);
-    if (status)
-        return status;
+    GF_TRY(code_pixels(coder, pixels, bits, error));
     coder->code[coder->codes++] = (uint16_t)(coder->clear + 1);
     bytes->size = 0;
-    status = gf_gif_bytes_reserve(bytes, coder->codes * BITS_MOST / 8 + 1, error);
-    if (!status)
-        pack(coder, bits, bytes);
-    return status;
+    GF_TRY(gf_gif_bytes_reserve(bytes, coder->codes * BITS_MOST / 8 + 1, error));
+    pack(coder, bits, bytes);
+    return GF_OK;
 }

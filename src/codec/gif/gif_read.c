@@ -282,18 +282,17 @@ static enum gf_status gif_decode(struct gf_whole_source *source, unsigned char *
 {
     enum { LINE_MAX = 65535 };
     struct gif_source *const gif = (struct gif_source *)source;
-    enum gf_status status = GF_OK;
     if (!gif->walk.file && !begin(&gif->walk, &source->file))
         return fail(gif, &gif->walk, error);
     if (!gif->line && !(gif->line = malloc(LINE_MAX)))
         return gf_fail_memory(error);
-    while (!status && gif->drawn <= source->frame)
-        status = draw_next(gif, pixels, error);
-    if (!status && gif->walk.beyond && source->frame >= source->last)
+    while (gif->drawn <= source->frame)
+        GF_TRY(draw_next(gif, pixels, error));
+    if (gif->walk.beyond && source->frame >= source->last)
         gf_warn(&source->options,
                 "%s: some of its pixels have an index beyond their palette: they are black",
                 source->name);
-    return status;
+    return GF_OK;
 }
 
 static void gif_release(struct gf_whole_source *source)

@@ -236,9 +236,8 @@ static void draw(struct gif_sink *sink, enum gf_gif_disposal disposal)
 static enum gf_status advance(struct gif_sink *sink, enum gf_gif_disposal disposal,
                               struct gf_error *error)
 {
-    const enum gf_status status = sink->has_held ? write_held(sink, disposal, error) : GF_OK;
-    if (status)
-        return status;
+    if (sink->has_held)
+        GF_TRY(write_held(sink, disposal, error));
     if (sink->shown)
         draw(sink, disposal);
     const struct gf_gif_frame before = sink->held;
@@ -298,12 +297,10 @@ static void warn(const struct gif_sink *sink)
 static enum gf_status gif_end(struct gf_sink *base, struct gf_error *error)
 {
     struct gif_sink *const sink = (struct gif_sink *)base;
-    enum gf_status status = write_held(sink, GF_GIF_STAY, error);
-    if (!status)
-        status = gf_gif_file_end(&sink->file, &sink->colours.palette, error);
-    if (!status)
-        warn(sink);
-    return status;
+    GF_TRY(write_held(sink, GF_GIF_STAY, error));
+    GF_TRY(gf_gif_file_end(&sink->file, &sink->colours.palette, error));
+    warn(sink);
+    return GF_OK;
 }
 
 static enum gf_status gif_finish(struct gf_sink *base, struct gf_error *error)

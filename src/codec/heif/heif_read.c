@@ -57,11 +57,8 @@ static enum gf_status fail(const struct heif_source *heif, struct heif_error fai
     if (failure.code == heif_error_Memory_allocation_error &&
         failure.subcode != heif_suberror_Security_limit_exceeded)
         return gf_fail_memory(error);
-    const enum gf_status status =
-        gf_fail_needs(heif->whole.name, "libheif", gf_heif.heif_get_version(), has_item,
-                      &heif->whole.file, error);
-    if (status)
-        return status;
+    GF_TRY(gf_fail_needs(heif->whole.name, "libheif", gf_heif.heif_get_version(), has_item,
+                         &heif->whole.file, error));
     if (failure.code == heif_error_Unsupported_filetype && is_film(&heif->whole.file))
         return gf_fail_unread(error, heif->whole.name, "a film of HEIF without a picture", NULL);
     if (failure.code == heif_error_Unsupported_filetype ||
@@ -316,15 +313,13 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         heif->context, whole->file.data, whole->file.size, NULL);
     if (failure.code != heif_error_Ok)
         return fail(heif, failure, error);
-    enum gf_status status = choose(heif, error);
-    if (status)
-        return status;
+    GF_TRY(choose(heif, error));
     const int width = gf_heif.heif_image_handle_get_width(heif->handle),
               height = gf_heif.heif_image_handle_get_height(heif->handle);
     const int stored = gf_heif.heif_image_handle_get_luma_bits_per_pixel(heif->handle),
               bits = stored > 8 ? 16 : 8;
     whole->base.stored.bits = stored > 0 ? stored : 0;
-    status = gf_whole_source_describe(
+    enum gf_status status = gf_whole_source_describe(
         whole, width > 0 ? (uint64_t)width : 0, height > 0 ? (uint64_t)height : 0,
         heif->depth                                                 ? 1
         : gf_heif.heif_image_handle_has_alpha_channel(heif->handle) ? 4

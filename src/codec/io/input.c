@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "codec/io/input_state.h"
 #include "codec/io/transfer.h"
 
@@ -27,17 +28,16 @@ static enum gf_status put_in_file(struct gf_input *input, struct gf_error *error
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     *descriptor = -1;
     if (!input->regular && input->spool >= 0)
-        status = gf_input_become_regular(input, UINT64_MAX, error);
-    if (!status && input->memory && input->fd < 0)
-        status = put_in_file(input, error);
-    if (!status && input->regular && input->size >= 0) {
+        GF_TRY(gf_input_become_regular(input, UINT64_MAX, error));
+    if (input->memory && input->fd < 0)
+        GF_TRY(put_in_file(input, error));
+    if (input->regular && input->size >= 0) {
         *descriptor = input->fd;
         *offset = input->base;
     }
-    return status;
+    return GF_OK;
 }
 
 void gf_input_go_to(struct gf_input *input, int64_t position)
@@ -250,9 +250,8 @@ enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error
     const bool is_there = !input->given_back && input->position == (int64_t)input->end;
     const size_t held = !is_there ? 0 : input->end < size ? input->end : size;
     memcpy(data, input->buffer, held);
-    const enum gf_status status =
-        gf_input_read_at(input, (int64_t)held, (char *)data + held, size - held, &got, error);
-    if (!status && (int64_t)(held + got) < input->size)
+    GF_TRY(gf_input_read_at(input, (int64_t)held, (char *)data + held, size - held, &got, error));
+    if ((int64_t)(held + got) < input->size)
         return gf_fail(error, GF_ERROR_READ, "%s: became shorter while it was read", input->name);
-    return status;
+    return GF_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/spans.h"
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
@@ -52,16 +53,14 @@ enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
                                        struct gf_error *error)
 {
     const int64_t limit = most < INT64_MAX ? (int64_t)most : INT64_MAX;
-    enum gf_status status = keep_rest(input, limit, -1, error);
-    if (!status && input->spool >= 0 && !input->at_end)
-        status = gf_fail(error, GF_ERROR_INPUT,
-                         "%s: must be in memory as a whole, and is over the %llu MiB of "
-                         "options.memory_bytes",
-                         input->name, (unsigned long long)(most >> 20));
-    if (!status && input->spool < 0)
-        status = gf_input_fail_kept(input, error);
-    if (status)
-        return status;
+    GF_TRY(keep_rest(input, limit, -1, error));
+    if (input->spool >= 0 && !input->at_end)
+        return gf_fail(error, GF_ERROR_INPUT,
+                       "%s: must be in memory as a whole, and is over the %llu MiB of "
+                       "options.memory_bytes",
+                       input->name, (unsigned long long)(most >> 20));
+    if (input->spool < 0)
+        return gf_input_fail_kept(input, error);
     if (input->opened)
         close(input->fd);
     input->reader = NULL;

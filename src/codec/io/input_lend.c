@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "codec/io/input_state.h"
 
 /* A descriptor of the same file that can only be read. */
@@ -37,13 +38,9 @@ enum gf_status gf_input_lend(struct gf_input *input, uint64_t most, struct gf_in
 {
     int fd = -1;
     *loan = (struct gf_input_loan){.descriptor = -1};
-    enum gf_status status = GF_OK;
     if (!input->regular || input->size < 0)
-        status = hold(input, most, error);
-    if (!status)
-        status = gf_input_descriptor(input, &fd, &loan->offset, error);
-    if (status)
-        return status;
+        GF_TRY(hold(input, most, error));
+    GF_TRY(gf_input_descriptor(input, &fd, &loan->offset, error));
     loan->descriptor = fd < 0 ? -1 : read_only(fd);
     loan->size = input->size;
     loan->copied = input->memory ? (uint64_t)input->size : 0;

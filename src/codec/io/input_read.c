@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/time_limit.h"
 #include "codec/io/input_state.h"
 #include "codec/io/spool.h"
@@ -137,9 +138,7 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
     if (input->reader && !input->at_end && input->position >= input->spooled)
         return read_from_caller(input, data, size, got, error);
     while (!input->at_end) {
-        const enum gf_status status = wait_in_time(input, error);
-        if (status)
-            return status;
+        GF_TRY(wait_in_time(input, error));
         const ssize_t n = read_once(input, data, size);
         if (n > 0) {
             input->position += n;

@@ -176,9 +176,7 @@ enum gf_status gf_output_write(struct gf_output *output, const void *data, size_
                        output->name, (unsigned long long)output->options.max_bytes);
     }
     if (size >= LARGE_BYTES || output->held + size > output->buffer_bytes) {
-        const enum gf_status status = flush(output, error);
-        if (status)
-            return status;
+        GF_TRY(flush(output, error));
     }
     /* A large piece is written without being copied to the buffer first. */
     if (size >= LARGE_BYTES || size > output->buffer_bytes)
@@ -192,9 +190,9 @@ enum gf_status gf_output_write(struct gf_output *output, const void *data, size_
 static enum gf_status access_at(struct gf_output *output, int64_t offset, const char *from,
                                 char *to, size_t size, struct gf_error *error)
 {
-    const enum gf_status status = flush(output, error);
-    if (status || !size)
-        return status;
+    GF_TRY(flush(output, error));
+    if (!size)
+        return GF_OK;
     if (offset < 0 || offset + (int64_t)size > output->written)
         return gf_fail(error, GF_ERROR_OUTPUT, "%s: bytes beyond its end", output->name);
     if (output->in_memory) {

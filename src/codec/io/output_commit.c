@@ -126,8 +126,9 @@ static enum gf_status name_target(struct gf_output *output, struct gf_error *err
         if (errno == EEXIST && output->options.no_clobber)
             return fail_exists(output, error);
     }
-    const enum gf_status status = output->temporary.path ? GF_OK : name_unnamed(output, error);
-    return status ? status : rename_over(output, error);
+    if (!output->temporary.path)
+        GF_TRY(name_unnamed(output, error));
+    return rename_over(output, error);
 }
 
 /* Checks for failed writes, which a network file system may report only when the file is closed.
@@ -146,10 +147,9 @@ static enum gf_status commit_beside(struct gf_output *output, struct gf_error *e
 {
     if (output->options.sync && fsync(output->fd))
         return gf_output_fail(output, error);
-    enum gf_status status = check_close(output, error);
-    if (!status)
-        status = name_target(output, error);
-    return status || !output->options.sync ? status : sync_folder(output, error);
+    GF_TRY(check_close(output, error));
+    GF_TRY(name_target(output, error));
+    return output->options.sync ? sync_folder(output, error) : GF_OK;
 }
 
 static bool copy_out(struct gf_output *output, int to)

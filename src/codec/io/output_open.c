@@ -105,12 +105,11 @@ static enum gf_status open_beside(struct gf_output *output, bool is_new, struct 
         return gf_output_fail(output, error);
     }
     open_unnamed(output);
-    enum gf_status status = GF_OK;
     if (output->fd < 0)
-        status = open_named(output, error);
-    if (!status && output->exists)
-        status = keep_mode(output, &target, error);
-    return status;
+        GF_TRY(open_named(output, error));
+    if (output->exists)
+        GF_TRY(keep_mode(output, &target, error));
+    return GF_OK;
 }
 
 static enum gf_status open_spooled(struct gf_output *output, struct gf_error *error)

@@ -236,10 +236,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
 {
     enum { MOST_HALVES = 3 };
     struct gf_jp2_header *const header = &((struct jp2_source *)whole)->header;
-    enum gf_status status =
-        gf_jp2_header_read(&whole->file, whole->name, header, &whole->base.metadata, error);
-    if (status)
-        return status;
+    GF_TRY(gf_jp2_header_read(&whole->file, whole->name, header, &whole->base.metadata, error));
     int bits = header->palette.entries ? header->palette.bits : 0;
     for (int c = 0; !header->palette.entries && c < header->components; c++)
         bits = header->component[c].bits > bits ? header->component[c].bits : bits;

@@ -23,17 +23,16 @@ static enum gf_status read_picture(struct gf_input *input, int64_t offset, int64
     *jpeg = (struct gf_blob){0};
     if (offset <= 0 || offset >= size || bytes <= (int64_t)sizeof begin)
         return GF_OK;
-    enum gf_status status = gf_input_read_at(input, offset, head, sizeof head, &got, error);
-    if (status || got < sizeof head || memcmp(head, begin, sizeof head) != 0)
-        return status;
+    GF_TRY(gf_input_read_at(input, offset, head, sizeof head, &got, error));
+    if (got < sizeof head || memcmp(head, begin, sizeof head) != 0)
+        return GF_OK;
     bytes = bytes < size - offset ? bytes : size - offset;
     if (bytes > GF_METADATA_MAX)
         return GF_OK;
     jpeg->data = malloc((size_t)bytes);
     if (!jpeg->data)
         return gf_fail_memory(error);
-    status = gf_input_read_at(input, offset, jpeg->data, (size_t)bytes, &jpeg->size, error);
-    return status;
+    return gf_input_read_at(input, offset, jpeg->data, (size_t)bytes, &jpeg->size, error);
 }
 
 /* Finds the gain map among the pictures that the index lists or, without an index, before the end
@@ -48,13 +47,12 @@ static enum gf_status find_map(const struct gf_jpeg_source *source, struct gf_bl
     const int listed = mpf->pictures < GF_MPF_LISTED ? mpf->pictures : GF_MPF_LISTED;
     const int64_t behind = gf_xmp_bytes_behind(&source->base.metadata.xmp);
     for (int i = 0; i < listed + !listed; i++) {
-        const enum gf_status status =
-            listed ? read_picture(source->input, source->mpf_place + mpf->picture[i].begin,
-                                  mpf->picture[i].bytes, jpeg, error)
-                   : read_picture(source->input, gf_input_size(source->input) - behind, behind,
-                                  jpeg, error);
-        if (status || (jpeg->size && gf_gain_map_read(jpeg, map, why)))
-            return status;
+        GF_TRY(listed ? read_picture(source->input, source->mpf_place + mpf->picture[i].begin,
+                                     mpf->picture[i].bytes, jpeg, error)
+                      : read_picture(source->input, gf_input_size(source->input) - behind, behind,
+                                     jpeg, error));
+        if (jpeg->size && gf_gain_map_read(jpeg, map, why))
+            return GF_OK;
         free(jpeg->data);
         *jpeg = (struct gf_blob){0};
     }

@@ -146,11 +146,8 @@ static enum gf_status read_map(struct hdr_source *source, const struct gf_blob *
         wish.base.size = 0;
     memcpy(wish.channel, map->channel, sizeof wish.channel);
     of_map.gain_map = GF_GAIN_MAP_DROP;
-    enum gf_status status =
-        gf_input_open_memory(jpeg->data, jpeg->size, "the gain map", &input, error);
-    if (status)
-        return status;
-    status = gf_jpeg_source_open(input, &of_map, 0, &decoder, error);
+    GF_TRY(gf_input_open_memory(jpeg->data, jpeg->size, "the gain map", &input, error));
+    enum gf_status status = gf_jpeg_source_open(input, &of_map, 0, &decoder, error);
     if (!status)
         status = gf_gain_map_check(decoder->format, picture->format, jpeg->size, options, error);
     if (!status)

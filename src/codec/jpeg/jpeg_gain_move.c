@@ -121,10 +121,9 @@ static enum gf_status encode(const struct gf_image *map, const struct gf_metadat
     struct gf_sink *sink = NULL;
     of_map.subsampling = GF_SUBSAMPLING_444;
     of_map.progressive = false;
-    enum gf_status status = gf_output_open_memory("the gain map", &output, error);
-    if (status)
-        return status;
-    status = gf_jpeg_sink_open(output, map->format, metadata, &of_map, 0, &sink, error);
+    GF_TRY(gf_output_open_memory("the gain map", &output, error));
+    enum gf_status status =
+        gf_jpeg_sink_open(output, map->format, metadata, &of_map, 0, &sink, error);
     if (!status)
         status = sink->write(sink, map->format.height, map->data, map->pitch, error);
     if (!status)

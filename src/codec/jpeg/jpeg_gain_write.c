@@ -40,16 +40,16 @@ static enum gf_status gain_write(struct gf_sink *base, int rows, const unsigned 
 static enum gf_status gain_finish(struct gf_sink *base, struct gf_error *error)
 {
     struct gain_sink *const sink = (struct gain_sink *)base;
-    const enum gf_status status = sink->picture->finish(sink->picture, error);
-    return status ? status : write_file(sink, error);
+    GF_TRY(sink->picture->finish(sink->picture, error));
+    return write_file(sink, error);
 }
 
 static enum gf_status gain_splice(struct gf_sink *base, const unsigned char *coded, size_t size,
                                   bool last, struct gf_error *error)
 {
     struct gain_sink *const sink = (struct gain_sink *)base;
-    const enum gf_status status = sink->picture->splice(sink->picture, coded, size, last, error);
-    return status || !last ? status : write_file(sink, error);
+    GF_TRY(sink->picture->splice(sink->picture, coded, size, last, error));
+    return last ? write_file(sink, error) : GF_OK;
 }
 
 static void gain_close(struct gf_sink *base)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/xmp.h"
 #include "codec/jpeg/jpeg.h"
@@ -155,9 +156,7 @@ static enum gf_status pass_parts(struct gf_jpeg_source *source, struct gf_error 
     }
     while (left > 0 && got) {
         const size_t some = left < GF_JPEG_SEGMENT_MAX ? (size_t)left : GF_JPEG_SEGMENT_MAX;
-        const enum gf_status status = gf_input_read(input, source->marker, some, &got, error);
-        if (status)
-            return status;
+        GF_TRY(gf_input_read(input, source->marker, some, &got, error));
         left -= (int64_t)got;
     }
     return GF_OK;
@@ -177,10 +176,9 @@ static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error
     struct gf_jpeg_source *const source = (struct gf_jpeg_source *)base;
     if (source->strips)
         return jpeg_leave(base, gf_jpeg_strips_reader_end(source->strips), error);
-    enum gf_status status = gf_jpeg_attempt(source, finish, error);
-    if (!status)
-        status = gf_jpeg_segments_close(&source->segments, error);
-    return status ? status : pass_parts(source, error);
+    GF_TRY(gf_jpeg_attempt(source, finish, error));
+    GF_TRY(gf_jpeg_segments_close(&source->segments, error));
+    return pass_parts(source, error);
 }
 
 static void jpeg_close(struct gf_source *base)
@@ -200,13 +198,12 @@ static enum gf_status check_size(const struct gf_jpeg_source *source, struct gf_
 {
     const struct jpeg_decompress_struct *const jpeg = &source->jpeg;
     const char *const name = gf_input_name(source->input);
-    const enum gf_status status =
-        gf_size_check(name, jpeg->image_width, jpeg->image_height, &source->options, error);
+    GF_TRY(gf_size_check(name, jpeg->image_width, jpeg->image_height, &source->options, error));
     const int64_t size = gf_input_size(source->input);
     const int64_t pixels = (int64_t)jpeg->image_width * jpeg->image_height;
     const int64_t most = jpeg->arith_code ? PIXELS_PER_BYTE_ARITHMETIC : PIXELS_PER_BYTE;
-    if (status || size < 0 || pixels / most <= size)
-        return status;
+    if (size < 0 || pixels / most <= size)
+        return GF_OK;
     return gf_fail(error, GF_ERROR_INPUT, "%s: truncated: %ux%u pixels cannot be in %lld bytes",
                    name, jpeg->image_width, jpeg->image_height, (long long)size);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/pages.h"
 #include "codec/common/checks.h"
 #include "codec/common/ordered_work.h"
@@ -193,15 +194,14 @@ static enum gf_status join(struct gf_jpeg_strips_writer *writer,
 static enum gf_status join_encoded(struct gf_jpeg_strips_writer *writer, int most,
                                    struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     bool failed = false;
-    while (!status && gf_ordered_work_take(writer->work,
-                                           gf_ordered_work_pending(writer->work) > most, &failed))
-        status = failed
-                     ? gf_fail(error, GF_ERROR_MEMORY, "out of memory")
-                     : join(writer, &writer->slot[writer->joined++ % writer->layout.slots].encoded,
-                            error);
-    return status;
+    while (
+        gf_ordered_work_take(writer->work, gf_ordered_work_pending(writer->work) > most, &failed)) {
+        if (failed)
+            return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+        GF_TRY(join(writer, &writer->slot[writer->joined++ % writer->layout.slots].encoded, error));
+    }
+    return GF_OK;
 }
 
 enum gf_status gf_jpeg_strips_write(struct gf_jpeg_strips_writer *writer, const unsigned char *row,
@@ -211,9 +211,7 @@ enum gf_status gf_jpeg_strips_write(struct gf_jpeg_strips_writer *writer, const 
     const int rest = writer->coding.format.height - first;
     struct slot *const slot = &writer->slot[writer->filled % writer->layout.slots];
     if (!writer->row) {
-        const enum gf_status status = join_encoded(writer, writer->layout.slots - 1, error);
-        if (status)
-            return status;
+        GF_TRY(join_encoded(writer, writer->layout.slots - 1, error));
         slot->rows = rest < writer->layout.rows ? rest : writer->layout.rows;
     }
     memcpy(slot->pixels + (size_t)writer->row * writer->coding.row_bytes, row,
@@ -228,9 +226,7 @@ enum gf_status gf_jpeg_strips_write(struct gf_jpeg_strips_writer *writer, const 
 
 enum gf_status gf_jpeg_strips_finish(struct gf_jpeg_strips_writer *writer, struct gf_error *error)
 {
-    enum gf_status status = join_encoded(writer, 0, error);
-    if (status)
-        return status;
+    GF_TRY(join_encoded(writer, 0, error));
     gf_jpeg_writer_pad(&writer->bits);
     *writer->bits.at++ = 0xff;
     *writer->bits.at++ = JPEG_EOI;

@@ -7,6 +7,7 @@
 #include <jpeglib.h>
 #include <jerror.h>
 
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
 #include "codec/common/samples.h"
@@ -230,18 +231,15 @@ static void finish(struct jpeg_sink *sink)
 static enum gf_status write_strips(struct jpeg_sink *sink, int rows, const unsigned char *src,
                                    size_t pitch, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     if (!sink->strips) {
-        status = attempt(sink, write_headers, error);
-        if (!status)
-            status =
-                gf_jpeg_strips_writer_open(sink->output, &sink->jpeg, sink->format, &sink->options,
-                                           &sink->layout, &sink->strips, error);
+        GF_TRY(attempt(sink, write_headers, error));
+        GF_TRY(gf_jpeg_strips_writer_open(sink->output, &sink->jpeg, sink->format, &sink->options,
+                                          &sink->layout, &sink->strips, error));
     }
-    for (int y = 0; !status && y < rows; y++)
-        status =
-            gf_jpeg_strips_write(sink->strips, convert(sink, src + (size_t)y * pitch, 0), error);
-    return status;
+    for (int y = 0; y < rows; y++)
+        GF_TRY(
+            gf_jpeg_strips_write(sink->strips, convert(sink, src + (size_t)y * pitch, 0), error));
+    return GF_OK;
 }
 
 static enum gf_status jpeg_write(struct gf_sink *base, int rows, const unsigned char *src,

@@ -141,18 +141,15 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
                                  struct gf_error *error)
 {
     struct jxl_source *const jxl = (struct jxl_source *)source;
-    enum gf_status status = jxl->decoder ? GF_OK : begin(jxl, error);
-    if (status)
-        return status;
+    if (!jxl->decoder)
+        GF_TRY(begin(jxl, error));
     const char *const why = decode(jxl, pixels);
     if (why && jxl->damage && gf_end_frames(source, jxl->damage))
         return GF_OK;
     if (why)
         return gf_whole_source_fail(source, jxl->damage ? jxl->damage : why, error);
     if (jxl->black)
-        status = convert_inks(jxl, pixels, error);
-    if (status)
-        return status;
+        GF_TRY(convert_inks(jxl, pixels, error));
     if (jxl->damage && source->frame >= source->last)
         gf_warn_behind(source->name, source->frame + 1, jxl->damage, &source->options);
     return GF_OK;

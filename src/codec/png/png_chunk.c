@@ -4,6 +4,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/fail.h"
+
 size_t gf_png_chunk_close(unsigned char *chunk, const char *type, size_t size)
 {
     gf_png_put_be32(chunk, (uint32_t)size);
@@ -53,6 +55,6 @@ enum gf_status gf_png_write_header(struct gf_output *output, struct gf_format fo
                                                                     '\r', '\n', 0x1a, '\n'};
     unsigned char header[GF_PNG_HEADER_BYTES];
     gf_png_make_header(header, format, bits, colour_type);
-    const enum gf_status status = gf_output_write(output, signature, sizeof signature, error);
-    return status ? status : gf_output_write(output, header, sizeof header, error);
+    GF_TRY(gf_output_write(output, signature, sizeof signature, error));
+    return gf_output_write(output, header, sizeof header, error);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
 #include "codec/pnm/pnm_header.h"
@@ -63,12 +64,11 @@ static enum gf_status read_pnm(struct gf_pnm_reader *reader, struct gf_pnm_heade
     const bool bitmap = header->type == '1' || header->type == '4';
     header->depth = header->type == '3' || header->type == '6' ? 3 : 1;
     header->maxval = 1;
-    enum gf_status status = gf_pnm_number(reader, &header->width);
-    if (!status)
-        status = gf_pnm_number(reader, &header->height);
-    if (!status && !bitmap)
-        status = gf_pnm_number(reader, &header->maxval);
-    return status;
+    GF_TRY(gf_pnm_number(reader, &header->width));
+    GF_TRY(gf_pnm_number(reader, &header->height));
+    if (!bitmap)
+        GF_TRY(gf_pnm_number(reader, &header->maxval));
+    return GF_OK;
 }
 
 static enum gf_status read_line(struct gf_pnm_reader *reader, char *line)
@@ -151,13 +151,11 @@ static enum gf_status read_pam(struct gf_pnm_reader *reader, struct gf_pnm_heade
 {
     char line[LINE_BYTES], tuple_type[LINE_BYTES] = "";
     for (;;) {
-        enum gf_status status = read_line(reader, line);
-        if (!status && !strcmp(line, "ENDHDR"))
+        GF_TRY(read_line(reader, line));
+        if (!strcmp(line, "ENDHDR"))
             return check_tuples(reader, header, tuple_type);
-        if (!status && *line && *line != '#')
-            status = read_field(reader, line, header, tuple_type);
-        if (status)
-            return status;
+        if (*line && *line != '#')
+            GF_TRY(read_field(reader, line, header, tuple_type));
     }
 }
 

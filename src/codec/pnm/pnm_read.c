@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/target_clones.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
@@ -31,15 +32,11 @@ static enum gf_status read_header(struct pnm_source *pnm)
 {
     struct gf_error *const error = pnm->reader.error;
     struct gf_pnm_header header;
-    enum gf_status status = gf_pnm_read_header(&pnm->reader, &header);
-    if (status)
-        return status;
+    GF_TRY(gf_pnm_read_header(&pnm->reader, &header));
     if (header.maxval < 1 || header.maxval > 65535)
         return gf_fail(error, GF_ERROR_INPUT, "%s: a maxval of %u is outside 1..65535",
                        name_of(pnm), header.maxval);
-    status = gf_size_check(name_of(pnm), header.width, header.height, &pnm->options, error);
-    if (status)
-        return status;
+    GF_TRY(gf_size_check(name_of(pnm), header.width, header.height, &pnm->options, error));
     pnm->type = header.type;
     pnm->maxval = header.maxval;
     pnm->base.format = (struct gf_format){.width = (int)header.width,
@@ -143,10 +140,10 @@ static enum gf_status scale_row(const struct pnm_source *pnm, unsigned char *row
 static enum gf_status read_bits_row(struct pnm_source *pnm, unsigned char *row)
 {
     const int width = pnm->base.format.width;
-    const enum gf_status status = read_bytes(pnm, pnm->packed, file_row_bytes(pnm));
-    for (int x = 0; !status && x < width; x++)
+    GF_TRY(read_bytes(pnm, pnm->packed, file_row_bytes(pnm)));
+    for (int x = 0; x < width; x++)
         row[x] = pnm->packed[x / 8] >> (7 - x % 8) & 1 ? 0 : 255;
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status read_plain_bits_row(struct pnm_source *pnm, unsigned char *row)
@@ -172,9 +169,7 @@ static enum gf_status read_plain_row(struct pnm_source *pnm, unsigned char *row)
     uint16_t *const wide = (uint16_t *)(void *)row;
     for (size_t i = 0; i < count; i++) {
         unsigned sample;
-        const enum gf_status status = gf_pnm_number(&pnm->reader, &sample);
-        if (status)
-            return status;
+        GF_TRY(gf_pnm_number(&pnm->reader, &sample));
         if (sample > pnm->maxval)
             return fail_sample(pnm, sample);
         const unsigned scaled = pnm->scale ? pnm->scale[sample] : sample;
@@ -190,9 +185,7 @@ static enum gf_status read_binary_row(struct pnm_source *pnm, unsigned char *row
 {
     const struct gf_format format = pnm->base.format;
     const size_t count = (size_t)format.width * (size_t)format.channels;
-    const enum gf_status status = read_bytes(pnm, row, gf_row_bytes(format));
-    if (status)
-        return status;
+    GF_TRY(read_bytes(pnm, row, gf_row_bytes(format)));
     if (format.bits == 16)
         gf_samples_big_endian(row, row, count);
     return scale_row(pnm, row, count);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/samples.h"
@@ -46,13 +47,12 @@ static enum gf_status pnm_write(struct gf_sink *sink, int rows, const unsigned c
     const size_t row_bytes = gf_row_bytes(written);
     if (!pnm->converted && pitch == row_bytes)
         return gf_output_write(pnm->output, src, row_bytes * (size_t)rows, error);
-    enum gf_status status = GF_OK;
-    for (int y = 0; !status && y < rows; y++) {
+    for (int y = 0; y < rows; y++) {
         const unsigned char *const row = src + (size_t)y * pitch;
-        status = gf_output_write(pnm->output, pnm->converted ? convert(pnm, row) : row, row_bytes,
-                                 error);
+        GF_TRY(gf_output_write(pnm->output, pnm->converted ? convert(pnm, row) : row, row_bytes,
+                               error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status pnm_finish(struct gf_sink *sink, struct gf_error *error)

@@ -143,9 +143,7 @@ static enum gf_status read_header(struct qoi_source *qoi, const struct gf_option
     if (header[12] < 3 || header[12] > 4 || header[13] > GF_QOI_LINEAR)
         return gf_fail(qoi->error, GF_ERROR_INPUT, "%s: damaged: %d channels, colour space %d",
                        name, header[12], header[13]);
-    const enum gf_status status = gf_size_check(name, width, height, options, qoi->error);
-    if (status)
-        return status;
+    GF_TRY(gf_size_check(name, width, height, options, qoi->error));
     qoi->base.format = (struct gf_format){(int)width, (int)height, header[12], 8};
     if (header[13] == GF_QOI_LINEAR)
         gf_colour_tags_set_cicp(&qoi->base.metadata.colour, BT709, LINEAR);

@@ -92,8 +92,7 @@ static enum gf_status qoi_write(struct gf_sink *base, int rows, const unsigned c
 {
     struct qoi_sink *const qoi = (struct qoi_sink *)base;
     const size_t channels = gf_has_alpha(qoi->format) ? 4 : 3;
-    enum gf_status status = GF_OK;
-    for (int y = 0; y < rows && !status; y++) {
+    for (int y = 0; y < rows; y++) {
         const unsigned char *from = convert(qoi, src + (size_t)y * pitch);
         struct gf_qoi_pixel pixel = {.a = 255};
         unsigned char *to = qoi->coded;
@@ -101,9 +100,9 @@ static enum gf_status qoi_write(struct gf_sink *base, int rows, const unsigned c
             memcpy(&pixel, from, channels);
             to = put_pixel(qoi, pixel, to);
         }
-        status = gf_output_write(qoi->output, qoi->coded, (size_t)(to - qoi->coded), error);
+        GF_TRY(gf_output_write(qoi->output, qoi->coded, (size_t)(to - qoi->coded), error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status qoi_finish(struct gf_sink *base, struct gf_error *error)

@@ -95,9 +95,8 @@ static enum gf_status read_photometric(const struct gf_tiff_handle *handle,
               count = (int)(sizeof readable / sizeof *readable);
     int i = 0;
     if (photometric < 0) {
-        const enum gf_status status = guess_colours(handle, layout, error);
-        return status || layout->colour != GF_TIFF_CMYK ? status
-                                                        : check_inks(handle, layout, error);
+        GF_TRY(guess_colours(handle, layout, error));
+        return layout->colour == GF_TIFF_CMYK ? check_inks(handle, layout, error) : GF_OK;
     }
     while (i < count && readable[i].photometric != photometric)
         i++;
@@ -205,12 +204,12 @@ static enum gf_status check_kind(const struct gf_tiff_handle *handle,
     if (gf_tiff.TIFFIsCODECConfigured(layout->compression))
         return GF_OK;
     const TIFFCodec *const codec = gf_tiff.TIFFFindCODEC(layout->compression);
-    const enum gf_status status = gf_fail_needs(handle->name, "libtiff", gf_tiff.TIFFGetVersion(),
-                                                is_compression, &layout->compression, error);
-    if (!status && codec)
+    GF_TRY(gf_fail_needs(handle->name, "libtiff", gf_tiff.TIFFGetVersion(), is_compression,
+                         &layout->compression, error));
+    if (codec)
         return gf_fail(error, GF_ERROR_INPUT, "%s: libtiff was built without %s here", handle->name,
                        codec->name);
-    return status ? status : refuse(handle, error, "of compression %d", layout->compression);
+    return refuse(handle, error, "of compression %d", layout->compression);
 }
 
 /* Asks libtiff whether it can convert the picture. */

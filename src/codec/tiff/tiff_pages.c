@@ -95,19 +95,13 @@ static enum gf_status begin(struct pages_source *pages, struct gf_pages wanted,
 {
     struct gf_source *const base = &pages->base;
     if (gf_input_size(pages->input) <= 0) {
-        enum gf_status status = gf_whole_file(pages->input, &pages->options, &pages->file, error);
-        if (!status)
-            status = gf_input_open_memory(pages->file.data, pages->file.size,
-                                          gf_input_name(pages->input), &pages->memory, error);
-        if (status)
-            return status;
+        GF_TRY(gf_whole_file(pages->input, &pages->options, &pages->file, error));
+        GF_TRY(gf_input_open_memory(pages->file.data, pages->file.size, gf_input_name(pages->input),
+                                    &pages->memory, error));
         pages->input = pages->memory;
     }
     pages->number = wanted.first;
-    const enum gf_status status =
-        gf_tiff_open_page(pages->input, pages->number, 0, &pages->options, &pages->page, error);
-    if (status)
-        return status;
+    GF_TRY(gf_tiff_open_page(pages->input, pages->number, 0, &pages->options, &pages->page, error));
     const struct gf_tiff_handle *const handle = &((struct gf_tiff_source *)pages->page)->handle[0];
     if (handle->damaged && wanted.last >= handle->pages && !pages->options.allow_truncated)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged behind its first %d pictures%s",

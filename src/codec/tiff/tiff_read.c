@@ -83,11 +83,9 @@ static void tiff_close(struct gf_source *source)
 static enum gf_status open_other(struct gf_tiff_source *tiff, int index, struct gf_error *error)
 {
     struct gf_tiff_handle *const handle = &tiff->handle[index];
-    const enum gf_status status =
-        gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error);
-    if (!status)
-        gf_tiff_prepare(handle, &tiff->layout);
-    return status;
+    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
+    gf_tiff_prepare(handle, &tiff->layout);
+    return GF_OK;
 }
 
 static enum gf_stored_colour stored_colour(const struct gf_tiff_layout *layout)
@@ -117,19 +115,16 @@ static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct
     struct gf_tiff_handle *const handle = &tiff->handle[0];
     const enum gf_picture_kind kind = gf_page_kind(wanted);
     struct gf_stored stored = {0};
-    enum gf_status status = gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error);
-    if (!status && (kind < GF_PICTURE_KINDS || gf_input_headers_only(tiff->input))) {
+    GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
+    if (kind < GF_PICTURE_KINDS || gf_input_headers_only(tiff->input)) {
         const int found = gf_tiff_count_kinds(handle, kind, stored.pictures);
         if (kind < GF_PICTURE_KINDS && kind != GF_PICTURE_MAIN && found < 0)
             return gf_fail_page(handle->name, wanted, 0, error);
         wanted = found < 0 ? wanted : found;
     }
-    if (!status && !tiff->directory)
-        status = gf_tiff_choose(handle, wanted, &tiff->options, &tiff->directory, error);
-    if (!status)
-        status = gf_tiff_read_layout(handle, &tiff->options, &tiff->layout, error);
-    if (status)
-        return status;
+    if (!tiff->directory)
+        GF_TRY(gf_tiff_choose(handle, wanted, &tiff->options, &tiff->directory, error));
+    GF_TRY(gf_tiff_read_layout(handle, &tiff->options, &tiff->layout, error));
     tiff->base.format = tiff->layout.format;
     stored.pages = handle->pages;
     stored.bits = tiff->layout.bits;

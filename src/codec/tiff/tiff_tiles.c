@@ -1,4 +1,5 @@
 /* Tiles, which several threads decode, each with a handle of its own. */
+#include "base/fail.h"
 #include "codec/tiff/tiff_source.h"
 
 /* Decodes a tile of the band and copies its pixels to their place. */
@@ -47,10 +48,7 @@ enum gf_status gf_tiff_read_tiles(struct gf_tiff_source *tiff, struct gf_error *
     tiff->band_first = tiff->row;
     tiff->band_rows = left < layout->tile_height ? left : layout->tile_height;
     if (!tiff->work) {
-        const enum gf_status status =
-            gf_ordered_work_open(tiff->handles, columns, read_tile, tiff, &tiff->work, error);
-        if (status)
-            return status;
+        GF_TRY(gf_ordered_work_open(tiff->handles, columns, read_tile, tiff, &tiff->work, error));
     }
     for (int i = 0; i < columns; i++)
         gf_ordered_work_submit(tiff->work);

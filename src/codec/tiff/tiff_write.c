@@ -44,9 +44,9 @@ static enum gf_status tiff_write(struct gf_sink *sink, int rows, const unsigned 
                                  size_t pitch, struct gf_error *error)
 {
     struct tiff_sink *const tiff = (struct tiff_sink *)sink;
-    enum gf_status status =
-        tiff->begun ? GF_OK : begin_page(tiff, &tiff->metadata, &tiff->options, error);
-    for (int y = 0; !status && y < rows; y++) {
+    if (!tiff->begun)
+        GF_TRY(begin_page(tiff, &tiff->metadata, &tiff->options, error));
+    for (int y = 0; y < rows; y++) {
         const unsigned char *const from = src + (size_t)y * pitch;
         unsigned char *const to = tiff->rows + (size_t)tiff->held++ * tiff->row_bytes;
         if (tiff->bits == 1)
@@ -54,9 +54,9 @@ static enum gf_status tiff_write(struct gf_sink *sink, int rows, const unsigned 
         else
             memcpy(to, from, tiff->row_bytes);
         if (tiff->held == tiff->strip_rows)
-            status = write_strip(tiff, error);
+            GF_TRY(write_strip(tiff, error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status tiff_finish(struct gf_sink *sink, struct gf_error *error)
@@ -223,9 +223,7 @@ enum gf_status gf_tiff_sink_open(const struct gf_sink_order *order, struct gf_si
 {
     const struct gf_format format = order->format;
     const bool inks = order->metadata && order->metadata->inks;
-    enum gf_status status = check(order->output, format, inks, order->options, error);
-    if (status)
-        return status;
+    GF_TRY(check(order->output, format, inks, order->options, error));
     struct tiff_sink *const tiff = calloc(1, sizeof *tiff);
     if (!tiff)
         return gf_fail_memory(error);
@@ -237,9 +235,9 @@ enum gf_status gf_tiff_sink_open(const struct gf_sink_order *order, struct gf_si
     tiff->row_bytes = row_bytes_of(format, order->options);
     tiff->strip_rows = strip_rows_of(format, order->options);
     tiff->rows = malloc(tiff->row_bytes * (size_t)tiff->strip_rows);
-    status = tiff->rows ? gf_tiff_open(&tiff->handle, NULL, order->output,
-                                       mode_of(format, order->options), 0, error)
-                        : gf_fail_memory(error);
+    enum gf_status status = tiff->rows ? gf_tiff_open(&tiff->handle, NULL, order->output,
+                                                      mode_of(format, order->options), 0, error)
+                                       : gf_fail_memory(error);
     if (!status)
         status = begin_page(tiff, order->metadata, order->options, error);
     if (!status && order->metadata && order->metadata->animated)

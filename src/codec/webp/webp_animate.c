@@ -153,12 +153,11 @@ enum gf_status gf_webp_add(struct gf_whole_sink *sink, struct gf_error *error)
     struct gf_webp_encoder encoder;
     struct gf_rectangle area = {0, 0, format.width, format.height};
     bool blends;
-    enum gf_status status = sink->animation ? GF_OK : begin(sink, error);
-    if (status)
-        return status;
+    if (!sink->animation)
+        GF_TRY(begin(sink, error));
     if (sink->frames)
         area = find_area(sink);
-    status = encode(sink, area, &blends, &encoder, error);
+    enum gf_status status = encode(sink, area, &blends, &encoder, error);
     if (!status)
         status = push(sink, area, blends, &encoder.writer, error);
     gf_webp.WebPMemoryWriterClear(&encoder.writer);

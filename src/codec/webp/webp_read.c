@@ -252,24 +252,21 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
                    height = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_CANVAS_HEIGHT);
     const int pages = (int)gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_FRAME_COUNT);
     webp->animated = flags & ANIMATION_FLAG;
-    enum gf_status status = gf_size_check(whole->name, width, height, &whole->options, error);
-    if (!status && state != WEBP_DEMUX_DONE)
+    GF_TRY(gf_size_check(whole->name, width, height, &whole->options, error));
+    if (state != WEBP_DEMUX_DONE)
         return gf_whole_source_fail(whole, "it is truncated", error);
-    if (!status && pages < 1)
+    if (pages < 1)
         return gf_whole_source_fail(whole, "it holds no picture", error);
-    if (!status)
-        status = gf_choose_frames(whole, pages, error);
-    if (status)
-        return status;
+    GF_TRY(gf_choose_frames(whole, pages, error));
     whole->base.stored.pages = pages;
     whole->base.stored.seconds = seconds_of(webp, pages);
     whole->base.metadata.loops = gf_webp.WebPDemuxGetI(webp->demuxer, WEBP_FF_LOOP_COUNT);
     webp->alpha = webp->animated ? shows_through(webp, width, height) : flags & ALPHA_FLAG;
-    status = gf_whole_source_describe(whole, width, height, webp->alpha ? 4 : 3, 8,
-                                      library_bytes(webp), error);
-    if (!status && !read_metadata(webp))
-        status = gf_fail_memory(error);
-    return status;
+    GF_TRY(gf_whole_source_describe(whole, width, height, webp->alpha ? 4 : 3, 8,
+                                    library_bytes(webp), error));
+    if (!read_metadata(webp))
+        return gf_fail_memory(error);
+    return GF_OK;
 }
 
 enum gf_status gf_webp_source_open(struct gf_input *input, const struct gf_options *options,

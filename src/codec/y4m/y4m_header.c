@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "codec/common/checks.h"
 
 enum gf_status gf_y4m_read_line(struct gf_input *input, char line[GF_Y4M_LINE_MOST], size_t *length,
@@ -13,9 +14,7 @@ enum gf_status gf_y4m_read_line(struct gf_input *input, char line[GF_Y4M_LINE_MO
     const char *const name = gf_input_name(input);
     for (*length = 0; *length < GF_Y4M_LINE_MOST; ++*length) {
         size_t got;
-        const enum gf_status status = gf_input_read(input, line + *length, 1, &got, error);
-        if (status)
-            return status;
+        GF_TRY(gf_input_read(input, line + *length, 1, &got, error));
         if (!got && *length)
             return gf_fail_truncated(error, name, -1, 0);
         if (!got || line[*length] == '\n') {

@@ -36,9 +36,7 @@ static enum gf_status read_frame(struct y4m_source *y4m, struct gf_error *error)
     y4m->own = calloc(y4m->bytes, 1);
     if (!y4m->own)
         return gf_fail_memory(error);
-    const enum gf_status status = gf_input_read(y4m->input, y4m->own, y4m->bytes, &got, error);
-    if (status)
-        return status;
+    GF_TRY(gf_input_read(y4m->input, y4m->own, y4m->bytes, &got, error));
     y4m->frame = y4m->own;
     if (got == y4m->bytes)
         return GF_OK;
@@ -55,10 +53,11 @@ static enum gf_status y4m_read(struct gf_source *base, int rows, unsigned char *
                                struct gf_error *error)
 {
     struct y4m_source *const y4m = (struct y4m_source *)base;
-    const enum gf_status status = y4m->frame ? GF_OK : read_frame(y4m, error);
-    for (int y = 0; !status && y < rows; y++)
+    if (!y4m->frame)
+        GF_TRY(read_frame(y4m, error));
+    for (int y = 0; y < rows; y++)
         gf_yuv_reader_row(y4m->reader, y4m->frame, y4m->row++, dst + (size_t)y * pitch);
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status y4m_finish(struct gf_source *base, struct gf_error *error)
@@ -66,13 +65,13 @@ static enum gf_status y4m_finish(struct gf_source *base, struct gf_error *error)
     struct y4m_source *const y4m = (struct y4m_source *)base;
     unsigned char next;
     size_t got;
-    const enum gf_status status = gf_input_peek(y4m->input, &next, 1, &got, error);
-    if (!status && got)
+    GF_TRY(gf_input_peek(y4m->input, &next, 1, &got, error));
+    if (got)
         gf_warn(&y4m->options,
                 "%s: its first frame is read: more follow (to have them: number the outputs by "
                 "{n}, or write a film)",
                 gf_input_name(y4m->input));
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status y4m_leave(struct gf_source *base, int64_t end, struct gf_error *error)
@@ -105,19 +104,13 @@ static enum gf_status read_lines(struct y4m_source *y4m, const struct gf_options
     const char *const name = gf_input_name(y4m->input);
     struct gf_yuv *const yuv = &y4m->yuv;
     size_t length;
-    enum gf_status status = gf_y4m_read_line(y4m->input, header, &length, error);
-    if (!status)
-        status = gf_y4m_parse(header, name, yuv, error);
-    if (!status)
-        status = gf_size_check(name, (uint64_t)yuv->width, (uint64_t)yuv->height, options, error);
-    if (!status)
-        status = gf_y4m_read_line(y4m->input, frame, &length, error);
-    if (!status && !length)
-        status = gf_fail(error, GF_ERROR_INPUT, "%s: holds no frame", name);
-    if (!status)
-        status = gf_y4m_check_frame(frame, name, error);
-    if (status)
-        return status;
+    GF_TRY(gf_y4m_read_line(y4m->input, header, &length, error));
+    GF_TRY(gf_y4m_parse(header, name, yuv, error));
+    GF_TRY(gf_size_check(name, (uint64_t)yuv->width, (uint64_t)yuv->height, options, error));
+    GF_TRY(gf_y4m_read_line(y4m->input, frame, &length, error));
+    if (!length)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: holds no frame", name);
+    GF_TRY(gf_y4m_check_frame(frame, name, error));
     gf_y4m_choose(options, yuv);
     y4m->base.yuv = yuv;
     y4m->bytes = gf_yuv_frame_bytes(yuv);

@@ -40,8 +40,9 @@ static enum gf_status y4m_write(struct gf_sink *base, int rows, const unsigned c
                                 size_t pitch, struct gf_error *error)
 {
     struct y4m_sink *const y4m = (struct y4m_sink *)base;
-    const enum gf_status status = y4m->writer ? GF_OK : begin_frame(y4m, error);
-    for (int y = 0; !status && y < rows; y++) {
+    if (!y4m->writer)
+        GF_TRY(begin_frame(y4m, error));
+    for (int y = 0; y < rows; y++) {
         const unsigned char *row = src + (size_t)y * pitch;
         if (y4m->row) {
             gf_pixels_drop_alpha(row, y4m->row, (size_t)y4m->format.width, y4m->format.channels,
@@ -50,7 +51,7 @@ static enum gf_status y4m_write(struct gf_sink *base, int rows, const unsigned c
         }
         gf_yuv_writer_row(y4m->writer, row, y4m->rows++, y4m->frame);
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status y4m_splice(struct gf_sink *base, const unsigned char *frame, size_t size,
@@ -89,10 +90,7 @@ static enum gf_status write_lines(struct y4m_sink *y4m, const struct gf_metadata
     char *const first = strsep(&frame, "\n");
     gf_y4m_compose(from_y4m ? first : NULL, format.width, format.height,
                    gf_colour_channels(format) == 1, format.bits, options, header);
-    const enum gf_status status =
-        gf_y4m_parse(header, gf_output_name(y4m->output), &y4m->yuv, error);
-    if (status)
-        return status;
+    GF_TRY(gf_y4m_parse(header, gf_output_name(y4m->output), &y4m->yuv, error));
     gf_y4m_choose(options, &y4m->yuv);
     y4m->bytes = gf_yuv_frame_bytes(&y4m->yuv);
     const int length =

@@ -113,10 +113,9 @@ static enum gf_status choose(const struct gf_palette_cells *cells, int most, int
         return gf_fail_memory(error);
     gf_palette_split(cells, most, order, &entries);
     free(order);
-    const enum gf_status status = gf_palette_refine(cells, threads, &entries, error);
-    if (!status)
-        set_colours(&entries, palette);
-    return status;
+    GF_TRY(gf_palette_refine(cells, threads, &entries, error));
+    set_colours(&entries, palette);
+    return GF_OK;
 }
 
 enum gf_status gf_palette_make(const struct gf_image *picture, int most, int threads,

@@ -180,8 +180,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     const size_t behind = source->head_bytes + GF_PNG_CHUNK_LEAST + GF_PNG_ANIMATION_BYTES;
     source->before = memcmp(whole->file.data + behind + 4, "fcTL", 4) != 0;
     const char *const damage = find_frames(source);
-    enum gf_status status = choose_frames(source, damage, error);
-    return status ? status : describe(source, transparent, error);
+    GF_TRY(choose_frames(source, damage, error));
+    return describe(source, transparent, error);
 }
 
 /* ---- drawing ---- */
@@ -237,14 +237,12 @@ static enum gf_status draw_rows(struct frames_source *source, const struct frame
 {
     const struct gf_format format = source->whole.base.format;
     const struct gf_png_control *const control = &frame->control;
-    enum gf_status status = GF_OK;
-    for (uint32_t y = 0; !status && y < control->height; y++) {
+    for (uint32_t y = 0; y < control->height; y++) {
         unsigned char *const to = canvas + gf_row_bytes(format) * (control->y + y);
-        status = png->read(png, 1, source->row, gf_row_bytes(png->format), error);
-        if (!status)
-            gf_png_draw_row(control, source->row, png->format.channels, to, format);
+        GF_TRY(png->read(png, 1, source->row, gf_row_bytes(png->format), error));
+        gf_png_draw_row(control, source->row, png->format.channels, to, format);
     }
-    return status ? status : png->finish(png, error);
+    return png->finish(png, error);
 }
 
 static enum gf_status decode_frame(struct frames_source *source, const struct frame *frame,
@@ -288,8 +286,8 @@ static enum gf_status draw_next(struct frames_source *source, unsigned char *can
     }
     source->drawn++;
     source->whole.base.duration = frame->control.duration;
-    const enum gf_status status = decode_frame(source, frame, canvas, error);
-    return status ? status : gf_time_check(error);
+    GF_TRY(decode_frame(source, frame, canvas, error));
+    return gf_time_check(error);
 }
 
 static enum gf_status frames_decode(struct gf_whole_source *whole, unsigned char *pixels,
@@ -301,10 +299,11 @@ static enum gf_status frames_decode(struct gf_whole_source *whole, unsigned char
         source->png = malloc(whole->file.size + GF_PNG_CHUNK_LEAST);
     if (!source->row)
         source->row = malloc(row_bytes);
-    enum gf_status status = source->png && source->row ? GF_OK : gf_fail_memory(error);
-    while (!status && source->drawn <= whole->frame - source->before)
-        status = draw_next(source, pixels, error);
-    return status;
+    if (!source->png || !source->row)
+        return gf_fail_memory(error);
+    while (source->drawn <= whole->frame - source->before)
+        GF_TRY(draw_next(source, pixels, error));
+    return GF_OK;
 }
 
 static void frames_release(struct gf_whole_source *whole)
@@ -335,11 +334,8 @@ static enum gf_status open_frames(struct gf_png_source *still, struct gf_source 
                                               .decode = frames_decode,
                                               .release = frames_release};
     struct gf_blob file;
-    enum gf_status status = gf_png_frames_load(still, &file, error);
-    if (!status)
-        status = gf_whole_source_take(&own, still->input, &still->options, file, source, error);
-    if (status)
-        return status;
+    GF_TRY(gf_png_frames_load(still, &file, error));
+    GF_TRY(gf_whole_source_take(&own, still->input, &still->options, file, source, error));
     const struct gf_metadata nothing = {.orientation = 1};
     still->base.stored.seconds = (*source)->stored.seconds;
     (*source)->stored = still->base.stored;
@@ -355,14 +351,12 @@ enum gf_status gf_png_source_open(struct gf_input *input, const struct gf_option
     const struct gf_pages pages = gf_input_pages(input);
     struct gf_png_source *still = NULL;
     int page = 0;
-    enum gf_status status = gf_png_header_open(input, options, &still, error);
-    if (status)
-        return status;
+    GF_TRY(gf_png_header_open(input, options, &still, error));
     /* A picture that is no frame is not shown with them. */
     if (still->frames && !still->first_is_frame && !pages.first && pages.last > 0)
         gf_input_choose_pages(input, (struct gf_pages){1, pages.last});
-    status = gf_choose_page(gf_png_name(still), gf_input_page(input), still->base.stored.pages,
-                            options, &page, error);
+    enum gf_status status = gf_choose_page(gf_png_name(still), gf_input_page(input),
+                                           still->base.stored.pages, options, &page, error);
     const bool frames = still->base.stored.is_animation && (page > 0 || pages.last > 0);
     if (!status)
         status = frames ? open_frames(still, source, error) : gf_png_start(still, error);

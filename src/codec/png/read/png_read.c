@@ -5,6 +5,7 @@
 #include <string.h>
 #include <png.h>
 
+#include "base/fail.h"
 #include "base/pages.h"
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
@@ -242,10 +243,9 @@ static bool is_in_idat(const struct gf_png_source *source)
 
 static enum gf_status read_progressive(struct gf_png_source *source, struct gf_error *error)
 {
-    const enum gf_status status = attempt_or_forgive(source, read_rows, error);
-    if (!status)
-        gf_rows_clear(source->dst, source->pitch, source->rows, gf_row_bytes(source->base.format));
-    return status;
+    GF_TRY(attempt_or_forgive(source, read_rows, error));
+    gf_rows_clear(source->dst, source->pitch, source->rows, gf_row_bytes(source->base.format));
+    return GF_OK;
 }
 
 /* Decodes all passes at the first call; later calls copy rows from memory. */
@@ -257,9 +257,7 @@ static enum gf_status read_interlaced(struct gf_png_source *source, struct gf_er
         if (!source->whole)
             return gf_fail(error, GF_ERROR_MEMORY, "%s: out of memory for an interlaced picture",
                            gf_png_name(source));
-        const enum gf_status status = attempt_or_forgive(source, read_whole, error);
-        if (status)
-            return status;
+        GF_TRY(attempt_or_forgive(source, read_whole, error));
     }
     for (; source->rows; source->rows--, source->row++, source->dst += source->pitch)
         memcpy(source->dst, source->whole + (size_t)source->row * row_bytes, row_bytes);
@@ -325,10 +323,7 @@ static enum gf_status check_size(struct gf_png_source *source, struct gf_error *
 {
     const uint32_t width = png_get_image_width(source->png, source->info);
     const uint32_t height = png_get_image_height(source->png, source->info);
-    const enum gf_status status =
-        gf_size_check(gf_png_name(source), width, height, &source->options, error);
-    if (status)
-        return status;
+    GF_TRY(gf_size_check(gf_png_name(source), width, height, &source->options, error));
     source->base.format.width = (int)width;
     source->base.format.height = (int)height;
     source->pass = png_get_interlace_type(source->png, source->info) != PNG_INTERLACE_NONE;
@@ -379,9 +374,7 @@ enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_option
 
 enum gf_status gf_png_start(struct gf_png_source *source, struct gf_error *error)
 {
-    const enum gf_status status =
-        is_plain(source) ? start_plain(source, error) : gf_png_attempt(source, start, error);
-    if (!status)
-        count_memory(source);
-    return status;
+    GF_TRY(is_plain(source) ? start_plain(source, error) : gf_png_attempt(source, start, error));
+    count_memory(source);
+    return GF_OK;
 }

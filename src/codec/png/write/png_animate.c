@@ -214,12 +214,10 @@ static enum gf_status animation_end(struct gf_whole_sink *sink, struct gf_error 
 {
     const struct animation *const animation = sink->animation;
     unsigned char count[GF_PNG_CHUNK_LEAST + GF_PNG_ANIMATION_BYTES];
-    enum gf_status status = write_frame(sink, error);
-    if (!status)
-        status = gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
-    return status ? status
-                  : gf_output_write_at(sink->output, animation->count_at, count,
-                                       make_count(sink, count), error);
+    GF_TRY(write_frame(sink, error));
+    GF_TRY(gf_png_chunk_write(sink->output, "IEND", NULL, 0, error));
+    return gf_output_write_at(sink->output, animation->count_at, count, make_count(sink, count),
+                              error);
 }
 
 static void animation_release(struct gf_whole_sink *sink)
@@ -250,11 +248,10 @@ static enum gf_status open_animation(const struct gf_sink_order *order, struct g
                 name);
     const uint64_t memory =
         order->options->memory_bytes ? order->options->memory_bytes : gf_bytes_in_proportion(0);
-    const enum gf_status status =
-        gf_memory_check(name, "two frames of its animation are in memory",
-                        2 * (uint64_t)gf_row_bytes(format) * (uint64_t)format.height, memory,
-                        order->options, false, error);
-    return status ? status : gf_whole_sink_open(&encoder, &own, format, sink, error);
+    GF_TRY(gf_memory_check(name, "two frames of its animation are in memory",
+                           2 * (uint64_t)gf_row_bytes(format) * (uint64_t)format.height, memory,
+                           order->options, false, error));
+    return gf_whole_sink_open(&encoder, &own, format, sink, error);
 }
 
 enum gf_status gf_png_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,

@@ -1,3 +1,4 @@
+#include "base/fail.h"
 #include "codec/png/png_metadata.h"
 
 #include <math.h>
@@ -136,17 +137,15 @@ enum gf_status gf_png_write_metadata(struct gf_output *output, const struct gf_m
     /* The head of an iTXt chunk: keyword, no compression, method, language and translated keyword,
      * each with a zero. */
     static const char xmp_head[] = "XML:com.adobe.xmp\0\0\0\0";
-    enum gf_status status = write_colours(output, metadata, error);
-    if (!status)
-        status = write_density(output, metadata, error);
-    if (!status && metadata->exif.size && metadata->exif.size < GF_PNG_CHUNK_LONGEST)
-        status =
-            gf_png_chunk_write(output, "eXIf", metadata->exif.data, metadata->exif.size, error);
-    if (!status && metadata->xmp.size)
-        status = write_headed(output, "iTXt", xmp_head, sizeof xmp_head, &metadata->xmp, error);
-    if (!status && metadata->iptc.size)
-        status = write_iptc(output, &metadata->iptc, error);
-    for (int i = 0; !status && i < metadata->texts.count; i++)
-        status = write_text(output, &metadata->texts.item[i], error);
-    return status;
+    GF_TRY(write_colours(output, metadata, error));
+    GF_TRY(write_density(output, metadata, error));
+    if (metadata->exif.size && metadata->exif.size < GF_PNG_CHUNK_LONGEST)
+        GF_TRY(gf_png_chunk_write(output, "eXIf", metadata->exif.data, metadata->exif.size, error));
+    if (metadata->xmp.size)
+        GF_TRY(write_headed(output, "iTXt", xmp_head, sizeof xmp_head, &metadata->xmp, error));
+    if (metadata->iptc.size)
+        GF_TRY(write_iptc(output, &metadata->iptc, error));
+    for (int i = 0; i < metadata->texts.count; i++)
+        GF_TRY(write_text(output, &metadata->texts.item[i], error));
+    return GF_OK;
 }

@@ -64,10 +64,8 @@ static enum gf_status write_palette(const struct palette_sink *sink, struct gf_e
         alpha[i] = sink->table.rgba[i][3];
         clear = alpha[i] < 255 ? (size_t)i + 1 : clear;
     }
-    const enum gf_status status =
-        gf_png_chunk_write(sink->output, "PLTE", plte, 3 * (size_t)sink->table.colours, error);
-    return status || !clear ? status
-                            : gf_png_chunk_write(sink->output, "tRNS", alpha, clear, error);
+    GF_TRY(gf_png_chunk_write(sink->output, "PLTE", plte, 3 * (size_t)sink->table.colours, error));
+    return clear ? gf_png_chunk_write(sink->output, "tRNS", alpha, clear, error) : GF_OK;
 }
 
 /* Writes the palette, and opens the stripes, which compress the rows of packed indices. All colours
@@ -78,11 +76,10 @@ static enum gf_status begin_indices(struct palette_sink *sink, struct gf_error *
     /* Gray of many levels is smaller when filtered, of fewer unfiltered. */
     const bool filtered = sink->gray_bits == 8 && sink->table.colours > 64;
     packed.width = (sink->format.width * sink->bits + 7) / 8;
-    enum gf_status status = sink->gray_bits ? GF_OK : write_palette(sink, error);
-    if (!status)
-        status = gf_png_stripes_open(sink->output, packed, !filtered, &sink->options,
-                                     &sink->stripes, error);
-    return status;
+    if (!sink->gray_bits)
+        GF_TRY(write_palette(sink, error));
+    return gf_png_stripes_open(sink->output, packed, !filtered, &sink->options, &sink->stripes,
+                               error);
 }
 
 static int bits_for(int colours)
@@ -169,10 +166,8 @@ static enum gf_status palette_write(struct gf_sink *base, int rows, const unsign
 /* Makes a palette, whose indices become samples of gray where a palette would be larger. */
 static enum gf_status reduce_colours(struct palette_sink *sink, struct gf_error *error)
 {
-    const enum gf_status status = gf_png_reduce(&sink->held, gf_output_name(sink->output),
-                                                &sink->options, sink->indices, error);
-    if (status)
-        return status;
+    GF_TRY(gf_png_reduce(&sink->held, gf_output_name(sink->output), &sink->options, sink->indices,
+                         error));
     const struct gf_palette *const palette = &sink->held.palette;
     sink->table.colours = palette->colours;
     memcpy(sink->table.rgba, palette->rgba, sizeof sink->table.rgba);
@@ -188,25 +183,23 @@ static enum gf_status reduce_colours(struct palette_sink *sink, struct gf_error 
 
 static enum gf_status write_counted(struct palette_sink *sink, struct gf_error *error)
 {
-    enum gf_status status = sink->held.picture.data ? reduce_colours(sink, error) : GF_OK;
-    if (status)
-        return status;
+    if (sink->held.picture.data)
+        GF_TRY(reduce_colours(sink, error));
     sink->bits = sink->gray_bits ? sink->gray_bits : bits_for(sink->table.colours);
-    status = set_header(sink, sink->bits, sink->gray_bits ? GRAY_TYPE : PALETTE_TYPE, error);
-    if (!status)
-        status = begin_indices(sink, error);
-    for (int y = 0; !status && y < sink->format.height; y++)
-        status = write_indices(sink, sink->indices + (size_t)y * (size_t)sink->format.width, error);
-    return status;
+    GF_TRY(set_header(sink, sink->bits, sink->gray_bits ? GRAY_TYPE : PALETTE_TYPE, error));
+    GF_TRY(begin_indices(sink, error));
+    for (int y = 0; y < sink->format.height; y++)
+        GF_TRY(write_indices(sink, sink->indices + (size_t)y * (size_t)sink->format.width, error));
+    return GF_OK;
 }
 
 static enum gf_status palette_finish(struct gf_sink *base, struct gf_error *error)
 {
     struct palette_sink *const sink = (struct palette_sink *)base;
-    enum gf_status status = sink->stripes ? GF_OK : write_counted(sink, error);
-    if (!status)
-        status = gf_png_stripes_finish(sink->stripes, error);
-    return status ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
+    if (!sink->stripes)
+        GF_TRY(write_counted(sink, error));
+    GF_TRY(gf_png_stripes_finish(sink->stripes, error));
+    return gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
 }
 
 static void palette_close(struct gf_sink *base)
@@ -276,14 +269,13 @@ static enum gf_status start(struct palette_sink *sink, const struct gf_metadata 
     sink->packed = malloc(width * 4);
     if (!sink->indices || !sink->packed)
         return gf_fail_memory(error);
-    enum gf_status status = reduces ? gf_png_hold_open(&sink->held, sink->format, error) : GF_OK;
-    if (!status)
-        status = gf_png_write_header(sink->output, sink->format, sink->bits, PALETTE_TYPE, error);
-    if (!status)
-        status = gf_png_write_metadata(sink->output, metadata, error);
-    if (!status && sink->fixed)
-        status = begin_indices(sink, error);
-    return status;
+    if (reduces)
+        GF_TRY(gf_png_hold_open(&sink->held, sink->format, error));
+    GF_TRY(gf_png_write_header(sink->output, sink->format, sink->bits, PALETTE_TYPE, error));
+    GF_TRY(gf_png_write_metadata(sink->output, metadata, error));
+    if (sink->fixed)
+        GF_TRY(begin_indices(sink, error));
+    return GF_OK;
 }
 
 enum gf_status gf_png_palette_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,

@@ -159,10 +159,9 @@ void gf_png_stripes_close(struct gf_png_stripes *stripes)
  * yet. */
 static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     bool failed = false;
-    while (!status && gf_ordered_work_take(
-                          stripes->work, gf_ordered_work_pending(stripes->work) > most, &failed)) {
+    while (gf_ordered_work_take(stripes->work, gf_ordered_work_pending(stripes->work) > most,
+                                &failed)) {
         struct gf_png_stripe *const stripe = slot_of(stripes, stripes->written++);
         stripes->adler = (uint32_t)adler32_combine(stripes->adler, stripe->adler,
                                                    (z_off_t)stripe->filtered_bytes);
@@ -170,9 +169,9 @@ static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, str
             return gf_fail_memory(error);
         if (stripes->written == stripes->layout.count)
             gf_png_stripe_end(stripe, stripes->adler);
-        status = gf_output_write(stripes->output, stripe->chunk, stripe->chunk_bytes, error);
+        GF_TRY(gf_output_write(stripes->output, stripe->chunk, stripe->chunk_bytes, error));
     }
-    return status;
+    return GF_OK;
 }
 
 /* Copies the rows to which the new stripe may refer from the slot of the last stripe. */
@@ -195,9 +194,7 @@ static enum gf_status write_row(struct gf_png_stripes *stripes, const unsigned c
 {
     const struct gf_png_layout *const layout = &stripes->layout;
     if (!stripes->row) {
-        const enum gf_status status = write_packed(stripes, stripes->slots - 1, error);
-        if (status)
-            return status;
+        GF_TRY(write_packed(stripes, stripes->slots - 1, error));
         begin_stripe(stripes, stripes->filled);
     }
     unsigned char *const row =
@@ -217,10 +214,9 @@ static enum gf_status write_row(struct gf_png_stripes *stripes, const unsigned c
 enum gf_status gf_png_stripes_write(struct gf_png_stripes *stripes, int rows,
                                     const unsigned char *src, size_t pitch, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
-    for (int y = 0; !status && y < rows; y++)
-        status = write_row(stripes, src + (size_t)y * pitch, error);
-    return status;
+    for (int y = 0; y < rows; y++)
+        GF_TRY(write_row(stripes, src + (size_t)y * pitch, error));
+    return GF_OK;
 }
 
 enum gf_status gf_png_stripes_finish(struct gf_png_stripes *stripes, struct gf_error *error)

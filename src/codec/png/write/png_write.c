@@ -41,33 +41,30 @@ static enum gf_status write_bits(struct png_sink *sink, int rows, const unsigned
                                  size_t pitch, struct gf_error *error)
 {
     const size_t width = (size_t)sink->format.width;
-    enum gf_status status = GF_OK;
-    for (int y = 0; !status && y < rows; y++) {
+    for (int y = 0; y < rows; y++) {
         gf_samples_to_bits(src + (size_t)y * pitch, sink->packed, width, sink->format.bits);
-        status = gf_png_stripes_write(sink->stripes, 1, sink->packed, (width + 7) / 8, error);
+        GF_TRY(gf_png_stripes_write(sink->stripes, 1, sink->packed, (width + 7) / 8, error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status png_write(struct gf_sink *base, int rows, const unsigned char *src,
                                 size_t pitch, struct gf_error *error)
 {
     struct png_sink *const sink = (struct png_sink *)base;
-    enum gf_status status = GF_OK;
     if (!sink->stripes)
-        status =
-            gf_png_stripes_open(sink->output, stripes_format(sink->format, sink->options.depth),
-                                sink->packed, &sink->options, &sink->stripes, error);
-    if (!status && sink->packed)
+        GF_TRY(gf_png_stripes_open(sink->output, stripes_format(sink->format, sink->options.depth),
+                                   sink->packed, &sink->options, &sink->stripes, error));
+    if (sink->packed)
         return write_bits(sink, rows, src, pitch, error);
-    return status ? status : gf_png_stripes_write(sink->stripes, rows, src, pitch, error);
+    return gf_png_stripes_write(sink->stripes, rows, src, pitch, error);
 }
 
 static enum gf_status png_finish(struct gf_sink *base, struct gf_error *error)
 {
     struct png_sink *const sink = (struct png_sink *)base;
-    const enum gf_status status = gf_png_stripes_finish(sink->stripes, error);
-    return status ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
+    GF_TRY(gf_png_stripes_finish(sink->stripes, error));
+    return gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
 }
 
 /* Writes coded bytes, which are whole IDAT chunks. */
@@ -75,8 +72,8 @@ static enum gf_status png_splice(struct gf_sink *base, const unsigned char *code
                                  bool last, struct gf_error *error)
 {
     struct png_sink *const sink = (struct png_sink *)base;
-    const enum gf_status status = gf_output_write(sink->output, coded, size, error);
-    return status || !last ? status : gf_png_chunk_write(sink->output, "IEND", NULL, 0, error);
+    GF_TRY(gf_output_write(sink->output, coded, size, error));
+    return last ? gf_png_chunk_write(sink->output, "IEND", NULL, 0, error) : GF_OK;
 }
 
 static void png_close(struct gf_sink *base)
