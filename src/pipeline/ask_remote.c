@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/named_file.h"
 #include "base/start_times.h"
 #include "codec/common/checks.h"
@@ -67,9 +68,7 @@ static enum gf_status take_result(struct gf_pipeline *pipeline, struct gf_pictur
                                   struct gf_error *error)
 {
     struct gf_profile *const profile = &pipeline->profile;
-    const enum gf_status status = gf_output_adopt(task->output, result->out_bytes, error);
-    if (status)
-        return status;
+    GF_TRY(gf_output_adopt(task->output, result->out_bytes, error));
     gf_input_go_to(task->input, result->in_end);
     snprintf(profile->device, sizeof profile->device, "%.80s%s", result->device,
              pipeline->remote->own ? "" : ", by the server");

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
@@ -148,16 +149,15 @@ static enum gf_status take_sink(const struct gf_pipeline *pipeline, struct gf_pi
                        "number the outputs of one input by {n}",
                        gf_output_name(task->output), gf_file_format_name(task->file_format),
                        gf_input_name(task->input));
-    const enum gf_status status =
-        gf_pipeline_open_sink(pipeline, task, plan->out, &part->place,
-                              part->recoloured || plan->recoloured ? &plan->icc : NULL,
-                              plan->stage_count || part->in, &own, sink, error);
-    if (!status && own.animated) {
+    GF_TRY(gf_pipeline_open_sink(pipeline, task, plan->out, &part->place,
+                                 part->recoloured || plan->recoloured ? &plan->icc : NULL,
+                                 plan->stage_count || part->in, &own, sink, error));
+    if (own.animated) {
         (*sink)->duration = part->duration;
         task->sink = *sink;
         task->frame = plan->out;
     }
-    return status;
+    return GF_OK;
 }
 
 /* Keeps the plan for the next picture, which needs the same tables and taps if it has the same
@@ -367,12 +367,11 @@ static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_pictu
 
 static enum gf_status rewind_task(const struct gf_picture_task *task, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     if (task->input)
-        status = gf_input_rewind(task->input, error);
-    if (!status && task->output)
-        status = gf_output_rewind(task->output, error);
-    return status;
+        GF_TRY(gf_input_rewind(task->input, error));
+    if (task->output)
+        GF_TRY(gf_output_rewind(task->output, error));
+    return GF_OK;
 }
 
 enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,

@@ -241,12 +241,12 @@ static enum gf_status attempt_groups(struct gf_several *several, int outputs,
 
 static enum gf_status rewind_all(struct gf_picture_task *task, int outputs, struct gf_error *error)
 {
-    enum gf_status status = gf_input_rewind(task[0].input, error);
-    for (int i = 0; !status && i < outputs; i++) {
+    GF_TRY(gf_input_rewind(task[0].input, error));
+    for (int i = 0; i < outputs; i++) {
         if (task[i].output && !task[i].ended)
-            status = gf_output_rewind(task[i].output, error);
+            GF_TRY(gf_output_rewind(task[i].output, error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status begin_attempt(struct gf_several *several, struct gf_pipeline *pipeline,

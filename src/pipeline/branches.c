@@ -177,10 +177,8 @@ static enum gf_status hold_result(struct gf_several *several, const struct gf_br
     task.out_on_device = on_device;
     task.image_bytes = held_bytes(from);
     struct gf_source *const source = from ? NULL : several->source;
-    enum gf_status status = gf_plan_cut(&branch->plan, branch->done, end, &part, error);
-    if (status)
-        return status;
-    status = gf_pipeline_check_memory(pipeline, &task, source, &part, error);
+    GF_TRY(gf_plan_cut(&branch->plan, branch->done, end, &part, error));
+    enum gf_status status = gf_pipeline_check_memory(pipeline, &task, source, &part, error);
     if (!status && !on_device)
         status = take_host_image(pipeline, part.out, &to->image, error);
     if (!status)
@@ -203,14 +201,11 @@ static enum gf_status write_branch(struct gf_several *several, struct gf_branch 
     struct gf_picture_task *const task = branch->task;
     struct gf_sink *sink = NULL;
     struct gf_plan part;
-    enum gf_status status =
-        gf_plan_cut(&branch->plan, branch->done, branch->plan.stage_count, &part, error);
-    if (status)
-        return status;
+    GF_TRY(gf_plan_cut(&branch->plan, branch->done, branch->plan.stage_count, &part, error));
     task->image_in = &from->image;
     task->in_on_device = from->on_device;
     task->image_bytes = held_bytes(from);
-    status = gf_pipeline_check_memory(pipeline, task, NULL, &part, error);
+    enum gf_status status = gf_pipeline_check_memory(pipeline, task, NULL, &part, error);
     if (!status)
         status = gf_pipeline_open_sink(
             pipeline, task, part.out, &branch->place,
@@ -251,10 +246,9 @@ enum gf_status gf_group_advance(struct gf_several *several, const struct gf_grou
     const struct gf_format format =
         first->done + common ? first->plan.stage[first->done + common - 1].out : first->plan.in;
     if (group->count > 1 && !on_device && !has_room(several, group, from, format)) {
-        enum gf_status status = GF_OK;
-        for (int i = 0; from && !status && i < group->count; i++)
-            status = advance_alone(several, group->member[i], from, error);
-        return status; /* before the first shared picture, the branches are still pending */
+        for (int i = 0; from && i < group->count; i++)
+            GF_TRY(advance_alone(several, group->member[i], from, error));
+        return GF_OK; /* before the first shared picture, the branches are still pending */
     }
     enum gf_status status =
         hold_result(several, first, first->done + common, from, on_device, &held, &why);
@@ -298,7 +292,6 @@ static enum gf_status advance_members(struct gf_several *several, const struct g
     struct gf_pipeline *const pipeline = several->pipeline;
     const int stages = pipeline->stages_done, segments = pipeline->segments_done;
     bool taken[GF_PIPELINE_OUTPUTS_MAX] = {0};
-    enum gf_status status = GF_OK;
     for (int i = 0; i < group->count; i++) {
         struct gf_branch *const branch = group->member[i];
         struct gf_error why = {0};
@@ -309,7 +302,7 @@ static enum gf_status advance_members(struct gf_several *several, const struct g
         if (entered)
             gf_branch_end(several, branch, entered, &why);
     }
-    for (int i = 0; !status && i < group->count; i++) {
+    for (int i = 0; i < group->count; i++) {
         struct gf_group same = {.member = {group->member[i]}, .count = 1};
         if (taken[i] || !group->member[i]->pending)
             continue;
@@ -322,8 +315,8 @@ static enum gf_status advance_members(struct gf_several *several, const struct g
         }
         pipeline->stages_done = stages;
         pipeline->segments_done = segments;
-        status = same.count > 1 ? gf_group_advance(several, &same, from, error)
-                                : advance_alone(several, same.member[0], from, error);
+        GF_TRY(same.count > 1 ? gf_group_advance(several, &same, from, error)
+                              : advance_alone(several, same.member[0], from, error));
     }
-    return status;
+    return GF_OK;
 }

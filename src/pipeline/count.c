@@ -51,9 +51,7 @@ static const struct gf_filter taking = {
 static enum gf_status append(struct gf_chain *chain, struct gf_error *error)
 {
     struct gf_chain crop;
-    enum gf_status status = gf_chain_parse("crop=1:1:0:0", &crop, error);
-    if (status)
-        return status;
+    GF_TRY(gf_chain_parse("crop=1:1:0:0", &crop, error));
     struct taker *const taker = calloc(1, sizeof *taker);
     struct gf_chain_item *const grown =
         realloc(chain->item, (size_t)(chain->count + 2) * sizeof *grown);

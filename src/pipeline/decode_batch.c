@@ -256,12 +256,9 @@ enum gf_status gf_decode_batch(struct gf_pipeline *pipeline, int count, const vo
     GF_NOT_NULL(sizes, error);
     GF_NOT_NULL(images, error);
     struct decoding decoding = {.data = data, .sizes = sizes, .images = images};
-    enum gf_status status =
-        gf_device_batch_open(&decoding.batch, pipeline, count, stream, errors, error);
-    if (status)
-        return status;
+    GF_TRY(gf_device_batch_open(&decoding.batch, pipeline, count, stream, errors, error));
     decoding.files = calloc((size_t)count + 1, sizeof *decoding.files);
-    status = decoding.files ? await(&decoding, error) : gf_fail_memory(error);
+    enum gf_status status = decoding.files ? await(&decoding, error) : gf_fail_memory(error);
     for (int first = 0, some; !status && first < count; first += some)
         status = decode_some(&decoding, first, &some, error);
     if (!status)

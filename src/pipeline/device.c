@@ -1,6 +1,7 @@
 /* Chooses the device of a pipeline, and what is tried when the device fails. */
 #include <stdio.h>
 
+#include "base/fail.h"
 #include "chain/variants.h"
 #include "codec/common/checks.h"
 #include "pipeline/pipeline_state.h"
@@ -73,10 +74,10 @@ static bool any_filters(const struct gf_pipeline *pipeline)
 /* Whether all filters of all outputs have CUDA kernels. */
 static enum gf_status check_kernels(const struct gf_pipeline *pipeline, struct gf_error *error)
 {
-    enum gf_status status = gf_chain_check_kernels(&pipeline->chain, error);
-    for (int i = 1; !status && i < pipeline->outputs; i++)
-        status = gf_chain_check_kernels(&pipeline->output[i].chain, error);
-    return status;
+    GF_TRY(gf_chain_check_kernels(&pipeline->chain, error));
+    for (int i = 1; i < pipeline->outputs; i++)
+        GF_TRY(gf_chain_check_kernels(&pipeline->output[i].chain, error));
+    return GF_OK;
 }
 
 enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf_error *error)

@@ -49,13 +49,9 @@ static enum gf_status take_lane(struct gf_pipeline *pipeline, struct gf_lane **l
 static enum gf_status take_device(struct gf_device_batch *batch, struct gf_error *error)
 {
     struct gf_backend *const backend = batch->pipeline->backend;
-    enum gf_status status = backend->calls->ready(backend, error);
-    if (!status)
-        status = take_lane(batch->pipeline, &batch->lane, error);
-    if (!status)
-        status = take_coders(batch, error);
-    if (status)
-        return status;
+    GF_TRY(backend->calls->ready(backend, error));
+    GF_TRY(take_lane(batch->pipeline, &batch->lane, error));
+    GF_TRY(take_coders(batch, error));
     batch->ended = calloc((size_t)batch->count + 1, sizeof *batch->ended);
     if (batch->ended && !batch->errors)
         batch->errors = batch->own_errors =
@@ -198,13 +194,11 @@ enum gf_status gf_device_batch_code(struct gf_device_batch *batch, int first, in
     const int parts = (count + PICTURES_AT_ONCE - 1) / PICTURES_AT_ONCE,
               most = options->serial ? 1 : options->threads, threads = most < parts ? most : parts;
     struct coding coding = {batch, first, first + count, parts, prepare, take, context, 0};
-    const enum gf_status status = parts
-                                      ? gf_ordered_work_run(threads, parts + (shared ? threads : 0),
-                                                            begin_or_take, &coding, error)
-                                      : GF_OK;
-    if (!status)
-        take_some(&coding);
-    return status;
+    if (parts)
+        GF_TRY(gf_ordered_work_run(threads, parts + (shared ? threads : 0), begin_or_take, &coding,
+                                   error));
+    take_some(&coding);
+    return GF_OK;
 }
 
 enum gf_status gf_device_batch_await(const struct gf_device_batch *batch, struct gf_error *error)
@@ -219,13 +213,11 @@ enum gf_status gf_device_batch_check(const struct gf_device_batch *batch,
 {
     struct gf_backend *const backend = batch->pipeline->backend;
     struct gf_error why = {0};
-    enum gf_status status = gf_image_check(image, name, error);
-    if (status)
-        return status;
-    status = backend->calls->owns(backend, image->data,
-                                  image->pitch * (size_t)(image->format.height - 1) +
-                                      gf_row_bytes(image->format),
-                                  NULL, &why);
+    GF_TRY(gf_image_check(image, name, error));
+    const enum gf_status status = backend->calls->owns(
+        backend, image->data,
+        image->pitch * (size_t)(image->format.height - 1) + gf_row_bytes(image->format), NULL,
+        &why);
     return status ? gf_fail(error, status, "%s: %s", name, why.text) : GF_OK;
 }
 
@@ -235,14 +227,11 @@ enum gf_status gf_device_batch_copy(struct gf_pipeline *pipeline, const struct g
     const struct gf_backend_calls *const calls = pipeline->backend->calls;
     const struct gf_view dst = gf_image_view(to), src = gf_image_view(from);
     struct gf_lane *lane;
-    enum gf_status status = calls->ready(pipeline->backend, error);
-    if (!status)
-        status = take_lane(pipeline, &lane, error);
-    if (status)
-        return status;
+    GF_TRY(calls->ready(pipeline->backend, error));
+    GF_TRY(take_lane(pipeline, &lane, error));
     calls->lane_enter(lane);
-    status = calls->upload(lane, &dst, &src, error);
-    return status ? status : calls->wait(lane, error);
+    GF_TRY(calls->upload(lane, &dst, &src, error));
+    return calls->wait(lane, error);
 }
 
 struct each {

@@ -1,6 +1,7 @@
 /* Decodes and encodes pictures in device memory by the GPU's coders. */
 #include "pipeline/pipeline_state.h"
 
+#include "base/fail.h"
 #include "base/time_limit.h"
 #include "codec/common/source.h"
 #include "engine/bands.h"
@@ -23,12 +24,11 @@ static enum gf_status decode_on_device(struct gf_pipeline *pipeline,
                                        struct gf_error *error)
 {
     const double begin_s = gf_now();
-    const enum gf_status status =
-        gf_device_file_decode(coders, file, format, &pipeline->buffers, image, error);
-    if (!status && image->data)
+    GF_TRY(gf_device_file_decode(coders, file, format, &pipeline->buffers, image, error));
+    if (image->data)
         gf_spans_add(&pipeline->spans, GF_SPAN_DECODE, -1, -1, begin_s, gf_now(),
                      samples_of(format));
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline,
@@ -53,11 +53,10 @@ static enum gf_status take_images(struct gf_pipeline *pipeline, struct gf_device
                                   const struct gf_plan *plan, bool encodes,
                                   struct gf_device_images *images, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     if (file->data)
-        status = decode_on_device(pipeline, images->coders, file, plan->in, &images->in, error);
-    if (status || !encodes)
-        return status;
+        GF_TRY(decode_on_device(pipeline, images->coders, file, plan->in, &images->in, error));
+    if (!encodes)
+        return GF_OK;
     if (!plan->stage_count) {
         images->out = images->in;
         return GF_OK;

@@ -152,10 +152,9 @@ static enum gf_status encode_picture(const struct encoding *encoding, struct gf_
     struct gf_picture_task task = task_of(&destination, image);
     void *file;
     size_t size;
-    const enum gf_status status = gf_pipeline_encode_task(pipeline, &task, &file, &size, error);
-    if (!status)
-        deliver(encoding, i, file, size);
-    return status;
+    GF_TRY(gf_pipeline_encode_task(pipeline, &task, &file, &size, error));
+    deliver(encoding, i, file, size);
+    return GF_OK;
 }
 
 /* Encodes a copy of a picture whose rows are not aligned. */
@@ -164,10 +163,8 @@ static enum gf_status copy_and_encode(const struct encoding *encoding, struct gf
 {
     const struct gf_image *const image = &encoding->images[i];
     struct gf_image aligned;
-    enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
-    if (status)
-        return status;
-    status = gf_pipeline_alloc_image(pipeline, image->format, &aligned, error);
+    GF_TRY(pipeline->backend->calls->ready(pipeline->backend, error));
+    enum gf_status status = gf_pipeline_alloc_image(pipeline, image->format, &aligned, error);
     if (!status)
         status = gf_device_batch_copy(pipeline, &aligned, image, error);
     if (!status)
@@ -193,14 +190,10 @@ static enum gf_status encode_all(struct encoding *encoding, struct gf_error *err
     struct gf_device_batch *const batch = &encoding->batch;
     struct gf_options options = batch->pipeline->options;
     options.format = encoding->bytes.format ? encoding->bytes.format : options.format;
-    enum gf_status status =
-        gf_sink_format(NULL, &options, GF_FILE_PNG, &encoding->file_format, error);
-    if (!status)
-        status = gf_device_batch_await(batch, error);
-    if (!status)
-        status =
-            gf_device_batch_code(batch, 0, batch->count, prepare, finish, true, encoding, error);
-    return status ? status : gf_device_batch_finish(batch, encode_alone, encoding, error);
+    GF_TRY(gf_sink_format(NULL, &options, GF_FILE_PNG, &encoding->file_format, error));
+    GF_TRY(gf_device_batch_await(batch, error));
+    GF_TRY(gf_device_batch_code(batch, 0, batch->count, prepare, finish, true, encoding, error));
+    return gf_device_batch_finish(batch, encode_alone, encoding, error);
 }
 
 enum gf_status gf_encode_batch(struct gf_pipeline *pipeline, int count,
@@ -217,13 +210,11 @@ enum gf_status gf_encode_batch(struct gf_pipeline *pipeline, int count,
                                 .sizes = sizes,
                                 .bytes = {.format = format, .name = "output"}};
     encoding.destination.bytes = &encoding.bytes;
-    enum gf_status status = gf_pipeline_check_format(format, error);
-    if (!status)
-        status = gf_device_batch_open(&encoding.batch, pipeline, count, stream, errors, error);
-    if (status)
-        return status;
+    GF_TRY(gf_pipeline_check_format(format, error));
+    GF_TRY(gf_device_batch_open(&encoding.batch, pipeline, count, stream, errors, error));
     encoding.pictures = calloc((size_t)count + 1, sizeof *encoding.pictures);
-    status = encoding.pictures ? encode_all(&encoding, error) : gf_fail_memory(error);
+    const enum gf_status status =
+        encoding.pictures ? encode_all(&encoding, error) : gf_fail_memory(error);
     free(encoding.pictures);
     const enum gf_status failed = gf_device_batch_close(&encoding.batch, status ? NULL : error);
     return status ? status : failed;

@@ -12,26 +12,25 @@
 static enum gf_status allocate(struct gf_pipeline *pipeline, const struct gf_image *inputs,
                                struct gf_image *images, int count, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     struct gf_format format = {0};
-    for (int i = 0; i < count && !status; i++) {
+    for (int i = 0; i < count; i++) {
         if (!i || memcmp(&inputs[i].format, &inputs[i - 1].format, sizeof format))
-            status = gf_pipeline_format(pipeline, inputs[i].format, &format, error);
-        if (!status && !images[i].data)
-            status = gf_pipeline_alloc_image(pipeline, format, &images[i], error);
-        status = gf_pipeline_number(status, i, count, error);
+            GF_TRY(gf_pipeline_number(
+                gf_pipeline_format(pipeline, inputs[i].format, &format, error), i, count, error));
+        if (!images[i].data)
+            GF_TRY(gf_pipeline_number(gf_pipeline_alloc_image(pipeline, format, &images[i], error),
+                                      i, count, error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status run_bound(struct gf_pipeline *pipeline, const struct gf_image *inputs,
                                 struct gf_image *images, int count, void *stream,
                                 struct gf_error *error)
 {
-    enum gf_status status = allocate(pipeline, inputs, images, count, error);
-    if (!status)
-        status = gf_pipeline_run_device_batch(pipeline, inputs, images, count, stream, error);
-    return status ? status : gf_resident_wait(pipeline->resident, stream, error);
+    GF_TRY(allocate(pipeline, inputs, images, count, error));
+    GF_TRY(gf_pipeline_run_device_batch(pipeline, inputs, images, count, stream, error));
+    return gf_resident_wait(pipeline->resident, stream, error);
 }
 
 enum gf_status gf_filter_batch(struct gf_pipeline *pipeline, int count,

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/fail.h"
 #include "base/image.h"
 #include "pipeline/pipeline_state.h"
 
@@ -35,10 +36,8 @@ static enum gf_status open_resident(struct gf_pipeline *pipeline, struct gf_erro
 {
     if (pipeline->resident)
         return GF_OK;
-    const enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
-    return status ? status
-                  : gf_resident_open(pipeline->backend, &pipeline->options, &pipeline->resident,
-                                     error);
+    GF_TRY(pipeline->backend->calls->ready(pipeline->backend, error));
+    return gf_resident_open(pipeline->backend, &pipeline->options, &pipeline->resident, error);
 }
 
 /* Whether somebody follows the run, which then takes the way of all other pictures. */
@@ -86,8 +85,8 @@ static enum gf_status run_and_wait(struct gf_pipeline *pipeline, const struct gf
                                    struct gf_error *error)
 {
     enum { VECTOR = 16 };
-    enum gf_status status = gf_resident_wait(pipeline->resident, stream, error);
-    for (int i = 0; !status && i < count; i++) {
+    GF_TRY(gf_resident_wait(pipeline->resident, stream, error));
+    for (int i = 0; i < count; i++) {
         *failed = i;
         struct gf_image result = out[i];
         struct gf_picture_task task = {
@@ -95,9 +94,9 @@ static enum gf_status run_and_wait(struct gf_pipeline *pipeline, const struct gf
             .image_out = &result,
             .in_on_device = ((uintptr_t)in[i].data | in[i].pitch) % VECTOR == 0,
             .out_is_callers = ((uintptr_t)out[i].data | out[i].pitch) % VECTOR == 0};
-        status = gf_pipeline_filter_task(pipeline, &task, error);
+        GF_TRY(gf_pipeline_filter_task(pipeline, &task, error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status run_ready(struct gf_pipeline *pipeline, struct gf_ready_plan *ready,
@@ -105,10 +104,9 @@ static enum gf_status run_ready(struct gf_pipeline *pipeline, struct gf_ready_pl
                                 void *stream, struct gf_error *error)
 {
     const struct gf_picture_task task = {.image_in = in};
-    const enum gf_status status =
-        gf_resident_run(pipeline->resident, ready, in, out, count, stream, error);
-    if (status || pipeline->described_plan == ready)
-        return status;
+    GF_TRY(gf_resident_run(pipeline->resident, ready, in, out, count, stream, error));
+    if (pipeline->described_plan == ready)
+        return GF_OK;
     pipeline->stages_done = pipeline->segments_done = 0;
     pipeline->described_plan = ready;
     return gf_pipeline_describe_plan(pipeline, &task, gf_ready_plan_of(ready), error);
@@ -143,13 +141,13 @@ static enum gf_status check_outputs(struct gf_pipeline *pipeline, const struct g
                                     int count, int *failed, struct gf_error *error)
 {
     struct gf_format format = ready ? gf_ready_plan_of(ready)->out : (struct gf_format){0};
-    enum gf_status status =
-        ready ? GF_OK : gf_pipeline_format(pipeline, in->format, &format, error);
-    for (int i = 0; !status && i < count; i++) {
+    if (!ready)
+        GF_TRY(gf_pipeline_format(pipeline, in->format, &format, error));
+    for (int i = 0; i < count; i++) {
         *failed = i;
-        status = gf_pipeline_check_output(&in[i], &out[i], format, error);
+        GF_TRY(gf_pipeline_check_output(&in[i], &out[i], format, error));
     }
-    return status;
+    return GF_OK;
 }
 
 /* Filters pictures of one format. *failed becomes the number of the one that has failed. */
@@ -159,16 +157,12 @@ static enum gf_status run_alike(struct gf_pipeline *pipeline, const struct gf_im
 {
     struct gf_image result = *out;
     struct gf_picture_task task = {.image_in = in, .image_out = &result};
-    enum gf_status status = GF_OK;
-    *failed = 0;
     struct gf_ready_plan *ready =
         is_followed(pipeline) ? NULL : gf_resident_find(pipeline->resident, in->format);
+    *failed = 0;
     if (!ready)
-        status = make_ready(pipeline, &task, &ready, error);
-    if (!status)
-        status = check_outputs(pipeline, ready, in, out, count, failed, error);
-    if (status)
-        return status;
+        GF_TRY(make_ready(pipeline, &task, &ready, error));
+    GF_TRY(check_outputs(pipeline, ready, in, out, count, failed, error));
     return ready ? run_ready(pipeline, ready, in, out, count, stream, error)
                  : run_and_wait(pipeline, in, out, count, stream, failed, error);
 }
@@ -177,26 +171,21 @@ static enum gf_status run_bound(struct gf_pipeline *pipeline, const struct gf_im
                                 const struct gf_image *out, int count, void *stream,
                                 struct gf_error *error)
 {
-    enum gf_status status = gf_pipeline_check_stream(pipeline, stream, error);
-    if (!status)
-        status = open_resident(pipeline, error);
-    if (!status)
-        status = check_pictures(pipeline, "input", in, count, error);
-    if (!status)
-        status = check_pictures(pipeline, "output", out, count, error);
-    if (status)
-        return status;
+    GF_TRY(gf_pipeline_check_stream(pipeline, stream, error));
+    GF_TRY(open_resident(pipeline, error));
+    GF_TRY(check_pictures(pipeline, "input", in, count, error));
+    GF_TRY(check_pictures(pipeline, "output", out, count, error));
     gf_pipeline_begin_profile(pipeline);
-    for (int i = 0, end, failed; !status && i < count; i = end) {
+    for (int i = 0, end, failed; i < count; i = end) {
         for (end = i + 1;
              end < count && !memcmp(&in[end].format, &in[i].format, sizeof in->format);)
             end++;
-        status = run_alike(pipeline, in + i, out + i, end - i, stream, &failed, error);
-        status = gf_pipeline_number(status, i + failed, count, error);
+        const enum gf_status status =
+            run_alike(pipeline, in + i, out + i, end - i, stream, &failed, error);
+        GF_TRY(gf_pipeline_number(status, i + failed, count, error));
     }
-    if (!status)
-        gf_pipeline_end_profile(pipeline);
-    return status;
+    gf_pipeline_end_profile(pipeline);
+    return GF_OK;
 }
 
 enum gf_status gf_pipeline_run_device_batch(struct gf_pipeline *pipeline,
@@ -209,11 +198,9 @@ enum gf_status gf_pipeline_run_device_batch(struct gf_pipeline *pipeline,
     GF_NOT_NULL(outputs, error);
     if (count < 0)
         return gf_fail(error, GF_ERROR_USAGE, "count=%d is negative", count);
-    enum gf_status status = check_chain(pipeline, error);
-    if (status)
-        return status;
+    GF_TRY(check_chain(pipeline, error));
     const int before = pipeline->backend->calls->bind(pipeline->backend);
-    status = run_bound(pipeline, inputs, outputs, count, stream, error);
+    const enum gf_status status = run_bound(pipeline, inputs, outputs, count, stream, error);
     if (pipeline->backend)
         pipeline->backend->calls->unbind(pipeline->backend, before);
     return status;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/fail.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
@@ -186,11 +187,8 @@ enum gf_status gf_pipeline_run_bytes(struct gf_pipeline *pipeline, const void *d
     GF_NOT_NULL(result_size, error);
     struct gf_bytes bytes = {.format = format, .name = "output"};
     const struct gf_file_bytes input = {data, size, NULL};
-    enum gf_status status = gf_pipeline_check_format(format, error);
-    if (!status)
-        status = gf_pipeline_run_to_bytes(pipeline, "input", &input, &bytes, error);
-    if (status)
-        return status;
+    GF_TRY(gf_pipeline_check_format(format, error));
+    GF_TRY(gf_pipeline_run_to_bytes(pipeline, "input", &input, &bytes, error));
     *result = bytes.data;
     *result_size = bytes.size;
     return GF_OK;

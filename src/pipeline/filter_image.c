@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/fail.h"
 #include "base/image.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
@@ -13,11 +14,8 @@ enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf_format
     GF_NOT_NULL(pipeline, error);
     GF_NOT_NULL(output, error);
     struct gf_plan plan;
-    enum gf_status status = gf_format_check(input, "input", error);
-    if (!status)
-        status = gf_plan_make(&pipeline->chain, input, 1, &plan, error);
-    if (status)
-        return status;
+    GF_TRY(gf_format_check(input, "input", error));
+    GF_TRY(gf_plan_make(&pipeline->chain, input, 1, &plan, error));
     *output = plan.out;
     gf_plan_free(&plan);
     return GF_OK;
@@ -46,9 +44,7 @@ enum gf_status gf_pipeline_check_output(const struct gf_image *input, const stru
 {
     if (memcmp(&output->format, &result, sizeof result))
         return gf_fail(error, GF_ERROR_USAGE, "output: its format is not that of the result");
-    const enum gf_status status = gf_image_check(output, "output", error);
-    if (status)
-        return status;
+    GF_TRY(gf_image_check(output, "output", error));
     return overlap(input, output) ? gf_fail(error, GF_ERROR_USAGE, "output: overlaps the input")
                                   : GF_OK;
 }
@@ -60,21 +56,16 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
     GF_NOT_NULL(input, error);
     GF_NOT_NULL(output, error);
     struct gf_format format = {0};
-    enum gf_status status = gf_image_check(input, "input", error);
-    if (!status)
-        status = gf_pipeline_format(pipeline, input->format, &format, error);
-    if (status)
-        return status;
+    GF_TRY(gf_image_check(input, "input", error));
+    GF_TRY(gf_pipeline_format(pipeline, input->format, &format, error));
     const bool own = !output->data;
     if (own)
         output->format = format;
     else
-        status = gf_pipeline_check_output(input, output, format, error);
-    if (status)
-        return status;
+        GF_TRY(gf_pipeline_check_output(input, output, format, error));
     gf_pipeline_begin_profile(pipeline);
     struct gf_picture_task task = {.image_in = input, .image_out = output};
-    status = gf_pipeline_filter_task(pipeline, &task, error);
+    const enum gf_status status = gf_pipeline_filter_task(pipeline, &task, error);
     if (!status)
         gf_pipeline_end_profile(pipeline);
     else if (own)
@@ -99,8 +90,8 @@ enum gf_status gf_pipeline_decode_task(struct gf_pipeline *pipeline, const void 
                                        const char *name, struct gf_picture_task *task,
                                        struct gf_error *error)
 {
-    const enum gf_status status = gf_input_open_memory(data, size, name, &task->input, error);
-    return status ? status : gf_pipeline_decode_input(pipeline, task, error);
+    GF_TRY(gf_input_open_memory(data, size, name, &task->input, error));
+    return gf_pipeline_decode_input(pipeline, task, error);
 }
 
 enum gf_status gf_pipeline_decode(struct gf_pipeline *pipeline, const void *data, size_t size,
@@ -111,10 +102,10 @@ enum gf_status gf_pipeline_decode(struct gf_pipeline *pipeline, const void *data
     GF_NOT_NULL(output, error);
     const bool own = !output->data;
     struct gf_picture_task task = {.image_out = output};
-    enum gf_status status = own ? GF_OK : gf_image_check(output, "output", error);
-    if (status)
-        return status;
-    status = gf_pipeline_decode_task(pipeline, data, size, "input", &task, error);
+    if (!own)
+        GF_TRY(gf_image_check(output, "output", error));
+    const enum gf_status status =
+        gf_pipeline_decode_task(pipeline, data, size, "input", &task, error);
     if (status && own)
         gf_image_free(output);
     return status;
@@ -143,10 +134,9 @@ enum gf_status gf_pipeline_encode_named(struct gf_pipeline *pipeline, const stru
     const struct gf_destination destination = {.bytes = &bytes};
     struct gf_picture_task task = {
         .image_in = input, .destination = &destination, .own_format = GF_FILE_PNG};
-    enum gf_status status = gf_pipeline_check_format(format, error);
-    if (!status)
-        status = gf_image_check(input, "input", error);
-    return status ? status : gf_pipeline_encode_task(pipeline, &task, result, result_size, error);
+    GF_TRY(gf_pipeline_check_format(format, error));
+    GF_TRY(gf_image_check(input, "input", error));
+    return gf_pipeline_encode_task(pipeline, &task, result, result_size, error);
 }
 
 enum gf_status gf_pipeline_encode(struct gf_pipeline *pipeline, const struct gf_image *input,

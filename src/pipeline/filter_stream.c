@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/argument.h"
+#include "base/fail.h"
 #include "base/image.h"
 #include "codec/io/input.h"
 #include "pipeline/pipeline_state.h"
@@ -110,14 +111,13 @@ enum gf_status gf_pipeline_decode_from(struct gf_pipeline *pipeline, const struc
     const bool own = !output->data;
     struct gf_picture_task task = {.image_out = output};
     struct reading reading;
-    enum gf_status status = own ? GF_OK : gf_image_check(output, "output", error);
-    if (!status)
-        status = begin_reading(reader, &reading, &task.input, error);
-    if (status)
-        return status;
+    if (!own)
+        GF_TRY(gf_image_check(output, "output", error));
+    GF_TRY(begin_reading(reader, &reading, &task.input, error));
     if (pipeline->on_cuda)
         gf_input_keep_all(task.input);
-    status = end_reading(&reading, gf_pipeline_decode_input(pipeline, &task, error), error);
+    const enum gf_status status =
+        end_reading(&reading, gf_pipeline_decode_input(pipeline, &task, error), error);
     if (status && own)
         gf_image_free(output);
     return status;
@@ -131,11 +131,10 @@ enum gf_status gf_pipeline_encode_to(struct gf_pipeline *pipeline, const struct 
     GF_NOT_NULL(input, error);
     GF_NOT_NULL(writer, error);
     struct gf_bytes file = {.data = NULL};
-    enum gf_status status = check_writer(writer, error);
-    if (!status)
-        status = gf_pipeline_encode_named(pipeline, input, format, name_of(writer), &file.data,
-                                          &file.size, error);
-    return status ? status : write_all(writer, &file, error);
+    GF_TRY(check_writer(writer, error));
+    GF_TRY(gf_pipeline_encode_named(pipeline, input, format, name_of(writer), &file.data,
+                                    &file.size, error));
+    return write_all(writer, &file, error);
 }
 
 enum gf_status gf_pipeline_run_stream(struct gf_pipeline *pipeline, const struct gf_reader *reader,
@@ -148,14 +147,10 @@ enum gf_status gf_pipeline_run_stream(struct gf_pipeline *pipeline, const struct
     struct reading reading;
     struct gf_file_bytes input = {.data = NULL};
     struct gf_bytes file = {.format = format, .name = name_of(writer)};
-    enum gf_status status = gf_pipeline_check_format(format, error);
-    if (!status)
-        status = check_writer(writer, error);
-    if (!status)
-        status = begin_reading(reader, &reading, &input.opened, error);
-    if (status)
-        return status;
-    status = end_reading(
+    GF_TRY(gf_pipeline_check_format(format, error));
+    GF_TRY(check_writer(writer, error));
+    GF_TRY(begin_reading(reader, &reading, &input.opened, error));
+    const enum gf_status status = end_reading(
         &reading, gf_pipeline_run_to_bytes(pipeline, reading.reader.name, &input, &file, error),
         error);
     if (!status)

@@ -1,4 +1,5 @@
 /* Lets the gain map of a JPEG follow its picture. */
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/keep.h"
 #include "codec/jpeg/jpeg_gain.h"
@@ -16,11 +17,8 @@ static enum gf_status move(const struct gf_options *options, const struct gf_pla
     struct gf_source *source = NULL;
     struct gf_image image = {.data = NULL};
     of_map.gain_map = GF_GAIN_MAP_DROP;
-    enum gf_status status =
-        gf_input_open_memory(map->data, map->size, "the gain map", &input, error);
-    if (status)
-        return status;
-    status = gf_source_open(input, &of_map, &source, error);
+    GF_TRY(gf_input_open_memory(map->data, map->size, "the gain map", &input, error));
+    enum gf_status status = gf_source_open(input, &of_map, &source, error);
     if (!status)
         status = gf_gain_map_check(source->format, picture, map->size, options, error);
     if (!status)

@@ -1,6 +1,7 @@
 /* Finds the next picture of an input, and its format. */
 #include <string.h>
 
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/formats.h"
@@ -29,13 +30,12 @@ static enum gf_status pass_gap(struct gf_input *input, struct gf_error *error)
 {
     unsigned char next, taken;
     size_t got;
-    enum gf_status status = gf_input_peek(input, &next, 1, &got, error);
-    while (!status && got && memchr("\n\r ", next, 4)) {
-        status = gf_input_read(input, &taken, 1, &got, error);
-        if (!status)
-            status = gf_input_peek(input, &next, 1, &got, error);
+    GF_TRY(gf_input_peek(input, &next, 1, &got, error));
+    while (got && memchr("\n\r ", next, 4)) {
+        GF_TRY(gf_input_read(input, &taken, 1, &got, error));
+        GF_TRY(gf_input_peek(input, &next, 1, &got, error));
     }
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,

@@ -1,5 +1,6 @@
 /* Computes how much host memory a picture needs for codecs, stages and second pictures, and how
  * much it may use. */
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
@@ -96,16 +97,14 @@ enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
                                    "it is decoded, filtered and encoded as a whole"};
     task->codec_bytes = in.bytes + out.bytes;
     task->second_bytes = second.bytes;
-    enum gf_status status = check_bytes(pipeline, name, second, error);
-    if (!status && source)
-        status = gf_memory_check_proportion(source, task->input, &pipeline->options, error);
-    if (!status)
-        status = check_bytes(pipeline, name, in, error);
-    if (!status)
-        status = check_bytes(pipeline, name, whole, error);
-    if (!status && task->output)
-        status = check_bytes(pipeline, gf_output_name(task->output), out, error);
-    return status ? status : check_bytes(pipeline, name, all, error);
+    GF_TRY(check_bytes(pipeline, name, second, error));
+    if (source)
+        GF_TRY(gf_memory_check_proportion(source, task->input, &pipeline->options, error));
+    GF_TRY(check_bytes(pipeline, name, in, error));
+    GF_TRY(check_bytes(pipeline, name, whole, error));
+    if (task->output)
+        GF_TRY(check_bytes(pipeline, gf_output_name(task->output), out, error));
+    return check_bytes(pipeline, name, all, error);
 }
 
 enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,

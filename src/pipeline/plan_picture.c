@@ -1,5 +1,6 @@
 /* Plans a picture and opens its output. These are done together, since each depends on the
  * other. */
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/keep.h"
 #include "codec/io/input.h"
@@ -19,13 +20,10 @@ static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_p
     const enum gf_file_format wanted = task->destination->bytes->format;
     struct gf_options options = pipeline->options;
     options.format = wanted ? wanted : options.format;
-    enum gf_status status =
-        gf_sink_format(NULL, &options, task->own_format, &task->file_format, error);
-    if (!status)
-        status = gf_output_open_memory(task->destination->bytes->name, &task->output, error);
-    if (!status)
-        gf_pipeline_limit_output(pipeline, task->output);
-    return status;
+    GF_TRY(gf_sink_format(NULL, &options, task->own_format, &task->file_format, error));
+    GF_TRY(gf_output_open_memory(task->destination->bytes->name, &task->output, error));
+    gf_pipeline_limit_output(pipeline, task->output);
+    return GF_OK;
 }
 
 /* Opens the output when the format of the result is known, since the output's name may depend on
@@ -36,16 +34,13 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_pictur
     const struct gf_destination *const destination = task->destination;
     if (destination->bytes)
         return open_bytes(pipeline, task, error);
-    enum gf_status status = destination->choose(destination->context, task->number,
-                                                task->own_format, result, &task->path, error);
-    if (!status)
-        status = gf_sink_format(task->path, &pipeline->options, task->own_format,
-                                &task->file_format, error);
-    if (!status)
-        status = gf_output_open(task->path, &task->output, error);
-    if (!status)
-        gf_pipeline_limit_output(pipeline, task->output);
-    return status;
+    GF_TRY(destination->choose(destination->context, task->number, task->own_format, result,
+                               &task->path, error));
+    GF_TRY(gf_sink_format(task->path, &pipeline->options, task->own_format, &task->file_format,
+                          error));
+    GF_TRY(gf_output_open(task->path, &task->output, error));
+    gf_pipeline_limit_output(pipeline, task->output);
+    return GF_OK;
 }
 
 struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline,
@@ -183,20 +178,17 @@ enum gf_status gf_pipeline_plan_part(struct gf_pipeline *pipeline, struct gf_pic
     request.facts = pipeline->facts.tell ? &pipeline->facts : NULL;
     request.to_srgb &= task->destination || task->output; /* this is the last part */
     request.on_device = pipeline->on_cuda;
-    enum gf_status status = make_plan(pipeline, chain, in, &request, plan, error);
+    GF_TRY(make_plan(pipeline, chain, in, &request, plan, error));
     const char *const name = task->input ? gf_input_name(task->input) : "picture";
-    if (!status)
-        status = check_sizes(pipeline, name, plan, error);
-    if (!status)
-        warn_of_idle(pipeline, name, plan);
-    if (!status && task->destination && !task->output)
-        status = open_output(pipeline, task, plan->out, error);
-    if (!status)
-        status = check_colours(pipeline, name, task, plan, error);
-    if (!status && task->output)
+    GF_TRY(check_sizes(pipeline, name, plan, error));
+    warn_of_idle(pipeline, name, plan);
+    if (task->destination && !task->output)
+        GF_TRY(open_output(pipeline, task, plan->out, error));
+    GF_TRY(check_colours(pipeline, name, task, plan, error));
+    if (task->output)
         task->depth = choose_depth(pipeline, task, plan, request.bits);
-    if (status || !task->output || pipeline->options.lossless)
-        return status;
+    if (!task->output || pipeline->options.lossless)
+        return GF_OK;
     request.opaque = loses_alpha(task->file_format, plan);
     const bool tones = loses_hdr(task->file_format, plan);
     if (pipeline->options.dither && !plan->icc.inks && task->depth < plan->out.bits)

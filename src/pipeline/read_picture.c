@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "pipeline/pipeline_state.h"
 
@@ -14,8 +15,8 @@ static enum gf_status filter_input(struct gf_pipeline *pipeline, struct gf_input
                                    struct gf_image *image, struct gf_error *error)
 {
     struct gf_picture_task task = {.input = input, .image_out = image};
-    const enum gf_status status = gf_pipeline_recognise(input, &task.own_format, error);
-    return status ? status : gf_pipeline_filter_task(pipeline, &task, error);
+    GF_TRY(gf_pipeline_recognise(input, &task.own_format, error));
+    return gf_pipeline_filter_task(pipeline, &task, error);
 }
 
 /* Removes the hint from the error: a second picture is always read as a whole, whatever the main

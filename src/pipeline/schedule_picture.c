@@ -3,6 +3,7 @@
 #include "chain/stage_cost.h"
 #include "pipeline/pipeline_state.h"
 
+#include "base/fail.h"
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
@@ -27,9 +28,7 @@ static enum gf_status take_device_result(struct gf_pipeline *pipeline, struct gf
                                          struct gf_image *image, struct gf_error *error)
 {
     const size_t pitch = gf_band_pitch(pipeline->backend, format);
-    const enum gf_status status = pipeline->backend->calls->ready(pipeline->backend, error);
-    if (status)
-        return status;
+    GF_TRY(pipeline->backend->calls->ready(pipeline->backend, error));
     *image = (struct gf_image){.format = format, .pitch = pitch};
     image->data = gf_buffer_pool_take(&pipeline->buffers, pitch * (size_t)format.height);
     return image->data ? GF_OK

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "base/named_file.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
@@ -63,10 +64,10 @@ static enum gf_status configure(struct gf_pipeline *pipeline, const struct gf_re
         return gf_pipeline_set_options(pipeline, options, error);
     free(pipeline->chain_text);
     pipeline->chain_text = NULL;
-    const enum gf_status status = gf_pipeline_configure(pipeline, chain, options, error);
-    if (!status && !work->files)
+    GF_TRY(gf_pipeline_configure(pipeline, chain, options, error));
+    if (!work->files)
         pipeline->chain_text = strdup(chain);
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
