@@ -72,9 +72,9 @@ static enum gf_status prepare_and_work(struct gf_batch *batch, struct gf_error *
     if (batch->request->on_failure)
         return gf_fail(error, GF_ERROR_USAGE, GF_ON_FAILURE_UNFIT);
     bool is_film;
-    const enum gf_status film = gf_frames_run(batch, &is_film, error);
-    if (film || is_film)
-        return film;
+    GF_TRY(gf_frames_run(batch, &is_film, error));
+    if (is_film)
+        return GF_OK;
     enum gf_status status =
         batch->request->transfer ? gf_batch_check_transfers(batch->request, error) : GF_OK;
     if (!status)

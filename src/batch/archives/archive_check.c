@@ -93,20 +93,19 @@ static enum gf_status check_templates(const struct gf_batch_request *request, bo
 static enum gf_status name_archives(const struct gf_batch *batch, struct gf_error *error)
 {
     const struct gf_batch_request *const request = batch->request;
-    enum gf_status status = GF_OK;
-    for (size_t i = 0; !status && i < batch->count; i++) {
-        for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
+    for (size_t i = 0; i < batch->count; i++) {
+        for (int k = 0; k < gf_batch_outputs(request); k++) {
             const struct gf_template *const output = gf_batch_output_at(request, k).name;
             const struct gf_template_values values = {.input = &request->inputs->item[i],
                                                       .number = request->inputs->item[i].index + 1};
             char **const name = &batch->item[i].output[k];
             if (output->of_archives)
-                status = gf_template_expand(output, &values, name, error);
+                GF_TRY(gf_template_expand(output, &values, name, error));
             else if (gf_archive_named(output->text) && !(*name = strdup(output->text)))
-                status = gf_fail_memory(error);
+                return gf_fail_memory(error);
         }
     }
-    return status;
+    return GF_OK;
 }
 
 /* Refuses two archives of one name and an output that is another input; where there are several
@@ -177,24 +176,23 @@ static enum gf_status check_files(const struct gf_batch *batch, bool from_archiv
                                   struct gf_error *error)
 {
     const struct gf_batch_request *const request = batch->request;
-    enum gf_status status = GF_OK;
     const size_t inputs = from_archive ? batch->count : 1;
-    for (size_t i = 0; !status && i < inputs; i++) {
+    for (size_t i = 0; i < inputs; i++) {
         const char *const input = gf_archive_path(request->inputs->item[i].path);
-        for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
+        for (int k = 0; k < gf_batch_outputs(request); k++) {
             const char *const text = gf_batch_output_at(request, k).name->text;
             const char *const name = from_archive ? batch->item[i].output[k] : text;
             const char *const archive =
                 name && gf_archive_named(text) ? gf_archive_path(name) : NULL;
-            status = gf_batch_check_log(request->log, input, archive, error);
-            if (!status && archive)
-                status = check_stored(request, input, archive, error);
-            if (!status && archive)
-                status = from_archive ? check_in_place(request, input, archive, error)
-                                      : check_inputs(request->inputs, archive, error);
+            GF_TRY(gf_batch_check_log(request->log, input, archive, error));
+            if (archive)
+                GF_TRY(check_stored(request, input, archive, error));
+            if (archive)
+                GF_TRY(from_archive ? check_in_place(request, input, archive, error)
+                                    : check_inputs(request->inputs, archive, error));
         }
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status check_kinds(const struct gf_inputs *inputs, bool from_archive,
@@ -220,17 +218,14 @@ enum gf_status gf_archive_check(const struct gf_archive_ring *ring, struct gf_er
     const struct gf_batch *const batch = ring->batch;
     const struct gf_batch_request *const request = batch->request;
     const bool from_archive = ring->from_archives;
-    enum gf_status status = check_kinds(request->inputs, from_archive, error);
-    if (!status)
-        status = check_options(request, from_archive, error);
-    if (!status)
-        status = check_templates(request, from_archive, error);
-    if (!status)
-        status = from_archive ? name_archives(batch, error)
-                              : gf_batch_name_outputs(request, batch->output, error);
-    if (!status && from_archive)
-        status = check_names(batch, error);
-    return status ? status : check_files(batch, from_archive, error);
+    GF_TRY(check_kinds(request->inputs, from_archive, error));
+    GF_TRY(check_options(request, from_archive, error));
+    GF_TRY(check_templates(request, from_archive, error));
+    GF_TRY(from_archive ? name_archives(batch, error)
+                        : gf_batch_name_outputs(request, batch->output, error));
+    if (from_archive)
+        GF_TRY(check_names(batch, error));
+    return check_files(batch, from_archive, error);
 }
 
 #endif

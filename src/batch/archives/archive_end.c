@@ -37,32 +37,30 @@ static enum gf_status open_output(const struct gf_archive_ring *ring, struct gf_
     const struct gf_batch_request *const request = ring->batch->request;
     const char *const path = gf_archive_path(output->argument);
     const bool stream = !strcmp(path, "-"), stored = request->transfer && request->transfer->store;
-    enum gf_status status = stored   ? name_file(archive, number, error)
-                            : stream ? GF_OK
-                                     : gf_make_folders_of(path, error);
-    if (!status)
-        status = gf_archive_writer_open(output->argument, output->file, &request->options,
-                                        &output->writer, error);
-    if (!status && stream && is_in_place(archive, number))
-        status = gf_fail(error, GF_ERROR_USAGE,
-                         "%s: standard output is the same file, which is still being read",
-                         archive->from);
-    return status;
+    GF_TRY(stored   ? name_file(archive, number, error)
+           : stream ? GF_OK
+                    : gf_make_folders_of(path, error));
+    GF_TRY(gf_archive_writer_open(output->argument, output->file, &request->options,
+                                  &output->writer, error));
+    if (stream && is_in_place(archive, number))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: standard output is the same file, which is still being read",
+                       archive->from);
+    return GF_OK;
 }
 
 enum gf_status gf_archive_begin_outputs(struct gf_archive_ring *ring, struct gf_archive *archive,
                                         struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     archive->begun = true;
     /* Nothing of an archive that could not be opened is written. */
     if (archive->skipped || (ring->from_archives && !archive->is_opened))
         return GF_OK;
-    for (int k = 0; !status && k < ring->outputs; k++) {
+    for (int k = 0; k < ring->outputs; k++) {
         if (archive->output[k].argument)
-            status = open_output(ring, archive, k, error);
+            GF_TRY(open_output(ring, archive, k, error));
     }
-    return status;
+    return GF_OK;
 }
 
 void gf_archive_fail(struct gf_archive_ring *ring, enum gf_status status,
@@ -119,12 +117,10 @@ static enum gf_status store_archive(const struct gf_archive_ring *ring, struct g
                                     struct gf_error *error)
 {
     struct gf_archive_output *const output = &archive->output[number];
-    enum gf_status status = gf_archive_commit(output->writer, error);
-    if (status || again || output->record.again)
-        return status;
-    status = gf_archive_record_write(&output->record, device, false, error);
-    if (status)
-        return status;
+    GF_TRY(gf_archive_commit(output->writer, error));
+    if (again || output->record.again)
+        return GF_OK;
+    GF_TRY(gf_archive_record_write(&output->record, device, false, error));
     struct gf_archive_line *const line = gf_archive_line_of(ring, archive, number);
     if (!line)
         return gf_fail_memory(error);
@@ -132,8 +128,8 @@ static enum gf_status store_archive(const struct gf_archive_ring *ring, struct g
     char *const file = output->file;
     archive->fetched.output_bytes -= counted;
     output->file = NULL;
-    status = gf_transfers_store(ring->transfers, file, output->record.output, output->is_outdated,
-                                counted, line, error);
+    const enum gf_status status = gf_transfers_store(ring->transfers, file, output->record.output,
+                                                     output->is_outdated, counted, line, error);
     output->is_handed = !status;
     if (status)
         free(line);
@@ -150,16 +146,14 @@ static enum gf_status commit_archive(const struct gf_archive_ring *ring, struct 
     const struct gf_archive_record *const record = &output->record;
     const bool recorded = ring->from_archives && strcmp(record->output, "-");
     char device[160];
-    enum gf_status status = GF_OK;
     describe_devices(&ring->batch->devices, device, sizeof device);
     if (output->file)
         return store_archive(ring, archive, number, again, device, error);
     if (recorded && (!request->options.no_clobber || access(record->output, F_OK)))
-        status = gf_archive_record_remove(record->output, error);
-    if (!status)
-        status = gf_archive_commit(output->writer, error);
-    if (status || !recorded || again || record->again)
-        return status;
+        GF_TRY(gf_archive_record_remove(record->output, error));
+    GF_TRY(gf_archive_commit(output->writer, error));
+    if (!recorded || again || record->again)
+        return GF_OK;
     return gf_archive_record_write(record, device, request->options.sync, error);
 }
 

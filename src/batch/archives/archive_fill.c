@@ -114,9 +114,7 @@ static enum gf_status pass_large(struct gf_archive_ring *ring, struct gf_archive
     char why[80];
     snprintf(why, sizeof why, "it has %llu MiB; --memory leaves %llu for it",
              (unsigned long long)(size >> 20), (unsigned long long)(ring->limit >> 20));
-    const enum gf_status status = gf_archive_refuse(ring, slot, why, error);
-    if (status)
-        return status;
+    GF_TRY(gf_archive_refuse(ring, slot, why, error));
     slot->kept = kept;
     pass_slot_on(ring, slot, GF_SLOT_TO_DO);
     return kept ? read_parts(ring, archive, size, error) : GF_OK;
@@ -155,10 +153,11 @@ static enum gf_status read_link(struct gf_archive_ring *ring, struct gf_archive_
     struct gf_archive_links *const links = &slot->archive->links;
     slot->target = strdup(target);
     slot->index = slot->archive->pictures;
-    const enum gf_status status =
-        slot->target ? gf_archive_name_outputs(ring, slot, error) : gf_fail_memory(error);
-    if (status || !ring->files || !gf_file_format_named(slot->member.name))
-        return status;
+    if (!slot->target)
+        return gf_fail_memory(error);
+    GF_TRY(gf_archive_name_outputs(ring, slot, error));
+    if (!ring->files || !gf_file_format_named(slot->member.name))
+        return GF_OK;
     return gf_archive_links_add(links, slot->member.name) ? GF_OK : gf_fail_memory(error);
 }
 
@@ -169,11 +168,8 @@ static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_
     struct gf_archive *const archive = slot->archive;
     const char *const target = gf_archive_member_target(&slot->member);
     const uint64_t size = slot->member.size;
-    enum gf_status status = GF_OK;
     if (target && (gf_file_format_named(target) || gf_file_format_named(slot->member.name)))
-        status = read_link(ring, slot, target, error);
-    if (status)
-        return status;
+        GF_TRY(read_link(ring, slot, target, error));
     pass_slot_on(ring, slot, GF_SLOT_DONE);
     return read_parts(ring, archive, size, error);
 }
@@ -197,9 +193,9 @@ static enum gf_status read_member(struct gf_archive_ring *ring, struct gf_archiv
                                   bool *more, struct gf_error *error)
 {
     struct gf_archive_member member;
-    const enum gf_status status = gf_archive_next(archive->reader, &member, more, error);
-    if (status || !*more)
-        return status;
+    GF_TRY(gf_archive_next(archive->reader, &member, more, error));
+    if (!*more)
+        return GF_OK;
     const char *const why =
         ring->batch->request->plain_members ? gf_archive_member_strange(&member) : NULL;
     if (ring->files && !why && !gf_archive_links_note(&archive->links, archive->reader, &member)) {
@@ -238,15 +234,12 @@ static enum gf_status read_linked(struct gf_archive_ring *ring, struct gf_archiv
 static enum gf_status read_archive(struct gf_archive_ring *ring, struct gf_archive *archive,
                                    struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     bool more = true;
-    while (!status && more)
-        status = read_member(ring, archive, &more, error);
-    if (!status)
-        status = read_linked(ring, archive, error);
-    if (!status)
-        archive->end_status = gf_archive_end(archive->reader, &archive->more, &archive->end_error);
-    return status;
+    while (more)
+        GF_TRY(read_member(ring, archive, &more, error));
+    GF_TRY(read_linked(ring, archive, error));
+    archive->end_status = gf_archive_end(archive->reader, &archive->more, &archive->end_error);
+    return GF_OK;
 }
 
 /* Puts a file into the ring. If the file cannot be opened, a worker reports the failure. */
@@ -265,22 +258,20 @@ static enum gf_status take_file(struct gf_archive_ring *ring, struct gf_archive 
         return GF_OK;
     slot->index = index;
     slot->item.output = batch->item[index].output;
-    enum gf_status status = gf_archive_prepare_results(ring, slot, error);
-    if (!status && there && !gf_archive_member_of_file(&slot->member, &file))
-        status = gf_fail_memory(error);
-    if (!status)
-        pass_slot_on(ring, slot, GF_SLOT_TO_DO);
-    return status;
+    GF_TRY(gf_archive_prepare_results(ring, slot, error));
+    if (there && !gf_archive_member_of_file(&slot->member, &file))
+        return gf_fail_memory(error);
+    pass_slot_on(ring, slot, GF_SLOT_TO_DO);
+    return GF_OK;
 }
 
 static enum gf_status take_files(struct gf_archive_ring *ring, struct gf_archive *archive,
                                  struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     bool more = true;
-    for (size_t position = 0; !status && more; position++)
-        status = take_file(ring, archive, position, &more, error);
-    return status;
+    for (size_t position = 0; more; position++)
+        GF_TRY(take_file(ring, archive, position, &more, error));
+    return GF_OK;
 }
 
 /* Puts an archive, or all files, into the ring. The last slot ends the archive, whatever fails.

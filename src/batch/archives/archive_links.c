@@ -127,7 +127,6 @@ static enum gf_status find_member_at(struct gf_archive_links *links,
                                      int64_t position, struct gf_archive_member *member,
                                      struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     bool found = true;
     const bool packed = gf_archive_reader_size(reader) < 0;
     if (links->again && (!packed || gf_archive_position(links->again) >= position)) {
@@ -135,15 +134,15 @@ static enum gf_status find_member_at(struct gf_archive_links *links,
         links->again = NULL;
     }
     if (!links->again)
-        status = gf_archive_reader_again(reader, position, &links->again, error);
-    while (!status && found) {
-        status = gf_archive_next(links->again, member, &found, error);
-        if (status || !found || gf_archive_position(links->again) == position)
+        GF_TRY(gf_archive_reader_again(reader, position, &links->again, error));
+    while (found) {
+        GF_TRY(gf_archive_next(links->again, member, &found, error));
+        if (!found || gf_archive_position(links->again) == position)
             break;
         gf_archive_member_free(member);
     }
-    return status || found
-               ? status
+    return found
+               ? GF_OK
                : gf_fail(error, GF_ERROR_READ, "%s: the archive was changed", links->name[number]);
 }
 

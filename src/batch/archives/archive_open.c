@@ -165,12 +165,9 @@ enum gf_status gf_archive_open(struct gf_archive_ring *ring, struct gf_archive *
     archive->fetched.fd = -1;
     if (archive->fetched.status)
         *error = archive->fetched.error;
-    const enum gf_status status =
-        archive->fetched.status ? archive->fetched.status
-        : fd >= 0 ? gf_archive_reader_open_descriptor(fd, archive->from, whole, &reader, error)
-                  : gf_archive_reader_open(archive->argument, &reader, error);
-    if (status)
-        return status;
+    GF_TRY(archive->fetched.status ? archive->fetched.status
+           : fd >= 0 ? gf_archive_reader_open_descriptor(fd, archive->from, whole, &reader, error)
+                     : gf_archive_reader_open(archive->argument, &reader, error));
     if (batch->request->options.max_output_bytes)
         gf_archive_reader_allow_any_proportion(reader);
     archive->is_file = gf_archive_reader_file(reader, &archive->file);

@@ -97,30 +97,29 @@ enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_a
     slot->name.archive = from;
     slot->item.output = calloc(outputs, sizeof *slot->item.output);
     slot->item.refusal = calloc(outputs, sizeof *slot->item.refusal);
-    enum gf_status status =
-        slot->name.path && slot->item.output && slot->item.refusal ? GF_OK : gf_fail_memory(error);
-    for (int k = 0; !status && k < ring->outputs; k++) {
+    if (!slot->name.path || !slot->item.output || !slot->item.refusal)
+        return gf_fail_memory(error);
+    for (int k = 0; k < ring->outputs; k++) {
         if (!is_made(slot, k))
             continue;
-        status = name_output(ring, slot, k, &slot->item.output[k], error);
-        if (!status && slot->item.output[k])
-            status = claim_output(ring, slot, k, error);
+        GF_TRY(name_output(ring, slot, k, &slot->item.output[k], error));
+        if (slot->item.output[k])
+            GF_TRY(claim_output(ring, slot, k, error));
     }
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_archive_refuse(const struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                  const char *why, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
-    for (int k = 0; !status && k < ring->outputs; k++) {
+    for (int k = 0; k < ring->outputs; k++) {
         free(slot->item.refusal[k]);
         if (asprintf(&slot->item.refusal[k], "%s: %s", slot->name.path, why) >= 0)
             continue;
         slot->item.refusal[k] = NULL;
-        status = gf_fail_memory(error);
+        return gf_fail_memory(error);
     }
-    return status;
+    return GF_OK;
 }
 
 #endif

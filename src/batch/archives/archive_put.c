@@ -61,8 +61,8 @@ static enum gf_status write_member(struct gf_archive_slot *slot, int number, con
     struct gf_archive_writer *const writer = slot->archive->output[number].writer;
     if (!gf_archive_member_change(&slot->member, name, size))
         return gf_fail_memory(error);
-    const enum gf_status status = gf_archive_put(writer, &slot->member, error);
-    return status || !bytes ? status : gf_archive_write(writer, bytes, (size_t)size, error);
+    GF_TRY(gf_archive_put(writer, &slot->member, error));
+    return bytes ? gf_archive_write(writer, bytes, (size_t)size, error) : GF_OK;
 }
 
 /* Writes a picture that failed as it was, or leaves it out. A link to a picture that keeps a name
@@ -75,11 +75,9 @@ static enum gf_status write_failed(struct gf_archive_ring *ring, int number,
     const char *const name = kept ? slot->name.path + slot->name.below : "";
     const bool same =
         kept && output && !strcmp(output + strlen(slot->archive->output[number].to) + 1, name);
-    enum gf_status status = note_written(slot, number, same, error);
-    if (!status)
-        status = note_failure(ring, number, slot, kept, error);
-    return status || !kept ? status
-                           : write_member(slot, number, name, slot->data, slot->original, error);
+    GF_TRY(note_written(slot, number, same, error));
+    GF_TRY(note_failure(ring, number, slot, kept, error));
+    return kept ? write_member(slot, number, name, slot->data, slot->original, error) : GF_OK;
 }
 
 static enum gf_status write_picture(struct gf_archive_ring *ring, int number,
@@ -201,7 +199,6 @@ static enum gf_status write_to(struct gf_archive_ring *ring, int number,
                                struct gf_archive_slot *slot, struct gf_error *error)
 {
     struct gf_archive_output *const output = &slot->archive->output[number];
-    enum gf_status status = GF_OK;
     if (slot->item.is_link) /* the archive already has the link */
         return GF_OK;
     if (slot->bytes)
@@ -214,9 +211,8 @@ static enum gf_status write_to(struct gf_archive_ring *ring, int number,
         return write_link(ring, number, slot, error);
     output->record.passed += slot->member.is_file;
     if (slot->member.header)
-        status = gf_archive_put(output->writer, &slot->member, error);
-    return status || !slot->size ? status
-                                 : gf_archive_write(output->writer, slot->data, slot->size, error);
+        GF_TRY(gf_archive_put(output->writer, &slot->member, error));
+    return slot->size ? gf_archive_write(output->writer, slot->data, slot->size, error) : GF_OK;
 }
 
 enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slot,

@@ -204,9 +204,7 @@ enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, siz
 {
     size_t got = 0;
     reader->given += size;
-    const enum gf_status status = check_proportion(reader, error);
-    if (status)
-        return status;
+    GF_TRY(check_proportion(reader, error));
     for (la_ssize_t count = 1; count && got < size; got += (size_t)count) {
         count = gf_archive_calls.archive_read_data(reader->archive, (char *)data + got, size - got);
         if (count < 0)

@@ -99,11 +99,9 @@ static enum gf_status write_file(const char *name, const char *text, size_t size
                                  struct gf_error *error)
 {
     struct gf_output *output;
-    enum gf_status status = gf_output_open(name, &output, error);
-    if (status)
-        return status;
+    GF_TRY(gf_output_open(name, &output, error));
     gf_output_set_options(output, (struct gf_output_options){.sync = sync});
-    status = gf_output_write(output, text, size, error);
+    enum gf_status status = gf_output_write(output, text, size, error);
     if (!status)
         status = gf_output_commit(output, error);
     gf_output_close(output);

@@ -116,15 +116,12 @@ static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_err
     struct gf_batch *const batch = ring->batch;
     const uint64_t memory = batch->request->options.memory_bytes;
     ring->limit = memory ? memory / 2 : gf_memory_pictures_bytes() / 2;
-    enum gf_status status = ring->alone       ? begin_alone(ring, error)
-                            : ring->transfers ? gf_transfers_begin(ring->transfers, error)
-                                              : GF_OK;
-    if (!status)
-        status = start_reader(ring, error);
-    if (status)
-        return status;
+    GF_TRY(ring->alone       ? begin_alone(ring, error)
+           : ring->transfers ? gf_transfers_begin(ring->transfers, error)
+                             : GF_OK);
+    GF_TRY(start_reader(ring, error));
     choose_devices(ring);
-    status = gf_batch_check_devices(batch->request, &batch->devices, error);
+    enum gf_status status = gf_batch_check_devices(batch->request, &batch->devices, error);
     if (!status) {
         const int workers = gf_batch_divide_work(batch->request, &batch->devices, batch->count,
                                                  &batch->options, &batch->memory_budget);
@@ -148,14 +145,14 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
     for (int k = 0; k < ring->outputs; k++)
         ring->files |=
             ring->from_archives && !gf_archive_named(gf_batch_output_at(request, k).name->text);
-    const enum gf_status status = gf_archive_check(ring, error);
-    if (!status && ring->from_archives) {
+    GF_TRY(gf_archive_check(ring, error));
+    if (ring->from_archives) {
         batch->count = MANY; /* the number of pictures is known only at the end */
         batch->state.files = 0;
         batch->claims = &ring->claims;
     }
-    if (status || !request->transfer)
-        return status ? status : gf_archive_load(request->output->text, error);
+    if (!request->transfer)
+        return gf_archive_load(request->output->text, error);
     struct gf_transfer_options options = *request->transfer;
     options.outputs = options.store ? ring->outputs : 0;
     return gf_transfers_open(&options, request->inputs, gf_archive_look, ring, &ring->transfers,

@@ -188,10 +188,8 @@ enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
 {
     const char *why = "";
     int highest = 0;
-    const enum gf_status status =
-        asks_for_cuda(request) ? gf_batch_check_kernels(request, error) : GF_OK;
-    if (status)
-        return status;
+    if (asks_for_cuda(request))
+        GF_TRY(gf_batch_check_kernels(request, error));
     if (!devices->count || devices->falls_back || devices->remote || request->open)
         return GF_OK;
     if (!gf_backend_cuda_likely(&why))

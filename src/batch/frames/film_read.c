@@ -13,11 +13,9 @@ static enum gf_status check_size(const struct gf_film_reader *reader, int width,
     const char *const name = gf_input_name(reader->input);
     const uint64_t memory =
         options->memory_bytes ? options->memory_bytes : gf_bytes_in_proportion(0);
-    const enum gf_status status =
-        gf_size_check(name, (uint64_t)width, (uint64_t)height, options, error);
-    return status ? status
-                  : gf_memory_check(name, "each frame is in memory as a whole", reader->frame_bytes,
-                                    memory, options, false, error);
+    GF_TRY(gf_size_check(name, (uint64_t)width, (uint64_t)height, options, error));
+    return gf_memory_check(name, "each frame is in memory as a whole", reader->frame_bytes, memory,
+                           options, false, error);
 }
 
 /* Makes the header of a frame's file. */
@@ -55,12 +53,9 @@ enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *inpu
     struct gf_yuv yuv;
     size_t length;
     *reader = (struct gf_film_reader){.input = input, .raw = raw};
-    enum gf_status status;
     unsigned char next[4];
     size_t got;
-    status = gf_input_peek(input, next, sizeof next, &got, error);
-    if (status)
-        return status;
+    GF_TRY(gf_input_peek(input, next, sizeof next, &got, error));
     if (!raw && gf_split_takes(next, got)) {
         reader->pictures = true;
         reader->picture_most =
@@ -68,18 +63,15 @@ enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *inpu
         return GF_OK;
     }
     if (raw) {
-        status = begin_raw(reader, options, &yuv, error);
+        GF_TRY(begin_raw(reader, options, &yuv, error));
     } else {
-        status = gf_y4m_read_line(input, reader->head, &length, error);
-        if (!status)
-            status = gf_y4m_parse(reader->head, gf_input_name(input), &yuv, error);
-        if (!status) {
-            reader->frame_bytes = gf_yuv_frame_bytes(&yuv);
-            gf_y4m_put_range(options, reader->head);
-            strcat(reader->head, "\n");
-        }
+        GF_TRY(gf_y4m_read_line(input, reader->head, &length, error));
+        GF_TRY(gf_y4m_parse(reader->head, gf_input_name(input), &yuv, error));
+        reader->frame_bytes = gf_yuv_frame_bytes(&yuv);
+        gf_y4m_put_range(options, reader->head);
+        strcat(reader->head, "\n");
     }
-    return status ? status : check_size(reader, yuv.width, yuv.height, options, error);
+    return check_size(reader, yuv.width, yuv.height, options, error);
 }
 
 /* Puts the lines before the samples, which begin in the memory after the room for the lines. */
@@ -133,13 +125,14 @@ enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame 
             aligned_alloc(64, (GF_FILM_LINES_MOST + reader->frame_bytes + 63) & ~(size_t)63);
     if (!frame->memory)
         return gf_fail_memory(error);
-    enum gf_status status = reader->raw ? GF_OK : read_frame_line(reader, line, &length, error);
-    if (status || !length)
-        return status;
+    if (!reader->raw)
+        GF_TRY(read_frame_line(reader, line, &length, error));
+    if (!length)
+        return GF_OK;
     unsigned char *const samples = frame->memory + GF_FILM_LINES_MOST;
-    status = gf_input_read(reader->input, samples, reader->frame_bytes, &got, error);
-    if (status || (reader->raw && !got))
-        return status;
+    GF_TRY(gf_input_read(reader->input, samples, reader->frame_bytes, &got, error));
+    if (reader->raw && !got)
+        return GF_OK;
     if (got < reader->frame_bytes)
         return gf_fail(error, GF_ERROR_INPUT,
                        "%s: truncated: frame %zu has %zu of its %zu bytes and is left out", name,

@@ -26,11 +26,10 @@ enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
     writer->descriptor = STDOUT_FILENO;
     writer->max_bytes = options->max_output_bytes;
     if (!to_stdout && (stat(path, &file) || S_ISREG(file.st_mode) || S_ISDIR(file.st_mode))) {
-        const enum gf_status status = gf_output_open(path, &writer->output, error);
-        if (!status)
-            gf_output_set_options(
-                writer->output, (struct gf_output_options){options->no_clobber, options->sync, 0});
-        return status;
+        GF_TRY(gf_output_open(path, &writer->output, error));
+        gf_output_set_options(writer->output,
+                              (struct gf_output_options){options->no_clobber, options->sync, 0});
+        return GF_OK;
     }
     writer->owns_descriptor = !to_stdout;
     if (!to_stdout)
@@ -87,11 +86,8 @@ static enum gf_status check_raw(const struct gf_film_writer *writer, struct gf_e
     if (*raw->planes) {
         snprintf(header, sizeof header, "%.*s", (int)writer->head_size - 1, writer->head);
         snprintf(wanted, sizeof wanted, "YUV4MPEG2 W1 H1 %s", raw->planes);
-        enum gf_status status = gf_y4m_parse(header, writer->name, &yuv, error);
-        if (!status)
-            status = gf_y4m_parse(wanted, writer->name, &other, error);
-        if (status)
-            return status;
+        GF_TRY(gf_y4m_parse(header, writer->name, &yuv, error));
+        GF_TRY(gf_y4m_parse(wanted, writer->name, &other, error));
         width = yuv.width;
         height = yuv.height;
         if (yuv.mono != other.mono || yuv.half_width != other.half_width ||
@@ -149,9 +145,7 @@ enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char 
     if (writer->plain)
         return put(writer, data, size, error);
     size_t at = size ? head_size_of(data, size) : 0;
-    const enum gf_status status = check_head(writer, data, at, error);
-    if (status)
-        return status;
+    GF_TRY(check_head(writer, data, at, error));
     if (writer->raw && *writer->raw->planes)
         at += head_size_of(data + at, size - at); /* the line of the frame */
     if (!writer->raw || *writer->raw->planes || writer->raw->bits == 8)

@@ -79,14 +79,12 @@ static enum gf_status filter_frames(struct gf_frames *frames, struct gf_error *e
     const struct gf_batch_supply supply = gf_frames_supply(frames);
     const size_t expected = frames->request.expected ? frames->request.expected : MANY;
     gf_batch_choose_devices(&frames->request, &frames->request, expected, &batch->devices);
-    enum gf_status status = gf_batch_check_devices(&frames->request, &batch->devices, error);
-    if (status)
-        return status;
+    GF_TRY(gf_batch_check_devices(&frames->request, &batch->devices, error));
     const int workers = gf_batch_divide_work(&frames->request, &batch->devices, expected,
                                              &batch->options, &batch->memory_budget);
     batch->state.files = frames->request.expected;
     keep_memory();
-    status = open_slots(frames, workers, error);
+    enum gf_status status = open_slots(frames, workers, error);
     if (!status)
         status = gf_batch_work(batch, &supply, workers, error);
     batch->state.files = batch->next;

@@ -38,13 +38,10 @@ static enum gf_status append(struct gf_input *input, struct gf_split *split, uin
     while (size) {
         const size_t step = size < (1 << 20) ? (size_t)size : 1 << 20;
         size_t got;
-        enum gf_status status = grow(input, split, step, error);
-        if (!status)
-            status = gf_input_read(input, split->data + split->size, step, &got, error);
-        if (!status && got < step)
-            status = fail(input, "truncated: the last picture is left out", error);
-        if (status)
-            return status;
+        GF_TRY(grow(input, split, step, error));
+        GF_TRY(gf_input_read(input, split->data + split->size, step, &got, error));
+        if (got < step)
+            return fail(input, "truncated: the last picture is left out", error);
         split->size += got;
         size -= got;
     }
@@ -54,18 +51,16 @@ static enum gf_status append(struct gf_input *input, struct gf_split *split, uin
 static enum gf_status split_png(struct gf_input *input, struct gf_split *split,
                                 struct gf_error *error)
 {
-    enum gf_status status = append(input, split, PNG_SIGNATURE, error);
-    for (bool at_end = false; !status && !at_end;) {
-        status = append(input, split, PNG_CHUNK, error); /* with four bytes of data or checksum */
-        if (status)
-            break;
+    GF_TRY(append(input, split, PNG_SIGNATURE, error));
+    for (bool at_end = false; !at_end;) {
+        GF_TRY(append(input, split, PNG_CHUNK, error)); /* with four bytes of data or checksum */
         const unsigned char *const chunk = split->data + split->size - PNG_CHUNK;
         const uint32_t length = (uint32_t)chunk[0] << 24 | (uint32_t)chunk[1] << 16 |
                                 (uint32_t)chunk[2] << 8 | chunk[3];
         at_end = !memcmp(chunk + 4, "IEND", 4);
-        status = append(input, split, length, error);
+        GF_TRY(append(input, split, length, error));
     }
-    return status;
+    return GF_OK;
 }
 
 /* Returns the end of a JPEG's last scan in the bytes from `at` on: after the end marker. Returns 0
@@ -94,20 +89,15 @@ static enum gf_status split_jpeg(struct gf_input *input, struct gf_split *split,
                                  struct gf_error *error)
 {
     size_t end = 0, at = 2, got;
-    enum gf_status status = append(input, split, 2, error);
-    while (!status && !end) {
-        status = grow(input, split, STEP, error);
-        if (!status)
-            status = gf_input_read_some(input, split->data + split->size, STEP, &got, error);
-        if (!status && !got)
-            status = fail(input, "truncated: the last picture is left out", error);
-        if (status)
-            return status;
+    GF_TRY(append(input, split, 2, error));
+    while (!end) {
+        GF_TRY(grow(input, split, STEP, error));
+        GF_TRY(gf_input_read_some(input, split->data + split->size, STEP, &got, error));
+        if (!got)
+            return fail(input, "truncated: the last picture is left out", error);
         split->size += got;
         end = end_of_jpeg(split, &at);
     }
-    if (status)
-        return status;
     const size_t left = split->size - end;
     split->size = end;
     return gf_input_give_back(input, split->data + end, left, error);
@@ -121,9 +111,7 @@ static enum gf_status append_text(struct gf_input *input, struct gf_split *split
     size_t length = 0;
     bool comment = false;
     for (;;) {
-        const enum gf_status status = append(input, split, 1, error);
-        if (status)
-            return status;
+        GF_TRY(append(input, split, 1, error));
         const unsigned char byte = split->data[split->size - 1];
         comment |= byte == '#';
         const bool ends = line || comment ? byte == '\n' : isspace(byte);
@@ -180,16 +168,15 @@ enum gf_status gf_split_next(struct gf_input *input, struct gf_split *split, boo
     size_t got;
     *found = false;
     split->size = 0;
-    enum gf_status status = gf_input_peek(input, head, 1, &got, error);
-    while (!status && got && memchr("\n\r ", *head, 4)) { /* may follow a picture */
-        status = gf_input_read(input, head, 1, &got, error);
-        if (!status)
-            status = gf_input_peek(input, head, 1, &got, error);
+    GF_TRY(gf_input_peek(input, head, 1, &got, error));
+    while (got && memchr("\n\r ", *head, 4)) { /* may follow a picture */
+        GF_TRY(gf_input_read(input, head, 1, &got, error));
+        GF_TRY(gf_input_peek(input, head, 1, &got, error));
     }
-    if (!status && got)
-        status = gf_input_peek(input, head, sizeof head, &got, error);
-    if (status || !got)
-        return status;
+    if (got)
+        GF_TRY(gf_input_peek(input, head, sizeof head, &got, error));
+    if (!got)
+        return GF_OK;
     if (!gf_split_takes(head, got))
         return fail(input, "what follows a picture of the stream is no PNG, JPEG, PNM or PAM",
                     error);

@@ -64,9 +64,7 @@ static enum gf_status add_line(struct gf_search *search, const char *line, int64
         return gf_fail_memory(search->error);
     strcpy(path, line);
     strcpy(path + length + 1, etag);
-    const enum gf_status status = gf_search_add(search, path, 0);
-    if (status)
-        return status;
+    GF_TRY(gf_search_add(search, path, 0));
     struct gf_input_name *const name = &search->inputs->item[search->inputs->count - 1];
     name->bytes = bytes > 0 ? (uint64_t)bytes : 0;
     name->etag = *etag ? path + length + 1 : NULL;
@@ -84,8 +82,8 @@ static enum gf_status take_line(struct gf_search *search, const char *name, char
     if (!length)
         return GF_OK;
     if (bytes < 0 && (!search->request->shards || line[length - 1] == '/')) {
-        const enum gf_status status = gf_search_path(search, line);
-        return status ? status : gf_search_select_own(search);
+        GF_TRY(gf_search_path(search, line));
+        return gf_search_select_own(search);
     }
     if (!gf_parts_take(&search->parts, bytes, &own))
         return gf_fail_memory(search->error);
@@ -97,10 +95,9 @@ static enum gf_status take_line(struct gf_search *search, const char *name, char
             search->error, GF_ERROR_INPUT,
             "%s: '%.200s' is a folder: in a list for parts its line ends in /, without bytes", name,
             line);
-    const enum gf_status status = add_line(search, line, bytes, etag);
-    if (!status)
-        search->inputs->item[search->selected++].index = position;
-    return status;
+    GF_TRY(add_line(search, line, bytes, etag));
+    search->inputs->item[search->selected++].index = position;
+    return GF_OK;
 }
 
 static enum gf_status take_lines(struct gf_search *search, FILE *file, const char *name)

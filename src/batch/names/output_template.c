@@ -124,14 +124,14 @@ static enum gf_status read_folder(struct gf_template *template, const char *fold
     static const enum gf_template_field rest[] = {GF_FIELD_TEXT, GF_FIELD_BELOW, GF_FIELD_TEXT,
                                                   GF_FIELD_STEM, GF_FIELD_TEXT,  GF_FIELD_EXT};
     static const char *const text[] = {"/", NULL, "/", NULL, ".", NULL};
-    enum gf_status status = add_part(
-        template, (struct gf_template_part){.text = folder, .length = strlen(folder)}, error);
-    for (size_t i = 0; !status && i < sizeof rest / sizeof *rest; i++)
-        status = add_part(
+    GF_TRY(add_part(template, (struct gf_template_part){.text = folder, .length = strlen(folder)},
+                    error));
+    for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
+        GF_TRY(add_part(
             template,
             (struct gf_template_part){.field = rest[i], .text = text[i], .length = text[i] ? 1 : 0},
-            error);
-    return status;
+            error));
+    return GF_OK;
 }
 
 enum gf_status gf_template_parse(const char *output, enum gf_file_format format, bool several,

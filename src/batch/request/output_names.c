@@ -55,10 +55,7 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
     }
     if (unread) {
         struct gf_peek peek;
-        const enum gf_status status =
-            gf_batch_open_header_reader(request, number, header_reader, error);
-        if (status)
-            return status;
+        GF_TRY(gf_batch_open_header_reader(request, number, header_reader, error));
         if (gf_pipeline_peek(*header_reader, input->path, &peek, &(struct gf_error){0}))
             return GF_OK; /* the run will report the failure */
         values.width = peek.out.width;

@@ -150,11 +150,9 @@ static enum gf_status read_label(struct gf_sheet *sheet, struct gf_error *error)
 {
     if (!*sheet->label)
         return GF_OK;
-    enum gf_status status =
-        gf_template_of_text(sheet->label, "--sheet: label", &sheet->label_template, error);
-    if (!status)
-        status = gf_text_available(error);
-    return status ? status : gf_sheet_label_height(sheet, &sheet->label_height, error);
+    GF_TRY(gf_template_of_text(sheet->label, "--sheet: label", &sheet->label_template, error));
+    GF_TRY(gf_text_available(error));
+    return gf_sheet_label_height(sheet, &sheet->label_height, error);
 }
 
 enum gf_status gf_sheet_parse(enum gf_sheet_kind kind, const char *value, struct gf_sheet *sheet,
@@ -223,9 +221,7 @@ enum gf_status gf_sheet_prepare(struct gf_sheet *sheet, struct gf_batch_request 
 {
     struct gf_options plain = gf_options_default();
     const char *const chain = request->chain ? request->chain : "";
-    enum gf_status status = check_names(request, gf_sheet_declaration(sheet->kind)->name, error);
-    if (status)
-        return status;
+    GF_TRY(check_names(request, gf_sheet_declaration(sheet->kind)->name, error));
     sheet->name = request->output;
     sheet->options = request->options;
     /* Results are rows in memory, and have no profile, so that their colours become sRGB. */

@@ -93,13 +93,13 @@ static enum gf_status draw_fitting(struct gf_sheet_writer *writer, char *text,
                                    const struct gf_picture **picture, struct gf_error *error)
 {
     const int most = writer->sheet->cell_width;
-    enum gf_status status = draw_any(writer, text, picture, error);
-    while (!status && (*picture)->image.format.width > most &&
+    GF_TRY(draw_any(writer, text, picture, error));
+    while ((*picture)->image.format.width > most &&
            shorten(text, (*picture)->image.format.width, most)) {
         gf_text_release(*picture);
-        status = draw_any(writer, text, picture, error);
+        GF_TRY(draw_any(writer, text, picture, error));
     }
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_sheet_draw_label(struct gf_sheet_writer *writer, size_t index,

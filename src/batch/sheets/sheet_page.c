@@ -99,13 +99,12 @@ static enum gf_status check_size(const struct gf_page *page, const char *path,
                                  struct gf_error *error)
 {
     const struct gf_codec_memory memory = gf_sink_memory(file_format, page->format, options);
-    const enum gf_status status = gf_size_check(path, (uint64_t)page->format.width,
-                                                (uint64_t)page->format.height, options, error);
-    return status ? status
-                  : gf_memory_check(path, memory.why ? memory.why : "", memory.bytes,
-                                    options->memory_bytes ? options->memory_bytes
-                                                          : gf_memory_picture_bytes(),
-                                    options, false, error);
+    GF_TRY(gf_size_check(path, (uint64_t)page->format.width, (uint64_t)page->format.height, options,
+                         error));
+    return gf_memory_check(path, memory.why ? memory.why : "", memory.bytes,
+                           options->memory_bytes ? options->memory_bytes
+                                                 : gf_memory_picture_bytes(),
+                           options, false, error);
 }
 
 enum gf_status gf_page_open(struct gf_page *page, const char *path, struct gf_format format,
@@ -162,8 +161,8 @@ enum gf_status gf_page_write(struct gf_page *page, const struct gf_placed *place
 
 enum gf_status gf_page_finish(struct gf_page *page, struct gf_error *error)
 {
-    const enum gf_status status = page->sink->finish(page->sink, error);
-    return status ? status : gf_output_commit(page->output, error);
+    GF_TRY(page->sink->finish(page->sink, error));
+    return gf_output_commit(page->output, error);
 }
 
 void gf_page_close(struct gf_page *page)

@@ -163,14 +163,12 @@ enum gf_status gf_places_open(struct gf_places *places, const char *path, const 
     places->place = calloc(room, sizeof *places->place);
     if (!places->place)
         return gf_fail_memory(error);
-    enum gf_status status = gf_make_folders_of(path, error);
-    if (!status)
-        status = gf_output_open(path, &places->output, error);
-    if (!status)
-        gf_output_set_options(
-            places->output,
-            (struct gf_output_options){.no_clobber = options->no_clobber, .sync = options->sync});
-    return status;
+    GF_TRY(gf_make_folders_of(path, error));
+    GF_TRY(gf_output_open(path, &places->output, error));
+    gf_output_set_options(
+        places->output,
+        (struct gf_output_options){.no_clobber = options->no_clobber, .sync = options->sync});
+    return GF_OK;
 }
 
 enum gf_status gf_places_write(struct gf_places *places, int page_width, int page_height,

@@ -73,15 +73,14 @@ enum gf_status gf_sheet_name_pages(const struct gf_batch_request *request, char 
                        "%s: %zu pictures make %zu pages of %zu: {n} in the name numbers them, as "
                        "in sheet-{n}.png",
                        sheet->name->text, inputs->count, pages, cells);
-    enum gf_status status = check_places(request, pages, error);
-    for (size_t i = 0; !status && i < inputs->count; i++) {
+    GF_TRY(check_places(request, pages, error));
+    for (size_t i = 0; i < inputs->count; i++) {
         const struct gf_template_values values = {.input = &inputs->item[i],
                                                   .number = i / cells + 1};
-        status = gf_template_expand(sheet->name, &values, &path[i], error);
+        GF_TRY(gf_template_expand(sheet->name, &values, &path[i], error));
     }
-    if (!status)
-        status = gf_sink_format(path[0], &sheet->options, GF_FILE_PNG, &format, error);
-    return status || sheet->name->is_stdout ? status : check_pages(request, path, error);
+    GF_TRY(gf_sink_format(path[0], &sheet->options, GF_FILE_PNG, &format, error));
+    return sheet->name->is_stdout ? GF_OK : check_pages(request, path, error);
 }
 
 /* ---- the workers ---- */

@@ -101,10 +101,9 @@ static enum gf_status open_page(struct gf_sheet_writer *writer, size_t index,
 {
     const struct gf_sheet *const sheet = writer->sheet;
     const char *const path = page_name(writer, index);
-    const enum gf_status status = sheet->name->is_stdout ? GF_OK : gf_make_folders_of(path, error);
-    return status ? status
-                  : gf_page_open(&writer->page, path, format, &sheet->background, &sheet->options,
-                                 error);
+    if (!sheet->name->is_stdout)
+        GF_TRY(gf_make_folders_of(path, error));
+    return gf_page_open(&writer->page, path, format, &sheet->background, &sheet->options, error);
 }
 
 /* ---- sheets of cells ---- */
@@ -119,16 +118,13 @@ static enum gf_status begin_sheet(struct gf_sheet_writer *writer, size_t index,
     const int rows = left < (size_t)sheet->rows ? (int)left : sheet->rows;
     struct gf_sheet_layout *const layout = &writer->layout;
     gf_sheet_layout_free(layout);
-    enum gf_status status = gf_sheet_layout_begin(layout, sheet->columns, rows, error);
-    for (int c = 0; !status && c < sheet->columns; c++)
+    GF_TRY(gf_sheet_layout_begin(layout, sheet->columns, rows, error));
+    for (int c = 0; c < sheet->columns; c++)
         gf_sheet_layout_fit(layout, (size_t)c, sheet->cell_width, 0);
-    for (int r = 0; !status && r < rows; r++)
+    for (int r = 0; r < rows; r++)
         gf_sheet_layout_fit(layout, (size_t)r * (size_t)sheet->columns, 0,
                             sheet->cell_height + sheet->label_height);
-    if (!status)
-        status = gf_sheet_layout_end(layout, sheet->gap, sheet->margin, error);
-    if (status)
-        return status;
+    GF_TRY(gf_sheet_layout_end(layout, sheet->gap, sheet->margin, error));
     const struct gf_format format = {.width = layout->page_width,
                                      .height = layout->page_height,
                                      .channels = sheet->background.word ? 4 : 3,
@@ -235,27 +231,24 @@ static enum gf_status lay_out_joined(struct gf_sheet_writer *writer, struct gf_e
                         : sheet->columns                    ? sheet->columns
                                                             : (int)ceil(sqrt(count));
     const int used = columns < count ? columns : count;
-    enum gf_status status =
-        gf_sheet_layout_begin(&writer->layout, used, (count + used - 1) / used, error);
-    for (size_t i = 0; !status && i < writer->count; i++)
+    GF_TRY(gf_sheet_layout_begin(&writer->layout, used, (count + used - 1) / used, error));
+    for (size_t i = 0; i < writer->count; i++)
         gf_sheet_layout_fit(&writer->layout, i, writer->placed[i].image.format.width,
                             writer->placed[i].image.format.height);
-    return status ? status : gf_sheet_layout_end(&writer->layout, sheet->gap, sheet->margin, error);
+    return gf_sheet_layout_end(&writer->layout, sheet->gap, sheet->margin, error);
 }
 
 static enum gf_status write_joined(struct gf_sheet_writer *writer, struct gf_error *error)
 {
-    enum gf_status status = lay_out_joined(writer, error);
-    for (size_t i = 0; !status && i < writer->count; i++) {
+    GF_TRY(lay_out_joined(writer, error));
+    for (size_t i = 0; i < writer->count; i++) {
         place_picture(writer, i, &writer->placed[i]);
         keep_place(writer, i, &writer->placed[i]);
     }
-    if (!status)
-        status = open_page(writer, 0, joined_format(writer), error);
-    if (!status)
-        status = gf_page_write(&writer->page, writer->placed, writer->count,
-                               writer->layout.page_height, error);
-    return status ? status : gf_page_finish(&writer->page, error);
+    GF_TRY(open_page(writer, 0, joined_format(writer), error));
+    GF_TRY(gf_page_write(&writer->page, writer->placed, writer->count, writer->layout.page_height,
+                         error));
+    return gf_page_finish(&writer->page, error);
 }
 
 /* After a failure no picture is held any more. */
@@ -280,14 +273,13 @@ static enum gf_status add_to_joined(struct gf_sheet_writer *writer, size_t index
 enum gf_status gf_sheet_add(struct gf_sheet_writer *writer, size_t index,
                             const struct gf_sheet_picture *picture, struct gf_error *error)
 {
-    const enum gf_status status = writer->sheet->kind == GF_SHEET_JOIN
-                                      ? add_to_joined(writer, index, picture, error)
-                                      : add_to_sheet(writer, index, picture, error);
+    GF_TRY(writer->sheet->kind == GF_SHEET_JOIN ? add_to_joined(writer, index, picture, error)
+                                                : add_to_sheet(writer, index, picture, error));
     const bool writes_places =
         writer->places.output && index + 1 == writer->batch->count && !writer->incomplete;
-    return status || !writes_places ? status
-                                    : gf_places_write(&writer->places, writer->layout.page_width,
-                                                      writer->layout.page_height, error);
+    return writes_places ? gf_places_write(&writer->places, writer->layout.page_width,
+                                           writer->layout.page_height, error)
+                         : GF_OK;
 }
 
 void gf_sheet_close_writer(struct gf_sheet_writer *writer)

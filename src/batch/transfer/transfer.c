@@ -47,10 +47,9 @@ static enum gf_status check_commands(const struct gf_transfer_options *options,
     static const char *const fetch[] = {"{in}", "{file}", NULL},
                              *const store[] = {"{file}", "{out}", NULL},
                              *const probe[] = {"{record}", NULL};
-    enum gf_status status = check_command(options->fetch, "fetch", fetch, error);
-    if (!status)
-        status = check_command(options->store, "store", store, error);
-    return status ? status : check_command(options->probe, "probe", probe, error);
+    GF_TRY(check_command(options->fetch, "fetch", fetch, error));
+    GF_TRY(check_command(options->store, "store", store, error));
+    return check_command(options->probe, "probe", probe, error);
 }
 
 enum gf_status gf_transfers_open(const struct gf_transfer_options *options,
@@ -61,11 +60,8 @@ enum gf_status gf_transfers_open(const struct gf_transfer_options *options,
 {
     pthread_condattr_t attributes;
     struct gf_transfers *opened = NULL;
-    enum gf_status status = check_commands(options, error);
-    if (!status)
-        status = gf_transfer_folder_make(error);
-    if (status)
-        return status;
+    GF_TRY(check_commands(options, error));
+    GF_TRY(gf_transfer_folder_make(error));
     opened = calloc(1, sizeof *opened);
     if (!opened) {
         gf_transfer_folder_remove();

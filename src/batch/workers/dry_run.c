@@ -13,11 +13,10 @@ static enum gf_status check_header(const struct gf_batch *batch, const char *inp
                                    struct gf_pipeline **reader, struct gf_error *error)
 {
     struct gf_peek peek;
-    enum gf_status status = GF_OK;
     if (gf_input_named_is_stream(input))
         return GF_OK;
-    status = gf_batch_open_header_reader(batch->request, number, reader, error);
-    return status ? status : gf_pipeline_peek(*reader, input, &peek, error);
+    GF_TRY(gf_batch_open_header_reader(batch->request, number, reader, error));
+    return gf_pipeline_peek(*reader, input, &peek, error);
 }
 
 static enum gf_status send_line(const struct gf_batch *batch, size_t index, int number,
