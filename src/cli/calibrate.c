@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "batch/devices/figures_cache.h"
 #include "bench/calibrate.h"
 #include "cli/messages.h"
@@ -23,10 +24,7 @@ enum gf_status gf_act_calibrate(const struct gf_command *command, struct gf_erro
     struct gf_error why;
     /* The runs that are measured must not use the user's options from the environment. */
     (void)unsetenv("GPUFILTER_OPTS");
-    const enum gf_status status =
-        gf_calibrate("/proc/self/exe", GF_CALIBRATE_SECONDS, &calibration, error);
-    if (status)
-        return status;
+    GF_TRY(gf_calibrate("/proc/self/exe", GF_CALIBRATE_SECONDS, &calibration, error));
     printf("%-18s %9s %9s  %-8s  %s\n", "figure", "declared", "measured", "unit", "what it is");
     const int count = gf_figure_count();
     for (int i = 0; i < count; i++)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/cpu.h"
+#include "base/fail.h"
 #include "base/target_clones.h"
 #include "cli/devices_nvml.h"
 #include "cli/help/help.h"
@@ -24,9 +25,7 @@ static enum gf_status print_software(FILE *file, const struct gf_device_info *in
 {
     int architecture;
     bool built_in;
-    const enum gf_status status = gf_device_code(info->index, &architecture, &built_in, error);
-    if (status)
-        return status;
+    GF_TRY(gf_device_code(info->index, &architecture, &built_in, error));
     fprintf(file, "        driver %s%sfor CUDA %d.%d, runtime %d.%d; ", nvml->driver,
             *nvml->driver ? " " : "", info->driver_version / 1000, info->driver_version % 1000 / 10,
             info->runtime_version / 1000, info->runtime_version % 1000 / 10);
@@ -118,12 +117,10 @@ static enum gf_status print_gpu(FILE *file, int index, bool measured, struct gf_
 {
     struct gf_device_info info;
     struct gf_nvml_info nvml;
-    enum gf_status status = gf_device_describe(index, &info, error);
-    if (status)
-        return status;
+    GF_TRY(gf_device_describe(index, &info, error));
     gf_nvml_query(info.pci_bus_id, &nvml);
     print_nature(file, &info);
-    status = print_software(file, &info, &nvml, error);
+    enum gf_status status = print_software(file, &info, &nvml, error);
     print_memory(file, &info, &nvml);
     print_state(file, &nvml);
     if (status || !measured)
@@ -162,8 +159,8 @@ static enum gf_status print_cpu(FILE *file, bool measured, struct gf_error *erro
             gf_text_plural(processors), gf_cpu_instruction_set());
     if (!measured)
         return GF_OK;
-    const enum gf_status status = gf_backend_cpu_open(processors, &backend, error);
-    return status ? status : measure(file, backend, error);
+    GF_TRY(gf_backend_cpu_open(processors, &backend, error));
+    return measure(file, backend, error);
 }
 
 /* Prints the variables that decide which GPUs are visible, and where compiled code is cached. */

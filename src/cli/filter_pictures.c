@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "batch/batch.h"
 #include "batch/devices/devices.h"
 #include "batch/devices/figures_cache.h"
@@ -26,9 +27,8 @@ static enum gf_status check_terminals(const struct gf_command *command, struct g
     for (int i = 0; i < command->inputs; i++) {
         const char *const path = gf_archive_path(command->input[i]);
         const bool standard = !strcmp(path, "-") || !strcmp(path, "@-");
-        const enum gf_status status = standard ? gf_check_stdin(error) : GF_OK;
-        if (status)
-            return status;
+        if (standard)
+            GF_TRY(gf_check_stdin(error));
     }
     for (int i = 0; i < gf_command_outputs(command); i++) {
         const char *const path = gf_archive_path(gf_command_output_at(command, i).output);
@@ -115,12 +115,11 @@ static enum gf_status open_logs(struct gf_session *session, struct gf_error *err
 {
     const struct gf_command *const command = session->command;
     const char *const log = command->log ? command->log : command->resume;
-    enum gf_status status = GF_OK;
     if (command->resume)
-        status = gf_resume_read(command->resume, &session->resume, error);
-    if (!status && log && !command->dry_run)
-        status = gf_batch_log_open(log, &session->log, error);
-    return status;
+        GF_TRY(gf_resume_read(command->resume, &session->resume, error));
+    if (log && !command->dry_run)
+        GF_TRY(gf_batch_log_open(log, &session->log, error));
+    return GF_OK;
 }
 
 static enum gf_status split_command(const char *text, const char *option, char ***words,
@@ -135,10 +134,9 @@ static enum gf_status split_command(const char *text, const char *option, char *
 static enum gf_status open_commands(struct gf_session *session, struct gf_error *error)
 {
     const struct gf_command *const command = session->command;
-    enum gf_status status = split_command(command->fetch, "fetch", &session->fetch, error);
-    if (!status)
-        status = split_command(command->store, "store", &session->store, error);
-    return status ? status : split_command(command->probe, "probe", &session->probe, error);
+    GF_TRY(split_command(command->fetch, "fetch", &session->fetch, error));
+    GF_TRY(split_command(command->store, "store", &session->store, error));
+    return split_command(command->probe, "probe", &session->probe, error);
 }
 
 static enum gf_status open_sheet(struct gf_session *session, struct gf_error *error)
@@ -290,11 +288,9 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         .counts = several ? gf_summary_prepare(command) : NULL,
         .context = session};
     gf_batch_choose_queues(&request);
-    enum gf_status status = find_devices(session, &request.devices, error);
-    if (!status && (command->join || command->sheet))
-        status = gf_sheet_prepare(&session->sheet, &request, error);
-    if (status)
-        return status;
+    GF_TRY(find_devices(session, &request.devices, error));
+    if (command->join || command->sheet)
+        GF_TRY(gf_sheet_prepare(&session->sheet, &request, error));
     gf_batch_begin_devices(&request);
     if (!several)
         gf_output_keep_replaced();

@@ -62,8 +62,9 @@ static enum gf_status open_input(const struct run *run, const struct gf_input_na
 {
     if (item->data)
         return gf_input_open_memory(item->data, item->size, item->path, input, error);
-    const enum gf_status status = strcmp(item->path, "-") ? GF_OK : gf_check_stdin(error);
-    return status ? status : gf_input_open(item->path, run->pipeline != NULL, input, error);
+    if (!strcmp(item->path, "-"))
+        GF_TRY(gf_check_stdin(error));
+    return gf_input_open(item->path, run->pipeline != NULL, input, error);
 }
 
 static enum gf_status read_file(struct run *run, const struct gf_input_name *item,

@@ -227,24 +227,18 @@ static enum gf_status compare_files(const struct gf_command *command, const char
     struct gf_options options = command->options;
     enum gf_file_format file_format = GF_FILE_AUTO;
     options.warn = command->quiet ? NULL : gf_message_warn;
-    enum gf_status status = check_output(command, name, &file_format, error);
-    if (!status)
-        status = gf_read_picture(name, &options, true, &picture[0], error);
-    if (!status)
-        status = gf_read_picture(other, &options, true, &picture[1], error);
-    if (!status)
-        status = check_formats(name, picture[0].format, other, picture[1].format, error);
-    if (!status)
-        status = gf_likeness_of(&picture[0], &picture[1], threads, &likeness, error);
-    if (status)
-        return status;
+    GF_TRY(check_output(command, name, &file_format, error));
+    GF_TRY(gf_read_picture(name, &options, true, &picture[0], error));
+    GF_TRY(gf_read_picture(other, &options, true, &picture[1], error));
+    GF_TRY(check_formats(name, picture[0].format, other, picture[1].format, error));
+    GF_TRY(gf_likeness_of(&picture[0], &picture[1], threads, &likeness, error));
     if (limits->json)
         print_json(gf_report_file(command), &likeness);
     else
         print_all(gf_report_file(command), &likeness);
     if (command->output)
-        status = draw(command, file_format, &picture[0], &picture[1], error);
-    return status ? status : check_limits(&likeness, limits, other, error);
+        GF_TRY(draw(command, file_format, &picture[0], &picture[1], error));
+    return check_limits(&likeness, limits, other, error);
 }
 
 enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error *error)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/exit_status.h"
+#include "base/fail.h"
 #include "base/start_times.h"
 #include "batch/transfer/transfer.h"
 #include "cli/actions.h"
@@ -125,8 +126,9 @@ static enum gf_status filter(struct gf_command *command, struct gf_error *error)
 {
     for (int i = 0; i < gf_command_outputs(command); i++)
         warn_of_options(command, i);
-    const enum gf_status status = command->output ? gf_act_filter(command, error) : GF_OK;
-    return status || command->profile < GF_PROFILE_COMPARE ? status : gf_act_study(command, error);
+    if (command->output)
+        GF_TRY(gf_act_filter(command, error));
+    return command->profile >= GF_PROFILE_COMPARE ? gf_act_study(command, error) : GF_OK;
 }
 
 static enum gf_status act(struct gf_command *command, struct gf_error *error)

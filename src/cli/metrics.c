@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/fail.h"
 #include "cli/report_file.h"
 #include "codec/io/output.h"
 
@@ -40,10 +41,8 @@ enum gf_status gf_metrics_write(const char *path, const struct gf_batch_state *s
                                 struct gf_error *error)
 {
     struct gf_output *output;
-    enum gf_status status = gf_output_open(path, &output, error);
-    if (status)
-        return status;
-    status = gf_report_write(output, put_all, state, error);
+    GF_TRY(gf_output_open(path, &output, error));
+    const enum gf_status status = gf_report_write(output, put_all, state, error);
     gf_output_close(output);
     return status;
 }

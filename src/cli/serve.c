@@ -1,6 +1,7 @@
 /* Runs a server of pictures in the foreground (--serve), or ends one (--serve=stop). */
 #include "cli/actions.h"
 
+#include "base/fail.h"
 #include "cli/messages.h"
 #include "server/client.h"
 #include "server/serve.h"
@@ -15,10 +16,10 @@ static void tell(void *context, const char *text)
 static enum gf_status stop(struct gf_command *command, struct gf_error *error)
 {
     bool was_there;
-    const enum gf_status status = gf_server_stop(&was_there, error);
-    if (!status && !was_there)
+    GF_TRY(gf_server_stop(&was_there, error));
+    if (!was_there)
         tell(command, "there is no server");
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error)

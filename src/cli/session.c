@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "base/fail.h"
 #include "cli/messages.h"
 #include "cli/report_file.h"
 #include "cli/summary.h"
@@ -147,14 +148,13 @@ void gf_session_keep_entry(void *context, const struct gf_batch_log_entry *entry
 enum gf_status gf_session_report_batch(struct gf_session *session,
                                        const struct gf_batch_state *state, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     if (gf_session_is_profiled(session->command))
-        status = gf_batch_profile_timeline(&session->profile, true, error);
-    if (!status && gf_session_is_profiled(session->command))
-        status = show_profile(session, &session->profile.merged, state, error);
-    if (!status && session->trace)
-        status = gf_batch_profile_timeline(&session->profile, false, error);
-    if (!status && session->trace)
-        status = gf_report_write(session->trace, put_trace, &session->profile.merged, error);
-    return status;
+        GF_TRY(gf_batch_profile_timeline(&session->profile, true, error));
+    if (gf_session_is_profiled(session->command))
+        GF_TRY(show_profile(session, &session->profile.merged, state, error));
+    if (session->trace)
+        GF_TRY(gf_batch_profile_timeline(&session->profile, false, error));
+    if (session->trace)
+        GF_TRY(gf_report_write(session->trace, put_trace, &session->profile.merged, error));
+    return GF_OK;
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/fail.h"
 #include "base/suggest.h"
 #include "base/value.h"
 #include "chain/foreign.h"
@@ -156,12 +157,12 @@ static enum gf_status read_long(struct reader *reader, const char *text)
     const size_t length = strcspn(text + 2, "=:");
     const struct gf_option *const option = find_name(text + 2, length);
     const char *value = text[2 + length] ? text + 2 + length + 1 : NULL;
-    enum gf_status status = gf_study_check(text, reader->error);
-    if (!status && !option)
+    GF_TRY(gf_study_check(text, reader->error));
+    if (!option)
         return unknown_option(text, reader->error);
-    if (!status && !value)
-        status = next_value(reader, option, &value);
-    return status ? status : set(reader, option, value);
+    if (!value)
+        GF_TRY(next_value(reader, option, &value));
+    return set(reader, option, value);
 }
 
 /* Reads short options such as "-i", "-iFILE" or "-vq". For a text such as "-rotate", with which
@@ -238,9 +239,8 @@ static enum gf_status check_names(const struct reader *reader, const char *chain
         if (!(at = gf_token_next(at, "=:,", token)))
             break;
         const char *const word = gf_token_trim(token);
-        const enum gf_status status = is_name ? check_name(word, begin, reader->error) : GF_OK;
-        if (status)
-            return status;
+        if (is_name)
+            GF_TRY(check_name(word, begin, reader->error));
         is_name = *at == ',';
         at = *at ? at + 1 : NULL;
     }
@@ -269,24 +269,23 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     if (*chain)
         return gf_command_fail_chains(*chain, text, reader->error);
     *chain = text;
-    const enum gf_status status = check_number(reader, text);
-    return status ? status : check_names(reader, text);
+    GF_TRY(check_number(reader, text));
+    return check_names(reader, text);
 }
 
 static enum gf_status read_arguments(struct reader *reader)
 {
-    enum gf_status status = GF_OK;
     bool options_ended = false;
-    while (!status && reader->next < reader->argc) {
+    while (reader->next < reader->argc) {
         const char *const text = reader->argv[reader->next++];
         if (options_ended || text[0] != '-' || !text[1])
-            status = read_operand(reader, text);
+            GF_TRY(read_operand(reader, text));
         else if (!strcmp(text, "--"))
             options_ended = true;
         else
-            status = text[1] == '-' ? read_long(reader, text) : read_short(reader, text);
+            GF_TRY(text[1] == '-' ? read_long(reader, text) : read_short(reader, text));
     }
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_command_parse_after(int count, char *const *environment, int argc,

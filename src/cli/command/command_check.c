@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/memory_budget.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/archive_name.h"
@@ -241,13 +242,12 @@ enum gf_status gf_command_check(const struct gf_command *command, struct gf_erro
     }
     const bool report =
         command->action == GF_ACTION_EXPLAIN || command->profile >= GF_PROFILE_COMPARE;
-    enum gf_status status = check_sheet(command, error);
-    if (!status && report)
-        status = check_single(command, error);
-    if (!status)
-        status = check_page(command, error);
-    if (status || !command->output)
-        return status ? status : check_without_output(command, error);
-    status = check_transfers(command, error);
-    return status ? status : check_files(command, error);
+    GF_TRY(check_sheet(command, error));
+    if (report)
+        GF_TRY(check_single(command, error));
+    GF_TRY(check_page(command, error));
+    if (!command->output)
+        return check_without_output(command, error);
+    GF_TRY(check_transfers(command, error));
+    return check_files(command, error);
 }

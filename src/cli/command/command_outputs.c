@@ -153,16 +153,11 @@ static enum gf_status join_chain(const struct gf_command_output *all,
 {
     const char *const to_icc = output->to_icc ? output->to_icc : all->to_icc;
     char **const made = &output->made;
-    enum gf_status status = append(made, "", all->chain, error);
-    if (!status)
-        status = append_file(made, all->chain_file, error);
-    if (!status)
-        status = append(made, "", output->chain, error);
-    if (!status)
-        status = append_file(made, output->chain_file, error);
-    if (!status)
-        status = append_profile(made, to_icc, error);
-    return status;
+    GF_TRY(append(made, "", all->chain, error));
+    GF_TRY(append_file(made, all->chain_file, error));
+    GF_TRY(append(made, "", output->chain, error));
+    GF_TRY(append_file(made, output->chain_file, error));
+    return append_profile(made, to_icc, error);
 }
 
 enum gf_status gf_command_join_chains(struct gf_command *command, struct gf_error *error)

@@ -103,27 +103,26 @@ static void search_filters(struct search *search)
 
 static enum gf_status search_all(struct search *search, struct gf_error *error)
 {
-    const enum gf_status status = search_cookbook(search, error);
-    if (!status)
-        search_filters(search);
-    return status;
+    GF_TRY(search_cookbook(search, error));
+    search_filters(search);
+    return GF_OK;
 }
 
 enum gf_status gf_help_examples(FILE *file, const char *words, struct gf_error *error)
 {
     words = words ? words : "";
     struct search search = {.file = file, .words = words, .asked = words};
-    enum gf_status status = search_all(&search, error);
-    if (status || search.found)
-        return status;
+    GF_TRY(search_all(&search, error));
+    if (search.found)
+        return GF_OK;
     const char *meant = gf_option_synonym(words);
     meant = meant ? meant : gf_filter_suggest(words);
     if (meant) {
         search.words = meant;
-        status = search_all(&search, error);
+        GF_TRY(search_all(&search, error));
     }
-    return status || search.found
-               ? status
+    return search.found
+               ? GF_OK
                : gf_fail(error, GF_ERROR_USAGE,
                          "--examples: no command has '%.60s' (--list names the filters)", words);
 }

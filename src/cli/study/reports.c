@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/fail.h"
 #include "batch/devices/figures_cache.h"
 #include "cli/messages.h"
 #include "cli/report_file.h"
@@ -62,11 +63,9 @@ static enum gf_status compare(struct gf_command *command, struct gf_output *page
                               struct gf_error *error)
 {
     struct gf_comparison comparison;
-    enum gf_status status =
-        gf_compare_file(command->input[0], command->chain, &command->options, &comparison, error);
-    if (status)
-        return status;
-    status = print_comparison(command, page, &comparison, error);
+    GF_TRY(
+        gf_compare_file(command->input[0], command->chain, &command->options, &comparison, error));
+    enum gf_status status = print_comparison(command, page, &comparison, error);
     if (!status)
         status = gf_compare_judge(&comparison, error);
     gf_comparison_free(&comparison);
@@ -97,10 +96,7 @@ static enum gf_status explain_sharing(const struct gf_command *command, int inde
     struct gf_sharing sharing;
     for (int i = 0; i <= index; i++)
         chain[i] = gf_command_output_at(command, i).chain;
-    const enum gf_status status =
-        gf_explain_sharing(command->input[0], chain, index, &command->options, &sharing, error);
-    if (status)
-        return status;
+    GF_TRY(gf_explain_sharing(command->input[0], chain, index, &command->options, &sharing, error));
     printf("%soutput %d: %s\n", index ? "\n" : "", index + 1, name ? name : "-");
     if (sharing.with < 0 && index)
         printf("decodes for itself: another fraction of the picture's size\n");
@@ -118,20 +114,18 @@ enum gf_status gf_act_explain(struct gf_command *command, struct gf_error *error
     struct gf_figures figures;
     command->options.warn = command->quiet ? NULL : gf_message_warn;
     gf_figures_load(&figures);
-    enum gf_status status = check_input(command, error);
-    for (int i = 0; !status && i < gf_command_outputs(command); i++) {
+    GF_TRY(check_input(command, error));
+    for (int i = 0; i < gf_command_outputs(command); i++) {
         const struct gf_command_output output = gf_command_output_at(command, i);
         struct gf_options options = command->options;
         gf_options_of_output(&options, &output.options);
         options.warn = i ? NULL : options.warn;
-        status = gf_explain_file(command->input[0], output.output, output.chain, &options, &figures,
-                                 &explanation, error);
-        if (!status && command->more_outputs)
-            status = explain_sharing(command, i, error);
-        if (status)
-            return status;
+        GF_TRY(gf_explain_file(command->input[0], output.output, output.chain, &options, &figures,
+                               &explanation, error));
+        if (command->more_outputs)
+            GF_TRY(explain_sharing(command, i, error));
         gf_explain_print(&explanation, stdout);
         gf_explain_free(&explanation);
     }
-    return status;
+    return GF_OK;
 }

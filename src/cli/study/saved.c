@@ -40,9 +40,7 @@ static enum gf_status count(struct reports *reports, struct gf_error *error)
 static enum gf_status read_file(struct reports *reports, const char *path, struct gf_error *error)
 {
     struct gf_saved saved;
-    enum gf_status status = gf_saved_read(path, &saved, error);
-    if (status)
-        return status;
+    GF_TRY(gf_saved_read(path, &saved, error));
     const size_t count = (size_t)reports->count + 1 + (size_t)saved.other_jobs;
     struct gf_saved *const grown = realloc(reports->saved, count * sizeof *grown);
     if (!grown) {

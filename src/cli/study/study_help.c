@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/embed.h"
+#include "base/fail.h"
 #include "bench/timing.h"
 #include "chain/chain.h"
 #include "cli/help/help.h"
@@ -64,9 +65,8 @@ static void print_variants(FILE *file, const struct gf_filter *filter, const cha
 enum gf_status gf_study_help(FILE *file, const char *name, struct gf_error *error)
 {
     const struct gf_filter *filter = NULL;
-    const enum gf_status status = name ? gf_filter_named(name, "", &filter, error) : GF_OK;
-    if (status)
-        return status;
+    if (name)
+        GF_TRY(gf_filter_named(name, "", &filter, error));
     char heading[600];
     gf_text_wrap(file, explanation, 0, 0);
     if (filter && has_variants(filter))

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "base/grow.h"
 #include "bench/read_picture.h"
 #include "gpufilter/pipeline.h"
@@ -90,10 +91,7 @@ static enum gf_status compare_histogram(struct gf_compare_setup *setup,
                                         struct gf_histogram *histogram,
                                         struct gf_comparison *comparison, struct gf_error *error)
 {
-    const enum gf_status status =
-        gf_histogram_alloc(histogram, gf_stage_statistic(stage), stage->in, error);
-    if (status)
-        return status;
+    GF_TRY(gf_histogram_alloc(histogram, gf_stage_statistic(stage), stage->in, error));
     const struct gf_compare_subject subject = {
         .stage = stage, .counts = true, .in = picture, .histogram = histogram};
     return compare_subject(setup, &subject, segment, histogram, comparison, error);
@@ -146,10 +144,7 @@ static enum gf_status open_setup(struct gf_pipeline *pipeline, struct gf_spans *
                                  struct gf_compare_setup *setup, struct gf_comparison *comparison,
                                  struct gf_error *error)
 {
-    enum gf_status status =
-        gf_pipeline_start(pipeline, &setup->backend, &comparison->on_cuda, error);
-    if (status)
-        return status;
+    GF_TRY(gf_pipeline_start(pipeline, &setup->backend, &comparison->on_cuda, error));
     const struct gf_backend_calls *const calls = setup->backend->calls;
     struct gf_profile peaks = {0};
     setup->threads = comparison->threads = gf_pipeline_options(pipeline)->threads;
@@ -163,10 +158,9 @@ static enum gf_status open_setup(struct gf_pipeline *pipeline, struct gf_spans *
     comparison->download_peak = peaks.download_peak;
     if (calls->unified)
         return GF_OK;
-    status = calls->lane_open(setup->backend, 0, spans, &setup->lane, error);
-    if (!status)
-        calls->lane_enter(setup->lane);
-    return status;
+    GF_TRY(calls->lane_open(setup->backend, 0, spans, &setup->lane, error));
+    calls->lane_enter(setup->lane);
+    return GF_OK;
 }
 
 static enum gf_status compare_chain(struct gf_pipeline *pipeline, const struct gf_image *picture,

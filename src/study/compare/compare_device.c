@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "study/compare/compare.h"
 #include "chain/variants.h"
 #include "engine/bands.h"
@@ -35,11 +36,9 @@ static enum gf_status copy(const struct variants *v, bool up, const struct gf_im
 {
     const struct gf_backend_calls *const calls = v->setup->backend->calls;
     const struct gf_view host = gf_image_view(image);
-    enum gf_status status = up ? calls->upload(v->setup->lane, &place->view, &host, error)
-                               : calls->download(v->setup->lane, &host, &place->view, error);
-    if (!status)
-        status = calls->wait(v->setup->lane, error);
-    return status;
+    GF_TRY(up ? calls->upload(v->setup->lane, &place->view, &host, error)
+              : calls->download(v->setup->lane, &host, &place->view, error));
+    return calls->wait(v->setup->lane, error);
 }
 
 /* Overwrites the result on the device, so that the result of an earlier variant is not taken for
@@ -75,15 +74,12 @@ static enum gf_status check_histogram(struct variants *v, const struct gf_stage_
 {
     const struct gf_backend_calls *const calls = v->setup->backend->calls;
     memset(v->counted.count, 0, gf_histogram_counters(&v->counted) * sizeof *v->counted.count);
-    enum gf_status status = gf_stage_work_run(v->setup->lane, work, error);
-    if (!status)
-        status = calls->wait(v->setup->lane, error);
-    if (!status)
-        status = calls->statistic_take(v->setup->lane, &v->counted, error);
-    if (!status)
-        row->difference = gf_histogram_difference(&v->counted, v->subject->histogram,
-                                                  gf_stage_marks_extremes(work->stage));
-    return status;
+    GF_TRY(gf_stage_work_run(v->setup->lane, work, error));
+    GF_TRY(calls->wait(v->setup->lane, error));
+    GF_TRY(calls->statistic_take(v->setup->lane, &v->counted, error));
+    row->difference = gf_histogram_difference(&v->counted, v->subject->histogram,
+                                              gf_stage_marks_extremes(work->stage));
+    return GF_OK;
 }
 
 static enum gf_status time_runs(const struct variants *v, const struct gf_stage_work *work,
@@ -91,11 +87,9 @@ static enum gf_status time_runs(const struct variants *v, const struct gf_stage_
                                 struct gf_error *error)
 {
     double seconds[GF_TIMING_RUNS_MAX];
-    const enum gf_status status =
-        v->setup->backend->calls->time(v->setup->lane, work, cold, runs, seconds, error);
-    if (!status)
-        *timing = gf_timing_of(seconds, runs);
-    return status;
+    GF_TRY(v->setup->backend->calls->time(v->setup->lane, work, cold, runs, seconds, error));
+    *timing = gf_timing_of(seconds, runs);
+    return GF_OK;
 }
 
 /* Times a row. The time of one cold run determines the number of cold and of warm runs. */
@@ -117,12 +111,12 @@ static enum gf_status measure_row(struct variants *v, const struct gf_stage_work
                                   struct gf_compare_row *row, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = v->setup->backend->calls;
-    enum gf_status status =
-        work->counts ? check_histogram(v, work, row, error) : check_picture(v, work, row, error);
-    if (!status && calls->inspect)
-        status = calls->inspect(v->setup->lane, work, row->kernel, GF_COMPARE_KERNELS,
-                                &row->kernels, error);
-    return status ? status : time_row(v, work, row, error);
+    GF_TRY(work->counts ? check_histogram(v, work, row, error)
+                        : check_picture(v, work, row, error));
+    if (calls->inspect)
+        GF_TRY(calls->inspect(v->setup->lane, work, row->kernel, GF_COMPARE_KERNELS, &row->kernels,
+                              error));
+    return time_row(v, work, row, error);
 }
 
 /* Loads the constants of this variant, which may differ from those of other variants. */
@@ -132,8 +126,8 @@ static enum gf_status load_constants(const struct variants *v, struct gf_stage *
     struct gf_backend *const backend = v->setup->backend;
     stage->constants = NULL;
     stage->constants_size = 0;
-    const enum gf_status status = gf_stage_prepare(stage, error);
-    return status ? status : backend->calls->load(backend, NULL, stage, constants, error);
+    GF_TRY(gf_stage_prepare(stage, error));
+    return backend->calls->load(backend, NULL, stage, constants, error);
 }
 
 /* Measures the row with the variant's constants and scratch memory, or with an empty histogram. */
@@ -242,17 +236,14 @@ static enum gf_status open_pictures(struct variants *v, struct gf_error *error)
     struct gf_backend *const backend = v->setup->backend;
     const struct gf_compare_subject *const subject = v->subject;
     gf_buffer_pool_open(&v->buffers, backend);
-    enum gf_status status =
-        gf_placement_alloc(&v->buffers, subject->in->format, true, &v->in, error);
-    if (!status && !subject->counts)
-        status = gf_placement_alloc(&v->buffers, subject->out->format, true, &v->out, error);
-    if (!status && !subject->counts)
-        status = gf_image_alloc(&v->result, subject->out->format, error);
-    if (!status && subject->counts)
-        status = gf_histogram_alloc(&v->counted, gf_stage_statistic(subject->stage),
-                                    subject->in->format, error);
-    if (status)
-        return status;
+    GF_TRY(gf_placement_alloc(&v->buffers, subject->in->format, true, &v->in, error));
+    if (!subject->counts)
+        GF_TRY(gf_placement_alloc(&v->buffers, subject->out->format, true, &v->out, error));
+    if (!subject->counts)
+        GF_TRY(gf_image_alloc(&v->result, subject->out->format, error));
+    if (subject->counts)
+        GF_TRY(gf_histogram_alloc(&v->counted, gf_stage_statistic(subject->stage),
+                                  subject->in->format, error));
     v->pinned_in =
         backend->calls->pin(backend, subject->in->data, image_bytes(subject->in)) == GF_PINNED;
     if (v->result.data)

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "base/grow.h"
 #include "study/compare/compare.h"
 #include "chain/chain.h"
@@ -73,9 +74,7 @@ static enum gf_status run_once(struct gf_pipeline *pipeline, const struct runs *
                                struct gf_error *error)
 {
     const double begin_s = gf_now();
-    const enum gf_status status = gf_pipeline_run_image(pipeline, runs->picture, out, error);
-    if (status)
-        return status;
+    GF_TRY(gf_pipeline_run_image(pipeline, runs->picture, out, error));
     const struct gf_profile *const profile = gf_pipeline_profile(pipeline);
     struct gf_interval *const interval = malloc((profile->span_count + 1) * sizeof *interval);
     if (!interval)
@@ -200,26 +199,24 @@ static enum gf_status add_refused(const struct runs *runs, const char *name, con
 static enum gf_status add_lanes(const struct runs *runs, struct gf_error *error)
 {
     struct gf_options options = *runs->options;
-    enum gf_status status = GF_OK;
-    for (int lanes = 1; !status && lanes <= 8; lanes *= 2) {
+    for (int lanes = 1; lanes <= 8; lanes *= 2) {
         options.lanes = lanes;
-        status = add_run(runs, "lanes=", lanes, &options, error);
+        GF_TRY(add_run(runs, "lanes=", lanes, &options, error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status add_threads(const struct runs *runs, struct gf_error *error)
 {
     struct gf_options options = *runs->options;
     const int all = runs->comparison->threads;
-    enum gf_status status = GF_OK;
     options.lanes = 0;
-    for (int threads = 1; !status && threads <= all;
+    for (int threads = 1; threads <= all;
          threads = threads < all && 2 * threads > all ? all : 2 * threads) {
         options.threads = threads;
-        status = add_run(runs, "threads=", threads, &options, error);
+        GF_TRY(add_run(runs, "threads=", threads, &options, error));
     }
-    return status;
+    return GF_OK;
 }
 
 static enum gf_status add_memory(const struct runs *runs, struct gf_error *error)
@@ -252,13 +249,12 @@ static enum gf_status count_stages(const struct runs *runs, bool no_fuse, int *c
 {
     struct gf_chain chain;
     struct gf_plan plan;
-    enum gf_status status = gf_chain_parse(runs->chain, &chain, error);
-    if (status)
-        return status;
+    GF_TRY(gf_chain_parse(runs->chain, &chain, error));
     chain.no_fuse = no_fuse;
     const struct gf_plan_request request = {.orientation = 1,
                                             .on_device = runs->comparison->on_cuda};
-    status = gf_plan_make_for(&chain, runs->picture->format, &request, &plan, error);
+    const enum gf_status status =
+        gf_plan_make_for(&chain, runs->picture->format, &request, &plan, error);
     *count = status ? 0 : count_steps(&plan, no_fuse && runs->comparison->on_cuda);
     if (!status)
         gf_plan_free(&plan);
@@ -270,11 +266,8 @@ static enum gf_status add_fusion(const struct runs *runs, struct gf_error *error
 {
     struct gf_options options = *runs->options;
     int fused = 0, no_fuse = 0;
-    enum gf_status status = count_stages(runs, false, &fused, error);
-    if (!status)
-        status = count_stages(runs, true, &no_fuse, error);
-    if (status)
-        return status;
+    GF_TRY(count_stages(runs, false, &fused, error));
+    GF_TRY(count_stages(runs, true, &no_fuse, error));
     if (fused == no_fuse)
         return add_refused(runs, "no-fuse", "nothing in the chain is fused", error);
     options.no_fuse = !options.no_fuse;
@@ -285,15 +278,14 @@ static enum gf_status add_bands(const struct runs *runs, struct gf_error *error)
 {
     const int chosen = runs->comparison->run[0].band_rows, height = runs->comparison->out.height;
     struct gf_options options = *runs->options;
-    enum gf_status status = GF_OK;
-    for (int sixteenths = 4; !status && sixteenths <= 64; sixteenths *= 2) {
+    for (int sixteenths = 4; sixteenths <= 64; sixteenths *= 2) {
         const int rows = (int)((int64_t)chosen * sixteenths / 16);
         if (rows < 1 || rows > height || rows == chosen)
             continue;
         options.band_rows = rows;
-        status = add_run(runs, "band-rows=", rows, &options, error);
+        GF_TRY(add_run(runs, "band-rows=", rows, &options, error));
     }
-    return status;
+    return GF_OK;
 }
 
 /* Measures the options with one lane, where kernels and transfers do not overlap. */
@@ -324,9 +316,7 @@ static enum gf_status estimate(const struct runs *runs, struct gf_error *error)
         if (!comparison->on_cuda || run->options.transfer == GF_TRANSFER_ZERO_COPY || *run->refused)
             continue;
         if (!alone.total.runs || !same_transfers(&alone.options, &run->options)) {
-            const enum gf_status status = measure_one_lane(runs, &run->options, &alone, error);
-            if (status)
-                return status;
+            GF_TRY(measure_one_lane(runs, &run->options, &alone, error));
         }
         run->kernels_s = alone.kernels_s;
         run->transfers_s = alone.transfers_s;
@@ -340,14 +330,11 @@ enum gf_status gf_compare_runs(const char *chain, const struct gf_options *optio
                                struct gf_error *error)
 {
     const struct runs runs = {chain, options, picture, comparison};
-    enum gf_status status = add_run(&runs, "as asked", 0, options, error);
-    if (!status)
-        status = comparison->on_cuda ? add_lanes(&runs, error) : add_threads(&runs, error);
-    if (!status && comparison->on_cuda)
-        status = add_memory(&runs, error);
-    if (!status)
-        status = add_fusion(&runs, error);
-    if (!status)
-        status = add_bands(&runs, error);
-    return status ? status : estimate(&runs, error);
+    GF_TRY(add_run(&runs, "as asked", 0, options, error));
+    GF_TRY(comparison->on_cuda ? add_lanes(&runs, error) : add_threads(&runs, error));
+    if (comparison->on_cuda)
+        GF_TRY(add_memory(&runs, error));
+    GF_TRY(add_fusion(&runs, error));
+    GF_TRY(add_bands(&runs, error));
+    return estimate(&runs, error);
 }

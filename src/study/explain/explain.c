@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "batch/devices/cost.h"
 #include "chain/variants.h"
 #include "codec/codec.h"
@@ -148,18 +149,17 @@ static enum gf_status explain_stages(const struct explainer *explainer, int s,
     const struct gf_bands *const bands = &explainer->layout->bands[s];
     const struct gf_rows rows = gf_bands_rows(bands, segment, (bands->count - 1) / 2);
     struct gf_rows cut[GF_CUTS_MAX + 1];
-    enum gf_status status = GF_OK;
     gf_segment_rows(plan, segment, rows.first, rows.end, cut);
     found->stage = calloc((size_t)segment->count + 1, sizeof *found->stage);
     if (!found->stage)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    for (int i = 0; !status && i < segment->count; i++)
-        status =
-            explain_stage(explainer, bands, segment, i, cut, &found->stage[found->stages++], error);
+    for (int i = 0; i < segment->count; i++)
+        GF_TRY(explain_stage(explainer, bands, segment, i, cut, &found->stage[found->stages++],
+                             error));
     const bool counted = found->stages && found->stage[found->stages - 1].counts;
-    if (!status && segment->statistic && !counted)
-        status = explain_histogram(explainer, segment, rows, &found->stage[found->stages++], error);
-    return status;
+    if (segment->statistic && !counted)
+        GF_TRY(explain_histogram(explainer, segment, rows, &found->stage[found->stages++], error));
+    return GF_OK;
 }
 
 static enum gf_status explain_segment(const struct explainer *explainer, int s,
@@ -187,14 +187,13 @@ static enum gf_status explain_segments(const struct explainer *explainer,
                                        struct gf_explanation *explanation, struct gf_error *error)
 {
     const int count = explainer->schedule->plan->segment_count;
-    enum gf_status status = GF_OK;
     explanation->segment = calloc((size_t)count, sizeof *explanation->segment);
     if (!explanation->segment)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    for (int s = 0; !status && s < count; s++)
-        status =
-            explain_segment(explainer, s, &explanation->segment[explanation->segments++], error);
-    return status;
+    for (int s = 0; s < count; s++)
+        GF_TRY(
+            explain_segment(explainer, s, &explanation->segment[explanation->segments++], error));
+    return GF_OK;
 }
 
 enum gf_status gf_explain_plan(const struct gf_schedule *schedule,
@@ -256,10 +255,9 @@ static enum gf_status make_plan(struct gf_pipeline *pipeline, struct gf_format i
                                 struct gf_plan *plan, struct gf_error *error)
 {
     const struct gf_chain *const chain = gf_pipeline_chain(pipeline);
-    const enum gf_status status = gf_plan_make_for(chain, in, request, plan, error);
-    if (status || !plan->icc.hdr[1] || gf_format_names_hdr(format) ||
-        gf_pipeline_options(pipeline)->lossless)
-        return status;
+    GF_TRY(gf_plan_make_for(chain, in, request, plan, error));
+    if (!plan->icc.hdr[1] || gf_format_names_hdr(format) || gf_pipeline_options(pipeline)->lossless)
+        return GF_OK;
     gf_plan_free(plan);
     request->from_hdr = true;
     return gf_plan_make_for(chain, in, request, plan, error);

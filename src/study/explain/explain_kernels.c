@@ -1,6 +1,7 @@
 /* Finds the kernels of a stage or of a histogram that the backend would launch for one band. */
 #include <stdlib.h>
 
+#include "base/fail.h"
 #include "study/explain/explain.h"
 #include "engine/placement.h"
 #include "pixel/histogram/histogram.h"
@@ -30,10 +31,10 @@ static enum gf_status make_flat(const struct gf_stage *stage, struct gf_histogra
     *histogram = (struct gf_histogram){0};
     if (!statistic)
         return GF_OK;
-    const enum gf_status status = gf_histogram_alloc(histogram, statistic, stage->in, error);
-    for (size_t i = 0; !status && i < gf_histogram_counters(histogram); i++)
+    GF_TRY(gf_histogram_alloc(histogram, statistic, stage->in, error));
+    for (size_t i = 0; i < gf_histogram_counters(histogram); i++)
         histogram->count[i] = 1;
-    return status;
+    return GF_OK;
 }
 
 /* Inspects kernels with real device memory, because its alignment may determine which kernels

@@ -1,5 +1,6 @@
 /* Finds the stages that the outputs of one picture have in common, by their plans. */
 
+#include "base/fail.h"
 #include "study/explain/explain.h"
 #include "codec/codec.h"
 #include "codec/io/input.h"
@@ -22,19 +23,14 @@ static enum gf_status plan_way(const char *input, const char *chain,
     own.device = GF_DEVICE_CPU;
     own.codec = GF_CODEC_CPU;
     own.warn = NULL;
-    enum gf_status status = gf_pipeline_open(chain, &own, &way->pipeline, error);
-    if (!status)
-        status = gf_input_open(input, false, &way->input, error);
-    if (!status)
-        status = gf_source_open(way->input, &own, &way->source, error);
-    if (!status) {
-        struct gf_plan_request request = gf_pipeline_request(way->pipeline, way->source);
-        way->reduction = request.reduction;
-        request.apart = true;
-        status = gf_plan_make_for(gf_pipeline_chain(way->pipeline), way->source->format, &request,
-                                  &way->plan, error);
-    }
-    return status;
+    GF_TRY(gf_pipeline_open(chain, &own, &way->pipeline, error));
+    GF_TRY(gf_input_open(input, false, &way->input, error));
+    GF_TRY(gf_source_open(way->input, &own, &way->source, error));
+    struct gf_plan_request request = gf_pipeline_request(way->pipeline, way->source);
+    way->reduction = request.reduction;
+    request.apart = true;
+    return gf_plan_make_for(gf_pipeline_chain(way->pipeline), way->source->format, &request,
+                            &way->plan, error);
 }
 
 static void close_way(struct way *way)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "base/spans.h"
 #include "base/suggest.h"
 #include "chain/params.h"
@@ -181,8 +182,8 @@ enum gf_status gf_lab_open(int device, struct gf_device_info *info, struct gf_er
     if (!gf_backend_cuda_likely(&why) || !gf_device_count(&why))
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "labs run on a GPU: %s",
                        *why ? why : "there is no CUDA device");
-    const enum gf_status status = gf_device_describe(device, info, error);
-    return status ? status : gf_lab_device_begin(device, error);
+    GF_TRY(gf_device_describe(device, info, error));
+    return gf_lab_device_begin(device, error);
 }
 
 enum gf_status gf_lab_judge(const struct gf_lab *lab, const struct gf_lab_result *result,

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/fail.h"
 #include "codec/io/output.h"
 #include "study/labs/lab.h"
 #include "study/report/lab_report.h"
@@ -163,11 +164,10 @@ static enum gf_status keep_data(const char *path, const struct gf_lab *lab,
     char name[GF_FILE_NAME_SIZE];
     snprintf(name, sizeof name, "%.*s.dat", (int)(strrchr(path, '.') - path), path);
     gf_lab_data(scratch, lab, result);
-    const enum gf_status status = copy_file(scratch, name, error);
-    if (!status)
-        snprintf(said, said_size, "%s: there is no gnuplot to draw %s; its data is in %s",
-                 lab->name, path, name);
-    return status;
+    GF_TRY(copy_file(scratch, name, error));
+    snprintf(said, said_size, "%s: there is no gnuplot to draw %s; its data is in %s", lab->name,
+             path, name);
+    return GF_OK;
 }
 
 enum gf_status gf_lab_draw(const char *path, const struct gf_lab *lab,

@@ -137,15 +137,14 @@ enum gf_status gf_saved_read_comparison(const struct gf_json_value *root, struct
     const struct gf_json_value *group = gf_json_first_of(root, "stages"),
                                *run = gf_json_first_of(root, "pipeline");
     struct gf_comparison *const comparison = &saved->comparison;
-    enum gf_status status = GF_OK;
     read_head(root, comparison);
     comparison->group = calloc(gf_json_count(group) + 1, sizeof *comparison->group);
     comparison->run = calloc(gf_json_count(run) + 1, sizeof *comparison->run);
     if (!comparison->group || !comparison->run)
         return gf_fail_memory(error);
-    for (; group && !status; group = group->next)
-        status = read_group(group, &comparison->group[comparison->groups++], error);
-    for (; run && !status; run = run->next)
+    for (; group; group = group->next)
+        GF_TRY(read_group(group, &comparison->group[comparison->groups++], error));
+    for (; run; run = run->next)
         read_run(run, &comparison->run[comparison->runs++]);
-    return status;
+    return GF_OK;
 }

@@ -71,20 +71,19 @@ static enum gf_status put_one(FILE *file, const struct gf_saved *saved, int inde
 static enum gf_status put_all(FILE *file, const struct gf_saved *saved, int count,
                               const struct gf_saved **found, struct gf_error *error)
 {
-    enum gf_status status = GF_OK;
     if (count > 1)
         put_links(file, saved, count, found);
-    for (int kind = 0; kind < KINDS && !status; kind++) {
+    for (int kind = 0; kind < KINDS; kind++) {
         char id[24], heading[64];
         const int sides = of_kind(saved, count, kind, found);
         snprintf(id, sizeof id, "sides%d", kind);
         snprintf(heading, sizeof heading, "%s side by side", kind_names[kind]);
         if (sides > 1)
-            status = gf_sides_html(file, found, sides, id, heading, error);
+            GF_TRY(gf_sides_html(file, found, sides, id, heading, error));
     }
-    for (int i = 0; i < count && !status; i++)
-        status = put_one(file, &saved[i], i, count == 1, error);
-    return status;
+    for (int i = 0; i < count; i++)
+        GF_TRY(put_one(file, &saved[i], i, count == 1, error));
+    return GF_OK;
 }
 
 enum gf_status gf_saved_html(FILE *file, const struct gf_saved *saved, int count,

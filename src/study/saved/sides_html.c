@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "report/page/html.h"
 #include "study/saved/sides.h"
 #include "report/text.h"
@@ -124,9 +125,7 @@ enum gf_status gf_sides_html(FILE *file, const struct gf_saved *const *saved, in
                              const char *id, const char *heading, struct gf_error *error)
 {
     struct gf_sides sides;
-    const enum gf_status status = gf_sides_make(saved, count, &sides, error);
-    if (status)
-        return status;
+    GF_TRY(gf_sides_make(saved, count, &sides, error));
     gf_html(file, "<section id=\"%s\">\n<h2>%s</h2>\n", id, heading);
     if (saved[0]->kind == GF_SAVED_LABS)
         put_labs(file, saved, count);
