@@ -47,7 +47,7 @@ static enum gf_status read_some(void *context, void *data, size_t size, size_t *
     return failure->status;
 }
 
-/* Copies the struct of a caller who may know fewer members, and gives it a name. */
+/* Copies the members that this version knows of a caller's struct, and gives it a name. */
 static enum gf_status begin_reading(const struct gf_reader *given, struct reading *reading,
                                     struct gf_input **input, struct gf_error *error)
 {
