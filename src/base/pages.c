@@ -1,7 +1,9 @@
 #include "base/pages.h"
 
 #include <pthread.h>
+#include <stdint.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum { HUGE_PAGE = 2 << 20 };
 
@@ -56,6 +58,17 @@ void gf_pages_populate(void *pages, size_t size)
     }
     for (size_t i = 0; i < started; i++)
         pthread_join(part[i].thread, NULL);
+}
+
+void gf_pages_expect(void *memory, size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t before = (page - (uintptr_t)memory % page) % page;
+    const size_t bytes = size > before ? (size - before) / page * page : 0;
+    char *const first = (char *)memory + before;
+    unsigned char there;
+    if (bytes && !mincore(first + bytes - page, page, &there) && !(there & 1))
+        (void)madvise(first, bytes, MADV_POPULATE_WRITE);
 }
 
 static void *populate_ahead(void *argument)

@@ -5,6 +5,7 @@
 
 #include "base/argument.h"
 #include "base/fail.h"
+#include "base/pages.h"
 #include "gpufilter/pipeline_batch.h"
 #include "pipeline/device_batch.h"
 
@@ -124,11 +125,13 @@ static void finish(void *context, struct gf_coding *coding)
     if (!picture->coding.status && picture->picture.done) {
         struct gf_output *const output = picture->task.output;
         struct gf_error why = {0};
-        size_t size;
-        if (encoding->results[i])
+        size_t size = picture->picture.size;
+        if (encoding->results[i]) {
+            gf_pages_expect(encoding->results[i],
+                            size < encoding->sizes[i] ? size : encoding->sizes[i]);
             gf_output_borrow(output, encoding->results[i], encoding->sizes[i]);
-        else
-            gf_output_expect(output, (int64_t)picture->picture.size + HEADERS_MOST, 1);
+        } else
+            gf_output_expect(output, (int64_t)size + HEADERS_MOST, 1);
         enum gf_status status = picture->sink->splice(picture->sink, picture->picture.data,
                                                       picture->picture.size, true, &why);
         if (!status)
