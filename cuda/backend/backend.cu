@@ -34,9 +34,7 @@ static enum gf_status cuda_ready(struct gf_backend *backend, struct gf_error *er
 {
     struct cuda_backend *const cuda = backend_of(backend);
     const double begin_s = gf_now();
-    const enum gf_status status = gf_device_start_wait(cuda->options.device, error);
-    if (status)
-        return status;
+    GF_TRY(gf_device_start_wait(cuda->options.device, error));
     if (!cuda->waited)
         note_wait(cuda, begin_s);
     cuda->waited = true;
@@ -240,13 +238,11 @@ static enum gf_status cuda_load(struct gf_backend *backend, struct gf_lane *lane
     struct cuda_backend *const cuda = backend_of(backend);
     /* This check also covers the filters of which another filter consists, which are known only
      * here. */
-    enum gf_status status = gf_filter_check_kernels(stage->filter, error);
-    if (!status)
-        status = gf_cuda_check_architecture(cuda, stage, error);
-    if (!status)
-        status = gf_cuda_hold(backend, stage, error);
-    if (status || !stage->constants_size)
-        return status;
+    GF_TRY(gf_filter_check_kernels(stage->filter, error));
+    GF_TRY(gf_cuda_check_architecture(cuda, stage, error));
+    GF_TRY(gf_cuda_hold(backend, stage, error));
+    if (!stage->constants_size)
+        return GF_OK;
     pthread_mutex_lock(&cuda->lock);
     struct block *const block = find_block(cuda, stage);
     if (block)
@@ -408,9 +404,7 @@ extern "C" enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *opt
 {
     static const struct gf_backend_calls calls = make_calls();
     const int device = options->device;
-    const enum gf_status status = gf_device_start(device, gf_cuda_device_starter, error);
-    if (status)
-        return status;
+    GF_TRY(gf_device_start(device, gf_cuda_device_starter, error));
     struct cuda_backend *const opened = (struct cuda_backend *)calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");

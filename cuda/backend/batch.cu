@@ -42,18 +42,15 @@ static enum gf_status to_floats(struct gf_backend *backend, const struct gf_imag
     struct gf_device_info info;
     struct gf_memory_range known = {};
     const struct gf_format format = images[0].format;
-    enum gf_status status = gf_device_describe(cuda->options.device, &info, error);
-    if (!status)
-        status = gf_cuda_owns(backend, values,
-                              (size_t)count * (size_t)format.width * (size_t)format.height *
-                                  (size_t)form->channels * sizeof *values,
-                              NULL, error);
-    for (int i = 0; i < count && !status; i++)
-        status = gf_cuda_owns(backend, images[i].data,
-                              images[i].pitch * (size_t)(format.height - 1) + gf_row_bytes(format),
-                              &known, error);
-    if (status)
-        return status;
+    GF_TRY(gf_device_describe(cuda->options.device, &info, error));
+    GF_TRY(gf_cuda_owns(backend, values,
+                        (size_t)count * (size_t)format.width * (size_t)format.height *
+                            (size_t)form->channels * sizeof *values,
+                        NULL, error));
+    for (int i = 0; i < count; i++)
+        GF_TRY(gf_cuda_owns(backend, images[i].data,
+                            images[i].pitch * (size_t)(format.height - 1) + gf_row_bytes(format),
+                            &known, error));
     GF_CUDA_TRY(
         gf_cuda_to_floats(images, count, form, values, info.multiprocessors, (cudaStream_t)stream),
         cuda->options.device, error);

@@ -125,13 +125,12 @@ extern "C" enum gf_status gf_device_describe(int index, struct gf_device_info *i
     enum { KEPT = 64 };
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct gf_device_info kept[KEPT];
-    enum gf_status status = check_index(index, error);
-    if (status)
-        return status;
+    GF_TRY(check_index(index, error));
     if (index >= KEPT)
         return ask(index, info, error);
     pthread_mutex_lock(&lock);
-    status = kept[index].multiprocessors ? GF_OK : ask(index, &kept[index], error);
+    const enum gf_status status =
+        kept[index].multiprocessors ? GF_OK : ask(index, &kept[index], error);
     *info = kept[index];
     if (status)
         memset(&kept[index], 0, sizeof kept[index]);
@@ -145,9 +144,7 @@ extern "C" enum gf_status gf_device_code(int index, int *architecture, bool *bui
     GF_NOT_NULL(architecture, error);
     GF_NOT_NULL(built_in, error);
     struct cudaFuncAttributes attributes;
-    const enum gf_status status = check_index(index, error);
-    if (status)
-        return status;
+    GF_TRY(check_index(index, error));
     GF_CUDA_TRY(cudaSetDevice(gf_device_ordinal(index)), index, error);
     GF_CUDA_TRY(cudaFuncGetAttributes(&attributes, probe_kernel), index, error);
     *architecture = attributes.binaryVersion;

@@ -197,20 +197,18 @@ static enum gf_status queue_runs(struct gf_lane *lane, const struct gf_stage_wor
                                  int runs, const struct timer *timer, struct gf_error *error)
 {
     const int device = gf_cuda_device(lane);
-    enum gf_status status = GF_OK;
     for (int i = 0; i < HEAD_START; i++)
         GF_CUDA_TRY(flush_cache(timer, i), device, error);
     if (!cold)
-        status = gf_stage_work_run(lane, work, error);
-    for (int i = 0; !status && i < runs; i++) {
+        GF_TRY(gf_stage_work_run(lane, work, error));
+    for (int i = 0; i < runs; i++) {
         if (cold)
             GF_CUDA_TRY(flush_cache(timer, i), device, error);
         GF_CUDA_TRY(cudaEventRecord(timer->event[2 * i], timer->stream), device, error);
-        status = gf_stage_work_run(lane, work, error);
-        if (!status)
-            GF_CUDA_TRY(cudaEventRecord(timer->event[2 * i + 1], timer->stream), device, error);
+        GF_TRY(gf_stage_work_run(lane, work, error));
+        GF_CUDA_TRY(cudaEventRecord(timer->event[2 * i + 1], timer->stream), device, error);
     }
-    return status;
+    return GF_OK;
 }
 
 enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,

@@ -93,13 +93,11 @@ enum gf_status gf_cuda_device_starter(int index, struct gf_error *error)
     struct description description;
     pthread_t describer;
     device->begin_s = gf_now();
-    enum gf_status status = start_driver(index, error);
-    if (status)
-        return status;
+    GF_TRY(start_driver(index, error));
     memset(&description, 0, sizeof description);
     description.index = index;
     const bool beside = !pthread_create(&describer, NULL, describe, &description);
-    status = create_context(index, error);
+    enum gf_status status = create_context(index, error);
     if (beside)
         pthread_join(describer, NULL);
     else

@@ -79,18 +79,14 @@ enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stag
     struct statistic *const statistic = &backend_of(lane->backend)->statistic;
     if (lane->index)
         return wait_for_first(lane, statistic, error);
-    enum gf_status status = gf_cuda_check_architecture(backend_of(lane->backend), stage, error);
-    if (status)
-        return status;
+    GF_TRY(gf_cuda_check_architecture(backend_of(lane->backend), stage, error));
     statistic->kind = kind;
     statistic->counter = gf_stage_counter(stage);
     statistic->counter_is_chosen = stage->variant && stage->variant->count;
     statistic->bytes =
         ((size_t)gf_statistic_channels(kind, format) << format.bits) * sizeof *statistic->count;
     statistic->first = cuda->stream;
-    status = reserve(backend_of(lane->backend), error);
-    if (status)
-        return status;
+    GF_TRY(reserve(backend_of(lane->backend), error));
     GF_CUDA_TRY(cudaMemsetAsync(statistic->count, 0, statistic->bytes, cuda->stream),
                 device_of(lane), error);
     return kind == GF_STATISTIC_LIGHTNESS

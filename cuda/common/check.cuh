@@ -3,7 +3,7 @@
 
 #include <cuda_runtime.h>
 
-#include "gpufilter/status.h"
+#include "base/fail.h"
 
 static inline enum gf_status gf_cuda_fail(struct gf_error *error, int device, const char *call,
                                           cudaError_t code)

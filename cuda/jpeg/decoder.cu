@@ -66,11 +66,8 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
 {
     struct jpeg_layout host = gf_jpeg_lay_out(NULL, amounts);
     const unsigned count = (unsigned)amounts->pictures;
-    enum gf_status status = coder_reserve(decoder, host.bytes, (int)count, error);
-    if (!status)
-        status = coder_reserve_pinned(decoder, host.described_bytes, 0, (int)count, error);
-    if (status)
-        return status;
+    GF_TRY(coder_reserve(decoder, host.bytes, (int)count, error));
+    GF_TRY(coder_reserve_pinned(decoder, host.described_bytes, 0, (int)count, error));
     host = gf_jpeg_lay_out(decoder->pinned, amounts);
     const struct jpeg_layout device = gf_jpeg_lay_out(decoder->memory, amounts);
     struct jpeg_amounts before;
@@ -93,9 +90,7 @@ static enum gf_status run_group(struct gf_jpeg_decoder *decoder, const struct me
     CODER_TRY(decoder,
               coder_copy(decoder, &copies, decoder->memory, decoder->pinned, host.described_bytes));
     CODER_TRY(decoder, coder_queue_copies(decoder, &copies));
-    status = launch(decoder, &device, host.described.pictures, error);
-    if (status)
-        return status;
+    GF_TRY(launch(decoder, &device, host.described.pictures, error));
     CODER_TRY(decoder, cudaMemcpyAsync(host.described.flags, device.described.flags,
                                        2 * count * sizeof *host.described.flags,
                                        cudaMemcpyDeviceToHost, decoder->stream));

@@ -185,9 +185,8 @@ static enum gf_status stream_of_delivery(struct gf_jpeg_encoder *encoder, cudaSt
     *stream = encoder->stream;
     if (encoder->placed == 1)
         return GF_OK;
-    const enum gf_status status = encoder->urgent ? GF_OK : open_urgent(encoder, error);
-    if (status)
-        return status;
+    if (!encoder->urgent)
+        GF_TRY(open_urgent(encoder, error));
     GF_CUDA_TRY(cudaEventRecord(encoder->encoded, encoder->stream), encoder->device, error);
     GF_CUDA_TRY(cudaStreamWaitEvent(encoder->urgent, encoder->encoded, 0), encoder->device, error);
     *stream = encoder->urgent;
@@ -204,9 +203,7 @@ static enum gf_status deliver(struct gf_jpeg_encoder *encoder, struct gf_error *
                                            encoder->coded.size - encoder->coded_used,
                                            encoder->sizes};
     cudaStream_t stream;
-    const enum gf_status status = stream_of_delivery(encoder, &stream, error);
-    if (status)
-        return status;
+    GF_TRY(stream_of_delivery(encoder, &stream, error));
     GF_CUDA_TRY(gf_jpeg_deliver_launch(&delivery, stream), encoder->device, error);
     GF_CUDA_TRY(coder_mark(encoder, 2, stream), encoder->device, error);
     GF_CUDA_TRY(gf_cuda_sleep(stream, encoder->ended), encoder->device, error);
@@ -249,24 +246,15 @@ static enum gf_status run_round(struct gf_jpeg_encoder *encoder,
                                 const struct gf_jpeg_encode_picture *pictures, int count,
                                 uint64_t bytes, struct gf_error *error)
 {
-    enum gf_status status = coder_reserve(encoder, bytes, encoder->placed, error);
-    if (status)
-        return status;
+    GF_TRY(coder_reserve(encoder, bytes, encoder->placed, error));
     const uint64_t states = lay_out(encoder, pictures, count);
-    status = reserve_coded(encoder, encoder->coded_used + room_for_scans(encoder, false), error);
-    if (!status)
-        status = launch(encoder, states, error);
-    if (!status)
-        status = deliver(encoder, error);
-    if (status)
-        return status;
+    GF_TRY(reserve_coded(encoder, encoder->coded_used + room_for_scans(encoder, false), error));
+    GF_TRY(launch(encoder, states, error));
+    GF_TRY(deliver(encoder, error));
     const uint64_t room = encoder->coded_used + room_for_scans(encoder, true);
     if (room > encoder->coded.size) {
-        status = reserve_coded(encoder, room, error);
-        if (!status)
-            status = deliver(encoder, error);
-        if (status)
-            return status;
+        GF_TRY(reserve_coded(encoder, room, error));
+        GF_TRY(deliver(encoder, error));
     }
     note_scans(encoder);
     return coder_add_times(encoder, error);
@@ -299,35 +287,32 @@ static enum gf_status prepare(struct gf_jpeg_encoder *encoder,
                    sizes = (uint64_t)count * sizeof *encoder->sizes;
     if (count > 1)
         keep_results(encoder);
-    enum gf_status status = begin_group(encoder, count, error);
-    if (!status)
-        status = coder_reserve_pinned(encoder, described + sizes, 0, count, error);
-    if (status)
-        return status;
+    GF_TRY(begin_group(encoder, count, error));
+    GF_TRY(coder_reserve_pinned(encoder, described + sizes, 0, count, error));
     encoder->pictures = (struct encode_picture *)encoder->pinned;
     encoder->sizes = (uint64_t *)(encoder->pinned + described);
-    for (int i = 0; i < count && !status; i++) {
+    for (int i = 0; i < count; i++) {
         encoder->parts[i] = part_of(pictures[i].in.format, pictures[i].subsampling);
-        status = make_tables(encoder, pictures[i].quality, error);
+        GF_TRY(make_tables(encoder, pictures[i].quality, error));
     }
-    return status;
+    return GF_OK;
 }
 
 extern "C" enum gf_status gf_jpeg_encoder_run(struct gf_jpeg_encoder *encoder,
                                               struct gf_jpeg_encode_picture *pictures, int count,
                                               struct gf_error *error)
 {
-    enum gf_status status = prepare(encoder, pictures, count, error);
+    GF_TRY(prepare(encoder, pictures, count, error));
     uint64_t bytes;
-    while (!status && (bytes = choose_pictures(encoder, count, 0, part_bytes)))
-        status = run_round(encoder, pictures, count, bytes, error);
-    for (int i = 0; i < count && !status; i++) {
+    while ((bytes = choose_pictures(encoder, count, 0, part_bytes)))
+        GF_TRY(run_round(encoder, pictures, count, bytes, error));
+    for (int i = 0; i < count; i++) {
         const struct jpeg_part *const part = encoder->parts + i;
         pictures[i].encoded = part->size > 0;
         pictures[i].scan = encoder->coded.data + part->offset;
         pictures[i].size = part->size;
     }
-    return status;
+    return GF_OK;
 }
 
 /* Loads the kernels while the first pictures are still being decoded. They would otherwise be

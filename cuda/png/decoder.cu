@@ -44,11 +44,8 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
 {
     const int count = (int)amounts.pictures;
     struct png_layout device = gf_png_lay_out_stripes(NULL, amounts);
-    enum gf_status status = coder_reserve(decoder, device.bytes, count, error);
-    if (!status)
-        status = coder_reserve_pinned(decoder, device.copied_bytes, 0, count, error);
-    if (status)
-        return status;
+    GF_TRY(coder_reserve(decoder, device.bytes, count, error));
+    GF_TRY(coder_reserve_pinned(decoder, device.copied_bytes, 0, count, error));
     device = gf_png_lay_out_stripes(decoder->memory, amounts);
     const struct png_layout host = gf_png_lay_out_stripes(decoder->pinned, amounts);
     struct png_amounts before = {};
@@ -69,15 +66,15 @@ static enum gf_status run_group(struct gf_png_decoder *decoder,
     const struct png_decode_group group = {
         device.stripes,  device.targets, (unsigned)amounts.stripes,
         device.unpacked, device.adlers,  device.flags};
-    status = launch(decoder, &group, &host, &device, error);
+    GF_TRY(launch(decoder, &group, &host, &device, error));
     const struct png_stripe *stripes = host.stripes;
     const unsigned *adlers = host.adlers;
-    for (int i = 0; !status && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         pictures[i]->decoded = !host.flags[i] && gf_png_is_right(pictures[i], stripes, adlers);
         stripes += pictures[i]->header->stripes;
         adlers += pictures[i]->header->stripes;
     }
-    return status;
+    return GF_OK;
 }
 
 static bool fits(const struct gf_png_decode_picture *picture)

@@ -160,10 +160,7 @@ static enum gf_status reserve_descriptions(struct gf_png_encoder *encoder, uint6
     const uint64_t first = aligned((uint64_t)encoder->placed * sizeof *encoder->pictures),
                    second = aligned(stripes * sizeof *encoder->stripes),
                    size = first + second + (stripes + 1) * sizeof *encoder->starts;
-    const enum gf_status status =
-        coder_reserve_pinned(encoder, size, size / 2, encoder->placed, error);
-    if (status)
-        return status;
+    GF_TRY(coder_reserve_pinned(encoder, size, size / 2, encoder->placed, error));
     encoder->pictures = (struct png_picture *)encoder->pinned;
     encoder->stripes = (struct png_stripe *)(encoder->pinned + first);
     encoder->starts = (uint64_t *)(encoder->pinned + first + second);
@@ -182,12 +179,9 @@ enum gf_status gf_png_lay_out(struct gf_png_encoder *encoder,
                               const struct gf_png_encode_picture *pictures, int count,
                               struct gf_error *error)
 {
-    enum gf_status status = reserve_descriptions(encoder, chosen_stripes(encoder, count), error);
-    if (status)
-        return status;
+    GF_TRY(reserve_descriptions(encoder, chosen_stripes(encoder, count), error));
     describe(encoder, pictures, count);
-    status = coder_reserve(encoder, divide(encoder, NULL), encoder->placed, error);
-    if (!status)
-        divide(encoder, encoder->memory);
-    return status;
+    GF_TRY(coder_reserve(encoder, divide(encoder, NULL), encoder->placed, error));
+    divide(encoder, encoder->memory);
+    return GF_OK;
 }

@@ -83,10 +83,7 @@ static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turn
 {
     const uint64_t *const starts = encoder->starts;
     CODER_TRY(encoder, cudaEventSynchronize(encoder->starts_known));
-    enum gf_status status =
-        reserve_coded(encoder, encoder->coded_used + starts[encoder->group.count], error);
-    if (status)
-        return status;
+    GF_TRY(reserve_coded(encoder, encoder->coded_used + starts[encoder->group.count], error));
     for (unsigned turn = 0; turn < turns; turn++) {
         const uint64_t begin = starts[turn_start(encoder, turn, turns)],
                        end = starts[turn_start(encoder, turn + 1, turns)];
@@ -99,9 +96,7 @@ static enum gf_status fetch_chunks(struct gf_png_encoder *encoder, unsigned turn
     CODER_TRY(encoder, coder_mark(encoder, 2, encoder->copies));
     CODER_TRY(encoder, cudaEventRecord(encoder->ended, encoder->copies));
     if (only && only->arrived && turns > 1)
-        status = hand_on(encoder, only, turns, error);
-    if (status)
-        return status;
+        GF_TRY(hand_on(encoder, only, turns, error));
     CODER_TRY(encoder, cudaEventSynchronize(encoder->ended));
     return GF_OK;
 }
@@ -124,17 +119,11 @@ static enum gf_status run_round(struct gf_png_encoder *encoder,
                                 const struct gf_png_encode_picture *pictures, int count,
                                 struct gf_error *error)
 {
-    enum gf_status status = gf_png_lay_out(encoder, pictures, count, error);
-    if (status)
-        return status;
+    GF_TRY(gf_png_lay_out(encoder, pictures, count, error));
     const unsigned turns = turns_of(encoder);
-    status = launch_first(encoder, error);
-    if (!status)
-        status = launch_turns(encoder, turns, error);
-    if (!status)
-        status = fetch_chunks(encoder, turns, count == 1 ? pictures : NULL, error);
-    if (status)
-        return status;
+    GF_TRY(launch_first(encoder, error));
+    GF_TRY(launch_turns(encoder, turns, error));
+    GF_TRY(fetch_chunks(encoder, turns, count == 1 ? pictures : NULL, error));
     note_chunks(encoder);
     return coder_add_times(encoder, error);
 }
@@ -143,18 +132,18 @@ extern "C" enum gf_status gf_png_encoder_run(struct gf_png_encoder *encoder,
                                              struct gf_png_encode_picture *pictures, int count,
                                              struct gf_error *error)
 {
-    enum gf_status status = begin_group(encoder, count, error);
-    for (int i = 0; i < count && !status; i++)
+    GF_TRY(begin_group(encoder, count, error));
+    for (int i = 0; i < count; i++)
         encoder->parts[i] = gf_png_part(pictures[i].in.format);
-    while (!status && gf_png_choose(encoder, count))
-        status = run_round(encoder, pictures, count, error);
-    for (int i = 0; i < count && !status; i++) {
+    while (gf_png_choose(encoder, count))
+        GF_TRY(run_round(encoder, pictures, count, error));
+    for (int i = 0; i < count; i++) {
         const struct png_part *const part = encoder->parts + i;
         pictures[i].encoded = part->size > 0;
         pictures[i].chunks = encoder->coded.data + part->offset;
         pictures[i].size = part->size;
     }
-    return status;
+    return GF_OK;
 }
 
 /* Loads the kernels while the first pictures are still being decoded. Otherwise they would be

@@ -144,9 +144,7 @@ static enum gf_status run(const struct gf_yuv_decoder *decoder,
 {
     uint64_t at = 0;
     CODER_TRY(decoder, coder_mark(decoder, 0, decoder->stream));
-    const enum gf_status status = upload(decoder, pictures, count, error);
-    if (status)
-        return status;
+    GF_TRY(upload(decoder, pictures, count, error));
     CODER_TRY(decoder, coder_mark(decoder, 1, decoder->stream));
     for (int i = 0; i < count; i++) {
         if (!pictures[i].decoded)

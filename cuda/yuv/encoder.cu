@@ -189,10 +189,9 @@ extern "C" enum gf_status gf_yuv_encoder_run(struct gf_yuv_encoder *encoder,
     }
     if (!chosen)
         return GF_OK;
-    enum gf_status status = coder_reserve(encoder, bytes, chosen, error);
-    if (!status)
-        status = coder_reserve_pinned(encoder, bytes, 0, chosen, error);
-    return status ? status : run(encoder, pictures, count, error);
+    GF_TRY(coder_reserve(encoder, bytes, chosen, error));
+    GF_TRY(coder_reserve_pinned(encoder, bytes, 0, chosen, error));
+    return run(encoder, pictures, count, error);
 }
 
 static enum gf_status prepare(struct gf_yuv_encoder *, struct gf_error *)
