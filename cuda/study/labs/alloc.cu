@@ -49,7 +49,7 @@ static enum gf_status make_reference(const struct gf_lab_run *run, struct work_b
     LAB_TRY(cudaMemcpy(words.data(), buffers.in.data, buffers.in.bytes(), cudaMemcpyDeviceToHost));
     for (uint32_t &word : words)
         word++;
-    LAB_DO(buffers.reference.alloc(run, WORDS));
+    GF_TRY(buffers.reference.alloc(run, WORDS));
     LAB_TRY(cudaMemcpy(buffers.reference.data, words.data(), buffers.in.bytes(),
                        cudaMemcpyHostToDevice));
     return GF_OK;
@@ -88,7 +88,7 @@ static enum gf_status all_pieces(const struct gf_lab_run *run, int method, size_
 {
     const int rounds = ((const struct alloc *)run->params)->rounds;
     for (int i = 0; i < rounds; i++) {
-        LAB_DO(one_piece(run, method, bytes, buffers));
+        GF_TRY(one_piece(run, method, bytes, buffers));
         if (method == POOL_RELEASING)
             LAB_TRY(cudaStreamSynchronize(0));
     }
@@ -104,10 +104,10 @@ static enum gf_status measure(const struct gf_lab_run *run, int method, size_t b
     uint64_t threshold = method == POOL_KEEPING ? UINT64_MAX : 0, different;
     if (buffers.pool)
         LAB_TRY(cudaMemPoolSetAttribute(buffers.pool, cudaMemPoolAttrReleaseThreshold, &threshold));
-    LAB_DO(buffers.out.poison(run, WORDS));
+    GF_TRY(buffers.out.poison(run, WORDS));
     const auto pieces = [&] { return all_pieces(run, method, bytes, buffers); };
-    LAB_DO(lab_time_host(run, pieces, time));
-    LAB_DO(lab_different(run, buffers.out.data, buffers.reference.data, WORDS, &different));
+    GF_TRY(lab_time_host(run, pieces, time));
+    GF_TRY(lab_different(run, buffers.out.data, buffers.reference.data, WORDS, &different));
     *wrong += different;
     time->median_s /= rounds;
     return GF_OK;
@@ -127,9 +127,9 @@ static enum gf_status run(const struct gf_lab_run *run)
                                         &buffers.threshold_before));
         buffers.pool = pool;
     }
-    LAB_DO(buffers.in.random(run, WORDS, 1));
-    LAB_DO(buffers.kept.alloc(run, SIZES[SIZE_COUNT - 1] / sizeof(uint32_t)));
-    LAB_DO(make_reference(run, buffers));
+    GF_TRY(buffers.in.random(run, WORDS, 1));
+    GF_TRY(buffers.kept.alloc(run, SIZES[SIZE_COUNT - 1] / sizeof(uint32_t)));
+    GF_TRY(make_reference(run, buffers));
 
     gf_lab_rows(run, "memory for each piece of work");
     for (int size = 0; size < SIZE_COUNT; size++) {
@@ -144,7 +144,7 @@ static enum gf_status run(const struct gf_lab_run *run)
             continue;
         }
         for (int size = 0; size < SIZE_COUNT; size++) {
-            LAB_DO(measure(run, method, SIZES[size], buffers, &wrong, &times[method][size]));
+            GF_TRY(measure(run, method, SIZES[size], buffers, &wrong, &times[method][size]));
             gf_lab_value(run, size, 1e6 * times[method][size].median_s);
         }
     }

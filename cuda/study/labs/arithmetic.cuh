@@ -61,7 +61,7 @@ struct arguments {
                         uint32_t seed)
     {
         host.resize(count);
-        LAB_DO(device.random(run, count, seed));
+        GF_TRY(device.random(run, count, seed));
         LAB_TRY(cudaMemcpy(host.data(), device.data, device.bytes(), cudaMemcpyDeviceToHost));
         for (float &x : host) {
             const double place = range.least + (range.most - range.least) * (x + 1.0) / 2;
@@ -123,7 +123,7 @@ static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Ex
     const int count = (int)x.host.size();
     lab_memory<float> out;
     std::vector<float> values(count);
-    LAB_DO(out.poison(run, std::max(count, EVALUATED)));
+    GF_TRY(out.poison(run, std::max(count, EVALUATED)));
     kernel<<<lab_blocks(count, EVALUATE_THREADS), EVALUATE_THREADS>>>(x.device.data, out.data,
                                                                       count, count, 1);
     LAB_LAUNCHED();
@@ -136,7 +136,7 @@ static enum gf_status measure(const struct gf_lab_run *run, evaluate *kernel, Ex
         measured->worst = std::max(measured->worst, absolute);
         measured->beyond += !(ulp <= bounds.ulp || absolute <= bounds.absolute);
     }
-    LAB_DO(lab_time(
+    GF_TRY(lab_time(
         run, LAB_WARM,
         [&] {
             kernel<<<EVALUATED / EVALUATE_THREADS, EVALUATE_THREADS>>>(x.device.data, out.data,

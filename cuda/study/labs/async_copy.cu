@@ -121,7 +121,7 @@ static enum gf_status measure(const struct gf_lab_run *run, int method,
 {
     const size_t warps = bytes / ((size_t)THREADS * bytes_of_thread) * WARPS;
     uint32_t total[2];
-    LAB_DO(sums.poison(run, sums.count));
+    GF_TRY(sums.poison(run, sums.count));
     LAB_TRY(cudaMemset(totals.data, 0, totals.bytes()));
     const auto work = [&] {
         methods[method].launch(memory.data, bytes, bytes_of_thread, sums.data);
@@ -146,9 +146,9 @@ static enum gf_status run(const struct gf_lab_run *run)
     lab_memory<uint32_t> sums, totals;
     int wrong = 0, faster = 0, best_async = 0;
     double best[2] = {0.0, 0.0};
-    LAB_DO(memory.random(run, most / sizeof(uint4), 1));
-    LAB_DO(sums.alloc(run, most / (THREADS * sizes[0]) * WARPS));
-    LAB_DO(totals.alloc(run, 2));
+    GF_TRY(memory.random(run, most / sizeof(uint4), 1));
+    GF_TRY(sums.alloc(run, most / (THREADS * sizes[0]) * WARPS));
+    GF_TRY(totals.alloc(run, 2));
 
     gf_lab_rows(run, "bytes of a thread");
     for (int method = 0; method < METHODS; method++)
@@ -159,7 +159,7 @@ static enum gf_status run(const struct gf_lab_run *run)
         gf_lab_row(run, sizes[i], "%d", sizes[i]);
         for (int method = 0; method < METHODS; method++) {
             struct lab_time time;
-            LAB_DO(measure(run, method, memory, bytes, sizes[i], sums, totals, &wrong, &time));
+            GF_TRY(measure(run, method, memory, bytes, sizes[i], sums, totals, &wrong, &time));
             rate[method] = lab_gb_s((double)bytes, time);
             gf_lab_value(run, method, rate[method]);
             faster += method >= PLAIN_METHODS && rate[method] > rate[method - PLAIN_METHODS];

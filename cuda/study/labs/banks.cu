@@ -88,12 +88,12 @@ static enum gf_status measure(const struct gf_lab_run *run, struct banks_bench &
                                                  bench.sweeps);
     };
     uint64_t different;
-    LAB_DO(bench.sums.poison(run, bench.reference.count));
+    GF_TRY(bench.sums.poison(run, bench.reference.count));
     work();
     reference_kernel<<<bench.blocks, THREADS>>>(bench.words.data, bench.reference.data, stride,
                                                 bench.sweeps);
     LAB_LAUNCHED();
-    LAB_DO(lab_different(run, bench.sums.data, bench.reference.data, bench.sums.count, &different));
+    GF_TRY(lab_different(run, bench.sums.data, bench.reference.data, bench.sums.count, &different));
     bench.wrong += different;
     return lab_time(run, LAB_WARM, work, time);
 }
@@ -128,10 +128,10 @@ static enum gf_status run(const struct gf_lab_run *run)
     bench.sweeps = (params->loads + SWEEP - 1) / SWEEP;
     bench.blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
     const size_t threads = (size_t)bench.blocks * THREADS;
-    LAB_DO(bench.words.random(run, WORDS, 1));
-    LAB_DO(bench.reference.alloc(run, threads));
+    GF_TRY(bench.words.random(run, WORDS, 1));
+    GF_TRY(bench.reference.alloc(run, threads));
     for (int i = 0; i < STRIDES; i++)
-        LAB_DO(measure(run, bench, strides[i], &times[i]));
+        GF_TRY(measure(run, bench, strides[i], &times[i]));
     tabulate(run, (double)bench.sweeps * SWEEP * (double)threads, times);
     const double plain_s = times[PLAIN].median_s;
     gf_lab_check(run, !bench.wrong,

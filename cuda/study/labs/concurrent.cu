@@ -70,8 +70,8 @@ struct concurrent_bench {
     template <typename Launch> enum gf_status time(int count, Launch launch, double *us)
     {
         struct lab_time time;
-        LAB_DO(out.poison(run, (size_t)kernels * count));
-        LAB_DO(lab_time(run, LAB_WARM, launch, &time));
+        GF_TRY(out.poison(run, (size_t)kernels * count));
+        GF_TRY(lab_time(run, LAB_WARM, launch, &time));
         values.resize(out.count);
         LAB_TRY(cudaMemcpy(values.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
         for (size_t i = 0; i < values.size(); i++)
@@ -98,8 +98,8 @@ struct concurrent_bench {
     enum gf_status begin()
     {
         right.resize(THREADS);
-        LAB_DO(streams.create(run, STREAMS_MOST));
-        LAB_DO(in.random(run, THREADS, 1));
+        GF_TRY(streams.create(run, STREAMS_MOST));
+        GF_TRY(in.random(run, THREADS, 1));
         LAB_TRY(cudaMemcpy(right.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
         for (float &x : right) {
             for (int k = 0; k < STEPS; k++)
@@ -117,7 +117,7 @@ static enum gf_status run(const struct gf_lab_run *run)
     double one = 0.0, us = 0.0, most = 0.0, gain_of_two = 0.0, on_default = 0.0, large_one = 0.0;
     int capable = 0, of_each = 0;
     LAB_TRY(cudaDeviceGetAttribute(&capable, cudaDevAttrConcurrentKernels, run->device.index));
-    LAB_DO(bench.begin());
+    GF_TRY(bench.begin());
 
     gf_lab_rows(run, "%d kernels on", params->kernels);
     const int time = gf_lab_column(run, "time", "us", 0);
@@ -129,14 +129,14 @@ static enum gf_status run(const struct gf_lab_run *run)
     };
     for (int streams = 1; streams <= STREAMS_MOST; streams *= 2) {
         char name[32];
-        LAB_DO(bench.on_streams(count, streams, params->blocks, &us));
+        GF_TRY(bench.on_streams(count, streams, params->blocks, &us));
         one = streams == 1 ? us : one;
         gain_of_two = streams == 2 ? one / us : gain_of_two;
         most = one / us;
         snprintf(name, sizeof name, "%d stream%s", streams, streams == 1 ? "" : "s");
         row(streams, name, one);
     }
-    LAB_DO(bench.on_streams(count, 0, params->blocks, &us));
+    GF_TRY(bench.on_streams(count, 0, params->blocks, &us));
     on_default = us / one;
     row(NAN, "the default stream", one);
 
@@ -144,10 +144,10 @@ static enum gf_status run(const struct gf_lab_run *run)
     LAB_TRY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&of_each, work_kernel, THREADS, 0));
     const int filling = of_each * run->device.multiprocessors;
     bench.kernels = 4;
-    LAB_DO(bench.on_streams(filling * THREADS, 1, filling, &large_one));
+    GF_TRY(bench.on_streams(filling * THREADS, 1, filling, &large_one));
     us = large_one;
     row(NAN, "1 stream, 4 that fill the GPU", large_one);
-    LAB_DO(bench.on_streams(filling * THREADS, bench.kernels, filling, &us));
+    GF_TRY(bench.on_streams(filling * THREADS, bench.kernels, filling, &us));
     row(NAN, "a stream each, 4 that fill the GPU", large_one);
 
     gf_lab_check(run, !bench.wrong, "every kernel's results equal the CPU's (%d do not)",

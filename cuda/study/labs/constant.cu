@@ -114,7 +114,7 @@ static enum gf_status fill(const struct gf_lab_run *run, struct constant_bench &
     bench.sweeps = (params->loads + SWEEP - 1) / SWEEP;
     bench.blocks = (unsigned int)(run->device.multiprocessors * BLOCKS_OF_SM);
     bench.host_sums.resize((size_t)bench.blocks * THREADS);
-    LAB_DO(table.random(run, WORDS, 1));
+    GF_TRY(table.random(run, WORDS, 1));
     LAB_TRY(
         cudaMemcpyToSymbol(constant_table, table.data, table.bytes(), 0, cudaMemcpyDeviceToDevice));
     LAB_TRY(cudaMemcpy(bench.host_table, table.data, table.bytes(), cudaMemcpyDeviceToHost));
@@ -134,13 +134,13 @@ static enum gf_status measure(const struct gf_lab_run *run, struct constant_benc
     uint32_t right[WARP];
     for (int lane = 0; lane < WARP; lane++)
         right[lane] = expected(bench.host_table, memory, lane, different, bench.sweeps);
-    LAB_DO(bench.sums.poison(run, threads));
+    GF_TRY(bench.sums.poison(run, threads));
     work();
     LAB_TRY(cudaMemcpy(bench.host_sums.data(), bench.sums.data, bench.sums.bytes(),
                        cudaMemcpyDeviceToHost));
     for (size_t i = 0; i < threads; i++)
         bench.wrong += bench.host_sums[i] != right[i % WARP];
-    LAB_DO(lab_time(run, LAB_WARM, work, &time));
+    GF_TRY(lab_time(run, LAB_WARM, work, &time));
     *rate = (double)threads * bench.sweeps * SWEEP / time.median_s * 1e-9;
     return GF_OK;
 }
@@ -149,7 +149,7 @@ static enum gf_status run(const struct gf_lab_run *run)
 {
     struct constant_bench bench = {};
     double rates[MEMORIES][6];
-    LAB_DO(fill(run, bench));
+    GF_TRY(fill(run, bench));
     gf_lab_rows(run, "different addresses in a warp");
     for (int memory = 0; memory < MEMORIES; memory++)
         gf_lab_column(run, names[memory], "G loads/s", 0);
@@ -157,7 +157,7 @@ static enum gf_status run(const struct gf_lab_run *run)
     for (int row = 0; row < 6; row++) {
         gf_lab_row(run, 1 << row, "%d", 1 << row);
         for (int memory = 0; memory < (row ? FIXED : MEMORIES); memory++) {
-            LAB_DO(measure(run, bench, memory, 1 << row, &rates[memory][row]));
+            GF_TRY(measure(run, bench, memory, 1 << row, &rates[memory][row]));
             gf_lab_value(run, memory, rates[memory][row]);
         }
         gf_lab_value(run, slower, rates[CONSTANT][0] / rates[CONSTANT][row]);

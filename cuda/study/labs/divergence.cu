@@ -143,7 +143,7 @@ struct divergence_bench {
     {
         before.resize(PERIOD);
         after.resize(count);
-        LAB_DO(in.random(run, PERIOD, 1));
+        GF_TRY(in.random(run, PERIOD, 1));
         LAB_TRY(cudaMemcpy(before.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
         return GF_OK;
     }
@@ -152,8 +152,8 @@ struct divergence_bench {
     enum gf_status time(const struct gf_lab_run *run, Launch launch, Expected expected, double *us)
     {
         struct lab_time time;
-        LAB_DO(out.poison(run, count));
-        LAB_DO(lab_time(run, LAB_WARM, launch, &time));
+        GF_TRY(out.poison(run, count));
+        GF_TRY(lab_time(run, LAB_WARM, launch, &time));
         *us = time.median_s * 1e6;
         LAB_TRY(cudaMemcpy(after.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
         for (int i = 0; i < PERIOD; i++) {
@@ -174,7 +174,7 @@ static enum gf_status time_paths(const struct gf_lab_run *run, struct divergence
     for (int paths = 1; paths <= WARP; paths *= 2) {
         double us[2] = {0.0};
         for (int by_lane = 0; by_lane < 2; by_lane++) {
-            LAB_DO(bench.time(
+            GF_TRY(bench.time(
                 run,
                 [&] {
                     paths_kernel<<<bench.count / THREADS, THREADS>>>(bench.in.data, bench.out.data,
@@ -213,7 +213,7 @@ static enum gf_status time_methods(const struct gf_lab_run *run, struct divergen
                                    double us[METHODS])
 {
     for (int i = 0; i < METHODS; i++) {
-        LAB_DO(bench.time(
+        GF_TRY(bench.time(
             run,
             [&] {
                 methods[i].kernel<<<bench.count / THREADS, THREADS>>>(bench.in.data, bench.out.data,
@@ -233,7 +233,7 @@ static enum gf_status time_short(const struct gf_lab_run *run, struct divergence
         {"short, predicated", short_kernel<by_choice>},
         {"short, arithmetic", short_kernel<by_arithmetic>}};
     double us[METHODS] = {0.0};
-    LAB_DO(time_methods(run, bench, methods, short_on_cpu, us));
+    GF_TRY(time_methods(run, bench, methods, short_on_cpu, us));
     gf_lab_claim(run, us[1] < us[0],
                  "predication is %.1f times as fast as a branch of two instructions",
                  us[0] / us[1]);
@@ -249,7 +249,7 @@ static enum gf_status time_loops(const struct gf_lab_run *run, struct divergence
                                                    {"loop, unroll 4", loop_kernel<4>},
                                                    {"loop, unrolled wholly", loop_kernel<STEPS>}};
     double us[METHODS] = {0.0};
-    LAB_DO(time_methods(run, bench, methods, loop_on_cpu, us));
+    GF_TRY(time_methods(run, bench, methods, loop_on_cpu, us));
     gf_lab_claim(run, us[2] < us[0],
                  "an unrolled loop of one operation is %.1f times as fast, by 4 %.1f",
                  us[0] / us[2], us[0] / us[1]);
@@ -260,11 +260,11 @@ static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct divergence *const params = (const struct divergence *)run->params;
     struct divergence_bench bench = {params->blocks * run->device.multiprocessors * THREADS};
-    LAB_DO(bench.fill(run));
+    GF_TRY(bench.fill(run));
     gf_lab_rows(run, "branch");
-    LAB_DO(time_paths(run, bench));
-    LAB_DO(time_short(run, bench));
-    LAB_DO(time_loops(run, bench));
+    GF_TRY(time_paths(run, bench));
+    GF_TRY(time_short(run, bench));
+    GF_TRY(time_loops(run, bench));
     gf_lab_check(run, !bench.wrong, "every result equals the CPU's (%d do not)", bench.wrong);
     return GF_OK;
 }

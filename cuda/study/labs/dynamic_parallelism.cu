@@ -87,9 +87,9 @@ struct dynamic_parallelism_bench {
 
     enum gf_status begin(int most)
     {
-        LAB_DO(sizes.random(run, most, 1));
-        LAB_DO(in.random(run, (size_t)most * CHILD_MOST, 2));
-        LAB_DO(out.alloc(run, in.count));
+        GF_TRY(sizes.random(run, most, 1));
+        GF_TRY(in.random(run, (size_t)most * CHILD_MOST, 2));
+        GF_TRY(out.alloc(run, in.count));
         host_sizes.resize(most);
         before.resize(in.count);
         after.resize(in.count);
@@ -142,7 +142,7 @@ struct dynamic_parallelism_bench {
     {
         struct lab_time time;
         LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
-        LAB_DO(lab_time_host(run, work, &time));
+        GF_TRY(lab_time_host(run, work, &time));
         LAB_TRY(cudaMemcpy(after.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
         LAB_TRY(cudaMemcpy(host_sizes.data(), sizes.data, sizes.bytes(), cudaMemcpyDeviceToHost));
         for (size_t i = 0; i < after.size(); i++) {
@@ -173,7 +173,7 @@ static enum gf_status run(const struct gf_lab_run *run)
             run->device.major, run->device.minor);
         return GF_OK;
     }
-    LAB_DO(bench.begin(params->most));
+    GF_TRY(bench.begin(params->most));
 
     gf_lab_rows(run, "children");
     const int by_host = gf_lab_column(run, "by the host", "us", 1);
@@ -181,11 +181,11 @@ static enum gf_status run(const struct gf_lab_run *run)
     const int by_none = gf_lab_column(run, "one flat grid", "us", 1);
     const int gain = gf_lab_column(run, "device over host", "times", 2);
     for (int children = 1; children <= params->most; children *= 4) {
-        LAB_DO(bench.time(
+        GF_TRY(bench.time(
             children, [&] { return bench.from_host(children); }, &host));
-        LAB_DO(bench.time(
+        GF_TRY(bench.time(
             children, [&] { return bench.from_device(children); }, &device));
-        LAB_DO(bench.time(
+        GF_TRY(bench.time(
             children, [&] { return bench.flat(children); }, &flat));
         host_one = children == 1 ? host : host_one;
         device_one = children == 1 ? device : device_one;

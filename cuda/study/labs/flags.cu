@@ -38,7 +38,7 @@ static enum gf_status flushed(const struct gf_lab_run *run, const struct flag_se
     lab_memory<float> out;
     std::vector<float> values(count);
     int zero = 0;
-    LAB_DO(out.poison(run, count));
+    GF_TRY(out.poison(run, count));
     method->half<<<lab_blocks(count, EVALUATE_THREADS), EVALUATE_THREADS>>>(
         denormal.device.data, out.data, count, count, 1);
     LAB_LAUNCHED();
@@ -78,8 +78,8 @@ static enum gf_status run(const struct gf_lab_run *run)
     struct measured found[METHODS][FUNCTIONS];
     int wrong = 0;
     double part[METHODS];
-    LAB_DO(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1));
-    LAB_DO(denormal.fill(run, {true, -140.0, -127.0}, params->arguments, 2));
+    GF_TRY(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1));
+    GF_TRY(denormal.fill(run, {true, -140.0, -127.0}, params->arguments, 2));
 
     gf_lab_rows(run, "compiled with");
     int times[FUNCTIONS], errors[FUNCTIONS];
@@ -96,12 +96,12 @@ static enum gf_status run(const struct gf_lab_run *run)
             const double most = i > FTZ     ? MOST_ULP
                                 : f == BOTH ? MOST_ULP_THREE_STEPS
                                             : MOST_ULP_IEEE;
-            LAB_DO(measure(run, kernels[f], exact[f], x, {most, 0.0}, &found[i][f]));
+            GF_TRY(measure(run, kernels[f], exact[f], x, {most, 0.0}, &found[i][f]));
             gf_lab_value(run, times[f], found[i][f].ps_a_call());
             gf_lab_value(run, errors[f], found[i][f].worst_ulp);
             wrong += found[i][f].beyond;
         }
-        LAB_DO(flushed(run, methods[i], denormal, &part[i]));
+        GF_TRY(flushed(run, methods[i], denormal, &part[i]));
         gf_lab_value(run, lost, 100.0 * part[i]);
         wrong += part[i] != (i == FTZ || i == FAST ? 1.0 : 0.0);
     }

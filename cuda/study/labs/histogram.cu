@@ -160,8 +160,8 @@ static enum gf_status measure(struct lab *lab, int bins,
         few.runs = std::min(run->runs, RUNS_OF_SLOW);
     LAB_TRY(cudaMemset(lab->counted.data, 0, lab->counted.bytes()));
     LAB_TRY(count());
-    LAB_DO(compare(lab, bins, right));
-    LAB_DO(lab_time(
+    GF_TRY(compare(lab, bins, right));
+    GF_TRY(lab_time(
         &few, LAB_WARM, [&] { code = code ? code : count(); }, &time));
     LAB_TRY(code);
     *gb_s = lab_gb_s(bytes, time);
@@ -188,7 +188,7 @@ static enum gf_status measure_bins(struct lab *lab, int distribution, int bins, 
         lab->gb_s[distribution][method] = 0;
         if (!is_possible(run, method, bins))
             continue;
-        LAB_DO(measure(lab, bins, lab->right[distribution], 2.0 * lab->count, lab->column[method],
+        GF_TRY(measure(lab, bins, lab->right[distribution], 2.0 * lab->count, lab->column[method],
                        &lab->gb_s[distribution][method], [&] {
                            return method == NARROW ? (cudaError_t)gf_histogram_packed_cuda(
                                                          &view, GF_STATISTIC_CHANNELS,
@@ -209,7 +209,7 @@ static enum gf_status measure_bytes(struct lab *lab, const char *name, enum gf_s
                                     gf_histogram_aggregated_cuda, gf_histogram_cluster_cuda};
     lab_memory<unsigned char> bytes;
     const int count = lab->count / channels * channels;
-    LAB_DO(bytes.alloc(run, lab->count));
+    GF_TRY(bytes.alloc(run, lab->count));
     narrow_kernel<<<lab_blocks(count, THREADS), THREADS>>>(lab->samples[2].data, bytes.data, count);
     LAB_LAUNCHED();
     std::vector<unsigned char> host(count);
@@ -226,7 +226,7 @@ static enum gf_status measure_bytes(struct lab *lab, const char *name, enum gf_s
         double gb_s = 0;
         if (method == CLUSTER && run->device.code_architecture < 90)
             continue;
-        LAB_DO(measure(lab, 256, right, count, lab->column[method], &gb_s, [&] {
+        GF_TRY(measure(lab, 256, right, count, lab->column[method], &gb_s, [&] {
             return (cudaError_t)counters[method](&view, statistic, lab->counted.data, NULL, NULL);
         }));
     }
@@ -238,11 +238,11 @@ static enum gf_status make_data(struct lab *lab)
     const struct gf_lab_run *const run = lab->run;
     lab_memory<unsigned> random;
     std::vector<unsigned short> host(lab->count);
-    LAB_DO(random.random(run, lab->count, 1));
-    LAB_DO(lab->levels.poison(run, lab->count));
-    LAB_DO(lab->counted.alloc(run, LEVELS));
+    GF_TRY(random.random(run, lab->count, 1));
+    GF_TRY(lab->levels.poison(run, lab->count));
+    GF_TRY(lab->counted.alloc(run, LEVELS));
     for (int distribution = 0; distribution < DISTRIBUTIONS; distribution++) {
-        LAB_DO(lab->samples[distribution].poison(run, lab->count));
+        GF_TRY(lab->samples[distribution].poison(run, lab->count));
         shape_kernel<<<lab_blocks(lab->count, THREADS), THREADS>>>(
             random.data, lab->samples[distribution].data, lab->count, distribution);
         LAB_LAUNCHED();
@@ -276,7 +276,7 @@ static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct histogram *const params = (const struct histogram *)run->params;
     struct lab lab = {run, (int)(params->size * LAB_MB / sizeof(unsigned short))};
-    LAB_DO(make_data(&lab));
+    GF_TRY(make_data(&lab));
     gf_lab_rows(run, "samples");
     for (int method = 0; method < METHODS; method++)
         lab.column[method] = gf_lab_column(run, method_names[method], "GB/s", 0);
@@ -285,7 +285,7 @@ static enum gf_status run(const struct gf_lab_run *run)
             const bool in_curve = distribution == params->data;
             if (!in_curve && bins != BINS_LEAST && bins != LEVELS)
                 continue;
-            LAB_DO(measure_bins(&lab, distribution, bins, in_curve ? bins : NAN));
+            GF_TRY(measure_bins(&lab, distribution, bins, in_curve ? bins : NAN));
             if (bins == BINS_LEAST) {
                 say(&lab, distribution, SHARED, GLOBAL, true, "256 bins");
                 say(&lab, distribution, A_LANE, SHARED, false, "256 bins");
@@ -295,9 +295,9 @@ static enum gf_status run(const struct gf_lab_run *run)
         say(&lab, distribution, CLUSTER, GLOBAL, true, "65,536 bins");
         say(&lab, distribution, CLUSTER, SHARED, false, "65,536 bins");
     }
-    LAB_DO(measure_bytes(&lab, "photo, bytes", GF_STATISTIC_CHANNELS, 1));
-    LAB_DO(measure_bytes(&lab, "photo, RGB bytes", GF_STATISTIC_JOINT, 3));
-    LAB_DO(measure_bytes(&lab, "photo, luma of RGB bytes", GF_STATISTIC_LUMA, 3));
+    GF_TRY(measure_bytes(&lab, "photo, bytes", GF_STATISTIC_CHANNELS, 1));
+    GF_TRY(measure_bytes(&lab, "photo, RGB bytes", GF_STATISTIC_JOINT, 3));
+    GF_TRY(measure_bytes(&lab, "photo, luma of RGB bytes", GF_STATISTIC_LUMA, 3));
     gf_lab_check(run, !lab.wrong,
                  "every histogram is the CPU's, to the last sample (%llu bins differ)", lab.wrong);
     gf_lab_note(

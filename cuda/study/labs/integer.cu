@@ -111,8 +111,8 @@ static enum gf_status time_function(const struct gf_lab_run *run, int function, 
     by.mask = MASK;
     std::fill_n(by.n, CALLS, 1 << shift);
     std::fill_n(by.shift, CALLS, shift);
-    LAB_DO(out.poison(run, COUNT));
-    LAB_DO(lab_time(
+    GF_TRY(out.poison(run, COUNT));
+    GF_TRY(lab_time(
         run, LAB_WARM,
         [&] { functions[function].kernel<<<COUNT / THREADS, THREADS>>>(in.data, out.data, by); },
         time));
@@ -147,18 +147,18 @@ static enum gf_status time_loops(const struct gf_lab_run *run, struct lab_time *
     lab_memory<float> in, out, other;
     std::vector<float> before(LOOP_INPUT), after(THREADS);
     uint64_t different;
-    LAB_DO(in.random(run, LOOP_INPUT, 2));
-    LAB_DO(out.poison(run, threads));
-    LAB_DO(other.random(run, threads, 3));
-    LAB_DO(lab_time(
+    GF_TRY(in.random(run, LOOP_INPUT, 2));
+    GF_TRY(out.poison(run, threads));
+    GF_TRY(other.random(run, threads, 3));
+    GF_TRY(lab_time(
         run, LAB_WARM,
         [&] { loop_kernel<int><<<blocks, THREADS>>>(in.data, out.data, LOOP, LOOP_STRIDE); },
         as_signed));
-    LAB_DO(lab_time(
+    GF_TRY(lab_time(
         run, LAB_WARM,
         [&] { loop_kernel<uint32_t><<<blocks, THREADS>>>(in.data, other.data, LOOP, LOOP_STRIDE); },
         as_unsigned));
-    LAB_DO(lab_different(run, out.data, other.data, threads, &different));
+    GF_TRY(lab_different(run, out.data, other.data, threads, &different));
     LAB_TRY(cudaMemcpy(before.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
     LAB_TRY(cudaMemcpy(after.data(), out.data, THREADS * sizeof(float), cudaMemcpyDeviceToHost));
     *worst = different ? INFINITY : 0.0;
@@ -205,13 +205,13 @@ static enum gf_status run(const struct gf_lab_run *run)
     struct lab_time times[FUNCTION_COUNT], as_signed, as_unsigned;
     int wrong = 0;
     double worst = INFINITY;
-    LAB_DO(in.random(run, COUNT, 1));
+    GF_TRY(in.random(run, COUNT, 1));
 
     gf_lab_rows(run, "operation");
     const int time = gf_lab_column(run, "time", "ps/call", 3);
     const int slower = gf_lab_column(run, "of shift or mask", "times", 2);
     for (int i = 0; i < FUNCTION_COUNT; i++)
-        LAB_DO(time_function(run, i, params->shift, in, out, &times[i], &wrong));
+        GF_TRY(time_function(run, i, params->shift, in, out, &times[i], &wrong));
     for (int i = 0; i < FUNCTION_COUNT; i++) {
         const int bitwise = i < NUMBER_signed_modulo ? NUMBER_by_shift : NUMBER_by_mask;
         gf_lab_row(run, NAN, "%s", functions[i].name);
@@ -219,7 +219,7 @@ static enum gf_status run(const struct gf_lab_run *run)
         if (i != NUMBER_number_alone)
             gf_lab_value(run, slower, times[i].median_s / times[bitwise].median_s);
     }
-    LAB_DO(time_loops(run, &as_signed, &as_unsigned, &worst));
+    GF_TRY(time_loops(run, &as_signed, &as_unsigned, &worst));
     const double calls = run->device.multiprocessors * 32.0 * THREADS * LOOP;
     gf_lab_row(run, NAN, "loop, int counter");
     gf_lab_value(run, time, as_signed.median_s * 1e12 / calls);

@@ -167,7 +167,7 @@ static enum gf_status run(const struct gf_lab_run *run)
     struct measured found[COUNT];
     int wrong = 0, general = 0;
     for (int i = 0; i < RANGES; i++)
-        LAB_DO(x[i].fill(run, ranges[i].range, params->arguments, 1 + i));
+        GF_TRY(x[i].fill(run, ranges[i].range, params->arguments, 1 + i));
 
     gf_lab_rows(run, "function");
     const int time = gf_lab_column(run, "time", "ps/call", 3);
@@ -176,7 +176,7 @@ static enum gf_status run(const struct gf_lab_run *run)
     const int absolute = gf_lab_column(run, "absolute", "", 9);
     for (int i = 0; i < COUNT; i++) {
         const struct function *const function = &functions[i];
-        LAB_DO(measure(run, function->kernel, function->exact, x[function->range], function->bounds,
+        GF_TRY(measure(run, function->kernel, function->exact, x[function->range], function->bounds,
                        &found[i]));
         if (function->general)
             general = i;
@@ -190,7 +190,7 @@ static enum gf_status run(const struct gf_lab_run *run)
         wrong += found[i].beyond;
     }
     struct measured loop;
-    LAB_DO(measure(
+    GF_TRY(measure(
         run, evaluate_kernel<nothing>, [](double value) { return value; }, x[UNIT], {0.0, 0.0},
         &loop));
     gf_lab_row(run, NAN, "the loop alone");

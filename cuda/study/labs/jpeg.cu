@@ -137,16 +137,16 @@ static enum gf_status make_sample(const struct gf_lab_run *run, const struct jpe
     unsigned char *const rgb = ppm.data() + strlen(head);
     memcpy(ppm.data(), head, strlen(head));
     paint(rgb, params->width, params->height);
-    LAB_DO(
+    GF_TRY(
         convert(ppm.data(), ppm.size(), GF_FILE_JPEG, params->quality, &sample->jpeg, run->error));
-    LAB_DO(convert(sample->jpeg.data, sample->jpeg.size, GF_FILE_PNM, params->quality,
+    GF_TRY(convert(sample->jpeg.data, sample->jpeg.size, GF_FILE_PNM, params->quality,
                    &sample->expected, run->error));
     if (!gf_jpeg_header_read(sample->jpeg.bytes(), sample->jpeg.size, &sample->header))
         return gf_fail(run->error, GF_ERROR_INPUT, "jpeg: the lab's own JPEG is not taken");
     LAB_TRY(cudaHostAlloc((void **)&sample->upload.data, sample->jpeg.size, 0));
     memcpy(sample->upload.data, sample->jpeg.data, sample->jpeg.size);
-    LAB_DO(sample->painted.poison(run, sample->bytes));
-    LAB_DO(sample->decoded.poison(run, sample->bytes * params->pictures));
+    GF_TRY(sample->painted.poison(run, sample->bytes));
+    GF_TRY(sample->decoded.poison(run, sample->bytes * params->pictures));
     LAB_TRY(cudaMemcpy2D(sample->painted.data, sample->pitch, rgb, row, row, rows,
                          cudaMemcpyHostToDevice));
     return GF_OK;
@@ -158,13 +158,13 @@ static enum gf_status count_different(const struct gf_lab_run *run, const struct
 {
     lab_memory<unsigned char> expected;
     const size_t row = gf_row_bytes(sample->format);
-    LAB_DO(expected.poison(run, sample->bytes));
+    GF_TRY(expected.poison(run, sample->bytes));
     LAB_TRY(cudaMemcpy2D(expected.data, sample->pitch, pixels_of(sample), row, row,
                          (size_t)sample->format.height, cudaMemcpyHostToDevice));
     *different = 0;
     for (int i = 0; i < pictures; i++) {
         uint64_t bytes;
-        LAB_DO(lab_different(run, expected.data, sample->decoded.data + i * sample->bytes,
+        GF_TRY(lab_different(run, expected.data, sample->decoded.data + i * sample->bytes,
                              sample->bytes, &bytes));
         *different += bytes != 0;
     }
@@ -204,7 +204,7 @@ static enum gf_status time_decoder(const struct gf_lab_run *run, struct gf_jpeg_
     gf_jpeg_decoder_measure(decoder, &steps);
     gf_jpeg_decoder_cut(decoder, subsequence_bits);
     for (int i = -1; i < run->runs; i++) { /* the first run allocates */
-        LAB_DO(gf_jpeg_decoder_run(decoder, pictures.data(), (int)pictures.size(), run->error));
+        GF_TRY(gf_jpeg_decoder_run(decoder, pictures.data(), (int)pictures.size(), run->error));
         const float all[DECODE_STEPS] = {steps.upload, steps.unstuff, steps.synchronise,
                                          steps.decode, steps.dc,      steps.pixels};
         for (int s = 0; s < DECODE_STEPS && i >= 0; s++)
@@ -240,7 +240,7 @@ static enum gf_status decode(const struct gf_lab_run *run, struct gf_jpeg_decode
                                         scan,           scan + blocks * BLOCK_BYTES,
                                         2 * 2 * blocks, blocks * BLOCK_BYTES + pixels};
     double ms[DECODE_STEPS], sum = 0;
-    LAB_DO(time_decoder(run, decoder, pictures, 0, ms));
+    GF_TRY(time_decoder(run, decoder, pictures, 0, ms));
     for (int s = 0; s < DECODE_STEPS; s++) {
         add_row(run, columns, names[s], ms[s], count, bytes[s]);
         sum += s ? ms[s] : 0;
@@ -248,14 +248,14 @@ static enum gf_status decode(const struct gf_lab_run *run, struct gf_jpeg_decode
     add_row(run, columns, "decoding, upload not counted", sum, count, scan + pixels);
     for (unsigned length : lengths) {
         char name[GF_LAB_NAME_SIZE];
-        LAB_DO(time_decoder(run, decoder, pictures, length, ms));
+        GF_TRY(time_decoder(run, decoder, pictures, length, ms));
         snprintf(name, sizeof name, "synchronise, %u bits", length);
         add_row(run, columns, name, ms[2], count, bytes[2]);
         snprintf(name, sizeof name, "decode, %u bits", length);
         add_row(run, columns, name, ms[3], count, bytes[3]);
     }
     int different = 0, left = 0;
-    LAB_DO(count_different(run, sample, count, &different));
+    GF_TRY(count_different(run, sample, count, &different));
     for (const struct gf_jpeg_decode_picture &picture : pictures)
         left += !picture.decoded;
     gf_lab_check(run, !different && !left,
@@ -281,7 +281,7 @@ static enum gf_status encode(const struct gf_lab_run *run, struct gf_jpeg_encode
     }
     gf_jpeg_encoder_measure(encoder, &steps);
     for (int i = -1; i < run->runs; i++) { /* the first run allocates */
-        LAB_DO(gf_jpeg_encoder_run(encoder, pictures.data(), count, run->error));
+        GF_TRY(gf_jpeg_encoder_run(encoder, pictures.data(), count, run->error));
         if (i >= 0) {
             kernels.push_back(steps.encode);
             downloads.push_back(steps.download);
@@ -308,7 +308,7 @@ static enum gf_status run(const struct gf_lab_run *run)
     struct sample sample;
     struct gf_jpeg_decoder *decoder = NULL;
     struct gf_jpeg_encoder *encoder = NULL;
-    LAB_DO(make_sample(run, (const struct jpeg *)run->params, &sample));
+    GF_TRY(make_sample(run, (const struct jpeg *)run->params, &sample));
     gf_lab_rows(run, "step");
     struct columns columns;
     columns.time = gf_lab_column(run, "time", "ms", 3);

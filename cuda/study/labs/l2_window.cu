@@ -111,7 +111,7 @@ static enum gf_status measure(const struct gf_lab_run *run, struct buffers &buff
                                                       buffers.in.data, buffers.out.data, count);
     };
     LAB_TRY(cudaMemset(buffers.out.data, 0xa5, buffers.out.bytes()));
-    LAB_DO(lab_time(run, LAB_WARM, work, time));
+    GF_TRY(lab_time(run, LAB_WARM, work, time));
     check_kernel<<<blocks, THREADS>>>(buffers.persistent.data, persistent_count, buffers.in.data,
                                       buffers.out.data, count, buffers.wrong.data);
     LAB_LAUNCHED();
@@ -137,10 +137,10 @@ static enum gf_status fill(struct l2_window_bench *bench)
     const struct l2_window *const params = (const struct l2_window *)run->params;
     struct buffers &buffers = bench->buffers;
     const size_t count = params->size * LAB_MB / 2 / sizeof(uint32_t);
-    LAB_DO(buffers.persistent.random(run, params->most * LAB_MB / sizeof(uint32_t), 1));
-    LAB_DO(buffers.in.random(run, count, 2));
-    LAB_DO(buffers.out.alloc(run, count));
-    LAB_DO(buffers.wrong.alloc(run, 1));
+    GF_TRY(buffers.persistent.random(run, params->most * LAB_MB / sizeof(uint32_t), 1));
+    GF_TRY(buffers.in.random(run, count, 2));
+    GF_TRY(buffers.out.alloc(run, count));
+    GF_TRY(buffers.wrong.alloc(run, 1));
     LAB_TRY(cudaMemset(buffers.wrong.data, 0, buffers.wrong.bytes()));
     return GF_OK;
 }
@@ -177,7 +177,7 @@ static enum gf_status measure_size(struct l2_window_bench *bench, int size)
     for (int method = 0; method < METHODS; method++) {
         LAB_TRY(bench->window.set(buffers.persistent.data, method == WITHOUT ? 0 : bytes,
                                   method == TUNED ? tuned : 1.0f));
-        LAB_DO(measure(run, buffers, persistent_count, bench->window.stream, &times[method]));
+        GF_TRY(measure(run, buffers, persistent_count, bench->window.stream, &times[method]));
         gf_lab_value(bench->run, bench->rate[method], lab_gb_s(moved, times[method]));
     }
     const double gain = times[WITHOUT].median_s / times[FULL].median_s - 1.0;
@@ -227,7 +227,7 @@ static enum gf_status run(const struct gf_lab_run *run)
                                    run->device.index));
     if (!bench.set_aside_most)
         return refuse(&bench, "this GPU cannot set part of its L2 aside (that begins with sm_80)");
-    LAB_DO(fill(&bench));
+    GF_TRY(fill(&bench));
     const cudaError_t opened = bench.window.open(bench.set_aside_most);
     if (opened == cudaErrorUnsupportedLimit) {
         cudaGetLastError();
@@ -237,7 +237,7 @@ static enum gf_status run(const struct gf_lab_run *run)
     LAB_TRY(opened);
     add_columns(&bench);
     for (int size = params->least; size <= params->most; size += params->step)
-        LAB_DO(measure_size(&bench, size));
+        GF_TRY(measure_size(&bench, size));
     return conclude(&bench);
 }
 #endif

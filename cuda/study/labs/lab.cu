@@ -99,7 +99,7 @@ enum gf_status lab_different_bytes(const struct gf_lab_run *run, const void *a, 
 {
     lab_memory<unsigned long long> counter;
     unsigned long long count = 0;
-    LAB_DO(counter.alloc(run, 1));
+    GF_TRY(counter.alloc(run, 1));
     LAB_TRY(cudaMemset(counter.data, 0, sizeof count));
     different_kernel<<<blocks_for(bytes), THREADS>>>((const unsigned char *)a,
                                                      (const unsigned char *)b, bytes, counter.data);
@@ -114,7 +114,7 @@ enum gf_status lab_worst(const struct gf_lab_run *run, const float *a, const flo
 {
     lab_memory<unsigned int> greatest;
     float value = 0.0f;
-    LAB_DO(greatest.alloc(run, 1));
+    GF_TRY(greatest.alloc(run, 1));
     LAB_TRY(cudaMemset(greatest.data, 0, sizeof value));
     worst_kernel<<<blocks_for(count), THREADS>>>(a, b, count, greatest.data);
     LAB_LAUNCHED();

@@ -1,12 +1,12 @@
 /* Shared functions of labs on the device: memory with random or poisoned contents, comparison,
  * timing by events. Within run(const struct gf_lab_run *run):
  * lab_memory<float> in, out; freed at the end of the scope
- * LAB_DO(in.random(run, count, 1)); allocated and filled; floats are in -1..1
- * LAB_DO(out.poison(run, count));
+ * GF_TRY(in.random(run, count, 1)); allocated and filled; floats are in -1..1
+ * GF_TRY(out.poison(run, count));
  * copy_kernel<<<blocks, THREADS>>>(...);
- * LAB_DO(lab_different(run, in.data, out.data, count, &different));
+ * GF_TRY(lab_different(run, in.data, out.data, count, &different));
  * gf_lab_check(run, !different, "the copy equals its input");
- * LAB_DO(lab_time(run, LAB_WARM, [&] { copy_kernel<<<blocks, THREADS>>>(...); }, &time));
+ * GF_TRY(lab_time(run, LAB_WARM, [&] { copy_kernel<<<blocks, THREADS>>>(...); }, &time));
  * gf_lab_value(run, column, lab_gb_s(2.0 * bytes, time)); */
 #pragma once
 
@@ -17,15 +17,9 @@
 #include "cuda/common/check.cuh"
 #include "study/labs/lab.h"
 
-/* Both return from the calling function on an error. LAB_TRY is for CUDA calls, LAB_DO for
- * functions that return enum gf_status. */
+/* Returns from the calling function when a CUDA call fails, as GF_TRY does with functions that
+ * return enum gf_status. */
 #define LAB_TRY(call) GF_CUDA_TRY(call, run->device.index, run->error)
-#define LAB_DO(call) \
-    do { \
-        const enum gf_status lab_status = (call); \
-        if (lab_status) \
-            return lab_status; \
-    } while (0)
 /* Checks for an error after a launch outside of lab_time(). */
 #define LAB_LAUNCHED() LAB_TRY(cudaGetLastError())
 
@@ -106,12 +100,12 @@ template <typename T> struct lab_memory {
     }
     enum gf_status random(const struct gf_lab_run *run, size_t elements, uint32_t seed)
     {
-        LAB_DO(alloc(run, elements));
+        GF_TRY(alloc(run, elements));
         return lab_randomise(run, data, elements, seed);
     }
     enum gf_status poison(const struct gf_lab_run *run, size_t elements)
     {
-        LAB_DO(alloc(run, elements));
+        GF_TRY(alloc(run, elements));
         LAB_TRY(cudaMemset(data, 0xa5, bytes()));
         return GF_OK;
     }
@@ -221,7 +215,7 @@ static enum gf_status lab_time(const struct gf_lab_run *run, enum lab_cache cach
     for (int i = 0; i <= run->runs; i++) {
         LAB_TRY(intervals[i].create());
         if (cache == LAB_COLD)
-            LAB_DO(lab_flush(run));
+            GF_TRY(lab_flush(run));
         LAB_TRY(cudaEventRecord(intervals[i].begin));
         for (int k = 0; k < calls; k++)
             launch();
@@ -250,11 +244,11 @@ template <typename Work>
 static enum gf_status lab_time_host(const struct gf_lab_run *run, Work work, struct lab_time *time)
 {
     std::vector<double> seconds;
-    LAB_DO(work());
+    GF_TRY(work());
     for (int i = 0; i < run->runs; i++) {
         LAB_TRY(cudaDeviceSynchronize());
         const auto begin = std::chrono::steady_clock::now();
-        LAB_DO(work());
+        GF_TRY(work());
         LAB_TRY(cudaDeviceSynchronize());
         const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
         seconds.push_back(elapsed.count());

@@ -98,13 +98,13 @@ static enum gf_status time_chain(const struct gf_lab_run *run, double *memory_ns
     lab_memory<uint32_t> chain, end;
     struct lab_time cold, warm;
     uint32_t found, expected = 0;
-    LAB_DO(chain.alloc(run, (size_t)NODES * NODE));
-    LAB_DO(end.poison(run, 1));
+    GF_TRY(chain.alloc(run, (size_t)NODES * NODE));
+    GF_TRY(end.poison(run, 1));
     LAB_TRY(cudaMemcpy2D(chain.data, NODE * sizeof(uint32_t), next.data(), sizeof(uint32_t),
                          sizeof(uint32_t), NODES, cudaMemcpyHostToDevice));
-    LAB_DO(lab_time(
+    GF_TRY(lab_time(
         run, LAB_COLD, [&] { chase_kernel<<<1, 1>>>(chain.data, end.data); }, &cold));
-    LAB_DO(lab_time(
+    GF_TRY(lab_time(
         run, LAB_WARM, [&] { chase_kernel<<<1, 1>>>(chain.data, end.data); }, &warm));
     LAB_TRY(cudaMemcpy(&found, end.data, sizeof found, cudaMemcpyDeviceToHost));
     for (int hop = 0; hop < HOPS; hop++)
@@ -126,8 +126,8 @@ static enum gf_status time_read(const struct gf_lab_run *run, int method, int wa
     std::vector<uint32_t> sums((size_t)blocks * threads);
     struct lab_time time;
     uint32_t sum = 0;
-    LAB_DO(out.poison(run, sums.size()));
-    LAB_DO(lab_time(
+    GF_TRY(out.poison(run, sums.size()));
+    GF_TRY(lab_time(
         run, LAB_WARM,
         [&] { methods[method].launch(blocks, threads, in.data, out.data, in.count); }, &time));
     LAB_TRY(cudaMemcpy(sums.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
@@ -179,13 +179,13 @@ static enum gf_status run(const struct gf_lab_run *run)
     uint32_t expected = 0;
     LAB_TRY(cudaDeviceGetAttribute(&most_threads, cudaDevAttrMaxThreadsPerMultiProcessor,
                                    run->device.index));
-    LAB_DO(in.random(
+    GF_TRY(in.random(
         run, params->size * LAB_MB / sizeof(uint4) * (sizeof(uint4) / sizeof(uint32_t)), 1));
     std::vector<uint32_t> values(in.count);
     LAB_TRY(cudaMemcpy(values.data(), in.data, in.bytes(), cudaMemcpyDeviceToHost));
     for (const uint32_t value : values)
         expected += value;
-    LAB_DO(time_chain(run, &found.memory_ns, &l2_ns, &right));
+    GF_TRY(time_chain(run, &found.memory_ns, &l2_ns, &right));
 
     gf_lab_rows(run, "in flight (B per SM)");
     for (int method = 0; method < METHODS; method++) {
@@ -200,7 +200,7 @@ static enum gf_status run(const struct gf_lab_run *run)
             const int warps = bytes / WARP / methods[method].bytes;
             if (warps < 1 || warps * WARP > most_threads)
                 continue;
-            LAB_DO(time_read(run, method, warps, in, expected, &rates[method], &wrong));
+            GF_TRY(time_read(run, method, warps, in, expected, &rates[method], &wrong));
             gf_lab_value(run, columns[method], rates[method]);
             found.best_gb_s = std::max(found.best_gb_s, rates[method]);
             if (method == 0)

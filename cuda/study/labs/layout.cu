@@ -165,20 +165,20 @@ static enum gf_status compare(const struct gf_lab_run *run, const char *kind,
     lab_memory<T> in, out;
     lab_memory<unsigned long long> counter;
     unsigned long long wrong = 0;
-    LAB_DO(in.random(run, (size_t)4 * pixels, 1));
-    LAB_DO(counter.alloc(run, 1));
+    GF_TRY(in.random(run, (size_t)4 * pixels, 1));
+    GF_TRY(counter.alloc(run, 1));
     LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
     lab_restart(columns);
     for (int method = 0; method < METHODS; method++) {
         const int pixel_step = method == PLANES ? 1 : method == ALIGNED ? 4 : 3;
         const auto work = [&] { launch(method, in.data, out.data, pixels); };
         char label[GF_LAB_NAME_SIZE];
-        LAB_DO(out.poison(run, in.count));
+        GF_TRY(out.poison(run, in.count));
         work();
         check_kernel<<<lab_blocks(pixels, THREADS), THREADS>>>(
             in.data, out.data, pixels, pixel_step, method == PLANES ? pixels : 1, counter.data);
         LAB_LAUNCHED();
-        LAB_DO(lab_time(run, LAB_WARM, work, &times[method]));
+        GF_TRY(lab_time(run, LAB_WARM, work, &times[method]));
         snprintf(label, sizeof label, "%s %s", kind, method_names[method]);
         lab_row(run, columns, NAN, label, 6.0 * sizeof(T) * pixels, times[method]);
     }
@@ -192,8 +192,8 @@ static enum gf_status run(const struct gf_lab_run *run)
 {
     struct lab_time times[2][METHODS];
     struct lab_columns columns = lab_columns_add(run, "layout");
-    LAB_DO(compare<float>(run, "float3", &columns, times[0]));
-    LAB_DO(compare<unsigned char>(run, "RGB8", &columns, times[1]));
+    GF_TRY(compare<float>(run, "float3", &columns, times[0]));
+    GF_TRY(compare<unsigned char>(run, "RGB8", &columns, times[1]));
     for (int kind = 0; kind < 2; kind++)
         gf_lab_claim(
             run, times[kind][SHARED].median_s < times[kind][STRAIGHT].median_s,

@@ -160,9 +160,9 @@ static enum gf_status multiply(const struct gf_lab_run *run, const struct produc
     const double bytes = sizeof(float) * (double)(a_count + b_count + c_count);
     double worst = 0.0;
     lab_memory<float> a, b, c, reference;
-    LAB_DO(a.random(run, a_count, 1));
-    LAB_DO(b.random(run, b_count, 2));
-    LAB_DO(reference.alloc(run, c_count));
+    GF_TRY(a.random(run, a_count, 1));
+    GF_TRY(b.random(run, b_count, 2));
+    GF_TRY(reference.alloc(run, c_count));
     reference_kernel<<<dim3(lab_blocks(product.columns, TILE), lab_blocks(product.rows, TILE)),
                        dim3(TILE, TILE)>>>(a.data, product.depth, b.data, product.columns, 1,
                                            reference.data, product.rows, product.columns,
@@ -175,7 +175,7 @@ static enum gf_status multiply(const struct gf_lab_run *run, const struct produc
             method->launch<<<product.grid, method->block>>>(a.data, b.data, c.data,
                                                             product.columns);
         };
-        LAB_DO(product_row(run, columns, flops_column, method->label, bytes,
+        GF_TRY(product_row(run, columns, flops_column, method->label, bytes,
                            2.0 * (double)c_count * product.depth, c, reference, launch, &worst,
                            &times[i]));
     }
@@ -209,8 +209,8 @@ static enum gf_status run(const struct gf_lab_run *run)
     struct lab_time times[3], colour_times[4];
     struct lab_columns columns = lab_columns_add(run, "C = A B");
     const int flops = gf_lab_column(run, "rate", "Tflop/s", 2);
-    LAB_DO(multiply(run, square_product, &columns, flops, times));
-    LAB_DO(multiply(run, colour_product, &columns, flops, colour_times));
+    GF_TRY(multiply(run, square_product, &columns, flops, times));
+    GF_TRY(multiply(run, colour_product, &columns, flops, colour_times));
     gf_lab_claim(run, times[1].median_s < times[0].median_s,
                  "a tile of A in shared memory is faster: %.2f times (guide: 144.4 / 119.9)",
                  times[0].median_s / times[1].median_s);

@@ -65,8 +65,8 @@ static enum gf_status run(const struct gf_lab_run *run)
     double worst = 0.0;
     struct lab_time times[3];
     lab_memory<float> a, c, reference;
-    LAB_DO(a.random(run, a_count, 1));
-    LAB_DO(reference.alloc(run, c_count));
+    GF_TRY(a.random(run, a_count, 1));
+    GF_TRY(reference.alloc(run, c_count));
     reference_kernel<<<grid, block>>>(a.data, TILE, a.data, 1, TILE, reference.data, n, n, TILE);
     LAB_LAUNCHED();
 
@@ -74,7 +74,7 @@ static enum gf_status run(const struct gf_lab_run *run)
     const int flops = gf_lab_column(run, "rate", "Tflop/s", 2);
     for (int i = 0; i < 3; i++) {
         const auto launch = [&] { methods[i].launch<<<grid, block>>>(a.data, c.data, n); };
-        LAB_DO(product_row(run, &columns, flops, methods[i].label, bytes,
+        GF_TRY(product_row(run, &columns, flops, methods[i].label, bytes,
                            2.0 * (double)c_count * TILE, c, reference, launch, &worst, &times[i]));
     }
     gf_lab_check(run, worst <= product_tolerance(TILE),

@@ -87,8 +87,8 @@ struct occupancy_bench {
     {
         const int device = run->device.index;
         count = (int)(size * LAB_MB / sizeof(float));
-        LAB_DO(in.random(run, count, 1));
-        LAB_DO(out.alloc(run, count));
+        GF_TRY(in.random(run, count, 1));
+        GF_TRY(out.alloc(run, count));
         LAB_TRY(
             cudaDeviceGetAttribute(&most_threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
         LAB_TRY(cudaDeviceGetAttribute(&shared_of_all, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
@@ -128,16 +128,16 @@ struct occupancy_bench {
     {
         struct lab_time time;
         uint64_t these;
-        LAB_DO(theory(kernel, block, shared, occupancy));
+        GF_TRY(theory(kernel, block, shared, occupancy));
         LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
-        LAB_DO(lab_time(
+        GF_TRY(lab_time(
             run, LAB_WARM,
             [&] {
                 kernel<<<lab_blocks(count, (size_t)block * held), block, shared>>>(in.data,
                                                                                    out.data, count);
             },
             &time));
-        LAB_DO(lab_different(run, in.data, out.data, count, &these));
+        GF_TRY(lab_different(run, in.data, out.data, count, &these));
         different += these;
         *gb_s = lab_gb_s(2.0 * in.bytes(), time);
         gf_lab_value(run, rate_column, *gb_s);
@@ -153,7 +153,7 @@ static enum gf_status block_sizes(struct occupancy_bench &bench)
     double occupancy[SIZES] = {0.0}, gb_s[SIZES] = {0.0}, best_gb_s = 0.0;
     for (int i = 0; i < SIZES; i++) {
         gf_lab_row(bench.run, sizes[i], "block of %d", sizes[i]);
-        LAB_DO(bench.row(copy_kernel, sizes[i], 0, 1, &occupancy[i], &gb_s[i]));
+        GF_TRY(bench.row(copy_kernel, sizes[i], 0, 1, &occupancy[i], &gb_s[i]));
         best_gb_s = std::max(best_gb_s, gb_s[i]);
     }
     gf_lab_claim(bench.run, occupancy[OF_32] == 0.5 && occupancy[OF_768] == 0.75,
@@ -189,7 +189,7 @@ static enum gf_status registers(struct occupancy_bench &bench)
     double occupancy[METHODS] = {0.0}, gb_s[METHODS] = {0.0}, of_128 = 0.0, of_320 = 0.0;
     for (int i = 0; i < METHODS; i++) {
         gf_lab_row(bench.run, NAN, "%d floats in registers", methods[i].held);
-        LAB_DO(bench.row(methods[i].kernel, BLOCK, 0, methods[i].held, &occupancy[i], &gb_s[i]));
+        GF_TRY(bench.row(methods[i].kernel, BLOCK, 0, methods[i].held, &occupancy[i], &gb_s[i]));
     }
     gf_lab_claim(
         bench.run, gb_s[HELD_48] > 0.85 * gb_s[HELD_4],
@@ -197,9 +197,9 @@ static enum gf_status registers(struct occupancy_bench &bench)
         methods[HELD_48].held, 100.0 * occupancy[HELD_48], gb_s[HELD_48] / gb_s[HELD_4],
         methods[HELD_4].held, 100.0 * occupancy[HELD_4]);
     gf_lab_row(bench.run, NAN, "40 registers, 128 threads");
-    LAB_DO(bench.theory(guide_kernel, 128, 0, &of_128));
+    GF_TRY(bench.theory(guide_kernel, 128, 0, &of_128));
     gf_lab_row(bench.run, NAN, "40 registers, 320 threads");
-    LAB_DO(bench.theory(guide_kernel, 320, 0, &of_320));
+    GF_TRY(bench.theory(guide_kernel, 320, 0, &of_320));
     gf_lab_claim(
         bench.run, of_128 == 0.75 && of_320 == 0.625,
         "37 to 40 registers: %.0f %% with 128 threads, %.1f %% with 320 (guide: 75 and 63 %%)",
@@ -219,7 +219,7 @@ static enum gf_status shared_memory(struct occupancy_bench &bench)
             std::min(bench.shared_of_all / blocks - bench.shared_reserved, bench.shared_of_block) /
             128 * 128;
         gf_lab_row(bench.run, NAN, "shared memory, %d block%s", blocks, blocks == 1 ? "" : "s");
-        LAB_DO(bench.row(copy_kernel, BLOCK, shared, 1, &occupancy, &gb_s));
+        GF_TRY(bench.row(copy_kernel, BLOCK, shared, 1, &occupancy, &gb_s));
         first = first == 0.0 ? gb_s : first;
     }
     gf_lab_claim(
@@ -233,10 +233,10 @@ static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct occupancy *const params = (const struct occupancy *)run->params;
     struct occupancy_bench bench = {run};
-    LAB_DO(bench.begin(params->size));
-    LAB_DO(block_sizes(bench));
-    LAB_DO(registers(bench));
-    LAB_DO(shared_memory(bench));
+    GF_TRY(bench.begin(params->size));
+    GF_TRY(block_sizes(bench));
+    GF_TRY(registers(bench));
+    GF_TRY(shared_memory(bench));
     gf_lab_check(run, !bench.different, "every copy equals its input (%llu bytes differ)",
                  (unsigned long long)bench.different);
     return GF_OK;

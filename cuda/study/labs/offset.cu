@@ -65,7 +65,7 @@ static enum gf_status verify(const struct gf_lab_run *run, const struct copy &co
     LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
     copy.launch();
     LAB_LAUNCHED();
-    LAB_DO(lab_different(run, copy.in + copy.in_offset, copy.out + copy.out_offset, copy.count,
+    GF_TRY(lab_different(run, copy.in + copy.in_offset, copy.out + copy.out_offset, copy.count,
                          &different));
     LAB_TRY(cudaMemcpy(before.data(), out.data, before.size(), cudaMemcpyDeviceToHost));
     *wrong += different;
@@ -84,8 +84,8 @@ static enum gf_status run(const struct gf_lab_run *run)
     /* Rates with one float for each thread: at offset 0, the slowest that starts within a sector,
      * and the slowest that starts within a line. */
     double aligned = 0.0, misaligned = 0.0, sectors = 0.0;
-    LAB_DO(in.random(run, count + params->most, 1));
-    LAB_DO(out.alloc(run, count + params->most));
+    GF_TRY(in.random(run, count + params->most, 1));
+    GF_TRY(out.alloc(run, count + params->most));
 
     gf_lab_rows(run, "offset (floats)");
     const int both = gf_lab_column(run, "read and write", "GB/s", 0);
@@ -101,8 +101,8 @@ static enum gf_status run(const struct gf_lab_run *run)
         for (int method = 0; method < 3; method++) {
             const struct copy &copy = copies[method];
             const auto work = [&] { copy.launch(); };
-            LAB_DO(verify(run, copy, out, &wrong));
-            LAB_DO(lab_time(run, LAB_WARM, work, &times[method]));
+            GF_TRY(verify(run, copy, out, &wrong));
+            GF_TRY(lab_time(run, LAB_WARM, work, &times[method]));
         }
         const double rate = lab_gb_s(bytes, times[0]);
         if (offset == 0)

@@ -106,9 +106,9 @@ static enum gf_status measure(const struct gf_lab_run *run, const char *label, b
      * method's. */
     LAB_TRY(cudaMemset(target.data, 0xa5, bytes));
     LAB_TRY(cudaMemcpyPeer(there.data, there.other, target.data, here, bytes));
-    LAB_DO(lab_time(run, LAB_WARM, send, &to));
-    LAB_DO(lab_time(run, LAB_WARM, receive, &from));
-    LAB_DO(lab_different(run, source.data, target.data, source.count, &different));
+    GF_TRY(lab_time(run, LAB_WARM, send, &to));
+    GF_TRY(lab_time(run, LAB_WARM, receive, &from));
+    GF_TRY(lab_different(run, source.data, target.data, source.count, &different));
     *wrong += different;
     *rate = lab_gb_s((double)bytes, to);
     gf_lab_row(run, NAN, "%s", label);
@@ -127,17 +127,17 @@ static enum gf_status measure_peers(const struct gf_lab_run *run, int other,
     double staged, direct, loads;
     uint64_t wrong = 0;
     int possible = 0;
-    LAB_DO(target.alloc(run, source.count));
+    GF_TRY(target.alloc(run, source.count));
     LAB_TRY(there.alloc(source.bytes()));
-    LAB_DO(measure(run, "copy through the host", false, there, source, target, columns, &wrong,
+    GF_TRY(measure(run, "copy through the host", false, there, source, target, columns, &wrong,
                    &staged));
     LAB_TRY(cudaDeviceCanAccessPeer(&possible, run->device.index, other));
     if (possible) {
         LAB_TRY(cudaDeviceEnablePeerAccess(other, 0));
         there.accessible = true;
-        LAB_DO(measure(run, "copy from GPU to GPU", false, there, source, target, columns, &wrong,
+        GF_TRY(measure(run, "copy from GPU to GPU", false, there, source, target, columns, &wrong,
                        &direct));
-        LAB_DO(measure(run, "a kernel's loads and stores", true, there, source, target, columns,
+        GF_TRY(measure(run, "a kernel's loads and stores", true, there, source, target, columns,
                        &wrong, &loads));
         gf_lab_claim(run, direct > staged, "past the host is faster: %.2f times", direct / staged);
     } else {
@@ -155,7 +155,7 @@ static enum gf_status run(const struct gf_lab_run *run)
     lab_memory<uint4> source;
     int count = 0;
     LAB_TRY(cudaGetDeviceCount(&count));
-    LAB_DO(source.random(run, params->size * LAB_MB / sizeof(uint4), 1));
+    GF_TRY(source.random(run, params->size * LAB_MB / sizeof(uint4), 1));
     gf_lab_rows(run, "way");
     const struct peer_columns columns = {gf_lab_column(run, "to the other", "GB/s", 1),
                                          gf_lab_column(run, "from it", "GB/s", 1),
@@ -164,7 +164,7 @@ static enum gf_status run(const struct gf_lab_run *run)
         gf_lab_row(run, NAN, "copy from GPU to GPU");
         gf_lab_reason(run, "there is one GPU here, and it takes two");
     } else {
-        LAB_DO(measure_peers(run, run->device.index ? 0 : 1, source, columns));
+        GF_TRY(measure_peers(run, run->device.index ? 0 : 1, source, columns));
     }
     return check_addresses(run, source.data);
 }

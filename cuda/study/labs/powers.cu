@@ -115,8 +115,8 @@ static enum gf_status tabulate(const struct gf_lab_run *run, const struct argume
             return pow(value, (double)power->numerator / power->denominator);
         };
         struct measured formula, by_powf;
-        LAB_DO(measure(run, power->formula, exact, x, BOUNDS, &formula));
-        LAB_DO(measure(run, power->powf, exact, x, BOUNDS, &by_powf));
+        GF_TRY(measure(run, power->formula, exact, x, BOUNDS, &formula));
+        GF_TRY(measure(run, power->powf, exact, x, BOUNDS, &by_powf));
         gf_lab_row(run, i, "x^(%d/%d)", power->numerator, power->denominator);
         gf_lab_value(run, formula_time, formula.ps_a_call());
         gf_lab_value(run, powf_time, by_powf.ps_a_call());
@@ -134,8 +134,8 @@ static enum gf_status run(const struct gf_lab_run *run)
     struct arguments x;
     struct summary summary = {};
     summary.least = INFINITY;
-    LAB_DO(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1));
-    LAB_DO(tabulate(run, x, &summary));
+    GF_TRY(x.fill(run, {true, -20.0, 20.0}, params->arguments, 1));
+    GF_TRY(tabulate(run, x, &summary));
     gf_lab_check(run, !summary.wrong,
                  "each result lies within %.0f ulp of pow() in double on the CPU (%d do not)",
                  BOUNDS.ulp, summary.wrong);

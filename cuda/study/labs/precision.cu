@@ -86,10 +86,10 @@ static enum gf_status time_doubles(const struct gf_lab_run *run, const struct ar
     const std::vector<double> values(x.host.begin(), x.host.end());
     std::vector<double> sums(SUMS_CHECKED);
     lab_memory<double> in, out;
-    LAB_DO(in.alloc(run, values.size()));
-    LAB_DO(out.poison(run, EVALUATED));
+    GF_TRY(in.alloc(run, values.size()));
+    GF_TRY(out.poison(run, EVALUATED));
     LAB_TRY(cudaMemcpy(in.data, values.data(), in.bytes(), cudaMemcpyHostToDevice));
-    LAB_DO(lab_time(
+    GF_TRY(lab_time(
         run, LAB_WARM,
         [&] {
             doubles_kernel<<<EVALUATED / EVALUATE_THREADS, EVALUATE_THREADS>>>(in.data, out.data,
@@ -123,9 +123,9 @@ static enum gf_status time_scale(const struct gf_lab_run *run, int count, double
     std::vector<T> before(count), after(count);
     std::vector<float> random(count);
     struct lab_time time;
-    LAB_DO(floats.random(run, count, 5));
-    LAB_DO(in.alloc(run, count));
-    LAB_DO(out.poison(run, count));
+    GF_TRY(floats.random(run, count, 5));
+    GF_TRY(in.alloc(run, count));
+    GF_TRY(out.poison(run, count));
     LAB_TRY(cudaMemcpy(random.data(), floats.data, floats.bytes(), cudaMemcpyDeviceToHost));
     std::copy(random.begin(), random.end(), before.begin());
     LAB_TRY(cudaMemcpy(in.data, before.data(), in.bytes(), cudaMemcpyHostToDevice));
@@ -134,7 +134,7 @@ static enum gf_status time_scale(const struct gf_lab_run *run, int count, double
         scale_kernel<<<lab_blocks(packs, EVALUATE_THREADS), EVALUATE_THREADS>>>(
             (const pack<T> *)in.data, (pack<T> *)out.data, packs);
     };
-    LAB_DO(lab_time(run, LAB_WARM, launch, &time));
+    GF_TRY(lab_time(run, LAB_WARM, launch, &time));
     LAB_TRY(cudaMemcpy(after.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
     *worst = 0.0;
     for (int i = 0; i < count; i++)
@@ -168,14 +168,14 @@ static enum gf_status measure_all(const struct gf_lab_run *run, struct findings 
     const struct precision *const params = (const struct precision *)run->params;
     const int count = (int)(params->size * LAB_MB / sizeof(float4) * 4);
     struct arguments x;
-    LAB_DO(x.fill(run, {false, -1.0, 1.0}, params->arguments, 1));
+    GF_TRY(x.fill(run, {false, -1.0, 1.0}, params->arguments, 1));
     for (int i = 0; i < LITERALS; i++)
-        LAB_DO(measure(
+        GF_TRY(measure(
             run, methods[i].kernel, [](double value) { return polynomial(value); }, x,
             {methods[i].most_ulp, 0.0}, &found->floats[i]));
-    LAB_DO(time_doubles(run, x, &found->doubles, &found->worst_double));
-    LAB_DO(time_scale<float>(run, count, &found->gb_s[0], &found->us[0], &found->worst[0]));
-    LAB_DO(time_scale<double>(run, count, &found->gb_s[1], &found->us[1], &found->worst[1]));
+    GF_TRY(time_doubles(run, x, &found->doubles, &found->worst_double));
+    GF_TRY(time_scale<float>(run, count, &found->gb_s[0], &found->us[0], &found->worst[0]));
+    GF_TRY(time_scale<double>(run, count, &found->gb_s[1], &found->us[1], &found->worst[1]));
     return GF_OK;
 }
 
@@ -206,7 +206,7 @@ static enum gf_status run(const struct gf_lab_run *run)
 {
     struct findings found = {};
     int wrong = 0, ratio = 0;
-    LAB_DO(measure_all(run, &found));
+    GF_TRY(measure_all(run, &found));
     tabulate(run, found);
     for (const struct measured &floats : found.floats)
         wrong += floats.beyond;

@@ -36,14 +36,14 @@ static enum gf_status product_row(const struct gf_lab_run *run, struct lab_colum
                                   Launch launch, double *worst, struct lab_time *time)
 {
     double difference;
-    LAB_DO(c.alloc(run, reference.count));
+    GF_TRY(c.alloc(run, reference.count));
     LAB_TRY(cudaMemset(c.data, 0xff, c.bytes())); /* all bytes 0xff make NaN, to which no sum is
                                                    * close */
     launch();
     LAB_LAUNCHED();
-    LAB_DO(lab_worst(run, c.data, reference.data, c.count, &difference));
+    GF_TRY(lab_worst(run, c.data, reference.data, c.count, &difference));
     *worst = std::max(*worst, difference);
-    LAB_DO(lab_time(run, LAB_WARM, launch, time));
+    GF_TRY(lab_time(run, LAB_WARM, launch, time));
     lab_row(run, columns, NAN, label, bytes, *time);
     gf_lab_value(run, flops_column, flops / time->median_s * 1e-12);
     return GF_OK;

@@ -234,7 +234,7 @@ static enum gf_status measure(struct lab *lab, int column, double *gb_s, Launch 
     LAB_LAUNCHED();
     LAB_TRY(cudaMemcpy(&got, lab->total.data, sizeof got, cudaMemcpyDeviceToHost));
     lab->wrong += got != lab->right;
-    LAB_DO(lab_time(run, LAB_WARM, launch, &time));
+    GF_TRY(lab_time(run, LAB_WARM, launch, &time));
     *gb_s = lab_gb_s((double)lab->vectors * sizeof(uint4), time);
     gf_lab_value(lab->run, column, *gb_s);
     return GF_OK;
@@ -261,18 +261,18 @@ static enum gf_status measure_grids(struct lab *lab, int column)
     cudaError_t code = cudaSuccess;
     int blocks = 0;
     double added = 0, met = 0;
-    LAB_DO(resident(run, sum_stride_kernel, &blocks));
+    GF_TRY(resident(run, sum_stride_kernel, &blocks));
     gf_lab_row(lab->run, NAN, "resident blocks");
     gf_lab_reason(lab->run, "%d blocks, each adds to the total", blocks);
-    LAB_DO(measure(lab, column, &added, [&] {
+    GF_TRY(measure(lab, column, &added, [&] {
         sum_stride_kernel<<<blocks, THREADS>>>(in, lab->vectors, lab->total.data);
     }));
-    LAB_DO(resident(run, sum_grid_kernel, &blocks));
-    LAB_DO(lab->sums.poison(run, blocks));
+    GF_TRY(resident(run, sum_grid_kernel, &blocks));
+    GF_TRY(lab->sums.poison(run, blocks));
     void *arguments[] = {&in, &lab->vectors, &lab->sums.data, &lab->total.data};
     gf_lab_row(lab->run, NAN, "grid.sync()");
     gf_lab_reason(lab->run, "%d blocks meet, the first adds up", blocks);
-    LAB_DO(measure(lab, column, &met, [&] {
+    GF_TRY(measure(lab, column, &met, [&] {
         const cudaError_t launched = cudaLaunchCooperativeKernel(
             (const void *)sum_grid_kernel, blocks, THREADS, arguments, 0, NULL);
         code = code ? code : launched;
@@ -287,8 +287,8 @@ static enum gf_status make_data(struct lab *lab)
 {
     const struct gf_lab_run *const run = lab->run;
     std::vector<unsigned> host((size_t)lab->vectors * 4);
-    LAB_DO(lab->in.random(run, host.size(), 1));
-    LAB_DO(lab->total.alloc(run, 1));
+    GF_TRY(lab->in.random(run, host.size(), 1));
+    GF_TRY(lab->total.alloc(run, 1));
     LAB_TRY(cudaMemcpy(host.data(), lab->in.data, lab->in.bytes(), cudaMemcpyDeviceToHost));
     for (const unsigned value : host)
         lab->right += value;
@@ -302,21 +302,21 @@ static enum gf_status run(const struct gf_lab_run *run)
     int column[METHODS];
     double gb_s[METHODS] = {}, first[METHODS] = {};
     lab.vectors = (int)(params->size * LAB_MB / sizeof(uint4));
-    LAB_DO(make_data(&lab));
+    GF_TRY(make_data(&lab));
     gf_lab_rows(run, "elements a thread");
     for (int method = 0; method < METHODS; method++)
         column[method] = gf_lab_column(run, method_names[method], "GB/s", 0);
     gf_lab_row(run, 1, "1");
     for (int method = 0; method < METHODS; method++)
-        LAB_DO(measure(&lab, column[method], &first[method],
+        GF_TRY(measure(&lab, column[method], &first[method],
                        [&] { launch_method<unsigned>(&lab, method, 1); }));
     for (int each = 1; each <= VECTORS_MAX; each *= 2) {
         gf_lab_row(run, 4 * each, "%d", 4 * each);
         for (int method = 0; method < METHODS; method++)
-            LAB_DO(measure(&lab, column[method], &gb_s[method],
+            GF_TRY(measure(&lab, column[method], &gb_s[method],
                            [&] { launch_method<uint4>(&lab, method, each); }));
     }
-    LAB_DO(measure_grids(&lab, column[SHUFFLE]));
+    GF_TRY(measure_grids(&lab, column[SHUFFLE]));
     gf_lab_check(run, !lab.wrong, "every sum is the CPU's (%d differ)", lab.wrong);
     gf_lab_claim(
         run, first[TREE] > 1.05 * first[INTERLEAVED],

@@ -127,7 +127,7 @@ static enum gf_status run(const struct gf_lab_run *run)
     double us[METHODS];
     int wrong = 0, bytes[METHODS];
     uint64_t different = 0;
-    LAB_DO(in.random(run, (size_t)threads * VALUES, 1));
+    GF_TRY(in.random(run, (size_t)threads * VALUES, 1));
 
     gf_lab_rows(run, "registers at most");
     const int registers = gf_lab_column(run, "registers", "a thread", 0);
@@ -140,20 +140,20 @@ static enum gf_status run(const struct gf_lab_run *run)
         struct lab_time took;
         int active, most;
         lab_memory<float> &written = i ? out : first;
-        LAB_DO(written.poison(run, threads));
+        GF_TRY(written.poison(run, threads));
         LAB_TRY(cudaFuncGetAttributes(&attributes, methods[i].kernel));
         LAB_TRY(
             cudaOccupancyMaxActiveBlocksPerMultiprocessor(&active, methods[i].kernel, THREADS, 0));
         LAB_TRY(cudaDeviceGetAttribute(&most, cudaDevAttrMaxThreadsPerMultiProcessor,
                                        run->device.index));
-        LAB_DO(lab_time(
+        GF_TRY(lab_time(
             run, LAB_WARM,
             [&] { methods[i].kernel<<<blocks, THREADS>>>(in.data, written.data, ROUNDS); }, &took));
         if (i == 0)
-            LAB_DO(check(run, in, threads, first, &wrong));
+            GF_TRY(check(run, in, threads, first, &wrong));
         else {
             uint64_t these;
-            LAB_DO(lab_different(run, first.data, out.data, threads, &these));
+            GF_TRY(lab_different(run, first.data, out.data, threads, &these));
             different += these;
         }
         us[i] = took.median_s * 1e6;

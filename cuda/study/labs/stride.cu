@@ -49,9 +49,9 @@ static enum gf_status run(const struct gf_lab_run *run)
     lab_memory<unsigned long long> counter;
     unsigned long long wrong = 0;
     double first = 0.0, second = 0.0, last = 0.0;
-    LAB_DO(in.random(run, span, 1));
-    LAB_DO(out.alloc(run, span));
-    LAB_DO(counter.alloc(run, 1));
+    GF_TRY(in.random(run, span, 1));
+    GF_TRY(out.alloc(run, span));
+    GF_TRY(counter.alloc(run, 1));
     LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
 
     gf_lab_rows(run, "stride (floats)");
@@ -66,13 +66,13 @@ static enum gf_status run(const struct gf_lab_run *run)
             copy_kernel<<<blocks, THREADS>>>(in.data, out.data, count, stride);
         };
         struct lab_time time;
-        LAB_DO(out.poison(run, span));
+        GF_TRY(out.poison(run, span));
         copy();
         check_kernel<<<lab_blocks(span, THREADS), THREADS>>>((const uint32_t *)in.data,
                                                              (const uint32_t *)out.data, span,
                                                              stride, count, counter.data);
         LAB_LAUNCHED();
-        LAB_DO(lab_time(run, LAB_WARM, copy, &time));
+        GF_TRY(lab_time(run, LAB_WARM, copy, &time));
         const double rate = lab_gb_s(2.0 * sizeof(float) * count, time);
         first = stride == 1 ? rate : first;
         second = stride == 2 ? rate : second;

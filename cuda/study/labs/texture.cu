@@ -206,8 +206,8 @@ static enum gf_status run(const struct gf_lab_run *run)
     lab_memory<float> in, plain_out, texture_out;
     struct textures textures;
     double gain[METHODS];
-    LAB_DO(in.random(run, (size_t)n * n, 1));
-    LAB_DO(prepare(run, in, n, &textures));
+    GF_TRY(in.random(run, (size_t)n * n, 1));
+    GF_TRY(prepare(run, in, n, &textures));
 
     gf_lab_rows(run, "reading");
     const int plain_ms = gf_lab_column(run, "plain loads", "ms", 3);
@@ -223,8 +223,8 @@ static enum gf_status run(const struct gf_lab_run *run)
         const auto by_texture = [&] {
             methods[method].texture<<<grid, block>>>(textures.picture, texture_out.data);
         };
-        LAB_DO(plain_out.alloc(run, in.count));
-        LAB_DO(texture_out.alloc(run, in.count));
+        GF_TRY(plain_out.alloc(run, in.count));
+        GF_TRY(texture_out.alloc(run, in.count));
         LAB_TRY(
             cudaMemset(plain_out.data, 0xff, plain_out.bytes())); /* all bytes 0xff make NaN, which
                                                                    * differs from everything */
@@ -232,13 +232,13 @@ static enum gf_status run(const struct gf_lab_run *run)
         by_loads();
         by_texture();
         LAB_LAUNCHED();
-        LAB_DO(lab_worst(run, method == COPY ? in.data : plain_out.data, texture_out.data, in.count,
+        GF_TRY(lab_worst(run, method == COPY ? in.data : plain_out.data, texture_out.data, in.count,
                          &worst));
         gf_lab_check(run, worst <= methods[method].tolerance,
                      "%s: both ways differ by %.2g at most (allowed: %.2g)", methods[method].label,
                      worst, methods[method].tolerance);
-        LAB_DO(lab_time(run, LAB_WARM, by_loads, &plain));
-        LAB_DO(lab_time(run, LAB_WARM, by_texture, &texture));
+        GF_TRY(lab_time(run, LAB_WARM, by_loads, &plain));
+        GF_TRY(lab_time(run, LAB_WARM, by_texture, &texture));
         gain[method] = plain.median_s / texture.median_s;
         gf_lab_row(run, NAN, "%s", methods[method].label);
         gf_lab_value(run, plain_ms, 1e3 * plain.median_s);

@@ -67,8 +67,8 @@ static enum gf_status open_buffers(const struct gf_lab_run *run, size_t bytes,
     constexpr size_t PAGE = 4096;
     const size_t whole_pages = (bytes + PAGE - 1) / PAGE * PAGE;
     buffers->bytes = bytes;
-    LAB_DO(buffers->source.random(run, bytes, 1));
-    LAB_DO(buffers->target.alloc(run, bytes));
+    GF_TRY(buffers->source.random(run, bytes, 1));
+    GF_TRY(buffers->target.alloc(run, bytes));
     LAB_TRY(cudaHostAlloc(&buffers->pinned.data, bytes, cudaHostAllocMapped));
     buffers->pinned.pinned = true;
     LAB_TRY(cudaHostAlloc(&buffers->back.data, bytes, cudaHostAllocMapped));
@@ -149,9 +149,9 @@ static enum gf_status measure(const struct gf_lab_run *run, const struct method 
         return move(run, method, buffers.target.data, host, *bytes, cudaMemcpyHostToDevice,
                     buffers.up);
     };
-    LAB_DO(lab_time_host(run, to_host, down));
-    LAB_DO(lab_time_host(run, to_device, up));
-    LAB_DO(lab_different(run, buffers.source.data, buffers.target.data, *bytes, &different));
+    GF_TRY(lab_time_host(run, to_host, down));
+    GF_TRY(lab_time_host(run, to_device, up));
+    GF_TRY(lab_different(run, buffers.source.data, buffers.target.data, *bytes, &different));
     *wrong += different;
     return GF_OK;
 }
@@ -173,8 +173,8 @@ static enum gf_status measure_both(const struct gf_lab_run *run, struct transfer
                                 cudaMemcpyDeviceToHost, buffers.down));
         return GF_OK;
     };
-    LAB_DO(lab_time_host(run, both, time));
-    LAB_DO(lab_different(run, buffers.source.data, buffers.target.data, buffers.bytes, &different));
+    GF_TRY(lab_time_host(run, both, time));
+    GF_TRY(lab_different(run, buffers.source.data, buffers.target.data, buffers.bytes, &different));
     *wrong += different;
     *wrong += memcmp(buffers.back.data, buffers.pinned.data, buffers.bytes) != 0;
     return GF_OK;
@@ -187,7 +187,7 @@ static enum gf_status run(const struct gf_lab_run *run)
     struct lab_time both;
     double up_rates[METHODS];
     uint64_t wrong = 0;
-    LAB_DO(open_buffers(run, params->size * LAB_MB, &buffers));
+    GF_TRY(open_buffers(run, params->size * LAB_MB, &buffers));
     gf_lab_rows(run, "host memory");
     const int up_column = gf_lab_column(run, "to device", "GB/s", 2);
     const int down_column = gf_lab_column(run, "from device", "GB/s", 2);
@@ -195,14 +195,14 @@ static enum gf_status run(const struct gf_lab_run *run)
     for (int i = 0; i < METHODS; i++) {
         struct lab_time up, down;
         size_t bytes;
-        LAB_DO(measure(run, methods[i], buffers, &up, &down, &bytes, &wrong));
+        GF_TRY(measure(run, methods[i], buffers, &up, &down, &bytes, &wrong));
         up_rates[i] = lab_gb_s((double)bytes, up);
         gf_lab_row(run, NAN, "%s", methods[i].label);
         gf_lab_value(run, up_column, up_rates[i]);
         gf_lab_value(run, down_column, lab_gb_s((double)bytes, down));
         gf_lab_value(run, spread, 100.0 * up.spread);
     }
-    LAB_DO(measure_both(run, buffers, &both, &wrong));
+    GF_TRY(measure_both(run, buffers, &both, &wrong));
     gf_lab_row(run, NAN, "pinned, both ways at once");
     gf_lab_value(run, up_column, lab_gb_s((double)buffers.bytes, both));
     gf_lab_value(run, down_column, lab_gb_s((double)buffers.bytes, both));

@@ -150,9 +150,9 @@ static enum gf_status time_copy(const struct gf_lab_run *run, const lab_memory<f
                                                                     (float4 *)out.data);
     };
     uint64_t different;
-    LAB_DO(out.poison(run, in.count));
+    GF_TRY(out.poison(run, in.count));
     copy();
-    LAB_DO(lab_different(run, in.data, out.data, in.count, &different));
+    GF_TRY(lab_different(run, in.data, out.data, in.count, &different));
     gf_lab_check(run, !different, "the copy equals its input");
     return lab_time(run, LAB_WARM, copy, time);
 }
@@ -166,21 +166,21 @@ static enum gf_status run(const struct gf_lab_run *run)
     lab_memory<unsigned long long> counter;
     unsigned long long wrong = 0;
     struct lab_time copy, times[METHODS];
-    LAB_DO(in.random(run, (size_t)n * n, 1));
-    LAB_DO(counter.alloc(run, 1));
+    GF_TRY(in.random(run, (size_t)n * n, 1));
+    GF_TRY(counter.alloc(run, 1));
     LAB_TRY(cudaMemset(counter.data, 0, counter.bytes()));
-    LAB_DO(time_copy(run, in, out, &copy));
+    GF_TRY(time_copy(run, in, out, &copy));
 
     struct lab_columns columns = lab_columns_add(run, "kernel");
     const int part = gf_lab_column(run, "of copy", "%", 1);
     for (int method = 0; method < METHODS; method++) {
-        LAB_DO(out.poison(run, in.count));
+        GF_TRY(out.poison(run, in.count));
         launch(method, in.data, out.data, n);
         check_kernel<<<dim3(n / TILE, n / TILE), dim3(TILE, TILE)>>>(in.data, out.data, n,
                                                                      counter.data);
         LAB_LAUNCHED();
         const auto again = [&] { launch(method, in.data, out.data, n); };
-        LAB_DO(lab_time(run, LAB_WARM, again, &times[method]));
+        GF_TRY(lab_time(run, LAB_WARM, again, &times[method]));
         lab_row(run, &columns, NAN, method_names[method], bytes, times[method]);
         gf_lab_value(run, part, 100.0 * copy.median_s / times[method].median_s);
     }

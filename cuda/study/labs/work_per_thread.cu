@@ -85,8 +85,8 @@ struct work_per_thread_bench {
         struct lab_time time;
         uint64_t different;
         LAB_TRY(cudaMemset(out.data, 0xa5, out.bytes()));
-        LAB_DO(lab_time(run, LAB_WARM, launch, &time));
-        LAB_DO(lab_different(run, expected.data, out.data, count, &different));
+        GF_TRY(lab_time(run, LAB_WARM, launch, &time));
+        GF_TRY(lab_different(run, expected.data, out.data, count, &different));
         wrong += different;
         *gb_s = lab_gb_s(2.0 * in.bytes(), time);
         gf_lab_row(run, NAN, "%s", name);
@@ -115,9 +115,9 @@ static enum gf_status begin(struct work_per_thread_bench &bench, int size)
     const struct gf_lab_run *const run = bench.run;
     struct lab_time time;
     bench.count = (int)(size * LAB_MB / sizeof(float4) * 4);
-    LAB_DO(bench.in.random(run, bench.count, 1));
-    LAB_DO(bench.out.alloc(run, bench.count));
-    LAB_DO(bench.expected.alloc(run, bench.count));
+    GF_TRY(bench.in.random(run, bench.count, 1));
+    GF_TRY(bench.out.alloc(run, bench.count));
+    GF_TRY(bench.expected.alloc(run, bench.count));
     std::vector<float> values(bench.count);
     LAB_TRY(cudaMemcpy(values.data(), bench.in.data, bench.in.bytes(), cudaMemcpyDeviceToHost));
     for (float &value : values)
@@ -127,7 +127,7 @@ static enum gf_status begin(struct work_per_thread_bench &bench, int size)
     const auto copy = [&] {
         cudaMemcpyAsync(bench.out.data, bench.in.data, bench.in.bytes(), cudaMemcpyDeviceToDevice);
     };
-    LAB_DO(lab_time(run, LAB_WARM, copy, &time));
+    GF_TRY(lab_time(run, LAB_WARM, copy, &time));
     bench.copy_gb_s = lab_gb_s(2.0 * bench.in.bytes(), time);
     gf_lab_rows(bench.run, "of a thread");
     bench.blocks_column = gf_lab_column(bench.run, "blocks", "", 0);
@@ -140,20 +140,20 @@ static enum gf_status begin(struct work_per_thread_bench &bench, int size)
 static enum gf_status elements(struct work_per_thread_bench &bench)
 {
     double one = 0.0, several = 0.0, gb_s = 0.0;
-    LAB_DO((bench.elements<float, 1>("1 float", &one)));
-    LAB_DO((bench.elements<float, 2>("2 floats", &gb_s)));
+    GF_TRY((bench.elements<float, 1>("1 float", &one)));
+    GF_TRY((bench.elements<float, 2>("2 floats", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float, 4>("4 floats", &gb_s)));
+    GF_TRY((bench.elements<float, 4>("4 floats", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float, 8>("8 floats", &gb_s)));
+    GF_TRY((bench.elements<float, 8>("8 floats", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float, 16>("16 floats", &gb_s)));
+    GF_TRY((bench.elements<float, 16>("16 floats", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float4, 1>("1 float4", &gb_s)));
+    GF_TRY((bench.elements<float4, 1>("1 float4", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float4, 2>("2 float4s", &gb_s)));
+    GF_TRY((bench.elements<float4, 2>("2 float4s", &gb_s)));
     several = std::max(several, gb_s);
-    LAB_DO((bench.elements<float4, 4>("4 float4s", &gb_s)));
+    GF_TRY((bench.elements<float4, 4>("4 float4s", &gb_s)));
     several = std::max(several, gb_s);
     gf_lab_claim(
         bench.run, several > 1.02 * one,
@@ -169,7 +169,7 @@ static enum gf_status strides(struct work_per_thread_bench &bench)
         char name[48];
         const int blocks = of_each * bench.run->device.multiprocessors;
         snprintf(name, sizeof name, "stride, %d block%s an SM", of_each, of_each == 1 ? "" : "s");
-        LAB_DO(bench.row(
+        GF_TRY(bench.row(
             name, blocks,
             [&] { stride_kernel<<<blocks, THREADS>>>(bench.in.data, bench.out.data, bench.count); },
             &gb_s));
@@ -203,8 +203,8 @@ static enum gf_status waves(struct work_per_thread_bench &bench)
     for (int i = 0; i < 3; i++) {
         struct lab_time time;
         lab_memory<float> out;
-        LAB_DO(out.poison(run, (size_t)grids[i] * THREADS));
-        LAB_DO(lab_time(
+        GF_TRY(out.poison(run, (size_t)grids[i] * THREADS));
+        GF_TRY(lab_time(
             run, LAB_WARM,
             [&] { arithmetic_kernel<<<grids[i], THREADS>>>(bench.in.data, out.data); }, &time));
         LAB_TRY(cudaMemcpy(values.data(), out.data, out.bytes(), cudaMemcpyDeviceToHost));
@@ -227,10 +227,10 @@ static enum gf_status run(const struct gf_lab_run *run)
 {
     const struct work_per_thread *const params = (const struct work_per_thread *)run->params;
     struct work_per_thread_bench bench = {run};
-    LAB_DO(begin(bench, params->size));
-    LAB_DO(elements(bench));
-    LAB_DO(strides(bench));
-    LAB_DO(waves(bench));
+    GF_TRY(begin(bench, params->size));
+    GF_TRY(elements(bench));
+    GF_TRY(strides(bench));
+    GF_TRY(waves(bench));
     gf_lab_check(run, !bench.wrong, "every result equals the CPU's (%llu bytes differ)",
                  (unsigned long long)bench.wrong);
     return GF_OK;
