@@ -3,7 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
 #include "chain/token.h"
 
 enum { SHOWN_MOST = 120 };

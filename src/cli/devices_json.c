@@ -4,7 +4,6 @@
 #include "base/target_clones.h"
 #include "cli/devices_nvml.h"
 #include "cli/help/help.h"
-#include "engine/backend.h"
 #include "server/client.h"
 
 const struct gf_key_help gf_devices_keys[] = {

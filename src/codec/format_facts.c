@@ -3,7 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
 #include "codec/codec.h"
 #include "codec/depth.h"
 #include "codec/fitted_sink.h"

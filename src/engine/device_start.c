@@ -2,8 +2,6 @@
 
 #include <pthread.h>
 
-#include "base/fail.h"
-
 enum state { IDLE, UNDER_WAY, SUCCEEDED, FAILED };
 
 struct start {

@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "base/time_limit.h"
-#include "codec/common/source.h"
 #include "engine/schedule_state.h"
 #include "pixel/histogram/smooth.h"
 

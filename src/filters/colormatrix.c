@@ -1,5 +1,4 @@
 /* colormatrix: makes each channel a weighted sum of all three. */
-#include "base/fail.h"
 #include "pixel/point/point.h"
 
 struct colormatrix {

@@ -1,5 +1,4 @@
 /* curves: changes tones by curves through points that the user gives. */
-#include "base/fail.h"
 #include "pixel/point/point.h"
 
 enum { ALL, CHANNELS = 4, POINTS_MAX = GF_MATRIX_SIDE_MAX };

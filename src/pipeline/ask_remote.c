@@ -8,7 +8,6 @@
 #include "base/named_file.h"
 #include "base/start_times.h"
 #include "codec/common/checks.h"
-#include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"

@@ -3,7 +3,6 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/common/source.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"

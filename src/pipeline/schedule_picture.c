@@ -5,7 +5,6 @@
 
 #include "base/fail.h"
 #include "base/time_limit.h"
-#include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "engine/bands.h"
 #include "engine/schedule.h"

@@ -5,7 +5,6 @@
 
 #include "base/fail.h"
 #include "base/named_file.h"
-#include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"

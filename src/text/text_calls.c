@@ -1,7 +1,6 @@
 /* Loads FreeType and HarfBuzz. */
 #include <stdio.h>
 
-#include "base/fail.h"
 #include "text/text.h"
 #ifdef GF_LIBRARY_freetype
 #include "text/text_calls.h"

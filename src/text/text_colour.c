@@ -3,7 +3,6 @@
 #ifdef GF_LIBRARY_freetype
 #include <math.h>
 
-#include "base/fail.h"
 #include "text/text_shape.h"
 
 enum { POINTS_MAX = 16 }; /* points along each side of a pixel of the result */

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/fail.h"
-
 static const char *const names[] = {
 #define NAME(end, name, help) name,
     GF_PICTURE_FACTS(NAME)

@@ -9,7 +9,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "base/fail.h"
 #include "base/named_file.h"
 #include "base/printable.h"
 #include "text/text.h"

@@ -1,8 +1,6 @@
 /* Writes the lines of archives to the log. */
 #include <stdlib.h>
 
-#include "base/fail.h"
-
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
 

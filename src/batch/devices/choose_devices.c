@@ -4,7 +4,6 @@
 #include "base/fail.h"
 #include "batch/devices/devices.h"
 #include "batch/names/archive_name.h"
-#include "codec/formats.h"
 #include "engine/backend.h"
 #include "server/client.h"
 #include "server/visible.h"

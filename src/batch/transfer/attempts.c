@@ -5,7 +5,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/hash.h"
 #include "batch/transfer/transfer_state.h"
 

@@ -12,7 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "codec/io/spool.h"
 
 #define PREFIX "gpufilter-transfers-"

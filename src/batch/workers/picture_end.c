@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/exit_status.h"
-#include "base/fail.h"
 #include "batch/workers/workers.h"
 
 /* Writes the picture's line to the log and calls request->entry, if these are not NULL. */

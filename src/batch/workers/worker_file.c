@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "base/fail.h"
 #include "batch/request/request.h"
 #include "batch/workers/workers.h"
 #include "server/helper.h"

@@ -1,6 +1,5 @@
 #include "base/embed.h"
 #include "cli/help/completion.h"
-#include "cli/help/help.h"
 
 static void put_fish_text(FILE *file, const char *text)
 {

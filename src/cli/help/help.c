@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "batch/archives/archive_file.h"
-#include "chain/chain.h"
 #include "cli/help/completion.h"
 #include "codec/cell/cell.h"
 #include "codec/formats.h"

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#include "base/fail.h"
 #include "base/socket.h"
 #include "base/spans.h"
 #include "base/time_limit.h"

@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <math.h>
 
-#include "base/fail.h"
 #include "filters/canny/hysteresis.h"
 #include "pixel/stencil.h"
 #include "stage/stage.h"

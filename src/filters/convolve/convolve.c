@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/image.h"
-#include "base/fail.h"
 #include "base/target_clones.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"

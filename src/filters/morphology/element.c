@@ -1,7 +1,5 @@
 #include "filters/morphology/element.h"
 
-#include "base/fail.h"
-
 /* The numbers of the shapes. A shape that has the element's size is stored as a matrix with one
  * number. */
 enum { RECTANGLE = 1, ELLIPSE, CROSS, DIAMOND };

@@ -4,7 +4,6 @@
 #include "filters/resize/resize.h"
 #include "filters/unsharp/unsharp.h"
 #include "pixel/resample/resample.h"
-#include "stage/stage.h"
 
 struct thumbnail {
     struct gf_length w, h;

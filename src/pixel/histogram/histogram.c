@@ -10,7 +10,6 @@
 #include "pixel/histogram/histogram_tiles.h"
 #include "pixel/point/point_planes.h"
 #include "pixel/sample.h"
-#include "stage/stage.h"
 
 enum { PIECE = 1024, CHANNELS_MAX = 3 };
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "pixel/point/point.h"
-
 static const struct gf_stage *stencil_of(const void *params)
 {
     return &((const struct gf_fused_run *)params)->part[GF_FUSED_STENCIL];

@@ -2,7 +2,6 @@
  * alpha. */
 #include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/target_clones.h"
 #include "pixel/point/point_builder.h"
 

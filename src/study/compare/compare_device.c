@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "study/compare/compare.h"
 #include "chain/variants.h"
-#include "engine/bands.h"
 #include "engine/placement.h"
 #include "pixel/histogram/histogram.h"
 #include "selftest/difference.h"

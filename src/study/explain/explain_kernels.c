@@ -3,7 +3,6 @@
 
 #include "base/fail.h"
 #include "study/explain/explain.h"
-#include "engine/placement.h"
 #include "pixel/histogram/histogram.h"
 
 /* Allocates device memory for rows of a picture. data is NULL if there is no memory. */

@@ -7,7 +7,6 @@
 
 #include "base/fail.h"
 #include "base/time_limit.h"
-#include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
 #include "codec/png/png_metadata.h"

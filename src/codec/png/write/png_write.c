@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/common/metadata.h"
 #include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/source.h"
