@@ -95,6 +95,11 @@ tar tf out.tar | sort >names
 printf '%s\n' set/a.png set/deep/ set/deep/b.png | cmp -s - names || problem "$(cat names)"
 run 4 gpufilter -q -i in.tar -o folder/ --untrusted invert
 [ "$(find folder -type f -o -type l | sort | tr '\n' ' ')" = "folder/set/a.png folder/set/deep/b.png " ] || problem "$(find folder)"
+mkdir set/set
+cp in.png set/set/e.png
+tar cf in.tar -P set/../set/e.png set/set/e.png # both would be the second, if the first were taken
+run 4 gpufilter -q -i in.tar -o second/ --untrusted invert
+[ -f second/set/set/e.png ] || problem "the name of a refused member is taken"
 
 begin "the members of an archive may have 1 GiB, or 16 KiB for each byte of it; --max-output allows more or less"
 truncate -s 1025M set/hole.bin

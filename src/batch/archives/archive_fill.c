@@ -131,7 +131,7 @@ static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archi
     slot->original = size;
     slot->kept =
         !why && !slot->item.is_link && ring->batch->request->on_failure == GF_ON_FAILURE_KEEP;
-    enum gf_status status = gf_archive_name_outputs(ring, slot, error);
+    enum gf_status status = gf_archive_name_outputs(ring, slot, !why, error);
     if (!status)
         status = gf_archive_prepare_results(ring, slot, error);
     if (!status && !why && size > ring->limit)
@@ -155,7 +155,7 @@ static enum gf_status read_link(struct gf_archive_ring *ring, struct gf_archive_
     slot->index = slot->archive->pictures;
     if (!slot->target)
         return gf_fail_memory(error);
-    GF_TRY(gf_archive_name_outputs(ring, slot, error));
+    GF_TRY(gf_archive_name_outputs(ring, slot, true, error));
     if (!ring->files || !gf_file_format_named(slot->member.name))
         return GF_OK;
     return gf_archive_links_add(links, slot->member.name) ? GF_OK : gf_fail_memory(error);

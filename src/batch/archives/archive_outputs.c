@@ -88,7 +88,7 @@ static bool is_made(const struct gf_archive_slot *slot, int number)
 }
 
 enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
-                                       struct gf_error *error)
+                                       bool claimed, struct gf_error *error)
 {
     const size_t outputs = (size_t)ring->outputs;
     const char *const from = slot->archive->from;
@@ -103,7 +103,7 @@ enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_a
         if (!is_made(slot, k))
             continue;
         GF_TRY(name_output(ring, slot, k, &slot->item.output[k], error));
-        if (slot->item.output[k])
+        if (claimed && slot->item.output[k])
             GF_TRY(claim_output(ring, slot, k, error));
     }
     return GF_OK;

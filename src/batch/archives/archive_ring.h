@@ -176,9 +176,10 @@ void *gf_archive_fill(void *ring);
 /* Returns the name that a member gets in another archive: a picture whose format changes gets
  * another extension. The name is from malloc(); NULL when out of memory. */
 char *gf_archive_renamed(const char *name, enum gf_file_format wanted);
-/* Names the member and its outputs; refuses outputs whose names are taken. */
+/* Names the member and its outputs. If they are claimed, outputs whose names are taken are refused,
+ * and later members' of these names. */
 enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
-                                       struct gf_error *error) GF_CHECKED;
+                                       bool claimed, struct gf_error *error) GF_CHECKED;
 /* Names the results that the workers make for the archives. The result of a file that could not be
  * read has no name yet. */
 enum gf_status gf_archive_prepare_results(struct gf_archive_ring *ring,
