@@ -313,6 +313,27 @@ static void test_deaths(void **state)
     assert_dies("exit", "x.gif: the decoder died");
 }
 
+/* A cell maps the file, and dies where the file ends before. */
+static void test_a_file_that_becomes_shorter(void **state)
+{
+    const struct gf_options options = in_cells();
+    struct gf_input *input;
+    struct gf_source *source;
+    unsigned char row[64 * 3];
+    const int fd = memfd_create("x.gif", MFD_CLOEXEC);
+    assert_int_equal(write(fd, "GIF89a:late", 12), 12);
+    assert_int_equal(
+        gf_input_open_descriptor(fd, 0, (struct gf_pages){-1, -1}, "x.gif", &input, &failure),
+        GF_OK);
+    assert_int_equal(gf_source_open(input, &options, &source, &failure), GF_OK);
+    assert_int_equal(ftruncate(fd, 10), 0);
+    assert_int_equal(source->read(source, 1, row, sizeof row, &failure), GF_ERROR_READ);
+    assert_string_equal(failure.text, "x.gif: became shorter while it was read");
+    source->close(source);
+    gf_input_close(input);
+    assert_good(&options);
+}
+
 /* A cell that dies after its picture was read fails nothing. */
 static void test_death_after_the_picture(void **state)
 {
@@ -532,6 +553,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_program_that_is_no_cell),
         cmocka_unit_test(test_deaths),
+        cmocka_unit_test(test_a_file_that_becomes_shorter),
         cmocka_unit_test(test_death_after_the_picture),
         cmocka_unit_test(test_forbidden_calls),
         cmocka_unit_test(test_memory),

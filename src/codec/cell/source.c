@@ -40,13 +40,23 @@ static void ask(struct cell_source *source, enum gf_cell_wish wish, int number, 
     gf_cell_say(&source->talk, &message, NULL);
 }
 
+/* What a cell says of a file that becomes shorter is not the picture's damage. The cell may also
+ * die of it, since it has mapped the file. */
+static enum gf_status fail_of_input(const struct cell_source *source, enum gf_status status,
+                                    struct gf_error *error)
+{
+    const enum gf_status cut = status ? gf_input_check_size(source->input, error) : GF_OK;
+    return cut ? cut : status;
+}
+
 static enum gf_status take_answer(struct cell_source *source, union gf_cell_message *message,
                                   struct gf_error *error)
 {
-    GF_TRY(gf_cell_wait_for(&source->talk, GF_CELL_DONE, message, error));
-    return message->done.status ? gf_cell_fail_reported(&source->talk, message->done.status,
-                                                        message->done.error, error)
-                                : GF_OK;
+    enum gf_status status = gf_cell_wait_for(&source->talk, GF_CELL_DONE, message, error);
+    if (!status && message->done.status)
+        status =
+            gf_cell_fail_reported(&source->talk, message->done.status, message->done.error, error);
+    return fail_of_input(source, status, error);
 }
 
 /* ---- rows ---- */
@@ -273,7 +283,7 @@ static enum gf_status open_in(struct cell_source *source, struct gf_error *error
     }
     close(loan.descriptor);
     source->base.memory.bytes += loan.copied;
-    return status;
+    return fail_of_input(source, status, error);
 }
 
 enum gf_status gf_cell_source_open(struct gf_input *input, const char *format,

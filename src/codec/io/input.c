@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -241,6 +242,20 @@ int64_t gf_input_position(const struct gf_input *input)
     return input->position - (int64_t)(input->end - input->first);
 }
 
+static enum gf_status fail_shorter(const struct gf_input *input, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_READ, "%s: became shorter while it was read", input->name);
+}
+
+enum gf_status gf_input_check_size(const struct gf_input *input, struct gf_error *error)
+{
+    struct stat file;
+    return input->regular && !input->memory && !fstat(input->fd, &file) &&
+                   file.st_size < input->base + input->size
+               ? fail_shorter(input, error)
+               : GF_OK;
+}
+
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error)
 {
     size_t got;
@@ -251,7 +266,5 @@ enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error
     const size_t held = !is_there ? 0 : input->end < size ? input->end : size;
     memcpy(data, input->buffer, held);
     GF_TRY(gf_input_read_at(input, (int64_t)held, (char *)data + held, size - held, &got, error));
-    if ((int64_t)(held + got) < input->size)
-        return gf_fail(error, GF_ERROR_READ, "%s: became shorter while it was read", input->name);
-    return GF_OK;
+    return (int64_t)(held + got) < input->size ? fail_shorter(input, error) : GF_OK;
 }

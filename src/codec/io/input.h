@@ -108,6 +108,8 @@ int64_t gf_input_position(const struct gf_input *input);
  * position in the input does not change. */
 enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *data, size_t size,
                                 size_t *got, struct gf_error *error) GF_CHECKED;
+/* Fails if the regular file has fewer bytes than when it was opened. */
+enum gf_status gf_input_check_size(const struct gf_input *input, struct gf_error *error) GF_CHECKED;
 /* Returns the size of a regular file, counted from the start of the input; otherwise -1. */
 int64_t gf_input_size(const struct gf_input *input);
 /* Returns the last bytes that were read to the input, 64 KB at most, so that the next read gets
