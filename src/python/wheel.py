@@ -77,6 +77,7 @@ def pack(version, build, to, has_libraries=False):
     files = {f"gpufilter/{file.name}": file.path for folder in ("python/gpufilter", "wheel") for file in os.scandir(f"{build}/{folder}")
              if file.is_file() and not file.name.endswith((".o", ".d"))}
     record = []
+    os.makedirs(to, exist_ok=True)
     partial = os.path.join(to, name + ".partial")
     with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as archive:
         def add(path, data, mode=0o644):
