@@ -35,7 +35,7 @@ static enum gf_status keep_rest(struct gf_input *input, int64_t most, int millis
            is_due(input, milliseconds, end_s))
         status = gf_input_read_next(input, rest, GF_INPUT_BUFFER_BYTES, &got, error);
     input->position = position;
-    input->lost = kept && input->spool < 0;
+    input->lost |= kept && input->spool < 0;
     free(rest);
     return status;
 }

@@ -22,10 +22,9 @@ static tmsize_t read_bytes(thandle_t client, void *data, tmsize_t size)
                          : GF_ERROR_INPUT;
     if (status)
         return -1;
-    for (size_t i = (size_t)handle->at;
-         handle->directory && !handle->tiff && i < sizeof handle->header; i++)
-        if (i - (size_t)handle->at < got)
-            ((unsigned char *)data)[i - (size_t)handle->at] = handle->header[i];
+    const size_t at = (size_t)handle->at, header = sizeof handle->header;
+    if (handle->directory && !handle->tiff && at < header) /* libtiff opens the file */
+        memcpy(data, handle->header + at, got < header - at ? got : header - at);
     handle->at += (int64_t)got;
     return (tmsize_t)got;
 }
