@@ -11,9 +11,8 @@ struct spread_finish {
 
 enum { PLAIN_THREADS = 256 };
 
-/* The kernel for shapes whose rows do not fit in the device's shared memory: a thread a sample,
- * which adds all weights. */
-template <class Sample>
+/* The kernel for shapes whose rows do not fit in the device's shared memory, which are of 16 bits:
+ * those of 8 bits fit in 64 KiB. Each thread adds all weights of a sample. */
 __global__ void __launch_bounds__(PLAIN_THREADS)
     spread_plain_kernel(const struct view_pair p, const struct gf_spread *spread)
 {
@@ -29,8 +28,8 @@ __global__ void __launch_bounds__(PLAIN_THREADS)
             gf_border_index(p.out_y + at.row + j - weights.height / 2, p.height, p.border);
         if (y < 0)
             continue;
-        const Sample *const row =
-            (const Sample *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+        const unsigned short *const row =
+            (const unsigned short *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
         unsigned line = 0;
         for (int i = 0; i < weights.width; i++) {
             const unsigned weight = (unsigned)weights.weight[j * weights.width + i];
@@ -41,15 +40,15 @@ __global__ void __launch_bounds__(PLAIN_THREADS)
         }
         sum += line;
     }
-    ((Sample *)(p.out + (size_t)at.row * p.out_pitch))[sample] =
-        (Sample)gf_spread_mean((double)sum, spread->half, spread->scale);
+    ((unsigned short *)(p.out + (size_t)at.row * p.out_pitch))[sample] =
+        (unsigned short)gf_spread_mean((double)sum, spread->half, spread->scale);
 }
 
-template <class Sample> static int launch_plain(const struct gf_launch *launch, int border)
+static int launch_plain(const struct gf_launch *launch, int border)
 {
     const struct view_pair p = view_pair_of(launch, border);
     const int blocks = tile_blocks(p.width * p.channels, p.rows, PLAIN_THREADS, 1);
-    spread_plain_kernel<Sample><<<blocks, PLAIN_THREADS, 0, (cudaStream_t)launch->stream>>>(
+    spread_plain_kernel<<<blocks, PLAIN_THREADS, 0, (cudaStream_t)launch->stream>>>(
         p, (const struct gf_spread *)launch->constants);
     return cudaGetLastError();
 }
@@ -67,11 +66,8 @@ extern "C" int gf_spread_cuda(const struct gf_launch *launch)
     args.reach_y = spread->weights.height / 2;
     args.finish = {spread->half, spread->scale};
     const int extra = next ? ceil_div(all, next) : 1;
-    const int status = bits == 8
-                           ? launch_spread<1>(launch, args, &there->weights, all + next, extra)
-                           : launch_spread<2>(launch, args, &there->weights, all + next, extra);
-    if (status != cudaErrorNotSupported)
-        return status;
-    return bits == 8 ? launch_plain<unsigned char>(launch, spread->border)
-                     : launch_plain<unsigned short>(launch, spread->border);
+    if (bits == 8)
+        return launch_spread<1>(launch, args, &there->weights, all + next, extra);
+    const int status = launch_spread<2>(launch, args, &there->weights, all + next, extra);
+    return status == cudaErrorNotSupported ? launch_plain(launch, spread->border) : status;
 }
