@@ -56,8 +56,9 @@ def timed(work):
 
 
 def photographs(width, height, count):
-    """Returns parts of the sample picture, of that size, as tensors on the device."""
-    chains = (f"crop=w=70%:h=70%:x={3 * i % 30}%:y={7 * i % 30}%:gravity=northwest,resize={width}:{height}:linear,unsharp=2:4"
+    """Returns parts of the sample picture, of that size, as tensors on the device. They are sharpened so that a JPEG of 1920x1080 is as
+    large as on average those by which the peers were measured: 480 kB."""
+    chains = (f"crop=w=70%:h=70%:x={3 * i % 30}%:y={7 * i % 30}%:gravity=northwest,resize={width}:{height}:linear,unsharp=2:1.5"
               for i in range(count))
     with open(os.path.join(here, "../../samples/harbour.png"), "rb") as file:
         data = file.read()
