@@ -7,7 +7,7 @@ import pickle
 import unittest
 
 import gpufilter as gf
-from gpufilter import _dlpack
+from gpufilter import _abi, _device, _dlpack
 from support import main, optional, ppm, ramp
 
 numpy, torch, jax, pillow = map(optional, ("numpy", "torch", "jax", "PIL.Image"))
@@ -120,6 +120,11 @@ class Arrays(unittest.TestCase):
             expected = [gf.run(chain, tensor.cpu(), device="cpu") for tensor in tensors]
             for results in (gf.run(chain, tensors), gf.run(chain, torch.stack(tensors))):
                 self.assertTrue(all(map(torch.equal, (each.cpu() for each in results), expected)))
+        other = [tensors[0], tensors[1][:40], tensors[2][:, :, 0].contiguous(), tensors[3].to(torch.int32).to(torch.uint16), tensors[4][:40]]
+        for results in (gf.run("blur=2", other), gf.run("blur=2", tuple(other))):
+            self.assertTrue(all(map(torch.equal, (each.cpu() for each in results), (gf.run("blur=2", each.cpu(), device="cpu") for each in other))))
+        with self.assertRaises(gf.UsageError):
+            gf.run("blur", [wide.cuda(), wide])
         for wrong in (wide.cuda().float(), wide.cuda().reshape(-1), wide.cuda().int()):
             with self.assertRaises(gf.UsageError):
                 gf.run("blur", wrong)
@@ -127,6 +132,28 @@ class Arrays(unittest.TestCase):
             gf.Pipeline("blur", device="cpu").run(wide.cuda())
         with self.assertRaises(gf.InputError):
             gf.run("trim", wide.cuda())
+
+    def test_placed_arrays(self):
+        """torch's tensors are placed by its exchange API as they are by asking each."""
+        if not torch or not _dlpack.exchange_of(torch.Tensor):
+            self.skipTest("there is no torch with DLPack's exchange API")
+        whole = torch.frombuffer(bytearray(ramp(50, 60)), dtype=torch.uint8).reshape(50, 60, 3)
+        package, one, no = _device.package_of(torch.Tensor), whole[:20, :30], torch.zeros(20, 30, 3)
+        row, wide = torch.empty_strided((1, 30, 3), (7, 3, 1), dtype=torch.uint8), one.to(torch.int32).to(torch.uint16)
+        for alike, tensors in (
+                (True, [one, whole[7:27, 11:41], whole[30:, 30:]]), (True, [wide, wide.clone()]), (True, [whole[:1, :30], row]),
+                (True, [one.permute(1, 0, 2), whole[1:21, :30].permute(1, 0, 2)]), (True, [one]),
+                (False, [one, one.clone()]), (False, [one, whole[:20, :31]]), (False, [one, one[..., 0]]), (False, [one, wide]),
+                (False, [one.contiguous(), one.contiguous().view(torch.int8)]), (False, [no, no.to_sparse()]),
+                (False, [no, no.to("meta")]), (False, [no.to_sparse(), no])):
+            images = _device.Images(_abi.gf_image(), len(tensors))
+            self.assertEqual(package.place(tensors, images), alike, [each.shape for each in tensors])
+            if alike:
+                self.assertEqual([image.data for image in images.images], [each.data_ptr() for each in tensors])
+        kind = type("Kind", (torch.Tensor,), {})
+        images = _device.Images(_abi.gf_image(), 2)
+        self.assertTrue(package.place([one.as_subclass(kind), one.as_subclass(kind)], images))
+        self.assertEqual([image.data for image in images.images], 2 * [one.data_ptr()])
 
     @unittest.skipUnless(device, "there is no GPU")
     def test_batches_on_a_device(self):

@@ -123,6 +123,15 @@ class Arrays(unittest.TestCase):
         self.assertEqual(self.batches, [5])
         self.assertEqual(self.pipeline.run([]), [])
 
+    def test_results_that_are_kept(self):
+        """Their memory is other memory each time, more often than places of results are kept."""
+        pictures, kept = [picture(i) for i in range(3)], []
+        for _ in range(2 * _device._LINES):
+            kept.append(self.pipeline.run(pictures))
+        for results in kept:
+            for result, pixels in zip(results, pictures):
+                self.check(result, pixels)
+
     def test_lists_in_shared_launches(self):
         """Of other pictures each time, of rows that lie apart, and of those that the library cannot read."""
         for first in 0, 7:

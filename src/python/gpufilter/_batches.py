@@ -153,11 +153,10 @@ def _room(pipeline, handle, form, format):
 
 def _images_of(arrays, package):
     """Returns (struct gf_image of each array, the objects that own their memory, whether all have one format)."""
-    if package and len(set(map(type, arrays))) == 1 and package.are_alike(arrays):
+    if package and len(set(map(type, arrays))) == 1:
         image, owner = _pictures.picture(arrays[0])
-        if owner is arrays[0]:
-            images = _device.Images(image, len(arrays))
-            images.place(map(package.address, arrays))
+        images = _device.Images(image, len(arrays))
+        if owner is arrays[0] and package.place(arrays, images):
             return images.images, arrays, True
     pictures = [_pictures.picture(array) for array in arrays]
     return (_abi.gf_image * len(pictures))(*(image for image, _ in pictures)), pictures, False

@@ -9,18 +9,31 @@ import functools
 import operator
 import sys
 
-from . import _abi, _pictures
-from ._library import address_of, check, lib, usage
+from . import _abi, _dlpack, _pictures
+from ._library import address_of, check, lib, locked_address_of, usage
 
 _KEPT = 64  # shapes of a pipeline
 _SMALL = 1 << 20  # bytes of an array that is copied beside others, to share launches with them
+_LINES = 4  # places of results: a loop that keeps those of the turn before has two
+_ITEMS = tuple.__basicsize__  # the place of the items in an object
 
 
-class _Torch:
+class _Package:
+    """What is asked of a package's arrays."""
+
+    def place(self, arrays, images):
+        """Fills in the addresses of arrays of one type. Returns False if they are not alike."""
+        alike = self.are_alike(arrays)
+        if alike:
+            images.place(map(self.address, arrays))
+        return alike
+
+
+class _Torch(_Package):
     """What is asked of torch's tensors."""
 
     def __init__(self, torch):
-        self._torch = torch
+        self._torch, self._exchange = torch, _dlpack.exchange_of(torch.Tensor)
         self.has, self.number, self.address = operator.attrgetter("is_cuda"), torch.Tensor.get_device, torch.Tensor.data_ptr
         self.stack, self.each = torch.stack, lambda tensor: list(tensor.unbind())
         self._shape, self._kind = operator.attrgetter("shape"), operator.attrgetter("dtype")
@@ -43,6 +56,15 @@ class _Torch:
         return (list(map(self._kind, tensors)).count(first.dtype) == list(map(self._shape, tensors)).count(first.shape) == count
                 and (all(map(kind.is_contiguous, tensors)) or list(map(kind.stride, tensors)).count(first.stride()) == count))
 
+    def place(self, tensors, images):
+        tensors = tuple(tensors)
+        if not self._exchange or type(tensors[0]) is not self._torch.Tensor:
+            return super().place(tensors, images)
+        try:
+            return not _place(self._exchange, id(tensors) + _ITEMS, len(tensors), images.at, None)
+        except Exception:  # what torch says of tensors without memory
+            return False
+
     def maker(self, tensor, shape, kind):
         """Returns what makes tensors of that shape beside a tensor. torch reads a shape slower than that of another tensor."""
         return functools.partial(self._torch.empty_like, tensor.new_empty(1, dtype=kind).expand(shape))
@@ -51,7 +73,7 @@ class _Torch:
         return self._torch.empty(shape, dtype=self._torch.float32, device=f"cuda:{number}")
 
 
-class _Cupy:
+class _Cupy(_Package):
     """What is asked of cupy's arrays."""
 
     def __init__(self, cupy):
@@ -133,17 +155,29 @@ class Images:
 
     def __init__(self, image, count):
         self.images = (_abi.gf_image * count).from_buffer_copy(bytes(image) * count)
-        self.at, self._first = _c.addressof(self.images), None
+        self.at = _c.addressof(self.images)
         self._addresses = memoryview(self.images).cast("B").cast("Q")[_abi.gf_image.data.offset // 8::_c.sizeof(_abi.gf_image) // 8]
 
     def place(self, addresses):
         self._addresses[:] = array.array("Q", addresses)
 
-    def line_up(self, first, step):
-        """Places the pictures at equal distances."""
-        if first != self._first:
-            self._first = first
-            self.place(range(first, first + len(self._addresses) * step, step))
+
+class _Lines:
+    """Arrays of struct gf_image of pictures at equal distances, by the address of the first one."""
+
+    def __init__(self, image, count, step):
+        self._image, self._count, self._step, self._lines = image, count, step, {}
+
+    def at(self, first):
+        line = self._lines.get(first)
+        return line.at if line else self._new(first).at
+
+    def _new(self, first):
+        if len(self._lines) == _LINES:
+            self._lines.clear()
+        line = self._lines[first] = Images(self._image, self._count)
+        line.place(range(first, first + self._count * self._step, self._step))
+        return line
 
 
 class _List(_Form):
@@ -152,35 +186,37 @@ class _List(_Form):
     def __init__(self, handle, pixels, picture, package, count):
         self.count = count
         super().__init__(handle, pixels, picture, package)
-        self.sources, self.results = Images(self.source, count), Images(self.result, count)
-        self._step = self.result.pitch * self.result.format.height
+        self.sources = self.sources_of(count)
+        self._results = _Lines(self.result, count, self.result.pitch * self.result.format.height)
+
+    def sources_of(self, count):
+        return Images(self.source, count)
 
     def shape(self, form):
         return (self.count,) + super().shape(form)
 
-    def place(self, addresses):
-        self.sources.place(addresses)
-
     def run(self, handle, sources, result, stream):
-        self.place(sources)
-        self.results.line_up(result, self._step)
-        return _run_batch(handle.address, self.sources.at, self.results.at, self.count, stream, handle.failure_at)
+        return _run_batch(handle.address, sources, self._results.at(result), self.count, stream, handle.failure_at)
 
 
 class _Stack(_List):
     """The same of an array of pictures."""
 
     def __init__(self, handle, pixels, picture, package, step):
+        self._step = step
         super().__init__(handle, pixels, picture, package, pixels.shape[0])
-        self._between = step
+
+    def sources_of(self, count):
+        return _Lines(self.source, count, self._step)
 
     def shape(self, form):
         return self.count, form.height, form.width, form.channels
 
-    def place(self, address):
-        self.sources.line_up(address, self._between)
+    def run(self, handle, source, result, stream):
+        return super().run(handle, self.sources.at(source), result, stream)
 
 
+_place = locked_address_of("gf_images_place")
 _run, _run_batch = address_of("gf_pipeline_run_device"), address_of("gf_pipeline_run_device_batch")
 
 
@@ -239,20 +275,28 @@ def run(handle, pixels):
 
 def run_list(handle, pictures):
     """Does the same for a list. Small arrays of one shape share launches."""
+    pictures = tuple(pictures)
     first = pictures[0]
     package = package_of(type(first))
-    if (not package or len(pictures) < 2 or len(first.shape) > 3 or first.nbytes > _SMALL or len(set(map(type, pictures))) > 1
-            or not package.are_alike(pictures)):
-        return [run(handle, each) for each in pictures]
+    if (not package or len(pictures) < 2 or len(first.shape) > 3 or first.nbytes > _SMALL
+            or list(map(type, pictures)).count(type(first)) < len(pictures)):
+        return _run_each(handle, pictures)
     layout = package.layout(first), len(pictures)
     form = handle.forms.get(layout)
     if form is None:
+        if not package.are_alike(pictures):
+            return _run_each(handle, pictures)
         picture, owner = _pictures.picture(first)
         if owner is not first:  # the library cannot read such rows
             return run_list(handle, package.each(package.stack(pictures)))
         form = _List(handle, first, picture, package, len(pictures))
         _keep(handle, layout, form)
+    if not package.place(pictures, form.sources):
+        return _run_each(handle, pictures)
     results = form.make()
-    check(form.run(handle, map(package.address, pictures), package.address(results), package.stream(package.number(first))),
-          handle.failure)
+    check(form.run(handle, form.sources.at, package.address(results), package.stream(package.number(first))), handle.failure)
     return package.each(results)
+
+
+def _run_each(handle, pictures):
+    return [run(handle, each) for each in pictures]

@@ -57,6 +57,12 @@ def interface_of(array):
             "data": ((tensor.data or 0) + tensor.byte_offset, True)}, capsule
 
 
+def exchange_of(kind):
+    """Returns the address of the exchange API of a type of arrays, or None: older packages have none."""
+    capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
+    return _pointer(capsule, b"dlpack_exchange_api") if _is_valid(capsule, b"dlpack_exchange_api") else None
+
+
 def _keep_for_good(function):
     """Arrays of other packages may be freed when this module has been unloaded already."""
     _api.Py_IncRef(_c.py_object(function))

@@ -28,6 +28,11 @@ def address_of(name):
     return function
 
 
+def locked_address_of(name):
+    """Returns the same of a function that calls back into Python's objects: it keeps the interpreter's lock."""
+    return _c.PYFUNCTYPE(lib[name].restype, *address_of(name).argtypes)((name, lib))
+
+
 class Error(Exception):
     """A failure, in the library's words. `status` is the name of its enum gf_status, as "GF_ERROR_INPUT"."""
 
