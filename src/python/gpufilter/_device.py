@@ -259,6 +259,11 @@ def run(handle, pixels):
     if package is None:
         _pictures.picture(pixels)  # tells what is wrong with it, too
         raise usage(f"results in a device's memory are arrays of torch or cupy, not of {_pictures.package_of(pixels)}")
+    return queue(handle, package, pixels, package.number(pixels))
+
+
+def queue(handle, package, pixels, number):
+    """Does the same for an array of a package on the device of that number."""
     layout = package.layout(pixels)
     form = handle.forms.get(layout)
     if form is None:
@@ -267,7 +272,7 @@ def run(handle, pixels):
             return run(handle, owner)
         _keep(handle, layout, form)
     result = form.make()
-    status = form.run(handle, package.address(pixels), package.address(result), package.stream(package.number(pixels)))
+    status = form.run(handle, package.address(pixels), package.address(result), package.stream(number))
     if status:
         check(status, handle.failure)
     return result
