@@ -10,7 +10,7 @@ import types
 import unittest
 
 import gpufilter as gf
-from gpufilter import _abi, _batches, _device
+from gpufilter import _abi, _batches, _device, _dlpack
 from gpufilter._library import lib
 from support import main, ppm, ramp
 
@@ -197,6 +197,40 @@ class Arrays(unittest.TestCase):
             self.pipeline.run([picture(1), 5])
 
 
+class Exchange(ctypes.Structure):
+    """DLPack's DLPackExchangeAPI."""
+    _fields_ = [("version", ctypes.c_uint32 * 2), ("others", ctypes.c_void_p * 4), ("describe", ctypes.c_void_p), ("stream", ctypes.c_void_p)]
+
+
+class Exchanged(unittest.TestCase):
+    def test_places(self):
+        """Objects of a type with DLPack's exchange API are asked by C."""
+        @ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(_dlpack._Tensor))
+        def describe(made, out):
+            if not made.shape:
+                return -1
+            made.sizes, made.steps = (ctypes.c_int64 * 2)(*made.shape), (ctypes.c_int64 * 2)(made.shape[1], 1)
+            out[0] = _dlpack._Tensor(made.address, 2, 0, 2, 1, 8, 1, made.sizes, made.steps, 1)
+            return 0
+
+        class Made:
+            def __init__(self, address, shape):
+                self.address, self.shape = address, shape
+
+        self.assertIsNone(_dlpack.exchange_of(Made))
+        exchange = Exchange((1, 3), describe=ctypes.cast(describe, ctypes.c_void_p))
+        Made.__dlpack_c_exchange_api__ = _dlpack._new(ctypes.addressof(exchange), b"dlpack_exchange_api", None)
+        api = _dlpack.exchange_of(Made)
+        self.assertEqual(api, ctypes.addressof(exchange))
+        for shapes, status in ((3 * [(4, 5)], _abi.GF_OK), ([(4, 5), (4, 5), (4, 6)], _abi.GF_ERROR_UNFIT), ([(4, 5), ()], _abi.GF_ERROR_UNFIT)):
+            made, images = tuple(Made(1000 * i, shape) for i, shape in enumerate(shapes)), _device.Images(_abi.gf_image(), len(shapes))
+            self.assertEqual(_device._place(api, id(made) + _device._ITEMS, len(made), images.at, None), status)
+            if not status:
+                self.assertEqual([image.data for image in images.images], [1000 * i + 1 for i in range(len(made))])
+        exchange.version[0] = 9
+        self.assertEqual(_device._place(api, id(made) + _device._ITEMS, len(made), images.at, None), _abi.GF_ERROR_UNAVAILABLE)
+
+
 class Parts(unittest.TestCase):
     """Decoding that threads share, by a function that decodes to the host's memory."""
 
@@ -317,4 +351,4 @@ class Files(unittest.TestCase):
 
 if __name__ == "__main__":
     sys.modules["cupy"] = Cupy("cupy")
-    main(Arrays, Parts, Files)
+    main(Arrays, Exchanged, Parts, Files)
