@@ -325,16 +325,18 @@ def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=
     if package and not options and dtype is layout is channels is mean is std is None and package.has(array):
         return _pipeline_on_device(chain, number := package.number(array))._queue(package, array, number)
     several = isinstance(array, (list, tuple))
-    pictures = array if several else None if _device.has(array) else _pictures.several(array)
-    if pictures is not None and not (pictures and _device.has(pictures[0])):
-        results = _each(lambda pipeline, each: pipeline.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std),
-                        pictures, None, chain, options)
-        return results if several else _pictures.stack(results)
-    if several or _device.has(array):
-        number = _device.number_of(array[0] if several else array)
+    first = array[0] if several and array else array
+    if _device.has(first):
+        number = _device.number_of(first)
         if not options and dtype is layout is channels is mean is std is None:
             return _pipeline_on_device(chain, number)._run_on_device(array)
         options.setdefault("device", f"cuda:{number}")
+    else:
+        pictures = array if several else _pictures.several(array)
+        if pictures is not None:
+            results = _each(lambda pipeline, each: pipeline.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std),
+                            pictures, None, chain, options)
+            return results if several else _pictures.stack(results)
     return _kept(chain, options).run(array, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
 
 
