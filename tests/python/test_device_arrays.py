@@ -224,11 +224,14 @@ class Exchanged(unittest.TestCase):
         self.assertEqual(api, ctypes.addressof(exchange))
         for shapes, status in ((3 * [(4, 5)], _abi.GF_OK), ([(4, 5), (4, 5), (4, 6)], _abi.GF_ERROR_UNFIT), ([(4, 5), ()], _abi.GF_ERROR_UNFIT)):
             made, images = tuple(Made(1000 * i, shape) for i, shape in enumerate(shapes)), _device.Images(_abi.gf_image(), len(shapes))
-            self.assertEqual(_device._place(api, id(made) + _device._ITEMS, len(made), images.at, None), status)
+            self.assertEqual(_dlpack.place(api, id(made) + _device._ITEMS, len(made), images.at, None), status)
             if not status:
                 self.assertEqual([image.data for image in images.images], [1000 * i + 1 for i in range(len(made))])
-        exchange.version[0] = 9
-        self.assertEqual(_device._place(api, id(made) + _device._ITEMS, len(made), images.at, None), _abi.GF_ERROR_UNAVAILABLE)
+        for name, value in (("version", (2, 0)), ("describe", None)):  # which the library does not know
+            other = Exchange((1, 3), describe=exchange.describe)
+            setattr(other, name, value)
+            Made.__dlpack_c_exchange_api__ = _dlpack._new(ctypes.addressof(other), b"dlpack_exchange_api", None)
+            self.assertIsNone(_dlpack.exchange_of(Made))
 
 
 class Parts(unittest.TestCase):

@@ -10,7 +10,7 @@ import operator
 import sys
 
 from . import _abi, _dlpack, _pictures
-from ._library import address_of, check, lib, locked_address_of, usage
+from ._library import address_of, check, lib, usage
 
 _KEPT = 64  # shapes of a pipeline
 _SMALL = 1 << 20  # bytes of an array that is copied beside others, to share launches with them
@@ -61,7 +61,7 @@ class _Torch(_Package):
         if not self._exchange or type(tensors[0]) is not self._torch.Tensor:
             return super().place(tensors, images)
         try:
-            return not _place(self._exchange, id(tensors) + _ITEMS, len(tensors), images.at, None)
+            return not _dlpack.place(self._exchange, id(tensors) + _ITEMS, len(tensors), images.at, None)
         except Exception:  # what torch says of tensors without memory
             return False
 
@@ -216,7 +216,6 @@ class _Stack(_List):
         return super().run(handle, self.sources.at(source), result, stream)
 
 
-_place = locked_address_of("gf_images_place")
 _run, _run_batch = address_of("gf_pipeline_run_device"), address_of("gf_pipeline_run_device_batch")
 
 

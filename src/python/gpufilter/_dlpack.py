@@ -2,7 +2,7 @@
 
 import ctypes as _c
 
-from ._library import Error, usage
+from ._library import Error, locked_address_of, usage
 
 
 class _Tensor(_c.Structure):
@@ -57,10 +57,15 @@ def interface_of(array):
             "data": ((tensor.data or 0) + tensor.byte_offset, True)}, capsule
 
 
+#: gf_images_place()
+place = locked_address_of("gf_images_place")
+
+
 def exchange_of(kind):
-    """Returns the address of the exchange API of a type of arrays, or None: older packages have none."""
+    """Returns the address of the exchange API of a type of arrays; None where there is none, or one that place() does not know."""
     capsule = getattr(kind, "__dlpack_c_exchange_api__", None)
-    return _pointer(capsule, b"dlpack_exchange_api") if _is_valid(capsule, b"dlpack_exchange_api") else None
+    api = _pointer(capsule, b"dlpack_exchange_api") if _is_valid(capsule, b"dlpack_exchange_api") else None
+    return api if api and not place(api, api, 0, api, None) else None
 
 
 def _keep_for_good(function):
