@@ -42,10 +42,9 @@ static enum gf_status read_header(const struct run *run, const char *name, struc
 {
     const struct gf_pages pages = gf_input_pages(input);
     struct gf_source *source = NULL;
-    unsigned char head[256];
-    size_t got;
-    enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
-    if (!status && gf_input_page(input) < 0 && gf_format_animates(gf_file_format_of(head, got)))
+    enum gf_file_format format;
+    enum gf_status status = gf_input_format(input, &format, error);
+    if (!status && gf_input_page(input) < 0 && gf_format_animates(format))
         gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL}); /* all are counted */
     if (!status)
         status = gf_source_open(input, &run->options, &source, error);

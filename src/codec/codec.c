@@ -23,6 +23,8 @@
 #include "codec/io/said.h"
 #include "codec/left_out.h"
 
+enum { HEAD_BYTES = 256 }; /* bytes that tell a file's format */
+
 static bool begins_as(const struct gf_file_type *type, const unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; i < sizeof type->magic / sizeof *type->magic; i++) {
@@ -42,6 +44,27 @@ enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size)
             return type->format;
     }
     return GF_FILE_AUTO;
+}
+
+/* Peeks at the bytes that tell the format, or at as many as the input has. */
+static enum gf_status peek_head(struct gf_input *input, unsigned char head[HEAD_BYTES], size_t *got,
+                                struct gf_error *error)
+{
+    enum { LEAST = 4 }; /* the longest magic of a format that has an end */
+    GF_TRY(gf_input_peek(input, head, LEAST, got, error));
+    return gf_file_format_has_end(gf_file_format_of(head, *got))
+               ? GF_OK
+               : gf_input_peek(input, head, HEAD_BYTES, got, error);
+}
+
+enum gf_status gf_input_format(struct gf_input *input, enum gf_file_format *format,
+                               struct gf_error *error)
+{
+    unsigned char head[HEAD_BYTES];
+    size_t got;
+    const enum gf_status status = peek_head(input, head, &got, error);
+    *format = status ? GF_FILE_AUTO : gf_file_format_of(head, got);
+    return status;
 }
 
 static enum gf_status fail_unknown(const struct gf_input *input, const unsigned char *head,
@@ -130,11 +153,11 @@ static void note_kind(struct gf_source *source, enum gf_file_format format)
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error)
 {
-    unsigned char head[256];
+    unsigned char head[HEAD_BYTES];
     size_t got;
     const char *const name = gf_input_name(input);
     enum gf_file_format format;
-    GF_TRY(gf_input_peek(input, head, sizeof head, &got, error));
+    GF_TRY(peek_head(input, head, &got, error));
     if (!got)
         return gf_fail(error, GF_ERROR_INPUT, "%s: empty file", name);
     GF_TRY(recognise(input, head, got, options, &format, error));

@@ -27,6 +27,10 @@ enum gf_status gf_sink_format(const char *path, const struct gf_options *options
 /* Recognises a file's format by its first bytes. Returns GF_FILE_AUTO if they belong to no known
  * format. */
 enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size);
+/* Peeks at the first bytes of an input and finds its format. Does not wait for bytes that a small
+ * picture does not have, if its format says where it ends. */
+enum gf_status gf_input_format(struct gf_input *input, enum gf_file_format *format,
+                               struct gf_error *error) GF_CHECKED;
 /* Returns the format of the file name's extension; GF_FILE_AUTO if there is none. */
 enum gf_file_format gf_file_format_named(const char *path);
 /* The format's name, such as "PNG"; "" for GF_FILE_AUTO. */

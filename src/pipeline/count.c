@@ -79,7 +79,7 @@ enum gf_status gf_pipeline_count(struct gf_pipeline *pipeline, struct gf_input *
     if (!status) {
         ((struct taker *)chain->item[chain->count - 2].params)->levels = levels;
         gf_pipeline_begin_profile(pipeline);
-        status = gf_pipeline_recognise(input, &task.own_format, error);
+        status = gf_input_format(input, &task.own_format, error);
     }
     if (!status)
         status = gf_pipeline_filter_task(pipeline, &task, error);

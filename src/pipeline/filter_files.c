@@ -35,7 +35,7 @@ static enum gf_status filter_next(struct gf_pipeline *pipeline, struct gf_pictur
     if (task->source) {
         pipeline->options.warn = NULL;
     } else {
-        status = gf_pipeline_recognise(task->input, &task->own_format, error);
+        status = gf_input_format(task->input, &task->own_format, error);
         if (!status)
             choose_frames(pipeline, task);
     }
@@ -173,6 +173,7 @@ enum gf_status gf_pipeline_run_to_bytes(struct gf_pipeline *pipeline, const char
                                         struct gf_error *error)
 {
     struct gf_destination destination = {.bytes = result,
+                                         .first_alone = input->opened,
                                          .several_hint = "give one picture at a time"};
     return gf_pipeline_filter_pictures(pipeline, name, input, &destination, error);
 }
@@ -221,7 +222,7 @@ enum gf_status gf_pipeline_peek(struct gf_pipeline *pipeline, const char *path,
     struct gf_plan plan = {0};
     enum gf_status status = gf_input_open(path, false, &input, error);
     if (!status)
-        status = gf_pipeline_recognise(input, &peek->content, error);
+        status = gf_input_format(input, &peek->content, error);
     if (!status)
         status = gf_source_open(input, &pipeline->options, &source, error);
     if (!status)

@@ -77,7 +77,7 @@ enum gf_status gf_pipeline_decode_input(struct gf_pipeline *pipeline, struct gf_
                                         struct gf_error *error)
 {
     gf_pipeline_begin_profile(pipeline);
-    enum gf_status status = gf_pipeline_recognise(task->input, &task->own_format, error);
+    enum gf_status status = gf_input_format(task->input, &task->own_format, error);
     if (!status)
         status = gf_pipeline_filter_task(pipeline, task, error);
     if (!status)

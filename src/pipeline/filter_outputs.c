@@ -109,7 +109,7 @@ static enum gf_status filter_to_all(struct gf_pipeline *pipeline, struct gf_pict
 {
     enum gf_file_format format;
     struct gf_error why = {0};
-    enum gf_status status = gf_pipeline_recognise(task->input, &format, &why);
+    enum gf_status status = gf_input_format(task->input, &format, &why);
     for (int i = 0; i < pipeline->outputs; i++)
         task[i] = (struct gf_picture_task){.input = task[i].input,
                                            .destination = &destination[i],

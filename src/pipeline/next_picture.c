@@ -8,16 +8,6 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format *format,
-                                     struct gf_error *error)
-{
-    unsigned char head[16];
-    size_t got;
-    const enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
-    *format = status ? GF_FILE_AUTO : gf_file_format_of(head, got);
-    return status;
-}
-
 enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_UNFIT, "%s: the input holds more than one picture: %s",
@@ -51,9 +41,7 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     const bool lone = (!gf_input_is_stream(input) || task->destination->bytes) &&
                       task->own_format != GF_FILE_PNM && task->own_format != GF_FILE_PAM;
     *found = false;
-    /* What gives a caller's bytes may send more much later, or never, and the caller waits for one
-     * picture. */
-    if (!gf_file_format_has_end(task->own_format) || (lone && gf_input_is_stream(input)))
+    if (!gf_file_format_has_end(task->own_format) || task->destination->first_alone)
         return GF_OK;
     gf_input_start_here(input);
     enum gf_status status = pass_gap(input, error);

@@ -59,6 +59,8 @@ struct gf_destination {
     int number; /* the input's number in a list, from 1; 0: pictures are numbered in their input */
     const char *pattern; /* the output's name, or what its name is made of; NULL: it says nothing */
     bool several;        /* there are names for more than one picture */
+    bool first_alone;    /* the first picture is wanted, and what follows it may come much later, or
+                          * never: it is not looked for */
     bool each;           /* each frame of an animation is a picture of its own */
     /* if `several` is false: what a user can do about an input that holds several pictures */
     const char *several_hint;

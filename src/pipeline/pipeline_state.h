@@ -297,9 +297,6 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
                                          const struct gf_picture_task *task,
                                          const struct gf_plan *plan,
                                          struct gf_error *error) GF_CHECKED;
-/* Finds the format of the input's file. */
-enum gf_status gf_pipeline_recognise(struct gf_input *input, enum gf_file_format *format,
-                                     struct gf_error *error) GF_CHECKED;
 /* Whether another picture follows in the input. If so, the input then begins with it. Warns of data
  * that follow and are left out. */
 enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,

@@ -15,7 +15,7 @@ static enum gf_status filter_input(struct gf_pipeline *pipeline, struct gf_input
                                    struct gf_image *image, struct gf_error *error)
 {
     struct gf_picture_task task = {.input = input, .image_out = image};
-    GF_TRY(gf_pipeline_recognise(input, &task.own_format, error));
+    GF_TRY(gf_input_format(input, &task.own_format, error));
     return gf_pipeline_filter_task(pipeline, &task, error);
 }
 

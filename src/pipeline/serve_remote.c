@@ -97,7 +97,7 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
     if (!status) {
         gf_pipeline_limit_output(pipeline, task.output);
         gf_spans_restart(&pipeline->spans, options.spans);
-        status = gf_pipeline_recognise(task.input, &task.own_format, error);
+        status = gf_input_format(task.input, &task.own_format, error);
     }
     if (!status)
         status = gf_pipeline_filter_task(pipeline, &task, error);

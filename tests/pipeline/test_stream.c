@@ -268,30 +268,54 @@ static void test_callers_mistakes(void **state)
     gf_pipeline_close(pipeline);
 }
 
-/* A PNM of several pictures is refused, as it is in memory. What follows a picture of another
- * format is not looked for, since a caller may send it much later. */
-static void test_what_follows(void **state)
+/* Runs and decodes a picture of a stream. Asking for anything after the picture fails. */
+static void assert_first_alone(struct bytes first, struct bytes file, size_t piece)
 {
-    static const char two[] = "P5 2 1 255\nabP5 2 1 255\ncd";
     struct gf_pipeline *const pipeline = open_cpu("", false);
-    struct giving giving = all_of((struct bytes){(unsigned char *)two, sizeof two - 1}, 4);
+    void *expected;
+    size_t size;
+    struct giving giving = all_of(file, piece);
     struct taking taking = {.calls = 0};
     const struct gf_reader reader = reader_of(&giving);
     const struct gf_writer writer = writer_of(&taking);
-    assert_refused_as(gf_pipeline_run_stream(pipeline, &reader, GF_FILE_AUTO, &writer, &failure),
-                      GF_ERROR_UNFIT, "output: the input holds more than one picture");
-    struct bytes png = make_file("follow.png", 9, 9), file = {0};
-    append(&file, png.data, png.size);
-    append(&file, png.data, png.size);
-    giving = all_of(file, 4);
+    struct gf_image image = {.data = NULL};
+    giving.fails_at = file.size;
+    assert_int_equal(gf_pipeline_run_bytes(pipeline, first.data, first.size, GF_FILE_AUTO,
+                                           &expected, &size, &failure),
+                     GF_OK);
     assert_int_equal(gf_pipeline_run_stream(pipeline, &reader, GF_FILE_AUTO, &writer, &failure),
                      GF_OK);
-    assert_int_equal(taking.file.size, png.size);
+    assert_int_equal(taking.file.size, size);
+    assert_memory_equal(taking.file.data, expected, size);
+    giving.done = 0;
+    assert_int_equal(gf_pipeline_decode_from(pipeline, &reader, &image, &failure), GF_OK);
+    assert_int_equal(giving.failed, 0);
     assert_int_equal(warnings, 0);
+    gf_image_free(&image);
+    gf_free(expected);
     free(taking.file.data);
-    free(file.data);
-    free(png.data);
     gf_pipeline_close(pipeline);
+}
+
+/* What follows a picture is not looked for, since a caller may send it much later, or never. */
+static void test_what_follows(void **state)
+{
+    static const char *const of[] = {"follow.ppm", "follow.pam", "follow.png", "follow.jpg",
+                                     "follow.qoi"};
+    static const size_t pieces[] = {1, 1000, SIZE_MAX};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        for (int side = 1; side <= 100; side += 99) {
+            struct bytes first = make_file(of[i], side, side), two = {0};
+            append(&two, first.data, first.size);
+            append(&two, first.data, first.size);
+            for (size_t k = 0; k < sizeof pieces / sizeof *pieces; k++) {
+                assert_first_alone(first, first, pieces[k]);
+                assert_first_alone(first, two, pieces[k]);
+            }
+            free(two.data);
+            free(first.data);
+        }
+    }
 }
 
 int main(void)

@@ -345,11 +345,10 @@ static enum gf_status open_source(struct gf_input *input, const char *output,
                                   const struct gf_options *options, struct gf_source **source,
                                   struct gf_explanation *explanation, struct gf_error *error)
 {
-    unsigned char head[256];
-    size_t got;
-    enum gf_status status = gf_input_peek(input, head, sizeof head, &got, error);
+    enum gf_file_format format;
+    enum gf_status status = gf_input_format(input, &format, error);
     const bool frames = !status && output && gf_input_page(input) < 0 &&
-                        gf_output_animates(output, options, gf_file_format_of(head, got));
+                        gf_output_animates(output, options, format);
     if (frames)
         gf_input_choose_pages(input, (struct gf_pages){0, -1});
     if (!status)
