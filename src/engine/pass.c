@@ -63,6 +63,13 @@ static void tell_progress(struct gf_schedule_progress *progress)
     pthread_mutex_unlock(&progress->watching);
 }
 
+void gf_schedule_tell_whole(struct gf_schedule_progress *progress)
+{
+    progress->done = 0;
+    progress->total = 1;
+    tell_progress(progress);
+}
+
 void gf_pass_finish_band(struct gf_pass *pass, int b)
 {
     pthread_mutex_lock(&pass->lock);

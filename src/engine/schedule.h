@@ -52,3 +52,5 @@ struct gf_schedule {
 /* Runs the schedule. Returns when the picture is written, or with the first failure after all
  * threads have stopped. */
 enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *error) GF_CHECKED;
+/* Tells that a picture is done which needed no schedule. */
+void gf_schedule_tell_whole(struct gf_schedule_progress *progress);

@@ -80,7 +80,9 @@ static struct gf_coding *prepare(void *context, int i)
         encoding->batch.ended[i] = true;
         return NULL;
     }
-    if (!encoding->batch.coders || pipeline->chain.count || !gf_device_image_is_aligned(image) ||
+    /* The coders tell no progress. */
+    if (!encoding->batch.coders || pipeline->chain.count || pipeline->progress ||
+        !gf_device_image_is_aligned(image) ||
         !gf_device_encodes(encoding->file_format, image->format, &pipeline->options) ||
         gf_device_encoded_bytes(encoding->file_format, image->format) >
             gf_pipeline_file_bytes_most(pipeline) ||

@@ -109,6 +109,8 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
     }
     if (!status && device_images.out.data)
         status = gf_pipeline_encode_on_device(pipeline, task, sink, &device_images, error);
+    if (!status && is_result && pipeline->progress)
+        gf_schedule_tell_whole(pipeline->progress);
     if (!task->in_on_device)
         pipeline->profile.device_decoded = device_images.in.data;
     pipeline->profile.device_encoded = device_images.out.data;

@@ -288,6 +288,12 @@ static void test_damaged_files(void **state)
 
 /* ---- encoding ---- */
 
+static bool note_part(void *context, double part)
+{
+    *(double *)context = part;
+    return true;
+}
+
 static void check_encoding(const char *chain, enum gf_file_format file_format, int png_level)
 {
     static const int shape[][4] = {{64, 48, 3, 8},  {61, 47, 1, 8}, {50, 30, 4, 8},
@@ -308,11 +314,15 @@ static void check_encoding(const char *chain, enum gf_file_format file_format, i
         here[i] = shaded(format_of(shape[i][0], shape[i][1], shape[i][2], shape[i][3]), 1);
         there[i] = copy_to_device(&here[i], i == 5 ? 1 : 16);
     }
-    for (int run = 0; run < 2; run++) {
+    for (int run = 0; run < 3; run++) {
+        const bool watched = run == 2;
+        double part = 0;
+        gf_pipeline_watch(gpu, watched ? note_part : NULL, &part);
         assert_ok(
             chain,
             gf_encode_batch(gpu, COUNT, there, file_format, results, sizes, NULL, NULL, &error),
             &error);
+        assert_true(part == (watched ? 1 : 0));
         for (int i = 0; i < COUNT; i++) {
             void *expected;
             size_t size;

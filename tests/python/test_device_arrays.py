@@ -345,6 +345,22 @@ class Files(unittest.TestCase):
     def place_of_next(self):
         return ctypes.addressof(ctypes.c_char.from_buffer(self.encode("png", True)[0]))
 
+    def test_progress(self):
+        self.pipeline = gf.Pipeline("resize=200%", device="cpu", band_rows=8)
+        seen, pixels = [], self.pictures[0]
+
+        def stop(part):
+            raise KeyError(part)
+
+        self.assertEqual(self.pipeline.encode(pixels, progress=seen.append), self.expected("png")[0])
+        self.assertEqual((sorted(seen), seen[-1]), (seen, 1))
+        self.assertGreater(len(seen), 2)
+        with self.assertRaises(KeyError):
+            self.pipeline.encode(pixels, progress=stop)
+        seen.clear()
+        self.pipeline.encode(pixels)
+        self.assertEqual(seen, [])
+
     def test_failures(self):
         for views in False, True:
             self.pictures = [picture(1, channels=4)]

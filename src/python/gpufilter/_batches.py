@@ -1,6 +1,7 @@
 """Many pictures in the memory of a CUDA device: decoded, encoded, and as numbers, in one call each."""
 
 import concurrent.futures
+import contextlib
 import ctypes as _c
 import itertools
 import os
@@ -162,8 +163,11 @@ def _images_of(arrays, package):
     return (_abi.gf_image * len(pictures))(*(image for image, _ in pictures)), pictures, False
 
 
-def encode(pipeline, arrays, format, views=False):
-    """Encodes arrays in a device's memory to files of that format, a number: bytes, or memoryviews."""
+def encode(pipeline, arrays, format, views=False, watched=contextlib.nullcontext):
+    """Encodes arrays in a device's memory to files of that format, a number: bytes, or memoryviews.
+
+    watched: returns a context within which a handle encodes.
+    """
     package = _device.package_of(type(arrays[0])) if arrays else None
     images, owners, alike = _images_of(arrays, package)
     count, failure = len(images), _abi.gf_error()
@@ -174,12 +178,13 @@ def encode(pipeline, arrays, format, views=False):
         rooms = [_room(pipeline, handle, image.format, format) for image in (images[:1] if alike else images)]
         memory = (_memory.Views if views else _memory.NewBytes)(rooms * count if alike else rooms)
         results[:], sizes[:] = memory.addresses, memory.rooms
-        status = lib.gf_encode_batch(handle.pipeline, count, images, format, results, sizes, stream, None, _c.byref(failure))
-        if status != _abi.GF_ERROR_UNFIT:
-            check(status, failure)
-            return memory.take(sizes)
-        del memory
-        return _encode_larger(handle, images, format, results, sizes, stream, views)
+        with watched(handle):
+            status = lib.gf_encode_batch(handle.pipeline, count, images, format, results, sizes, stream, None, _c.byref(failure))
+            if status != _abi.GF_ERROR_UNFIT:
+                check(status, failure)
+                return memory.take(sizes)
+            del memory
+            return _encode_larger(handle, images, format, results, sizes, stream, views)
     finally:
         del owners
         pipeline._give_back(handle)

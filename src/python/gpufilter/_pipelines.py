@@ -201,7 +201,7 @@ class Pipeline:
         """
         kind = number_of("gf_file_format", format, "format")
         if _pictures.on_device(array):
-            data = _batches.encode(self, [array], kind, views)[0]
+            data = _batches.encode(self, [array], kind, views, lambda handle: _watched(handle, progress))[0]
             return data if file is None else _streams.write(file, data)
         picture, owner = _pictures.picture(array)
         if file is None:
