@@ -65,6 +65,7 @@ struct cuda_lane {
     cudaStream_t stream;
     cudaEvent_t ended; /* an event for which a waiting thread sleeps, unless the lane is a guest */
     bool is_guest, follows; /* see guest.cu */
+    bool was_elsewhere;     /* a guest: its last work was not on the null stream */
     struct mark mark[MARKS_MAX];
     int marks, events; /* number of marks since the last wait; number of events created */
 };

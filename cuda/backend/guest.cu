@@ -1,6 +1,7 @@
 /* A guest: a lane that queues its work on the streams of callers, whose pictures are in the
  * device's memory. Work on one stream after another is in order, since each waits for an event that
- * the work before it has recorded. A stream that was recorded in may be gone by then. */
+ * the work before it has recorded. A stream that was recorded in may be gone by then. The null
+ * stream never is, so that work on it after work on it needs no wait. */
 #include "cuda/backend/backend.cuh"
 
 #include <stdlib.h>
@@ -70,7 +71,9 @@ enum gf_status gf_cuda_guest_follow(struct gf_lane *lane, void *stream, struct g
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
     cuda->stream = (cudaStream_t)stream;
     cuda->follows = true;
-    const cudaError_t code = cudaStreamWaitEvent(cuda->stream, cuda->ended, 0);
+    const cudaError_t code = stream || cuda->was_elsewhere
+                                 ? cudaStreamWaitEvent(cuda->stream, cuda->ended, 0)
+                                 : cudaSuccess;
     if (code == cudaSuccess)
         return GF_OK;
     gf_cuda_guest_leave(lane);
@@ -81,6 +84,7 @@ void gf_cuda_guest_leave(struct gf_lane *lane)
 {
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
     cudaEventRecord(cuda->ended, cuda->stream); /* the next call reports a failure */
+    cuda->was_elsewhere = cuda->stream != NULL;
     cuda->stream = NULL;
     cuda->follows = false;
 }

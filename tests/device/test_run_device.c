@@ -444,6 +444,42 @@ static void test_refused(void **state)
     picture_free(&host);
 }
 
+/* Work on one stream waits for the work of the call before on another, which a copy delays. */
+static void test_order_of_streams(void **state)
+{
+    enum { BYTES = 32 << 20, COPIES = 4, STREAMS = 3, CALLS = 8 };
+    static const int turns[CALLS] = {0, 0, 1, 0, 1, 2, 2, 0}; /* 0: the null stream */
+    need_gpu();
+    struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, "blur");
+    const struct gf_format format = format_of(61, 47, 3, 8);
+    const struct gf_image in = alloc_on_device(format, 1), out = alloc_on_device(format, 1);
+    cudaStream_t stream[STREAMS] = {NULL};
+    void *host, *there;
+    assert_int_equal(cudaMallocHost(&host, BYTES), cudaSuccess);
+    assert_int_equal(cudaMalloc(&there, BYTES), cudaSuccess);
+    for (int i = 1; i < STREAMS; i++)
+        assert_int_equal(cudaStreamCreateWithFlags(&stream[i], cudaStreamNonBlocking), cudaSuccess);
+    assert_ok("ready", gf_pipeline_run_device(gpu, &in, &out, NULL, &error), &error);
+    for (int i = 1; i < CALLS; i++) {
+        const cudaStream_t before = stream[turns[i - 1]], now = stream[turns[i]];
+        assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+        for (int n = 0; n < COPIES; n++)
+            assert_int_equal(cudaMemcpyAsync(there, host, BYTES, cudaMemcpyHostToDevice, before),
+                             cudaSuccess);
+        assert_ok("before", gf_pipeline_run_device(gpu, &in, &out, before, &error), &error);
+        assert_ok("now", gf_pipeline_run_device(gpu, &in, &out, now, &error), &error);
+        assert_int_equal(cudaStreamSynchronize(now), cudaSuccess);
+        assert_int_equal(cudaStreamQuery(before), cudaSuccess);
+    }
+    for (int i = 1; i < STREAMS; i++)
+        assert_int_equal(cudaStreamDestroy(stream[i]), cudaSuccess);
+    cudaFreeHost(host);
+    cudaFree(there);
+    cudaFree(in.data);
+    cudaFree(out.data);
+    gf_pipeline_close(gpu);
+}
+
 /* Nothing is queued on a stream that is being captured, and the capture goes on. */
 static void test_captured_stream(void **state)
 {
@@ -484,6 +520,7 @@ int main(void)
                                        cmocka_unit_test(test_mixed_batch),
                                        cmocka_unit_test(test_other_calls_between),
                                        cmocka_unit_test(test_allocated_results),
+                                       cmocka_unit_test(test_order_of_streams),
                                        cmocka_unit_test(test_captured_stream),
                                        cmocka_unit_test(test_failures_are_numbered),
                                        cmocka_unit_test(test_refused)};
