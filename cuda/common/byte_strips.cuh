@@ -352,12 +352,10 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
     if (status == cudaSuccess)
         status = map_views<Shape, State>(launch, &maps, engine);
     if (status == cudaSuccess)
-        status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
-    int device = 0, multiprocessors = 0;
+        status = allow_shared(kernel, shared);
+    int multiprocessors = 0;
     if (status == cudaSuccess)
-        status = cudaGetDevice(&device);
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+        status = gf_cuda_number(cudaDevAttrMultiProcessorCount, &multiprocessors);
     if (status != cudaSuccess)
         return status;
     constexpr int GROUP = Shape::GROUP;
@@ -383,10 +381,9 @@ static int launch_strips(const struct gf_launch *launch, void (*kernel)(strip_ma
  * of 10.0. */
 static inline bool strips_are_faster(const void *kernel, bool large)
 {
-    int device = 0, major = 0, minor = 0, version = 0;
-    if (cudaGetDevice(&device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) != cudaSuccess ||
-        cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) != cudaSuccess ||
+    int major = 0, minor = 0, version = 0;
+    if (gf_cuda_number(cudaDevAttrComputeCapabilityMajor, &major) != cudaSuccess ||
+        gf_cuda_number(cudaDevAttrComputeCapabilityMinor, &minor) != cudaSuccess ||
         code_version(kernel, &version) != cudaSuccess)
         return false;
     if (major == 9 && minor == 0)

@@ -1,7 +1,7 @@
 /* Divides the work of launches: the number of blocks, and the part of a thread. */
 #pragma once
 
-#include <cuda_runtime.h>
+#include "cuda/common/facts.cuh"
 
 /* VECTOR is the bytes of the widest access of a thread. Rows begin at multiples of it. */
 enum { VECTOR = 16, WARP = 32 };
@@ -81,13 +81,10 @@ static __device__ __forceinline__ struct position position_of(unsigned item, uns
 static inline cudaError_t resident_blocks(const void *kernel, int threads, size_t shared_bytes,
                                           unsigned needed, unsigned *blocks)
 {
-    int device = 0, multiprocessors = 0, each = 0;
-    cudaError_t status = cudaGetDevice(&device);
+    int multiprocessors = 0, each = 0;
+    cudaError_t status = gf_cuda_number(cudaDevAttrMultiProcessorCount, &multiprocessors);
     if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
-    if (status == cudaSuccess)
-        status =
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared_bytes);
+        status = gf_cuda_blocks_each(kernel, threads, shared_bytes, &each);
     const unsigned most = (unsigned)(multiprocessors * each);
     *blocks = needed < most ? needed : most;
     return status;
@@ -118,11 +115,7 @@ static inline cudaError_t items_for_rounds(const void *kernel, int threads, int 
 /* Finds the number of bytes of shared memory that a block may have. */
 static inline cudaError_t shared_most(int *bytes)
 {
-    int device = 0;
-    const cudaError_t status = cudaGetDevice(&device);
-    return status == cudaSuccess
-               ? cudaDeviceGetAttribute(bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device)
-               : status;
+    return gf_cuda_number(cudaDevAttrMaxSharedMemoryPerBlockOptin, bytes);
 }
 
 /* Calls function(n), where n carries the number as a compile-time constant: `constexpr int N =

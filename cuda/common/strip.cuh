@@ -56,9 +56,8 @@ static inline int strip_blocks(const struct view_pair &p, int sample_bytes, int 
  * other. `across` is the number of blocks side by side. */
 static inline int strip_rows(int across, int rows, int most, int each)
 {
-    int device = 0, processors = 0; /* 0 after a failure, which the launch then reports */
-    if (cudaGetDevice(&device) == cudaSuccess)
-        cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    int processors = 0; /* 0 after a failure, which the launch then reports */
+    gf_cuda_number(cudaDevAttrMultiProcessorCount, &processors);
     int strip = most;
     while (strip > each && across * ceil_div(rows, strip * STRIP_WARPS) < 2 * processors)
         strip = max(strip / 2 / each, 1) * each;

@@ -3,6 +3,7 @@
  * codes are valid, and each interval contains exactly its number of blocks. A picture that passes
  * these checks is decoded correctly, whatever the earlier steps did. */
 #include "cuda/jpeg/huffman.cuh"
+#include "cuda/common/facts.cuh"
 #include "cuda/common/scan.cuh"
 
 enum { DECODE_VOTE_AFTER = 2 };
@@ -228,8 +229,7 @@ static __global__ void __launch_bounds__(SEQUENCE) decode_kernel(const struct jp
 cudaError_t gf_jpeg_decode_blocks(const struct jpeg_group *group, cudaStream_t stream)
 {
     const int shared = (int)(sizeof(struct decode_shared) + group->beyond * sizeof(uint16_t));
-    const cudaError_t status = cudaFuncSetAttribute(
-        (const void *)decode_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    const cudaError_t status = allow_shared((const void *)decode_kernel, shared);
     if (status != cudaSuccess)
         return status;
     decode_kernel<<<group->sequences, SEQUENCE, shared, stream>>>(*group);

@@ -328,9 +328,9 @@ static int launch_prefix_as(const struct gf_launch *launch, const struct gf_box 
     const int across = ceil_div(row_samples, args.samples);
     const int sums_bytes = prefix_sums_bytes(ROWS);
     unsigned resident = 0;
-    cudaError_t status = cudaFuncSetAttribute(
-        box_prefix_kernel<CHANNELS, ROWS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-        sums_bytes + prefix_table_bytes(PREFIX_LINES, GF_BOX_PREFIX_MAX));
+    cudaError_t status =
+        allow_shared(box_prefix_kernel<CHANNELS, ROWS>,
+                     sums_bytes + prefix_table_bytes(PREFIX_LINES, GF_BOX_PREFIX_MAX));
     if (status == cudaSuccess)
         status = resident_blocks((const void *)box_prefix_kernel<CHANNELS, ROWS>, PREFIX_THREADS,
                                  (size_t)sums_bytes + 2048, 1u << 30, &resident);

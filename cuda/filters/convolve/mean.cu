@@ -313,8 +313,7 @@ template <int CHANNELS> static int launch_means_of(const struct gf_launch *launc
     const auto kernel = mean_kernel<CHANNELS>;
     const int shared = mean_shared(args);
     unsigned blocks;
-    cudaError_t status =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    cudaError_t status = allow_shared(kernel, shared);
     if (status == cudaSuccess)
         status = resident_blocks((const void *)kernel, MEAN_THREADS, (size_t)shared,
                                  (unsigned)args.tiles, &blocks);

@@ -320,7 +320,7 @@ static int launch_spread(const struct gf_launch *launch, spread_args<Finish> &ar
         return cudaErrorNotSupported;
     const size_t shared = spread_shared(args, across, BYTES);
     const int threads = across * args.planes * WARP;
-    status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    status = allow_shared(kernel, (int)shared);
     const int tiles = ceil_div(args.p.width, SPREAD_PIXELS * across);
     const int all = ceil_div(args.p.rows, GF_SPREAD_ROWS);
     if (status == cudaSuccess)

@@ -147,11 +147,8 @@ __global__ void __launch_bounds__(THREADS_16)
 
 static inline cudaError_t packed_fits(bool *fits)
 {
-    int device = 0, available = 0;
-    cudaError_t status = cudaGetDevice(&device);
-    if (status == cudaSuccess)
-        status =
-            cudaDeviceGetAttribute(&available, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    int available = 0;
+    const cudaError_t status = shared_most(&available);
     *fits = available >= WORDS_16 * 4;
     return status;
 }
@@ -164,8 +161,7 @@ template <int COUNT> static cudaError_t launch_16(const struct count_request *re
     bool use_shared = false;
     cudaError_t status = packed_fits(&use_shared);
     if (status == cudaSuccess && use_shared)
-        status = cudaFuncSetAttribute((const void *)histogram16_kernel<COUNT>,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, size);
+        status = allow_shared((const void *)histogram16_kernel<COUNT>, size);
     const unsigned full = p->width / pixels, tail = p->width % pixels;
     const size_t shared_bytes = use_shared ? (size_t)size : 0;
     dim3 blocks(blocks_for(p->rows * (full + !!tail), THREADS_16),

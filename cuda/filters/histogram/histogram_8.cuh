@@ -171,8 +171,7 @@ template <int SOURCE, int COUNT> static cudaError_t launch_8(const struct count_
     unsigned blocks = blocks_for(p->rows * (full + !!tail), THREADS_8 * groups);
     const void *const kernel = (const void *)histogram8_kernel<SOURCE, COUNT>;
     constexpr int bytes = layout<SOURCE>::bytes;
-    cudaError_t status =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    cudaError_t status = allow_shared(kernel, bytes);
     if (status == cudaSuccess)
         status = resident_blocks(kernel, THREADS_8, bytes, blocks, &blocks);
     if (status != cudaSuccess)

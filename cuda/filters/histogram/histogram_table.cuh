@@ -80,10 +80,8 @@ static inline size_t table_bytes(int tables, unsigned size, int threads)
  * parts of that size. */
 static inline cudaError_t cut_table(unsigned counters, unsigned *size)
 {
-    int device = 0, bytes = 0;
-    cudaError_t status = cudaGetDevice(&device);
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    int bytes = 0;
+    const cudaError_t status = shared_most(&bytes);
     *size = counters;
     for (unsigned part = 65536; table_bytes(ONE_TABLE, *size, 0) > (size_t)bytes; part /= 2)
         *size = part;
@@ -102,8 +100,7 @@ template <int TABLES> struct table_method {
         cudaError_t status = cut_table(counting.counters, &size);
         const size_t bytes = table_bytes(TABLES, size, threads);
         if (status == cudaSuccess)
-            status = cudaFuncSetAttribute((const void *)kernel,
-                                          cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+            status = allow_shared((const void *)kernel, (int)bytes);
         const unsigned parts = counting.counters / size;
         if (status == cudaSuccess)
             status =

@@ -169,8 +169,7 @@ static cudaError_t launch_tiles(struct tile_task task, int bytes, cudaStream_t s
     task.first_down = p.in_y / tiles.height;
     const int downs = last - task.first_down + 1;
     unsigned blocks = 0;
-    cudaError_t status =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    cudaError_t status = allow_shared(kernel, bytes);
     if (status == cudaSuccess)
         status = resident_blocks(kernel, Counter::THREADS, bytes, ~0u, &blocks);
     if (status != cudaSuccess)

@@ -208,8 +208,7 @@ static int launch(const struct view_pair &p, int radius, cudaStream_t stream)
     }
     const size_t bytes = sizeof(struct tree_memory<Sample, RADIUS>);
     const cudaError_t status =
-        cudaFuncSetAttribute((const void *)median_tree_kernel<Sample, RADIUS>,
-                             cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+        allow_shared((const void *)median_tree_kernel<Sample, RADIUS>, (int)bytes);
     if (status != cudaSuccess)
         return status;
     const int strips = ceil_div(p.rows, ROWS);

@@ -257,8 +257,7 @@ static int launch_columns(struct columns_args args, cudaStream_t stream)
         args.slots = slots_of<Shape>(args.window);
         const int shared = shared_of<Shape>(args.window, args.slots);
         unsigned places = 1;
-        cudaError_t status =
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+        cudaError_t status = allow_shared(kernel, shared);
         if (status == cudaSuccess)
             status =
                 resident_blocks((const void *)kernel, Shape::THREADS, (size_t)shared, ~0u, &places);

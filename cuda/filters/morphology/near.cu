@@ -247,8 +247,7 @@ static int launch_near(const struct near_args &args, cudaStream_t stream)
 {
     const auto kernel = near_kernel<Sample, PER>;
     const int shared = 2 * (WARPS * PER + 2 * args.ry) * ROW_BYTES;
-    const cudaError_t status =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+    const cudaError_t status = allow_shared(kernel, shared);
     if (status != cudaSuccess)
         return status;
     const int blocks = tile_blocks(args.p.width * args.p.channels * (int)sizeof(Sample),

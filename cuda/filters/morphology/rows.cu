@@ -271,8 +271,7 @@ static int launch_rows(struct rows_args args, cudaStream_t stream)
         /* One vector after the last one is read, too. */
         const int shared =
             Shape::PITCH * (EACH + (LENGTH == EACH && args.window.whole >= FOURS_LEAST)) + 16;
-        const cudaError_t status =
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+        const cudaError_t status = allow_shared(kernel, shared);
         if (status != cudaSuccess)
             return status;
         const int blocks = tile_blocks(args.p.width, args.p.rows, args.tile, Shape::ROWS);

@@ -103,8 +103,7 @@ static int launch_counting(counting run, cudaStream_t stream)
     if (status == cudaSuccess && bytes > most)
         return cudaErrorNotSupported;
     if (status == cudaSuccess)
-        status = cudaFuncSetAttribute((const void *)kernel,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        status = allow_shared((const void *)kernel, bytes);
     if (status == cudaSuccess)
         status = resident_blocks((const void *)kernel, COUNTING_THREADS, bytes, blocks, &blocks);
     return status != cudaSuccess

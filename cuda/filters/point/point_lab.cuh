@@ -330,7 +330,7 @@ static int launch_lab8_as(const struct view_pair *band, const struct lab_source 
         warps--;
     const int size = LAB_BYTES<RELIGHT> + warps * each;
     if (status == cudaSuccess)
-        status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, size);
+        status = allow_shared(kernel, size);
     if (status != cudaSuccess)
         return status;
     const unsigned row_tiles = blocks_for(band->width, TILE);

@@ -203,8 +203,7 @@ extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
     unsigned blocks =
         blocks_for((unsigned)args.run.band.rows * args.run.row_tiles, (unsigned)warps);
     if (status == cudaSuccess)
-        status = cudaFuncSetAttribute((const void *)kernel,
-                                      cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        status = allow_shared((const void *)kernel, bytes);
     if (status == cudaSuccess)
         status =
             resident_blocks((const void *)kernel, warps * WARP, (size_t)bytes, blocks, &blocks);

@@ -203,7 +203,7 @@ static int launch_cube(const struct gf_launch *launch, const struct gf_point_op 
     if (status == cudaSuccess && available < bytes)
         return cudaErrorNotSupported;
     if (status == cudaSuccess)
-        status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        status = allow_shared(kernel, bytes);
     struct cube_run run = {};
     run.band = aligned_views(launch);
     run.row_tiles = blocks_for(run.band.width, TILE);

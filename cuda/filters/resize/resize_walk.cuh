@@ -292,13 +292,10 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
 template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t stream)
 {
     constexpr int LEAST_ROWS = 4, MOST_CHUNKS = 32768;
-    int device, processors, resident;
-    cudaError_t code = cudaGetDevice(&device);
+    int processors, resident;
+    cudaError_t code = gf_cuda_number(cudaDevAttrMultiProcessorCount, &processors);
     if (code == cudaSuccess)
-        code = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (code == cudaSuccess)
-        code = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, walk_kernel<CONFIG>,
-                                                             THREADS, 0);
+        code = gf_cuda_blocks_each((const void *)walk_kernel<CONFIG>, THREADS, 0, &resident);
     if (code != cudaSuccess)
         return code;
     const int across = (walk.groups + THREADS - 1) / THREADS;

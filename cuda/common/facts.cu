@@ -1,0 +1,101 @@
+#include "cuda/common/facts.cuh"
+
+#include <atomic>
+#include <limits.h>
+#include <pthread.h>
+#include <stdint.h>
+
+/* SHARED is a kind beside the threads of a block; attributes have no kernel. */
+enum { SLOTS = 1024, KEPT_MOST = SLOTS / 2, SHARED = -1 };
+
+struct key {
+    const void *kernel;
+    size_t bytes;
+    int kind, device;
+};
+
+/* A fact's key is complete before `known` is set, and never changes afterwards. */
+struct fact {
+    struct key key;
+    std::atomic<int> value;
+    std::atomic<bool> known;
+};
+
+static struct fact facts[SLOTS];
+static int kept;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards writing */
+
+/* Returns the fact, or the slot where it would be. Half of the slots stay empty. */
+static struct fact *find(const struct key &key)
+{
+    const uint64_t mixed = ((uint64_t)(uintptr_t)key.kernel ^ (uint64_t)key.bytes << 20 ^
+                            (uint64_t)(unsigned)key.kind << 8 ^ (uint64_t)(unsigned)key.device) *
+                           0x9E3779B97F4A7C15u;
+    for (unsigned at = (unsigned)(mixed >> 32);; at++) {
+        struct fact *const fact = &facts[at % SLOTS];
+        if (!fact->known.load(std::memory_order_acquire) ||
+            (fact->key.kernel == key.kernel && fact->key.bytes == key.bytes &&
+             fact->key.kind == key.kind && fact->key.device == key.device))
+            return fact;
+    }
+}
+
+static bool is_known(const struct fact *fact, int least, int *value)
+{
+    if (!fact->known.load(std::memory_order_acquire))
+        return false;
+    *value = fact->value.load(std::memory_order_relaxed);
+    return *value >= least;
+}
+
+/* The caller holds the lock. Without room the next call asks again. */
+static void keep(struct fact *fact, const struct key &key, int value)
+{
+    if (!fact->known.load(std::memory_order_relaxed)) {
+        if (kept == KEPT_MOST)
+            return;
+        kept++;
+        fact->key = key;
+    }
+    fact->value.store(value, std::memory_order_relaxed);
+    fact->known.store(true, std::memory_order_release);
+}
+
+/* Finds a fact of at least that value, or asks for it. */
+template <class Ask> static cudaError_t know(struct key key, int least, int *value, const Ask &ask)
+{
+    cudaError_t status = cudaGetDevice(&key.device);
+    if (status != cudaSuccess || is_known(find(key), least, value))
+        return status;
+    pthread_mutex_lock(&lock);
+    struct fact *const fact = find(key);
+    if (!is_known(fact, least, value)) {
+        status = ask(key.device);
+        if (status == cudaSuccess)
+            keep(fact, key, *value);
+    }
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+cudaError_t gf_cuda_number(enum cudaDeviceAttr attribute, int *value)
+{
+    return know({NULL, 0, (int)attribute, 0}, INT_MIN, value,
+                [&](int device) { return cudaDeviceGetAttribute(value, attribute, device); });
+}
+
+cudaError_t gf_cuda_blocks_each(const void *kernel, int threads, size_t shared_bytes, int *blocks)
+{
+    return know({kernel, shared_bytes, threads, 0}, INT_MIN, blocks, [&](int) {
+        return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, kernel, threads, shared_bytes);
+    });
+}
+
+cudaError_t gf_cuda_allow_shared(const void *kernel, int bytes)
+{
+    int allowed = 0;
+    return know({kernel, 0, SHARED, 0}, bytes, &allowed, [&](int) {
+        allowed = bytes;
+        return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    });
+}
