@@ -3,6 +3,7 @@
 #include "cuda/backend/backend.cuh"
 
 #include "cuda/common/check.cuh"
+#include "cuda/common/early.cuh"
 #include "cuda/common/launch.cuh"
 #include "stage/border.h"
 
@@ -23,6 +24,7 @@ static __global__ void __launch_bounds__(THREADS) copy_pictures_kernel(const str
 {
     const unsigned picture = blockIdx.y, item = blockIdx.x * THREADS + threadIdx.x;
     const struct position at = position_of(item, copies.rows, copies.across);
+    early_next();
     if (item >= copies.across * copies.rows)
         return;
     const unsigned first = at.column * VECTOR, left = copies.row_bytes - first;

@@ -5,6 +5,7 @@
  * last few rows (gather). */
 #pragma once
 
+#include "cuda/common/early.cuh"
 #include "cuda/filters/resize/resize_walk_row.cuh"
 
 namespace walk
@@ -239,6 +240,7 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
 {
     __shared__ __align__(16) char light[CONFIG::LIGHT ? sizeof(struct light_tables) : 1];
     struct light_tables *const tables = (struct light_tables *)light;
+    early_next();
     if (CONFIG::LIGHT) {
         for (int i = threadIdx.x; i < 256 * 32; i += THREADS)
             tables->decode[i / 32][i % 32] = walk.decode[i / 32];
@@ -281,6 +283,7 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
                                              k % 4 * CONFIG::GROUP + g);
         }
     }
+    early_wait();
     if (CONFIG::GATHERS)
         gather_rows<CONFIG>(walk, columns, cursor);
     else
@@ -303,8 +306,7 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
     const int chunks = max(1, min(processors * resident / across / count, MOST_CHUNKS));
     walk.tall = max((walk.p.rows + chunks - 1) / chunks, LEAST_ROWS);
     const dim3 grid(across, (walk.p.rows + walk.tall - 1) / walk.tall, count);
-    walk_kernel<CONFIG><<<grid, THREADS, 0, stream>>>(walk);
-    return cudaGetLastError();
+    return launch_early(walk_kernel<CONFIG>, grid, THREADS, 0, stream, walk);
 }
 
 constexpr int group_of(int channels, int bits, int reach, bool halves)
