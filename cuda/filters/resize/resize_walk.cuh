@@ -139,8 +139,7 @@ load_ahead(const struct resize_walk &walk, const Columns<CONFIG> &columns,
     if (AHEAD > 0 && cursor.row + AHEAD < cursor.end)
         asm volatile("prefetch.global.L2 [%0];" ::"l"(cursor.in + AHEAD * walk.p.in_pitch));
     if (CONFIG::WINDOW && cursor.row + rows < cursor.end)
-        load_window<CONFIG>(cursor.in + rows * walk.p.in_pitch, columns.from, columns.row_bytes,
-                            columns.plain, words);
+        load_window<CONFIG>(cursor.in + rows * walk.p.in_pitch, columns, words);
 }
 
 /* Moves the words of this row to `now` and loads the words of the next row. */
@@ -148,11 +147,9 @@ template <class CONFIG>
 static __device__ __forceinline__ void
 take_words(const struct resize_walk &walk, const Columns<CONFIG> &columns,
            const struct Cursor &cursor, uint32_t (&words)[CONFIG::LOADED],
-           uint32_t (&now)[CONFIG::LOADED])
+           uint32_t (&now)[CONFIG::HELD])
 {
-#pragma unroll
-    for (int i = 0; i < CONFIG::LOADED; i++)
-        now[i] = words[i];
+    shift_words<CONFIG>(words, columns.shift, now);
     load_ahead<CONFIG>(walk, columns, cursor, 1, words);
 }
 
@@ -170,7 +167,7 @@ scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, str
      * complete. */
     for (;; cursor.row++, cursor.in += cursor.row < cursor.end ? walk.p.in_pitch : 0) {
         float weight[CONFIG::REACH + 1], row[CONFIG::SUMS];
-        uint32_t now[CONFIG::LOADED];
+        uint32_t now[CONFIG::HELD];
         load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.row * CONFIG::STRIDE, weight);
         take_words<CONFIG>(walk, columns, cursor, words, now);
         make_row<CONFIG>(walk, columns, cursor.in, now, row);
@@ -214,7 +211,7 @@ gather_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, stru
         const int end = __ldg(walk.row_start + cursor.y) + __ldg(walk.row_count + cursor.y);
         load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.y * CONFIG::STRIDE, weight);
         for (; cursor.row < end; cursor.row++, cursor.in += walk.p.in_pitch) {
-            uint32_t now[CONFIG::LOADED];
+            uint32_t now[CONFIG::HELD];
             take_words<CONFIG>(walk, columns, cursor, words, now);
 #pragma unroll
             for (int i = 0; i < CONFIG::SUMS; i++) {
@@ -248,8 +245,10 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
             tables->encode[i] = walk.encode[i];
         __syncthreads();
     }
-    const int group = blockIdx.x * THREADS + threadIdx.x;
-    if (group >= walk.groups)
+    const unsigned item = blockIdx.x * THREADS + threadIdx.x;
+    const struct position at = position_of(item, max(1, walk.stack.count), walk.groups);
+    const int group = at.column, picture = at.row;
+    if (item >= (unsigned)walk.groups * max(1, walk.stack.count))
         return;
     struct Cursor cursor;
     cursor.first = walk.p.out_y + (int)blockIdx.y * walk.tall;
@@ -258,13 +257,13 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     cursor.end = walk.row_start[cursor.past - 1] + walk.row_count[cursor.past - 1];
     const int byte = walk.column_start[group] * CONFIG::STORED;
     cursor.in = walk.p.in +
-                (cursor.row - walk.p.in_y + (ptrdiff_t)blockIdx.z * walk.stack.in_rows) *
+                (cursor.row - walk.p.in_y + (ptrdiff_t)picture * walk.stack.in_rows) *
                     (ptrdiff_t)walk.p.in_pitch +
                 (byte & ~3);
-    cursor.out = walk.p.out +
-                 (cursor.first - walk.p.out_y + (size_t)blockIdx.z * walk.stack.out_rows) *
-                     walk.p.out_pitch +
-                 (size_t)group * CONFIG::GROUP * CONFIG::STORED;
+    cursor.out =
+        walk.p.out +
+        (cursor.first - walk.p.out_y + (size_t)picture * walk.stack.out_rows) * walk.p.out_pitch +
+        (size_t)group * CONFIG::GROUP * CONFIG::STORED;
     cursor.samples = min((walk.out_width - group * CONFIG::GROUP) * CONFIG::CHANNELS, CONFIG::SUMS);
     Columns<CONFIG> columns;
     columns.light = tables;
@@ -273,7 +272,8 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     columns.shift = (byte & 3) * 8;
     columns.from = byte & ~3;
     columns.row_bytes = walk.in_row_bytes;
-    columns.plain = columns.from >= 0 && columns.from + 4 * CONFIG::LOADED <= walk.in_row_bytes;
+    const int end = CONFIG::FIXED ? columns.from + 4 * CONFIG::LOADED : byte + CONFIG::BYTES;
+    columns.plain = columns.from >= 0 && end <= walk.in_row_bytes / 4 * 4;
     if (CONFIG::WINDOW) {
 #pragma unroll
         for (int k = 0; k < CONFIG::SPAN; k++) {
@@ -301,11 +301,10 @@ template <class CONFIG> static int launch(struct resize_walk walk, cudaStream_t 
         code = gf_cuda_blocks_each((const void *)walk_kernel<CONFIG>, THREADS, 0, &resident);
     if (code != cudaSuccess)
         return code;
-    const int across = (walk.groups + THREADS - 1) / THREADS;
-    const int count = max(1, walk.stack.count);
-    const int chunks = max(1, min(processors * resident / across / count, MOST_CHUNKS));
-    walk.tall = max((walk.p.rows + chunks - 1) / chunks, LEAST_ROWS);
-    const dim3 grid(across, (walk.p.rows + walk.tall - 1) / walk.tall, count);
+    const int across = ceil_div(walk.groups * max(1, walk.stack.count), THREADS);
+    const int chunks = max(1, min(processors * resident / across, MOST_CHUNKS));
+    walk.tall = max(ceil_div(walk.p.rows, chunks), LEAST_ROWS);
+    const dim3 grid(across, ceil_div(walk.p.rows, walk.tall));
     return launch_early(walk_kernel<CONFIG>, grid, THREADS, 0, stream, walk);
 }
 
@@ -323,11 +322,11 @@ static int launch_halves(const struct resize_walk &walk, cudaStream_t stream)
 }
 
 /* Launches kernels whose window has gf_resample_walk_window() pixels. */
-template <int CHANNELS, int BITS, int REACH, bool GATHERS>
+template <int CHANNELS, int BITS, int REACH, bool GATHERS, bool TIGHT = GATHERS>
 static int launch_narrow(const struct resize_walk &walk, cudaStream_t stream)
 {
     constexpr int GROUP = group_of(CHANNELS, BITS, REACH, false);
-    constexpr int WINDOW = GATHERS ? REACH + GROUP : 2 * (REACH + GROUP - 1);
+    constexpr int WINDOW = TIGHT ? REACH + GROUP : 2 * (REACH + GROUP - 1);
     return launch<Config<CHANNELS, BITS, false, GROUP, WINDOW, 0, REACH, GATHERS>>(walk, stream);
 }
 
@@ -363,7 +362,9 @@ static int launch_any(const struct resize_walk &walk, cudaStream_t stream)
     case 5:
         return launch_narrow<CHANNELS, BITS, 4, true>(walk, stream);
     case 6:
-        return launch_narrow<CHANNELS, BITS, 6, false>(walk, stream);
+        return walk.window == gf_resample_walk_window(group_of(CHANNELS, BITS, 6, false), 6, true)
+                   ? launch_narrow<CHANNELS, BITS, 6, false, true>(walk, stream)
+                   : launch_narrow<CHANNELS, BITS, 6, false>(walk, stream);
     default:
         return launch_narrow<CHANNELS, BITS, 6, true>(walk, stream);
     }

@@ -40,6 +40,7 @@ struct Config {
     static constexpr int NEEDED =
         /* The number of words after they are shifted to offset 0. */
         FIXED ? WORDS : (BYTES + 3) / 4;
+    static constexpr int HELD = FIXED ? LOADED : NEEDED; /* the words of a window in registers */
     /* The number of blocks on a multiprocessor. The sums and two rows of words determine the
      * registers. */
     static constexpr int RESIDENT = REACH == 2              ? 6
@@ -106,13 +107,26 @@ static __device__ __forceinline__ void load_edge(const unsigned char *row, int f
         words[i] = from + 4 * i == last + 4 ? tail : words[i];
 }
 
-/* Loads the words that contain a window. The first word starts at byte `from` of the row. */
+/* The window of a thread's columns. */
+template <class CONFIG> struct Columns {
+    const struct light_tables *light;
+    const float *weights; /* the weights of the group */
+    size_t weight_step;   /* the number of floats to the group's next four pixels */
+    int shift;
+    /* The start of the window's first word in the row, and the row's length, in bytes. */
+    int from, row_bytes;
+    bool plain; /* the words that hold the window are all within the row */
+    float weight[CONFIG::SPAN][CONFIG::GROUP];
+};
+
+/* Loads the words that contain a window, whose first word is at `at`. */
 template <class CONFIG>
-static __device__ __forceinline__ void load_window(const unsigned char *at, int from, int row_bytes,
-                                                   bool plain, uint32_t (&words)[CONFIG::LOADED])
+static __device__ __forceinline__ void load_window(const unsigned char *at,
+                                                   const Columns<CONFIG> &columns,
+                                                   uint32_t (&words)[CONFIG::LOADED])
 {
-    if (!plain) {
-        load_edge<CONFIG>(at - from, from, row_bytes, words);
+    if (!columns.plain) {
+        load_edge<CONFIG>(at - columns.from, columns.from, columns.row_bytes, words);
         return;
     }
 #pragma unroll
@@ -123,7 +137,8 @@ static __device__ __forceinline__ void load_window(const unsigned char *at, int 
             const uint2 two = __ldg((const uint2 *)(at + 4 * i));
             words[i] = two.x;
             words[i + 1 < CONFIG::LOADED ? i + 1 : i] = two.y;
-        } else {
+        } else if (CONFIG::FIXED || i + 1 < CONFIG::LOADED ||
+                   columns.shift + 8 * CONFIG::BYTES > 32 * i) {
             words[i] = __ldg((const uint32_t *)at + i);
         }
     }
@@ -146,19 +161,27 @@ static __device__ __forceinline__ float sample_of(const uint32_t (&words)[CONFIG
     return __uint_as_float(__byte_perm(word, 0, 0x4004 | (byte + 1) << 8 | byte << 4));
 }
 
-/* Adds SPAN pixels to the sums. `shift` is the offset of the first sample in its word, in bits. */
+/* Shifts the words that were loaded so that the first sample, which is `shift` bits from the start
+ * of its word, begins the first word. */
+template <class CONFIG>
+static __device__ __forceinline__ void shift_words(const uint32_t (&words)[CONFIG::LOADED],
+                                                   int shift, uint32_t (&moved)[CONFIG::HELD])
+{
+#pragma unroll
+    for (int i = 0; i < CONFIG::HELD; i++)
+        moved[i] =
+            CONFIG::FIXED
+                ? words[i]
+                : __funnelshift_r(words[i], i + 1 < CONFIG::LOADED ? words[i + 1] : 0, shift);
+}
+
+/* Adds SPAN pixels to the sums. */
 template <class CONFIG>
 static __device__ __forceinline__ void
-add_pixels(const uint32_t (&words)[CONFIG::WORDS], int shift,
+add_pixels(const uint32_t (&moved)[CONFIG::NEEDED],
            const float (&weight)[CONFIG::SPAN][CONFIG::GROUP], const struct light_tables *light,
            float (&sum)[CONFIG::SUMS])
 {
-    uint32_t moved[CONFIG::NEEDED];
-#pragma unroll
-    for (int i = 0; i < CONFIG::NEEDED; i++)
-        moved[i] = CONFIG::FIXED
-                       ? words[i]
-                       : __funnelshift_r(words[i], i + 1 < CONFIG::WORDS ? words[i + 1] : 0, shift);
 #pragma unroll
     for (int k = 0; k < CONFIG::SPAN; k++) {
 #pragma unroll
@@ -188,22 +211,33 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
     }
 }
 
-/* The window of a thread's columns. */
-template <class CONFIG> struct Columns {
-    const struct light_tables *light;
-    const float *weights; /* the weights of the group */
-    size_t weight_step;   /* the number of floats to the group's next four pixels */
-    int shift;
-    /* The start of the window's first word in the row, and the row's length, in bytes. */
-    int from, row_bytes;
-    bool plain; /* the window's words are all within the row */
-    float weight[CONFIG::SPAN][CONFIG::GROUP];
-};
+/* Adds the pixels of a window of any width. */
+template <class CONFIG>
+static __device__ __forceinline__ void add_wide(const struct resize_walk &walk,
+                                                const Columns<CONFIG> &columns,
+                                                const unsigned char *at, float (&sum)[CONFIG::SUMS])
+{
+    const float *from = columns.weights;
+    int left = columns.row_bytes - columns.from;
+    for (int k = 0; k < walk.window; k += 4) {
+        uint32_t words[CONFIG::WORDS], moved[CONFIG::NEEDED];
+        float weight[CONFIG::SPAN][CONFIG::GROUP];
+#pragma unroll
+        for (int i = 0; i < CONFIG::WORDS; i++)
+            words[i] = load_word(at + 4 * i, left - 4 * i);
+        load_weights<CONFIG>(from, &weight[0][0]);
+        shift_words<CONFIG>(words, columns.shift, moved);
+        add_pixels<CONFIG>(moved, weight, columns.light, sum);
+        from += columns.weight_step;
+        at += 4 * CONFIG::PIXEL;
+        left -= 4 * CONFIG::PIXEL;
+    }
+}
 
 template <class CONFIG>
 static __device__ __forceinline__ void
 add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const unsigned char *at,
-           const uint32_t (&ready)[CONFIG::LOADED], float (&sum)[CONFIG::SUMS])
+           const uint32_t (&ready)[CONFIG::HELD], float (&sum)[CONFIG::SUMS])
 {
     if constexpr (CONFIG::STRAIGHT != 0) {
         uint32_t words[CONFIG::WORDS];
@@ -216,25 +250,11 @@ add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const
                 pixel = premultiplied(make_uint2(ready[2 * k], ready[2 * k + 1]));
             words[2 * k] = pixel.x, words[2 * k + 1] = pixel.y;
         }
-        add_pixels<CONFIG>(words, columns.shift, columns.weight, columns.light, sum);
-        return;
+        add_pixels<CONFIG>(words, columns.weight, columns.light, sum);
     } else if constexpr (CONFIG::WINDOW != 0) {
-        add_pixels<CONFIG>(ready, columns.shift, columns.weight, columns.light, sum);
-        return;
-    }
-    const float *from = columns.weights;
-    int left = columns.row_bytes - columns.from;
-    for (int k = 0; k < walk.window; k += 4) {
-        uint32_t words[CONFIG::WORDS];
-        float weight[CONFIG::SPAN][CONFIG::GROUP];
-#pragma unroll
-        for (int i = 0; i < CONFIG::WORDS; i++)
-            words[i] = load_word(at + 4 * i, left - 4 * i);
-        load_weights<CONFIG>(from, &weight[0][0]);
-        add_pixels<CONFIG>(words, columns.shift, weight, columns.light, sum);
-        from += columns.weight_step;
-        at += 4 * CONFIG::PIXEL;
-        left -= 4 * CONFIG::PIXEL;
+        add_pixels<CONFIG>(ready, columns.weight, columns.light, sum);
+    } else {
+        add_wide<CONFIG>(walk, columns, at, sum);
     }
 }
 
@@ -242,16 +262,17 @@ add_window(const struct resize_walk &walk, const Columns<CONFIG> &columns, const
 template <class CONFIG>
 static __device__ __forceinline__ void
 make_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, const unsigned char *at,
-         const uint32_t (&ready)[CONFIG::LOADED], float (&sum)[CONFIG::SUMS])
+         const uint32_t (&ready)[CONFIG::HELD], float (&sum)[CONFIG::SUMS])
 {
 #pragma unroll
     for (int i = 0; i < CONFIG::SUMS; i++)
         sum[i] = 0.0f;
     add_window<CONFIG>(walk, columns, at, ready, sum);
 #pragma unroll
-    /* With a REACH of 2 no weight is negative. */
+    /* With a REACH of 2 no weight is negative. The last addition limits a sum to 0..1 at no cost;
+     * only sums of light without a maximum may be above 1. */
     for (int i = 0; i < CONFIG::SUMS && CONFIG::REACH > 2; i++)
-        sum[i] = fminf(fmaxf(sum[i], 0.0f), walk.max);
+        sum[i] = fminf(CONFIG::LIGHT ? fmaxf(sum[i], 0.0f) : __saturatef(sum[i]), walk.max);
 }
 
 } // namespace walk

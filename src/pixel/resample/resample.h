@@ -82,10 +82,11 @@ GF_HOST_DEVICE uint32_t gf_resample_encode_cell(uint32_t at)
     return (at >> 15) - (0x3d800000u >> 15);
 }
 
-/* Returns the window of a group of columns for ratios up to 2, or up to 1 with `gathers`. */
-static inline int gf_resample_walk_window(int group, int reach, bool gathers)
+/* Returns the window of a group of columns for ratios up to 2, or, if it is `tight`, for ratios up
+ * to 1 and a little above. */
+static inline int gf_resample_walk_window(int group, int reach, bool tight)
 {
-    return gathers ? reach + group : 2 * (reach + group - 1);
+    return tight ? reach + group : 2 * (reach + group - 1);
 }
 
 /* Returns the stride of gf_resample_walk.row_weight in weights, for a `reach` of 2, 4 or 6. */

@@ -91,6 +91,7 @@ static void plan_columns(const struct gf_resample *resample, struct gf_format fo
     walk->group = format.channels == 1 || is_small ? 4 : 2;
     walk->window = gf_resample_walk_window(walk->group, walk->reach, walk->gathers);
     const int span = span_of(resample->kernel, axis, walk->group);
+    const int tight = gf_resample_walk_window(walk->group, walk->reach, true);
     if (halves && span <= walk->window) {
         walk->width_kind = GF_RESAMPLE_HALVES;
     } else if (span > walk->window || resample->linear) {
@@ -98,6 +99,8 @@ static void plan_columns(const struct gf_resample *resample, struct gf_format fo
         walk->width_kind = GF_RESAMPLE_WIDE;
         walk->window = (span_of(resample->kernel, axis, walk->group) + 3) / 4 * 4;
         walk->reach = walk->gathers || walk->reach > 2 ? 6 : 2;
+    } else if (walk->reach == 6 && span <= tight) {
+        walk->window = tight;
     }
 }
 
