@@ -76,7 +76,7 @@ struct tile_source {
     const struct view_pair &p;
     const long long *rows; /* the offsets of rows from row `top` on, from list_rows() */
     int top;
-    bool inside; /* the whole tile lies inside the row; the same for all threads of a block */
+    bool inside; /* the word lies inside the row */
     long long byte;
     struct edge_columns<COLUMNS> edge; /* valid unless `inside` is set */
 
@@ -154,11 +154,11 @@ blur_columns(const Args &args, const struct tile_shape &shape, const long long *
     const long long begin = (long long)left * p.channels, start = begin & ~(COLUMNS - 1LL);
     const int slack = (int)(begin - start);
     const int count = (slack + pixels * p.channels + COLUMNS - 1) / COLUMNS;
-    const bool inside = start >= 0 && start + COLUMNS * count <= (long long)p.width * p.channels;
     for (int w = threadIdx.x; w < count; w += GAUSS_THREADS) {
         const int sample = COLUMNS * w - slack;
-        tile_source<Sample> source = {
-            p, rows, y0 - RADIUS, inside, (start + COLUMNS * w) * (int)sizeof(Sample), {}};
+        const long long at = start + COLUMNS * w;
+        const bool inside = at >= 0 && at + COLUMNS <= (long long)p.width * p.channels;
+        tile_source<Sample> source = {p, rows, y0 - RADIUS, inside, at * (int)sizeof(Sample), {}};
         if (!inside)
             source.edge = edge_columns_at<COLUMNS>(p, left, sample);
         typename Pass::Value *to[COLUMNS];
