@@ -1,6 +1,7 @@
 /* canny's hysteresis on a device. Weak pixels next to strong pixels of the same tile become strong
- * first, in registers. Runs of pixels that are still weak are then joined to trees, together with
- * the strong pixels next to them, in a fixed number of launches for every picture. J. Jaiganesh, M.
+ * first, in registers, and those that reach neither a strong pixel nor another tile are forgotten.
+ * Runs of the others are then joined to trees, together with the strong pixels next to them, in a
+ * fixed number of launches for every picture. J. Jaiganesh, M.
  * Burtscher: A High-Performance Connected Components Implementation for GPUs, 2018: a root is
  * attached to another tree by compare-and-swap, and paths are halved while they are followed. */
 #include "cuda/common/launch.cuh"
@@ -19,6 +20,7 @@ struct link_args {
     const unsigned char *in;
     size_t pitch;
     unsigned *strong; /* the result: [height][words] */
+    unsigned *weak;   /* pixels of which nothing is known yet: [height][words] */
     unsigned *parent; /* the parent of each node; a root is its own parent; node 0 is strong */
     int words, height;
 };
@@ -43,9 +45,7 @@ static __device__ __forceinline__ unsigned strong_at(const struct link_args &arg
 
 static __device__ __forceinline__ unsigned weak_at(const struct link_args &args, int row, int word)
 {
-    return is_word(args, row, word)
-               ? weak_or_strong(args, row, word) & ~args.strong[(size_t)row * args.words + word]
-               : 0;
+    return is_word(args, row, word) ? args.weak[(size_t)row * args.words + word] : 0;
 }
 
 static __device__ __forceinline__ unsigned run_starts(unsigned bits)
@@ -85,32 +85,88 @@ static __device__ __forceinline__ unsigned fill_runs(unsigned seeds, unsigned am
 
 /* ---- tiles of 32 rows and a word: a warp for each tile, a lane for each row ---- */
 
-__global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_args args)
+constexpr int NEAR_ROWS = WARP + 2, NEAR_WORDS = FLOOD_WARPS + 2;
+
+/* The words of a plane in a block's tiles, and those around them. The odd pitch spares conflicts of
+ * banks. */
+struct tile_plane {
+    unsigned row[NEAR_ROWS][NEAR_WORDS + 1];
+};
+
+static __device__ __forceinline__ void load_planes(const struct link_args &args,
+                                                   const struct tile_origin &tile,
+                                                   struct tile_plane &all,
+                                                   struct tile_plane &strong)
 {
-    const struct tile_origin tile = block_tile(args.words, FLOOD_WARPS, WARP);
-    const int lane = threadIdx.x % WARP, word = tile.x + (int)threadIdx.x / WARP;
-    const int row = tile.row + lane;
-    if (blockIdx.x == 0 && threadIdx.x == 0)
-        args.parent[0] = 0;
-    if (word >= args.words)
-        return;
-    const unsigned *const from = (const unsigned *)(args.in + (size_t)row * args.pitch) + word;
-    const bool is_row = row < args.height;
-    const unsigned all = is_row ? __ldg(from) : 0;
-    unsigned strong = is_row ? __ldg(from + args.words) : 0;
+    for (int i = (int)threadIdx.x; i < NEAR_ROWS * NEAR_WORDS; i += FLOOD_THREADS) {
+        const int y = i / NEAR_WORDS, x = i % NEAR_WORDS;
+        const int row = tile.row + y - 1, word = tile.x + x - 1;
+        const bool is = is_word(args, row, word);
+        all.row[y][x] = is ? weak_or_strong(args, row, word) : 0;
+        strong.row[y][x] = is ? weak_or_strong(args, row, word + args.words) : 0;
+    }
+}
+
+/* Returns the pixels of the lane's row that lie next to pixels of the plane in other tiles. */
+static __device__ __forceinline__ unsigned near_outside(const struct tile_plane &plane, int lane,
+                                                        int warp)
+{
+    unsigned left = 0, right = 0;
+#pragma unroll
+    for (int y = lane; y < lane + 3; y++) {
+        left |= plane.row[y][warp];
+        right |= plane.row[y][warp + 2];
+    }
+    unsigned near = left >> 31 | right << 31;
+    if (lane == 0 || lane == WARP - 1) {
+        const unsigned beyond = plane.row[lane ? NEAR_ROWS - 1 : 0][warp + 1];
+        near |= beyond | beyond << 1 | beyond >> 1;
+    }
+    return near;
+}
+
+/* Returns the pixels of `among` that are connected with a pixel of `seeds` within the tile. All
+ * bits of `seeds` are also in `among`. */
+static __device__ __forceinline__ unsigned flood(unsigned seeds, unsigned among, int lane)
+{
     bool grows = true;
     while (__any_sync(WHOLE_WARP, grows)) {
-        const unsigned above = __shfl_up_sync(WHOLE_WARP, strong, 1);
-        const unsigned below = __shfl_down_sync(WHOLE_WARP, strong, 1);
-        const unsigned near = strong | (lane ? above : 0) | (lane < WARP - 1 ? below : 0);
-        const unsigned filled = fill_runs((near | near << 1 | near >> 1) & all, all);
-        grows = filled != strong;
-        strong = filled;
+        const unsigned above = __shfl_up_sync(WHOLE_WARP, seeds, 1);
+        const unsigned below = __shfl_down_sync(WHOLE_WARP, seeds, 1);
+        const unsigned near = seeds | (lane ? above : 0) | (lane < WARP - 1 ? below : 0);
+        const unsigned filled = fill_runs((near | near << 1 | near >> 1) & among, among);
+        grows = filled != seeds;
+        seeds = filled;
     }
-    const unsigned weak = all & ~strong;
+    return seeds;
+}
+
+/* What is weak and touches no pixel outside of the tile remains weak, and is forgotten here. */
+__global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_args args)
+{
+    __shared__ struct tile_plane all_about;
+    __shared__ struct tile_plane strong_about;
+    const struct tile_origin tile = block_tile(args.words, FLOOD_WARPS, WARP);
+    const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
+    const int word = tile.x + warp, row = tile.row + lane;
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        args.parent[0] = 0;
+    load_planes(args, tile, all_about, strong_about);
+    __syncthreads();
+    if (word >= args.words)
+        return;
+    const unsigned all = all_about.row[lane + 1][warp + 1];
+    const unsigned seeds =
+        strong_about.row[lane + 1][warp + 1] | (near_outside(strong_about, lane, warp) & all);
+    const unsigned strong = flood(seeds, all, lane);
+    const unsigned open = all & ~strong;
+    const unsigned weak = flood(near_outside(all_about, lane, warp) & open, open, lane);
     const unsigned strip = weak | __shfl_xor_sync(WHOLE_WARP, weak, 1);
-    if (is_row)
-        args.strong[(size_t)row * args.words + word] = strong;
+    if (row < args.height) {
+        const size_t at = (size_t)row * args.words + word;
+        args.strong[at] = strong;
+        args.weak[at] = weak;
+    }
     if (lane % 2)
         return;
     for (unsigned starts = run_starts(strip); starts; starts &= starts - 1) {
@@ -170,16 +226,20 @@ static __device__ __forceinline__ unsigned long long widened(unsigned before, un
     return before >> 31 | (unsigned long long)word << 1 | (unsigned long long)(after & 1) << 33;
 }
 
-/* Returns the pixels of a word that have a strong pixel next to them. */
-static __device__ __forceinline__ unsigned strong_about(const struct link_args &args, int row,
-                                                        int word)
+/* Returns the pixels of a row's weak pixels that have a strong pixel of another tile next to them.
+ * Those of the same tile have none. */
+static __device__ __forceinline__ unsigned next_to_strong(const struct link_args &args, int row,
+                                                          int word, unsigned weak)
 {
-    unsigned long long near = 0;
+    unsigned left = 0, right = 0, near = 0;
 #pragma unroll
-    for (int y = row - 1; y <= row + 1; y++)
-        near |= widened(strong_at(args, y, word - 1), strong_at(args, y, word),
-                        strong_at(args, y, word + 1));
-    return (unsigned)(near | near >> 1 | near >> 2);
+    for (int y = row - 1; y <= row + 1; y++) {
+        left |= weak & 1 ? strong_at(args, y, word - 1) : 0;
+        right |= weak >> 31 ? strong_at(args, y, word + 1) : 0;
+    }
+    if (weak && (row % WARP == 0 || row % WARP == WARP - 1))
+        near = strong_at(args, row % WARP ? row + 1 : row - 1, word);
+    return weak & (near | near << 1 | near >> 1 | left >> 31 | right << 31);
 }
 
 /* Unites the runs of `strip` whose pixels in the upper row are `upper` with the runs of the strip
@@ -219,13 +279,11 @@ __global__ void __launch_bounds__(STRIP_THREADS) unite_kernel(const struct link_
     const unsigned strip = upper | lower;
     if (!strip)
         return;
-    const unsigned near_strong =
-        (upper & strong_about(args, row, at.word)) | (lower & strong_about(args, row + 1, at.word));
-    for (unsigned left = strip; left;) {
-        const unsigned run = lowest_run(left);
-        if (run & near_strong)
-            unite(args.parent, node_of(args, at.strip, at.word, __ffs((int)run) - 1), 0);
-        left &= ~run;
+    unsigned near_strong =
+        next_to_strong(args, row, at.word, upper) | next_to_strong(args, row + 1, at.word, lower);
+    for (; near_strong; near_strong &= near_strong - 1) {
+        const int start = run_start(strip, __ffs((int)near_strong) - 1);
+        unite(args.parent, node_of(args, at.strip, at.word, start), 0);
     }
     const unsigned before = weak_at(args, row, at.word - 1) | weak_at(args, row + 1, at.word - 1);
     if (strip & 1 && before >> 31)
@@ -262,6 +320,7 @@ extern "C" int gf_canny_link_cuda(const struct gf_launch *launch)
     args.pitch = launch->in.pitch;
     args.strong = (unsigned *)launch->out.data;
     args.parent = (unsigned *)launch->scratch;
+    args.weak = args.parent + gf_hysteresis_nodes(launch->in.format);
     args.words = launch->in.format.width / 8;
     args.height = launch->in.format.height;
     const cudaStream_t stream = (cudaStream_t)launch->stream;

@@ -114,7 +114,7 @@ static size_t link_scratch(const struct gf_stage *stage, int rows)
 
 static size_t link_device_scratch(const struct gf_stage *stage, int rows)
 {
-    return gf_hysteresis_nodes(stage->in) * sizeof(uint32_t);
+    return gf_hysteresis_device_scratch(stage->in);
 }
 
 static void link_cpu(const struct gf_stage *stage, const struct gf_view *in,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "stage/view.h"
 
@@ -29,4 +30,11 @@ static inline size_t gf_hysteresis_nodes(struct gf_format planes)
 {
     const size_t words = (size_t)planes.width / 8, strips = ((size_t)planes.height + 1) / 2;
     return 1 + 16 * words * strips;
+}
+
+/* The bytes of the device's scratch: the trees, and a plane of bits after them. */
+static inline size_t gf_hysteresis_device_scratch(struct gf_format planes)
+{
+    const size_t plane = (size_t)planes.width / 8 * (size_t)planes.height;
+    return (gf_hysteresis_nodes(planes) + plane) * sizeof(uint32_t);
 }
