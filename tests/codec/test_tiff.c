@@ -453,6 +453,43 @@ static void test_iptc_alone(void **state)
     }
 }
 
+/* A profile or XMP that the file does not have as a whole is named. */
+static void test_cut_metadata(void **state)
+{
+    static const struct {
+        unsigned tag;
+        const char *warning;
+    } blocks[] = {{34675, "a.tif: its ICC profile is damaged: left out"},
+                  {700, "a.tif: its XMP is damaged: left out"}};
+    enum { WHOLE, BEHIND, LONGER, VARIANTS };
+    for (int i = 0; i < 2 * 4 * VARIANTS; i++) {
+        const int block = i % 2, variant = i / 8;
+        struct tiff tiff = {.big_endian = i & 2, .big_tiff = i & 4};
+        const struct gf_options options = plain_options();
+        const int word = tiff.big_tiff ? 8 : 4;
+        unsigned values[40] = {0};
+        struct picture picture;
+        begin(&tiff);
+        tag_gray(&tiff, 0, 'a');
+        unsigned char *const entry = tiff.entries + tiff.count * (4 + 2 * word);
+        tag(&tiff, blocks[block].tag, UNDEFINED, 40, values);
+        if (variant == BEHIND)
+            put(&tiff, entry + 4 + word, word, 100000);
+        if (variant == LONGER)
+            put(&tiff, entry + 4, word, 1 << 24);
+        add_page(&tiff);
+        write_file(&tiff);
+        if (decode(in_folder("a.tif"), &options, &picture))
+            fail_msg("%s", failure.text);
+        assert_int_equal(warnings, variant != WHOLE);
+        if (warnings)
+            assert_non_null(strstr(last_warning, blocks[block].warning));
+        assert_int_equal(picture.metadata.icc.size, variant == WHOLE && !block ? 40 : 0);
+        assert_int_equal(picture.metadata.xmp.size, variant == WHOLE && block ? 40 : 0);
+        free_picture(&picture);
+    }
+}
+
 int main(void)
 {
     const struct gf_file_type *const type = gf_file_type(GF_FILE_TIFF);
@@ -476,6 +513,7 @@ int main(void)
         cmocka_unit_test(test_compressions),
         cmocka_unit_test(test_depths),
         cmocka_unit_test(test_iptc_alone),
+        cmocka_unit_test(test_cut_metadata),
     };
     return cmocka_run_group_tests_name("tiff", tests, make_folder, remove_folder);
 }

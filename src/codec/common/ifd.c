@@ -73,21 +73,37 @@ struct gf_ifd_reader gf_ifd_reader_of(struct gf_input *input, uint64_t *first)
     return reader;
 }
 
+static size_t entry_bytes_of(const struct gf_ifd_reader *reader)
+{
+    return reader->big_tiff ? 20 : 12;
+}
+
+/* Returns the number of entries of the directory at that offset, and the offset of the first one;
+ * 0 if they cannot be read or are too many. */
+static uint64_t count_entries(const struct gf_ifd_reader *reader, uint64_t offset, uint64_t *first)
+{
+    const size_t word = reader->big_tiff ? 8 : 2;
+    unsigned char raw[8];
+    *first = offset + word;
+    if (!offset || !reader->read(reader->context, offset, raw, word))
+        return 0;
+    const uint64_t count = get(raw, word, reader->big_endian);
+    return count > ENTRIES_MAX ? 0 : count;
+}
+
 static bool read_directory(const struct gf_ifd_reader *reader, uint64_t offset,
                            struct directory *directory)
 {
-    const size_t word = reader->big_tiff ? 8 : 2, entry_bytes = reader->big_tiff ? 20 : 12,
-                 value_bytes = reader->big_tiff ? 8 : 4;
+    const size_t entry_bytes = entry_bytes_of(reader), value_bytes = reader->big_tiff ? 8 : 4;
     unsigned char raw[20];
+    uint64_t first;
+    const uint64_t count = count_entries(reader, offset, &first);
     *directory = (struct directory){0};
-    if (!offset || !reader->read(reader->context, offset, raw, word))
-        return false;
-    const uint64_t count = get(raw, word, reader->big_endian);
-    if (!count || count > ENTRIES_MAX)
+    if (!count)
         return false;
     directory->entry = calloc((size_t)count, sizeof *directory->entry);
     for (uint64_t i = 0; directory->entry && i < count; i++) {
-        const uint64_t at = offset + word + i * entry_bytes;
+        const uint64_t at = first + i * entry_bytes;
         size_t piece;
         if (!reader->read(reader->context, at, raw, entry_bytes))
             break;
@@ -103,6 +119,20 @@ static bool read_directory(const struct gf_ifd_reader *reader, uint64_t offset,
         directory->count += entry->size && entry->size <= VALUE_MAX;
     }
     return directory->count > 0;
+}
+
+bool gf_ifd_has(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag)
+{
+    uint64_t first;
+    const uint64_t count = count_entries(reader, offset, &first);
+    for (uint64_t i = 0; i < count; i++) {
+        unsigned char raw[2];
+        if (!reader->read(reader->context, first + i * entry_bytes_of(reader), raw, sizeof raw))
+            return false;
+        if (get(raw, sizeof raw, reader->big_endian) == tag)
+            return true;
+    }
+    return false;
 }
 
 static const struct entry *find(const struct directory *directory, uint16_t tag)

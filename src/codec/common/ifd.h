@@ -55,5 +55,7 @@ size_t gf_ifd_numbers(const struct gf_ifd_reader *reader, uint64_t offset, uint1
  * bytes->data. It is empty if there is no such tag. Returns false when out of memory. */
 bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
                   struct gf_blob *bytes);
+/* Whether the directory has the tag, even if its value cannot be read. */
+bool gf_ifd_has(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
 /* Returns the text of a tag of type ASCII, which the caller frees; NULL if there is none. */
 char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);

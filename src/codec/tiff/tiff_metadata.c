@@ -16,13 +16,18 @@ static const struct {
              {TIFFTAG_COPYRIGHT, "Copyright"},
              {TIFFTAG_SOFTWARE, "Software"}};
 
-static bool read_blob(const struct gf_tiff_handle *handle, uint32_t tag, struct gf_blob *blob)
+/* Reads a block of bytes. libtiff passes over a tag that it cannot read. */
+static bool read_blob(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
+                      uint16_t tag, const char *what, const struct gf_options *options,
+                      struct gf_blob *blob)
 {
     uint32_t size = 0;
     const void *data = NULL;
-    if (!gf_tiff.TIFFGetField(handle->tiff, tag, &size, &data) || !size || size > GF_METADATA_MAX)
-        return true;
-    return gf_blob_set(blob, data, size);
+    if (gf_tiff.TIFFGetField(handle->tiff, tag, &size, &data))
+        return !size || size > GF_METADATA_MAX || gf_blob_set(blob, data, size);
+    if (gf_ifd_has(reader, gf_tiff.TIFFCurrentDirOffset(handle->tiff), tag))
+        gf_warn(options, "%s: its %s is damaged: left out", handle->name, what);
+    return true;
 }
 
 static bool read_texts(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
@@ -105,14 +110,15 @@ static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *
     return done && !writer.out_of_memory;
 }
 
-bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, struct gf_metadata *metadata)
+bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, const struct gf_options *options,
+                           struct gf_metadata *metadata)
 {
     uint64_t first;
     const struct gf_ifd_reader reader = gf_ifd_reader_of(handle->input, &first);
     uint16_t orientation = 1;
     read_density(handle, metadata);
-    if (!read_blob(handle, TIFFTAG_ICCPROFILE, &metadata->icc) ||
-        !read_blob(handle, TIFFTAG_XMLPACKET, &metadata->xmp) ||
+    if (!read_blob(handle, &reader, TIFFTAG_ICCPROFILE, "ICC profile", options, &metadata->icc) ||
+        !read_blob(handle, &reader, TIFFTAG_XMLPACKET, "XMP", options, &metadata->xmp) ||
         !read_iptc(handle, &reader, metadata) ||
         !gf_metadata_add_exif_in_tiff(metadata, &reader,
                                       gf_tiff.TIFFCurrentDirOffset(handle->tiff)) ||
