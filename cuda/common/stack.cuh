@@ -11,7 +11,7 @@ static inline int launch_tall(const struct gf_launch *launch, gf_launcher *launc
 {
     const struct gf_stack *const stack = &launch->stack;
     struct gf_launch tall = *launch;
-    if (stack->in_rows != launch->in.format.height ||
+    if (stack->in || stack->in_rows != launch->in.format.height ||
         stack->out_rows != launch->out.format.height ||
         (long long)stack->in_rows * stack->count > INT_MAX)
         return cudaErrorNotSupported;

@@ -136,7 +136,7 @@ static enum gf_status run_stage(const struct batch *batch, const struct gf_stage
 {
     const struct gf_resident *const resident = batch->resident;
     const struct gf_backend_calls *const calls = resident->backend->calls;
-    const struct gf_stack stack = {batch->count, from->rows, to->rows};
+    const struct gf_stack stack = {batch->count, from->rows, to->rows, NULL};
     bool ran = false;
     if (!to->image)
         GF_TRY(calls->run_stacked(resident->lane, stage, constants, &from->first, &to->first,
@@ -159,28 +159,53 @@ static bool is_aligned(const struct gf_image *image, int count)
     return is;
 }
 
+/* Runs the first stage on pictures that lie anywhere, if its kernels take their addresses. */
+static enum gf_status run_listed(const struct batch *batch, const struct gf_stage *stage,
+                                 const void *constants, const struct gf_image *in,
+                                 const struct stack *to, bool *ran, struct gf_error *error)
+{
+    const struct gf_resident *const resident = batch->resident;
+    const struct gf_view first = gf_image_view(in);
+    const unsigned char *listed[GF_LISTED_MOST];
+    const struct gf_stack stack = {batch->count, 0, to->rows, listed};
+    if (to->image || batch->count > GF_LISTED_MOST || !is_aligned(in, batch->count))
+        return GF_OK;
+    for (int i = 0; i < batch->count; i++) {
+        if (in[i].pitch != in->pitch)
+            return GF_OK;
+        listed[i] = in[i].data;
+    }
+    return resident->backend->calls->run_stacked(resident->lane, stage, constants, &first,
+                                                 &to->first, &stack, ran, error);
+}
+
 /* Runs all stages on a stack. */
 static enum gf_status run_stack(const struct batch *batch, const struct gf_image *in,
                                 const struct gf_image *out, struct gf_error *error)
 {
     const struct gf_plan *const plan = &batch->ready->plan;
     const struct stack end = stack_of(out, batch->count);
-    struct stack from = stack_of(in, batch->count);
+    const struct stack source = stack_of(in, batch->count);
+    struct stack from = source;
     const bool into_end = !end.image && is_aligned(out, 1);
     enum gf_status status = GF_OK;
     int stages = 0;
-    if (from.image || !is_aligned(in, 1)) {
-        const struct stack source = from;
-        from = buffer_of(batch, INPUT, plan->in, 0);
-        status = copy_stack(batch, &from, &source, 0, GF_BORDER_EDGE, error);
-    }
     for (int s = 0; s < plan->segment_count; s++) {
         for (int i = 0; !status && i < plan->segment[s].count; i++, stages++) {
             const struct gf_stage *const stage = &plan->stage[plan->segment[s].first + i];
             const struct stack to = stages + 1 == plan->stage_count && into_end
                                         ? end
                                         : buffer_of(batch, stages % RESULTS, stage->out, 0);
-            status = run_stage(batch, stage, batch->ready->pass[s].constants[i], &from, &to, error);
+            const void *const constants = batch->ready->pass[s].constants[i];
+            bool ran = false;
+            if (!stages && (from.image || !is_aligned(in, 1))) {
+                status = run_listed(batch, stage, constants, in, &to, &ran, error);
+                from = buffer_of(batch, INPUT, plan->in, 0);
+                if (!status && !ran)
+                    status = copy_stack(batch, &from, &source, 0, GF_BORDER_EDGE, error);
+            }
+            if (!status && !ran)
+                status = run_stage(batch, stage, constants, &from, &to, error);
             from = to;
         }
     }

@@ -9,10 +9,15 @@
 
 struct gf_stage;
 
+/* The most pictures of a stack whose inputs lie anywhere. */
+enum { GF_LISTED_MOST = 64 };
+
 /* Pictures of one size that lie one below the other: the input of each begins in_rows rows after
- * that of the one before, and its result out_rows rows. */
+ * that of the one before, and its result out_rows rows. If `in` is set, the inputs lie anywhere,
+ * and these are their addresses, with the pitch of the launch's input. */
 struct gf_stack {
     int count, in_rows, out_rows;
+    const unsigned char *const *in;
 };
 
 /* One launch for one band. The launcher computes the grid, launches on the stream that it gets and

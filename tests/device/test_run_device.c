@@ -188,6 +188,7 @@ static void test_batches(void **state)
     need_gpu();
     for (size_t c = 0; c < sizeof chains / sizeof *chains; c++) {
         check_batch(chains[c], format_of(32, 36, 3, 8), ONE_BELOW_THE_OTHER, ONE_BELOW_THE_OTHER);
+        check_batch(chains[c], format_of(32, 36, 3, 8), ANYWHERE, ONE_BELOW_THE_OTHER);
         check_batch(chains[c], format_of(32, 36, 3, 8), WITH_GAPS, ANYWHERE);
         check_batch(chains[c], format_of(33, 29, 1, 8), AT_ODD_ADDRESSES, WITH_GAPS);
         check_batch(chains[c], format_of(31, 40, 4, 16), ANYWHERE, AT_ODD_ADDRESSES);

@@ -23,7 +23,8 @@ extern "C" int gf_blur_stacked_cuda(const struct gf_launch *launch)
     enum { PIXELS_MOST = 1 << 19 };
     const struct gf_blur *const blur = (const struct gf_blur *)launch->stage->constants;
     const struct gf_format format = launch->out.format;
-    return blur->gauss.radius <= GF_GAUSS_FUSED_MAX && launch->stack.count <= GRID_ROWS_MAX &&
+    return !launch->stack.in && blur->gauss.radius <= GF_GAUSS_FUSED_MAX &&
+                   launch->stack.count <= GRID_ROWS_MAX &&
                    format.width * format.height <= PIXELS_MOST
                ? gf_blur_tiled_cuda(launch)
                : (int)cudaErrorNotSupported;

@@ -9,6 +9,8 @@ static int resize_by_walking(const struct gf_launch *launch, const struct gf_res
     struct resize_walk walk = {};
     walk.p = view_pair_of(launch, 0);
     walk.stack = launch->stack;
+    for (int i = 0; walk.stack.in && i < walk.stack.count; i++)
+        walk.listed[i] = walk.stack.in[i];
     walk.in_row_bytes = (int)gf_row_bytes(launch->in.format);
     walk.out_width = format.width;
     walk.groups = (format.width + plan->group - 1) / plan->group;
@@ -87,7 +89,8 @@ extern "C" int gf_resize_stacked_cuda(const struct gf_launch *launch)
 {
     const struct gf_resample *const resample = (const struct gf_resample *)launch->stage->constants;
     return resample->kernel == GF_RESAMPLE_NEAREST || gf_resize_is_half(launch, resample) ||
-                   launch->stack.count > GRID_ROWS_MAX
+                   launch->stack.count > GRID_ROWS_MAX ||
+                   (launch->stack.in && !resample->walk.group)
                ? (int)cudaErrorNotSupported
                : gf_resize_cuda(launch);
 }

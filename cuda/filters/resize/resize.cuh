@@ -26,9 +26,10 @@ struct resize_walk {
     int window, reach;
     bool gathers;
     enum gf_resample_width width_kind;
-    float max;             /* the first pass is clamped to 0..max, in the units of its sums */
-    int tall;              /* rows of a thread, set at the launch */
-    struct gf_stack stack; /* blocks (., ., z) work on picture z */
+    float max; /* the first pass is clamped to 0..max, in the units of its sums */
+    int tall;  /* rows of a thread, set at the launch */
+    struct gf_stack stack;
+    const unsigned char *listed[GF_LISTED_MOST]; /* the addresses of stack.in */
     const float *decode;
     const unsigned *encode;
     const int *column_start, *row_start, *row_count, *row_first;

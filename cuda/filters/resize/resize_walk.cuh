@@ -256,10 +256,10 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     cursor.row = walk.row_start[cursor.first];
     cursor.end = walk.row_start[cursor.past - 1] + walk.row_count[cursor.past - 1];
     const int byte = walk.column_start[group] * CONFIG::STORED;
-    cursor.in = walk.p.in +
-                (cursor.row - walk.p.in_y + (ptrdiff_t)picture * walk.stack.in_rows) *
-                    (ptrdiff_t)walk.p.in_pitch +
-                (byte & ~3);
+    cursor.in =
+        (walk.stack.in ? walk.listed[picture]
+                       : walk.p.in + picture * walk.stack.in_rows * (ptrdiff_t)walk.p.in_pitch) +
+        (cursor.row - walk.p.in_y) * (ptrdiff_t)walk.p.in_pitch + (byte & ~3);
     cursor.out =
         walk.p.out +
         (cursor.first - walk.p.out_y + (size_t)picture * walk.stack.out_rows) * walk.p.out_pitch +
