@@ -83,9 +83,9 @@ static __device__ __forceinline__ unsigned fill_runs(unsigned seeds, unsigned am
     return __brev((mirrored & ~(mirrored + down)) | down);
 }
 
-/* ---- tiles of 32 rows and a word: a warp for each tile, a lane for each row ---- */
+/* ---- tiles of 64 rows and a word: a warp for each tile, a lane for each strip ---- */
 
-constexpr int NEAR_ROWS = WARP + 2, NEAR_WORDS = FLOOD_WARPS + 2;
+constexpr int TILE_ROWS = 2 * WARP, NEAR_ROWS = TILE_ROWS + 2, NEAR_WORDS = FLOOD_WARPS + 2;
 
 /* The words of a plane in a block's tiles, and those around them. The odd pitch spares conflicts of
  * banks. */
@@ -107,38 +107,50 @@ static __device__ __forceinline__ void load_planes(const struct link_args &args,
     }
 }
 
-/* Returns the pixels of the lane's row that lie next to pixels of the plane in other tiles. */
-static __device__ __forceinline__ unsigned near_outside(const struct tile_plane &plane, int lane,
-                                                        int warp)
+/* The upper and the lower row of a lane's strip. */
+struct strip_rows {
+    unsigned upper, lower;
+};
+
+static __device__ __forceinline__ unsigned spread(unsigned bits)
 {
-    unsigned left = 0, right = 0;
+    return bits | bits << 1 | bits >> 1;
+}
+
+/* Returns the pixels of the lane's strip that lie next to pixels of the plane in other tiles. */
+static __device__ __forceinline__ struct strip_rows near_outside(const struct tile_plane &plane,
+                                                                 int lane, int warp)
+{
+    unsigned side[4];
 #pragma unroll
-    for (int y = lane; y < lane + 3; y++) {
-        left |= plane.row[y][warp];
-        right |= plane.row[y][warp + 2];
-    }
-    unsigned near = left >> 31 | right << 31;
-    if (lane == 0 || lane == WARP - 1) {
-        const unsigned beyond = plane.row[lane ? NEAR_ROWS - 1 : 0][warp + 1];
-        near |= beyond | beyond << 1 | beyond >> 1;
-    }
+    for (int y = 0; y < 4; y++)
+        side[y] = plane.row[2 * lane + y][warp] >> 31 | plane.row[2 * lane + y][warp + 2] << 31;
+    struct strip_rows near = {side[0] | side[1] | side[2], side[1] | side[2] | side[3]};
+    if (lane == 0)
+        near.upper |= spread(plane.row[0][warp + 1]);
+    if (lane == WARP - 1)
+        near.lower |= spread(plane.row[NEAR_ROWS - 1][warp + 1]);
     return near;
 }
 
-/* Returns the pixels of `among` that are connected with a pixel of `seeds` within the tile. All
- * bits of `seeds` are also in `among`. */
-static __device__ __forceinline__ unsigned flood(unsigned seeds, unsigned among, int lane)
+/* Returns the pixels of `among` that are connected with a pixel of `seeds` within the tile. Only
+ * bits of `seeds` that are also in `among` count. */
+static __device__ __forceinline__ struct strip_rows flood(struct strip_rows seeds,
+                                                          struct strip_rows among, int lane)
 {
+    struct strip_rows now = {seeds.upper & among.upper, seeds.lower & among.lower};
     bool grows = true;
     while (__any_sync(WHOLE_WARP, grows)) {
-        const unsigned above = __shfl_up_sync(WHOLE_WARP, seeds, 1);
-        const unsigned below = __shfl_down_sync(WHOLE_WARP, seeds, 1);
-        const unsigned near = seeds | (lane ? above : 0) | (lane < WARP - 1 ? below : 0);
-        const unsigned filled = fill_runs((near | near << 1 | near >> 1) & among, among);
-        grows = filled != seeds;
-        seeds = filled;
+        const unsigned above = __shfl_up_sync(WHOLE_WARP, now.lower, 1);
+        const unsigned below = __shfl_down_sync(WHOLE_WARP, now.upper, 1);
+        const struct strip_rows before = now;
+        const unsigned near = now.upper | now.lower;
+        now.upper = fill_runs(spread(near | (lane ? above : 0)) & among.upper, among.upper);
+        now.lower = fill_runs(
+            spread(now.upper | near | (lane < WARP - 1 ? below : 0)) & among.lower, among.lower);
+        grows = now.upper != before.upper | now.lower != before.lower;
     }
-    return seeds;
+    return now;
 }
 
 /* What is weak and touches no pixel outside of the tile remains weak, and is forgotten here. */
@@ -146,30 +158,34 @@ __global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_
 {
     __shared__ struct tile_plane all_about;
     __shared__ struct tile_plane strong_about;
-    const struct tile_origin tile = block_tile(args.words, FLOOD_WARPS, WARP);
+    const struct tile_origin tile = block_tile(args.words, FLOOD_WARPS, TILE_ROWS);
     const int lane = (int)threadIdx.x % WARP, warp = (int)threadIdx.x / WARP;
-    const int word = tile.x + warp, row = tile.row + lane;
+    const int word = tile.x + warp, row = tile.row + 2 * lane;
     if (blockIdx.x == 0 && threadIdx.x == 0)
         args.parent[0] = 0;
     load_planes(args, tile, all_about, strong_about);
     __syncthreads();
     if (word >= args.words)
         return;
-    const unsigned all = all_about.row[lane + 1][warp + 1];
-    const unsigned seeds =
-        strong_about.row[lane + 1][warp + 1] | (near_outside(strong_about, lane, warp) & all);
-    const unsigned strong = flood(seeds, all, lane);
-    const unsigned open = all & ~strong;
-    const unsigned weak = flood(near_outside(all_about, lane, warp) & open, open, lane);
-    const unsigned strip = weak | __shfl_xor_sync(WHOLE_WARP, weak, 1);
+    const struct strip_rows all = {all_about.row[2 * lane + 1][warp + 1],
+                                   all_about.row[2 * lane + 2][warp + 1]};
+    struct strip_rows seeds = near_outside(strong_about, lane, warp);
+    seeds.upper |= strong_about.row[2 * lane + 1][warp + 1];
+    seeds.lower |= strong_about.row[2 * lane + 2][warp + 1];
+    const struct strip_rows strong = flood(seeds, all, lane);
+    const struct strip_rows weak =
+        flood(near_outside(all_about, lane, warp),
+              {all.upper & ~strong.upper, all.lower & ~strong.lower}, lane);
+    const size_t at = (size_t)row * args.words + word;
     if (row < args.height) {
-        const size_t at = (size_t)row * args.words + word;
-        args.strong[at] = strong;
-        args.weak[at] = weak;
+        args.strong[at] = strong.upper;
+        args.weak[at] = weak.upper;
     }
-    if (lane % 2)
-        return;
-    for (unsigned starts = run_starts(strip); starts; starts &= starts - 1) {
+    if (row + 1 < args.height) {
+        args.strong[at + args.words] = strong.lower;
+        args.weak[at + args.words] = weak.lower;
+    }
+    for (unsigned starts = run_starts(weak.upper | weak.lower); starts; starts &= starts - 1) {
         const unsigned node = node_of(args, row / 2, word, __ffs((int)starts) - 1);
         args.parent[node] = node;
     }
@@ -226,7 +242,7 @@ static __device__ __forceinline__ unsigned long long widened(unsigned before, un
     return before >> 31 | (unsigned long long)word << 1 | (unsigned long long)(after & 1) << 33;
 }
 
-/* Returns the pixels of a row's weak pixels that have a strong pixel of another tile next to them.
+/* Returns those of a row's weak pixels that have a strong pixel of another tile next to them.
  * Those of the same tile have none. */
 static __device__ __forceinline__ unsigned next_to_strong(const struct link_args &args, int row,
                                                           int word, unsigned weak)
@@ -237,8 +253,8 @@ static __device__ __forceinline__ unsigned next_to_strong(const struct link_args
         left |= weak & 1 ? strong_at(args, y, word - 1) : 0;
         right |= weak >> 31 ? strong_at(args, y, word + 1) : 0;
     }
-    if (weak && (row % WARP == 0 || row % WARP == WARP - 1))
-        near = strong_at(args, row % WARP ? row + 1 : row - 1, word);
+    if (weak && (row % TILE_ROWS == 0 || row % TILE_ROWS == TILE_ROWS - 1))
+        near = strong_at(args, row % TILE_ROWS ? row + 1 : row - 1, word);
     return weak & (near | near << 1 | near >> 1 | left >> 31 | right << 31);
 }
 
@@ -324,7 +340,7 @@ extern "C" int gf_canny_link_cuda(const struct gf_launch *launch)
     args.words = launch->in.format.width / 8;
     args.height = launch->in.format.height;
     const cudaStream_t stream = (cudaStream_t)launch->stream;
-    const unsigned tiles = (unsigned)tile_blocks(args.words, args.height, FLOOD_WARPS, WARP);
+    const unsigned tiles = (unsigned)tile_blocks(args.words, args.height, FLOOD_WARPS, TILE_ROWS);
     flood_kernel<<<tiles, FLOOD_THREADS, 0, stream>>>(args);
     cudaError_t status = cudaGetLastError();
     const long long strips = (args.height + 1) / 2;
