@@ -65,8 +65,6 @@ void gf_input_close(struct gf_input *input)
         close(input->fd);
     if (input->spool >= 0)
         close(input->spool);
-    if (input->map)
-        munmap(input->map, input->mapped);
     gf_crew_free(input->crew);
     free(input->name);
     free(input);

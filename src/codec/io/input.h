@@ -78,9 +78,9 @@ const char *gf_input_name(const struct gf_input *input); /* the path or "stdin",
 /* Says that only headers will be read, so that a large file need not be read as a whole. */
 void gf_input_set_headers_only(struct gf_input *input);
 bool gf_input_headers_only(const struct gf_input *input);
-/* Gives the bytes of a large file, mapped to memory, or of an input in writable memory. They may be
- * changed, and stay until the input is closed. Returns false if the file is small or cannot be
- * mapped. A file must not become shorter while it is mapped. */
+/* Gives the bytes of an input in writable memory, which may be changed and stay until the input is
+ * closed. Returns false for others. A file is read, since a mapped one that becomes shorter ends
+ * the program by SIGBUS. */
 bool gf_input_borrow(struct gf_input *input, unsigned char **data, size_t *size);
 
 /* Sets the number of threads that may read a large part of a regular file at the same time; without

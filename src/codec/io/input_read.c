@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -30,21 +29,11 @@ bool gf_input_headers_only(const struct gf_input *input)
 
 bool gf_input_borrow(struct gf_input *input, unsigned char **data, size_t *size)
 {
-    enum { LEAST = 1 << 20, ACCESS = PROT_READ | PROT_WRITE };
-    *size = (size_t)input->size;
-    if (input->memory) {
-        *data = (unsigned char *)input->memory + input->base;
-        return true;
-    }
-    if (!input->regular || input->base || input->size < LEAST)
+    if (!input->memory)
         return false;
-    if (!input->map) {
-        void *const map = mmap(NULL, *size, ACCESS, MAP_PRIVATE, input->fd, 0);
-        input->map = map == MAP_FAILED ? NULL : map;
-        input->mapped = *size;
-    }
-    *data = input->map;
-    return input->map;
+    *data = (unsigned char *)input->memory + input->base;
+    *size = (size_t)input->size;
+    return true;
 }
 
 void gf_input_keep(struct gf_input *input, const void *data, size_t size)

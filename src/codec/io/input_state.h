@@ -25,8 +25,6 @@ struct gf_input {
     bool at_end;
     bool narrowed;      /* the file has bytes after `size` that do not belong to the input */
     bool headers_only;  /* no pixels will be read */
-    void *map;          /* the whole file in memory; NULL: it is not mapped */
-    size_t mapped;      /* bytes of the map: the input may begin later in the file by now */
     int64_t base;       /* the offset at which the input begins in a regular file: another process
                          * may have read bytes before it */
     int64_t size;       /* bytes of a regular file, else -1 */

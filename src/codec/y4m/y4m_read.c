@@ -40,6 +40,7 @@ static enum gf_status read_frame(struct y4m_source *y4m, struct gf_error *error)
     y4m->frame = y4m->own;
     if (got == y4m->bytes)
         return GF_OK;
+    GF_TRY(gf_input_check_size(y4m->input, error));
     if (!y4m->options.allow_truncated)
         return gf_fail(error, GF_ERROR_INPUT, "%s: truncated: a frame has %zu of its %zu bytes%s",
                        gf_input_name(y4m->input), got, y4m->bytes,
