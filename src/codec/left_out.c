@@ -46,17 +46,18 @@ static void warn_of_colours(const char *name, const struct gf_file_type *type,
 {
     char colours[GF_COLOURS_TEXT_SIZE];
     const bool writes = !options->strip && type->keeps & GF_KIND_ICC;
-    const bool unsaid = gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours);
+    const bool unsaid = gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours),
+               unknown = unsaid && !gf_transfer_is_hdr(metadata->colour.cicp[1]);
     if ((writes && gf_keeps(options, GF_METADATA_ICC)) ||
         gf_metadata_is_srgb(metadata, format, options))
         return;
     if (writes && (!unsaid || kept->colour.has_cicp))
         gf_warn(options, "%s: its colours are not sRGB's and %s%s: what describes them is kept",
                 name,
-                unsaid              ? "nothing converts "
+                unknown             ? "nothing converts "
                 : options->lossless ? "--lossless keeps the samples"
                                     : "this build does not convert them",
-                unsaid ? colours : "");
+                unknown ? colours : "");
     else if (!unsaid)
         gf_warn(options,
                 "%s: it does not say that its colours are not sRGB's, and looks different "

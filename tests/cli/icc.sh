@@ -227,10 +227,12 @@ if have_lcms; then
     run 0 gpufilter -i out.png -o out.ppm
     same toned.ppm out.ppm
 else
-    stderr_is "gpufilter: warning: out.png: its colours are not sRGB's and nothing converts the transfer PQ: what describes them is kept"
+    stderr_is "gpufilter: warning: out.png: its colours are not sRGB's and this build does not convert them: what describes them is kept"
     mv out.png tagged.png
     tagged '\11\20'
 fi
+run 0 gpufilter -i pq.png -o out.png --strip --lossless
+stderr_is "gpufilter: warning: out.png: its colours are not sRGB's and --lossless keeps the samples: what describes them is kept"
 for format in avif jxl; do
     gpufilter -i in.ppm -o probe.$format 2>/dev/null || continue
     for options in '' --lossless; do
