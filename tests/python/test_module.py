@@ -107,6 +107,18 @@ class Module(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "blur has no parameter 'radius': it has sigma, border"):
             gf.blur(picture, radius=1)
 
+    def test_an_argument_that_changes(self):
+        class Size:
+            text = "20"
+
+            def __str__(self):
+                return self.text
+
+        size, picture = Size(), gf.decode(ppm())
+        self.assertEqual(gf.resize(picture, size).shape, gf.resize(picture, "20").shape)
+        size.text = "30"
+        self.assertEqual(gf.resize(picture, size).shape, gf.resize(picture, "30").shape)
+
     def test_options(self):
         picture = gf.decode(ppm())
         small, large = (len(gf.encode(picture, "jpeg", quality=q, subsampling="444")) for q in (20, 95))

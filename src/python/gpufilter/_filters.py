@@ -11,6 +11,8 @@ from . import _abi
 #: What every filter takes besides its own parameters, where it can.
 _COMMON = ("region", "feather", "variant")
 _OPTIONS = {name for name, _ in _abi.gf_options._fields_}
+#: The types of arguments whose text never changes.
+_LASTING = {str, int, float, bool, type(None)}
 _TYPES = {value: name[len("GF_TYPE_"):].lower() for name, value in _abi.ENUMS["gf_param_type"].items()}
 
 
@@ -93,10 +95,9 @@ def _function(lib, found, run):
     found_again = functools.lru_cache(maxsize=64, typed=True)(chain_of)  # which takes longer than the call of a small picture
 
     def function(array, /, *arguments, **keywords):
-        try:
-            chain, options = found_again(*arguments, **keywords)
-        except TypeError:  # an argument that cannot be a key, or a wrong one
-            chain, options = chain_of(*arguments, **keywords)
+        # What else can be a key may later be another text.
+        lasting = _LASTING.issuperset(map(type, arguments)) and _LASTING.issuperset(map(type, keywords.values()))
+        chain, options = (found_again if lasting else chain_of)(*arguments, **keywords)
         return run(chain, array, **options)
 
     function.__name__ = function.__qualname__ = name
