@@ -69,34 +69,71 @@ edge_columns_at(const struct view_pair &p, int left, int sample) {
     return edge;
 }
 
+/* The words of a tile's rows, of COLUMNS samples each, from sample `start` of the row on. Words
+ * 0 .. left - 1 and right .. count - 1 are not all in the row. */
+struct tile_words {
+    long long start;
+    int slack, count, left, right;
+};
+
+template <int RADIUS, class Args>
+static __device__ __forceinline__ struct tile_words
+words_of_tile(const Args &args, const struct tile_shape &shape, int x0)
+{
+    constexpr int COLUMNS = 4 / sizeof(typename Args::Pass::Sample);
+    const struct view_pair &p = args.p;
+    const int pixels = min(shape.width, p.width - x0) + 2 * RADIUS;
+    const long long begin = (long long)(x0 - RADIUS) * p.channels;
+    struct tile_words words;
+    words.start = begin & ~(COLUMNS - 1LL);
+    words.slack = (int)(begin - words.start);
+    words.count = (words.slack + pixels * p.channels + COLUMNS - 1) / COLUMNS;
+    words.left = words.start < 0 ? min((int)-words.start / COLUMNS, words.count) : 0;
+    const long long whole = ((long long)p.width * p.channels - words.start) / COLUMNS;
+    words.right = (int)max(min(whole, (long long)words.count), (long long)words.left);
+    return words;
+}
+
+/* Gathers the words that are not all in the row, each with its row by one thread, so that the block
+ * waits for all of them once. */
+template <int RADIUS, class Args>
+static __device__ __forceinline__ void
+gather_edges(const Args &args, const struct tile_words &words, const long long *rows, int left,
+             unsigned *edges)
+{
+    typedef typename Args::Pass Pass;
+    typedef typename Pass::Sample Sample;
+    constexpr int COLUMNS = 4 / sizeof(Sample), ROWS = Pass::listed(RADIUS);
+    const int outside = words.left + words.count - words.right;
+    for (int i = threadIdx.x; i < outside * ROWS; i += GAUSS_THREADS) {
+        const int slot = i / ROWS, w = slot + (slot < words.left ? 0 : words.right - words.left);
+        const struct edge_columns<COLUMNS> edge =
+            edge_columns_at<COLUMNS>(args.p, left, COLUMNS * w - words.slack);
+        const Sample *const row = (const Sample *)(args.p.in + rows[i - slot * ROWS]);
+        unsigned word = 0;
+#pragma unroll
+        for (int j = 0; j < COLUMNS; j++)
+            word |= (unsigned)__ldg(row + edge.from[j]) << 32 / COLUMNS * j & edge.mask[j];
+        edges[i] = word;
+    }
+}
+
 /* The rows and columns of the picture from which a thread loads its word of samples. */
-template <class Sample>
-struct tile_source {
+template <class Sample> struct tile_source {
     static constexpr int COLUMNS = 4 / sizeof(Sample);
     const struct view_pair &p;
     const long long *rows; /* the offsets of rows from row `top` on, from list_rows() */
     int top;
-    bool inside; /* the word lies inside the row */
+    const unsigned *edges; /* the word in each of the rows, from gather_edges(), or nullptr */
     long long byte;
-    struct edge_columns<COLUMNS> edge; /* valid unless `inside` is set */
 
     /* Loads the words of COUNT successive rows, from index `first` of the list on. */
     template <int COUNT> __device__ __forceinline__ void load(int first, unsigned (&r)[COUNT]) const
     {
-        if (inside) {
 #pragma unroll
-            for (int i = 0; i < COUNT; i++)
-                r[i] = __ldg((const unsigned *)(p.in + rows[first + i] + byte));
-        } else {
-#pragma unroll
-            for (int i = 0; i < COUNT; i++) {
-                const Sample *const row = (const Sample *)(p.in + rows[first + i]);
-                r[i] = 0;
-#pragma unroll
-                for (int j = 0; j < COLUMNS; j++)
-                    r[i] |= (unsigned)__ldg(row + edge.from[j]) << 32 / COLUMNS * j & edge.mask[j];
-            }
-        }
+        for (int i = 0; i < COUNT; i++)
+            r[i] =
+                edges ? edges[first + i] : __ldg((const unsigned *)(p.in + rows[first + i] + byte));
         if (p.border == GF_BORDER_CONSTANT) {
 #pragma unroll
             for (int i = 0; i < COUNT; i++) {
@@ -143,26 +180,22 @@ template <class Pass_, class Finish_> struct tile_args {
 
 template <int RADIUS, class Args>
 static __device__ __forceinline__ void
-blur_columns(const Args &args, const struct tile_shape &shape, const long long *rows,
-             typename Args::Pass::Value *values, int x0, int y0)
+blur_columns(const Args &args, const struct tile_shape &shape, const struct tile_words &words,
+             const long long *rows, const unsigned *edges, typename Args::Pass::Value *values,
+             int x0, int y0)
 {
     typedef typename Args::Pass Pass;
     typedef typename Pass::Sample Sample;
     constexpr int COLUMNS = tile_source<Sample>::COLUMNS;
     const struct view_pair &p = args.p;
-    const int left = x0 - RADIUS, pixels = min(shape.width, p.width - x0) + 2 * RADIUS;
-    const long long begin = (long long)left * p.channels, start = begin & ~(COLUMNS - 1LL);
-    const int slack = (int)(begin - start);
-    const int count = (slack + pixels * p.channels + COLUMNS - 1) / COLUMNS;
-    for (int w = threadIdx.x; w < count; w += GAUSS_THREADS) {
-        const int sample = COLUMNS * w - slack;
-        const long long at = start + COLUMNS * w;
-        const bool inside = at >= 0 && at + COLUMNS <= (long long)p.width * p.channels;
-        tile_source<Sample> source = {p, rows, y0 - RADIUS, inside, at * (int)sizeof(Sample), {}};
-        if (!inside)
-            source.edge = edge_columns_at<COLUMNS>(p, left, sample);
+    const int pixels = min(shape.width, p.width - x0) + 2 * RADIUS;
+    for (int w = threadIdx.x; w < words.count; w += GAUSS_THREADS) {
+        const int slot = w < words.left ? w : w >= words.right ? words.left + w - words.right : -1;
+        const tile_source<Sample> source = {
+            p, rows, y0 - RADIUS, slot < 0 ? nullptr : edges + slot * Pass::listed(RADIUS),
+            (words.start + COLUMNS * w) * (int)sizeof(Sample)};
         typename Pass::Value *to[COLUMNS];
-        find_targets<COLUMNS>(p, shape, pixels, sample, values, to);
+        find_targets<COLUMNS>(p, shape, pixels, COLUMNS * w - words.slack, values, to);
         Pass::template blur_columns<RADIUS>(args, source, to, shape.row);
     }
 }
@@ -213,7 +246,13 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6         ? 2
     list_rows(own, rows, Pass::listed(RADIUS), y0 - RADIUS, y0 - args.radius,
               y0 + lines - 1 + args.radius);
     __syncthreads();
-    blur_columns<RADIUS>(args, shape, rows, values, x0, y0);
+    const struct tile_words words = words_of_tile<RADIUS>(args, shape, x0);
+    unsigned *const edges = (unsigned *)staging; /* until the rows are blurred */
+    if (words.left || words.right < words.count) {
+        gather_edges<RADIUS>(args, words, rows, x0 - RADIUS, edges);
+        __syncthreads();
+    }
+    blur_columns<RADIUS>(args, shape, words, rows, edges, values, x0, y0);
     __syncthreads();
     blur_rows<RADIUS>(args, shape, values, staging, x0, y0, lines);
     __syncthreads();
