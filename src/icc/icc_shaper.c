@@ -82,7 +82,8 @@ static void fill_curve(void *table, const cmsToneCurve *curve, int bits)
     }
 }
 
-bool gf_icc_same_curves(cmsToneCurve *const curve[3])
+/* Whether the three curves are the same function, as in most profiles. */
+static bool same_curves(cmsToneCurve *const curve[3])
 {
     for (int i = 0; i <= 4096; i++) {
         const float at = (float)i / 4096, v = cmsEvalToneCurveFloat(curve[0], at);
@@ -95,7 +96,7 @@ bool gf_icc_same_curves(cmsToneCurve *const curve[3])
 void gf_icc_reserve_encode(struct gf_icc_transform *head, const struct gf_icc_shaper *to,
                            size_t *end)
 {
-    const bool one = gf_icc_same_curves(to->curve);
+    const bool one = same_curves(to->curve);
     const size_t size =
         head->bits == 8 ? GF_ICC_ENCODE_SIZE_8 : GF_ICC_ENCODE_SIZE_16 * sizeof(float);
     head->encode_at = gf_icc_reserve(end, size * (one ? 1 : 3));
@@ -127,7 +128,7 @@ enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made, struct gf
         !gf_icc_read_shaper(b->to, &to) ||
         !gf_icc_join_matrices(to.matrix, from.matrix, head.matrix))
         return GF_OK;
-    const bool one = gf_icc_same_curves(from.curve);
+    const bool one = same_curves(from.curve);
     const size_t decode = sizeof(float) << head.bits;
     size_t end = 0;
     gf_icc_reserve(&end, sizeof head);

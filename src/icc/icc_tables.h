@@ -76,7 +76,5 @@ enum gf_status gf_icc_make_link(struct gf_icc_making *b, bool *made,
 
 /* Fills in float [2^bits] for each channel, or for one that all share: from samples to light. */
 void gf_icc_fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *from);
-/* Whether the three curves are the same function, as in most profiles. */
-bool gf_icc_same_curves(cmsToneCurve *const curve[3]);
 
 #endif

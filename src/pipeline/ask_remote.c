@@ -158,8 +158,3 @@ void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline)
 {
     pipeline->cpu_for_remote = true;
 }
-
-bool gf_pipeline_is_remote(const struct gf_pipeline *pipeline)
-{
-    return pipeline->remote != NULL;
-}

@@ -203,8 +203,6 @@ enum gf_status gf_pipeline_open_remote(const char *chain, const struct gf_option
 /* Makes the CPU filter the pictures that the remote does not accept, whatever device the options
  * name. */
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline);
-/* Whether the remote filtered the last picture. */
-bool gf_pipeline_is_remote(const struct gf_pipeline *pipeline);
 /* Returns how many bytes of device memory the pipeline keeps in buffers between two pictures. */
 uint64_t gf_pipeline_held_bytes(const struct gf_pipeline *pipeline);
 /* Filters a picture for a pipeline of another process. This pipeline uses the work's chain and

@@ -28,10 +28,8 @@
     CALL(heif_nclx_color_profile_free) CALL(heif_decode_image) CALL(heif_image_get_width) \
     CALL(heif_image_get_height) CALL(heif_image_get_bits_per_pixel_range) \
     CALL(heif_image_get_plane) CALL(heif_image_release) \
-    CALL(heif_image_handle_get_number_of_depth_images) \
     CALL(heif_image_handle_get_list_of_depth_image_IDs) \
     CALL(heif_image_handle_get_depth_image_handle) \
-    CALL(heif_image_handle_get_number_of_thumbnails) \
     CALL(heif_image_handle_get_list_of_thumbnail_IDs) CALL(heif_image_handle_get_thumbnail) \
     CALL(heif_image_handle_get_list_of_auxiliary_image_IDs) \
     CALL(heif_image_handle_get_auxiliary_type) CALL(heif_image_handle_free_auxiliary_types) \

@@ -16,11 +16,11 @@
     CALL(TIFFOpenOptionsSetErrorHandlerExtR) CALL(TIFFOpenOptionsSetWarningHandlerExtR) \
     CALL(TIFFClose) CALL(TIFFGetField) CALL(TIFFGetFieldDefaulted) CALL(TIFFSetField) \
     CALL(TIFFReadDirectory) CALL(TIFFSetDirectory) CALL(TIFFSetSubDirectory) CALL(TIFFNumberOfDirectories) CALL(TIFFIsTiled) CALL(TIFFTileSize64) \
-    CALL(TIFFScanlineSize64) CALL(TIFFTileRowSize64) CALL(TIFFReadScanline) \
+    CALL(TIFFScanlineSize64) CALL(TIFFReadScanline) \
     CALL(TIFFReadEncodedTile) CALL(TIFFComputeTile) CALL(TIFFComputeStrip) \
     CALL(TIFFNumberOfStrips) CALL(TIFFGetVersion) CALL(TIFFFieldWithTag) CALL(TIFFFieldDataType) CALL(TIFFIsCODECConfigured) CALL(TIFFFindCODEC) CALL(TIFFGetStrileByteCount) \
     CALL(TIFFGetStrileOffset) CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
-    CALL(TIFFWriteRawStrip) CALL(TIFFWriteDirectory) CALL(TIFFCurrentDirOffset) \
+    CALL(TIFFWriteDirectory) CALL(TIFFCurrentDirOffset) \
     CALL(TIFFIsBigEndian) CALL(TIFFIsBigTIFF) CALL(TIFFSwabArrayOfLong) \
     CALL(TIFFSwabArrayOfShort) CALL(TIFFSwabArrayOfTriples) CALL(TIFFSwabArrayOfLong8) \
     CALL(TIFFRGBAImageOK) CALL(TIFFRGBAImageBegin) CALL(TIFFRGBAImageGet) CALL(TIFFRGBAImageEnd)

@@ -65,9 +65,6 @@ bool gf_tiff_can_unpack(const struct gf_tiff_layout *layout);
 /* Sets low..high to the usual range: 0..1 for floating-point numbers, and the whole range of a
  * type of integers. */
 void gf_tiff_usual_range(const struct gf_tiff_layout *layout, double *low, double *high);
-/* Reads `count` wide samples from number `first` of a row on. */
-void gf_tiff_load(const struct gf_tiff_layout *layout, const unsigned char *src, size_t first,
-                  size_t count, double *values);
 /* Converts a row of samples to format.bits. Samples of whole bytes are in the machine's order, the
  * others follow each other from the highest bit of a byte on. Indices of a palette keep their
  * value. `plane` is the number of the plane, or -1 if samples are interleaved. Returns whether all

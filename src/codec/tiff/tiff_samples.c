@@ -97,8 +97,9 @@ void gf_tiff_usual_range(const struct gf_tiff_layout *layout, double *low, doubl
     *high = layout->number == GF_TIFF_FLOAT ? 1 : *low + values - 1;
 }
 
-void gf_tiff_load(const struct gf_tiff_layout *layout, const unsigned char *src, size_t first,
-                  size_t count, double *values)
+/* Reads `count` wide samples from number `first` of a row on. */
+static void load_wide(const struct gf_tiff_layout *layout, const unsigned char *src, size_t first,
+                      size_t count, double *values)
 {
     const unsigned bits = (unsigned)layout->bits;
     const int load = load_of(layout);
@@ -145,7 +146,7 @@ static bool unpack_wide(const struct gf_tiff_layout *layout, const unsigned char
         scale[i] = 65535 / (high[i] - low[i]);
     for (size_t first = 0; first < count; first += CHUNK) {
         const size_t part = count - first < CHUNK ? count - first : CHUNK;
-        gf_tiff_load(layout, src, first, part, values);
+        load_wide(layout, src, first, part, values);
         for (size_t i = 0; i < part; i++) {
             const size_t sample = plane < 0 ? (first + i) % samples : (size_t)plane;
             const bool alpha = alpha_at && sample == alpha_at;

@@ -10,7 +10,7 @@
 
 /* clang-format off */
 #define GF_WEBP_CALLS(CALL) \
-    CALL(WebPInitDecoderConfigInternal) CALL(WebPDecode) CALL(WebPGetFeaturesInternal) \
+    CALL(WebPInitDecoderConfigInternal) CALL(WebPDecode) \
     CALL(WebPDemuxInternal) CALL(WebPDemuxDelete) CALL(WebPDemuxGetI) CALL(WebPDemuxGetFrame) \
     CALL(WebPDemuxReleaseIterator) CALL(WebPDemuxGetChunk) CALL(WebPDemuxReleaseChunkIterator) \
     CALL(WebPAnimDecoderOptionsInitInternal) CALL(WebPAnimDecoderNewInternal) \

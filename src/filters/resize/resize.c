@@ -14,7 +14,7 @@ enum { SIDE_MAX = 65535 };
 /* The names are in the order of enum gf_resample_kernel and of the enums of resize.h. */
 static const char *const kernels[] = {"lanczos3", "cubic", "linear", "nearest", "area", NULL};
 static const char *const lights[] = {"srgb", "linear", NULL};
-const char *const gf_fit_names[] = {"fill", "inside", "cover", "contain", NULL};
+static const char *const fits[] = {"fill", "inside", "cover", "contain", NULL};
 static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
 static const char *const loads[] = {"full", "reduced", NULL};
 
@@ -27,7 +27,7 @@ static const struct gf_param resize_params[] = {
                     "the weights by which pixels are averaged"),
     GF_PARAM_CHOICE(struct gf_resize_params, light, 0, lights,
                     "what is averaged: sRGB values or linear light"),
-    GF_PARAM_CHOICE(struct gf_resize_params, fit, GF_FIT_FILL, gf_fit_names,
+    GF_PARAM_CHOICE(struct gf_resize_params, fit, GF_FIT_FILL, fits,
                     "with w and h: fill distorts the picture to this size; inside makes the "
                     "largest picture within it; cover fills it and cuts the rest off; contain pads "
                     "the largest picture within it"),

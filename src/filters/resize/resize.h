@@ -8,8 +8,6 @@ enum gf_fit { GF_FIT_FILL, GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN };
 enum gf_resize_only { GF_RESIZE_ANY, GF_RESIZE_SHRINK, GF_RESIZE_ENLARGE };
 enum gf_resize_load { GF_LOAD_FULL, GF_LOAD_REDUCED };
 
-extern const char *const gf_fit_names[];
-
 /* A picture of in_w x in_h pixels is scaled to full_w x full_h, of which w x h is computed. */
 struct gf_resize_size {
     double w, h, full_w, full_h, in_w, in_h;
