@@ -18,12 +18,12 @@ struct gf_reader {
     size_t size; /* sizeof(struct gf_reader): later versions may add members at the end */
     /* Writes the next bytes to data, at least one and at most `size`, and sets *got to their
      * number; 0 is the end of the input. Any thread may call it during the call of the pipeline,
-     * though one at a time. It is asked for more bytes at a time than the picture
-     * needs, but for none after a PNM, PAM, PNG, JPEG or QOI that has arrived as a whole: whatever
-     * follows is left. A PNM whose numbers are text ends with the blank after the last one. Other
-     * formats are read to the end of the input. options.timeout_s does not interrupt a call.
-     * Formats that are decoded from all of their bytes, as WebP, GIF and AVIF, hold up to
-     * options.memory_bytes of them before that is an error. */
+     * though one at a time. It is asked for more bytes at a time than the picture needs, though for
+     * none behind a PNM, PAM, PNG, JPEG or QOI that is complete, unless a cell decodes it or
+     * options.gain_map is set: what follows is left. Numbers in a PNM that are text end with the
+     * blank behind them. The call is not interrupted by options.timeout_s. Formats that are decoded
+     * from all of their bytes, as WebP, GIF and AVIF, hold up to options.memory_bytes of them
+     * before that is an error. */
     enum gf_status (*read)(void *context, void *data, size_t size, size_t *got,
                            struct gf_error *error);
     void *context;

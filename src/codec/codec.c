@@ -50,7 +50,7 @@ enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size)
 static enum gf_status peek_head(struct gf_input *input, unsigned char head[HEAD_BYTES], size_t *got,
                                 struct gf_error *error)
 {
-    enum { LEAST = 4 }; /* the longest magic of a format that has an end */
+    enum { LEAST = 4 }; /* as many tell a format that has an end */
     GF_TRY(gf_input_peek(input, head, LEAST, got, error));
     return gf_file_format_has_end(gf_file_format_of(head, *got))
                ? GF_OK

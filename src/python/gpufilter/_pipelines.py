@@ -181,7 +181,8 @@ class Pipeline:
         """Filters the picture in the bytes of a file, and returns an Image, or numbers as run() does.
 
         data: bytes, or an object whose read() gives them, as an open file or an answer of a server has. Any thread may call it;
-        it is asked for more bytes than the picture needs, though not again after a PNM, PNG, JPEG or QOI that is there. An exception in it ends the call, and comes out.
+        it is asked for more bytes than the picture needs, though not again behind a PNM, PNG, JPEG or QOI that is complete. An
+        exception in it ends the call, and comes out.
         """
         form = _floats.form_of(dtype, layout, channels, mean, std)
         if can_read(data):
