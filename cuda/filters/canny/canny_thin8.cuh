@@ -130,9 +130,9 @@ static __device__ __forceinline__ bool is_thin8(const struct thin8_row &above,
                                                 const struct thin8_row &here,
                                                 const struct thin8_row &below, int j)
 {
-    const float x = fabsf(here.x[j]), y = fabsf(here.y[j]), low = x * (float)GF_EDGE_TANGENT;
-    const bool across = y * 32768.0f < low, down = __fmaf_rn(-2.0f, x, y) * 32768.0f > low;
-    const bool rises = here.x[j] * here.y[j] < 0.0f;
+    const float x = fabsf(here.x[j]), y = fabsf(here.y[j]), low = x * (GF_EDGE_TANGENT / 32768.0f);
+    const bool across = low > y, down = __fmaf_rn(-2.0f, x, y) > low;
+    const bool rises = (__float_as_uint(here.x[j]) ^ __float_as_uint(here.y[j])) & 1u << 31;
     const float *const a = above.square + j, *const h = here.square + j,
                        *const b = below.square + j;
     const float first = across ? h[0] : down ? a[1] : rises ? a[2] : a[0];
