@@ -153,46 +153,59 @@ take_words(const struct resize_walk &walk, const Columns<CONFIG> &columns,
     load_ahead<CONFIG>(walk, columns, cursor, 1, words);
 }
 
+/* Adds the next row to the results that need it, and returns whether the first is complete. Below
+ * the end of the picture the last row is added again, until the last results are complete. */
+template <class CONFIG>
+static __device__ __forceinline__ bool
+scatter_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, struct Cursor &cursor,
+            uint32_t (&words)[CONFIG::LOADED], float (*result)[CONFIG::SUMS])
+{
+    float weight[CONFIG::REACH + 1], row[CONFIG::SUMS];
+    uint32_t now[CONFIG::HELD];
+    load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.row * CONFIG::STRIDE, weight);
+    take_words<CONFIG>(walk, columns, cursor, words, now);
+    make_row<CONFIG>(walk, columns, cursor.in, now, row);
+#pragma unroll
+    for (int j = 0; j < CONFIG::REACH; j++) {
+#pragma unroll
+        for (int i = 0; i < CONFIG::SUMS; i++)
+            result[j][i] += weight[j] * row[i];
+    }
+    cursor.row++;
+    cursor.in += cursor.row < cursor.end ? walk.p.in_pitch : 0;
+    /* The condition contains row[0], so that the threads wait for the weights only after the row is
+     * computed. */
+    return fmaf(row[0], 0.0f, weight[CONFIG::REACH]) != 0.0f;
+}
+
 /* Adds each row to all results that need it, y .. y + REACH - 1. Results above `first` lack rows
- * and are not stored. */
+ * and are not stored. The results move up by PHASES places at a time. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 scatter_rows(const struct resize_walk &walk, const Columns<CONFIG> &columns, struct Cursor cursor)
 {
-    float result[CONFIG::REACH][CONFIG::SUMS] = {};
+    constexpr int PHASES = CONFIG::PHASES, LAST = CONFIG::REACH + PHASES - 1;
+    float result[LAST][CONFIG::SUMS] = {};
     uint32_t words[CONFIG::LOADED] = {};
     cursor.y = walk.row_first[cursor.row];
     load_ahead<CONFIG>(walk, columns, cursor, 0, words);
-    /* Below the end of the picture the last row is added again, until the last results are
-     * complete. */
-    for (;; cursor.row++, cursor.in += cursor.row < cursor.end ? walk.p.in_pitch : 0) {
-        float weight[CONFIG::REACH + 1], row[CONFIG::SUMS];
-        uint32_t now[CONFIG::HELD];
-        load_row_weights<CONFIG>(walk.row_weight + (size_t)cursor.row * CONFIG::STRIDE, weight);
-        take_words<CONFIG>(walk, columns, cursor, words, now);
-        make_row<CONFIG>(walk, columns, cursor.in, now, row);
+    for (;;) {
 #pragma unroll
-        for (int j = 0; j < CONFIG::REACH; j++) {
+        for (int phase = 0; phase < PHASES; phase++) {
+            while (!scatter_row<CONFIG>(walk, columns, cursor, words, result + phase))
+                ;
+            if (cursor.y >= cursor.first) {
+                store_group<CONFIG>(columns.light, cursor.out, cursor.samples, result[phase]);
+                cursor.out += walk.p.out_pitch;
+            }
+            if (++cursor.y >= cursor.past)
+                return;
+        }
+#pragma unroll
+        for (int j = 0; j < LAST; j++) {
 #pragma unroll
             for (int i = 0; i < CONFIG::SUMS; i++)
-                result[j][i] += weight[j] * row[i];
-        }
-        /* The condition contains row[0], so that the threads wait for the weights only after the
-         * row is computed. */
-        if (fmaf(row[0], 0.0f, weight[CONFIG::REACH]) == 0.0f)
-            continue;
-        if (cursor.y >= cursor.first) {
-            store_group<CONFIG>(columns.light, cursor.out, cursor.samples, result[0]);
-            cursor.out += walk.p.out_pitch;
-        }
-        if (++cursor.y >= cursor.past)
-            return;
-#pragma unroll
-        for (int i = 0; i < CONFIG::SUMS; i++) {
-#pragma unroll
-            for (int j = 0; j + 1 < CONFIG::REACH; j++)
-                result[j][i] = result[j + 1][i];
-            result[CONFIG::REACH - 1][i] = 0.0f;
+                result[j][i] = j + PHASES < LAST ? result[j + PHASES][i] : 0.0f;
         }
     }
 }

@@ -48,6 +48,8 @@ struct Config {
                                     : CHANNELS * BITS == 64 ? 3
                                     : GATHERS               ? 5
                                                             : 4;
+    /* The number of results that are made before they move to other registers. */
+    static constexpr int PHASES = CHANNELS * BITS == 24 && REACH > 2 ? 3 : 1;
     /* Whether word i starts at a multiple of 8 bytes. */
     static constexpr __host__ __device__ bool starts_pair(int i)
     {
