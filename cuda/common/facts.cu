@@ -25,7 +25,14 @@ static struct fact facts[SLOTS];
 static int kept;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards writing */
 
-/* Returns the fact, or the slot where it would be. Half of the slots stay empty. */
+static bool is_of(const struct fact *fact, const struct key &key)
+{
+    return fact->key.kernel == key.kernel && fact->key.bytes == key.bytes &&
+           fact->key.kind == key.kind && fact->key.device == key.device;
+}
+
+/* Returns the fact, or the slot where it would be, in which another thread may keep another fact at
+ * any time unless the caller holds the lock. Half of the slots stay empty. */
 static struct fact *find(const struct key &key)
 {
     const uint64_t mixed = ((uint64_t)(uintptr_t)key.kernel ^ (uint64_t)key.bytes << 20 ^
@@ -33,16 +40,14 @@ static struct fact *find(const struct key &key)
                            0x9E3779B97F4A7C15u;
     for (unsigned at = (unsigned)(mixed >> 32);; at++) {
         struct fact *const fact = &facts[at % SLOTS];
-        if (!fact->known.load(std::memory_order_acquire) ||
-            (fact->key.kernel == key.kernel && fact->key.bytes == key.bytes &&
-             fact->key.kind == key.kind && fact->key.device == key.device))
+        if (!fact->known.load(std::memory_order_acquire) || is_of(fact, key))
             return fact;
     }
 }
 
-static bool is_known(const struct fact *fact, int least, int *value)
+static bool is_known(const struct fact *fact, const struct key &key, int least, int *value)
 {
-    if (!fact->known.load(std::memory_order_acquire))
+    if (!fact->known.load(std::memory_order_acquire) || !is_of(fact, key))
         return false;
     *value = fact->value.load(std::memory_order_relaxed);
     return *value >= least;
@@ -65,11 +70,11 @@ static void keep(struct fact *fact, const struct key &key, int value)
 template <class Ask> static cudaError_t know(struct key key, int least, int *value, const Ask &ask)
 {
     cudaError_t status = cudaGetDevice(&key.device);
-    if (status != cudaSuccess || is_known(find(key), least, value))
+    if (status != cudaSuccess || is_known(find(key), key, least, value))
         return status;
     pthread_mutex_lock(&lock);
     struct fact *const fact = find(key);
-    if (!is_known(fact, least, value)) {
+    if (!is_known(fact, key, least, value)) {
         status = ask(key.device);
         if (status == cudaSuccess)
             keep(fact, key, *value);
