@@ -114,31 +114,34 @@ static void test_many_formats(void **state)
 
 /* Where the pictures of a batch lie. */
 enum layout { ONE_BELOW_THE_OTHER, WITH_GAPS, AT_ODD_ADDRESSES, ANYWHERE };
-enum { BATCH = 7 };
+enum { BATCH = 7, BATCH_MOST = 65 };
 
-static void place_batch(struct gf_format format, enum layout layout, struct gf_image *image)
+static void place_batch(struct gf_format format, enum layout layout, int count,
+                        struct gf_image *image)
 {
     const size_t row = gf_row_bytes(format),
                  pitch = layout == AT_ODD_ADDRESSES ? row : (row + 15) / 16 * 16,
                  step = pitch * ((size_t)format.height + (layout == WITH_GAPS));
     void *data;
-    assert_int_equal(cudaMalloc(&data, 2 * BATCH * step), cudaSuccess);
-    assert_int_equal(cudaMemset(data, 0xA5, 2 * BATCH * step), cudaSuccess);
-    for (size_t i = 0; i < BATCH; i++)
-        image[i] = (struct gf_image){.format = format,
-                                     .pitch = pitch,
-                                     .data = (unsigned char *)data +
-                                             step * (layout == ANYWHERE ? 3 * i % BATCH : i)};
+    assert_int_equal(cudaMalloc(&data, 2 * (size_t)count * step), cudaSuccess);
+    assert_int_equal(cudaMemset(data, 0xA5, 2 * (size_t)count * step), cudaSuccess);
+    for (int i = 0; i < count; i++)
+        image[i] =
+            (struct gf_image){.format = format,
+                              .pitch = pitch,
+                              .data = (unsigned char *)data +
+                                      step * (size_t)(layout == ANYWHERE ? 3 * i % count : i)};
 }
 
-static void check_batch(const char *chain, struct gf_format format, enum layout in_layout,
-                        enum layout out_layout)
+static void check_some(const char *chain, struct gf_format format, enum layout in_layout,
+                       enum layout out_layout, int count)
 {
     struct gf_pipeline *const gpu = open_on(GF_DEVICE_CUDA, chain), *const cpu = open_on(
                                                                         GF_DEVICE_CPU, chain);
-    struct gf_image input[BATCH], expected[BATCH] = {{.data = NULL}}, in[BATCH], out[BATCH];
-    place_batch(format, in_layout, in);
-    for (int i = 0; i < BATCH; i++) {
+    struct gf_image input[BATCH_MOST], expected[BATCH_MOST] = {{.data = NULL}}, in[BATCH_MOST],
+                                       out[BATCH_MOST];
+    place_batch(format, in_layout, count, in);
+    for (int i = 0; i < count; i++) {
         input[i] = picture_random(format, 0, (unsigned)i + 1);
         assert_ok(chain, gf_pipeline_run_image(cpu, &input[i], &expected[i], &error), &error);
         assert_int_equal(cudaMemcpy2D(in[i].data, in[i].pitch, input[i].data, input[i].pitch,
@@ -146,10 +149,10 @@ static void check_batch(const char *chain, struct gf_format format, enum layout 
                                       cudaMemcpyHostToDevice),
                          cudaSuccess);
     }
-    place_batch(expected[0].format, out_layout, out);
+    place_batch(expected[0].format, out_layout, count, out);
     for (int turn = 0; turn < 2; turn++)
-        assert_ok(chain, gf_pipeline_run_device_batch(gpu, in, out, BATCH, NULL, &error), &error);
-    for (int i = 0; i < BATCH; i++) {
+        assert_ok(chain, gf_pipeline_run_device_batch(gpu, in, out, count, NULL, &error), &error);
+    for (int i = 0; i < count; i++) {
         const struct gf_format result = expected[i].format;
         struct gf_image back;
         assert_ok(chain, gf_image_alloc(&back, result, &error), &error);
@@ -174,6 +177,12 @@ static void check_batch(const char *chain, struct gf_format format, enum layout 
     gf_pipeline_close(cpu);
 }
 
+static void check_batch(const char *chain, struct gf_format format, enum layout in_layout,
+                        enum layout out_layout)
+{
+    check_some(chain, format, in_layout, out_layout, BATCH);
+}
+
 static void test_batches(void **state)
 {
     static const char *const chains[] = {"",
@@ -192,6 +201,16 @@ static void test_batches(void **state)
         check_batch(chains[c], format_of(32, 36, 3, 8), WITH_GAPS, ANYWHERE);
         check_batch(chains[c], format_of(33, 29, 1, 8), AT_ODD_ADDRESSES, WITH_GAPS);
         check_batch(chains[c], format_of(31, 40, 4, 16), ANYWHERE, AT_ODD_ADDRESSES);
+    }
+}
+
+/* As many pictures as a launch takes where they lie, and one more. */
+static void test_long_batches(void **state)
+{
+    need_gpu();
+    for (int count = BATCH_MOST - 1; count <= BATCH_MOST; count++) {
+        check_some("resize=70%", format_of(21, 13, 3, 8), ANYWHERE, ONE_BELOW_THE_OTHER, count);
+        check_some("resize=70%,blur", format_of(21, 13, 1, 8), ANYWHERE, ANYWHERE, count);
     }
 }
 
@@ -517,6 +536,7 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_same_bits),
                                        cmocka_unit_test(test_many_formats),
                                        cmocka_unit_test(test_batches),
+                                       cmocka_unit_test(test_long_batches),
                                        cmocka_unit_test(test_every_filter_in_batches),
                                        cmocka_unit_test(test_mixed_batch),
                                        cmocka_unit_test(test_other_calls_between),
