@@ -232,6 +232,9 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6         ? 2
 {
     typedef typename Pass::Value Value;
     constexpr int SIZE = (int)sizeof(typename Pass::Sample);
+    /* 2 RADIUS pixels of four samples are the most that a row of a tile has outside. */
+    static_assert(8 * RADIUS * SIZE * Pass::listed(RADIUS) <= TILE_ROWS * STAGING_BYTES,
+                  "the words of gather_edges() do not fit");
     extern __shared__ uint4 shared[];
     const struct view_pair &p = args.p;
     const struct tile_shape shape = shape_of_tile(Pass::WIDTH, p.channels, RADIUS);
