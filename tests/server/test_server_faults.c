@@ -370,7 +370,7 @@ static void test_a_client_that_dies(void **state)
 static void test_a_client_that_stands_still(void **state)
 {
     enum { PATIENCE_MS = 2000 };
-    start_server((struct server_role){.delay_us = 2000});
+    start_server((struct server_role){.delay_us = 5000});
     const pid_t process =
         start_client(test_chain, in_folder("in.ppm"), in_folder("still"), 1, PATIENCE_MS);
     wait_for_server(1, 0);
