@@ -5,7 +5,8 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* SHARED is a kind beside the threads of a block; attributes have no kernel. */
+/* A key's kind is the threads of a block or SHARED, or, without a kernel, an attribute of the
+ * device. */
 enum { SLOTS = 1024, KEPT_MOST = SLOTS / 2, SHARED = -1 };
 
 struct key {

@@ -170,7 +170,7 @@ class Pipeline:
             self._give_back(handle)
 
     def _queue(self, package, array, number):
-        """Does the same for an array that is known to lie on the device of that number: less to ask takes less time."""
+        """Queues the filters on one array of a package, which is known to lie on the device of that number: less to ask takes less time."""
         handle = self._take()
         try:
             return _device.queue(handle, package, array, number)
