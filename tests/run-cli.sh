@@ -89,10 +89,22 @@ problem()
 }$1
 }
 
-# Whether the program has what people study: labs, variants of kernels and their reports.
+# until_true SECONDS COMMAND...: whether the command becomes true
+until_true()
+{
+    tries=$((5 * $1))
+    shift
+    until "$@"; do
+        tries=$((tries - 1))
+        [ $tries -gt 0 ] || return 1
+        sleep 0.2
+    done
+}
+
 # children PROCESS: the numbers of the processes that it has started, from /proc; pgrep is not everywhere
 children() { cat "/proc/$1"/task/*/children 2>/dev/null; }
 
+# Whether the program has what people study: labs, variants of kernels and their reports.
 has_study() { gpufilter --help 2>/dev/null | grep -q -- --lab; }
 
 # run STATUS COMMAND...: what it printed is in the files stdout and stderr.

@@ -190,12 +190,9 @@ else
     exec 9<>never.tar
     unshare -pf sh -c 'exec "$GPUFILTER" -q -i never.tar -o process1.tar invert' 9>&- &
     parent=$!
-    tries=0
     # Process 1 ignores a signal that comes before its handler.
-    until child=$(children $parent | tr -d ' ') && catches_term "$child" || [ $tries -gt 200 ]; do
-        tries=$((tries + 1))
-        sleep 0.1
-    done
+    has_handler() { child=$(children $parent | tr -d ' ') && catches_term "$child"; }
+    until_true 20 has_handler
     kill "${child:-$parent}"
     wait $parent
     status=$?

@@ -27,12 +27,11 @@ END
 chmod +x slow
 GPUFILTER=$PWD/slow python3 "$here/../samples/cluster/ray_data.py" shards.txt out 2 invert >results 2>said &
 job=$!
-tries=300
-until [ -s hangs ] || [ $((tries -= 1)) -eq 0 ]; do sleep 0.2; done
+until_true 60 [ -s hangs ]
 read -r actor process <hangs
 kill -9 "$actor"
-sleep 1
-! grep '^State:.[^Z]' "/proc/$process/status" 2>/dev/null || problem "the process of the dead actor lives on"
+has_ended() { ! grep -qs '^State:.[^Z]' "/proc/$process/status"; }
+until_true 10 has_ended || problem "the process of the dead actor lives on"
 wait $job
 got=$?
 [ "$got" -eq 75 ] || problem "exit status $got, not 75: $(tail -n 5 said)"

@@ -22,11 +22,7 @@ END_OF_CONFIG
 mkdir tmp
 moto_server -H 127.0.0.1 -p $port >moto.out 2>&1 &
 job=$!
-tries=150
-until rclone mkdir far:bucket --s3-no-check-bucket=false --retries 1 --low-level-retries 1 2>/dev/null || [ $tries -eq 0 ]; do
-    sleep 0.2
-    tries=$((tries - 1))
-done
+until_true 30 rclone mkdir far:bucket --s3-no-check-bucket=false --retries 1 --low-level-retries 1 2>/dev/null
 mkdir set in
 cp in.png set/a.png
 cp in.ppm set/b.ppm

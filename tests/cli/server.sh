@@ -55,10 +55,8 @@ if [ -z "$gpu" ]; then
 else
     timeout 120 "$GPUFILTER" --serve --idle=60 </dev/null >served 2>&1 &
     server=$!
-    tries=0
-    until gpufilter --devices | grep -q '^server' || [ $((tries += 1)) -gt 60 ]; do
-        sleep 0.5
-    done
+    is_served() { gpufilter --devices | grep -q '^server'; }
+    until_true 30 is_served
     for file in in.ppm in.png in.jpg; do
         run 0 gpufilter --device=cuda --log=log -i $file -o "served.$file" blur,equalize
         silent

@@ -110,7 +110,8 @@ else
     job=$!
     exec 9<>feed
     head -c 3000 in.ppm >&9
-    sleep 1
+    until_true 20 [ -e first/in.pnm ] && until_true 20 [ -e first/gray16.pnm ]
+    sleep 0.5
     # Processes end while their files are read, at which awk itself would stop.
     one=$(cat /proc/[0-9]*/status 2>/dev/null | awk -v parent="$job" '/^Pid:/ { pid = $2 } /^PPid:/ && $2 == parent { print pid }')
     grep -lsx "PPid:.$one" /proc/[0-9]*/status | while read -r each; do

@@ -61,18 +61,6 @@ for each in 1 2 3 4; do
     jobs="$jobs $!"
     echo $! >n$each.is
 done
-# until_true SECONDS COMMAND...: whether the command becomes true
-until_true()
-{
-    tries=$((5 * $1))
-    shift
-    until "$@"; do
-        tries=$((tries - 1))
-        [ $tries -gt 0 ] || return 1
-        sleep 0.2
-    done
-}
-
 nodes_are_up()
 {
     [ "$(sinfo -h -N -p all -o %t 2>/dev/null | grep -c idle)" -eq 4 ]

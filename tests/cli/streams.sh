@@ -55,8 +55,7 @@ gpufilter -i live -o 'live{n}.ppm' blur 2>stderr &
 job=$!
 exec 9>live
 cat a.ppm >&9
-tries=0
-while [ ! -e live1.ppm ] && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
+until_true 10 [ -e live1.ppm ]
 same live1.ppm a1.ppm
 cat a.ppm >&9
 exec 9>&-
@@ -147,8 +146,7 @@ gpufilter -i live -o 'livej{n}.ppm' 2>stderr &
 job=$!
 exec 9>live
 cat a.jpg >&9
-tries=0
-while [ ! -e livej1.ppm ] && [ $tries -lt 50 ]; do sleep 0.1; tries=$((tries + 1)); done
+until_true 10 [ -e livej1.ppm ]
 gpufilter -i a.jpg -o one.ppm
 same livej1.ppm one.ppm
 cat b.jpg >&9

@@ -430,8 +430,7 @@ ends()
     fault "$3" "$4"
     env --default-signal="$1" "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" invert 2>stderr &
     job=$!
-    tries=100
-    until [ -s hangs ] || [ $tries -eq 0 ]; do sleep 0.1 && tries=$((tries - 1)); done
+    until_true 10 [ -s hangs ]
     kill -"$1" $job
     wait $job
     got=$?
@@ -463,8 +462,7 @@ fault stubborn 'far:pictures/'
 rm -f log
 "$GPUFILTER" -q -i @pictures.txt -o 'far:out/{stem}.jpg' "$fetch" "$store" --transfer-tries=1 --log=log invert 2>stderr &
 job=$!
-tries=100
-until [ -s hangs ] || [ $tries -eq 0 ]; do sleep 0.1 && tries=$((tries - 1)); done
+until_true 10 [ -s hangs ]
 kill -TERM $job
 wait $job
 got=$?
@@ -512,8 +510,7 @@ END_OF_LEAVING
     fault hang 'far:in/4.tar '
     $apart "$GPUFILTER" -q -i @shards.txt -o 'far:out/{stem}.tar' "$fetch" "$store" invert 2>stderr &
     job=$!
-    tries=100
-    until [ -s hangs ] || [ $tries -eq 0 ]; do sleep 0.1 && tries=$((tries - 1)); done
+    until_true 10 [ -s hangs ]
     kill -TERM "$(cat /proc/$job/task/$job/children)"
     wait $job
     got=$?
