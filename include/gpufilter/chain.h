@@ -57,6 +57,11 @@ GF_API enum gf_status gf_chain_add(char **chain, const char *filter,
                                    const struct gf_argument *arguments, size_t count,
                                    struct gf_error *error) GF_CHECKED;
 
+/* Returns whether the chain (NULL: "") is right and names no files, such as a table or a font,
+ * whose later changes an open pipeline does not see: a program may keep pipelines of such chains.
+ */
+GF_API bool gf_chain_reads_no_files(const char *chain);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,7 @@
 
 #include "chain/chain.h"
 #include "gpufilter/gpufilter.h"
+#include "temp_folder.h"
 
 static struct gf_error failure;
 
@@ -122,10 +123,36 @@ static void test_mistakes(void **state)
     assert_null(chain);
 }
 
+static void test_files(void **state)
+{
+    static const char *const alone[] = {NULL,
+                                        "",
+                                        "blur=2,equalize",
+                                        "lut",
+                                        "icc=srgb",
+                                        "invert:region=5 5 20 10",
+                                        "text=test_file.pgm"};
+    static const char *const others[] = {"blur,overlay='test_file.pgm'",
+                                         "invert:region=test_file.pgm",
+                                         "text:file=test_file.pgm",
+                                         "Mask=test_file.pgm",
+                                         "lut=missing.cube",
+                                         "wobble",
+                                         "blur=x"};
+    assert_int_equal(chdir(folder), 0);
+    save("test_file.pgm", "P5 1 1 255 x", 12);
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (!gf_chain_reads_no_files(alone[i]))
+            fail_msg("'%s' reads a file", alone[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (gf_chain_reads_no_files(others[i]))
+            fail_msg("'%s' reads no file", others[i]);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_chain), cmocka_unit_test(test_texts),
-                                       cmocka_unit_test(test_numbers),
-                                       cmocka_unit_test(test_mistakes)};
-    return cmocka_run_group_tests_name("chain_add", tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_chain), cmocka_unit_test(test_texts), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_mistakes), cmocka_unit_test(test_files)};
+    return cmocka_run_group_tests_name("chain_add", tests, make_folder, remove_folder);
 }

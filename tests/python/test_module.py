@@ -1,6 +1,7 @@
 """The Python module beside the program: the same bytes, errors by their classes, threads, forks. Prints TAP."""
 
 import os
+import pickle
 import subprocess
 import tempfile
 import threading
@@ -8,7 +9,7 @@ import unittest
 import warnings
 
 import gpufilter as gf
-from gpufilter import _filters
+from gpufilter import _filters, _pipelines
 from gpufilter._library import lib
 from support import by_program, main, ppm, ramp
 
@@ -88,6 +89,12 @@ class Module(unittest.TestCase):
                 (lambda: gf.run("blur", picture, warn=print), gf.UsageError, "no option 'warn'"),
                 (lambda: gf.run("blur", picture, formats=["png", "bmp2"]), gf.UsageError, "formats='bmp2'"),
                 (lambda: gf.run("blur", picture, quality="much"), gf.UsageError, "quality='much'"),
+                (lambda: gf.run("blur", picture, autorotate="no"), gf.UsageError, "autorotate='no' is neither True nor False"),
+                (lambda: gf.run("blur", picture, stripped=None), gf.UsageError, "stripped=None is neither words nor a number"),
+                (lambda: gf.run("blur", picture, timeout_s=10**400), gf.UsageError, "too large"),
+                (lambda: gf.run("blur", picture, cmyk_profile="a\0b"), gf.UsageError, "cmyk_profile='a\\x00b' has a zero byte"),
+                (lambda: gf.run("blur\0,invert", picture), gf.UsageError, "has a zero byte"),
+                (lambda: gf.run(picture, "blur"), gf.UsageError, "chain: expected str, bytes or os.PathLike object, not Image"),
                 (lambda: gf.run("blur", b"no picture"), gf.UsageError, "shape"),
                 (lambda: gf.run("blur", 7), gf.UsageError, "int is no array"),
                 (lambda: gf.blur(picture, sigma=-1), gf.UsageError, "sigma"),
@@ -119,6 +126,46 @@ class Module(unittest.TestCase):
         size.text = "30"
         self.assertEqual(gf.resize(picture, size).shape, gf.resize(picture, "30").shape)
 
+    def test_files_that_change(self):
+        picture, here = gf.decode(ppm()), os.getcwd()
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                os.chdir(folder)
+                for chain in ("overlay=it.pnm", "invert:region=it.pnm", "mask=it.pnm"):
+                    results = []
+                    for value in (b"\0", b"\xff"):
+                        with open("it.pnm", "wb") as file:
+                            file.write(b"P5 1 1 255\n" + value)
+                        results.append(gf.run(chain, picture).tobytes())
+                        self.assertEqual(results[-1], gf.Pipeline(chain).run(picture).tobytes())
+                    self.assertNotEqual(*results)
+                    os.mkdir("elsewhere")
+                    os.chdir("elsewhere")
+                    self.assertRaises(gf.TryAgainError, gf.run, chain, picture)
+                    os.chdir(folder)
+                    os.rmdir("elsewhere")
+            finally:
+                os.chdir(here)
+        self.assertIs(_pipelines._kept("blur:region=5 5 20 10", {}), _pipelines._kept("blur:region=5 5 20 10", {}))
+
+    def test_options_that_change(self):
+        data = gf.encode(gf.decode(ppm()), "jpeg")
+        data = data[:2] + b"\xff\xfe\0\x08secret" + data[2:]
+        self.assertIn(b"secret", gf.Pipeline().run_bytes(data))
+        words = ["comments"]
+        for given in (words, iter(["comments"])):
+            pipeline, inner = gf.Pipeline("blur", stripped=given, device="cpu"), []
+            words.clear()
+            pipeline.run_bytes(data, progress=lambda part: inner.append(pipeline.run_bytes(data)))  # of another handle
+            self.assertEqual({b"secret" in result for result in inner}, {False})
+        self.assertNotIn(b"secret", pickle.loads(pickle.dumps(pipeline)).run_bytes(data))
+
+    def test_options_are_kept_by_their_types(self):
+        picture = gf.decode(ppm())
+        gf.encode(picture, "jpeg", quality=1)
+        with self.assertRaisesRegex(gf.UsageError, "quality=1.0"):
+            gf.encode(picture, "jpeg", quality=1.0)
+
     def test_options(self):
         picture = gf.decode(ppm())
         small, large = (len(gf.encode(picture, "jpeg", quality=q, subsampling="444")) for q in (20, 95))
@@ -126,7 +173,7 @@ class Module(unittest.TestCase):
         self.assertEqual(gf.encode(picture, "png", stripped=["gps", "exif"]), gf.encode(picture, "png", stripped="exif,gps"))
         with self.assertRaises(gf.InputError):
             gf.decode(ppm(), formats=["png"])
-        for options in ({"host_memory": "pinned"}, {"transfer": "zero_copy"}, {"gain_map": "keep"}, {"formats": "pnm"}, {"kept": {"gps"}}):
+        for options in ({"host_memory": "pinned"}, {"transfer": "zero_copy"}, {"gain_map": "keep"}, {"formats": "pnm"}, {"kept": {"gps"}}, {"yuv": "bt709"}):
             gf.decode(ppm(), **options)
 
     def test_warnings(self):

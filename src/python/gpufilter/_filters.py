@@ -7,12 +7,11 @@ import keyword
 import math
 
 from . import _abi
+from ._library import are_lasting
 
 #: What every filter takes besides its own parameters, where it can.
 _COMMON = ("region", "feather", "variant")
 _OPTIONS = {name for name, _ in _abi.gf_options._fields_}
-#: The types of arguments whose text never changes.
-_LASTING = {str, int, float, bool, type(None)}
 _TYPES = {value: name[len("GF_TYPE_"):].lower() for name, value in _abi.ENUMS["gf_param_type"].items()}
 
 
@@ -96,7 +95,7 @@ def _function(lib, found, run):
 
     def function(array, /, *arguments, **keywords):
         # What else can be a key may later be another text.
-        lasting = _LASTING.issuperset(map(type, arguments)) and _LASTING.issuperset(map(type, keywords.values()))
+        lasting = are_lasting(arguments) and are_lasting(keywords.values())
         chain, options = (found_again if lasting else chain_of)(*arguments, **keywords)
         return run(chain, array, **options)
 

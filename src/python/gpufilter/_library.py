@@ -1,6 +1,8 @@
 """The library by ctypes: its functions, its errors as exceptions, its options as keywords."""
 
+import contextlib
 import ctypes as _c
+import operator
 import os
 
 from . import _abi
@@ -88,24 +90,54 @@ def check(status, failure):
 # ---- options ----
 
 #: The options that are sets of an enum's values.
-SETS = {"stripped": "gf_metadata_item", "kept": "gf_metadata_item", "formats": "gf_file_format"}
+SETS = {"stripped": "gf_metadata_item", "kept": "gf_metadata_item", "formats": "gf_file_format", "yuv": "gf_yuv_item"}
 #: The members of struct gf_options that are no options of a caller of this module.
 OWN = ("size", "warn", "warn_context")
 
 
 def words_of(enum):
     """Returns the words of an enum's values: "444" of GF_SUBSAMPLING_444."""
-    names = list(_abi.ENUMS[enum])
+    names = [name for name in _abi.ENUMS[enum] if not name.endswith("_ITEMS")]
     prefix = os.path.commonprefix(names).rpartition("_")[0]
-    return [name[len(prefix) + 1:].lower().replace("_", "-") for name in names if not name.endswith("_ITEMS")]
+    return [name[len(prefix) + 1:].lower().replace("_", "-") for name in names]
 
 
 def number_of(enum, word, option):
     """Returns the value of an enum's word: "444" of gf_subsampling is GF_SUBSAMPLING_444."""
-    words, wanted = words_of(enum), str(word).lower().replace("_", "-")
+    words, wanted = words_of(enum), word.lower().replace("_", "-") if isinstance(word, str) else None
     if wanted not in words:
         raise usage(f"{option}={word!r} is none of {', '.join(words)}")
     return list(_abi.ENUMS[enum].values())[words.index(wanted)]
+
+
+def text_of(value, name):
+    """Returns a text or path for C."""
+    try:
+        text = os.fsencode(value)
+    except (TypeError, UnicodeError) as wrong:
+        raise usage(f"{name}: {wrong}") from None
+    if b"\0" in text:  # where C's text would end
+        raise usage(f"{name}={value!r} has a zero byte")
+    return text
+
+
+_LASTING = {str, int, float, bool, type(None)}
+
+
+def are_lasting(values):
+    """Returns whether values are of types that never change."""
+    return _LASTING.issuperset(map(type, values))
+
+
+def lasting(name, value):
+    """Returns the value of an option as one that does not change."""
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    with contextlib.suppress(TypeError):
+        return operator.index(value)
+    with contextlib.suppress(TypeError):
+        return tuple(value) if name in SETS and not isinstance(value, str) else value
+    raise usage(f"{name}={value!r} is neither words nor a number")
 
 
 def _set_option(options, name, value):
@@ -121,12 +153,12 @@ def _set_option(options, name, value):
     elif enum and not isinstance(value, int):
         value = number_of(enum, value, name)
     try:
-        value = os.fsencode(value) if kind is _c.c_char_p else value
+        value = text_of(value, name) if kind is _c.c_char_p else value
         setattr(options, name, value)
-    except TypeError as wrong:
+    except (TypeError, OverflowError) as wrong:
         raise usage(f"{name}={value!r}: {wrong}") from None
-    if isinstance(value, int) and getattr(options, name) != value:  # ctypes cuts off what is too large
-        raise usage(f"{name}={value!r} is out of range")
+    if kind is not _c.c_double and getattr(options, name) != value:  # ctypes cuts off what is too large, and takes "no" for true
+        raise usage(f"{name}={value!r} is " + ("neither True nor False" if kind is _c.c_bool else "out of range"))
 
 
 def make_options(given):

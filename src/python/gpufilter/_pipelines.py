@@ -11,7 +11,7 @@ import os
 import warnings
 
 from . import _abi, _batches, _device, _floats, _memory, _pictures, _streams
-from ._library import check, Error, lib, make_options, number_of, PictureWarning, usage
+from ._library import are_lasting, check, Error, lasting, lib, make_options, number_of, PictureWarning, text_of, usage
 from ._streams import can_read, is_buffer
 
 
@@ -38,7 +38,7 @@ class _Handle:
         self.options.warn = self.keep = warn(lambda _, text: self.texts.append(text.decode(errors="replace")))
         self.pipeline = _c.POINTER(_abi.gf_pipeline)()
         self.failure = _abi.gf_error()
-        check(lib.gf_pipeline_open(os.fsencode(chain), _c.byref(self.options), _c.byref(self.pipeline),
+        check(lib.gf_pipeline_open(text_of(chain, "chain"), _c.byref(self.options), _c.byref(self.pipeline),
                                    _c.byref(self.failure)), self.failure)
         self.address, self.failure_at = _c.addressof(self.pipeline.contents), _c.addressof(self.failure)
         self.forms = {}  # of arrays in a device's memory
@@ -81,7 +81,8 @@ class Pipeline:
     """
 
     def __init__(self, chain="", **options):
-        self._chain, self._options = chain, options
+        self._chain = os.fsdecode(text_of(chain, "chain"))
+        self._options = {name: lasting(name, value) for name, value in options.items()}  # calls at the same time open it again
         self._idle = collections.deque()  # its operations are atomic: no lock that a fork could find taken
         self._give_back(self._take())  # wrong chains and options are told at once
 
@@ -258,21 +259,27 @@ def _bytes(data):
 
 # ---- functions ----
 
-@functools.lru_cache(maxsize=32)
-def _pipeline(chain, options):
-    return Pipeline(chain, **dict(options))
+@functools.lru_cache(maxsize=32, typed=True)
+def _pipeline(chain, /, **options):
+    """Returns a pipeline; None if it reads files, which may change, or cannot be opened now."""
+    alone = "cmyk_profile" not in options and lib.gf_chain_reads_no_files(text_of(chain, "chain"))
+    return Pipeline(chain, **options) if alone else None
 
 
 @functools.lru_cache(maxsize=32)
 def _pipeline_on_device(chain, number):
-    return _pipeline(chain, (("device", f"cuda:{number}"),))
+    return _pipeline(chain, device=f"cuda:{number}")
 
 
 def _kept(chain, options):
-    """Returns a pipeline that later calls with the same chain and options find again."""
+    """Returns a pipeline that later calls with the same chain and options find again, unless it reads files."""
+    if type(chain) is not str:
+        chain = os.fsdecode(text_of(chain, "chain"))
+    if options and not are_lasting(options.values()):
+        options = {name: lasting(name, value) for name, value in options.items()}
     try:
-        return _pipeline(chain, tuple(sorted(options.items())))
-    except TypeError:  # an option that cannot be a key, such as a list
+        return _pipeline(chain, **options) or Pipeline(chain, **options)
+    except TypeError:  # an option that cannot be a key
         return Pipeline(chain, **options)
 
 
@@ -320,17 +327,19 @@ def _stacked(images, form, workers):
 def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, **options):
     """Filters a picture by a chain: run("blur=2,equalize", array). See Pipeline.run().
 
+    Files that the chain names (a table, a mask) are read by each call; a Pipeline keeps them.
     An array in the memory of a CUDA device is filtered there, after the work of the current stream.
     """
     package = _device.package_of(type(array))
     if package and not options and dtype is layout is channels is mean is std is None and package.has(array):
-        return _pipeline_on_device(chain, number := package.number(array))._queue(package, array, number)
+        number = package.number(array)
+        return (_pipeline_on_device(chain, number) or _kept(chain, {"device": f"cuda:{number}"}))._queue(package, array, number)
     several = isinstance(array, (list, tuple))
     first = array[0] if several and array else array
     if _device.has(first):
         number = _device.number_of(first)
         if not options and dtype is layout is channels is mean is std is None:
-            return _pipeline_on_device(chain, number)._run_on_device(array)
+            return (_pipeline_on_device(chain, number) or _kept(chain, {"device": f"cuda:{number}"}))._run_on_device(array)
         options.setdefault("device", f"cuda:{number}")
     else:
         pictures = array if several else _pictures.several(array)
