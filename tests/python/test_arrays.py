@@ -229,6 +229,19 @@ class Arrays(unittest.TestCase):
             numpy.testing.assert_array_equal(view, before)
 
     @needs_numpy
+    def test_types_that_are_derived(self):
+        array = numpy.frombuffer(ramp(), numpy.uint8).reshape(40, 60, 3)
+        for number in range(2 * _device._KEPT):
+            kind = type(f"Of{number}", (numpy.ndarray,), {})
+            result = gf.run("invert", array.view(kind))
+            self.assertIs(type(result), numpy.ndarray)
+        numpy.testing.assert_array_equal(result, 255 - array)
+        self.assertLessEqual(_device.package_of.cache_info().currsize, _device._KEPT)
+        self.assertEqual(gf.run("invert", numpy.stack([array, array]).view(kind)).shape, (2, 40, 60, 3))
+        with self.assertRaisesRegex(gf.UsageError, "masked"):
+            gf.run("invert", type("Masked", (numpy.ma.MaskedArray,), {})(array))
+
+    @needs_numpy
     def test_wrong_arrays(self):
         zeros = numpy.zeros
         for array, words in (
@@ -337,6 +350,11 @@ class Arrays(unittest.TestCase):
                 "B", (40, 60) + ((len(mode),) if len(mode) > 1 else ()))).tobytes())
         wide = gf.run("invert", pillow.new("I;16", (5, 4), 1000))
         self.assertEqual((wide.mode, wide.getpixel((2, 2))), ("I;16", 64535))
+        scan = colour.copy()
+        scan.__class__ = type("Scan", (pillow.Image,), {})
+        self.assertEqual(gf.run("invert", scan).size, (60, 40))
+        with self.assertRaisesRegex(gf.UsageError, r"shape \(4, 0, 3\) has no pixels"):
+            gf.run("invert", pillow.new("RGB", (0, 4)))
         for mode in ("P", "CMYK", "1", "F", "I", "YCbCr"):
             with self.assertRaisesRegex(gf.UsageError, f"mode {mode} is no picture"):
                 gf.run("blur", colour.convert("L").convert(mode) if mode == "P" else colour.convert(mode))
@@ -356,6 +374,8 @@ class Arrays(unittest.TestCase):
         many = memoryview(gf.decode([ppm()] * 5, dtype="float32", layout="NCHW", mean=mean, std=std, workers=3))
         self.assertEqual((many.shape, many.tobytes()), ((5, 3, 40, 60), planes.tobytes() * 5))
         self.assertEqual(memoryview(gf.run("grayscale", picture, dtype="float32")).shape, (40, 60, 1))
+        by_text, by_number = (gf.run("", picture, dtype="float32", mean=mean) for mean in ("123", 123))
+        self.assertEqual(memoryview(by_text).tobytes(), memoryview(by_number).tobytes())
         gray = gf.run("grayscale", picture)
         three = memoryview(gf.run("", gray, dtype="float32", layout="NCHW", channels=3, mean=mean, std=std))
         self.assertEqual(three.shape, (3, 40, 60))
@@ -364,7 +384,8 @@ class Arrays(unittest.TestCase):
         with self.assertRaisesRegex(gf.InputError, "4 channels do not become 3"):
             gf.run("round=5", picture, dtype="float32", channels=3)
         for given, words in (({"mean": 0.5}, "mean= is for dtype"), ({"dtype": "float32", "layout": "CHWN"}, "none of NHWC, NCHW"),
-                             ({"dtype": "float32", "channels": 1}, "neither None nor 3"), ({"dtype": "float16"}, "'float16' is not 'float32'"), ({"dtype": "float32", "std": 0}, "deviation=0"),
+                             ({"dtype": "float32", "channels": 1}, "neither None nor 3"),
+                             ({"dtype": "float32", "channels": 3.0}, "neither None nor 3"), ({"dtype": "float32", "layout": ["NHWC"]}, "none of NHWC"), ({"dtype": "float16"}, "'float16' is not 'float32'"), ({"dtype": "float32", "std": 0}, "deviation=0"),
                              ({"dtype": "float32", "mean": (1, 2)}, "2 numbers for 3 channels"),
                              ({"dtype": "float32", "mean": "much"}, "could not convert"), ({"dtype": "uint8"}, "dtype= is for"),
                              ({"dtype": "float32", "mean": float("nan")}, "mean=nan of channel 0")):

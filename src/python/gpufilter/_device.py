@@ -12,7 +12,7 @@ import sys
 from . import _abi, _dlpack, _pictures
 from ._library import address_of, check, lib, usage
 
-_KEPT = 64  # shapes of a pipeline
+_KEPT = 64  # shapes of a pipeline, and types
 _SMALL = 1 << 20  # bytes of an array that is copied beside others, to share launches with them
 _LINES = 4  # places of results: a loop that keeps those of the turn before has two
 _ITEMS = tuple.__basicsize__  # the place of the items in an object
@@ -115,10 +115,10 @@ class _Cupy(_Package):
 _PACKAGES = {"torch": (_Torch, "Tensor"), "cupy": (_Cupy, "ndarray")}
 
 
-@functools.lru_cache(maxsize=None)
+@functools.lru_cache(maxsize=_KEPT)
 def package_of(kind):
     """Returns what is asked of arrays of that type, which are of torch or cupy; None for other types."""
-    name = kind.__module__.split(".")[0]
+    name = _pictures.package_of_type(kind)
     package, array = _PACKAGES.get(name, (None, None))
     module = sys.modules.get(name)
     return package(module) if package and issubclass(kind, getattr(module, array, ())) else None

@@ -13,7 +13,7 @@ def numbers_of(value, name, channels):
     if value is None:
         return None
     try:
-        values = [float(each) for each in value] if hasattr(value, "__iter__") else [float(value)] * channels
+        values = [float(each) for each in value] if hasattr(value, "__iter__") and not isinstance(value, str) else [float(value)] * channels
     except (TypeError, ValueError) as problem:
         raise usage(f"{name}={value!r}: {problem}") from None
     if len(values) != channels:
@@ -26,9 +26,9 @@ class Floats:
 
     def __init__(self, layout, channels, mean, std):
         layouts = {name[len("GF_FLOATS_"):]: value for name, value in _abi.ENUMS["gf_floats"].items()}
-        if layout not in layouts:
+        if layout not in list(layouts):
             raise usage(f"layout={layout!r} is none of {', '.join(layouts)}")
-        if channels not in (None, 3):
+        if channels is not None and str(channels) != "3":
             raise usage(f"channels={channels!r} is neither None nor 3")
         self.layout, self.channels, self.mean, self.std = layouts[layout], channels, mean, std
 

@@ -9,6 +9,8 @@ from ._library import check, lib, usage
 _ORDER = "<" if sys.byteorder == "little" else ">"
 #: The packages whose arrays may have an axis for pictures, and their modules.
 _STACKS = {"numpy": "numpy", "torch": "torch", "jax": "jax.numpy"}
+#: The packages whose types others derive theirs from, by the modules of the types.
+_KNOWN = {"numpy": "numpy", "torch": "torch", "jax": "jax", "jaxlib": "jax", "cupy": "cupy", "PIL": "PIL"}
 #: The modes of Pillow whose samples are those of a picture; others have palettes, inks or premultiplied colours.
 _PILLOW = ("L", "LA", "RGB", "RGBA", "I;16")
 
@@ -23,6 +25,7 @@ class Image:
 
     Python's own buffers begin with Python 3.12, as memoryview(picture); view() returns the same before.
     """
+    _image = _abi.gf_image()  # which has no memory to free
 
     def __init__(self, image):
         self._image = image
@@ -84,8 +87,16 @@ def _image_of_bytes(width, height, channels, bits, data):
 
 def package_of(array):
     """Returns the name of the package whose array this is: numpy, torch, jax, PIL, ..."""
-    name = type(array).__module__.split(".")[0]
-    return "jax" if name == "jaxlib" else name
+    return package_of_type(type(array))
+
+
+def package_of_type(kind):
+    """Returns the same of a type, which may be derived from a package's."""
+    for base in kind.__mro__:
+        name = base.__module__.split(".")[0]
+        if name in _KNOWN:
+            return _KNOWN[name]
+    return kind.__module__.split(".")[0]
 
 
 # ---- arrays in the host's memory ----
@@ -112,7 +123,7 @@ def _host_interface(array):
     if hasattr(array, "mask") and package == "numpy":
         raise usage("a masked array is no picture: fill it, or take its data")
     interface = getattr(array, "__array_interface__", None)
-    if interface and interface.get("data"):
+    if interface and interface.get("data") is not None:
         return interface, array
     if hasattr(array, "__dlpack__"):
         if package == "torch":
