@@ -1,8 +1,11 @@
 """The Python module beside the program: the same bytes, errors by their classes, threads, forks. Prints TAP."""
 
+import io
 import os
 import pickle
+import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -107,7 +110,11 @@ class Module(unittest.TestCase):
                 (lambda: gf.encode([7, 8]), gf.UsageError, "[0]: int is no array"),
                 (lambda: gf.encode(picture, "heic"), gf.UsageError, "HEIC is read, not written"),
                 (lambda: gf.encode(picture, "tga"), gf.UsageError, "png"),
-                (lambda: gf.Pipeline("blur").run_file("/no/such.png", "/no/out.png"), gf.TryAgainError, "/no/such.png")):
+                (lambda: gf.Pipeline("blur").run_file("/no/such.png", "/no/out.png"), gf.TryAgainError, "/no/such.png"),
+                (lambda: gf.Pipeline("blur").run_file(__file__, "/no/a\0b"), gf.UsageError, "output='/no/a\\x00b' has a zero byte"),
+                (lambda: gf.open(__file__), gf.InputError, f"{__file__}: not a picture"),
+                (lambda: gf.decode([ppm()], workers=-1), gf.UsageError, "workers=-1 is no number of threads"),
+                (lambda: gf.encode([picture], workers="2"), gf.UsageError, "workers='2' is no number of threads")):
             with self.assertRaises(kind) as caught:
                 call()
             self.assertIn(words, str(caught.exception))
@@ -125,6 +132,14 @@ class Module(unittest.TestCase):
         self.assertEqual(gf.resize(picture, size).shape, gf.resize(picture, "20").shape)
         size.text = "30"
         self.assertEqual(gf.resize(picture, size).shape, gf.resize(picture, "30").shape)
+
+    def test_paths_as_arguments(self):
+        class Place:
+            def __fspath__(self):
+                return "/no/such.cube"
+
+        with self.assertRaisesRegex(gf.TryAgainError, "lut: /no/such.cube: "):
+            gf.lut(gf.decode(ppm()), Place())
 
     def test_files_that_change(self):
         picture, here = gf.decode(ppm()), os.getcwd()
@@ -183,6 +198,12 @@ class Module(unittest.TestCase):
             gf.encode(transparent, "jpeg")
         self.assertEqual([w.category for w in caught], [gf.PictureWarning])
         self.assertIn("no alpha channel", str(caught[0].message))
+        self.assertEqual(caught[0].filename, __file__)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("default")  # once for each line
+            gf.encode(transparent, "jpeg")
+            gf.Pipeline().encode(transparent, "jpeg")
+        self.assertEqual(len(caught), 2)
         pipeline = gf.Pipeline()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -216,6 +237,40 @@ class Module(unittest.TestCase):
             with self.assertRaises(KeyError):
                 pipeline.run_file(f"{folder}/in.ppm", f"{folder}/out.png", progress=stop)
             self.assertEqual(os.listdir(folder), ["in.ppm"])
+
+    def test_signals_during_a_call(self):
+        def ring(*_):
+            raise KeyError("the alarm")
+
+        def soon(*_):
+            if not seen:
+                signal.setitimer(signal.ITIMER_REAL, 0.005)  # while the library works
+            seen.append(1)
+
+        class File(io.BytesIO):
+            def read(self, size):
+                soon()
+                return super().read(min(size, 5000))
+
+        pipeline, large = gf.Pipeline("nlmeans", device="cpu", serial=True, band_rows=10), ppm(200, 60)
+        picture, before = gf.decode(large), signal.signal(signal.SIGALRM, ring)
+        try:
+            for call in (lambda: pipeline.run(picture, progress=soon), lambda: pipeline.decode(File(large)),
+                         lambda: pipeline.run_bytes(File(large), "pnm", file=io.BytesIO())):
+                seen = []
+                with self.assertRaisesRegex(KeyError, "the alarm"):
+                    call()
+        finally:
+            signal.signal(signal.SIGALRM, before)
+
+    def test_a_picture_that_was_not_made(self):
+        lost, before = [], sys.unraisablehook
+        sys.unraisablehook = lost.append
+        try:
+            self.assertRaises(TypeError, gf.Image)
+        finally:
+            sys.unraisablehook = before
+        self.assertEqual(lost, [])
 
     def test_threads_share_a_pipeline(self):
         pipeline, expected, wrong = gf.Pipeline("blur=2"), gf.decode(ppm(), "blur=2").tobytes(), []
@@ -303,6 +358,8 @@ class Module(unittest.TestCase):
             with self.assertRaises(gf.InputError) as caught:
                 gf.batch([folder], f"{folder}/more/", "blur", no_clobber=True)
             self.assertIn("2.ppm", str(caught.exception))
+            with self.assertRaisesRegex(gf.UsageError, "unknown filter '--list'"):
+                gf.batch(f"{folder}/0.ppm".encode(), f"{folder}/two.jpg", "--list")
             for wrong, words in (({"workers": 5000}, "--threads=5000"), ({"no_such": 1}, "--no-such")):
                 with self.assertRaisesRegex(gf.UsageError, words):
                     gf.batch([folder], f"{folder}/less/", **wrong)

@@ -24,9 +24,9 @@ def batch(inputs, output, chain="", progress=None, *, workers=None, **options):
     for name, value in options.items():
         if value is not False:
             command.append("--" + name.replace("_", "-") + ("" if value is True else f"={value}"))
-    for name in [inputs] if isinstance(inputs, (str, os.PathLike)) else inputs:
+    for name in [inputs] if isinstance(inputs, (str, bytes, os.PathLike)) else inputs:
         command += ["-i", os.fspath(name)]
-    command += ["-o", os.fspath(output)] + ([chain] if chain else [])
+    command += ["-o", os.fspath(output)] + (["--", chain] if chain else [])
     last, messages = {}, []
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:
         try:

@@ -5,6 +5,7 @@ import inspect
 import itertools
 import keyword
 import math
+import os
 
 from . import _abi
 from ._library import are_lasting
@@ -50,7 +51,7 @@ def _text(value):
         return "yes" if value else "no"
     if isinstance(value, (int, float)):
         return repr(value)
-    return "'" + str(value).replace("'", "'\"'\"'") + "'"
+    return "'" + (os.fsdecode(value) if isinstance(value, os.PathLike) else str(value)).replace("'", "'\"'\"'") + "'"
 
 
 def _params(lib, found):

@@ -4,6 +4,8 @@ import contextlib
 import ctypes as _c
 import operator
 import os
+import sys
+import warnings
 
 from . import _abi
 
@@ -64,6 +66,14 @@ class TryAgainError(Error, OSError):
 
 class PictureWarning(UserWarning):
     """A warning of the library about a picture."""
+
+
+def warn(text):
+    """Warns of a picture at the line that calls this module: warnings of one line and text are shown once."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals.get("__package__") == __package__:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, PictureWarning, stacklevel=level)
 
 
 _CLASSES = {"USAGE": UsageError, "INPUT": InputError, "UNFIT": InputError, "DIFFERENT": InputError,

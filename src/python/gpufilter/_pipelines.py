@@ -3,19 +3,19 @@
 import builtins
 import collections
 import concurrent.futures
-import contextlib
 import ctypes as _c
 import functools
 import io
+import operator
 import os
-import warnings
+import re
 
 from . import _abi, _batches, _device, _floats, _memory, _pictures, _streams
-from ._library import are_lasting, check, Error, lasting, lib, make_options, number_of, PictureWarning, text_of, usage
+from ._callbacks import watched
+from ._library import are_lasting, check, Error, lasting, lib, make_options, number_of, text_of, usage, warn
 from ._streams import can_read, is_buffer
 
 
-_WATCH = lib.gf_pipeline_watch.argtypes[1]
 _process = os.getpid()
 
 
@@ -34,8 +34,8 @@ class _Handle:
         self.process = _process
         self.texts = []
         self.options = make_options(options)
-        warn = dict(_abi.gf_options._fields_)["warn"]
-        self.options.warn = self.keep = warn(lambda _, text: self.texts.append(text.decode(errors="replace")))
+        kind = dict(_abi.gf_options._fields_)["warn"]
+        self.options.warn = self.keep = kind(lambda _, text: self.texts.append(text.decode(errors="replace")))
         self.pipeline = _c.POINTER(_abi.gf_pipeline)()
         self.failure = _abi.gf_error()
         check(lib.gf_pipeline_open(text_of(chain, "chain"), _c.byref(self.options), _c.byref(self.pipeline),
@@ -46,31 +46,6 @@ class _Handle:
     def __del__(self):
         if getattr(self, "pipeline", None) and self.process == os.getpid():  # a parent's threads are not in its child
             lib.gf_pipeline_close(self.pipeline)
-
-
-@contextlib.contextmanager
-def _watched(handle, progress):
-    """Lets a function follow the calls of a handle. What it raises ends a call, and is raised afterwards."""
-    if not progress:
-        yield
-        return
-    raised = []
-
-    def watch(_, part):
-        try:
-            progress(part)
-        except BaseException as problem:
-            raised.append(problem)
-        return not raised
-
-    followed = _WATCH(watch)
-    lib.gf_pipeline_watch(handle.pipeline, followed, None)
-    try:
-        yield
-    finally:
-        lib.gf_pipeline_watch(handle.pipeline, _WATCH(), None)
-        if raised:
-            raise raised[0]
 
 
 class Pipeline:
@@ -109,12 +84,13 @@ class Pipeline:
             texts, handle.texts[:] = list(handle.texts), []
         self._idle.append(handle)
         for text in texts:
-            warnings.warn(text, PictureWarning, stacklevel=4)
+            warn(text)
 
     def _call(self, function, *arguments, progress=None, streams=None):
         handle, failure = self._take(), _abi.gf_error()
+        function = streams.around(function) if streams else function
         try:
-            with _watched(handle, progress):
+            with watched(handle, progress):
                 status = function(handle.pipeline, *arguments, _c.byref(failure))
         finally:
             self._give_back(handle)
@@ -165,7 +141,7 @@ class Pipeline:
         try:
             if not progress:
                 return run(handle, array)
-            with _watched(handle, progress):
+            with watched(handle, progress):
                 return run(handle, array)
         finally:
             self._give_back(handle)
@@ -203,7 +179,7 @@ class Pipeline:
         """
         kind = number_of("gf_file_format", format, "format")
         if _pictures.on_device(array):
-            data = _batches.encode(self, [array], kind, views, lambda handle: _watched(handle, progress))[0]
+            data = _batches.encode(self, [array], kind, views, lambda handle: watched(handle, progress))[0]
             return data if file is None else _streams.write(file, data)
         picture, owner = _pictures.picture(array)
         if file is None:
@@ -230,7 +206,7 @@ class Pipeline:
 
     def run_file(self, path, output, *, progress=None):
         """Filters from file to file. The output appears complete or not at all."""
-        self._call(lib.gf_pipeline_run_file, os.fsencode(path), os.fsencode(output), progress=progress)
+        self._call(lib.gf_pipeline_run_file, text_of(path, "path"), text_of(output, "output"), progress=progress)
 
     # The result is freed even if a warning is an error.
     def _image_of(self, function, *arguments, progress, streams=None):
@@ -283,10 +259,21 @@ def _kept(chain, options):
         return Pipeline(chain, **options)
 
 
+def _threads(workers):
+    """Returns how many threads `workers` are."""
+    try:
+        count = operator.index(workers or 0)
+    except TypeError:
+        count = -1
+    if count < 0:
+        raise usage(f"workers={workers!r} is no number of threads")
+    return count or len(os.sched_getaffinity(0))
+
+
 def _each(work, items, workers, chain, options):
     """Returns [work(pipeline, item) for each item], on several threads. With an item or more for each of them a picture is the
     work of one thread."""
-    workers = workers or len(os.sched_getaffinity(0))
+    workers = _threads(workers)
     if len(items) >= workers > 1 and not options.keys() & {"serial", "threads", "lanes"}:
         options = {**options, "serial": True}
     pipeline = _kept(chain, options)
@@ -374,7 +361,7 @@ def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None,
 
 def _decode_on_device(data, chain, form, workers, options):
     several = _are_several(data)
-    workers = workers or len(os.sched_getaffinity(0))
+    workers = _threads(workers)
     files = [_streams.read_all(file) if can_read(file) else file for file in (data if several else [data])]
     for file in files:
         if not is_buffer(file):
@@ -409,4 +396,9 @@ def open(path, chain="", **options):
     if can_read(path):
         return decode(path, chain, **options)
     with builtins.open(path, "rb") as file:
-        return decode(file.read(), chain, **options)
+        data = file.read()
+    try:
+        return decode(data, chain, **options)
+    except Error as failure:
+        name = path if isinstance(path, int) else os.fsdecode(path)
+        raise type(failure)(re.sub("^input(?=: )", lambda _: str(name), str(failure)), failure.status) from None

@@ -5,6 +5,7 @@ import io
 import os
 
 from . import _abi
+from ._callbacks import nothing_lost
 
 _READ, _WRITE = dict(_abi.gf_reader._fields_)["read"], dict(_abi.gf_writer._fields_)["write"]
 _MOST = 1 << 20  # bytes that are asked for at once
@@ -55,7 +56,15 @@ class Streams:
     """The file objects of one call. What they raise ends it, and is in `raised` afterwards."""
 
     def __init__(self):
-        self.raised, self._kept = [], []
+        self.raised, self._kept, self._callbacks = [], [], []
+
+    def around(self, function):
+        """Returns a function of the library that calls these streams."""
+        def run(*arguments):
+            with nothing_lost(self.raised, self._callbacks):
+                return function(*arguments)
+
+        return run
 
     def reader(self, file):
         """Returns the address of a struct gf_reader."""
@@ -78,12 +87,13 @@ class Streams:
 
         def call(*arguments):
             try:
-                work(*arguments)
+                if not raised:
+                    work(*arguments)
             except BaseException as problem:
                 raised.append(problem)
-                return failed
-            return _abi.GF_OK
+            return failed if raised else _abi.GF_OK
 
+        self._callbacks.append(call)
         made = struct(_c.sizeof(struct), kind(call))
         self._kept.append(made)
         return _c.byref(made)
