@@ -350,6 +350,8 @@ class Arrays(unittest.TestCase):
                 "B", (40, 60) + ((len(mode),) if len(mode) > 1 else ()))).tobytes())
         wide = gf.run("invert", pillow.new("I;16", (5, 4), 1000))
         self.assertEqual((wide.mode, wide.getpixel((2, 2))), ("I;16", 64535))
+        with self.assertRaisesRegex(gf.UsageError, "2 channels of 16 bits, and Pillow no such"):
+            gf.run("round=2", pillow.new("I;16", (5, 4), 1000))
         scan = colour.copy()
         scan.__class__ = type("Scan", (pillow.Image,), {})
         self.assertEqual(gf.run("invert", scan).size, (60, 40))

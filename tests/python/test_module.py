@@ -40,7 +40,9 @@ class Module(unittest.TestCase):
         picture, compared = gf.decode(ppm()), 0
         for name, function in gf.filters.items():
             self.assertIn(name, listed)
-            self.assertIn("Parameters:", function.__doc__)
+            for parameter in list(function.__signature__.parameters)[1:-1]:
+                self.assertIn(f"\n    {parameter}: ", function.__doc__)
+            self.assertIn("\nregion, feather, variant are given by", function.__doc__)
             needed = [p for p in function.__signature__.parameters.values() if p.default is p.empty]
             if len(needed) > 2:  # besides the array and the options
                 continue

@@ -38,11 +38,11 @@ def _default(param, words):
     return None
 
 
-def _line(param, words):
+def _line(name, param, words):
     kind = _TYPES[param.type]
     limits = f"{param.least:g}..{param.greatest:g}" if kind in ("float", "int", "word", "relative", "length") else ""
     about = "; ".join(filter(None, [limits, ", ".join(words)]))
-    return f"    {param.name.decode()}: {(param.help or b'').decode()}" + (f" ({about})" if about else "")
+    return f"    {name}: {(param.help or b'').decode()}" + (f" ({about})" if about else "")
 
 
 def _text(value):
@@ -74,7 +74,7 @@ def _function(lib, found, run):
     for shown, param, words in _params(lib, found):
         default = kinds.empty if param.required else _default(param, words)
         parameters.append(kinds(shown, kinds.POSITIONAL_OR_KEYWORD, default=default))
-        lines.append(_line(param, words))
+        lines.append(_line(shown, param, words))
     needed = [parameter for parameter in parameters if parameter.default is kinds.empty]
     free = [parameter for parameter in parameters if parameter.default is not kinds.empty]
     names = [parameter.name for parameter in parameters] or ["none"]
@@ -104,7 +104,8 @@ def _function(lib, found, run):
     function.__module__ = "gpufilter"
     function.__signature__ = signature
     definition = (lib.gf_filter_definition(found) or b"").decode()
-    function.__doc__ = "\n".join([lib.gf_filter_summary(found).decode(), "", definition, "", "Parameters:", *lines])
+    function.__doc__ = "\n".join([lib.gf_filter_summary(found).decode(), "", definition, "", "Parameters:", *lines, "",
+                                  f"{', '.join(_COMMON)} are given by their names, as in a chain, and options as to run()."])
     return function
 
 

@@ -221,7 +221,10 @@ def like(array, image):
     if package == "numpy":
         return sys.modules["numpy"].asarray(image)
     if package == "PIL":
-        mode = "I;16" if image.bits == 16 else _PILLOW[image._image.format.channels - 1]
+        channels = image._image.format.channels
+        if image.bits == 16 and channels > 1:
+            raise usage(f"the result has {channels} channels of 16 bits, and Pillow no such images: filter numpy.asarray(image)")
+        mode = "I;16" if image.bits == 16 else _PILLOW[channels - 1]
         return sys.modules["PIL.Image"].frombytes(mode, image.shape[1::-1], image.tobytes())
     module = sys.modules.get("jax.numpy" if package == "jax" else package)
     return module.from_dlpack(image) if hasattr(array, "__dlpack__") and hasattr(module, "from_dlpack") else image

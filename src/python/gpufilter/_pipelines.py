@@ -100,7 +100,7 @@ class Pipeline:
 
     def run(self, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
         """Filters a picture: takes arrays of numpy, torch, jax and Pillow, of whatever speaks DLPack, Images and buffers,
-        and returns the same kind.
+        and returns the same kind, or an Image for a buffer and for what it does not know.
 
         Arrays of torch and cupy may lie in the memory of the pipeline's CUDA device (device="cuda:0"): nothing is copied
         unless rows begin at addresses that are no multiples of 16. The call queues its work on the current stream and returns, as
