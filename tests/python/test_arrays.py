@@ -228,6 +228,22 @@ class Arrays(unittest.TestCase):
             numpy.testing.assert_array_equal(gf.run("invert", view), numpy.iinfo(view.dtype).max - before)
             numpy.testing.assert_array_equal(view, before)
 
+    def test_array_interfaces_of_unknown_packages(self):
+        class Array:
+            def __init__(self, **members):
+                self.__array_interface__ = {"version": 3, "typestr": "|u1", "shape": (40, 60, 3), "strides": None, **members}
+
+        for members in ({"data": ramp()}, {"data": memoryview(ramp())}, {"data": bytearray(b"ab" + ramp()), "offset": 2},
+                        {"data": ramp(), "shape": (20, 60, 3), "strides": (360, 3, 1)}):
+            expected = inverted if len(members) == 1 or "offset" in members else b"".join(inverted[y * 360:][:180] for y in range(20))
+            self.assertEqual(gf.run("invert", Array(**members)).tobytes(), expected)
+        for members, words in (({"data": ramp()[:-1]}, "7199 bytes are not an array"), ({"data": memoryview(ramp()), "offset": 1}, "7199"),
+                               ({"data": ramp(), "strides": (181, 3, 1)}, "7200 bytes are not"),
+                               ({"data": ramp(), "shape": (2**32 + 4, 1), "strides": (1, 1)}, "too large"),
+                               ({"data": ramp(), "shape": (1, 2**32 + 4)}, "too large")):
+            with self.assertRaisesRegex(gf.UsageError, words):
+                gf.run("invert", Array(**members))
+
     @needs_numpy
     def test_types_that_are_derived(self):
         array = numpy.frombuffer(ramp(), numpy.uint8).reshape(40, 60, 3)

@@ -11,6 +11,7 @@ _ORDER = "<" if sys.byteorder == "little" else ">"
 _STACKS = {"numpy": "numpy", "torch": "torch", "jax": "jax.numpy"}
 #: The packages whose types others derive theirs from, by the modules of the types.
 _KNOWN = {"numpy": "numpy", "torch": "torch", "jax": "jax", "jaxlib": "jax", "cupy": "cupy", "PIL": "PIL"}
+_LARGEST = 2**31 - 1  # side, of struct gf_format
 #: The modes of Pillow whose samples are those of a picture; others have palettes, inks or premultiplied colours.
 _PILLOW = ("L", "LA", "RGB", "RGBA", "I;16")
 
@@ -172,8 +173,12 @@ def picture(array):
         raise usage(f"a picture's shape is (rows, columns) or (rows, columns, 1 to 4 channels), not {tuple(shape)}")
     if 0 in shape:
         raise usage(f"an array of shape {tuple(shape)} has no pixels")
-    if isinstance(data, (bytes, bytearray)):
-        owner = _c.create_string_buffer(bytes(data), len(data))
+    if max(shape) > _LARGEST:
+        raise usage(f"an array of shape {tuple(shape)} is too large")
+    held = None
+    if not isinstance(data, tuple):  # but a buffer
+        held = bytes(data)[interface.get("offset", 0):]
+        owner = _c.create_string_buffer(held, len(held))
         data = (_c.addressof(owner),)
     channels = shape[2] if len(shape) == 3 else 1
     row = shape[1] * channels * size
@@ -186,6 +191,8 @@ def picture(array):
         if copy is None:
             raise usage(f"the strides {tuple(interface['strides'])} are not those of rows of pixels")
         return picture(copy)
+    if held is not None and len(held) < pitch * (shape[0] - 1) + row:
+        raise usage(f"{len(held)} bytes are not an array of shape {tuple(shape)}")
     form = _abi.gf_format(shape[1], shape[0], channels, 8 * size)
     return _abi.gf_image(form, pitch, data[0], False), owner
 
