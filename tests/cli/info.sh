@@ -13,6 +13,16 @@ cp stdout listed
 run 0 gpufilter --info camera.jpg
 same stdout listed
 
+begin "--info of a TIFF tells its EXIF, too"
+gpufilter --version | grep -q '^formats: .*TIFF' || lacking="built without libtiff"
+if [ -z "$lacking" ]; then
+    run 0 gpufilter -i camera.jpg -o camera.tif
+    run 0 gpufilter --info camera.tif
+    for line in 'camera  *Canon EOS R5' 'gps  *yes' 'width  *77'; do
+        stdout_has "^$line\$"
+    done
+fi
+
 begin "several files make a table, and operands that are files are inputs"
 mkdir folder
 cp camera.jpg gray16.pgm in.png folder

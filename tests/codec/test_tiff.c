@@ -171,6 +171,7 @@ static void test_reduced(void **state)
         check_first("a.tif", 'a', "holds 3 pictures: the first is taken");
         check_first("a.tif[1]", 'b', "");
         check_first("a.tif[reduced]", 'b', "");
+        check_first("a.tif[page]", 'a', "");
         const struct gf_options options = plain_options();
         assert_refused(in_folder("a.tif[mask]"), &options, "holds no picture of the kind \"mask\"");
         assert_int_equal(warnings, 0);

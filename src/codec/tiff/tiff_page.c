@@ -28,6 +28,7 @@ int gf_tiff_count_kinds(struct gf_tiff_handle *handle, enum gf_picture_kind want
         found = found < 0 && kind == wanted ? i : found;
         more = gf_tiff.TIFFReadDirectory(handle->tiff);
     }
+    gf_tiff.TIFFSetDirectory(handle->tiff, 0); /* whose tags are read next */
     return found;
 }
 
