@@ -44,16 +44,20 @@ bool gf_geometry_meaning(const struct gf_filter *filter, const char *text, char 
                          size_t size)
 {
     char values[60];
-    const char *const name = filter->name;
     if (!take_apart(text, "!><^", values, sizeof values) || !strcmp(values, ":"))
         return false;
     const size_t length = strlen(values);
     const char flag = text[length];
-    const char *const fit = !has_param(filter, "fit") || flag == '!' ? ""
-                            : flag == '^'                            ? ":fit=cover"
-                            : flag == '>'                            ? ":fit=inside:only=shrink"
-                            : flag == '<'                            ? ":fit=inside:only=enlarge"
-                                                                     : ":fit=inside";
+    const bool has_fit = has_param(filter, "fit"), only = has_param(filter, "only");
+    const bool one_side = *values == ':' || values[length - 1] == ':';
+    /* thumbnail always shrinks, within a width and a height. */
+    const bool other = has_fit && !only && (one_side || flag == '!' || flag == '<');
+    const char *const name = other ? "resize" : filter->name;
+    const char *const fit = !has_fit || flag == '!' || (flag == '>' && !only) ? ""
+                            : flag == '^'                                     ? ":fit=cover"
+                            : flag == '>' ? ":fit=inside:only=shrink"
+                            : flag == '<' ? ":fit=inside:only=enlarge"
+                                          : ":fit=inside";
     if (!has_param(filter, "h"))
         snprintf(meaning, size, "%s=%.*s", name, (int)strcspn(values, ":"), values);
     else if (*values == ':')

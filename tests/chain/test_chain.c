@@ -515,15 +515,24 @@ static void test_foreign_forms(void **state)
         {"resize=x300", "resize=h=300"},
         {"resize=400x", "resize=w=400"},
         {"border=20x20", "border=20"},
+        {"thumbnail=40x30^", "thumbnail=40:30:fit=cover"},
+        {"thumbnail=40x30>", "thumbnail=40:30"},
+        {"thumbnail=40x30!", "resize=40:30"},
+        {"thumbnail=40x30<", "resize=40:30:fit=inside:only=enlarge"},
+        {"thumbnail=40x", "resize=w=40"},
+        {"thumbnail=x30", "resize=h=30"},
     };
     for (size_t i = 0; i < sizeof meant / sizeof *meant; i++) {
         char text[200];
         const char *const value = strchr(meant[i][0], '=') + 1;
         const bool is_border = *meant[i][0] == 'b';
         snprintf(text, sizeof text,
-                 "%s: %s=%s: each number is a parameter of its own; did you mean '%s'?",
-                 is_border ? "border" : "resize", is_border ? "width" : "w", value, meant[i][1]);
+                 "%.*s: %s=%s: each number is a parameter of its own; did you mean '%s'?",
+                 (int)(value - 1 - meant[i][0]), meant[i][0], is_border ? "width" : "w", value,
+                 meant[i][1]);
         assert_error(meant[i][0], text);
+        parse(meant[i][1]);
+        gf_chain_free(&chain);
     }
     assert_error("resize=x", "resize: w=x is not a length (pixels, or per cent as in 50%)");
     assert_error("crop=1x2x3x4x5", "crop: w=1x2x3x4x5: each number is a parameter of its own; did "
