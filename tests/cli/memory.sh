@@ -99,6 +99,24 @@ else
     within 64 -i deep.png -o o.ppm equalize,transpose,clahe,distance
 fi
 
+begin "a batch of many workers keeps to --memory"
+if ! has_time; then
+    skip "no GNU time here"
+elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
+    skip "a sanitizer takes memory of its own"
+else
+    made=0
+    gpufilter -i in.ppm -o scans.jpg --device=cpu --progressive resize=2600:2000
+    mkdir many
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+        ln -s ../scans.jpg many/$i.jpg
+        ln -s ../scans.jpg many/s$i.jpg
+    done
+    within 64 -i many -o made/ --threads=16 thumbnail=100
+    within 64 -i many -o made/ --threads=16 resize=50%
+    [ $made -eq 2 ] || problem "only $made of 2 batches were made"
+fi
+
 begin "a stream without an end is held up to --memory"
 if ! has GIF; then
     skip "no GIF in this build"

@@ -1,4 +1,5 @@
 /* Decides how many workers a batch has, and how the workers share the processors and the memory. */
+#include <malloc.h>
 #include <sys/resource.h>
 
 #include "base/cpu.h"
@@ -26,6 +27,18 @@ static double pictures_that_fit(const struct gf_batch_devices *devices, uint64_t
     enum { PIXEL_BYTES = 3, COPIES = 5 };
     const double bytes = (double)device_bytes * devices->here / 2, pixels = devices->choice.pixels;
     return bytes > 0 && pixels > 0 ? bytes / (pixels * PIXEL_BYTES * COPIES) : GF_BATCH_WORKERS_MAX;
+}
+
+/* Makes malloc() keep that much at most of what the workers free. It would keep up to 64 MiB for
+ * each of them. */
+static void bound_kept_memory(uint64_t bytes, int workers)
+{
+    enum { BLOCKS_MOST = 32 << 20, KEPT_MOST = 64 << 20 };
+    const uint64_t kept = bytes / (uint64_t)workers;
+    if (kept >= KEPT_MOST)
+        return;
+    mallopt(M_MMAP_THRESHOLD, kept < BLOCKS_MOST ? (int)kept : BLOCKS_MOST);
+    mallopt(M_TRIM_THRESHOLD, (int)kept);
 }
 
 /* Divides the work. With enough pictures there is a worker for each processor, and each worker uses
@@ -64,7 +77,9 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
                            * wait for one another */
         options->threads = (memory ? 1 : 2) * threads / workers;
     /* Half of the memory is for bands, half for whole pictures. */
-    gf_memory_budget_open(memory_budget, memory ? memory / 2 : gf_memory_pictures_bytes(), workers);
+    const uint64_t whole = memory ? memory / 2 : gf_memory_pictures_bytes();
+    bound_kept_memory(whole / 2, workers ? workers : 1);
+    gf_memory_budget_open(memory_budget, whole, workers);
     if (memory && workers > 1)
         options->memory_bytes = memory / 2 / (uint64_t)workers;
     if (options->device_memory_bytes && devices->here)

@@ -83,7 +83,8 @@ static enum gf_status filter_frames(struct gf_frames *frames, struct gf_error *e
     const int workers = gf_batch_divide_work(&frames->request, &batch->devices, expected,
                                              &batch->options, &batch->memory_budget);
     batch->state.files = frames->request.expected;
-    keep_memory();
+    if (!frames->request.options.memory_bytes)
+        keep_memory();
     enum gf_status status = open_slots(frames, workers, error);
     if (!status)
         status = gf_batch_work(batch, &supply, workers, error);
