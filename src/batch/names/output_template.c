@@ -17,7 +17,9 @@ const struct gf_key_help gf_template_fields[] = {
     {"{dir}", "the input's folder: below the searched one, or as it was named, without . and .."},
     {"{stem}", "the input's name without the extension"},
     {"{archive}", "the name of the input archive without the extension"},
-    {"{ext}", "the input's extension; that of --format where it is given"},
+    {"{ext}",
+     "the input's extension, but jpg for HEIC and tif for camera raw; that of --format where "
+     "it is given"},
     {"{n}, {n:4}", "its number in the whole list, from 1, with that many digits at least; for a "
                    "single input or an archive the number of the picture in it"},
     {"{w}", "the width of the result"},
