@@ -12,7 +12,6 @@ Arguments: the program, and the program that reads and writes alone (floor.c). E
   GF_COMMIT=NAME        the commit, where git does not know it
 """
 import datetime
-import json
 import os
 import re
 import shutil
@@ -20,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import json_rows
 
 program, floor = map(os.path.realpath, sys.argv[1:3])
 here = os.path.dirname(os.path.realpath(__file__))
@@ -240,8 +241,7 @@ try:
         how, value = next((k[3:], v) for k, v in each.items() if k.startswith("at_"))
         say(f"{each['name']:64} {how:5} {value:8} {each['measured']:10.3f} {each['unit']:14} {each['verdict']}")
     results = os.environ.get("RESULTS") or os.path.join(here, "results", f"jobs-{facts['date'][:10]}.json")
-    with open(results, "w") as file:
-        json.dump({**facts, "figures": figures, "bars": bars}, file, indent=1)
+    json_rows.write(results, facts, figures=figures, bars=bars)
     with open(os.path.splitext(results)[0] + ".txt", "w") as file:
         file.write("\n".join(table) + "\n")
     print("written to", results)

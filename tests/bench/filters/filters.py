@@ -18,6 +18,9 @@ import sys
 import tempfile
 import time
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import json_rows
+
 FORMATS = "rgb gray rgba rgb16 gray16"
 PEERS = {"opencv": "cv2", "vips": "pyvips"}
 
@@ -204,10 +207,9 @@ def main(program, library, picture, other, results=None):
     tail = ["", f"{len(rows)} rows; in {len(slower)} of them gpufilter is slower than the faster peer"]
     print("\n".join(tail))
     if results:
-        with open(results, "w", encoding="utf-8") as file:
-            date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-            json.dump({"date": date, "commit": commit, "cpu": model, "processors": len(processors),
-                       "versions": versions, "absent": absent, "rows": rows}, file, indent=1)
+        date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        json_rows.write(results, {"date": date, "commit": commit, "cpu": model, "processors": len(processors),
+                                  "versions": versions, "absent": absent}, rows=rows)
         with open(os.path.splitext(results)[0] + ".txt", "w", encoding="utf-8") as file:
             file.write("\n".join(head + list(map(line, rows)) + tail) + "\n")
         print(f"written to {results}")

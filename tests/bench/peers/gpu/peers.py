@@ -19,7 +19,9 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "filters")]
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "filters"), os.path.join(HERE, "..", "..")]
+import json_rows
+
 MODULES = {"CV-CUDA": "cvcuda", "cuCIM": "cucim", "kornia": "kornia", "nvImageCodec": "nvidia.nvimgcodec"}
 
 
@@ -166,9 +168,8 @@ def main(library, frame, gpu_path, jpeg_path, pictures, results):
     tail = ["", f"{len(timed)} rows compared; gpufilter is slower in {len(slower)} chains: {', '.join(slower) or 'none'}"]
     print("\n".join(tail))
     date = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    with open(results, "w", encoding="utf-8") as file:
-        file.write(json.dumps({"date": date, "commit": gpu["commit"], "gpu": gpu["gpu"], "driver": gpu["driver"], "copy_ms": gpu["copy"]["ms"],
-                               "absent": absent})[:-1] + ',\n "rows": [\n  ' + ",\n  ".join(map(json.dumps, rows)) + "\n]}\n")
+    json_rows.write(results, {"date": date, "commit": gpu["commit"], "gpu": gpu["gpu"], "driver": gpu["driver"],
+                              "copy_ms": gpu["copy"]["ms"], "absent": absent}, rows=rows)
     with open(os.path.splitext(results)[0] + ".txt", "w", encoding="utf-8") as file:
         file.write("\n".join(head + list(map(line, rows)) + tail) + "\n")
     print(f"written to {results}")
