@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/grow.h"
+
 double gf_now(void)
 {
     struct timespec now;
@@ -30,26 +32,13 @@ void gf_spans_restart(struct gf_spans *spans, bool on)
     spans->origin_s = gf_now();
 }
 
-static bool grow(struct gf_spans *spans)
-{
-    if (spans->count < spans->capacity)
-        return true;
-    const size_t capacity = spans->capacity ? 2 * spans->capacity : 256;
-    struct gf_span *const grown = realloc(spans->item, capacity * sizeof *grown);
-    if (!grown)
-        return false;
-    spans->item = grown;
-    spans->capacity = capacity;
-    return true;
-}
-
 void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int lane,
                   double begin_s, double end_s, size_t bytes)
 {
     if (!spans->on)
         return;
     pthread_mutex_lock(&spans->lock);
-    if (grow(spans))
+    if (GF_RESERVE(spans->item, spans->capacity, spans->count + 1))
         spans->item[spans->count++] = (struct gf_span){.kind = kind,
                                                        .stage = stage,
                                                        .lane = lane,

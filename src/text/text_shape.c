@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/printable.h"
 
 /* The state while a text is shaped, besides its lines. */
@@ -17,7 +18,7 @@ struct shaping {
     struct gf_text_letter *letter;
     uint32_t *code;
     struct gf_text_lines *lines;
-    int room; /* the capacity of lines->glyph */
+    size_t room; /* the glyphs for which lines->glyph has room */
 };
 
 /* Reads the code points up to the end of the line; *bytes becomes the length of the line in bytes.
@@ -96,14 +97,8 @@ static enum gf_status append_glyphs(struct shaping *s, int start, struct gf_erro
     struct gf_text_lines *const lines = s->lines;
     if (count > (unsigned)(INT_MAX / 2 - lines->glyphs))
         return gf_fail(error, GF_ERROR_USAGE, "the text is too long");
-    if (lines->glyphs + (int)count > s->room) {
-        const int room = 2 * (lines->glyphs + (int)count);
-        void *const grown = realloc(lines->glyph, (size_t)room * sizeof *lines->glyph);
-        if (!grown)
-            return gf_fail_memory(error);
-        lines->glyph = grown;
-        s->room = room;
-    }
+    if (!GF_RESERVE(lines->glyph, s->room, lines->glyphs + (int)count))
+        return gf_fail_memory(error);
     int64_t *const pen = &lines->width[lines->lines];
     const int face = s->letter[start].face;
     const double scale = s->faces->scale[face] > 0 ? s->faces->scale[face] : 1;

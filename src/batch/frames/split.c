@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 
 enum { STEP = 64 << 10, PNG_SIGNATURE = 8, PNG_CHUNK = 12 };
 
@@ -19,15 +20,7 @@ static enum gf_status grow(struct gf_input *input, struct gf_split *split, size_
 {
     if (more > split->most - split->size)
         return fail(input, "a picture of the stream takes more memory than --memory allows", error);
-    if (split->size + more <= split->room)
-        return GF_OK;
-    const size_t room = split->size + more + split->room / 2;
-    unsigned char *const grown = realloc(split->data, room);
-    if (!grown)
-        return gf_fail_memory(error);
-    split->data = grown;
-    split->room = room;
-    return GF_OK;
+    return GF_RESERVE(split->data, split->room, split->size + more) ? GF_OK : gf_fail_memory(error);
 }
 
 /* Appends so many bytes, in steps: a size in a header takes no memory before the bytes are there.

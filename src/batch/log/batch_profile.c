@@ -14,19 +14,6 @@ struct gf_batch_profile_picture {
     double begin_s, wall_s, shift_s;
 };
 
-static bool grow(void **data, size_t *capacity, size_t count, size_t size)
-{
-    if (count <= *capacity)
-        return true;
-    const size_t wanted = 2 * count + 64;
-    void *const grown = realloc(*data, wanted * size);
-    if (!grown)
-        return false;
-    *data = grown;
-    *capacity = wanted;
-    return true;
-}
-
 /* Returns the stage's index among the stages of all pictures; -1 if memory runs out. */
 static int stage_index(struct gf_batch_profile *profile, const struct gf_profile_stage *stage)
 {
@@ -46,10 +33,8 @@ static bool add_spans(struct gf_batch_profile *profile, const struct gf_profile 
                       int worker)
 {
     struct gf_profile *const merged = &profile->merged;
-    void *data = profile->span;
-    const bool grown = grow(&data, &profile->span_capacity,
-                            merged->span_count + picture->span_count, sizeof *profile->span);
-    profile->span = data;
+    const bool grown =
+        GF_RESERVE(profile->span, profile->span_room, merged->span_count + picture->span_count);
     for (size_t i = 0; grown && i < picture->span_count; i++) {
         struct gf_span span = picture->spans[i];
         if (span.stage >= 0 && span.stage < picture->stage_count)
@@ -67,11 +52,7 @@ void gf_batch_profile_add(struct gf_batch_profile *profile, const struct gf_prof
     struct gf_profile *const merged = &profile->merged;
     const size_t first = merged->span_count;
     const double wall_s = merged->wall_s;
-    void *data = profile->picture;
-    const bool grown =
-        grow(&data, &profile->picture_capacity, profile->pictures + 1, sizeof *profile->picture);
-    profile->picture = data;
-    if (!grown || !add_spans(profile, picture, worker)) {
+    if (!GF_GROW(profile->picture, profile->pictures) || !add_spans(profile, picture, worker)) {
         profile->incomplete = true;
         return;
     }

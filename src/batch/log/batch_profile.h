@@ -10,9 +10,9 @@ struct gf_batch_profile {
     /* The spans of all pictures. Each picture's times count from its own begin until
      * gf_batch_profile_timeline() changes them. */
     struct gf_span *span;
-    size_t span_capacity;
+    size_t span_room;
     struct gf_batch_profile_picture *picture;
-    size_t pictures, picture_capacity;
+    size_t pictures;
     struct gf_profile_stage *stage; /* the stages of all pictures, whose formats may differ */
     bool incomplete;                /* memory ran out */
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 
 enum { HELD_MOST = 1 << 20, BLOCK_MOST = 255, HEADER_BYTES = 13, LOOPS_MOST = 65535 };
 
@@ -112,7 +113,9 @@ enum gf_status gf_gif_file_add(struct gf_gif_file *file, const struct gf_gif_ima
     const size_t codes = image->codes->size;
     if (!image->palette && image->transparent >= file->colours)
         file->colours = image->transparent + 1;
-    GF_TRY(gf_gif_bytes_reserve(&file->held, AROUND + codes + codes / BLOCK_MOST + 1, error));
+    if (!GF_RESERVE(file->held.data, file->held.room,
+                    file->held.size + AROUND + codes + codes / BLOCK_MOST + 1))
+        return gf_fail_memory(error);
     put_image(&file->held, image, file->animated);
     file->has_image = true;
     if (file->held.size < HELD_MOST)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/time_limit.h"
 
 /* CHOICES: so many strings of the dictionary are followed at once where pixels have two indices.
@@ -30,19 +31,6 @@ struct gf_gif_coder {
     size_t codes, room;
     int clear; /* the clear code */
 };
-
-enum gf_status gf_gif_bytes_reserve(struct gf_gif_bytes *bytes, size_t more, struct gf_error *error)
-{
-    if (bytes->room - bytes->size >= more)
-        return GF_OK;
-    const size_t room = 2 * bytes->room + more;
-    unsigned char *const grown = realloc(bytes->data, room);
-    if (!grown)
-        return gf_fail_memory(error);
-    bytes->data = grown;
-    bytes->room = room;
-    return GF_OK;
-}
 
 struct gf_gif_coder *gf_gif_coder_open(void)
 {
@@ -258,21 +246,12 @@ static void pack(const struct gf_gif_coder *coder, int bits, struct gf_gif_bytes
         bytes->data[bytes->size++] = (unsigned char)pending;
 }
 
-static bool make_room(struct gf_gif_coder *coder, size_t codes)
-{
-    if (codes <= coder->room)
-        return true;
-    free(coder->code);
-    coder->code = malloc(codes * sizeof *coder->code);
-    coder->room = coder->code ? codes : 0;
-    return coder->code;
-}
-
 enum gf_status gf_gif_encode(struct gf_gif_coder *coder, const struct gf_gif_pixels *pixels,
                              int bits, struct gf_gif_bytes *bytes, struct gf_error *error)
 {
     /* At most a code for each pixel, with those of a trial, and clear codes. */
-    if (!make_room(coder, pixels->count + pixels->count / CODES * 2 + 4 * CODES))
+    if (!GF_RESERVE(coder->code, coder->room,
+                    pixels->count + pixels->count / CODES * 2 + 4 * CODES))
         return gf_fail_memory(error);
     coder->codes = 0;
     coder->clear = 1 << bits;
@@ -282,7 +261,8 @@ enum gf_status gf_gif_encode(struct gf_gif_coder *coder, const struct gf_gif_pix
     GF_TRY(code_pixels(coder, pixels, bits, error));
     coder->code[coder->codes++] = (uint16_t)(coder->clear + 1);
     bytes->size = 0;
-    GF_TRY(gf_gif_bytes_reserve(bytes, coder->codes * BITS_MOST / 8 + 1, error));
+    if (!GF_RESERVE(bytes->data, bytes->room, coder->codes * BITS_MOST / 8 + 1))
+        return gf_fail_memory(error);
     pack(coder, bits, bytes);
     return GF_OK;
 }

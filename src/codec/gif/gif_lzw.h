@@ -10,9 +10,6 @@ struct gf_gif_bytes {
     unsigned char *data;
     size_t size, room;
 };
-/* Makes room for so many more bytes. */
-enum gf_status gf_gif_bytes_reserve(struct gf_gif_bytes *bytes, size_t more,
-                                    struct gf_error *error) GF_CHECKED;
 
 /* Pixels in the order in which they are coded. Each has one of two indices, which may be the same:
  * the coder takes that with which fewer codes follow. Of strings of the same length it takes the

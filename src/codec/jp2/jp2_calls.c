@@ -1,8 +1,8 @@
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "codec/jp2/jp2_calls.h"
 
 struct gf_jp2_calls gf_jp2;
@@ -20,26 +20,11 @@ static OPJ_SIZE_T read_bytes(void *to, OPJ_SIZE_T wanted, void *context)
     return size;
 }
 
-/* Makes room for that many bytes. */
-static bool grow(struct gf_jp2_stream *stream, size_t size)
-{
-    size_t capacity = stream->capacity ? stream->capacity : 1 << 16;
-    while (capacity < size)
-        capacity += capacity / 2;
-    unsigned char *const grown =
-        capacity == stream->capacity ? stream->data : realloc(stream->data, capacity);
-    stream->out_of_memory |= !grown;
-    if (!grown)
-        return false;
-    stream->data = grown;
-    stream->capacity = capacity;
-    return true;
-}
-
 static OPJ_SIZE_T write_bytes(void *from, OPJ_SIZE_T size, void *context)
 {
     struct gf_jp2_stream *const stream = context;
-    if (!grow(stream, stream->at + size))
+    stream->out_of_memory |= !GF_RESERVE(stream->data, stream->capacity, stream->at + size);
+    if (stream->out_of_memory)
         return (OPJ_SIZE_T)-1;
     memcpy(stream->data + stream->at, from, size);
     stream->at += size;

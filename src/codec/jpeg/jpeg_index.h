@@ -18,7 +18,8 @@ struct gf_jpeg_mark {
 
 struct gf_jpeg_segment {
     int64_t end;               /* offset in the input where the next segment begins */
-    int count, room;           /* number of marks, which may be 0, and room for them */
+    int count;                 /* number of marks, which may be 0 */
+    size_t room;               /* for marks */
     struct gf_jpeg_mark *mark; /* the beginnings of consecutive units */
 };
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "codec/common/ordered_work.h"
 
 enum {
@@ -39,15 +40,9 @@ static int64_t segment_begin(const struct gf_jpeg_scouts *scouts, int index)
 
 static bool add_mark(struct gf_jpeg_segment *segment, int64_t bit, const int32_t *dc)
 {
-    if (segment->count == segment->room) {
-        const int room = segment->room ? 2 * segment->room : 1024;
-        struct gf_jpeg_mark *const more =
-            room > MARKS_MOST ? NULL : realloc(segment->mark, (size_t)room * sizeof *more);
-        if (!more)
-            return false;
-        segment->mark = more;
-        segment->room = room;
-    }
+    if (segment->count == MARKS_MOST ||
+        !GF_RESERVE(segment->mark, segment->room, segment->count + 1))
+        return false;
     struct gf_jpeg_mark *const mark = &segment->mark[segment->count++];
     mark->bit = bit;
     memcpy(mark->dc, dc, sizeof mark->dc);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "base/time_limit.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
@@ -59,13 +60,8 @@ static const char *add_frame(struct frames_source *source, const struct gf_png_c
     const int known = source->found;
     if (known == source->stated)
         return "it has more frames than its header counts";
-    if (!(known & (known - 1))) { /* a power of two, or none */
-        struct frame *const more =
-            realloc(source->frame, (2 * (size_t)known + 1) * sizeof *source->frame);
-        if (!more)
-            return "out of memory"; /* errno says so, too */
-        source->frame = more;
-    }
+    if (!GF_GROW(source->frame, known))
+        return "out of memory"; /* errno says so, too */
     struct frame *const frame = &source->frame[known];
     *frame = (struct frame){.first = first, .end = source->whole.file.size};
     const bool full = !known && !source->before;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/grow.h"
 #include "codec/common/samples.h"
 #include "codec/common/whole_source.h"
 #include "codec/png/png_metadata.h"
@@ -17,14 +18,8 @@ struct growing {
 
 static bool append(struct growing *to, const void *data, size_t size)
 {
-    if (to->capacity - to->file.size < size) {
-        const size_t capacity = 2 * (to->capacity + size);
-        unsigned char *const grown = realloc(to->file.data, capacity);
-        if (!grown)
-            return false;
-        to->file.data = grown;
-        to->capacity = capacity;
-    }
+    if (!GF_RESERVE(to->file.data, to->capacity, to->file.size + size))
+        return false;
     memcpy(to->file.data + to->file.size, data, size);
     to->file.size += size;
     return true;
