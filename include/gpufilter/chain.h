@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "gpufilter/api.h"
 #include "gpufilter/status.h"
@@ -57,10 +58,12 @@ GF_API enum gf_status gf_chain_add(char **chain, const char *filter,
                                    const struct gf_argument *arguments, size_t count,
                                    struct gf_error *error) GF_CHECKED;
 
-/* Returns whether the chain (NULL: "") is right and names no files, such as a table or a font,
- * whose later changes an open pipeline does not see: a program may keep pipelines of such chains.
+/* Returns a number that is another one when a file that the chain names, such as a table or a font,
+ * has changed, which an open pipeline does not see: a program that keeps a pipeline can tell
+ * whether to open it anew. Returns 1 if the chain (NULL: "") names no files, and 0 if the number
+ * cannot be told: the chain is wrong, a file is missing, or it changed less than two seconds ago.
  */
-GF_API bool gf_chain_reads_no_files(const char *chain);
+GF_API uint64_t gf_chain_stamp(const char *chain);
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,6 @@
 #include "chain/params.h"
 #include "chain/quote_hint.h"
 #include "chain/token.h"
-#include "gpufilter/chain.h"
 #include "stage/parts.h"
 #include "stage/stage.h"
 
@@ -197,15 +196,6 @@ int gf_chain_files(const struct gf_chain *chain, const char **path, int most)
             path[count - 1] = region->file;
     }
     return count;
-}
-
-bool gf_chain_reads_no_files(const char *text)
-{
-    struct gf_chain chain = {0};
-    const bool alone =
-        !text || (!gf_chain_parse(text, &chain, NULL) && !gf_chain_files(&chain, NULL, 0));
-    gf_chain_free(&chain);
-    return alone;
 }
 
 struct gf_chain gf_chain_part(const struct gf_chain *chain, int begin, int end)

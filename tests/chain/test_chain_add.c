@@ -123,8 +123,10 @@ static void test_mistakes(void **state)
     assert_null(chain);
 }
 
+/* The number of a chain's files is another one when they change. */
 static void test_files(void **state)
 {
+    (void)state;
     static const char *const alone[] = {NULL,
                                         "",
                                         "blur=2,equalize",
@@ -132,21 +134,32 @@ static void test_files(void **state)
                                         "icc=srgb",
                                         "invert:region=5 5 20 10",
                                         "text=test_file.pgm"};
-    static const char *const others[] = {"blur,overlay='test_file.pgm'",
-                                         "invert:region=test_file.pgm",
-                                         "text:file=test_file.pgm",
-                                         "Mask=test_file.pgm",
-                                         "lut=missing.cube",
-                                         "wobble",
-                                         "blur=x"};
+    static const char *const wrong[] = {"lut=missing.cube", "wobble", "blur=x"};
+    static const char *const files[] = {"blur,overlay='at'", "invert:region=at", "text:file=at",
+                                        "Mask=at"};
     assert_int_equal(chdir(folder), 0);
-    save("test_file.pgm", "P5 1 1 255 x", 12);
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-        if (!gf_chain_reads_no_files(alone[i]))
+        if (gf_chain_stamp(alone[i]) != 1)
             fail_msg("'%s' reads a file", alone[i]);
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (gf_chain_reads_no_files(others[i]))
-            fail_msg("'%s' reads no file", others[i]);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(gf_chain_stamp(wrong[i]), 0);
+    save("a.pgm", "P5 1 1 255 x", 12);
+    save("b.pgm", "P5 1 1 255 y", 12);
+    assert_int_equal(symlink("a.pgm", "at"), 0);
+    assert_int_equal(gf_chain_stamp(files[0]), 0); /* it is too new */
+    for (int tries = 0; tries < 100 && !gf_chain_stamp("overlay=b.pgm"); tries++)
+        usleep(100000);
+    uint64_t stamp[sizeof files / sizeof *files];
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        stamp[i] = gf_chain_stamp(files[i]);
+        if (stamp[i] <= 1 || stamp[i] != gf_chain_stamp(files[i]))
+            fail_msg("'%s' reads no file", files[i]);
+    }
+    assert_int_equal(unlink("at") || symlink("b.pgm", "at"), 0);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        assert_true(gf_chain_stamp(files[i]) > 1 && gf_chain_stamp(files[i]) != stamp[i]);
+    save("b.pgm", "P5 1 1 255 z", 12);
+    assert_int_equal(gf_chain_stamp(files[0]), 0);
 }
 
 int main(void)

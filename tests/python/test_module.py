@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import unittest
 import warnings
 
@@ -164,6 +165,18 @@ class Module(unittest.TestCase):
             finally:
                 os.chdir(here)
         self.assertIs(_pipelines._kept("blur:region=5 5 20 10", {}), _pipelines._kept("blur:region=5 5 20 10", {}))
+        with tempfile.NamedTemporaryFile("w") as file:
+            chain = f"text:file={file.name}"
+            file.write("old")
+            file.flush()
+            self.assertIsNot(_pipelines._kept(chain, {}), _pipelines._kept(chain, {}))
+            while lib.gf_chain_stamp(chain.encode()) == 0:  # until the file has rested
+                time.sleep(0.1)
+            kept = _pipelines._kept(chain, {})
+            self.assertIs(kept, _pipelines._kept(chain, {}))
+            file.write("new")
+            file.flush()
+            self.assertIsNot(kept, _pipelines._kept(chain, {}))
 
     def test_options_that_change(self):
         data = gf.encode(gf.decode(ppm()), "jpeg")

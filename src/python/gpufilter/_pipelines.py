@@ -236,25 +236,32 @@ def _bytes(data):
 # ---- functions ----
 
 @functools.lru_cache(maxsize=32, typed=True)
-def _pipeline(chain, /, **options):
-    """Returns a pipeline; None if it reads files, which may change, or cannot be opened now."""
-    alone = "cmyk_profile" not in options and lib.gf_chain_reads_no_files(text_of(chain, "chain"))
-    return Pipeline(chain, **options) if alone else None
+def _pipeline(chain, stamp, /, **options):
+    """Returns a pipeline of a chain, and of its files in that state; None for a stamp of None if it reads files."""
+    if not stamp and ("cmyk_profile" in options or lib.gf_chain_stamp(text_of(chain, "chain")) != 1):
+        return None
+    return Pipeline(chain, **options)
+
+
+def _pipeline_of_files(chain, options):
+    """Returns a pipeline of a chain that names files: a new one if they may have changed."""
+    stamp = "cmyk_profile" not in options and lib.gf_chain_stamp(text_of(chain, "chain"))
+    return _pipeline(chain, stamp, **options) if stamp else Pipeline(chain, **options)
 
 
 @functools.lru_cache(maxsize=32)
 def _pipeline_on_device(chain, number):
-    return _pipeline(chain, device=f"cuda:{number}")
+    return _pipeline(chain, None, device=f"cuda:{number}")
 
 
 def _kept(chain, options):
-    """Returns a pipeline that later calls with the same chain and options find again, unless it reads files."""
+    """Returns a pipeline that later calls with the same chain and options find again, unless its files change."""
     if type(chain) is not str:
         chain = os.fsdecode(text_of(chain, "chain"))
     if options and not are_lasting(options.values()):
         options = {name: lasting(name, value) for name, value in options.items()}
     try:
-        return _pipeline(chain, **options) or Pipeline(chain, **options)
+        return _pipeline(chain, None, **options) or _pipeline_of_files(chain, options)
     except TypeError:  # an option that cannot be a key
         return Pipeline(chain, **options)
 
@@ -314,7 +321,7 @@ def _stacked(images, form, workers):
 def run(chain, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, **options):
     """Filters a picture by a chain: run("blur=2,equalize", array). See Pipeline.run().
 
-    Files that the chain names (a table, a mask) are read by each call; a Pipeline keeps them.
+    Files that the chain names (a table, a mask) are read again when they have changed; a Pipeline keeps them.
     An array in the memory of a CUDA device is filtered there, after the work of the current stream.
     """
     package = _device.package_of(type(array))
