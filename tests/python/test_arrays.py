@@ -258,6 +258,12 @@ class Arrays(unittest.TestCase):
             gf.run("invert", type("Masked", (numpy.ma.MaskedArray,), {})(array))
 
     @needs_numpy
+    def test_numbers_of_numpy(self):
+        array, numbers = numpy.zeros((4, 4, 3), numpy.uint8), numpy.array([0.25, 0.25, 0.25])
+        for mean in (numpy.array(0.25), numbers[0], numbers):
+            self.assertEqual(gf.run("", array, dtype="float32", mean=mean).max(), -0.25)
+
+    @needs_numpy
     def test_wrong_arrays(self):
         zeros = numpy.zeros
         for array, words in (

@@ -96,7 +96,7 @@ class Module(unittest.TestCase):
                 (lambda: gf.run("blur", picture, formats=["png", "bmp2"]), gf.UsageError, "formats='bmp2'"),
                 (lambda: gf.run("blur", picture, quality="much"), gf.UsageError, "quality='much'"),
                 (lambda: gf.run("blur", picture, autorotate="no"), gf.UsageError, "autorotate='no' is neither True nor False"),
-                (lambda: gf.run("blur", picture, stripped=None), gf.UsageError, "stripped=None is neither words nor a number"),
+                (lambda: gf.run("blur", picture, stripped=None), gf.UsageError, "stripped=None is neither a number nor words"),
                 (lambda: gf.run("blur", picture, timeout_s=10**400), gf.UsageError, "too large"),
                 (lambda: gf.run("blur", picture, cmyk_profile="a\0b"), gf.UsageError, "cmyk_profile='a\\x00b' has a zero byte"),
                 (lambda: gf.run("blur\0,invert", picture), gf.UsageError, "has a zero byte"),
@@ -190,8 +190,24 @@ class Module(unittest.TestCase):
             self.assertEqual({b"secret" in result for result in inner}, {False})
         self.assertNotIn(b"secret", pickle.loads(pickle.dumps(pipeline)).run_bytes(data))
 
-    def test_options_are_kept_by_their_types(self):
-        picture = gf.decode(ppm())
+    def test_options_are_kept_by_their_values(self):
+        class Word(str):
+            __hash__, __eq__ = lambda self: 1, lambda self, other: True
+
+        class Time:
+            seconds = 1000
+
+            def __float__(self):
+                return float(self.seconds)
+
+        picture, time = gf.decode(ppm()), Time()
+        gf.run("invert", picture, timeout_s=time)
+        time.seconds = -1
+        with self.assertRaisesRegex(gf.UsageError, "timeout_s=-1"):
+            gf.run("invert", picture, timeout_s=time)
+        gf.run("invert", picture, device=Word("cpu"))
+        with self.assertRaisesRegex(gf.UsageError, "device='gpu'"):
+            gf.run("invert", picture, device=Word("gpu"))
         gf.encode(picture, "jpeg", quality=1)
         with self.assertRaisesRegex(gf.UsageError, "quality=1.0"):
             gf.encode(picture, "jpeg", quality=1.0)

@@ -13,7 +13,7 @@ def numbers_of(value, name, channels):
     if value is None:
         return None
     try:
-        values = [float(each) for each in value] if hasattr(value, "__iter__") and not isinstance(value, str) else [float(value)] * channels
+        values = [float(each) for each in value] if hasattr(value, "__iter__") and getattr(value, "ndim", 1) and not isinstance(value, str) else [float(value)] * channels
     except (TypeError, ValueError) as problem:
         raise usage(f"{name}={value!r}: {problem}") from None
     if len(values) != channels:

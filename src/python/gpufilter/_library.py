@@ -143,11 +143,16 @@ def lasting(name, value):
     """Returns the value of an option as one that does not change."""
     if isinstance(value, os.PathLike):
         return os.fspath(value)
+    if isinstance(value, str):
+        return str.__str__(value)
     with contextlib.suppress(TypeError):
         return operator.index(value)
-    with contextlib.suppress(TypeError):
-        return tuple(value) if name in SETS and not isinstance(value, str) else value
-    raise usage(f"{name}={value!r} is neither words nor a number")
+    try:
+        if name in SETS:
+            return tuple(lasting("", each) for each in value)
+        return float(value) if hasattr(value, "__float__") else value
+    except TypeError:
+        raise usage(f"{name}={value!r} is neither a number nor words") from None
 
 
 def _set_option(options, name, value):
