@@ -12,7 +12,7 @@ import urllib.parse
 import gpufilter as gf
 
 FOLDER = pathlib.Path(sys.argv[1]).resolve()
-STATUS = {gf.InputError: 422, gf.UsageError: 400, FileNotFoundError: 404, IsADirectoryError: 404, ValueError: 400}
+STATUS = {gf.InputError: 422, gf.UsageError: 400, gf.TryAgainError: 503, OSError: 404, ValueError: 400}
 
 
 @functools.lru_cache(maxsize=32)
@@ -35,7 +35,8 @@ class Thumbnails(http.server.BaseHTTPRequestHandler):
             status, kind, body = 200, "image/jpeg", pipeline(size).run_bytes(path.read_bytes(), "jpeg")
         except Exception as failure:
             status = next((code for known, code in STATUS.items() if isinstance(failure, known)), 500)
-            kind, body = "text/plain; charset=utf-8", f"{failure}\n".encode()
+            words = getattr(failure, "strerror", None) or failure  # without the path, which is not for strangers
+            kind, body = "text/plain; charset=utf-8", f"{words}\n".encode()
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))

@@ -30,25 +30,27 @@ class Samples(unittest.TestCase):
     def test_thumbnails(self):
         command = [sys.executable, "-W", "error", os.path.join(SAMPLES, "thumbnails.py"), self.folder, "0"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as server:
-            self.addCleanup(server.kill)
-            address = re.search(rb"//([^/]*)/", server.stdout.readline()).group(1).decode()
+            try:
+                address = re.search(rb"//([^/]*)/", server.stdout.readline()).group(1).decode()
 
-            def get(path):
-                connection = http.client.HTTPConnection(address, timeout=60)
-                connection.request("GET", path)
-                answer = connection.getresponse()
-                return answer.status, answer.getheader("Content-Type"), answer.read()
+                def get(path):
+                    connection = http.client.HTTPConnection(address, timeout=60)
+                    connection.request("GET", path)
+                    answer = connection.getresponse()
+                    return answer.status, answer.getheader("Content-Type"), answer.read()
 
-            for path, shape in (("/wide.ppm?size=60", (20, 60, 3)), ("/wide.jpg", (192, 256, 3)), ("/gray.png?size=40", (30, 40))):
-                status, kind, body = get(path)
-                self.assertEqual((status, kind, gf.decode(body).shape), (200, "image/jpeg", shape))
-            for path, expected, words in (
-                    ("/none.png", 404, b"none.png"), ("/", 404, b""), ("/../secret.ppm", 404, b""), ("/%2e%2e/secret.ppm", 404, b""),
-                    ("/notes.txt", 422, b"input: "), ("/wide.jpg?size=0", 400, b"thumbnail"), ("/wide.jpg?size=big", 400, b"big")):
-                status, kind, body = get(path)
-                self.assertEqual((path, status, kind.partition(";")[0]), (path, expected, "text/plain"))
-                self.assertIn(words, body)
-            server.terminate()
+                for path, shape in (("/wide.ppm?size=60", (20, 60, 3)), ("/wide.jpg", (192, 256, 3)), ("/gray.png?size=40", (30, 40))):
+                    status, kind, body = get(path)
+                    self.assertEqual((status, kind, gf.decode(body).shape), (200, "image/jpeg", shape))
+                for path, expected, words in (
+                        ("/none.png", 404, b"No such file"), ("/wide.jpg/more", 404, b"Not a directory"), ("/" + "x" * 300, 404, b""), ("/", 404, b""), ("/../secret.ppm", 404, b""), ("/%2e%2e/secret.ppm", 404, b""),
+                        ("/notes.txt", 422, b"input: "), ("/wide.jpg?size=0", 400, b"thumbnail"), ("/wide.jpg?size=big", 400, b"big")):
+                    status, kind, body = get(path)
+                    self.assertEqual((path, status, kind.partition(";")[0]), (path, expected, "text/plain"))
+                    self.assertIn(words, body)
+                    self.assertNotIn(os.path.basename(self.folder).encode(), body)
+            finally:
+                server.terminate()
 
     @unittest.skipUnless(torch, "there is no torch")
     def test_loader(self):
