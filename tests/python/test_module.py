@@ -92,6 +92,8 @@ class Module(unittest.TestCase):
                 (lambda: gf.run("blur", picture, quality=2**32 + 80), gf.UsageError, "quality=4294967376 is out of range"),
                 (lambda: gf.run("blur", picture, max_pixels=-1), gf.UsageError, "max_pixels=-1 is out of range"),
                 (lambda: gf.run("blur", picture, device="cuda:x"), gf.UsageError, "device='cuda:x'"),
+                (lambda: gf.run("blur", picture, device="CUDA:2000"), gf.UsageError, "device_index=2000"),
+                (lambda: gf.decode(7, device="CUDA"), gf.UsageError, "int is not the bytes"),  # as with "cuda", before it opens
                 (lambda: gf.run("blur", picture, warn=print), gf.UsageError, "no option 'warn'"),
                 (lambda: gf.run("blur", picture, formats=["png", "bmp2"]), gf.UsageError, "formats='bmp2'"),
                 (lambda: gf.run("blur", picture, quality="much"), gf.UsageError, "quality='much'"),

@@ -84,7 +84,7 @@ def _address_of(data):
 
 
 def _numbers_of_device(pipeline):
-    device = str(pipeline._options["device"])
+    device = str(pipeline._options["device"]).lower()
     return int(device[5:] or 0) if device.startswith("cuda:") else pipeline._options.get("device_index", 0)
 
 

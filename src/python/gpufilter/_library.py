@@ -157,7 +157,7 @@ def lasting(name, value):
 
 def _set_option(options, name, value):
     enum, kind = _abi.ENUM_OF.get(("gf_options", name)), dict(_abi.gf_options._fields_)[name]
-    if name == "device" and isinstance(value, str) and value.startswith("cuda:"):
+    if name == "device" and isinstance(value, str) and value.lower().startswith("cuda:"):
         if not value[5:].isdecimal():
             raise usage(f"device={value!r} is none of auto, cpu, cuda, cuda:0, cuda:1, ...")
         _set_option(options, "device_index", int(value[5:]))

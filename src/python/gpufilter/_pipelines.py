@@ -357,7 +357,7 @@ def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None,
     device: with "cuda" or "cuda:0" the pictures stay in the memory of the device, as DeviceImages, and so do numbers, as an array
     of torch or cupy. JPEGs are decoded there, those of a list together; bytes in pinned memory are not copied before.
     """
-    if str(options.get("device", "")).startswith("cuda"):
+    if str(options.get("device", "")).lower().startswith("cuda"):
         return _decode_on_device(data, chain, _floats.form_of(dtype, layout, channels, mean, std), workers, options)
     if not _are_several(data):
         return _kept(chain, options).decode(data, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
