@@ -1,6 +1,7 @@
 """Arrays as pictures of the library, and its pictures as arrays."""
 
 import ctypes as _c
+import functools
 import sys
 
 from . import _abi, _dlpack
@@ -91,6 +92,7 @@ def package_of(array):
     return package_of_type(type(array))
 
 
+@functools.lru_cache(maxsize=64)
 def package_of_type(kind):
     """Returns the same of a type, which may be derived from a package's."""
     for base in kind.__mro__:
