@@ -212,6 +212,26 @@ static void test_reduced(void **state)
     check_first("a.tif", 'a', "the picture says that it is of reduced resolution");
 }
 
+/* A comment for which the description of EXIF leaves no room is named. */
+static void test_description(void **state)
+{
+    static const char exif[] = "MM\0\x2a\0\0\0\x08\0\1\1\x0e\0\2\0\0\0\4Abc\0\0\0\0\0";
+    static const char *const comments[] = {"hello", "Abc"};
+    for (int i = 0; i < 2; i++) {
+        const struct gf_options options = plain_options();
+        struct picture picture = smooth_picture(4, 4, 3, 8);
+        bool left_out = false;
+        assert_true(gf_metadata_add_exif(&picture.metadata, exif, sizeof exif - 1));
+        assert_true(gf_texts_add_comment(&picture.metadata.texts, comments[i], strlen(comments[i]),
+                                         &left_out));
+        warnings = 0;
+        assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_OK);
+        assert_int_equal(warnings, !i);
+        assert_true(i || strstr(last_warning, "1 more texts or comments are left out"));
+        free_picture(&picture);
+    }
+}
+
 /* Many pages, all of them copies: the time is not the square of their number. */
 static void test_many_reduced(void **state)
 {
@@ -505,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_alpha),
         cmocka_unit_test(test_unknown_samples),
         cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_description),
         cmocka_unit_test(test_many_reduced),
         cmocka_unit_test(test_many_pages),
         cmocka_unit_test(test_damage_behind),

@@ -164,6 +164,17 @@ static bool set_density(const struct gf_tiff_handle *handle, const struct gf_met
            gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YRESOLUTION, y * inch);
 }
 
+/* Whether EXIF, which is written after the texts, has that tag with another text. */
+static bool exif_says(const struct gf_metadata *metadata, uint32_t tag, const char *text)
+{
+    uint64_t first;
+    const struct gf_ifd_reader reader = gf_exif_reader(&metadata->exif, &first);
+    char *const said = first ? gf_ifd_text(&reader, first, (uint16_t)tag) : NULL;
+    const bool other = said && *said && strcmp(said, text) != 0;
+    free(said);
+    return other;
+}
+
 /* Sets the tags of texts. Only the first text for each tag is kept; a comment counts as a
  * description. */
 static bool set_texts(const struct gf_tiff_handle *handle, const struct gf_metadata *metadata,
@@ -184,6 +195,7 @@ static bool set_texts(const struct gf_tiff_handle *handle, const struct gf_metad
             continue;
         }
         char *const value = strndup((const char *)text->text.data, text->text.size);
+        left_out += value && exif_says(metadata, texts[k].tag, value);
         set[k] = value && gf_tiff.TIFFSetField(handle->tiff, texts[k].tag, value);
         free(value);
         if (!set[k])
