@@ -210,6 +210,20 @@ cmp -s odd.tar slash.tar && problem "tar wrote no pax header"
 run 0 gpufilter -q -i slash.tar -o rewritten.tar invert
 run 0 gpufilter -q -i rewritten.tar -o again.tar
 
+begin "a name keeps its bytes: an accent that follows its letter is not joined to it"
+mkdir apart
+apart=$(printf 'apart/u\314\210')
+cp in.ppm "$apart.ppm"
+echo text >"$apart.txt"
+tar --format=pax -cf apart.tar "$apart.ppm" "$apart.txt"
+LC_ALL=C grep -aq path= apart.tar || problem "tar wrote no pax header"
+run 0 gpufilter -q -i apart.tar -o kept.tar invert
+silent
+[ "$(tar tf kept.tar --quoting-style=literal)" = "$(printf '%s.ppm\n%s.txt' "$apart" "$apart")" ] ||
+    problem "the members are $(tar tf kept.tar)"
+run 0 gpufilter -q -i apart.tar -o named/ invert
+[ -f "named/$apart.ppm" ] || problem "the folder has $(ls named/apart)"
+
 begin "a member named '-' is a file, and its picture does not go to standard output"
 mkdir dashes dashes/out
 cp in.ppm dashes/-

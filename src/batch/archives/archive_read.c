@@ -149,12 +149,10 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
     *found = false;
     if (!member->header)
         return gf_fail_memory(error);
-    const locale_t before = gf_archive_begin_utf8();
     const int code = gf_archive_calls.archive_read_next_header2(reader->archive, member->header);
     const char *const name =
         code == ARCHIVE_EOF ? "" : gf_archive_calls.archive_entry_pathname(member->header);
     member->name = name ? strdup(name) : NULL;
-    uselocale(before);
     if (code == ARCHIVE_EOF) {
         gf_archive_member_free(member);
         return GF_OK;
@@ -165,8 +163,11 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
         return status;
     }
     if (code == ARCHIVE_WARN) {
+        /* In the locale C libarchive converts no name, and leaves its bytes as they are. In a
+         * locale of UTF-8 it would compose letters that are written as a letter and its accent. */
         const char *const why = gf_archive_calls.archive_error_string(reader->archive);
-        member->fault = strdup(why ? why : "its header is damaged");
+        if (!why || !strstr(why, "can't be converted"))
+            member->fault = strdup(why ? why : "its header is damaged");
     }
     make_folder(member);
     bound_owner(member->header);
