@@ -77,6 +77,7 @@ begin "another chain, a changed input, and a lost, torn or foreign record or arc
 touch before && sleep 0.02
 run 0 gpufilter -q -i shards/1.tar -o 'list/{stem}.tar' --skip-existing blur
 grep -q '"chain": "blur"' list/1.tar.json || problem "$(cat list/1.tar.json)"
+grep -q '"done": 2' list/1.tar.json || problem "it counts earlier pictures, too: $(cat list/1.tar.json)"
 touch -d '2020-02-02' shards/1.tar
 rm list/2.tar.json list/5.tar
 head -c 100 list/3.tar.json >torn

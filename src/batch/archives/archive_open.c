@@ -67,6 +67,8 @@ static bool is_done(const struct gf_archive_ring *ring, struct gf_archive *archi
                                                       : gf_archive_record_fits(&output->record));
         done = done && fits;
     }
+    for (int k = 0; !done && k < ring->outputs; k++)
+        archive->output[k].record.done = 0; /* it counts what this run does */
     return done;
 }
 
