@@ -1,5 +1,6 @@
 """The Python module beside the program: the same bytes, errors by their classes, threads, forks. Prints TAP."""
 
+import gc
 import io
 import os
 import pickle
@@ -11,6 +12,7 @@ import threading
 import time
 import unittest
 import warnings
+import weakref
 
 import gpufilter as gf
 from gpufilter import _filters, _pipelines
@@ -304,6 +306,13 @@ class Module(unittest.TestCase):
         finally:
             sys.unraisablehook = before
         self.assertEqual(lost, [])
+
+    def test_a_pipeline_is_closed_with_its_last_reference(self):
+        gc.disable()
+        try:
+            self.assertIsNone(weakref.ref(gf.Pipeline("blur")._idle[0])())
+        finally:
+            gc.enable()
 
     def test_threads_share_a_pipeline(self):
         pipeline, expected, wrong = gf.Pipeline("blur=2"), gf.decode(ppm(), "blur=2").tobytes(), []

@@ -32,10 +32,11 @@ class _Handle:
 
     def __init__(self, chain, options):
         self.process = _process
-        self.texts = []
+        self.texts = texts = []
         self.options = make_options(options)
         kind = dict(_abi.gf_options._fields_)["warn"]
-        self.options.warn = self.keep = kind(lambda _, text: self.texts.append(text.decode(errors="replace")))
+        # Without self, so that no cycle of references keeps its threads and memory until Python searches for cycles.
+        self.options.warn = self.keep = kind(lambda _, text: texts.append(text.decode(errors="replace")))
         self.pipeline = _c.POINTER(_abi.gf_pipeline)()
         self.failure = _abi.gf_error()
         check(lib.gf_pipeline_open(text_of(chain, "chain"), _c.byref(self.options), _c.byref(self.pipeline),
