@@ -71,7 +71,7 @@ enum gf_status gf_named_file_read(int fd, size_t most, enum gf_status too_large,
 
 struct gf_file_identity gf_file_identify(const struct stat *file)
 {
-    return (struct gf_file_identity){file->st_dev, file->st_ino, file->st_size, file->st_mtim};
+    return (struct gf_file_identity){file->st_dev, file->st_ino, file->st_size, file->st_ctim};
 }
 
 bool gf_file_is_same(const struct gf_file_identity *a, const struct gf_file_identity *b)

@@ -1,5 +1,7 @@
 /* .cube files: what is read, what is refused and why, and that a file is read once. */
+#include <fcntl.h>
 #include <math.h>
+#include <sys/stat.h>
 
 #include "pixel/files/cube.h"
 #include "support.h"
@@ -120,6 +122,16 @@ static void test_read_once(void **state)
     assert_ok("changed", gf_cube_load(path, &changed, &error), &error);
     assert_true(second->value[3] == 1 && changed->value[3] == 0.5f);
     gf_cube_release(second);
+    gf_cube_release(changed);
+    struct stat before, after;
+    assert_int_equal(stat(path, &before), 0);
+    const struct timespec times[2] = {before.st_atim, before.st_mtim};
+    do { /* a copy that has the time of its original */
+        save_text(path, "LUT_1D_SIZE 2\n0 0 0\n0.2 0.2 0.2\n");
+        assert_int_equal(utimensat(AT_FDCWD, path, times, 0) || stat(path, &after), 0);
+    } while (!memcmp(&after.st_ctim, &before.st_ctim, sizeof before.st_ctim));
+    assert_ok("changed with the same time", gf_cube_load(path, &changed, &error), &error);
+    assert_true(changed->value[3] == 0.2f);
     gf_cube_release(changed);
     for (int i = 0; i < 9; i++) { /* more than are kept */
         char name[40];
