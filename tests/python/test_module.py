@@ -169,16 +169,16 @@ class Module(unittest.TestCase):
             finally:
                 os.chdir(here)
         self.assertIs(_pipelines._kept("blur:region=5 5 20 10", {}), _pipelines._kept("blur:region=5 5 20 10", {}))
-        with tempfile.NamedTemporaryFile("w") as file:
-            chain = f"text:file={file.name}"
-            file.write("old")
+        with tempfile.NamedTemporaryFile() as file:
+            chain = f"mask={file.name}"
+            file.write(b"P5 1 1 255\n\0")
             file.flush()
             self.assertIsNot(_pipelines._kept(chain, {}), _pipelines._kept(chain, {}))
             while lib.gf_chain_stamp(chain.encode()) == 0:  # until the file has rested
                 time.sleep(0.1)
             kept = _pipelines._kept(chain, {})
             self.assertIs(kept, _pipelines._kept(chain, {}))
-            file.write("new")
+            file.write(b"P5 1 1 255\n\xff")
             file.flush()
             self.assertIsNot(kept, _pipelines._kept(chain, {}))
 
@@ -400,6 +400,9 @@ class Module(unittest.TestCase):
             with self.assertRaises(gf.InputError) as caught:
                 gf.batch([folder], f"{folder}/more/", "blur", no_clobber=True)
             self.assertIn("2.ppm", str(caught.exception))
+            with self.assertRaisesRegex(gf.TryAgainError, "one.jpg: is there already"):
+                gf.batch(f"{folder}/0.ppm", f"{folder}/one.jpg", clobber=False)
+            self.assertEqual(gf.batch(f"{folder}/0.ppm", f"{folder}/one.jpg", autorotate=True)["done"], 1)
             with self.assertRaisesRegex(gf.UsageError, "unknown filter '--list'"):
                 gf.batch(f"{folder}/0.ppm".encode(), f"{folder}/two.jpg", "--list")
             for wrong, words in (({"workers": 5000}, "--threads=5000"), ({"no_such": 1}, "--no-such")):
