@@ -84,7 +84,10 @@ if gpufilter --version | grep -q '^archives: tar'; then
         problem "the files are: $(cut -d '"' -f 4 stdout)"
     stdout_has '^{"file":"packed.tar/camera.jpg","format":"JPEG","bytes":[0-9]*,.*"camera":"Canon EOS R5"'
     stdout_has '^{"file":"packed.tar/no.png","error":"packed.tar/no.png: not a picture of a known format"}$'
+    gzip -c packed.tar | run 4 gpufilter --info tar:-
+    mv stdout members
     gzip -c packed.tar | run 4 gpufilter --info -i tar:-
+    same stdout members
     stdout_has '^JPEG .* exif gps  *-/camera.jpg$'
     [ "$(wc -l <stderr)" -eq 2 ] || problem "stderr: $(cat stderr)"
     head -c 1000 packed.tar >cut.tar
@@ -126,6 +129,10 @@ run 2 gpufilter --info -i in.png -o out.png
 stderr_is "gpufilter: --info writes no picture: '-o out.png'"
 run 2 gpufilter --info in.png nothing.png
 stderr_is "gpufilter: --info: 'nothing.png' is no file, and only --info=statistics takes a chain"
+run 2 gpufilter --info nothing.png
+stderr_is "gpufilter: --info: 'nothing.png' is no file, and only --info=statistics takes a chain"
+run 2 gpufilter --info
+stderr_is "gpufilter: --info: -i FILE is missing: the picture to read"
 run 2 gpufilter --info=statistics -i in.png wobble
 stderr_like "unknown filter 'wobble'"
 absent out.png

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/suggest.h"
 #include "base/value.h"
+#include "batch/names/archive_name.h"
 #include "chain/foreign.h"
 #include "chain/token.h"
 #include "cli/command/command.h"
@@ -254,7 +255,8 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     struct stat file;
     if ((action == GF_ACTION_REPORT || action == GF_ACTION_COMPARE) && !reader->in_environment)
         return add_file(reader, text);
-    if (action == GF_ACTION_INFO && !reader->in_environment && gf_input_stat(text, &file))
+    if (action == GF_ACTION_INFO && !reader->in_environment &&
+        gf_input_stat(gf_archive_path(text), &file))
         return add_file(reader, text);
     /* If a shell expands -i *.jpg, all names but the first look like chains. */
     if (gf_file_format_named(text) != GF_FILE_AUTO && gf_input_stat(text, &file))

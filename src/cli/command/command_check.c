@@ -183,8 +183,6 @@ void gf_command_distrust(struct gf_command *command)
 /* Checks the arguments of --info, which reads pictures and writes none. */
 static enum gf_status check_info(const struct gf_command *command, struct gf_error *error)
 {
-    if (!command->inputs)
-        return gf_fail(error, GF_ERROR_USAGE, "--info: -i FILE is missing: the picture to read");
     if (command->output)
         return gf_fail(error, GF_ERROR_USAGE, "--info writes no picture: '-o %.80s'",
                        command->output);
@@ -192,7 +190,9 @@ static enum gf_status check_info(const struct gf_command *command, struct gf_err
         return gf_fail(error, GF_ERROR_USAGE,
                        "--info: '%.80s' is no file, and only --info=statistics takes a chain",
                        command->chain ? command->chain : command->chain_file);
-    return GF_OK;
+    return command->inputs
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_USAGE, "--info: -i FILE is missing: the picture to read");
 }
 
 /* Refuses what does not suit a run that makes one picture of several. */
