@@ -15,7 +15,7 @@ static uint64_t add_file(uint64_t stamp, const char *path)
     struct stat file;
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    if (!stamp || stat(path, &file) || file.st_ctim.tv_sec + RESTED_S > now.tv_sec)
+    if (!stamp || stat(path, &file) || file.st_ctim.tv_sec + RESTED_S >= now.tv_sec)
         return 0;
     const uint64_t state[] = {file.st_dev, file.st_ino, (uint64_t)file.st_size,
                               (uint64_t)file.st_ctim.tv_sec, (uint64_t)file.st_ctim.tv_nsec};

@@ -143,6 +143,12 @@ static void test_files(void **state)
     assert_int_equal(gf_chain_stamp(files[0]), 0); /* it is too new */
     for (int tries = 0; tries < 100 && !gf_chain_stamp("overlay=b.pgm"); tries++)
         usleep(100000);
+    struct stat file;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    assert_int_equal(stat("b.pgm", &file), 0);
+    assert_true((now.tv_sec - file.st_ctim.tv_sec) * 1000000000LL + now.tv_nsec >=
+                file.st_ctim.tv_nsec + 2000000000LL);
     uint64_t stamp[sizeof files / sizeof *files];
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         stamp[i] = gf_chain_stamp(files[i]);
