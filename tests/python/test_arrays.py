@@ -341,6 +341,9 @@ class Arrays(unittest.TestCase):
             result = gf.run("invert", view)
             self.assertIs(type(result), torch.Tensor)
             self.assertTrue(torch.equal(result, 255 - view))
+        kind = type("Kind", (torch.Tensor,), {})  # whose layout other tensors have, too
+        made = _device.package_of(kind).maker(tensor.as_subclass(kind), (20, 30, 4), torch.uint16)()
+        self.assertEqual((type(made), made.shape, made.dtype, made.is_contiguous()), (torch.Tensor, (20, 30, 4), torch.uint16, True))
         for wrong in (tensor.float(), tensor.bool(), tensor.reshape(-1), tensor.to_sparse(), tensor.to("meta"), tensor[:0]):
             with self.assertRaises(gf.UsageError):
                 gf.run("invert", wrong)

@@ -67,7 +67,7 @@ class _Torch(_Package):
 
     def maker(self, tensor, shape, kind):
         """Returns what makes tensors of that shape beside a tensor. torch reads a shape slower than that of another tensor."""
-        return functools.partial(self._torch.empty_like, tensor.new_empty(1, dtype=kind).expand(shape))
+        return functools.partial(self._torch.empty_like, self._torch.empty(1, dtype=kind, device=tensor.device).expand(shape))
 
     def floats(self, shape, number):
         return self._torch.empty(shape, dtype=self._torch.float32, device=f"cuda:{number}")
