@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/fail.h"
 #include "base/grow.h"
@@ -173,7 +174,7 @@ bool gf_chain_is_for_screens(const struct gf_chain *chain)
 static bool is_choice(const struct gf_param *param, const char *text)
 {
     const char *const *choice = param->choices;
-    while (choice && *choice && strcmp(*choice, text) != 0)
+    while (choice && *choice && strcasecmp(*choice, text) != 0)
         choice++;
     return choice && *choice;
 }

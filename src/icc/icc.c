@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,7 +38,7 @@ static struct gf_icc made_profile(int index, bool gray)
 struct gf_icc gf_icc_named(const char *name, bool gray)
 {
     for (int i = 0; i < NAMES; i++) {
-        if (!strcmp(name, gf_icc_names[i]))
+        if (!strcasecmp(name, gf_icc_names[i]))
             return made_profile(i, gray);
     }
     return (struct gf_icc){0};

@@ -137,6 +137,7 @@ static void test_files(void **state)
             fail_msg("'%s' reads a file", alone[i]);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
         assert_int_equal(gf_chain_stamp(wrong[i]), 0);
+    assert_int_equal(gf_chain_stamp("icc=sRGB"), gf_chain_stamp("icc=srgb"));
     save("a.pgm", "P5 1 1 255 x", 12);
     save("b.pgm", "P5 1 1 255 y", 12);
     assert_int_equal(symlink("a.pgm", "at"), 0);

@@ -15,6 +15,7 @@ open(sys.argv[2], "wb").write(zlib.decompress(data[data.index(b"\0") + 2 :]))' "
 begin "what is sRGB already stays as it is, and says so"
 run 0 gpufilter -i in.ppm -o plain.ppm
 run 0 gpufilter -i in.ppm -o same.ppm --to-icc=srgb
+run 0 gpufilter -i in.ppm -o same.ppm --to-icc=sRGB
 same plain.ppm same.ppm
 run 0 gpufilter -i in.ppm -o tagged.png icc=srgb
 grep -qa iCCP tagged.png || problem "no profile"
