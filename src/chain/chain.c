@@ -50,7 +50,7 @@ static void add_meaning(const struct gf_chain_item *item, const char *name, cons
 /* Parses an item. `before` is the item before the comma that precedes it, and `written` its text;
  * NULL: there is none. */
 static enum gf_status parse_item(const char **text, const struct gf_chain_item *before,
-                                 const char *written, struct gf_chain_item *item,
+                                 const char *written, bool loads, struct gf_chain_item *item,
                                  struct gf_error *error)
 {
     char token[GF_TOKEN_MAX];
@@ -78,9 +78,9 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
         add_meaning(item, name, begin, error);
     item->variant = common.variant;
     if (!status && *common.region.region)
-        status = gf_region_read(item->filter, &common.region, &item->region, error);
+        status = gf_region_read(item->filter, &common.region, loads, &item->region, error);
     struct gf_error detail = {0};
-    if (!status && item->filter->load) {
+    if (!status && loads && item->filter->load) {
         status = item->filter->load(item->params, &detail);
         item->is_loaded = !status;
         if (status)
@@ -91,7 +91,8 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
     return status;
 }
 
-enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct gf_error *error)
+static enum gf_status parse(const char *text, bool loads, struct gf_chain *chain,
+                            struct gf_error *error)
 {
     *chain = (struct gf_chain){0};
     text = text ? text + strspn(text, " \t\n") : "";
@@ -105,7 +106,7 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
         chain->item[chain->count] = (struct gf_chain_item){0};
         struct gf_chain_item *const item = &chain->item[chain->count];
         enum gf_status status =
-            parse_item(&text, chain->count ? item - 1 : NULL, before, item, error);
+            parse_item(&text, chain->count ? item - 1 : NULL, before, loads, item, error);
         chain->count++;
         before = begin;
         if (!status && *text == ',' && !*(text += 1 + strspn(text + 1, " \t\n")))
@@ -116,6 +117,17 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
         }
     }
     return GF_OK;
+}
+
+enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct gf_error *error)
+{
+    return parse(text, true, chain, error);
+}
+
+enum gf_status gf_chain_parse_names(const char *text, struct gf_chain *chain,
+                                    struct gf_error *error)
+{
+    return parse(text, false, chain, error);
 }
 
 int gf_chain_next_box(const struct gf_chain *chain, int first)

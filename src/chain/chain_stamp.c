@@ -25,7 +25,7 @@ static uint64_t add_file(uint64_t stamp, const char *path)
 uint64_t gf_chain_stamp(const char *text)
 {
     struct gf_chain chain = {0};
-    uint64_t stamp = !text || !gf_chain_parse(text, &chain, NULL);
+    uint64_t stamp = !text || !gf_chain_parse_names(text, &chain, NULL);
     const int count = gf_chain_files(&chain, NULL, 0);
     const char **const path = calloc((size_t)count + 1, sizeof *path);
     if (!path || gf_chain_files(&chain, path, count) != count)

@@ -119,7 +119,7 @@ static struct gf_rectangle find_bright(const struct gf_image *mask)
                    : (struct gf_rectangle){.width = 0};
 }
 
-static enum gf_status read_mask(const char *name, const struct gf_region_params *params,
+static enum gf_status read_mask(const char *name, const struct gf_region_params *params, bool loads,
                                 struct gf_region *region, struct gf_error *error)
 {
     struct gf_error detail = {0};
@@ -128,6 +128,8 @@ static enum gf_status read_mask(const char *name, const struct gf_region_params 
                        "%s: feather is for shapes; a mask's file has soft edges of its own", name);
     region->count = 0;
     strcpy(region->file, params->region);
+    if (!loads)
+        return GF_OK;
     const enum gf_status status = gf_region_mask_load(params->region, &region->mask, &detail);
     if (!status)
         region->bright = find_bright(&region->mask->image);
@@ -141,7 +143,7 @@ static enum gf_status read_mask(const char *name, const struct gf_region_params 
 }
 
 enum gf_status gf_region_read(const struct gf_filter *filter, const struct gf_region_params *params,
-                              struct gf_region **region, struct gf_error *error)
+                              bool loads, struct gf_region **region, struct gf_error *error)
 {
     bool shapes;
     struct gf_region *const made = calloc(1, sizeof *made);
@@ -150,7 +152,7 @@ enum gf_status gf_region_read(const struct gf_filter *filter, const struct gf_re
     made->feather = params->feather;
     enum gf_status status = read_shapes(filter->name, params->region, made, &shapes, error);
     if (!status && !shapes)
-        status = read_mask(filter->name, params, made, error);
+        status = read_mask(filter->name, params, loads, made, error);
     if (status)
         gf_region_free(made);
     else

@@ -28,8 +28,9 @@ extern const struct gf_param gf_region_params[];
 /* Whether the filter takes these parameters. */
 bool gf_filter_takes_region(const struct gf_filter *filter);
 
-/* Makes a region of the parameters and reads its mask. The caller frees it by gf_region_free(). The
- * error message begins with the filter's name. */
+/* Makes a region of the parameters and, if it `loads`, reads its mask. The caller frees it by
+ * gf_region_free(). The error message begins with the filter's name. */
 enum gf_status gf_region_read(const struct gf_filter *filter, const struct gf_region_params *params,
-                              struct gf_region **region, struct gf_error *error) GF_CHECKED;
+                              bool loads, struct gf_region **region,
+                              struct gf_error *error) GF_CHECKED;
 void gf_region_free(struct gf_region *region);
