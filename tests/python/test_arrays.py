@@ -237,7 +237,12 @@ class Arrays(unittest.TestCase):
                         {"data": ramp(), "shape": (20, 60, 3), "strides": (360, 3, 1)}):
             expected = inverted if len(members) == 1 or "offset" in members else b"".join(inverted[y * 360:][:180] for y in range(20))
             self.assertEqual(gf.run("invert", Array(**members)).tobytes(), expected)
-        for members, words in (({"data": ramp()[:-1]}, "7199 bytes are not an array"), ({"data": memoryview(ramp()), "offset": 1}, "7199"),
+        memory = ctypes.create_string_buffer(ramp())
+        self.assertEqual(gf.run("invert", Array(data=[ctypes.addressof(memory), False])).tobytes(), inverted)
+        self.assertRaises(TypeError, gf.run, "invert", Array(data=7200))  # which bytes() would take for a length
+        at_odd = {"data": (ctypes.addressof(memory) + 1, False), "typestr": "=u2", "shape": (20, 60, 3)}
+        for members, words in ((at_odd, "16 bits at an odd address"),
+                               ({"data": ramp()[:-1]}, "7199 bytes are not an array"), ({"data": memoryview(ramp()), "offset": 1}, "7199"),
                                ({"data": ramp(), "strides": (181, 3, 1)}, "7200 bytes are not"),
                                ({"data": ramp(), "shape": (2**32 + 4, 1), "strides": (1, 1)}, "too large"),
                                ({"data": ramp(), "shape": (1, 2**32 + 4)}, "too large")):
@@ -412,7 +417,7 @@ class Arrays(unittest.TestCase):
             gf.run("round=5", picture, dtype="float32", channels=3)
         for given, words in (({"mean": 0.5}, "mean= is for dtype"), ({"dtype": "float32", "layout": "CHWN"}, "none of NHWC, NCHW"),
                              ({"dtype": "float32", "channels": 1}, "neither None nor 3"),
-                             ({"dtype": "float32", "channels": 3.0}, "neither None nor 3"), ({"dtype": "float32", "layout": ["NHWC"]}, "none of NHWC"), ({"dtype": "float16"}, "'float16' is not 'float32'"), ({"dtype": "float32", "std": 0}, "deviation=0"),
+                             ({"dtype": "float32", "channels": 3.0}, "neither None nor 3"), ({"dtype": "float32", "channels": "3"}, "neither None nor 3"), ({"dtype": "float32", "layout": ["NHWC"]}, "none of NHWC"), ({"dtype": "float16"}, "'float16' is not 'float32'"), ({"dtype": "float32", "std": 0}, "deviation=0"),
                              ({"dtype": "float32", "mean": (1, 2)}, "2 numbers for 3 channels"),
                              ({"dtype": "float32", "mean": "much"}, "could not convert"), ({"dtype": "uint8"}, "dtype= is for"),
                              ({"dtype": "float32", "mean": float("nan")}, "mean=nan of channel 0")):

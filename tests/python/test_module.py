@@ -70,9 +70,13 @@ class Module(unittest.TestCase):
         self.assertEqual(gf.icc(picture, from_="srgb", to="srgb").tobytes(), picture.tobytes())
 
     def test_arguments_are_found_again_by_their_types(self):
+        class Typed(float):
+            def __repr__(self):  # as numpy's numbers have
+                return f"Typed({float(self)})"
+
         blur = _filters.make(lib, lambda chain, array, **options: (chain, options))["blur"]
         for _ in range(2):
-            for value, text in ((1, "1"), (1.0, "1.0"), (True, "yes"), ("1", "'1'"), ([1], "'[1]'")):
+            for value, text in ((1, "1"), (1.0, "1.0"), (Typed(2), "2.0"), (True, "yes"), ("1", "'1'"), ([1], "'[1]'")):
                 self.assertEqual(blur(None, value), (f"blur=sigma={text}", {}))
             self.assertEqual(blur(None, 1, stripped=["gps"]), ("blur=sigma=1", {"stripped": ["gps"]}))
             for wrong in (lambda: blur(), lambda: blur(None, 1, sigma=2), lambda: blur(None, array=1)):

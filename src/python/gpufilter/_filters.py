@@ -49,8 +49,10 @@ def _text(value):
     """Returns a value as a chain writes it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, (int, float)):
-        return repr(value)
+    if isinstance(value, float):
+        return float.__repr__(value)  # numpy's numbers show their type
+    if isinstance(value, int):
+        return int.__repr__(value)
     return "'" + (os.fsdecode(value) if isinstance(value, os.PathLike) else str(value)).replace("'", "'\"'\"'") + "'"
 
 

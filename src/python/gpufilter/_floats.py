@@ -28,7 +28,7 @@ class Floats:
         layouts = {name[len("GF_FLOATS_"):]: value for name, value in _abi.ENUMS["gf_floats"].items()}
         if layout not in list(layouts):
             raise usage(f"layout={layout!r} is none of {', '.join(layouts)}")
-        if channels is not None and str(channels) != "3":
+        if channels is not None and (isinstance(channels, str) or str(channels) != "3"):
             raise usage(f"channels={channels!r} is neither None nor 3")
         self.layout, self.channels, self.mean, self.std = layouts[layout], channels, mean, std
 

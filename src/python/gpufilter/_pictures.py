@@ -178,8 +178,8 @@ def picture(array):
     if max(shape) > _LARGEST:
         raise usage(f"an array of shape {tuple(shape)} is too large")
     held = None
-    if not isinstance(data, tuple):  # but a buffer
-        held = bytes(data)[interface.get("offset", 0):]
+    if not isinstance(data, (tuple, list)):  # but a buffer
+        held = (data if isinstance(data, bytes) else memoryview(data).tobytes())[interface.get("offset", 0):]
         owner = _c.create_string_buffer(held, len(held))
         data = (_c.addressof(owner),)
     channels = shape[2] if len(shape) == 3 else 1
@@ -191,7 +191,8 @@ def picture(array):
     if not pixels_touch or pitch < row or (size == 2 and (data[0] | pitch) % 2):
         copy = contiguous(array)
         if copy is None:
-            raise usage(f"the strides {tuple(interface['strides'])} are not those of rows of pixels")
+            strides = interface.get("strides")
+            raise usage(f"the strides {tuple(strides)} are not those of rows of pixels" if strides else "samples of 16 bits at an odd address")
         return picture(copy)
     if held is not None and len(held) < pitch * (shape[0] - 1) + row:
         raise usage(f"{len(held)} bytes are not an array of shape {tuple(shape)}")
