@@ -50,6 +50,9 @@ bool gf_geometry_meaning(const struct gf_filter *filter, const char *text, char 
     const char flag = text[length];
     const bool has_fit = has_param(filter, "fit"), only = has_param(filter, "only");
     const bool one_side = *values == ':' || values[length - 1] == ':';
+    const bool offsets = strchr(strchr(values, ':') + 1, ':');
+    if (has_param(filter, "h") ? offsets && (one_side || !has_param(filter, "x")) : *values == ':')
+        return false;
     /* thumbnail always shrinks, within a width and a height. */
     const bool other = has_fit && !only && (one_side || flag == '!' || flag == '<');
     const char *const name = other ? "resize" : filter->name;

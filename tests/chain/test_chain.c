@@ -535,6 +535,10 @@ static void test_foreign_forms(void **state)
         gf_chain_free(&chain);
     }
     assert_error("resize=x", "resize: w=x is not a length (pixels, or per cent as in 50%)");
+    assert_error("pad=40x30+5+6", "pad: w=40x30+5+6 is not a length (pixels, or per cent as in "
+                                  "50%)");
+    assert_error("crop=x30+5+6", "crop: w=x30+5+6 is not a length (pixels, or per cent as in 50%)");
+    assert_error("border=x20", "border: width=x20 is not a length (pixels, or per cent as in 50%)");
     assert_error("crop=1x2x3x4x5", "crop: w=1x2x3x4x5: each number is a parameter of its own; did "
                                    "you mean 'crop=1:2:3:4:5'?");
     assert_error("duotone=0x12345g",
