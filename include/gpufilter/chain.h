@@ -61,7 +61,8 @@ GF_API enum gf_status gf_chain_add(char **chain, const char *filter,
 /* Returns a number that is another one when a file that the chain names, such as a table or a font,
  * has changed, which an open pipeline does not see: a program that keeps a pipeline can tell
  * whether to open it anew. Returns 1 if the chain (NULL: "") names no files, and 0 if the number
- * cannot be told: the chain is wrong, a file is missing, or it changed less than two seconds ago.
+ * cannot be told: the chain cannot be parsed, a file is missing, or it changed less than two
+ * seconds ago.
  */
 GF_API uint64_t gf_chain_stamp(const char *chain);
 

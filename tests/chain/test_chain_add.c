@@ -130,7 +130,8 @@ static void test_files(void **state)
     static const char *const alone[] = {NULL, "", "blur=2,equalize", "lut",
                                         "invert:region=5 5 20 10"};
     static const char *const wrong[] = {"lut=missing.cube", "wobble", "blur=x"};
-    static const char *const files[] = {"blur,overlay='at'", "invert:region=at", "Mask=at"};
+    static const char *const files[] = {"blur,overlay='at'", "invert:region=at", "text:file=at",
+                                        "Mask=at", "icc=at"};
     assert_int_equal(chdir(folder), 0);
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
         if (gf_chain_stamp(alone[i]) != 1)
