@@ -73,9 +73,9 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
         return gf_fail_memory(error);
     *text = stop;
     struct gf_common_params common = {.variant = NULL};
-    struct gf_filter filter = *item->filter;
-    filter.check = loads ? filter.check : NULL; /* that of icc reads files, too */
-    status = gf_params_parse(&filter, text, item->params, &common, error);
+    struct gf_filter unchecked = *item->filter;
+    unchecked.check = NULL; /* that of icc reads files, too */
+    status = gf_params_parse(loads ? item->filter : &unchecked, text, item->params, &common, error);
     if (status)
         add_meaning(item, name, begin, error);
     item->variant = common.variant;

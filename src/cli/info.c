@@ -44,7 +44,7 @@ static enum gf_status read_header(const struct run *run, const char *name, struc
     struct gf_source *source = NULL;
     enum gf_file_format format;
     enum gf_status status = gf_input_format(input, &format, error);
-    if (!status && gf_input_page(input) < 0 && gf_format_animates(format))
+    if (!status && gf_input_page(input) < 0 && gf_format_animates_unasked(format))
         gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL}); /* all are counted */
     if (!status)
         status = gf_source_open(input, &run->options, &source, error);

@@ -109,7 +109,7 @@ bool gf_format_animates(enum gf_file_format file_format)
     return type && type->animates;
 }
 
-static bool animates_unasked(enum gf_file_format file_format)
+bool gf_format_animates_unasked(enum gf_file_format file_format)
 {
     return gf_format_animates(file_format) && !gf_file_type(file_format)->paged;
 }
@@ -120,7 +120,7 @@ bool gf_output_animates(const char *name, const struct gf_options *options, enum
                               format = options->format ? options->format
                                        : named         ? named
                                                        : own;
-    return animates_unasked(own) && animates_unasked(format) &&
+    return gf_format_animates_unasked(own) && gf_format_animates_unasked(format) &&
            (format != GF_FILE_PNG || own == GF_FILE_PNG ||
             (name && !strcasecmp(gf_extension_of(name), "apng")));
 }

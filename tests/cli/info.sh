@@ -23,6 +23,19 @@ if [ -z "$lacking" ]; then
     done
 fi
 
+begin "--info of a TIFF tells the page that is taken"
+gpufilter --version | grep -q '^formats: .*TIFF' || lacking="built without libtiff"
+command -v tiffcp >/dev/null && command -v tiffset >/dev/null || lacking="no tiffcp, or no tiffset"
+if [ -z "$lacking" ]; then
+    run 0 gpufilter -i in.ppm -o full.tif
+    run 0 gpufilter -i in.ppm -o reduced.tif resize=30
+    tiffcp reduced.tif full.tif both.tif && tiffset -d 0 -s 254 1 both.tif
+    run 0 gpufilter --info both.tif
+    for line in 'pages  *2' 'width  *77' 'pictures  *page, reduced'; do
+        stdout_has "^$line\$"
+    done
+fi
+
 begin "several files make a table, and operands that are files are inputs"
 mkdir folder
 cp camera.jpg gray16.pgm in.png folder
