@@ -76,6 +76,12 @@ has_time()
     /usr/bin/time -q -f %M true >/dev/null 2>&1
 }
 
+# Whether the memory that is measured is the program's own: a sanitizer takes more.
+measures_memory()
+{
+    has_time && ! grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"
+}
+
 skip()
 {
     echo >>"$count"

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/hash.h"
+#include "base/named_file.h"
 #include "chain/chain.h"
 #include "gpufilter/chain.h"
 
@@ -17,9 +18,8 @@ static uint64_t add_file(uint64_t stamp, const char *path)
     clock_gettime(CLOCK_REALTIME, &now);
     if (!stamp || stat(path, &file) || file.st_ctim.tv_sec + RESTED_S >= now.tv_sec)
         return 0;
-    const uint64_t state[] = {file.st_dev, file.st_ino, (uint64_t)file.st_size,
-                              (uint64_t)file.st_ctim.tv_sec, (uint64_t)file.st_ctim.tv_nsec};
-    return gf_hash(stamp, state, sizeof state);
+    const struct gf_file_identity identity = gf_file_identify(&file);
+    return gf_hash(stamp, &identity, sizeof identity);
 }
 
 uint64_t gf_chain_stamp(const char *text)

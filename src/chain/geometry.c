@@ -51,6 +51,7 @@ bool gf_geometry_meaning(const struct gf_filter *filter, const char *text, char 
     const bool has_fit = has_param(filter, "fit"), only = has_param(filter, "only");
     const bool one_side = *values == ':' || values[length - 1] == ':';
     const bool offsets = strchr(strchr(values, ':') + 1, ':');
+    /* The filter has no chain that means the same. */
     if (has_param(filter, "h") ? offsets && (one_side || !has_param(filter, "x")) : *values == ':')
         return false;
     /* thumbnail always shrinks, within a width and a height. */

@@ -74,10 +74,8 @@ within()
 }
 
 begin "every filter and every format keeps to --memory"
-if ! has_time; then
-    skip "no GNU time here"
-elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
-    skip "a sanitizer takes memory of its own"
+if ! measures_memory; then
+    skip "no GNU time here, or a sanitizer takes memory of its own"
 else
     made=0
     gpufilter -i in.ppm -o deep.png --device=cpu --png-level=1 resize=2600:2000:kernel=nearest
@@ -100,10 +98,8 @@ else
 fi
 
 begin "a batch of many workers keeps to --memory"
-if ! has_time; then
-    skip "no GNU time here"
-elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
-    skip "a sanitizer takes memory of its own"
+if ! measures_memory; then
+    skip "no GNU time here, or a sanitizer takes memory of its own"
 else
     made=0
     gpufilter -i in.ppm -o scans.jpg --device=cpu --progressive resize=2600:2000
@@ -120,10 +116,8 @@ fi
 begin "a stream without an end is held up to --memory"
 if ! has GIF; then
     skip "no GIF in this build"
-elif ! has_time; then
-    skip "no GNU time here"
-elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
-    skip "a sanitizer takes memory of its own"
+elif ! measures_memory; then
+    skip "no GNU time here, or a sanitizer takes memory of its own"
 else
     (printf GIF89a && cat /dev/zero) 2>/dev/null |
         /usr/bin/time -q -f %M -o peak "$GPUFILTER" -i - -o o.png --device=cpu --sandbox=off --memory=128M 2>stderr
@@ -151,10 +145,8 @@ declares()
 }
 
 begin "codecs take what they declare: no more, and of the dearest contents not much less"
-if ! has_time; then
-    skip "no GNU time here"
-elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
-    skip "a sanitizer takes memory of its own"
+if ! measures_memory; then
+    skip "no GNU time here, or a sanitizer takes memory of its own"
 else
     gpufilter -i small.pgm -o noise.ppm --device=cpu resize=1000:800,colormatrix=sepia,addnoise=1
     gpufilter -i noise.ppm -o screen.ppm --device=cpu pixelate=4,posterize=2
@@ -211,10 +203,10 @@ mkdir four
 for i in 1 2 3 4; do
     cp whole.jpg four/$i.jpg
 done
-if ! has_time || ! in_group 20 grep -q . /proc/self/cgroup 2>stderr; then
-    skip "no GNU time, or no namespace of one's own here"
-elif grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
-    skip "a sanitizer takes memory of its own"
+if ! measures_memory; then
+    skip "no GNU time here, or a sanitizer takes memory of its own"
+elif ! in_group 20 grep -q . /proc/self/cgroup 2>stderr; then
+    skip "no namespace of one's own here"
 else
     own=$(peak -i small.pgm -o o.ppm)
     run 4 in_group 20 "$GPUFILTER" -i four -o small --device=cpu --threads=2 equalize,transpose

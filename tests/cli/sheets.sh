@@ -237,8 +237,7 @@ head -n 40 many >few
 run 0 gpufilter -i @few -o out.ppm --sheet=8:cell=16x16 --threads=1
 run 0 gpufilter -i @few -o wanted.ppm --sheet=8:cell=16x16 --threads=4
 same out.ppm wanted.ppm
-# A sanitizer takes memory of its own.
-if has_time && ! grep -aq "__asan_init\|__tsan_init" "$GPUFILTER"; then
+if measures_memory; then
     for list in few many; do
         # shellcheck disable=SC2094 # a report of its own
         /usr/bin/time -q -f %M -o $list.kb "$GPUFILTER" -q -i @$list -o out.ppm --sheet=8:cell=100x100 --threads=2 || problem "$list fails"

@@ -165,7 +165,7 @@ static bool set_density(const struct gf_tiff_handle *handle, const struct gf_met
 }
 
 /* Whether EXIF, which is written after the texts, has that tag with another text. */
-static bool exif_says(const struct gf_metadata *metadata, uint32_t tag, const char *text)
+static bool exif_says_otherwise(const struct gf_metadata *metadata, uint32_t tag, const char *text)
 {
     uint64_t first;
     const struct gf_ifd_reader reader = gf_exif_reader(&metadata->exif, &first);
@@ -195,7 +195,7 @@ static bool set_texts(const struct gf_tiff_handle *handle, const struct gf_metad
             continue;
         }
         char *const value = strndup((const char *)text->text.data, text->text.size);
-        left_out += value && exif_says(metadata, texts[k].tag, value);
+        left_out += value && exif_says_otherwise(metadata, texts[k].tag, value);
         set[k] = value && gf_tiff.TIFFSetField(handle->tiff, texts[k].tag, value);
         free(value);
         if (!set[k])
