@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <time.h>
 
 /* The library asks for this one path before it writes without a name: saying no makes it take a
@@ -31,6 +32,24 @@ int fchmod(int fd, mode_t mode)
     if (!fstat(fd, &file))
         mode_before |= file.st_mode & 07777;
     return (int)syscall(SYS_fchmod, fd, mode);
+}
+
+/* Files that can get no other owner and group, and a target that is mounted by itself. */
+static bool failing_chown, is_mounted;
+int fchown(int fd, uid_t owner, gid_t group)
+{
+    if (!failing_chown)
+        return (int)syscall(SYS_fchown, fd, owner, group);
+    errno = EPERM;
+    return -1;
+}
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned flags)
+{
+    if (!is_mounted)
+        return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+    errno = EBUSY;
+    return -1;
 }
 
 /* A close() that reports what a server only then found wrong. */
@@ -376,6 +395,151 @@ static void test_permissions_while_it_is_written(void **state)
     unlink(path);
 }
 
+static const char access_list[] = "system.posix_acl_access",
+                  default_list[] = "system.posix_acl_default";
+
+/* Sets a list by which its owner and user 1 may read and write a file, and the group may nothing.
+ * Returns false where the file system has no such lists. */
+static bool give_list(const char *path, const char *attribute)
+{
+    /* version 2; of each entry the kind, the rights and the user */
+    static const unsigned char list[] = {2,
+                                         0,
+                                         0,
+                                         0,
+                                         /* the owner */ 1,
+                                         0,
+                                         6,
+                                         0,
+                                         255,
+                                         255,
+                                         255,
+                                         255,
+                                         /* a user */ 2,
+                                         0,
+                                         6,
+                                         0,
+                                         1,
+                                         0,
+                                         0,
+                                         0,
+                                         /* the group */ 4,
+                                         0,
+                                         0,
+                                         0,
+                                         255,
+                                         255,
+                                         255,
+                                         255,
+                                         /* the most of user and group */ 16,
+                                         0,
+                                         6,
+                                         0,
+                                         255,
+                                         255,
+                                         255,
+                                         255,
+                                         /* others */ 32,
+                                         0,
+                                         0,
+                                         0,
+                                         255,
+                                         255,
+                                         255,
+                                         255};
+    return !setxattr(path, attribute, list, sizeof list, 0) || errno != ENOTSUP;
+}
+
+static void replace_by_new(const char *path)
+{
+    struct gf_output *const output = opened(path);
+    put(output, "new");
+    assert_int_equal(gf_output_commit(output, &failure), GF_OK);
+    gf_output_close(output);
+    assert_content(path, "new");
+}
+
+static void test_access_list_and_attributes_stay(void **state)
+{
+    const char *const path = in_folder("out");
+    char before[256], after[256], note[8];
+    save(path, "old", 3);
+    if (!give_list(path, access_list)) {
+        unlink(path);
+        skip();
+    }
+    const bool has_notes = !setxattr(path, "user.note", "kept", 4, 0);
+    const ssize_t size = getxattr(path, access_list, before, sizeof before);
+    assert_true(size > 0);
+    replace_by_new(path);
+    assert_int_equal(getxattr(path, access_list, after, sizeof after), size);
+    assert_memory_equal(after, before, size);
+    assert_int_equal(mode_of(path), 0660);
+    if (has_notes) {
+        assert_int_equal(getxattr(path, "user.note", note, sizeof note), 4);
+        assert_memory_equal(note, "kept", 4);
+    }
+    unlink(path);
+}
+
+/* A folder's list is for new files, and not for one that was there without a list. */
+static void test_access_list_of_the_folder(void **state)
+{
+    const char *const path = in_folder("out");
+    char list[256];
+    save(path, "old", 3);
+    chmod(path, 0640);
+    if (!give_list(folder, default_list)) {
+        unlink(path);
+        skip();
+    }
+    replace_by_new(path);
+    removexattr(folder, default_list);
+    assert_int_equal(getxattr(path, access_list, list, sizeof list), -1);
+    assert_int_equal(mode_of(path), 0640);
+    unlink(path);
+}
+
+/* The rights of a group are not those of another one that the file gets. */
+static void test_group_that_cannot_be_kept(void **state)
+{
+    const char *const path = in_folder("out");
+    struct gf_output *output = NULL;
+    save(path, "old", 3);
+    chmod(path, 0664);
+    if (chown(path, (uid_t)-1, getegid() + 1)) {
+        unlink(path);
+        skip();
+    }
+    failing_chown = true;
+    replace_by_new(path);
+    assert_int_equal(mode_of(path), 0644);
+    assert_int_equal(chown(path, (uid_t)-1, getegid() + 1), 0);
+    if (give_list(path, access_list)) {
+        assert_int_equal(gf_output_open(path, &output, &failure), GF_ERROR_OUTPUT);
+        assert_failure_says("out: its access control list cannot be kept");
+        assert_content(path, "new");
+    }
+    failing_chown = false;
+    unlink(path);
+}
+
+static void test_file_that_is_mounted(void **state)
+{
+    const char *const path = in_folder("out");
+    save(path, "old", 3);
+    struct gf_output *const output = opened(path);
+    put(output, "new");
+    is_mounted = true;
+    assert_int_equal(gf_output_commit(output, &failure), GF_ERROR_OUTPUT);
+    is_mounted = false;
+    assert_failure_says("out: is mounted by itself");
+    gf_output_close(output);
+    assert_content(path, "old");
+    assert_int_equal(entries_in_folder(), 1);
+    unlink(path);
+}
+
 static void test_last_close_fails(void **state)
 {
     const char *const path = in_folder("out");
@@ -525,7 +689,7 @@ static void test_unwritable_outputs(void **state)
     unlink(in_folder("out"));
     if (geteuid()) {
         chmod(folder, 0555);
-        check_unwritable(in_folder("out"), strerror(EACCES));
+        check_unwritable(in_folder("out"), "its folder takes no new file");
         chmod(folder, 0755);
     }
     assert_int_equal(entries_in_folder(), 0);
@@ -872,6 +1036,10 @@ int main(void)
         BOTH_WAYS(test_output_that_is_abandoned),
         BOTH_WAYS(test_output_over_another),
         BOTH_WAYS(test_permissions_while_it_is_written),
+        BOTH_WAYS(test_access_list_and_attributes_stay),
+        BOTH_WAYS(test_access_list_of_the_folder),
+        BOTH_WAYS(test_group_that_cannot_be_kept),
+        BOTH_WAYS(test_file_that_is_mounted),
         BOTH_WAYS(test_last_close_fails),
         BOTH_WAYS(test_long_output),
         BOTH_WAYS(test_output_shorter_than_expected),

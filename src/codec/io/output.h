@@ -1,7 +1,8 @@
 /* Writes an output that appears complete or not at all. The bytes go to a temporary file in the
  * target's folder (without a name if the file system allows it), which commit renames over the
  * target. For standard output, a FIFO or a device the bytes are kept in a spool file, which commit
- * copies. An existing target keeps its permissions, and a symbolic link is followed. */
+ * copies. An existing target keeps its permissions, access control list and user attributes, and a
+ * symbolic link is followed. */
 #pragma once
 
 #include <stdbool.h>

@@ -31,7 +31,7 @@ static enum gf_status name_unnamed(struct gf_output *output, struct gf_error *er
         if (errno != EEXIST)
             break;
     }
-    return gf_output_fail(output, error);
+    return gf_output_fail_folder(output, error);
 }
 
 static enum gf_status fail_exists(const struct gf_output *output, struct gf_error *error)
@@ -86,7 +86,7 @@ static enum gf_status rename_to_target(struct gf_output *output, struct gf_error
         if (errno == EEXIST)
             return fail_exists(output, error);
         if (!unknown || rename(output->temporary.path, output->target))
-            return gf_output_fail(output, error);
+            return gf_output_fail_folder(output, error);
     }
     gf_temporary_end(&output->temporary, false);
     return GF_OK;

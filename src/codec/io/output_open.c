@@ -2,10 +2,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/fail.h"
@@ -71,22 +73,74 @@ static enum gf_status open_named(struct gf_output *output, struct gf_error *erro
         if (!again)
             break;
     }
-    return gf_output_fail(output, error);
+    return gf_output_fail_folder(output, error);
 }
 
-/* Gives the new file the existing target's permissions, and its owner if that is allowed. */
-static enum gf_status keep_mode(struct gf_output *output, const struct stat *target,
+static enum gf_status fail_keep(const struct gf_output *output, const char *what,
                                 struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_OUTPUT, "%s: its %s cannot be kept: %s", output->name, what,
+                   strerror(errno));
+}
+
+static bool is_acl(const char *attribute)
+{
+    return !strcmp(attribute, "system.posix_acl_access") || !strcmp(attribute, "system.nfs4_acl");
+}
+
+/* Gives the new file an attribute of the existing target. */
+static bool copy_attribute(const struct gf_output *output, const char *attribute)
+{
+    char value[XATTR_SIZE_MAX];
+    const ssize_t size = getxattr(output->target, attribute, value, sizeof value);
+    if (size < 0)
+        return errno == ENODATA;
+    return !fsetxattr(output->fd, attribute, value, (size_t)size, 0);
+}
+
+/* Gives the new file the existing target's access control list and its user's attributes. A list
+ * that the new file has from its folder goes if the target has none. */
+static enum gf_status keep_attributes(struct gf_output *output, bool same_group,
+                                      struct gf_error *error)
+{
+    char names[XATTR_LIST_MAX];
+    ssize_t length = listxattr(output->target, names, sizeof names);
+    if (length < 0 && errno != ENOTSUP)
+        return fail_keep(output, "attributes", error);
+    length = length < 0 ? 0 : length;
+    bool has_acl = false;
+    for (const char *name = names; name < names + length; name += strlen(name) + 1) {
+        const bool acl = is_acl(name);
+        errno = EPERM; /* the list would give the rights of the target's group to another one */
+        if ((acl && !same_group) ||
+            ((acl || !strncmp(name, "user.", 5)) && !copy_attribute(output, name)))
+            return fail_keep(output, acl ? "access control list" : name, error);
+        has_acl |= acl;
+    }
+    if (!has_acl)
+        (void)fremovexattr(output->fd, "system.posix_acl_access"); /* mostly there is none */
+    return GF_OK;
+}
+
+/* Gives the new file what the existing target has: its owner and group if that is allowed, its
+ * access control list, its user's attributes and its permissions. The list comes first: until then
+ * the bits of the group would be the group's rights, and not the most that the list may give. */
+static enum gf_status keep_permissions(struct gf_output *output, const struct stat *target,
+                                       struct gf_error *error)
 {
     struct stat made;
     if (fstat(output->fd, &made))
         return gf_output_fail(output, error);
-    if ((made.st_uid != target->st_uid || made.st_gid != target->st_gid) &&
-        fchown(output->fd, target->st_uid, target->st_gid))
-        errno = 0; /* no failure: the file belongs to the user who runs the program */
-    if (fchmod(output->fd, target->st_mode & 07777))
-        return gf_output_fail(output, error);
-    return GF_OK;
+    /* Where the owner cannot be kept, the file belongs to the user who runs the program. */
+    const bool same_group = (made.st_uid == target->st_uid && made.st_gid == target->st_gid) ||
+                            !fchown(output->fd, target->st_uid, target->st_gid) ||
+                            made.st_gid == target->st_gid ||
+                            !fchown(output->fd, (uid_t)-1, target->st_gid);
+    GF_TRY(keep_attributes(output, same_group, error));
+    mode_t mode = target->st_mode & 07777;
+    if (!same_group) /* another group may do what everybody may */
+        mode = (mode & ~(mode_t)02070) | (mode & 07) << 3;
+    return fchmod(output->fd, mode) ? fail_keep(output, "permissions", error) : GF_OK;
 }
 
 static enum gf_status open_beside(struct gf_output *output, bool is_new, struct gf_error *error)
@@ -108,7 +162,7 @@ static enum gf_status open_beside(struct gf_output *output, bool is_new, struct 
     if (output->fd < 0)
         GF_TRY(open_named(output, error));
     if (output->exists)
-        GF_TRY(keep_mode(output, &target, error));
+        GF_TRY(keep_permissions(output, &target, error));
     return GF_OK;
 }
 

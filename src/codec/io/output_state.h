@@ -43,5 +43,23 @@ static inline enum gf_status gf_output_fail(const struct gf_output *output, stru
     return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", output->name, strerror(errno));
 }
 
+/* Fails with the text of errno, by which the folder of the output's file, and not the file, refuses
+ * a new file or its name. */
+static inline enum gf_status gf_output_fail_folder(const struct gf_output *output,
+                                                   struct gf_error *error)
+{
+    if (errno == EBUSY)
+        return gf_fail(error, GF_ERROR_OUTPUT,
+                       "%s: is mounted by itself, and cannot be replaced: mount its folder, or "
+                       "name another file",
+                       output->name);
+    if (errno == EACCES || errno == EPERM || errno == EROFS)
+        return gf_fail(error, GF_ERROR_OUTPUT,
+                       "%s: its folder takes no new file: %s (an output is a new file beside the "
+                       "one that it replaces; name it in another folder)",
+                       output->name, strerror(errno));
+    return gf_output_fail(output, error);
+}
+
 /* Gives the output's complete file its name, or copies it to its destination. (output_commit.c) */
 enum gf_status gf_output_put_in_place(struct gf_output *output, struct gf_error *error) GF_CHECKED;
