@@ -13,6 +13,7 @@
 #include "codec/common/samples.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
+#include "codec/png/inflate/inflate.h"
 #include "codec/png/read/png_libpng.h"
 
 enum { DEFLATE_RATIO_MAX = 1032 }; /* deflate's highest ratio: 258 bytes from two bits */
@@ -162,6 +163,10 @@ static void read_whole(struct gf_png_source *source)
 static void finish(struct gf_png_source *source)
 {
     png_read_end(source->png, source->info); /* without info libpng would accept any chunk */
+    /* From 1.6.45 on libpng reads the checksum of IEND, and does not look at it. */
+    if (!memcmp(source->chunk_head, "\0\0\0\0IEND", GF_PNG_HEAD_BYTES) &&
+        source->chunk_crc != gf_crc32(0, source->chunk_head + 4, 4))
+        png_error(source->png, "IEND: CRC error");
 }
 
 /* With allow_truncated, damage becomes a warning, and no more rows are decoded. */
