@@ -31,10 +31,16 @@
     CALL(JxlDecoderGetFrameHeader) CALL(JxlEncoderInitFrameHeader) CALL(JxlEncoderSetFrameHeader)
 /* clang-format on */
 
+struct gf_options;
 struct gf_jxl_calls {
     GF_JXL_CALLS(GF_LIBRARY_CALL)
 };
 extern struct gf_jxl_calls gf_jxl;
+
+/* Returns the bytes that libjxl's threads take for a picture: each thread has a part of 256 x 256
+ * pixels at work, of so many planes of floats. */
+uint64_t gf_jxl_thread_bytes(uint64_t width, uint64_t height, int planes,
+                             const struct gf_options *options);
 
 /* The argument for a parameter that versions before 0.9 have and ignore. */
 #if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)

@@ -168,16 +168,6 @@ static double library_bytes(const JxlBasicInfo *info, int pages)
            (lossless ? lossless_bytes : 0) + (info->alpha_bits ? lossless_bytes : 0);
 }
 
-/* Returns the bytes that libjxl's threads take: each thread decodes a part of 256 x 256 pixels in
- * floats, with one plane more than the colours and alpha have. */
-static uint64_t thread_bytes(const JxlBasicInfo *info, const struct gf_options *options)
-{
-    const uint64_t side = 256, threads = (uint64_t)gf_library_threads(options),
-                   parts = (info->xsize + side - 1) / side * ((info->ysize + side - 1) / side),
-                   planes = 4 + (info->alpha_bits > 0);
-    return (parts < threads ? parts : threads) * side * side * planes * sizeof(float);
-}
-
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
     struct jxl_source *const jxl = (struct jxl_source *)whole;
@@ -205,7 +195,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         (info->num_color_channels == 1 ? 1 : 3) + (info->alpha_bits > 0),
         info->bits_per_sample > 8 ? 16 : 8,
         library_bytes(info, jxl->header.pages) + inks * info->bits_per_sample / 8, error);
-    whole->base.memory.bytes += thread_bytes(info, &whole->options);
+    whole->base.memory.bytes +=
+        gf_jxl_thread_bytes(info->xsize, info->ysize, 4 + (info->alpha_bits > 0), &whole->options);
     if (info->have_animation)
         whole->base.metadata.loops = info->animation.num_loops;
     if (!status && inks)

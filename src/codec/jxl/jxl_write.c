@@ -250,7 +250,11 @@ struct gf_codec_memory gf_jxl_sink_memory(struct gf_format format, const struct 
                    (gf_has_alpha(format) ? alpha_bytes : 0);
     if (options->lossless && gf_colour_channels(format) > 1)
         bytes = (format.bits == 8 ? 15 : 30) + 30 * format.channels;
-    return gf_whole_sink_memory(format, bytes);
+    struct gf_codec_memory memory = gf_whole_sink_memory(format, bytes);
+    const int planes = options->lossless ? 0 : 8; /* measured, libjxl 0.11 */
+    memory.bytes +=
+        gf_jxl_thread_bytes((uint64_t)format.width, (uint64_t)format.height, planes, options);
+    return memory;
 }
 
 enum gf_status gf_jxl_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
