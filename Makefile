@@ -14,6 +14,14 @@ endif
 -include $(BUILD)/config.mk
 unset = $(filter undefined,$(origin $1))
 
+# What was found, and not chosen, is looked for again by a build where a header or package has come since.
+FOUND := ISAL LCMS FORMATS PKG_CFLAGS PKG_LIBS
+CHOSEN := $(sort $(CHOSEN) $(foreach s,$(FOUND),$(if $(filter command environment,$(origin $s)),$s)))
+ifneq ($(and $(wildcard $(BUILD)/config.mk),$(filter all demo test test-only,$(or $(MAKECMDGOALS),all))),)
+LOOKED_AGAIN := $(shell find /usr/include $$(pkg-config --variable=pc_path pkg-config | tr : ' ') -maxdepth 0 -newer $(BUILD)/config.mk 2>/dev/null)
+$(if $(LOOKED_AGAIN),$(foreach s,$(filter-out $(CHOSEN),$(FOUND)),$(eval undefine $s)))
+endif
+
 CC ?= cc
 CFLAGS ?= -O3 -g
 NVCCFLAGS ?= -O1
@@ -174,6 +182,7 @@ include tests/faults/faults.mk
 .DELETE_ON_ERROR:
 
 all: $(CUDA_OBJ) $(PROGRAM) $(LIB_SO) ## the program and the libraries, in build/
+	$(if $(LOOKED_AGAIN),@touch $(BUILD)/config.mk)
 
 $(PROGRAM): $(MAIN_OBJ) $(PROGRAM_A) $(LIB_A)
 	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
@@ -245,7 +254,7 @@ $(BUILD)/tests/%: %.c $(PROGRAM_A) $(LIB_A)
 define CONFIG
 # The settings of this folder; `make clean` forgets them. Compiled with $(GF_CPPFLAGS) $(GF_CFLAGS) \
 $(if $(filter 1,$(CUDA)),$(GENCODE) $(GF_NVCCFLAGS))
-$(foreach name,CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL LCMS STUDY FORMATS SANITIZE HARDENING CFLAGS \
+$(foreach name,CHOSEN WITHOUT CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL LCMS STUDY FORMATS SANITIZE HARDENING CFLAGS \
   CPPFLAGS LDFLAGS PKG_CFLAGS PKG_LIBS,$(name) ?= $(strip $($(name)))$(newline))
 endef
 define newline
@@ -280,6 +289,7 @@ demo: ## installs what is missing (MINIMAL=1: no optional libraries), builds, fi
 	$(PROGRAM) --verbose -i samples/harbour.png -o $(BUILD)/demo.png blur,equalize
 	@echo "before: samples/harbour.png"
 	@echo "after:  $(BUILD)/demo.png"
+	@tests/packages.sh left-out
 
 bits: $(BUILD)/tests/test_bits ## writes the checksums of all results anew, after a deliberate change
 	GF_BITS_WRITE=tests/bits.txt $<
@@ -346,11 +356,17 @@ INSTALLED = $(BINDIR)/gpufilter $(LIBDIR)/libgpufilter.a $(LIBDIR)/libgpufilter.
   $(LIBDIR)/libgpufilter.so.$(VERSION) $(LIBDIR)/pkgconfig/gpufilter.pc $(CMAKEDIR) $(INCLUDEDIR)/gpufilter \
   $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish
 
+# The files for pkg-config and CMake find the folders from where they lie themselves, so that an installation can be moved;
+# the system's own folders keep their names, which compilers know. from_prefix: a folder under PREFIX; up: from it to PREFIX.
+from_prefix = $(patsubst $(PREFIX)/%,$(if $2,$2/)%,$1)
+up = $(subst $(space),/,$(patsubst %,..,$(subst /, ,$(call from_prefix,$1))))
+MOVABLE = $(filter-out /usr,$(PREFIX))
+
 # Requires.private and Libs.private: what a program needs besides that links libgpufilter.a.
 define PKG_CONFIG_FILE
-prefix=$(PREFIX)
-libdir=$(LIBDIR)
-includedir=$(INCLUDEDIR)
+prefix=$(if $(MOVABLE),$${pcfiledir}/$(call up,$(LIBDIR)/pkgconfig),$(PREFIX))
+libdir=$(call from_prefix,$(LIBDIR),$${prefix})
+includedir=$(call from_prefix,$(INCLUDEDIR),$${prefix})
 
 Name: gpufilter
 Description: image filters on NVIDIA GPUs, and the same pictures without one
@@ -363,13 +379,14 @@ endef
 
 # find_package(gpufilter) gives the targets gpufilter::gpufilter and gpufilter::gpufilter_static.
 define CMAKE_CONFIG_FILE
+get_filename_component(gpufilter_prefix "$${CMAKE_CURRENT_LIST_DIR}/$(call up,$(CMAKEDIR))" ABSOLUTE)
 if(NOT TARGET gpufilter::gpufilter)
   add_library(gpufilter::gpufilter SHARED IMPORTED)
-  set_target_properties(gpufilter::gpufilter PROPERTIES IMPORTED_LOCATION "$(LIBDIR)/libgpufilter.so"
-    IMPORTED_SONAME $(SONAME) INTERFACE_INCLUDE_DIRECTORIES "$(INCLUDEDIR)")
+  set_target_properties(gpufilter::gpufilter PROPERTIES IMPORTED_LOCATION "$(call from_prefix,$(LIBDIR),$${gpufilter_prefix})/libgpufilter.so"
+    IMPORTED_SONAME $(SONAME) INTERFACE_INCLUDE_DIRECTORIES "$(call from_prefix,$(INCLUDEDIR),$${gpufilter_prefix})")
   add_library(gpufilter::gpufilter_static STATIC IMPORTED)
-  set_target_properties(gpufilter::gpufilter_static PROPERTIES IMPORTED_LOCATION "$(LIBDIR)/libgpufilter.a"
-    INTERFACE_LINK_LIBRARIES "$(subst $(space),;,$(strip $(LIBS)))" INTERFACE_INCLUDE_DIRECTORIES "$(INCLUDEDIR)")
+  set_target_properties(gpufilter::gpufilter_static PROPERTIES IMPORTED_LOCATION "$(call from_prefix,$(LIBDIR),$${gpufilter_prefix})/libgpufilter.a"
+    INTERFACE_LINK_LIBRARIES "$(subst $(space),;,$(strip $(LIBS)))" INTERFACE_INCLUDE_DIRECTORIES "$(call from_prefix,$(INCLUDEDIR),$${gpufilter_prefix})")
 endif()
 endef
 # A version suits whoever asks for it or for an older one of the same major number.

@@ -43,8 +43,18 @@ state >"$folder/after"
 result "make install builds nothing" "$(diff "$folder/before" "$folder/after"; cat "$folder/failed" 2>&-)"
 result "what is installed runs" "$(cmp "$GPUFILTER" "$folder/root/opt/gf/bin/gpufilter" 2>&1
 "$folder/root/opt/gf/bin/gpufilter" --version 2>&1 >"$folder/version" || echo "exit status $?")"
-result "the installed pkg-config file names the library" "$(PKG_CONFIG_PATH=$folder/root/opt/gf/lib/pkgconfig \
-    pkg-config --libs gpufilter 2>&1 | grep -v -e '^-L/opt/gf/lib -lgpufilter *$')"
+mv "$folder/root/opt/gf" "$folder/root/opt/moved"
+result "the installed pkg-config file names the library, also where it was moved to" "$(
+    for flag in --libs --cflags; do
+        PKG_CONFIG_PATH=$folder/root/opt/moved/lib/pkgconfig pkg-config $flag gpufilter 2>&1
+    done | tr ' ' '\n' | sed -n 's/^-[IL]//p' | while read -r path; do
+        case $(realpath "$path") in
+        "$(realpath "$folder")"/root/opt/moved/lib | "$(realpath "$folder")"/root/opt/moved/include | /usr/*) ;;
+        *) echo "$path" ;;
+        esac
+    done
+    PKG_CONFIG_PATH=$folder/root/opt/moved/lib/pkgconfig pkg-config --libs gpufilter | grep -v -e '^-L[^ ]* -lgpufilter *$')"
+mv "$folder/root/opt/moved" "$folder/root/opt/gf"
 bare_make install DESTDIR="$folder/root" PREFIX=/opt/gf CFLAGS=-O0 >"$folder/log" && echo "exit status 0" >>"$folder/log"
 result "make install refuses settings that the folder was not built with" "$(grep -q 'run make first' "$folder/log" || cat "$folder/log"
     grep 'exit status 0' "$folder/log")"
@@ -53,9 +63,22 @@ result "make uninstall leaves nothing" "$(find "$folder/root" ! -type d 2>&1)"
 
 result "what was left out is named, with its package and how to add it" "$(
     sh tests/detect.sh 0 "" "" "" "" 0 0 "webp:libwebp.so.7" >"$folder/found"
-    for words in 'left out: tiff .*libtiff-dev' 'liblcms2-dev' 'make clean'; do
+    for words in 'left out: tiff .*libtiff-dev' 'liblcms2-dev' 'by the next make'; do
         grep -q "$words" "$folder/found" || echo "no '$words'"
     done)"
+
+# looks ARGUMENT...: the settings with which make would build a folder that has those that come in, from long ago.
+looks()
+{
+    mkdir -p "$folder/of_old"
+    cat >"$folder/of_old/config.mk"
+    touch -d 2001-01-01 "$folder/of_old/config.mk"
+    bare_make -n CUDA=0 BUILD="$folder/of_old" "$@" | grep detect.sh
+}
+result "what was found before is looked for again where packages have come since" "$(
+    echo 'LCMS ?= x' | looks all | grep '"x"'
+    printf 'CHOSEN ?= LCMS\nLCMS ?= x\n' | looks all | grep -q '"x"' || echo "what was chosen is forgotten"
+    echo 'LCMS ?= x' | looks install | grep -q '"x"' || echo "make install looks again")"
 
 # fake NAME: a program of that name, which does what comes in.
 mkdir "$folder/bin"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# find_package(gpufilter) of CMake finds what `make install` installs: samples/example.c is built with the shared and with
+# find_package(gpufilter) of CMake finds what `make install` installs, also where it was moved: samples/example.c is built with the shared and with
 # the static library, and makes the program's picture. The build folder is that of $GPUFILTER; CC and LINK_FLAGS come from
 # the Makefile.
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -31,7 +31,8 @@ END
 }
 
 env -i PATH="$PATH" PKG_CONFIG_PATH="$PKG_CONFIG_PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" make -s -C "$root" \
-    BUILD="$(cd "$(dirname "$GPUFILTER")" && pwd)" PREFIX="$work/usr" install >"$work/log" 2>&1 || cat "$work/log"
+    BUILD="$(cd "$(dirname "$GPUFILTER")" && pwd)" PREFIX="$work/first" install >"$work/log" 2>&1 || cat "$work/log"
+mv "$work/first" "$work/usr"
 version=$("$GPUFILTER" --version | sed -n 's/^gpufilter //p')
 result "the package is found by its version, an older one and none" "$(for asked in "$version EXACT" "${version%.*}" ""; do
     configure "$asked" || cat "$work/log"

@@ -33,7 +33,7 @@ for format in $(sh "$(dirname "$0")/formats.sh" --packages); do
 done
 echo "formats: png jpeg pnm pam$present"
 [ -z "$absent" ] || echo "left out:$absent (apt-get install$packages)"
-[ -z "$absent" ] && [ "$isal$lcms" = 11 ] || echo "what is installed later is found after: make clean"
+[ -z "$absent" ] && [ "$isal$lcms" = 11 ] || echo "what is installed later is found by the next make"
 if [ "$cuda" != 1 ] && [ -z "$nvcc" ]; then
     echo "CUDA: no nvcc found: the program will have the CPU backend only"
 elif [ "$cuda" != 1 ]; then

@@ -2,7 +2,7 @@
 # Installs the distribution's packages that the build (and, with "test", the tests) still lack: those that it cannot do
 # without, for which it may ask for a password, and of the others what the archive has, if it may without a question; else
 # it names them. MINIMAL=1 leaves the others alone. Debian and Ubuntu; elsewhere it names what to install. BUILD: the folder
-# whose settings are then found anew.
+# whose settings are then found anew. With "left-out" it installs nothing, and names the others that are still missing.
 set -eu
 wanted=${1:-build}
 have() { command -v "$1" >/dev/null 2>&1; }
@@ -31,6 +31,7 @@ if have apt-get && [ "${MINIMAL:-0}" != 1 ]; then
     done
 fi
 [ -n "$missing$optional" ] || exit 0
+[ "$wanted" != left-out ] || missing=
 
 # progress: what apt-get does, from its lines that come in: in one line on a terminal, else every tenth.
 progress()
@@ -74,7 +75,7 @@ if [ -n "$missing" ]; then
 fi
 
 may=
-[ -n "$root" ] && ! sudo -n true 2>/dev/null || may=1
+[ "$wanted" = left-out ] || { [ -n "$root" ] && ! sudo -n true 2>/dev/null; } || may=1
 lists() { ls /var/lib/apt/lists/*Packages* >/dev/null 2>&1; }
 # Lists that were fetched within a day are new enough.
 if [ -n "$optional" ] && [ -n "$may" ] && [ -z "$missing" ] && ! { lists &&
@@ -87,7 +88,7 @@ for package in $optional; do
     known="$known $package"
 done
 if [ -n "$known" ] && [ -z "$may" ]; then
-    echo "optional and left out; this installs it: sudo apt-get install$known"
+    echo "optional and left out; this installs it, and the next make builds with it: sudo apt-get install$known"
 elif [ -n "$known" ]; then
     echo "installing:$known"
     # shellcheck disable=SC2086 # a list of words
