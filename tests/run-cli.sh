@@ -9,6 +9,9 @@ case $GPUFILTER in
 *) GPUFILTER=$PWD/$GPUFILTER ;;
 esac
 export GPUFILTER LC_ALL=C
+# Tests reach servers of their own here, whatever the user's settings say of others.
+# shellcheck disable=SC2046 # a list of names
+unset $(env | sed -n 's/^\(AWS_[A-Z_0-9]*\|RCLONE_[A-Z_0-9]*\|[A-Za-z]*_proxy\|[A-Z]*_PROXY\)=.*/\1/p')
 
 gpufilter()
 {

@@ -2,7 +2,8 @@
 # run.sh TEST... [-- TEST...]: runs test programs and scripts, GF_TEST_JOBS at a time (else one a processor); those after --
 # run alone, one after the other. tests/cli/NAME.sh is run by run-cli.sh. Each test prints TAP ("ok", "not ok", "# SKIP"); one
 # that ends without its plan, or badly without saying which test failed, counts as a failure. One that has not ended after
-# GF_TEST_SECONDS is stopped with all that it started, and fails. Closes with the count.
+# GF_TEST_SECONDS is stopped with all that it started, and fails. While long tests run, a line says how many have ended. Closes
+# with the names of what failed, and the count.
 
 # judge STATUS LOG: the log's failures, in full, or what it skipped; the counts are added to the folder's.
 judge()
@@ -23,6 +24,7 @@ judge()
     fi
     if [ "$bad" -gt 0 ]; then
         cat "$2"
+        sed -n "s,^not ok[ 0-9-]*,failed: $test: ,p" "$2" >>"$GF_TEST_FOLDER/failed"
     else
         grep -iE '^ok.*# *skip' "$2"
     fi
@@ -63,14 +65,23 @@ if [ "$1" = --one ]; then
     exit 0
 fi
 
+# Tests reach servers of their own here, whatever the user's settings say of others.
+# shellcheck disable=SC2046 # a list of names
+unset $(env | sed -n 's/^\(AWS_[A-Z_0-9]*\|RCLONE_[A-Z_0-9]*\|[A-Za-z]*_proxy\|[A-Z]*_PROXY\)=.*/\1/p')
 GF_TEST_FOLDER=$(mktemp -d)
-trap 'rm -rf "$GF_TEST_FOLDER"' EXIT
+trap 'rm -rf "$GF_TEST_FOLDER"; kill $teller 2>/dev/null' EXIT
 # fontconfig leaks 288 bytes when it is first used, of which programs with an address sanitizer would tell.
 echo leak:libfontconfig.so >"$GF_TEST_FOLDER/leaks"
 LSAN_OPTIONS=suppressions=$GF_TEST_FOLDER/leaks:print_suppressions=0
 export CMOCKA_MESSAGE_OUTPUT=TAP GF_TEST_FOLDER LSAN_OPTIONS
 
 : >"$GF_TEST_FOLDER/counts"
+: >"$GF_TEST_FOLDER/failed"
+all=$(printf '%s\n' "$@" | grep -vcx -e --)
+while sleep 15 >&- 2>&-; do
+    echo "[$(wc -l <"$GF_TEST_FOLDER/counts") of $all tests have ended]"
+done &
+teller=$!
 jobs=${GF_TEST_JOBS:-$(nproc)}
 while [ $# -gt 0 ]; do
     while [ $# -gt 0 ] && [ "$1" != -- ]; do
@@ -82,5 +93,7 @@ while [ $# -gt 0 ]; do
     jobs=1
 done
 
+kill $teller
+cat "$GF_TEST_FOLDER/failed"
 awk '{ passed += $1; failed += $2; skipped += $3 }
     END { print passed + 0 " passed, " failed + 0 " failed, " skipped + 0 " skipped"; exit !(failed == 0 && passed > 0) }' "$GF_TEST_FOLDER/counts"
