@@ -40,6 +40,32 @@ ${CC:-cc} -I"$root/include" -o "$work/layout" "$work/layout.c" && "$work/layout"
 result "structs have C's layout" "$(diff "$work/c" "$work/python" 2>&1)"
 [ "$(wc -l <"$work/c")" -gt 100 ] || result "structs are compared" "only $(wc -l <"$work/c") members"
 
+# backend PYTHON [PATH]: what the module that pip calls does, and says where it fails.
+backend()
+{
+    (
+        real=$("$python" -c 'import sys; print(sys.executable)')
+        PATH=${2:-$PATH} PYTHONPATH=$root/src/python PYTHONDONTWRITEBYTECODE=1 "$real" -c "import wheel
+$1" 2>&1
+    )
+}
+result "without make pip is told what is missing, and sees no traceback" "$(backend 'wheel.build_wheel(".")' "$work/none" >"$work/log" &&
+    echo "exit status 0"
+    grep Traceback "$work/log"
+    grep -q '^gpufilter: this build needs make' "$work/log" || cat "$work/log")"
+result "the sources are packed for pip, in a clone" "$(backend "try:
+    print(wheel.build_sdist('$work'))
+except wheel.UnsupportedOperation:
+    print('no clone')" >"$work/log"
+    if git -C "$root" rev-parse >/dev/null 2>&1; then
+        tar xzf "$work"/gpufilter-*.tar.gz -C "$work" 2>&1 && cd "$work"/gpufilter-*/ && "$python" -c 'import os, tomllib
+project = tomllib.load(open("pyproject.toml", "rb"))["build-system"]
+assert os.path.exists(project["backend-path"][0] + "/wheel.py") and os.path.exists("Makefile") and os.path.exists("PKG-INFO"), project' 2>&1 |
+            grep -v tomllib
+    else
+        grep -v '^no clone$' "$work/log"
+    fi)"
+
 for test in "$root"/tests/python/test_*.py; do
     "$python" "$test" 2>&1 || echo "not ok - python: $(basename "$test") broke off"
 done >"$work/tap"

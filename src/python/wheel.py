@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import io
 import os
 import platform
 import re
@@ -9,6 +10,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 
@@ -104,13 +106,58 @@ def pack(version, build, to, has_libraries=False):
     return name
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    """Builds the program and packs the wheel into the folder, for pip."""
-    subprocess.run(["make", "-s", f"-j{os.cpu_count()}", "-C", ROOT, "wheel-folder", f"PYTHON={sys.executable}"], check=True,
-                   stdout=sys.stderr)
+def version_of_sources():
     with open(os.path.join(ROOT, "include/gpufilter/version.h"), encoding="utf-8") as file:
-        version = ".".join(re.findall(r"GF_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", file.read()))
-    return pack(version, os.path.join(ROOT, "build"), wheel_directory)
+        return ".".join(re.findall(r"GF_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", file.read()))
+
+
+def tell(text):
+    """Says something to whoever waits for pip, which keeps what a build prints to itself."""
+    try:
+        with open("/dev/tty", "w", encoding="utf-8") as terminal:
+            terminal.write(f"\n{text}\n")
+    except OSError:
+        print(text, file=sys.stderr)
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    """Builds the program, or takes what make has built, and packs the wheel into the folder, for pip."""
+    if not shutil.which("make"):
+        sys.exit("gpufilter: this build needs make, a C compiler, pkg-config, libpng, libjpeg-turbo and zlib with their headers; on Debian and "
+                 "Ubuntu: apt-get install make && make demo")
+    make = ["make", "-s", f"-j{os.cpu_count()}", "-C", ROOT, "wheel-folder", f"PYTHON={sys.executable}"]
+    waits = subprocess.run([*make, "-n"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout.count(b"nvcc ")
+    if waits:
+        tell(f"gpufilter: {waits} files for the GPU are compiled, which takes about {1 + waits // 6 // os.cpu_count()} minutes; with CUDA=0 in the "
+             "environment they are left out")
+    failed = subprocess.run(make, check=False, stdout=sys.stderr).returncode
+    if failed:
+        sys.exit(f"gpufilter: make ended with status {failed}, for the reason above; make demo, in the same folder, installs what is missing")
+    return pack(version_of_sources(), os.path.join(ROOT, "build"), wheel_directory)
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    """Packs the sources that git knows into the folder, for pip and build (PEP 517)."""
+    version = version_of_sources()
+    name = f"gpufilter-{version}"
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
+    if listed.returncode:
+        raise UnsupportedOperation("sources are packed in a clone of the repository alone")
+    with open(os.path.join(ROOT, "src/python/pyproject.toml"), encoding="utf-8") as file:
+        project = file.read().replace('backend-path = ["."]', 'backend-path = ["src/python"]')
+    with tarfile.open(os.path.join(sdist_directory, f"{name}.tar.gz"), "w:gz", format=tarfile.PAX_FORMAT) as archive:
+        for path in os.fsdecode(listed.stdout).split("\0"):
+            if path:
+                archive.add(os.path.join(ROOT, path), f"{name}/{path}", recursive=False)
+        for path, text in (("pyproject.toml", project), ("PKG-INFO", METADATA.format(version=version))):
+            entry = tarfile.TarInfo(f"{name}/{path}")
+            entry.size = len(text.encode())
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    return f"{name}.tar.gz"
+
+
+class UnsupportedOperation(Exception):
+    """What build_sdist() raises where it can make none (PEP 517)."""
 
 
 def main(version, build, to):
