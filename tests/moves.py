@@ -1,0 +1,129 @@
+"""Compares the machine code of two builds, function by function and table by table: moves.py FOLDER FOLDER.
+
+Each folder has objects that tests/moves.sh compiled, so that a function's code depends on nothing but its own text: nothing is
+inlined or specialised, each function and table has a section of its own. What refers to another function or table does so by its
+name, what refers to a constant by the constant's bytes. Code that was only moved to another file, or is no longer extern, is
+equal; the names of all other functions and tables are printed. Exit status 1: there are some."""
+
+import collections
+import hashlib
+import os
+import re
+import struct
+import sys
+
+ALLOC, MERGE, STRINGS = 2, 16, 32
+NOBITS, RELA = 8, 4
+OBJECT, FUNCTION, SECTION = 1, 2, 3
+RELATIVE = {2, 4, 9, 41, 42}  # R_X86_64_PC32, PLT32 and the GOT's kinds
+
+
+class Elf:
+    """The sections, symbols and relocations of an object of x86-64."""
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            self.data = file.read()
+        start, = struct.unpack_from("<Q", self.data, 40)
+        size, count, names = struct.unpack_from("<HHH", self.data, 58)
+        heads = [struct.unpack_from("<IIQQQQIIQQ", self.data, start + i * size) for i in range(count)]
+        self.sections = [{"type": h[1], "flags": h[2], "at": h[4], "size": h[5], "link": h[6], "info": h[7], "entry": h[9], "name_at": h[0]}
+                         for h in heads]
+        for section in self.sections:
+            section["name"] = self.text(self.sections[names]["at"] + section["name_at"])
+        self.symbols = []
+        for section in self.sections:
+            if section["type"] == 2:
+                texts = self.sections[section["link"]]["at"]
+                for at in range(section["at"], section["at"] + section["size"], 24):
+                    name, info, _, where, value, length = struct.unpack_from("<IBBHQQ", self.data, at)
+                    self.symbols.append((self.text(texts + name), info & 15, where, value, length))
+        self.relocations = collections.defaultdict(list)
+        for section in self.sections:
+            if section["type"] == RELA:
+                for at in range(section["at"], section["at"] + section["size"], 24):
+                    offset, info, addend = struct.unpack_from("<QQq", self.data, at)
+                    self.relocations[section["info"]].append((offset, info & 0xffffffff, info >> 32, addend))
+        self.named = collections.defaultdict(dict)
+        for name, kind, where, value, _ in self.symbols:
+            if kind in (OBJECT, FUNCTION) and name:
+                self.named[where].setdefault(value, name)
+
+    def text(self, at):
+        return self.data[at:self.data.index(b"\0", at)].decode("latin-1")
+
+    def content(self, section, begin=0, end=None):
+        if section["type"] == NOBITS:
+            return b"%d zeros" % section["size"]
+        return self.data[section["at"] + begin:section["at"] + (section["size"] if end is None else end)]
+
+
+def plain(name):
+    """The name without the number that the compiler adds to what is local to a function."""
+    return re.sub(r"\.(\d+|lto_priv.*)$", "", name)
+
+
+def target(elf, kind, symbol, addend):
+    """What a relocation refers to, whichever file it lies in."""
+    name, symbol_kind, where, value, _ = elf.symbols[symbol]
+    if symbol_kind != SECTION:
+        return plain(name), addend
+    section = elf.sections[where]
+    at = addend + value + (4 if kind in RELATIVE else 0)
+    if section["flags"] & STRINGS:
+        return elf.text(section["at"] + at), 0
+    if section["flags"] & MERGE:
+        at += -at % section["entry"]  # bytes of the instruction may follow the reference
+        return elf.content(section, at, at + section["entry"]), 0
+    if 0 in elf.named[where] and len(elf.named[where]) == 1:
+        return plain(elf.named[where][0]), addend
+    if at in elf.named[where]:
+        return plain(elf.named[where][at]), addend - at
+    return elf.content(section, at, at + 16), 0
+
+
+def items(folder):
+    """The functions and tables of all objects: hashes by name."""
+    found = collections.defaultdict(set)
+    for root, _, files in os.walk(folder):
+        for file in files:
+            if not file.endswith(".o"):
+                continue
+            elf = Elf(os.path.join(root, file))
+            for index, section in enumerate(elf.sections):
+                if not section["flags"] & ALLOC or not elf.named[index]:
+                    continue
+                content = bytearray(elf.content(section))
+                digest = hashlib.sha256()
+                for offset, kind, symbol, addend in sorted(elf.relocations[index]):
+                    width = 8 if kind == 1 else 4
+                    content[offset:offset + width] = bytes(width)
+                    what = target(elf, kind, symbol, addend)
+                    digest.update(repr((offset, kind in RELATIVE, what)).encode())
+                digest.update(bytes(content))
+                for name in elf.named[index].values():
+                    found[plain(name)].add(digest.hexdigest())
+    return found
+
+
+def main(before, after):
+    old, new = items(before), items(after)
+    gone = sorted(name for name in old if name not in new)
+    come = sorted(name for name in new if name not in old)
+    by_code = {frozenset(old[name]): name for name in gone}
+    renamed = [(by_code[frozenset(new[name])], name) for name in come if frozenset(new[name]) in by_code]
+    changed = sorted(name for name in old if name in new and old[name] != new[name])
+    for name, other in renamed:
+        print(f"renamed: {name} is {other}")
+    for word, names in (("gone", set(gone) - {pair[0] for pair in renamed}), ("new", set(come) - {pair[1] for pair in renamed}),
+                        ("changed", changed)):
+        for name in sorted(names):
+            print(f"{word}: {name}")
+    same = len(old) - len(gone) - len(changed)
+    print(f"{same} of {len(old)} functions and tables are the same; {len(renamed)} renamed, {len(changed)} changed, "
+          f"{len(gone) - len(renamed)} gone, {len(come) - len(renamed)} new")
+    return 0 if not changed and not gone and not come else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
