@@ -184,7 +184,7 @@ template <class Sample, class Square, int CHANNELS> struct columns {
 
 /* COUNT numbers that one or two instructions load. */
 template <class T, int COUNT>
-struct alignas(sizeof(T) * COUNT < VECTOR ? sizeof(T) * COUNT : VECTOR) numbers {
+struct alignas(sizeof(T) * COUNT < VECTOR ? sizeof(T) * COUNT : (size_t)VECTOR) numbers {
     T v[COUNT];
 };
 
