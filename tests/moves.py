@@ -3,7 +3,7 @@
 Each folder has objects that tests/moves.sh compiled, so that a function's code depends on nothing but its own text: nothing is
 inlined or specialised, each function and table has a section of its own. What refers to another function or table does so by its
 name, what refers to a constant by the constant's bytes. Code that was only moved to another file, or is no longer extern, is
-equal; the names of all other functions and tables are printed. Exit status 1: there are some."""
+equal, also under another name; the names of all other functions and tables are printed. Exit status 1: there are some."""
 
 import collections
 import hashlib
@@ -58,15 +58,20 @@ class Elf:
         return self.data[section["at"] + begin:section["at"] + (section["size"] if end is None else end)]
 
 
+RENAMED = {}  # names of the first build, and what they are called in the second
+
+
 def plain(name):
-    """The name without the number that the compiler adds to what is local to a function."""
-    return re.sub(r"\.(\d+|lto_priv.*)$", "", name)
+    """The name without the number that the compiler adds to what is local to a function, and without the prefix of extern names."""
+    name = re.sub(r"\.(\d+|lto_priv.*)$", "", name)
+    name = name[3:] if name.startswith("gf_") else name
+    return RENAMED.get(name, name)
 
 
 def target(elf, kind, symbol, addend):
     """What a relocation refers to, whichever file it lies in."""
     name, symbol_kind, where, value, _ = elf.symbols[symbol]
-    if symbol_kind != SECTION:
+    if symbol_kind != SECTION and not name.startswith(".L"):
         return plain(name), addend
     section = elf.sections[where]
     at = addend + value + (4 if kind in RELATIVE else 0)
@@ -107,21 +112,23 @@ def items(folder):
 
 
 def main(before, after):
-    old, new = items(before), items(after)
-    gone = sorted(name for name in old if name not in new)
-    come = sorted(name for name in new if name not in old)
-    by_code = {frozenset(old[name]): name for name in gone}
-    renamed = [(by_code[frozenset(new[name])], name) for name in come if frozenset(new[name]) in by_code]
-    changed = sorted(name for name in old if name in new and old[name] != new[name])
-    for name, other in renamed:
+    new = items(after)
+    while True:  # who calls what was renamed is equal once the new name is known
+        old = items(before)
+        gone, come = set(old) - set(new), set(new) - set(old)
+        by_code = {frozenset(new[name]): name for name in come}
+        found = {name: by_code[frozenset(old[name])] for name in gone if frozenset(old[name]) in by_code}
+        if not found:
+            break
+        RENAMED.update(found)
+    changed = {name for name in old if name in new and not (old[name] <= new[name] or new[name] <= old[name])}
+    for name, other in sorted(RENAMED.items()):
         print(f"renamed: {name} is {other}")
-    for word, names in (("gone", set(gone) - {pair[0] for pair in renamed}), ("new", set(come) - {pair[1] for pair in renamed}),
-                        ("changed", changed)):
+    for word, names in (("gone", gone), ("new", come), ("changed", changed)):
         for name in sorted(names):
             print(f"{word}: {name}")
-    same = len(old) - len(gone) - len(changed)
-    print(f"{same} of {len(old)} functions and tables are the same; {len(renamed)} renamed, {len(changed)} changed, "
-          f"{len(gone) - len(renamed)} gone, {len(come) - len(renamed)} new")
+    print(f"{len(old) - len(gone) - len(changed)} of {len(old)} functions and tables are the same; {len(RENAMED)} of them renamed, "
+          f"{len(changed)} changed, {len(gone)} gone, {len(come)} new")
     return 0 if not changed and not gone and not come else 1
 
 
