@@ -443,17 +443,67 @@ static void test_without_the_server(void **state)
     assert_false(choice.cpu_alone);
 }
 
+/* Decoding and encoding are work of a GPU, too: many JPEGs that become JPEGs are done there, and
+ * pictures of which it decodes and encodes none are not. */
+static void test_nothing_to_filter(void **state)
+{
+    enum { WIDTH = 1920, HEIGHT = 1080 };
+    struct gf_options options = gf_options_default();
+    struct gf_image image = {0};
+    struct gf_error error = {0};
+    void *jpeg = NULL;
+    size_t bytes = 0;
+    assert_int_equal(gf_image_alloc(&image, (struct gf_format){WIDTH, HEIGHT, 3, 8}, &error),
+                     GF_OK);
+    struct gf_pipeline *pipeline = NULL;
+    options.device = GF_DEVICE_CPU;
+    assert_int_equal(gf_pipeline_open("addnoise=0.1", &options, &pipeline, &error), GF_OK);
+    assert_int_equal(gf_pipeline_encode(pipeline, &image, GF_FILE_JPEG, &jpeg, &bytes, &error),
+                     GF_OK);
+    gf_pipeline_close(pipeline);
+    gf_image_free(&image);
+    options = gf_options_default();
+    options.threads = 16;
+    struct gf_input_name name[2] = {{.path = (char *)"a.jpg", .data = jpeg, .size = bytes},
+                                    {.path = (char *)"b.jpg", .data = jpeg, .size = bytes}};
+    const struct gf_inputs inputs = {.item = name, .count = 2};
+    const struct gf_template output = {.text = (char *)"out/{stem}.jpg", .is_pattern = true};
+    struct gf_batch_request request = {
+        .chain = "", .options = options, .inputs = &inputs, .expected = 64000, .output = &output};
+    char reason[160];
+    assert_int_equal(gf_cost_choose(&request, GF_COST_SERVER_BESIDE, reason, sizeof reason).device,
+                     GF_DEVICE_CUDA);
+    request.expected = 4;
+    assert_int_equal(gf_cost_choose(&request, GF_COST_SERVER_BESIDE, reason, sizeof reason).device,
+                     GF_DEVICE_CPU);
+    request.expected = 64000;
+    request.options.codec = GF_CODEC_CPU;
+    assert_int_equal(gf_cost_choose(&request, GF_COST_SERVER_BESIDE, reason, sizeof reason).device,
+                     GF_DEVICE_CPU);
+    assert_non_null(strstr(reason, "it should be done sooner"));
+    gf_free(jpeg);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members),       cmocka_unit_test(test_several_outputs),
-        cmocka_unit_test(test_filters),       cmocka_unit_test(test_one_picture),
-        cmocka_unit_test(test_many_pictures), cmocka_unit_test(test_device_codec),
-        cmocka_unit_test(test_figures),       cmocka_unit_test(test_server),
-        cmocka_unit_test(test_shared),        cmocka_unit_test(test_one_thread_each),
-        cmocka_unit_test(test_text),          cmocka_unit_test(test_without_the_server),
-        cmocka_unit_test(test_workers),       cmocka_unit_test(test_radii),
-        cmocka_unit_test(test_marked_png),    cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_members),
+        cmocka_unit_test(test_several_outputs),
+        cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_one_picture),
+        cmocka_unit_test(test_many_pictures),
+        cmocka_unit_test(test_device_codec),
+        cmocka_unit_test(test_figures),
+        cmocka_unit_test(test_server),
+        cmocka_unit_test(test_shared),
+        cmocka_unit_test(test_one_thread_each),
+        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_without_the_server),
+        cmocka_unit_test(test_workers),
+        cmocka_unit_test(test_radii),
+        cmocka_unit_test(test_marked_png),
+        cmocka_unit_test(test_reduced),
+        cmocka_unit_test(test_nothing_to_filter),
     };
     return cmocka_run_group_tests_name("cost", tests, make_folder, remove_folder);
 }

@@ -332,12 +332,12 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
                        request->options.codec == GF_CODEC_GPU;
     const char *why_not = "";
     struct gf_error lacks = {0};
+    const bool single = (request->expected ? request->expected : request->inputs->count) < 2;
     if (asked) {
         choice.device = GF_DEVICE_CUDA;
-        if ((request->expected ? request->expected : request->inputs->count) < 2 ||
-            !gf_cost_look(request, server, &work))
+        if (single || !gf_cost_look(request, server, &work))
             return choice;
-    } else if (!filters_anything(request)) {
+    } else if (single && !filters_anything(request)) { /* as gf_pipeline_open() has it */
         snprintf(reason, size, "there is nothing to filter");
         return choice;
     } else if (gf_batch_check_kernels(request, &lacks)) {
