@@ -186,6 +186,13 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
     return GF_OK;
 }
 
+enum gf_status gf_source_next(struct gf_source *source, bool *found, struct gf_error *error)
+{
+    GF_TRY(source->next(source, found, error));
+    note_kind(source, source->file);
+    return GF_OK;
+}
+
 static bool is_special_file(const char *path)
 {
     struct stat file;
@@ -309,11 +316,13 @@ static enum gf_status put_density_in_exif(struct gf_metadata *kept, const struct
     return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
-enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
-                            struct gf_format format, const struct gf_metadata *metadata,
-                            const struct gf_options *options, struct gf_sink **sink,
-                            struct gf_error *error)
+/* Opens a sink, or begins another page of *sink. */
+static enum gf_status open_sink(struct gf_output *output, enum gf_file_format file_format,
+                                struct gf_format format, const struct gf_metadata *metadata,
+                                const struct gf_options *options, struct gf_sink **sink,
+                                struct gf_error *error)
 {
+    const bool turns = *sink != NULL;
     struct gf_metadata kept = {0};
     const struct gf_file_type *const type = gf_file_type(file_format);
     const bool inks = metadata && metadata->inks;
@@ -359,10 +368,12 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
         kept.loops = metadata->loops;
     }
     const bool fitted = gf_options_fit(options);
-    const struct gf_format rows = gf_depth_rows(type, format, own.depth);
+    const struct gf_format rows =
+        turns ? format : gf_depth_rows(type, format, own.depth); /* the sink converts on its own */
     const struct gf_sink_order order = {output, rows, &kept, &own};
-    status = fitted ? gf_fitted_sink_open(type, output, rows, &own, sink, error)
-                    : type->create(&order, sink, error);
+    status = turns    ? (*sink)->turn(*sink, &order, error)
+             : fitted ? gf_fitted_sink_open(type, output, rows, &own, sink, error)
+                      : type->create(&order, sink, error);
     if (!status && metadata)
         gf_warn_left_out(gf_output_name(output), type, in_file, metadata, &kept, options);
     if (!status && metadata && metadata->icc.size && !kept.icc.size &&
@@ -377,5 +388,22 @@ enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_f
     if (!status && fitted)
         gf_fitted_sink_take_metadata(*sink, &kept);
     gf_metadata_free(&kept);
-    return status ? status : gf_depth_sink_open(format, rows, sink, error);
+    return status || turns ? status : gf_depth_sink_open(type, format, own.depth, sink, error);
+}
+
+enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
+                            struct gf_format format, const struct gf_metadata *metadata,
+                            const struct gf_options *options, struct gf_sink **sink,
+                            struct gf_error *error)
+{
+    *sink = NULL;
+    return open_sink(output, file_format, format, metadata, options, sink, error);
+}
+
+enum gf_status gf_sink_turn(struct gf_sink *sink, struct gf_output *output,
+                            enum gf_file_format file_format, struct gf_format format,
+                            const struct gf_metadata *metadata, const struct gf_options *options,
+                            struct gf_error *error)
+{
+    return open_sink(output, file_format, format, metadata, options, &sink, error);
 }

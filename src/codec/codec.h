@@ -16,6 +16,9 @@
  * options->max_pixels. */
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error) GF_CHECKED;
+/* Goes to the next of the chosen frames of a source that has next(). */
+enum gf_status gf_source_next(struct gf_source *source, bool *found,
+                              struct gf_error *error) GF_CHECKED;
 /* Chooses the format of an output to `path` (NULL: to memory): options->format, otherwise the
  * format of the extension, otherwise `fallback` (the input's own format) for standard output and
  * special files. Returns GF_ERROR_USAGE if the extension is unknown, its format is only read, or
@@ -88,4 +91,9 @@ int gf_cell_main(const char *word);
 enum gf_status gf_sink_open(struct gf_output *output, enum gf_file_format file_format,
                             struct gf_format format, const struct gf_metadata *metadata,
                             const struct gf_options *options, struct gf_sink **sink,
+                            struct gf_error *error) GF_CHECKED;
+/* Begins another page of a sink that has turn(), as gf_sink_open() begins the first. */
+enum gf_status gf_sink_turn(struct gf_sink *sink, struct gf_output *output,
+                            enum gf_file_format file_format, struct gf_format format,
+                            const struct gf_metadata *metadata, const struct gf_options *options,
                             struct gf_error *error) GF_CHECKED;

@@ -71,6 +71,7 @@ struct gf_format gf_depth_rows(const struct gf_file_type *type, struct gf_format
 struct depth_sink {
     struct gf_sink base;
     struct gf_sink *inner;
+    const struct gf_file_type *type;
     struct gf_format from, to;
     unsigned char *row;
 };
@@ -80,6 +81,8 @@ static enum gf_status depth_write(struct gf_sink *base, int rows, const unsigned
 {
     struct depth_sink *const sink = (struct depth_sink *)base;
     const size_t samples = (size_t)sink->from.width * (size_t)sink->from.channels;
+    if (sink->from.bits == sink->to.bits)
+        return sink->inner->write(sink->inner, rows, src, pitch, error);
     for (int y = 0; y < rows; y++, src += pitch) {
         if (sink->from.bits > sink->to.bits)
             gf_samples_narrow(src, sink->row, samples);
@@ -105,6 +108,26 @@ static enum gf_status depth_end(struct gf_sink *base, struct gf_error *error)
     return sink->inner->end(sink->inner, error);
 }
 
+static enum gf_status set_rows(struct depth_sink *sink, struct gf_format from, int depth,
+                               struct gf_error *error)
+{
+    sink->from = from;
+    sink->to = gf_depth_rows(sink->type, from, depth);
+    free(sink->row);
+    sink->row = malloc(gf_row_bytes(sink->to));
+    return sink->row ? GF_OK : gf_fail_memory(error);
+}
+
+static enum gf_status depth_turn(struct gf_sink *base, const struct gf_sink_order *order,
+                                 struct gf_error *error)
+{
+    struct depth_sink *const sink = (struct depth_sink *)base;
+    struct gf_sink_order inner = *order;
+    GF_TRY(set_rows(sink, order->format, order->options->depth, error));
+    inner.format = sink->to;
+    return sink->inner->turn(sink->inner, &inner, error);
+}
+
 static void depth_close(struct gf_sink *base)
 {
     struct depth_sink *const sink = (struct depth_sink *)base;
@@ -113,27 +136,29 @@ static void depth_close(struct gf_sink *base)
     free(sink);
 }
 
-enum gf_status gf_depth_sink_open(struct gf_format from, struct gf_format to, struct gf_sink **sink,
-                                  struct gf_error *error)
+enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_format from, int depth,
+                                  struct gf_sink **sink, struct gf_error *error)
 {
-    if (from.bits == to.bits)
+    struct gf_sink *const inner = *sink;
+    if (from.bits == gf_depth_rows(type, from, depth).bits && !inner->turn)
         return GF_OK;
     struct depth_sink *const opened = calloc(1, sizeof *opened);
-    unsigned char *const row = malloc(gf_row_bytes(to));
-    if (!opened || !row) {
-        (*sink)->close(*sink);
-        free(opened);
-        free(row);
+    *sink = NULL;
+    if (!opened) {
+        inner->close(inner);
         return gf_fail_memory(error);
     }
     *opened = (struct depth_sink){.base = {.write = depth_write,
                                            .finish = depth_finish,
                                            .close = depth_close,
-                                           .end = (*sink)->end ? depth_end : NULL},
-                                  .inner = *sink,
-                                  .from = from,
-                                  .to = to,
-                                  .row = row};
-    *sink = &opened->base;
-    return GF_OK;
+                                           .end = inner->end ? depth_end : NULL,
+                                           .turn = inner->turn ? depth_turn : NULL},
+                                  .inner = inner,
+                                  .type = type};
+    const enum gf_status status = set_rows(opened, from, depth, error);
+    if (status)
+        depth_close(&opened->base);
+    else
+        *sink = &opened->base;
+    return status;
 }

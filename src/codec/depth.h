@@ -19,7 +19,7 @@ int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, i
                      const struct gf_options *options);
 /* Returns the format of the rows that a sink of the format gets for files of that depth. */
 struct gf_format gf_depth_rows(const struct gf_file_type *type, struct gf_format format, int depth);
-/* Replaces *sink by a sink that converts rows of `from` to rows of `to`, unless both have the same
- * bits. It closes the replaced one, as does a failure. */
-enum gf_status gf_depth_sink_open(struct gf_format from, struct gf_format to, struct gf_sink **sink,
-                                  struct gf_error *error) GF_CHECKED;
+/* Replaces *sink by a sink that converts rows of `from` to those of gf_depth_rows(), unless both
+ * have the same bits, also on further pages. It closes the replaced one, as does a failure. */
+enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_format from, int depth,
+                                  struct gf_sink **sink, struct gf_error *error) GF_CHECKED;

@@ -6,11 +6,13 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "base/hash.h"
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codec/io/said.h"
 #include "engine/schedule.h"
 #include "pixel/histogram/smooth.h"
 
@@ -108,7 +110,10 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
     const struct gf_options options = gf_pipeline_sink_options(pipeline, task);
     enum gf_status status = gf_pipeline_move_gain_map(
         pipeline, task, place, format, &metadata->gain_map, &changed.gain_map, error);
-    if (!status)
+    if (!status && task->sink)
+        status = gf_sink_turn(task->sink, task->output, task->file_format, format, &changed,
+                              &options, error);
+    else if (!status)
         status =
             gf_sink_open(task->output, task->file_format, format, &changed, &options, sink, error);
     free(changed.gain_map.data);
@@ -126,7 +131,28 @@ static void warn_of_unsaid(const struct gf_pipeline *pipeline, const struct gf_p
                 gf_input_name(task->input), colours);
 }
 
-/* Opens the sink, or takes that of the frames before, whose format must be the same. */
+/* Fails unless a frame has the format of those before, and warns if its profile is another. */
+static enum gf_status check_frame(const struct gf_pipeline *pipeline,
+                                  const struct gf_picture_task *task, struct gf_format frame,
+                                  uint64_t profile, struct gf_error *error)
+{
+    const struct gf_format first = task->frame;
+    if (memcmp(&frame, &first, sizeof first) != 0)
+        return gf_fail(
+            error, GF_ERROR_UNFIT,
+            "%s: a frame becomes %dx%dx%d of %d bits and the first one %dx%dx%d of %d: an "
+            "animation has one format",
+            gf_output_name(task->output), frame.width, frame.height, frame.channels, frame.bits,
+            first.width, first.height, first.channels, first.bits);
+    if (profile != task->frame_profile)
+        gf_warn(&pipeline->options,
+                "%s: a frame has another profile than the first one, whose profile is that of all: "
+                "its colours will look wrong (icc=srgb)",
+                gf_output_name(task->output));
+    return GF_OK;
+}
+
+/* Opens the sink, or takes that of the frames before. */
 static enum gf_status take_sink(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                 const struct part *part, const struct gf_plan *plan,
                                 const struct gf_metadata *metadata, struct gf_sink **sink,
@@ -134,28 +160,25 @@ static enum gf_status take_sink(const struct gf_pipeline *pipeline, struct gf_pi
 {
     struct gf_metadata own = *metadata; /* its blobs belong to the source */
     own.animated = part->is_frame && gf_format_animates(task->file_format);
+    const struct gf_icc *const icc = part->recoloured || plan->recoloured ? &plan->icc : NULL;
+    const uint64_t profile =
+        gf_hash(GF_HASH_START, icc ? icc->data : own.icc.data, icc ? icc->size : own.icc.size);
     *sink = task->sink;
-    if (task->sink && memcmp(&plan->out, &task->frame, sizeof plan->out))
-        return gf_fail(
-            error, GF_ERROR_UNFIT,
-            "%s: a frame becomes %dx%d and the first one %dx%d: an animation has one size",
-            gf_output_name(task->output), plan->out.width, plan->out.height, task->frame.width,
-            task->frame.height);
-    if (task->sink)
-        return GF_OK;
+    if (task->sink && !task->sink->turn)
+        return check_frame(pipeline, task, plan->out, profile, error);
     if (part->is_frame && !own.animated)
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s: %s files hold one picture here: choose one of %s by its number, or "
                        "number the outputs of one input by {n}",
                        gf_output_name(task->output), gf_file_format_name(task->file_format),
                        gf_input_name(task->input));
-    GF_TRY(gf_pipeline_open_sink(pipeline, task, plan->out, &part->place,
-                                 part->recoloured || plan->recoloured ? &plan->icc : NULL,
+    GF_TRY(gf_pipeline_open_sink(pipeline, task, plan->out, &part->place, icc,
                                  plan->stage_count || part->in, &own, sink, error));
-    if (own.animated) {
+    if (own.animated && !task->sink) {
         (*sink)->duration = part->duration;
         task->sink = *sink;
         task->frame = plan->out;
+        task->frame_profile = profile;
     }
     return GF_OK;
 }
@@ -278,7 +301,8 @@ static enum gf_status attempt_picture(struct gf_pipeline *pipeline, struct gf_pi
     return status;
 }
 
-/* Attempts the frames after the first, which has opened the sink. Only the first one warns. */
+/* Attempts the frames after the first, which has opened the sink. Pages have properties of their
+ * own, of which they may warn; of other frames the first one alone does. */
 static enum gf_status attempt_frames(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                      struct gf_source *source, struct gf_error *error)
 {
@@ -286,12 +310,12 @@ static enum gf_status attempt_frames(struct gf_pipeline *pipeline, struct gf_pic
     enum gf_status status = GF_OK;
     bool found = true;
     while (!status && found) {
-        status = source->next(source, &found, error);
+        status = gf_source_next(source, &found, error);
         if (status || !found)
             break;
         task->frames++;
         pipeline->stages_done = pipeline->segments_done = 0;
-        pipeline->options.warn = NULL;
+        pipeline->options.warn = source->renews ? warn : NULL;
         status = attempt_picture(pipeline, task, source, error);
         pipeline->options.warn = warn;
     }
@@ -318,12 +342,18 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
         task->frames = 1;
         task->frames_wanted = source ? count_frames(task, source) : 1;
     }
+    const struct gf_options options = pipeline->options;
+    struct gf_said said;
+    if (source && source->renews && !task->each) /* what all pages warn of is said once */
+        pipeline->options = *gf_said_begin(&said, gf_input_name(task->input), &options);
     enum gf_status status = attempt_picture(pipeline, task, source, error);
     if (!status && task->sink)
         status = attempt_frames(pipeline, task, source, error);
     if (task->sink)
         task->sink->close(task->sink);
     task->sink = NULL;
+    pipeline->options.warn = options.warn;
+    pipeline->options.warn_context = options.warn_context;
     return status;
 }
 

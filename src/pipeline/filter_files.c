@@ -26,14 +26,14 @@ static void choose_frames(const struct gf_pipeline *pipeline, struct gf_picture_
 }
 
 /* Filters a frame of the source that is open, or a picture that begins in the input. Of frames the
- * first one alone warns. */
+ * first one alone warns, unless they are pages with properties of their own. */
 static enum gf_status filter_next(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                   struct gf_error *error)
 {
     void (*const warn)(void *context, const char *text) = pipeline->options.warn;
     enum gf_status status = GF_OK;
     if (task->source) {
-        pipeline->options.warn = NULL;
+        pipeline->options.warn = task->source->renews ? warn : NULL;
     } else {
         status = gf_input_format(task->input, &task->own_format, error);
         if (!status)
@@ -49,7 +49,7 @@ static enum gf_status filter_next(struct gf_pipeline *pipeline, struct gf_pictur
 static enum gf_status find_frame(struct gf_picture_task *task, bool *found, struct gf_error *error)
 {
     const struct gf_pages pages = gf_input_pages(task->input);
-    const enum gf_status status = task->source->next(task->source, found, error);
+    const enum gf_status status = gf_source_next(task->source, found, error);
     gf_input_choose_pages(task->input, (struct gf_pages){pages.first + 1, pages.last});
     task->frames++;
     if (!*found) {

@@ -103,6 +103,7 @@ struct gf_picture_task {
     struct gf_output *output;                    /* NULL until the result's format is known */
     struct gf_sink *sink;                        /* of an animation whose first frame is written */
     struct gf_format frame;                      /* the format of that frame */
+    uint64_t frame_profile;                      /* a hash of its profile */
     bool each;                                   /* frames become pictures of their own */
     int frames, frames_wanted; /* of the source: the frames that have begun, and all */
     struct gf_source *source;  /* of the frame that was the picture before; NULL:
@@ -184,7 +185,8 @@ enum gf_status gf_pipeline_move_gain_map(const struct gf_pipeline *pipeline,
                                          const struct gf_place *place, struct gf_format result,
                                          const struct gf_blob *map, struct gf_blob *moved,
                                          struct gf_error *error) GF_CHECKED;
-/* Opens the sink of a result, which has that place in the input's picture. `icc` is the profile
+/* Opens the sink of a result, or begins another page of the task's, if it has one. The result has
+ * that place in the input's picture. `icc` is the profile
  * that a filter has given the picture; if it is NULL, the picture has its own profile. `filtered`
  * tells that the pixels differ from the file's pixels. */
 enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,

@@ -111,6 +111,32 @@ for pair in AVIF:avif:avifdec 'JPEG XL:jxl:djxl'; do
 done
 
 if has TIFF; then
+    begin "TIFF: each page has properties of its own"
+    # Gray of 4x2; the same with orientation 6 and a profile; RGB of 3x1 with orientation 3.
+    printf %s 'H4sIAAAAAAACA/P01GIQYAACLhE5DSMbNy4GBkZmBkagAAsQM0LZTCAMZXMAMTOUDcJsSGxBRha4GiEkcVEkthiSmeJI6sUYEa4AshoYoCA3r6TIPcgxkgENJCYXFzDQCHBTJRT6kEKB
+jchQKG5nB3t9GhBvACtmYmZhZWPnYIBARPwwI7mMEeoykNgqRuwuY0Jy2QJGhMuYkVzGjOQyRiSXcULDBQCCtfIrLgIAAA==' | tr -d '\n' | base64 -d | gzip -d >own.tif
+    run 0 gpufilter -i 'own.tif[all]' -o together.tif
+    silent
+    run 0 gpufilter -i 'own.tif[all]' -o 'own-{n}.png'
+    silent
+    for n in 0 1 2; do
+        run 0 gpufilter -i "own.tif[$n]" -o expected.png
+        same "own-$((n + 1)).png" expected.png
+        gpufilter --strip -i "own.tif[$n]" -o expected.pam
+        gpufilter --strip -i "together.tif[$n]" -o given.pam
+        same given.pam expected.pam
+        gpufilter --info "own.tif[$n]" | grep icc_ >expected
+        gpufilter --info "together.tif[$n]" | grep icc_ >given
+        same given expected
+    done
+    gpufilter --info own-2.png | awk '$1 ~ /^(width|height|icc_bytes)$/ { print $2 }' | tr '\n' ' ' >given
+    echo '2 4 128 ' | tr -d '\n' >expected
+    same given expected
+    run 4 gpufilter -i 'own.tif[0..1]' -o own.apng
+    stderr_is "gpufilter: own.apng: a frame becomes 2x4x1 of 8 bits and the first one 4x2x1 of 8: an animation has one format"
+    run 0 gpufilter -i 'own.tif[0..1]' -o own.apng --no-autorotate
+    stderr_is "gpufilter: warning: own.apng: a frame has another profile than the first one, whose profile is that of all: its colours will look wrong (icc=srgb)"
+
     begin "TIFF: pages are taken where they are chosen"
     if has WebP && command -v webpmux >/dev/null; then
         frames

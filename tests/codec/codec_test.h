@@ -158,6 +158,25 @@ static struct gf_options in_cells(const struct gf_options *options)
     return own;
 }
 
+/* Copies what the source says of its picture, whose rows are read next. */
+static void describe_picture(const struct gf_source *source, struct picture *picture)
+{
+    const struct gf_metadata *const metadata = &source->metadata;
+    picture->format = source->format;
+    picture->data = calloc(1, picture_bytes(source->format));
+    assert_non_null(picture->data);
+    picture->metadata = *metadata;
+    picture->metadata.icc = copy_blob(metadata->icc);
+    picture->metadata.exif = copy_blob(metadata->exif);
+    picture->metadata.xmp = copy_blob(metadata->xmp);
+    picture->metadata.iptc = copy_blob(metadata->iptc);
+    picture->metadata.palette = copy_blob(metadata->palette);
+    picture->metadata.y4m = copy_blob(metadata->y4m);
+    picture->metadata.gain_map = copy_blob(metadata->gain_map);
+    picture->metadata.texts = (struct gf_texts){0};
+    assert_true(gf_texts_copy(&picture->metadata.texts, &metadata->texts));
+}
+
 static enum gf_status decode_input(struct gf_input *input, const struct gf_options *options,
                                    struct picture *picture)
 {
@@ -166,19 +185,7 @@ static enum gf_status decode_input(struct gf_input *input, const struct gf_optio
     enum gf_status status = gf_source_open(input, &own, &source, &failure);
     if (status)
         return status;
-    picture->format = source->format;
-    picture->data = calloc(1, picture_bytes(source->format));
-    assert_non_null(picture->data);
-    picture->metadata = source->metadata;
-    picture->metadata.icc = copy_blob(source->metadata.icc);
-    picture->metadata.exif = copy_blob(source->metadata.exif);
-    picture->metadata.xmp = copy_blob(source->metadata.xmp);
-    picture->metadata.iptc = copy_blob(source->metadata.iptc);
-    picture->metadata.palette = copy_blob(source->metadata.palette);
-    picture->metadata.y4m = copy_blob(source->metadata.y4m);
-    picture->metadata.gain_map = copy_blob(source->metadata.gain_map);
-    picture->metadata.texts = (struct gf_texts){0};
-    assert_true(gf_texts_copy(&picture->metadata.texts, &source->metadata.texts));
+    describe_picture(source, picture);
     status = read_rows_of(source, picture->data);
     source->close(source);
     if (status)
@@ -212,15 +219,14 @@ static inline enum gf_status decode_frames_of(struct gf_source *source, struct f
         struct picture *const picture = &frames->picture[frames->count];
         const size_t pitch = gf_row_bytes(source->format), height = (size_t)source->format.height;
         assert_true(frames->count < FRAMES_MOST);
-        *picture = (struct picture){.format = source->format, .data = malloc(pitch * height)};
-        assert_non_null(picture->data);
+        describe_picture(source, picture);
         status = source->read(source, (int)height, picture->data, pitch, &failure);
         frames->duration[frames->count++] = source->duration;
         if (!status && source->finish)
             status = source->finish(source, &failure);
         found = false;
         if (!status && source->next)
-            status = source->next(source, &found, &failure);
+            status = gf_source_next(source, &found, &failure);
     }
     return status;
 }
@@ -278,7 +284,7 @@ static enum gf_status encode_output(struct gf_output *output, const struct pictu
     return status;
 }
 
-/* Writes the frames as an animation; the metadata is that of the first. */
+/* Writes the frames as an animation, whose metadata is that of the first, or as pages. */
 static inline enum gf_status encode_frames_to(struct gf_output *output, const struct frames *frames,
                                               enum gf_file_format format,
                                               const struct gf_options *options)
@@ -295,9 +301,14 @@ static inline enum gf_status encode_frames_to(struct gf_output *output, const st
         sink->duration = &duration;
     for (int i = 0; !status && i < frames->count; i++) {
         const struct picture *const picture = &frames->picture[i];
+        struct gf_metadata own = picture->metadata;
+        own.animated = true;
         duration = frames->duration[i];
-        status = sink->write(sink, picture->format.height, picture->data,
-                             gf_row_bytes(picture->format), &failure);
+        if (i && sink->turn)
+            status = gf_sink_turn(sink, output, format, picture->format, &own, options, &failure);
+        if (!status)
+            status = sink->write(sink, picture->format.height, picture->data,
+                                 gf_row_bytes(picture->format), &failure);
         if (!status)
             status = sink->finish(sink, &failure);
     }

@@ -1,6 +1,8 @@
 /* Animations of the formats that are written by a library: what is written is read again. */
 #include "codec/codec_test.h"
 
+#include <math.h>
+
 #include "codec/formats.h"
 
 static const struct gf_file_type *type; /* of the present test */
@@ -174,17 +176,38 @@ static void test_jxl(void **state)
     check_format(GF_FILE_JXL);
 }
 
-/* Pages have no time. They have one format. */
-static void check_pages(struct gf_format format)
+/* Makes a page of that size and format, whose profile, density and orientation are its own. */
+static struct picture make_page(int number, struct gf_format format)
 {
-    const struct gf_options options = plain_options();
-    struct frames frames =
-                      random_frames(5, format.width, format.height, format.channels, format.bits),
-                  back;
-    struct gf_metadata *const metadata = &frames.picture[0].metadata;
-    char profile[200] = {0};
+    struct picture page = random_picture(format.width, format.height, format.channels, format.bits);
+    char profile[200] = {(char)number};
     memcpy(profile + 16, format.channels < 3 ? "GRAY" : "RGB ", 4);
-    assert_true(gf_blob_set(&metadata->icc, profile, sizeof profile));
+    assert_true(gf_blob_set(&page.metadata.icc, profile, sizeof profile - (size_t)number));
+    page.metadata.orientation = 1 + number;
+    page.metadata.density_x = page.metadata.density_y = (100 + number) / 0.0254;
+    return page;
+}
+
+static void assert_same_page(const struct picture *page, const struct picture *back)
+{
+    const struct gf_metadata *const a = &page->metadata, *const b = &back->metadata;
+    assert_same_pixels(page, back);
+    assert_int_equal(a->icc.size, b->icc.size);
+    assert_memory_equal(a->icc.data, b->icc.data, a->icc.size);
+    assert_int_equal(a->orientation, b->orientation);
+    assert_true(fabs(a->density_x - b->density_x) < 1e-3);
+}
+
+/* Pages have no time. Each has a size, a format and properties of its own. */
+static void check_pages(int first_channels, int first_bits)
+{
+    struct gf_options options = plain_options();
+    struct frames frames = {.count = 5}, back;
+    options.autorotate = false;
+    for (int i = 0; i < 5; i++)
+        frames.picture[i] =
+            make_page(i, (struct gf_format){37 + 3 * i, 23 - i, 1 + (first_channels + i) % 4,
+                                            (first_bits + i) % 2 ? 8 : 16});
     assert_int_equal(encode_frames(name_of(""), &frames, &options), GF_OK);
     assert_int_equal(decode_frames(name_of("[all]"), &options, &back), GF_OK);
     assert_int_equal(back.count, 5);
@@ -193,42 +216,27 @@ static void check_pages(struct gf_format format)
         char pages[20];
         snprintf(pages, sizeof pages, "[%d]", i);
         assert_int_equal(decode(name_of(pages), &options, &picture), GF_OK);
-        assert_same_pixels(&picture, &frames.picture[i]);
-        assert_same_pixels(&back.picture[i], &frames.picture[i]);
-        assert_int_equal(picture.metadata.icc.size, sizeof profile);
+        assert_same_page(&frames.picture[i], &picture);
+        assert_same_page(&frames.picture[i], &back.picture[i]);
+        assert_int_equal(back.picture[i].metadata.bits, frames.picture[i].format.bits);
         free_picture(&picture);
     }
     free_frames(&back);
     assert_int_equal(decode_frames(name_of("[2..3]"), &options, &back), GF_OK);
     assert_int_equal(back.count, 2);
-    assert_same_pixels(&back.picture[0], &frames.picture[2]);
+    assert_same_page(&frames.picture[2], &back.picture[0]);
     free_frames(&back);
     assert_refused(name_of("[5..6]"), &options, "holds 5 pictures, counted from 0");
     free_frames(&frames);
 }
 
-/* The directory of the second page says another width. */
-static void check_other_page(void)
+static void check_cut_page(void)
 {
     const struct gf_options options = plain_options();
     struct frames frames = random_frames(3, 40, 20, 3, 8), back;
     assert_int_equal(encode_frames(name_of(""), &frames, &options), GF_OK);
     struct bytes file = load(name_of(""));
-    const char width[] = "\0\1\3\0\1\0\0\0\50";
-    unsigned char *const first = memmem(file.data, file.size, width, sizeof width - 1);
-    assert_non_null(first);
-    unsigned char *const second =
-        memmem(first + 1, file.size - (size_t)(first + 1 - file.data), width, sizeof width - 1);
-    assert_non_null(second);
-    second[8] = 30;
-    save(name_of(""), file.data, file.size);
-    assert_int_equal(decode_frames(name_of("[all]"), &options, &back), GF_ERROR_INPUT);
-    assert_failure_says("picture 1 is 30x20x3 of 8 bits and the first one 40x20x3 of 8: choose "
-                        "pictures of one format");
-    /* The directory of the last page is cut. */
-    second[8] = 40;
-    const size_t size = file.size - 20;
-    save(name_of(""), file.data, size);
+    save(name_of(""), file.data, file.size - 20);
     assert_int_equal(decode_frames(name_of("[all]"), &options, &back), GF_ERROR_INPUT);
     assert_failure_says("damaged");
     free(file.data);
@@ -239,10 +247,9 @@ static void test_tiff(void **state)
 {
     if (!has_library(GF_FILE_TIFF))
         skip();
-    for (int channels = 1; channels <= 4; channels++)
-        for (int bits = 8; bits <= 16; bits += 8)
-            check_pages((struct gf_format){37, 23, channels, bits});
-    check_other_page();
+    for (int i = 0; i < 8; i++)
+        check_pages(i % 4, i / 4);
+    check_cut_page();
 }
 
 int main(void)

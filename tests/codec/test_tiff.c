@@ -271,7 +271,7 @@ static void test_many_pages(void **state)
         assert_true(found);
         assert_int_equal(source->read(source, 1, row, sizeof row, &failure), GF_OK);
         assert_int_equal(row[0], i % 251);
-        assert_int_equal(source->next(source, &found, &failure), GF_OK);
+        assert_int_equal(gf_source_next(source, &found, &failure), GF_OK);
     }
     assert_false(found);
     source->close(source);

@@ -275,7 +275,7 @@ FUZZ_UNUSED static void fuzz_read_pages(const void *data, size_t size, struct gf
             free(image.data);
         found = false;
         if (!status && source->next)
-            status = source->next(source, &found, &error);
+            status = gf_source_next(source, &found, &error);
     }
     FUZZ_CHECK(status || count == 1 || count <= source->stored.pages, "%d frames", count);
     if (source)

@@ -42,7 +42,11 @@ static void put_animation(const struct gf_file_type *type, int channels, bool lo
     for (int frame = 0; !status && frame < 3; frame++) {
         for (size_t i = 0; i < image.pitch * (size_t)image.format.height; i++)
             image.data[i] = (uint8_t)(i * 17 + i / 13 * 29 + (i % 7 ? 0 : (unsigned)frame * 50));
-        status = sink->write(sink, image.format.height, image.data, image.pitch, &error);
+        if (frame && sink->turn)
+            status =
+                gf_sink_turn(sink, output, type->format, image.format, &metadata, &options, &error);
+        if (!status)
+            status = sink->write(sink, image.format.height, image.data, image.pitch, &error);
         if (!status)
             status = sink->finish(sink, &error);
     }

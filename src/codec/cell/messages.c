@@ -65,7 +65,8 @@ static bool header_is_good(const struct gf_cell_header *header)
     const uint32_t flags = header->is_float | header->for_device_codec | header->finishes |
                            header->leaves | header->has_cicp | header->has_srgb |
                            header->has_gamma | header->has_chromaticities | header->has_mdcv |
-                           header->has_clli | header->is_animation | header->has_next,
+                           header->has_clli | header->is_animation | header->has_next |
+                           header->renews,
                    reduction = header->most_reduction;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);
@@ -175,6 +176,7 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     header->is_animation = source->stored.is_animation;
     header->seconds = source->stored.seconds;
     header->has_next = source->next != NULL;
+    header->renews = source->renews;
     header->loops = source->metadata.loops;
     header->duration = source->duration;
     memcpy(header->kind, source->stored.kind, sizeof header->kind);
@@ -275,6 +277,7 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
                                         .is_animation = header->is_animation,
                                         .seconds = header->seconds};
     source->duration = header->duration;
+    source->renews = header->renews;
     memcpy(source->stored.kind, header->kind, sizeof header->kind);
     memcpy(source->stored.pictures, header->pictures, sizeof header->pictures);
     source->memory.bytes = header->memory_bytes;

@@ -8,7 +8,8 @@
  *                              <-  WARNING, any number, before each answer
  *                              <-  HEADER; the metadata lie in the shared memory
  *   READ, REDUCE, NEXT ...   ->
- *                              <-  DONE; rows lie in the shared memory
+ *                              <-  DONE; rows lie in the shared memory; then, if NEXT found a page
+ *                                  with properties of its own, its HEADER
  *   CLOSE                      ->
  *                              <-  DONE; then the next OPEN
  *
@@ -24,7 +25,7 @@
 #include "codec/common/source.h"
 
 enum {
-    GF_CELL_VERSION = 4,
+    GF_CELL_VERSION = 5,
     GF_CELL_NAME_SIZE = 1024,
     GF_CELL_SOCKET = 3, /* the descriptors that a cell is started with */
     GF_CELL_MEMORY = 4
@@ -73,7 +74,7 @@ struct gf_cell_header {
     uint32_t status;
     int32_t width, height, channels, bits;
     int32_t pages, stored_bits;
-    uint32_t stored_colour, is_float, is_animation, has_next, loops;
+    uint32_t stored_colour, is_float, is_animation, has_next, renews, loops;
     double seconds;
     struct gf_duration duration;
     char kind[sizeof((struct gf_stored *)0)->kind];

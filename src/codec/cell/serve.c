@@ -138,6 +138,14 @@ static void open_picture(struct serving *serving, const struct gf_cell_open *req
     say(&message);
 }
 
+static void say_header(const struct serving *serving)
+{
+    union gf_cell_message message;
+    gf_cell_prepare(&message, GF_CELL_HEADER);
+    gf_cell_write_header(serving->source, &message.header, serving->shared);
+    say(&message);
+}
+
 static void act(struct serving *serving, const struct gf_cell_ask *ask)
 {
     struct gf_source *const source = serving->source;
@@ -162,6 +170,8 @@ static void act(struct serving *serving, const struct gf_cell_ask *ask)
         status = source->leave(source, ask->end, &error);
     }
     answer(serving, status, found, &error);
+    if (found && !status && source->renews)
+        say_header(serving);
 }
 
 static void serve_profile(const struct gf_cell_profile *request, unsigned char *shared)

@@ -20,11 +20,12 @@ struct cell_source {
     struct gf_input *input;
     struct gf_options options;
     char why[sizeof((struct gf_cell_header *)0)->why];
-    bool begun;    /* rows have been asked for */
-    int asked;     /* rows that are still to be asked for */
-    int coming;    /* rows that have been asked for and have not come */
-    int have, row; /* rows that have come and are still to be handed out; the next of them */
-    unsigned half; /* the half of the shared memory where they lie */
+    uint64_t copied; /* bytes of a stream that were copied to memory */
+    bool begun;      /* rows have been asked for */
+    int asked;       /* rows that are still to be asked for */
+    int coming;      /* rows that have been asked for and have not come */
+    int have, row;   /* rows that have come and are still to be handed out; the next of them */
+    unsigned half;   /* the half of the shared memory where they lie */
 };
 
 /* ---- messages ---- */
@@ -174,6 +175,8 @@ static enum gf_status cell_leave(struct gf_source *base, int64_t end, struct gf_
     return move_behind(base, GF_CELL_LEAVE, end, error);
 }
 
+static enum gf_status read_header(struct cell_source *source, struct gf_error *error);
+
 static enum gf_status cell_next(struct gf_source *base, bool *found, struct gf_error *error)
 {
     struct cell_source *const source = (struct cell_source *)base;
@@ -190,7 +193,10 @@ static enum gf_status cell_next(struct gf_source *base, bool *found, struct gf_e
     base->duration = message.done.duration;
     source->begun = false;
     source->have = source->row = 0;
-    return GF_OK;
+    if (!*found || !base->renews)
+        return GF_OK;
+    gf_metadata_free(&base->metadata);
+    return fail_of_input(source, read_header(source, error), error);
 }
 
 /* Nobody waits long for a decoder whose picture is done. */
@@ -257,6 +263,7 @@ static enum gf_status read_header(struct cell_source *source, struct gf_error *e
         return gf_cell_fail_reported(&source->talk, header->status, header->error, error);
     GF_TRY(gf_cell_read_header(header, source->talk.cell->shared, &source->base, error));
     struct gf_source *const base = &source->base;
+    base->memory.bytes += source->copied;
     memcpy(source->why, header->why, sizeof source->why);
     base->memory.why = *source->why ? source->why : "its decoder is a process of its own";
     base->reduce = cell_reduce;
@@ -276,13 +283,13 @@ static enum gf_status open_in(struct cell_source *source, struct gf_error *error
         source->options.memory_bytes ? source->options.memory_bytes : SIZE_MAX / 2;
     GF_TRY(gf_input_lend(source->input, most, &loan, error));
     enum gf_status status = write_request(source, &loan, &message, error);
+    source->copied = loan.copied;
     if (!status) {
         limit_memory(source, 0);
         gf_cell_say(&source->talk, &message, &loan.descriptor);
         status = read_header(source, error);
     }
     close(loan.descriptor);
-    source->base.memory.bytes += loan.copied;
     return fail_of_input(source, status, error);
 }
 

@@ -81,8 +81,12 @@ struct gf_source {
     /* Goes to the next of the chosen frames, after finish(): its rows are read next. *found is
      * false after the last. NULL if one picture alone is read. */
     enum gf_status (*next)(struct gf_source *source, bool *found, struct gf_error *error);
+    bool renews; /* next() changes `format`, `stored`, `metadata` and `memory`, since the frames are
+                  * pages, each with its own; callers use gf_source_next() */
     void (*close)(struct gf_source *source); /* frees the source, but not the input */
 };
+
+struct gf_sink_order;
 
 struct gf_sink {
     /* Writes the next rows. */
@@ -99,6 +103,10 @@ struct gf_sink {
     /* An animation: finish() ends a frame, and end() the file after the last frame. NULL: the sink
      * writes one picture. */
     enum gf_status (*end)(struct gf_sink *sink, struct gf_error *error);
+    /* Begins another page, after finish(), whose format, metadata and options are the order's.
+     * NULL: the format and the metadata of the first frame are those of all. */
+    enum gf_status (*turn)(struct gf_sink *sink, const struct gf_sink_order *order,
+                           struct gf_error *error);
     const struct gf_duration *duration; /* of an animation: the caller's, and at finish() how long
                                          * the frame is shown */
     int quality; /* after finish(): the quality that trials have found; 0: there were none */

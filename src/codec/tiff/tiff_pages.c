@@ -50,10 +50,25 @@ static enum gf_status find_next(struct pages_source *pages, uint64_t *directory,
     return GF_OK;
 }
 
+/* Makes what belongs to the present page the source's. */
+static void take_page(struct pages_source *pages)
+{
+    struct gf_source *const base = &pages->base, *const page = pages->page;
+    const int count = base->stored.pages;
+    gf_metadata_free(&base->metadata);
+    base->format = page->format;
+    base->stored = page->stored;
+    base->stored.pages = count;
+    base->stored.is_animation = count > 1;
+    base->metadata = page->metadata;
+    page->metadata = (struct gf_metadata){.orientation = 1};
+    base->memory = page->memory;
+    base->memory.bytes += pages->file.size;
+}
+
 static enum gf_status pages_next(struct gf_source *base, bool *found, struct gf_error *error)
 {
     struct pages_source *const pages = (struct pages_source *)base;
-    const struct gf_format first = base->format;
     uint64_t directory = 0;
     *found = pages->number < pages->last;
     if (!*found)
@@ -64,17 +79,9 @@ static enum gf_status pages_next(struct gf_source *base, bool *found, struct gf_
     if (!status)
         status = gf_tiff_open_page(pages->input, pages->number, directory, &pages->options,
                                    &pages->page, error);
-    if (status)
-        return status;
-    const struct gf_format format = pages->page->format;
-    return !memcmp(&format, &first, sizeof first)
-               ? GF_OK
-               : gf_fail(error, GF_ERROR_INPUT,
-                         "%s: picture %d is %dx%dx%d of %d bits and the first one %dx%dx%d of %d: "
-                         "choose pictures of one format",
-                         gf_input_name(pages->input), pages->number, format.width, format.height,
-                         format.channels, format.bits, first.width, first.height, first.channels,
-                         first.bits);
+    if (!status)
+        take_page(pages);
+    return status;
 }
 
 static void pages_close(struct gf_source *base)
@@ -107,15 +114,11 @@ static enum gf_status begin(struct pages_source *pages, struct gf_pages wanted,
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged behind its first %d pictures%s",
                        handle->name, handle->pages, gf_truncated_hint(&pages->options));
     pages->last = wanted.last < handle->pages ? wanted.last : handle->pages - 1;
-    base->format = pages->page->format;
-    base->stored = pages->page->stored;
-    base->stored.is_animation = handle->pages > 1;
-    base->memory = pages->page->memory;
-    base->memory.bytes += pages->file.size;
-    base->metadata = pages->page->metadata;
-    pages->page->metadata = (struct gf_metadata){.orientation = 1};
+    base->stored.pages = handle->pages;
+    take_page(pages);
     base->duration = (struct gf_duration){1, 10};
     base->next = pages->last > pages->number ? pages_next : NULL;
+    base->renews = true;
     return GF_OK;
 }
 

@@ -20,14 +20,8 @@ struct tiff_sink {
     int strip_rows, held;    /* rows of a strip; rows in the buffer */
     uint32_t strip;          /* number of the next strip */
     unsigned char *rows;
-    bool paged;                  /* several pages are written */
-    bool begun;                  /* the present page */
-    struct gf_options options;   /* of pages */
-    struct gf_metadata metadata; /* of pages */
+    bool paged; /* several pages are written */
 };
-
-static enum gf_status begin_page(struct tiff_sink *tiff, const struct gf_metadata *metadata,
-                                 const struct gf_options *options, struct gf_error *error);
 
 static enum gf_status write_strip(struct tiff_sink *tiff, struct gf_error *error)
 {
@@ -44,8 +38,6 @@ static enum gf_status tiff_write(struct gf_sink *sink, int rows, const unsigned 
                                  size_t pitch, struct gf_error *error)
 {
     struct tiff_sink *const tiff = (struct tiff_sink *)sink;
-    if (!tiff->begun)
-        GF_TRY(begin_page(tiff, &tiff->metadata, &tiff->options, error));
     for (int y = 0; y < rows; y++) {
         const unsigned char *const from = src + (size_t)y * pitch;
         unsigned char *const to = tiff->rows + (size_t)tiff->held++ * tiff->row_bytes;
@@ -65,7 +57,6 @@ static enum gf_status tiff_finish(struct gf_sink *sink, struct gf_error *error)
     const enum gf_status status = tiff->held ? write_strip(tiff, error) : GF_OK;
     if (!status && !gf_tiff.TIFFWriteDirectory(tiff->handle.tiff))
         return gf_tiff_fail(&tiff->handle, -1, 0, error);
-    tiff->begun = false;
     tiff->strip = 0;
     return status;
 }
@@ -84,7 +75,6 @@ static void tiff_close(struct gf_sink *sink)
     struct tiff_sink *const tiff = (struct tiff_sink *)sink;
     tiff->handle.output = NULL;
     gf_tiff_close(&tiff->handle);
-    gf_metadata_free(&tiff->metadata);
     free(tiff->rows);
     free(tiff);
 }
@@ -167,14 +157,6 @@ static bool set_tags(struct tiff_sink *tiff, const struct gf_options *options)
            set(handle, TIFFTAG_ROWSPERSTRIP, tiff->strip_rows);
 }
 
-static enum gf_status begin_page(struct tiff_sink *tiff, const struct gf_metadata *metadata,
-                                 const struct gf_options *options, struct gf_error *error)
-{
-    tiff->begun = true;
-    return set_tags(tiff, options) ? gf_tiff_write_metadata(&tiff->handle, metadata, options, error)
-                                   : gf_tiff_fail(&tiff->handle, -1, 0, error);
-}
-
 struct gf_codec_memory gf_tiff_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
@@ -207,45 +189,52 @@ static enum gf_status check(const struct gf_output *output, struct gf_format for
     return gf_fail(error, GF_ERROR_UNFIT, "%s: JPEG in TIFF has 8 bits and no alpha", name);
 }
 
-/* Keeps what the later pages need. */
-static enum gf_status keep_for_pages(struct tiff_sink *tiff, const struct gf_metadata *metadata,
-                                     const struct gf_options *options, struct gf_error *error)
+/* Sets what belongs to a page, and allocates its strip. */
+static enum gf_status describe_page(struct tiff_sink *tiff, const struct gf_sink_order *order,
+                                    struct gf_error *error)
 {
-    tiff->base.end = tiff_end;
-    tiff->options = *options;
-    tiff->options.warn = NULL; /* the first page has said all */
-    return gf_metadata_for_output(metadata, tiff->format, GF_TAGS_ALL, options, &tiff->metadata,
-                                  error);
+    const struct gf_options *const options = order->options;
+    tiff->format = order->format;
+    tiff->inks = order->metadata && order->metadata->inks;
+    GF_TRY(check(order->output, tiff->format, tiff->inks, options, error));
+    tiff->bits = options->depth;
+    tiff->row_bytes = row_bytes_of(tiff->format, options);
+    tiff->strip_rows = strip_rows_of(tiff->format, options);
+    free(tiff->rows);
+    tiff->rows = malloc(tiff->row_bytes * (size_t)tiff->strip_rows);
+    return tiff->rows ? GF_OK : gf_fail_memory(error);
+}
+
+static enum gf_status tiff_turn(struct gf_sink *sink, const struct gf_sink_order *order,
+                                struct gf_error *error)
+{
+    struct tiff_sink *const tiff = (struct tiff_sink *)sink;
+    struct gf_tiff_handle *const handle = &tiff->handle;
+    GF_TRY(describe_page(tiff, order, error));
+    if (!handle->tiff)
+        GF_TRY(gf_tiff_open(handle, NULL, order->output, mode_of(order->format, order->options), 0,
+                            error));
+    return set_tags(tiff, order->options)
+               ? gf_tiff_write_metadata(handle, order->metadata, order->options, error)
+               : gf_tiff_fail(handle, -1, 0, error);
 }
 
 enum gf_status gf_tiff_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                  struct gf_error *error)
 {
-    const struct gf_format format = order->format;
-    const bool inks = order->metadata && order->metadata->inks;
-    GF_TRY(check(order->output, format, inks, order->options, error));
     struct tiff_sink *const tiff = calloc(1, sizeof *tiff);
     if (!tiff)
         return gf_fail_memory(error);
     tiff->base = (struct gf_sink){.write = tiff_write, .finish = tiff_finish, .close = tiff_close};
-    tiff->format = format;
-    tiff->inks = inks;
     tiff->paged = order->metadata && order->metadata->animated;
-    tiff->bits = order->options->depth;
-    tiff->row_bytes = row_bytes_of(format, order->options);
-    tiff->strip_rows = strip_rows_of(format, order->options);
-    tiff->rows = malloc(tiff->row_bytes * (size_t)tiff->strip_rows);
-    enum gf_status status = tiff->rows ? gf_tiff_open(&tiff->handle, NULL, order->output,
-                                                      mode_of(format, order->options), 0, error)
-                                       : gf_fail_memory(error);
-    if (!status)
-        status = begin_page(tiff, order->metadata, order->options, error);
-    if (!status && order->metadata && order->metadata->animated)
-        status = keep_for_pages(tiff, order->metadata, order->options, error);
-    if (status) {
-        tiff_close(&tiff->base);
-        return status;
+    if (tiff->paged) {
+        tiff->base.end = tiff_end;
+        tiff->base.turn = tiff_turn;
     }
-    *sink = &tiff->base;
-    return GF_OK;
+    const enum gf_status status = tiff_turn(&tiff->base, order, error);
+    if (status)
+        tiff_close(&tiff->base);
+    else
+        *sink = &tiff->base;
+    return status;
 }
