@@ -151,7 +151,7 @@ static void test_the_formula(void **state)
         {&iso_short, {{-0.5, -0.5, -0.5}, {4, 4, 4}, {1.5, 1.5, 1.5}, 0.01, 0.02}},
         {&iso_long, {{-0.5, 0, 0.5}, {2, 2.5, 3}, {1, 1.5, 2}, 0, 0}},
     };
-    static const int sizes[][2] = {{61, 47}, {16, 12}, {31, 24}};
+    static const int sizes[][2] = {{61, 47}, {16, 12}, {31, 24}, {122, 94}, {97, 75}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
             make_files(k == 1 ? 1 : 3, sizes[k][0], sizes[k][1], i % 2 ? 3 : 1, cases[i].segment,
@@ -199,7 +199,7 @@ static void test_maps_that_cannot_be_used(void **state)
         {&zero, 16, 12, 0, "its metadata are damaged"},
         {&later, 16, 12, 0, "its metadata are of a later version"},
         {&one_of_all, 12, 40, 0, "its shape is 12x40 and the picture's 61x47"},
-        {&one_of_all, 62, 48, 0, "its shape is 62x48 and the picture's 61x47"},
+        {&one_of_all, 122, 82, 0, "its shape is 122x82 and the picture's 61x47"},
         {&one_of_all, 16, 12, 1, "none of the other pictures"},
         {&one_of_all, 16, 12, 0x7f000000, "none of the other pictures"},
         {&one_of_all, 16, 12, -0x7f000000, "none of the other pictures"},
@@ -294,7 +294,7 @@ static double mean_difference(const struct picture *a, const struct picture *b)
 }
 
 /* The HDR picture of the kept file is that of the input after the same chain. */
-static void test_the_map_follows(void **state)
+static void check_following(int map_width, int map_height)
 {
     static const char *const chains[] = {
         "",
@@ -309,8 +309,9 @@ static void test_the_map_follows(void **state)
         "resize=150%",
         "resize=40:40:fit=cover",
         "crop=33:29:5:9,rotate=90,resize=44:50,vflip",
+        "resize=16:12:load=reduced",
     };
-    make_files(3, 16, 12, 1, &one_of_all, 0);
+    make_files(3, map_width, map_height, 1, &one_of_all, 0);
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         struct picture kept, applied;
         run_chain("both.jpg", "kept.jpg", chains[i], GF_GAIN_MAP_KEEP);
@@ -326,6 +327,12 @@ static void test_the_map_follows(void **state)
         free_picture(&kept);
         free_picture(&applied);
     }
+}
+
+static void test_the_map_follows(void **state)
+{
+    check_following(16, 12);
+    check_following(97, 75);
 }
 
 /* Colours and moves that the map does not follow are told, and so is a format without maps. */

@@ -178,8 +178,8 @@ enum gf_status gf_gain_map_check(struct gf_format map, struct gf_format picture,
     const uint64_t bytes = (uint64_t)gf_row_bytes(map) * (uint64_t)map.height,
                    most = options->memory_bytes ? options->memory_bytes
                                                 : gf_bytes_in_proportion(jpeg_bytes);
-    if (llabs(across - down) > picture.width + picture.height || map.width > picture.width ||
-        map.height > picture.height) /* the sides may have been rounded */
+    /* The sides of both may have been rounded. */
+    if (llabs(across - down) > (int64_t)picture.width + picture.height + map.width + map.height)
         return gf_fail(error, GF_ERROR_INPUT, "its shape is %dx%d and the picture's %dx%d",
                        map.width, map.height, picture.width, picture.height);
     return bytes <= most ? GF_OK

@@ -28,8 +28,8 @@ struct gf_gain_map_facts {
  * JPEG is no gain map. */
 bool gf_gain_map_read(const struct gf_blob *jpeg, struct gf_gain_map_facts *map, const char **why);
 
-/* Checks that a map has the shape of its picture, no more pixels, and room in memory. The error's
- * text does not name the file. */
+/* Checks that a map has the shape of its picture, whatever its size, and room in memory. The
+ * error's text does not name the file. */
 enum gf_status gf_gain_map_check(struct gf_format map, struct gf_format picture, size_t jpeg_bytes,
                                  const struct gf_options *options,
                                  struct gf_error *error) GF_CHECKED;
