@@ -71,8 +71,8 @@ enum gf_subsampling {
     GF_SUBSAMPLING_AUTO /* 444 if quality is over 90, otherwise 420 */
 };
 
-/* What becomes of the gain map of a JPEG (Ultra HDR, ISO 21496-1). A map that cannot be read is
- * left out with a warning. */
+/* What becomes of the gain map of a JPEG (Ultra HDR, ISO 21496-1, Apple's). A map that cannot be
+ * read is left out with a warning. */
 enum gf_gain_map {
     GF_GAIN_MAP_DROP, /* the picture is read without it */
     GF_GAIN_MAP_KEEP, /* a JPEG gets it, moved and resized as the picture was; a warning tells of

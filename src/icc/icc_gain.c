@@ -88,15 +88,23 @@ static enum gf_status fill_colours(const struct gf_gain_wish *wish, struct gf_ga
     return join(base, bt2020, gain->to_result, gain->decode, error);
 }
 
+static double light_of_bt709(double sample)
+{
+    return sample < 0.081 ? sample / 4.5 : gf_pow_double((sample + 0.099) / 1.099, 1 / 0.45);
+}
+
+double gf_gain_factor(const struct gf_gain_channel *channel, double sample)
+{
+    if (channel->headroom)
+        return 1 + (channel->headroom - 1) * light_of_bt709(sample);
+    const double part = channel->gamma != 1 ? gf_pow_double(sample, 1 / channel->gamma) : sample;
+    return gf_exp_double(M_LN2 * (channel->least + (channel->most - channel->least) * part));
+}
+
 static void fill_factors(const struct gf_gain_channel *channel, float *factor)
 {
-    for (int i = 0; i < LEVELS; i++) {
-        const double sample = (double)i / (LEVELS - 1);
-        const double part =
-            channel->gamma != 1 ? gf_pow_double(sample, 1 / channel->gamma) : sample;
-        factor[i] = (float)gf_exp_double(
-            M_LN2 * (channel->least + (channel->most - channel->least) * part));
-    }
+    for (int i = 0; i < LEVELS; i++)
+        factor[i] = (float)gf_gain_factor(channel, (double)i / (LEVELS - 1));
 }
 
 enum gf_status gf_gain_build(const struct gf_gain_wish *wish, struct gf_gain **gain,

@@ -10,10 +10,14 @@
 #include "icc/icc.h"
 
 /* What the samples of one channel of the map mean. The light of the result is
- * (light + base_offset) 2^(least + (most - least) sample^(1 / gamma)) - offset. */
+ * (light + base_offset) factor - offset, where the factor is
+ * 2^(least + (most - least) sample^(1 / gamma)) or, if there is a headroom, as Apple defines it,
+ * 1 + (headroom - 1) light of the sample by BT.709. */
 struct gf_gain_channel {
-    double least, most, gamma, base_offset, offset;
+    double least, most, gamma, base_offset, offset, headroom;
 };
+/* Returns the factor of a sample, 0..1. */
+double gf_gain_factor(const struct gf_gain_channel *channel, double sample);
 
 struct gf_gain_wish {
     struct gf_gain_channel channel[3];

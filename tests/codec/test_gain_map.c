@@ -9,7 +9,7 @@
 /* ---- the formula, in double precision ---- */
 
 struct meaning {
-    double least[3], most[3], gamma[3], base_offset, offset;
+    double least[3], most[3], gamma[3], base_offset, offset, headroom;
 };
 
 static double between(double a, double b, double part)
@@ -53,10 +53,13 @@ static void expect(const struct picture *base, const struct picture *map,
             base->data[(y * base->format.width + x) * n + (n == 1 ? 0 : c)] / 255.;
         const double light =
             sample <= 0.04045 ? sample / 12.92 : pow((sample + 0.055) / 1.055, 2.4);
-        const double part = pow(sample_at(map, base->format, x, y, c), 1 / meaning->gamma[c]);
-        bright[c] = (light + meaning->base_offset) *
-                        exp2(between(meaning->least[c], meaning->most[c], part)) -
-                    meaning->offset;
+        const double gain = sample_at(map, base->format, x, y, c),
+                     part = pow(gain, 1 / meaning->gamma[c]),
+                     bt709 = gain < 0.081 ? gain / 4.5 : pow((gain + 0.099) / 1.099, 1 / 0.45);
+        const double factor = meaning->headroom
+                                  ? 1 + (meaning->headroom - 1) * bt709
+                                  : exp2(between(meaning->least[c], meaning->most[c], part));
+        bright[c] = (light + meaning->base_offset) * factor - meaning->offset;
     }
     for (int c = 0; c < 3; c++)
         wanted[c] =
@@ -414,10 +417,93 @@ static void test_the_parts_of_a_kept_file(void **state)
     free(map.data);
 }
 
+/* ---- maps of Apple ---- */
+
+#define APPLE(headroom) \
+    XMP_HEAD "\0<x:xmpmeta xmlns:x='adobe:ns:meta/'><r:RDF " \
+             "xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><r:Description " \
+             "xmlns:H='http://ns.apple.com/HDRGainMap/1.0/' " \
+             "xmlns:apdi='http://ns.apple.com/pixeldatainfo/1.0/'>" \
+             "<H:HDRGainMapVersion>131072</H:HDRGainMapVersion>" headroom \
+             "<apdi:AuxiliaryImageType>urn:com:apple:photo:2020:aux:hdrgainmap" \
+             "</apdi:AuxiliaryImageType></r:Description></r:RDF></x:xmpmeta>"
+/* EXIF with a maker note whose tags 33 and 48 are thousandths. */
+#define MAKER_NOTE(headroom, gain) \
+    "Exif\0\0MM\0\x2a\0\0\0\x08\0\1\x87\x69\0\4\0\0\0\1\0\0\0\x1a\0\0\0\0" \
+    "\0\1\x92\x7c\0\7\0\0\0\x3c\0\0\0\x2c\0\0\0\0Apple iOS\0\0\1MM\0\2" \
+    "\0\x21\0\x0a\0\0\0\1\0\0\0\x2c\0\x30\0\x0a\0\0\0\1\0\0\0\x34\0\0\0\0" headroom \
+    "\0\0\3\xe8" gain "\0\0\3\xe8"
+
+/* Makes a file whose picture does not announce the map; `exif` may be NULL. */
+static void make_apples(const struct segment *exif, const struct segment *meaning)
+{
+    struct bytes base = jpeg_of(61, 47, 3, 977), map = jpeg_of(31, 24, 1, 101);
+    save(in_folder("base.jpg"), base.data, base.size);
+    save(in_folder("map.jpg"), map.data, map.size);
+    if (exif)
+        insert_segment(&base, exif);
+    insert_segment(&map, meaning);
+    save_with_map(in_folder("both.jpg"), base, map, 0);
+    free(base.data);
+    free(map.data);
+}
+
+static void test_maps_of_apple(void **state)
+{
+    static const struct segment said = SEGMENT(0xe1, APPLE("<H:HDRGainMapHeadroom>6.5</"
+                                                           "H:HDRGainMapHeadroom>")),
+                                unsaid = SEGMENT(0xe1, APPLE("")),
+                                notes[] = {
+                                    SEGMENT(0xe1, MAKER_NOTE("\0\0\0\0", "\0\0\0\5")),
+                                    SEGMENT(0xe1, MAKER_NOTE("\0\0\3\x20", "\0\0\1\0")),
+                                    SEGMENT(0xe1, MAKER_NOTE("\0\0\5\0", "\xff\xff\xff\xfb")),
+                                    SEGMENT(0xe1, MAKER_NOTE("\0\0\5\0", "\0\0\1\0")),
+                                };
+    static const double octaves[] = {1.8 - 20 * 0.005, 1.601 - 0.101 * 0.256, 3 + 70 * 0.005,
+                                     2.303 - 0.303 * 0.256};
+    struct meaning meaning = {.gamma = {1, 1, 1}, .headroom = 6.5};
+    make_apples(&notes[0], &said);
+    check_against_formula(&meaning);
+    for (size_t i = 0; i < sizeof notes / sizeof *notes; i++) {
+        make_apples(&notes[i], &unsaid);
+        meaning.headroom = exp2(octaves[i]);
+        check_against_formula(&meaning);
+    }
+    make_apples(NULL, &unsaid);
+    check_left_out(GF_GAIN_MAP_APPLY, "neither it nor its picture says its headroom");
+    run_chain("both.jpg", "out.jpg", "", GF_GAIN_MAP_DROP);
+    assert_non_null(strstr(last_warning, "it does not keep the input's gain map"));
+}
+
+/* A kept map of Apple becomes one of Ultra HDR, of the same factors. */
+static void test_a_map_of_apple_is_kept(void **state)
+{
+    static const struct segment unsaid = SEGMENT(0xe1, APPLE("")),
+                                note = SEGMENT(0xe1, MAKER_NOTE("\0\0\5\0", "\0\0\0\5"));
+    struct picture kept, applied;
+    make_apples(&note, &unsaid);
+    run_chain("both.jpg", "kept.jpg", "", GF_GAIN_MAP_KEEP);
+    assert_int_equal(warnings, 0);
+    const struct bytes file = load(in_folder("kept.jpg"));
+    assert_null(memmem(file.data, file.size, "HDRGainMapHeadroom", 18));
+    free(file.data);
+    run_chain("both.jpg", "applied.png", "", GF_GAIN_MAP_APPLY);
+    read_file("kept.jpg", GF_GAIN_MAP_APPLY, &kept);
+    assert_int_equal(warnings, 0);
+    read_file("applied.png", GF_GAIN_MAP_DROP, &applied);
+    const double difference = mean_difference(&kept, &applied);
+    if (difference > 300)
+        fail_msg("%f", difference);
+    free_picture(&kept);
+    free_picture(&applied);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_the_formula),
+        cmocka_unit_test(test_maps_of_apple),
+        cmocka_unit_test(test_a_map_of_apple_is_kept),
         cmocka_unit_test(test_maps_that_cannot_be_used),
         cmocka_unit_test(test_files_that_are_cut),
         cmocka_unit_test(test_the_map_alone),

@@ -1,6 +1,8 @@
 #include "codec/common/exif.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "codec/common/exif_directory.h"
@@ -157,4 +159,39 @@ struct gf_exif_facts gf_exif_read(const struct gf_blob *exif)
     if (first.next && read_directory(exif, tiff_get(exif, first.next, 4), &directory))
         (void)get_number(exif, &directory, TAG_JPEG_BYTES, 0, &facts.thumbnail_bytes);
     return facts;
+}
+
+/* Reads a signed fraction of a maker note whose directory is at that offset. */
+static bool get_fraction(const struct gf_ifd_reader *note, uint64_t directory, uint16_t tag,
+                         double *value)
+{
+    uint64_t both;
+    if (gf_ifd_numbers(note, directory, tag, &both, 1) != 1 || !(uint32_t)both)
+        return false;
+    *value = (double)(int32_t)(both >> 32) / (int32_t)(uint32_t)both;
+    return true;
+}
+
+double gf_exif_apple_headroom(const struct gf_blob *exif)
+{
+    enum { TAG_MAKER_NOTE = 0x927c, TAG_HEADROOM = 33, TAG_GAIN = 48 };
+    static const char head[] = "Apple iOS\0\0\1MM"; /* the directory follows */
+    uint64_t first;
+    struct gf_blob note;
+    double headroom = 0, gain = 0;
+    const struct gf_ifd_reader reader = gf_exif_reader(exif, &first);
+    const uint64_t directory = first ? gf_ifd_link(&reader, first, GF_IFD_EXIF) : 0;
+    if (!directory || !gf_ifd_bytes(&reader, directory, TAG_MAKER_NOTE, &note))
+        return 0;
+    const struct gf_ifd_reader in_note = {
+        .read = read_memory, .context = &note, .big_endian = true};
+    const bool is_apples = note.size > sizeof head && !memcmp(note.data, head, sizeof head - 1);
+    const bool found =
+        is_apples && (get_fraction(&in_note, sizeof head - 1, TAG_HEADROOM, &headroom) |
+                      get_fraction(&in_note, sizeof head - 1, TAG_GAIN, &gain));
+    free(note.data);
+    const bool small = gain <= 0.01;
+    const double octaves = headroom < 1 ? (small ? 1.8 - 20 * gain : 1.601 - 0.101 * gain)
+                                        : (small ? 3 - 70 * gain : 2.303 - 0.303 * gain);
+    return found ? exp2(fmax(octaves, 0)) : 0;
 }

@@ -50,3 +50,6 @@ struct gf_exif_facts {
     size_t thumbnail_bytes;
 };
 struct gf_exif_facts gf_exif_read(const struct gf_blob *exif);
+/* Returns the headroom of a gain map by Apple's maker note: how many times brighter than white it
+ * makes a picture; 0 if EXIF has no such note. (Apple: Applying Apple HDR effect to your photos) */
+double gf_exif_apple_headroom(const struct gf_blob *exif);

@@ -46,6 +46,10 @@ static void find_blocks(const struct gf_blob *jpeg, struct gf_gain_map_facts *ma
             begins(&payload, GF_APP1_XMP, sizeof GF_APP1_XMP, &rest) &&
             gf_xmp_names_gain_map(&rest))
             map->xmp = rest;
+        if (marker == APP1 && !map->apple.size &&
+            begins(&payload, GF_APP1_XMP, sizeof GF_APP1_XMP, &rest) &&
+            memmem(rest.data, rest.size, GF_GAIN_MAP_OF_APPLE, sizeof GF_GAIN_MAP_OF_APPLE - 1))
+            map->apple = rest;
         if (marker == APP2 && begins(&payload, GF_APP2_GAIN_MAP, sizeof GF_APP2_GAIN_MAP, &rest) &&
             rest.size > VERSIONS)
             map->iso = rest;
@@ -144,13 +148,29 @@ static const char *read_xmp(const struct gf_blob *xmp, struct gf_gain_map_facts 
                            : NULL;
 }
 
+/* ---- the XMP of Apple ---- */
+
+static const char *read_apple(const struct gf_blob *xmp, struct gf_gain_map_facts *map)
+{
+    double headroom = 0;
+    map->lacks_headroom =
+        !gf_xmp_numbers(xmp, GF_XMP_GAIN_MAP_OF_APPLE, "HDRGainMapHeadroom", &headroom, 1);
+    if (map->lacks_headroom)
+        return "neither it nor its picture says its headroom";
+    for (int c = 0; c < 3; c++)
+        map->channel[c] = (struct gf_gain_channel){
+            .most = log2(headroom), .gamma = 1, .headroom = headroom >= 1 ? headroom : NAN};
+    map->capacity[1] = map->channel[0].most;
+    return NULL;
+}
+
 /* Whether the numbers are such that tables can be made of them. */
 static bool is_usual(const struct gf_gain_channel *channel)
 {
     enum { OCTAVES_MOST = 64 };
-    return fabs(channel->least) <= OCTAVES_MOST && fabs(channel->most) <= OCTAVES_MOST &&
-           channel->gamma > 0.001 && channel->gamma < 1000 && fabs(channel->base_offset) <= 1 &&
-           fabs(channel->offset) <= 1;
+    return !isnan(channel->headroom) && fabs(channel->least) <= OCTAVES_MOST &&
+           fabs(channel->most) <= OCTAVES_MOST && channel->gamma > 0.001 && channel->gamma < 1000 &&
+           fabs(channel->base_offset) <= 1 && fabs(channel->offset) <= 1;
 }
 
 bool gf_gain_map_read(const struct gf_blob *jpeg, struct gf_gain_map_facts *map, const char **why)
@@ -160,9 +180,11 @@ bool gf_gain_map_read(const struct gf_blob *jpeg, struct gf_gain_map_facts *map,
     if (jpeg->size < 2 || jpeg->data[0] != 0xff || jpeg->data[1] != 0xd8)
         return false;
     find_blocks(jpeg, map);
-    if (!map->iso.size && !map->xmp.size)
+    if (!map->iso.size && !map->xmp.size && !map->apple.size)
         return false;
-    *why = map->iso.size ? read_iso(&map->iso, map) : read_xmp(&map->xmp, map);
+    *why = map->iso.size   ? read_iso(&map->iso, map)
+           : map->xmp.size ? read_xmp(&map->xmp, map)
+                           : read_apple(&map->apple, map);
     for (int c = 0; !*why && c < 3; c++) {
         if (!is_usual(&map->channel[c]))
             *why = "its metadata hold impossible numbers";

@@ -1,5 +1,5 @@
-/* The gain map of a JPEG (Ultra HDR 1.0, ISO 21496-1): a JPEG of its own behind the picture's,
- * whose segments say what its samples mean. */
+/* The gain map of a JPEG (Ultra HDR 1.0, ISO 21496-1, Apple's): a JPEG of its own behind the
+ * picture's, whose segments say what its samples mean. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,23 +10,29 @@
 #include "gpufilter/options.h"
 #include "icc/icc_gain.h"
 
+#define GF_GAIN_MAP_OF_APPLE "urn:com:apple:photo:2020:aux:hdrgainmap"
 #define GF_APP2_GAIN_MAP "urn:iso:std:iso:ts:21496:-1" /* with the terminating zero */
 
 /* What the segments of a gain map's JPEG hold. The blobs point into the JPEG. */
 struct gf_gain_map_facts {
-    struct gf_blob xmp; /* the packet; size 0: it has none of a gain map */
-    struct gf_blob iso; /* the binary metadata, without the name; size 0: there are none */
+    struct gf_blob xmp;   /* the packet; size 0: it has none of a gain map */
+    struct gf_blob iso;   /* the binary metadata, without the name; size 0: there are none */
+    struct gf_blob apple; /* the packet of a map of Apple, for want of these; size 0: none */
     struct gf_gain_channel channel[3];
     double capacity[2]; /* the headrooms of a display, as powers of 2, at which the map is not used
                          * and fully used */
     /* The light that is multiplied has the primaries of the map's own profile, not the picture's.
      */
     bool own_colours;
+    bool lacks_headroom; /* a map of Apple that leaves it to the maker note of its picture */
 };
 
 /* Reads the segments. *why becomes NULL, or says why the map cannot be used. Returns false if the
  * JPEG is no gain map. */
 bool gf_gain_map_read(const struct gf_blob *jpeg, struct gf_gain_map_facts *map, const char **why);
+
+/* Makes the JPEG of a map of Apple say its headroom. False when out of memory. */
+bool gf_gain_map_add_headroom(struct gf_blob *jpeg, double headroom);
 
 /* Checks that a map has the shape of its picture, whatever its size, and room in memory. The
  * error's text does not name the file. */

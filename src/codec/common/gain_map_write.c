@@ -40,6 +40,20 @@ static bool insert_segment(struct gf_blob *jpeg, size_t at, int marker, const ch
            insert(jpeg, at, head, sizeof head);
 }
 
+bool gf_gain_map_add_headroom(struct gf_blob *jpeg, double headroom)
+{
+    enum { SOI = 2 };
+    char text[TEXT_SIZE];
+    const int length =
+        snprintf(text, sizeof text,
+                 BEGIN "<rdf:Description rdf:about=\"\" xmlns:a=\"" GF_XMP_GAIN_MAP_OF_APPLE
+                       "\" a:HDRGainMapHeadroom=\"%.9g\" "
+                       "xmlns:i=\"http://ns.apple.com/pixeldatainfo/1.0/\" "
+                       "i:AuxiliaryImageType=\"" GF_GAIN_MAP_OF_APPLE "\"/>" END,
+                 headroom);
+    return insert_segment(jpeg, SOI, APP1, GF_APP1_XMP, text, (size_t)length);
+}
+
 /* Writes a property with a number for each channel. */
 static size_t write_numbers(char *text, size_t size, const char *name, const double number[3])
 {

@@ -11,6 +11,7 @@
 
 const struct gf_xmp_name gf_xmp_of_lost_things[] = {
     {GF_XMP_GAIN_MAP, "*"},
+    {GF_XMP_GAIN_MAP_OF_APPLE, "*"},
     {CONTAINER, "*"},
     {CONTAINER "item/", "*"},
     {CAMERA, "MotionPhoto*"},

@@ -27,6 +27,7 @@ extern const struct gf_xmp_name gf_xmp_places[], gf_xmp_rights[];
 /* Whether the packet states that the file has a gain map. */
 bool gf_xmp_names_gain_map(const struct gf_blob *xmp);
 #define GF_XMP_GAIN_MAP "http://ns.adobe.com/hdr-gain-map/1.0/"
+#define GF_XMP_GAIN_MAP_OF_APPLE "http://ns.apple.com/HDRGainMap/1.0/"
 /* Reads the numbers of a property: an attribute's one, or those of the items in an element; "True"
  * counts as 1 and "False" as 0. Returns how many there are, `most` at most; 0 also for a packet
  * that is damaged or not read. */

@@ -110,6 +110,20 @@ static enum gf_status resample(const struct gf_image *map, const struct gf_place
     return status;
 }
 
+/* Makes the samples of a map of Apple those of Ultra HDR, which are logarithms of factors. */
+static void take_logarithms(const struct gf_gain_channel *channel, const struct gf_image *map)
+{
+    unsigned char table[256];
+    for (int v = 0; v < 256; v++)
+        table[v] =
+            channel->most > 0
+                ? (unsigned char)(255 * log2(gf_gain_factor(channel, v / 255.0)) / channel->most +
+                                  0.5)
+                : 0;
+    for (size_t i = 0; i < map->pitch * (size_t)map->format.height; i++)
+        map->data[i] = table[map->data[i]];
+}
+
 /* ---- the JPEG of the map ---- */
 
 static enum gf_status encode(const struct gf_image *map, const struct gf_metadata *metadata,
@@ -147,12 +161,15 @@ enum gf_status gf_jpeg_gain_move(const struct gf_blob *jpeg, const struct gf_ima
     struct gf_gain_map_facts facts;
     struct gf_image image = {.data = NULL};
     const char *why;
-    const bool same = gf_place_is_same(place, result);
     enum gf_status status = GF_OK;
     *moved = (struct gf_blob){0};
     (void)gf_gain_map_read(jpeg, &facts, &why);
+    const bool apples = facts.channel->headroom > 0,
+               same = !apples && gf_place_is_same(place, result);
     if (!same)
         status = resample(map, place, result, &image, error);
+    if (!status && apples)
+        take_logarithms(facts.channel, &image);
     if (!status && !same)
         status = encode(&image, &metadata, options, moved, error);
     if (!status && ((same && !gf_blob_set(moved, jpeg->data, jpeg->size)) ||
