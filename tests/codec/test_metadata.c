@@ -493,6 +493,33 @@ static void test_the_kept_orientation_is_stated(void **state)
     free(exif.data);
 }
 
+/* A tag of one number may have more, also behind the directory, or a signed type: the first counts.
+ * It changes alone, and a size that needs more bytes becomes a number of its own. */
+static void test_the_first_of_several_numbers_counts(void **state)
+{
+    static const char two[] = "\0\3\0\0\0\2\0\6\0\x2a", three[] = "\0\3\0\0\0\3\0\0\0\x1a",
+                      is_signed[] = "\0\x8\0\0\0\1\0\6\0\0", behind[] = "\0\6\0\x2a\0\7";
+    static const char *const values[] = {two, three, is_signed};
+    for (int i = 0; i < 3; i++) {
+        char bytes[34] = "MM\0\x2a\0\0\0\x08\0\1\1\x12";
+        struct gf_metadata metadata = {.orientation = 1};
+        memcpy(bytes + 12, values[i], 10);
+        memcpy(bytes + 26, behind, sizeof behind);
+        assert_true(gf_metadata_add_exif(&metadata, bytes, sizeof bytes));
+        assert_int_equal(metadata.orientation, 6);
+        assert_true(gf_exif_set_orientation(&metadata.exif, 1));
+        assert_int_equal(gf_exif_orientation(&metadata.exif), 1);
+        bytes[i == 1 ? 27 : 19] = 1;
+        assert_int_equal(metadata.exif.size, sizeof bytes);
+        assert_memory_equal(metadata.exif.data, bytes, sizeof bytes);
+        metadata.exif.data[10] = 1;
+        metadata.exif.data[11] = 0;
+        gf_exif_set_size(&metadata.exif, 70000, 1);
+        assert_memory_equal(metadata.exif.data + 10, "\1\0\0\4\0\0\0\1\0\1\x11\x70", 12);
+        gf_metadata_free(&metadata);
+    }
+}
+
 /* EXIF of a camera, with GPS and a thumbnail of 1234 bytes, which is not there. */
 static const char exif_of_camera[] =
     "MM\000*\000\000\000\010\000\007\001\017\000\002\000\000\000\006\000\000\000b\001\020"
@@ -775,6 +802,7 @@ int main(void)
         cmocka_unit_test(test_thumbnails_are_wiped),
         cmocka_unit_test(test_thumbnails_of_filtered_pictures_go),
         cmocka_unit_test(test_the_kept_orientation_is_stated),
+        cmocka_unit_test(test_the_first_of_several_numbers_counts),
         cmocka_unit_test(test_exif_is_read),
         cmocka_unit_test(test_damaged_exif_is_read_as_far_as_it_goes),
         cmocka_unit_test(test_items_are_stripped_and_kept),

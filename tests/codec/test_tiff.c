@@ -212,6 +212,24 @@ static void test_reduced(void **state)
     check_first("a.tif", 'a', "the picture says that it is of reduced resolution");
 }
 
+/* libtiff passes over an orientation of two numbers. */
+static void test_orientation(void **state)
+{
+    const struct gf_options options = plain_options();
+    struct picture back;
+    for (int count = 1; count <= 3; count++) {
+        struct tiff tiff = {.big_endian = count == 3};
+        begin(&tiff);
+        tag_gray(&tiff, 0, 'a');
+        tag(&tiff, 274, SHORT, count, (const unsigned[]){6, 42, 7});
+        add_page(&tiff);
+        write_file(&tiff);
+        assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
+        assert_int_equal(back.metadata.orientation, 6);
+        free_picture(&back);
+    }
+}
+
 /* A comment for which the description of EXIF leaves no room is named. */
 static void test_description(void **state)
 {
@@ -526,6 +544,7 @@ int main(void)
         cmocka_unit_test(test_unknown_samples),
         cmocka_unit_test(test_reduced),
         cmocka_unit_test(test_description),
+        cmocka_unit_test(test_orientation),
         cmocka_unit_test(test_many_reduced),
         cmocka_unit_test(test_many_pages),
         cmocka_unit_test(test_damage_behind),

@@ -96,11 +96,14 @@ static void set_number(struct gf_blob *exif, const struct directory *directory, 
                        uint32_t value)
 {
     int bytes;
-    const size_t at = find_number(exif, directory, tag, &bytes);
+    const size_t entry = find_entry(exif, directory, tag);
+    size_t at = find_number(exif, directory, tag, 0, &bytes);
     if (!at || tiff_get(exif, at, bytes) == value)
         return;
     if (bytes < 4 && value >> 8 * bytes) {
-        tiff_put(exif, at - 6, 2, TIFF_LONG);
+        tiff_put(exif, entry + 2, 2, TIFF_LONG);
+        tiff_put(exif, entry + 4, 4, 1);
+        at = entry + 8;
         bytes = 4;
     }
     tiff_put(exif, at, bytes, value);
@@ -111,7 +114,7 @@ static bool second_directory(const struct gf_blob *exif, struct directory *direc
 {
     int bytes;
     const size_t link = first_directory(exif, directory)
-                            ? find_number(exif, directory, TAG_EXIF_DIRECTORY, &bytes)
+                            ? find_number(exif, directory, TAG_EXIF_DIRECTORY, 0, &bytes)
                             : 0;
     return link && bytes == 4 && read_directory(exif, tiff_get(exif, link, 4), directory);
 }

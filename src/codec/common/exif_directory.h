@@ -11,6 +11,9 @@ enum {
     TIFF_SHORT = 3,
     TIFF_LONG = 4,
     TIFF_RATIONAL = 5,
+    TIFF_SIGNED_BYTE = 6,
+    TIFF_SIGNED_SHORT = 8,
+    TIFF_SIGNED_LONG = 9,
     TIFF_UTF8 = 129, /* of EXIF 3.0 */
     TAG_TIFF_WIDTH = 0x0100,
     TAG_TIFF_HEIGHT = 0x0101,
@@ -92,43 +95,46 @@ static inline size_t find_entry(const struct gf_blob *exif, const struct directo
     return 0;
 }
 
+/* Returns the bytes of an integer of the type, signed or not; 0 for other types. */
 static inline int number_bytes(uint32_t type)
 {
-    return type == TIFF_SHORT ? 2 : type == TIFF_LONG ? 4 : type == TIFF_BYTE ? 1 : 0;
+    static const unsigned char bytes[] = {
+        [TIFF_BYTE] = 1,        [TIFF_SHORT] = 2,        [TIFF_LONG] = 4,
+        [TIFF_SIGNED_BYTE] = 1, [TIFF_SIGNED_SHORT] = 2, [TIFF_SIGNED_LONG] = 4};
+    return type < sizeof bytes ? bytes[type] : 0;
 }
 
-/* Finds a single number. Returns the offset of its value, and its size in *bytes; 0 if the
- * directory has no such number. */
+/* Finds the number at `index` among the tag's numbers; most tags have one, and what follows it
+ * counts for nothing. Returns the offset of its value, and its size in *bytes; 0 if the directory
+ * has no such number. */
 static inline size_t find_number(const struct gf_blob *exif, const struct directory *directory,
-                                 uint32_t tag, int *bytes)
+                                 uint32_t tag, size_t index, int *bytes)
 {
     const size_t entry = find_entry(exif, directory, tag);
-    if (!entry || tiff_get(exif, entry + 4, 4) != 1)
+    const size_t count = entry ? tiff_get(exif, entry + 4, 4) : 0;
+    *bytes = entry ? number_bytes(tiff_get(exif, entry + 2, 2)) : 0;
+    if (!*bytes || index >= count)
         return 0;
-    *bytes = number_bytes(tiff_get(exif, entry + 2, 2));
-    return *bytes ? entry + 8 : 0;
+    const size_t place = count * (size_t)*bytes <= 4 ? entry + 8 : tiff_get(exif, entry + 8, 4);
+    const size_t at = place + index * (size_t)*bytes;
+    return at >= TIFF_HEADER && at <= exif->size - (size_t)*bytes ? at : 0;
 }
 
 /* Reads the number at `index` among the tag's numbers. */
 static inline bool get_number(const struct gf_blob *exif, const struct directory *directory,
                               uint32_t tag, size_t index, size_t *value)
 {
-    const size_t entry = find_entry(exif, directory, tag);
-    const size_t count = entry ? tiff_get(exif, entry + 4, 4) : 0;
-    const int bytes = entry ? number_bytes(tiff_get(exif, entry + 2, 2)) : 0;
-    if (!bytes || index >= count)
-        return false;
-    const size_t place = count * (size_t)bytes <= 4 ? entry + 8 : tiff_get(exif, entry + 8, 4);
-    const size_t at = place + index * (size_t)bytes;
-    if (at > exif->size - (size_t)bytes)
-        return false;
-    *value = tiff_get(exif, at, bytes);
-    return true;
+    int bytes;
+    const size_t at = find_number(exif, directory, tag, index, &bytes);
+    if (at)
+        *value = tiff_get(exif, at, bytes);
+    return at > 0;
 }
 
 static inline size_t find_orientation(const struct gf_blob *exif, int *bytes)
 {
     struct directory directory;
-    return first_directory(exif, &directory) ? find_number(exif, &directory, TAG_ORIENTATION, bytes)
-                                             : 0;
+    return first_directory(exif, &directory)
+               ? find_number(exif, &directory, TAG_ORIENTATION, 0, bytes)
+               : 0;
 }

@@ -162,13 +162,13 @@ static size_t numbers_of(const struct gf_ifd_reader *reader, const struct entry 
 static uint64_t link_of(const struct gf_ifd_reader *reader, const struct entry *entry)
 {
     uint64_t link;
-    return entry->count == 1 && numbers_of(reader, entry, &link, 1) ? link : 0;
+    return numbers_of(reader, entry, &link, 1) ? link : 0;
 }
 
 uint64_t gf_ifd_link(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag)
 {
-    uint64_t number[2];
-    return gf_ifd_numbers(reader, offset, tag, number, 2) == 1 ? number[0] : 0;
+    uint64_t number;
+    return gf_ifd_numbers(reader, offset, tag, &number, 1) ? number : 0;
 }
 
 size_t gf_ifd_numbers(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,

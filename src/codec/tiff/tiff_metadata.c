@@ -115,7 +115,9 @@ bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, const struct gf_
 {
     uint64_t first;
     const struct gf_ifd_reader reader = gf_ifd_reader_of(handle->input, &first);
-    uint16_t orientation = 1;
+    /* libtiff passes over a tag of several numbers. */
+    const uint64_t orientation =
+        gf_ifd_link(&reader, gf_tiff.TIFFCurrentDirOffset(handle->tiff), GF_IFD_ORIENTATION);
     read_density(handle, metadata);
     if (!read_blob(handle, &reader, TIFFTAG_ICCPROFILE, "ICC profile", options, &metadata->icc) ||
         !read_blob(handle, &reader, TIFFTAG_XMLPACKET, "XMP", options, &metadata->xmp) ||
@@ -124,8 +126,7 @@ bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, const struct gf_
                                       gf_tiff.TIFFCurrentDirOffset(handle->tiff)) ||
         (!metadata->exif.size && !read_texts(handle, metadata)))
         return false;
-    gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_ORIENTATION, &orientation);
-    metadata->orientation = orientation >= 1 && orientation <= 8 ? orientation : 1;
+    metadata->orientation = orientation >= 1 && orientation <= 8 ? (int)orientation : 1;
     return true;
 }
 
