@@ -359,6 +359,10 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
         gf_metadata_free(&kept);
         status = gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
+    if (kept.density_is_ratio && !(type->keeps & GF_KIND_ASPECT)) {
+        kept.density_x = kept.density_y = 0;
+        kept.density_is_ratio = false;
+    }
     if (!status)
         status = put_density_in_exif(&kept, type, options, error);
     if (status)

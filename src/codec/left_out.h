@@ -4,7 +4,7 @@
 
 #include "codec/formats.h"
 
-enum { GF_METADATA_KINDS_TEXT_SIZE = 240 };
+enum { GF_METADATA_KINDS_TEXT_SIZE = 260 };
 /* Lists the kinds of metadata in a set (enum gf_metadata_kind): "EXIF, XMP and comments". */
 void gf_metadata_kinds_text(unsigned set, char text[GF_METADATA_KINDS_TEXT_SIZE]);
 

@@ -96,6 +96,10 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
         changed.colour = (struct gf_colour_tags){0};
         changed.inks = icc->inks;
     }
+    if (place->turned) {
+        changed.density_x = metadata->density_y;
+        changed.density_y = metadata->density_x;
+    }
     changed.filtered = filtered;
     changed.colour.has_clli &= gf_chain_keeps_light(&pipeline->chain);
     char colours[GF_COLOURS_TEXT_SIZE];
@@ -260,7 +264,7 @@ static enum gf_status attempt_picture(struct gf_pipeline *pipeline, struct gf_pi
     gf_pipeline_note_facts(pipeline, task, source);
     if (source) {
         part.request = gf_pipeline_request(pipeline, source);
-        if (source->metadata.gain_map.size)
+        if (gf_metadata_moves(&source->metadata))
             gf_place_begin(&part.place, source->format, source->reduction);
     }
     if (source && source->metadata.icc.size && !part.request.icc.size && !part.request.icc.hdr[1] &&

@@ -69,7 +69,7 @@ static void plan_group(struct gf_several *several, struct gf_group *group)
         struct gf_branch *const branch = group->member[i];
         struct gf_error why = {0};
         gf_pipeline_select(several->pipeline, branch->number);
-        if (source->metadata.gain_map.size)
+        if (gf_metadata_moves(&source->metadata))
             gf_place_begin(&branch->place, source->format, source->reduction);
         branch->task->reduction = branch->request.reduction;
         branch->task->width = branch->request.width;

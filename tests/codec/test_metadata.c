@@ -2,6 +2,8 @@
  * warned of, and what shows or names what an output does not have is taken out. */
 #include "codec/codec_test.h"
 
+#include <math.h>
+
 #include "codec/common/keep.h"
 #include "codec/formats.h"
 #include "icc/icc_make.h"
@@ -445,6 +447,89 @@ static void test_thumbnails_of_filtered_pictures_go(void **state)
         }
 }
 
+/* ---- the shape of pixels ---- */
+
+static void check_ratio(const struct picture *picture, double ratio, const char *what)
+{
+    const struct gf_metadata *const metadata = &picture->metadata;
+    if (!metadata->density_is_ratio ||
+        fabs(metadata->density_x / metadata->density_y / ratio - 1) > 0.01) /* GIF has 64ths */
+        fail_msg("%s: %g:%g", what, metadata->density_x, metadata->density_y);
+}
+
+/* Each format states the shape of pixels, or its loss is named, and no density is made of it. */
+static void test_the_ratio_is_kept_or_named(void **state)
+{
+    static const double ratios[][2] = {{2, 1}, {1, 3}, {0.75, 1}, {100000, 50000}};
+    const struct gf_options options = plain_options();
+    const struct gf_file_type *from, *to;
+    for (int r = 0; r < 4; r++)
+        for (int i = 0; (from = next_written(&i));)
+            for (int j = 0; from->keeps & GF_KIND_ASPECT && (to = next_written(&j));) {
+                struct picture picture = smooth_picture(16, 12, 3, 8), read, back;
+                const double ratio = ratios[r][0] / ratios[r][1];
+                gf_metadata_set_ratio(&picture.metadata, ratios[r][0], ratios[r][1]);
+                assert_int_equal(encode(path_of("in", from), &picture, &options), GF_OK);
+                assert_int_equal(decode(path_of("in", from), &options, &read), GF_OK);
+                check_ratio(&read, ratio, from->name);
+                warnings = 0;
+                last_warning[0] = 0;
+                assert_int_equal(encode(path_of("out", to), &read, &options), GF_OK);
+                assert_int_equal(decode(path_of("out", to), &options, &back), GF_OK);
+                assert_int_equal(!strstr(last_warning, "pixel aspect ratio"),
+                                 (to->keeps & GF_KIND_ASPECT) > 0);
+                if (to->keeps & GF_KIND_ASPECT)
+                    check_ratio(&back, ratio, to->name);
+                else
+                    assert_true(back.metadata.density_x == 0);
+                free_picture(&back);
+                free_picture(&read);
+                free_picture(&picture);
+            }
+}
+
+/* A picture that is turned has the densities across and down exchanged, also by its orientation. */
+static void test_densities_turn(void **state)
+{
+    static const struct {
+        const char *chain;
+        int orientation;
+        bool turned;
+    } cases[] = {{"", 1, false},
+                 {"hflip", 1, false},
+                 {"rotate=90", 1, true},
+                 {"transpose", 1, true},
+                 {"rotate=180", 6, true},
+                 {"rotate=90", 8, false},
+                 {"equalize,rotate=270", 1, true}};
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof *cases; i++) {
+        const bool ratio = i % 2;
+        const struct gf_options plain = plain_options();
+        struct gf_options options = gf_options_default(), stored = plain;
+        struct picture picture = smooth_picture(16, 12, 3, 8), back;
+        struct gf_pipeline *pipeline;
+        options.device = GF_DEVICE_CPU;
+        stored.autorotate = false;
+        picture.metadata.orientation = cases[i / 2].orientation;
+        picture.metadata.density_x = 8000;
+        picture.metadata.density_y = 4000;
+        picture.metadata.density_is_ratio = ratio;
+        assert_int_equal(encode(in_folder("a.png"), &picture, &stored), GF_OK);
+        assert_int_equal(gf_pipeline_open(cases[i / 2].chain, &options, &pipeline, &failure),
+                         GF_OK);
+        assert_int_equal(
+            gf_pipeline_run_file(pipeline, in_folder("a.png"), in_folder("b.jpg"), &failure),
+            GF_OK);
+        gf_pipeline_close(pipeline);
+        assert_int_equal(decode(in_folder("b.jpg"), &plain, &back), GF_OK);
+        assert_int_equal(back.metadata.density_is_ratio, ratio);
+        const double wanted = cases[i / 2].turned ? 0.5 : 2;
+        assert_true(fabs(back.metadata.density_x / back.metadata.density_y - wanted) < 0.01);
+        free_picture(&back);
+        free_picture(&picture);
+    }
+}
+
 /* ---- the orientation ---- */
 
 static void check_orientation(const struct gf_file_type *type, const void *exif, size_t exif_size,
@@ -801,6 +886,8 @@ int main(void)
         cmocka_unit_test(test_damaged_xmp_is_left_out),
         cmocka_unit_test(test_thumbnails_are_wiped),
         cmocka_unit_test(test_thumbnails_of_filtered_pictures_go),
+        cmocka_unit_test(test_the_ratio_is_kept_or_named),
+        cmocka_unit_test(test_densities_turn),
         cmocka_unit_test(test_the_kept_orientation_is_stated),
         cmocka_unit_test(test_the_first_of_several_numbers_counts),
         cmocka_unit_test(test_exif_is_read),

@@ -189,15 +189,13 @@ static enum gf_status apply_crop(struct avif_source *avif, struct gf_error *erro
     return gf_whole_source_fail(&avif->whole, "its crop (clap) is not within the picture", error);
 }
 
-/* Warns of pixels that are not read as the file means them. */
-static void warn_of_unread(const struct avif_source *avif)
+/* Notes the shape of pixels, and warns of those that are not read as the file means them. */
+static void note_pixels(struct avif_source *avif)
 {
     const avifImage *const image = avif->decoder->image;
-    const avifPixelAspectRatioBox aspect = image->pasp;
-    if (image->transformFlags & AVIF_TRANSFORM_PASP && aspect.hSpacing != aspect.vSpacing)
-        gf_warn(&avif->whole.options,
-                "%s: its pixels are %u:%u wide (pasp): they are taken as square", avif->whole.name,
-                (unsigned)aspect.hSpacing, (unsigned)aspect.vSpacing);
+    if (image->transformFlags & AVIF_TRANSFORM_PASP)
+        gf_metadata_set_ratio(&avif->whole.base.metadata, image->pasp.vSpacing,
+                              image->pasp.hSpacing);
     if (gf_heif_items(&avif->whole.file, "sato"))
         gf_warn(&avif->whole.options,
                 "%s: its finest samples are computed from two pictures (sato), which is not done: "
@@ -281,7 +279,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     if (!status && !read_metadata(avif))
         status = gf_fail_memory(error);
     if (!status)
-        warn_of_unread(avif);
+        note_pixels(avif);
     return status;
 }
 

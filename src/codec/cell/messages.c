@@ -66,7 +66,7 @@ static bool header_is_good(const struct gf_cell_header *header)
                            header->leaves | header->has_cicp | header->has_srgb |
                            header->has_gamma | header->has_chromaticities | header->has_mdcv |
                            header->has_clli | header->is_animation | header->has_next |
-                           header->renews,
+                           header->renews | header->density_is_ratio,
                    reduction = header->most_reduction;
     const bool told = is_status(header->status) && ends(header->why, sizeof header->why) &&
                       ends(header->error, sizeof header->error);
@@ -196,6 +196,7 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     memcpy(header->chromaticity, tags->chromaticity, sizeof header->chromaticity);
     header->density_x = metadata->density_x;
     header->density_y = metadata->density_y;
+    header->density_is_ratio = metadata->density_is_ratio;
     header->orientation = metadata->orientation;
     header->unread = metadata->unread;
     header->texts = (uint32_t)metadata->texts.count;
@@ -292,6 +293,7 @@ enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const un
     const bool read = read_blobs(header, shared, metadata);
     metadata->density_x = header->density_x;
     metadata->density_y = header->density_y;
+    metadata->density_is_ratio = header->density_is_ratio;
     metadata->orientation = header->orientation;
     metadata->loops = header->loops;
     metadata->unread = header->unread;

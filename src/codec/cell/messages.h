@@ -87,7 +87,7 @@ struct gf_cell_header {
     int32_t chromaticity[8];
     double density_x, density_y;
     int32_t orientation;
-    uint32_t unread;
+    uint32_t density_is_ratio, unread;
     uint32_t texts;
     uint64_t blob[GF_CELL_BLOBS];    /* the sizes of the blobs, which lie one after another */
     uint64_t text[GF_TEXTS_MOST][2]; /* the sizes of head and text, which follow the blobs */

@@ -141,7 +141,9 @@ bool gf_metadata_strip(struct gf_metadata *metadata, const struct gf_options *op
         metadata->xmp.size = 0;
     if (!gf_keeps(options, GF_METADATA_IPTC))
         metadata->iptc.size = 0;
-    if (!gf_keeps(options, GF_METADATA_DENSITY))
+    if (!gf_keeps(options, GF_METADATA_DENSITY)) {
         metadata->density_x = metadata->density_y = 0;
+        metadata->density_is_ratio = false;
+    }
     return gf_keeps(options, GF_METADATA_EXIF) || strip_exif(&metadata->exif, options);
 }

@@ -27,7 +27,7 @@ void gf_metadata_free(struct gf_metadata *metadata)
 static bool has_density(const struct gf_metadata *metadata)
 {
     const double unknown = 72 / 0.0254;
-    return metadata->density_x > 0 && metadata->density_y > 0 &&
+    return metadata->density_x > 0 && metadata->density_y > 0 && !metadata->density_is_ratio &&
            !gf_exif_has_density(&metadata->exif) &&
            (fabs(metadata->density_x - unknown) > 1 || fabs(metadata->density_y - unknown) > 1);
 }
@@ -43,12 +43,32 @@ unsigned gf_metadata_kinds(const struct gf_metadata *metadata)
         kinds |= gf_text_is_comment(&metadata->texts.item[i]) ? GF_KIND_COMMENTS : GF_KIND_TEXTS;
     kinds |= metadata->gain_map.size ? GF_KIND_GAIN_MAP : 0;
     kinds |= has_density(metadata) ? GF_KIND_DENSITY : 0;
+    kinds |= metadata->density_is_ratio ? GF_KIND_ASPECT : 0;
     kinds |= metadata->orientation > 1 ? GF_KIND_ORIENTATION : 0;
     kinds |= metadata->colour.has_clli ? GF_KIND_LIGHT : 0;
     kinds |= metadata->colour.has_mdcv ? GF_KIND_MASTERING : 0;
     if (kinds & GF_KIND_PICTURES && gf_xmp_names_gain_map(&metadata->xmp))
         kinds |= GF_KIND_GAIN_MAP;
     return kinds & GF_KIND_GAIN_MAP ? kinds & ~(unsigned)GF_KIND_PICTURES : kinds;
+}
+
+void gf_metadata_set_ratio(struct gf_metadata *metadata, double across, double down)
+{
+    if (!(across > 0 && down > 0) || across == down)
+        return;
+    metadata->density_x = across;
+    metadata->density_y = down;
+    metadata->density_is_ratio = true;
+}
+
+void gf_metadata_ratio(const struct gf_metadata *metadata, double most, uint32_t *across,
+                       uint32_t *down)
+{
+    const double x = metadata->density_x, y = metadata->density_y, larger = fmax(x, y),
+                 whole = x == nearbyint(x) && y == nearbyint(y) && larger <= most,
+                 scale = whole ? 1 : fmin(most, 10000) / larger;
+    *across = (uint32_t)fmax(nearbyint(x * scale), 1);
+    *down = (uint32_t)fmax(nearbyint(y * scale), 1);
 }
 
 bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size)
@@ -298,6 +318,7 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
                          !gf_metadata_is_srgb(metadata, format, options);
     kept->density_x = metadata->density_x;
     kept->density_y = metadata->density_y;
+    kept->density_is_ratio = metadata->density_is_ratio;
     kept->orientation = turned ? metadata->orientation : 1;
     if (!gf_blob_set(&kept->exif, metadata->exif.data, metadata->exif.size) ||
         !gf_blob_set(&kept->xmp, metadata->xmp.data, metadata->xmp.size) ||

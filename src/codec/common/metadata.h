@@ -30,6 +30,7 @@ enum gf_metadata_kind {
     GF_KIND_AUXILIARY = 4096,  /* auxiliary pictures: a gain map or a depth map of the picture */
     GF_KIND_LIGHT = 8192,      /* cLLI */
     GF_KIND_MASTERING = 16384, /* mDCV */
+    GF_KIND_ASPECT = 32768,    /* the shape of pixels that are not square, without a density */
     GF_KINDS_USUAL = GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_IPTC | GF_KIND_TEXTS |
                      GF_KIND_COMMENTS | GF_KIND_DENSITY | GF_KIND_ORIENTATION
 };
@@ -50,13 +51,14 @@ struct gf_metadata {
     struct gf_colour_tags colour;
     unsigned char made[GF_ICC_MADE_MOST]; /* memory for the profile that gf_metadata_icc() makes */
     double density_x, density_y;          /* pixels per metre; 0: unknown */
-    int orientation;                      /* EXIF's number, 1..8; 1 if the file states none */
-    unsigned unread; /* metadata of the file that is not read (enum gf_metadata_kind) */
-    bool inks;       /* of an output: its rows are CMYK, where 0 is no ink, not RGB with alpha */
-    int bits;        /* bits of a sample in the file; 0: they say nothing about the colours */
-    bool animated;   /* of an output: its sink writes several frames */
-    unsigned loops;  /* how many times an animation is shown; 0: forever */
-    bool filtered;   /* filters have changed the pixels: thumbnails do not show them */
+    bool density_is_ratio; /* they only say how many pixels across are as long as how many down */
+    int orientation;       /* EXIF's number, 1..8; 1 if the file states none */
+    unsigned unread;       /* metadata of the file that is not read (enum gf_metadata_kind) */
+    bool inks;      /* of an output: its rows are CMYK, where 0 is no ink, not RGB with alpha */
+    int bits;       /* bits of a sample in the file; 0: they say nothing about the colours */
+    bool animated;  /* of an output: its sink writes several frames */
+    unsigned loops; /* how many times an animation is shown; 0: forever */
+    bool filtered;  /* filters have changed the pixels: thumbnails do not show them */
 };
 void gf_metadata_free(struct gf_metadata *metadata);
 
@@ -68,6 +70,20 @@ unsigned gf_metadata_kinds(const struct gf_metadata *metadata);
 /* The most bytes of a block of metadata; a larger one is left out. This is the size of the largest
  * ICC profile that a JPEG can hold. */
 enum { GF_METADATA_MAX = 255 * 65519 };
+
+/* Whether something of the metadata follows the pixels when filters move them: a gain map, or a
+ * density that differs across and down. */
+static inline bool gf_metadata_moves(const struct gf_metadata *metadata)
+{
+    return metadata->gain_map.size || metadata->density_x != metadata->density_y;
+}
+
+/* Notes that so many pixels across are as long as so many down. Square pixels are nothing to note.
+ */
+void gf_metadata_set_ratio(struct gf_metadata *metadata, double across, double down);
+/* Returns the ratio in whole numbers up to `most`. */
+void gf_metadata_ratio(const struct gf_metadata *metadata, double most, uint32_t *across,
+                       uint32_t *down);
 
 /* Adds EXIF, with or without "Exif\0\0" before it, and reads its orientation. Data that is no TIFF
  * structure is ignored; of several blocks of EXIF in a file only the first is used. Returns false

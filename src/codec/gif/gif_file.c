@@ -40,7 +40,7 @@ static void put_palette(struct gf_gif_bytes *bytes, const struct gf_palette_tabl
 static void put_header(const struct gf_gif_file *file, const struct gf_palette_table *palette,
                        int bits, struct gf_gif_bytes *bytes)
 {
-    const unsigned char about[] = {(unsigned char)(0xf0 | (bits - 1)), 0, 0};
+    const unsigned char about[] = {(unsigned char)(0xf0 | (bits - 1)), 0, file->aspect};
     put(bytes, "GIF89a", 6);
     put16(bytes, (unsigned)file->format.width);
     put16(bytes, (unsigned)file->format.height);

@@ -32,8 +32,9 @@ struct gf_gif_file {
     struct gf_output *output;
     struct gf_format format;
     bool animated, has_image;
-    unsigned loops; /* how many times the frames are shown; 0: forever */
-    int colours;    /* the palette has at least so many places */
+    unsigned char aspect; /* a pixel is (aspect + 15) / 64 as wide as it is high; 0: not said */
+    unsigned loops;       /* how many times the frames are shown; 0: forever */
+    int colours;          /* the palette has at least so many places */
     struct gf_gif_bytes held;
     int64_t palette_at; /* where the palette is in the output; 0: nothing is written yet */
 };

@@ -356,6 +356,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         status = gf_whole_source_fail(whole, "it holds no picture", error);
     whole->base.metadata.unread = walk.unread;
     whole->base.metadata.loops = walk.loops;
+    if (walk.gif && walk.gif->AspectByte)
+        gf_metadata_set_ratio(&whole->base.metadata, 64, walk.gif->AspectByte + 15);
     whole->base.stored =
         (struct gf_stored){.pages = whole->headers_only && whole->last < 0 ? 0 : count,
                            .seconds = sound && count > 1 ? walk.seconds : 0,

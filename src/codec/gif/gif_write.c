@@ -343,6 +343,20 @@ static bool allocate(struct gif_sink *sink)
            (!animated || (sink->held.index && sink->source && sink->shown && sink->before));
 }
 
+/* Returns the byte for the shape of pixels, which GIF states from 1:4 to 4:1. */
+static unsigned char aspect_of(const struct gf_metadata *metadata, const char *name,
+                               const struct gf_options *options)
+{
+    if (!metadata->density_is_ratio)
+        return 0;
+    const double byte = nearbyint(64 * metadata->density_y / metadata->density_x) - 15;
+    if (byte >= 1 && byte <= 255)
+        return (unsigned char)byte;
+    gf_warn(options, "%s: its pixel aspect ratio is beyond what GIF can state: it is left out",
+            name);
+    return 0;
+}
+
 enum gf_status gf_gif_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
                                 struct gf_error *error)
 {
@@ -361,10 +375,12 @@ enum gf_status gf_gif_sink_open(const struct gf_sink_order *order, struct gf_sin
                                     .end = animated ? gif_end : NULL};
     opened->options = *order->options;
     opened->rows = format;
-    opened->file = (struct gf_gif_file){.output = order->output,
-                                        .format = format,
-                                        .animated = animated,
-                                        .loops = order->metadata->loops};
+    opened->file = (struct gf_gif_file){
+        .output = order->output,
+        .format = format,
+        .animated = animated,
+        .aspect = aspect_of(order->metadata, gf_output_name(order->output), order->options),
+        .loops = order->metadata->loops};
     opened->colours = (struct gf_gif_colours){
         .format = format,
         .most = order->options->png_colours ? order->options->png_colours : GF_PALETTE_MOST,

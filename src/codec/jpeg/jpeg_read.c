@@ -297,6 +297,8 @@ static enum gf_status finish_metadata(struct gf_jpeg_source *source, struct gf_e
     if (jpeg->saw_JFIF_marker && (jpeg->density_unit == 1 || jpeg->density_unit == 2)) {
         source->base.metadata.density_x = jpeg->X_density * per_metre;
         source->base.metadata.density_y = jpeg->Y_density * per_metre;
+    } else if (jpeg->saw_JFIF_marker) {
+        gf_metadata_set_ratio(&source->base.metadata, jpeg->X_density, jpeg->Y_density);
     }
     if (source->texts_left_out)
         gf_warn(&source->options, "%s: it has over %d comments: some are left out",

@@ -143,6 +143,14 @@ static void set_density(struct jpeg_sink *sink)
     const double x = sink->metadata->density_x, y = sink->metadata->density_y;
     if (!(x > 0 && y > 0))
         return;
+    if (sink->metadata->density_is_ratio) {
+        uint32_t across, down;
+        gf_metadata_ratio(sink->metadata, UINT16_MAX, &across, &down);
+        sink->jpeg.write_JFIF_header = TRUE;
+        sink->jpeg.X_density = (UINT16)across;
+        sink->jpeg.Y_density = (UINT16)down;
+        return;
+    }
     const double inch = 0.0254, centimetre = 0.01;
     const bool inches =
         distance_to_integer(x * inch) + distance_to_integer(y * inch) <=

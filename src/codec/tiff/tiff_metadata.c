@@ -47,9 +47,13 @@ static void read_density(const struct gf_tiff_handle *handle, struct gf_metadata
     float x = 0, y = 0;
     uint16_t unit = RESUNIT_INCH;
     gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
-    if (unit == RESUNIT_NONE || !gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_XRESOLUTION, &x) ||
+    if (!gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_XRESOLUTION, &x) ||
         !gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_YRESOLUTION, &y) || !(x > 0 && y > 0))
         return;
+    if (unit == RESUNIT_NONE) {
+        gf_metadata_set_ratio(metadata, x, y);
+        return;
+    }
     const double metre = unit == RESUNIT_CENTIMETER ? 1 / centimetre : 1 / inch;
     metadata->density_x = (double)x * metre;
     metadata->density_y = (double)y * metre;
@@ -160,9 +164,12 @@ static bool set_density(const struct gf_tiff_handle *handle, const struct gf_met
                  y = own ? metadata->density_y : exif.density_y;
     if (!(x > 0 && y > 0))
         return true;
-    return gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_RESOLUTIONUNIT, RESUNIT_INCH) &&
-           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_XRESOLUTION, x * inch) &&
-           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YRESOLUTION, y * inch);
+    const bool ratio = own && metadata->density_is_ratio;
+    const double unit = ratio ? 1 : inch;
+    return gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_RESOLUTIONUNIT,
+                                ratio ? RESUNIT_NONE : RESUNIT_INCH) &&
+           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_XRESOLUTION, x * unit) &&
+           gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_YRESOLUTION, y * unit);
 }
 
 /* Whether EXIF, which is written after the texts, has that tag with another text. */

@@ -58,7 +58,8 @@ static void read_numbers(const struct gf_source *source, const struct gf_exif_fa
 {
     const struct gf_format format = source->format;
     const struct gf_metadata *const metadata = &source->metadata;
-    const bool own = metadata->density_x > 0 && metadata->density_y > 0;
+    const bool own =
+        metadata->density_x > 0 && metadata->density_y > 0 && !metadata->density_is_ratio;
     const bool inks =
         source->stored.colour == GF_STORED_CMYK || source->stored.colour == GF_STORED_YCCK;
     const double x = own ? metadata->density_x : exif->density_x,

@@ -175,10 +175,15 @@ static bool add_text(struct gf_metadata *metadata, const struct gf_png_chunk *ch
 
 static void add_phys(struct gf_metadata *metadata, const unsigned char *data, size_t size)
 {
-    if (size != 9 || data[8] != PNG_RESOLUTION_METER)
+    if (size != 9 || data[8] > PNG_RESOLUTION_METER)
         return;
-    metadata->density_x = png_get_uint_32(data);
-    metadata->density_y = png_get_uint_32(data + 4);
+    const double x = png_get_uint_32(data), y = png_get_uint_32(data + 4);
+    if (data[8] == PNG_RESOLUTION_UNKNOWN) {
+        gf_metadata_set_ratio(metadata, x, y);
+        return;
+    }
+    metadata->density_x = x;
+    metadata->density_y = y;
 }
 
 /* Adds gAMA, cHRM, sRGB, cICP, mDCV and cLLI. A chunk of a wrong length is ignored. */

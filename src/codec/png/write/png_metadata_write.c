@@ -58,10 +58,16 @@ static enum gf_status write_iptc(struct gf_output *output, const struct gf_blob 
 static enum gf_status write_density(struct gf_output *output, const struct gf_metadata *metadata,
                                     struct gf_error *error)
 {
-    const double x = nearbyint(metadata->density_x), y = nearbyint(metadata->density_y);
+    double x = nearbyint(metadata->density_x), y = nearbyint(metadata->density_y);
+    if (metadata->density_is_ratio) {
+        uint32_t across, down;
+        gf_metadata_ratio(metadata, GF_PNG_CHUNK_LONGEST, &across, &down);
+        x = across;
+        y = down;
+    }
     if (!(x >= 1 && y >= 1 && x <= GF_PNG_CHUNK_LONGEST && y <= GF_PNG_CHUNK_LONGEST))
         return GF_OK;
-    unsigned char chunk[9] = {[8] = 1}; /* the unit is the metre */
+    unsigned char chunk[9] = {[8] = !metadata->density_is_ratio}; /* 1: the unit is the metre */
     gf_png_put_be32(chunk, (uint32_t)x);
     gf_png_put_be32(chunk + 4, (uint32_t)y);
     return gf_png_chunk_write(output, "pHYs", chunk, sizeof chunk, error);
