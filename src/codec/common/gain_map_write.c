@@ -116,7 +116,8 @@ bool gf_gain_map_announce(struct gf_blob *xmp, size_t map_bytes)
                     " Item:Mime=\"image/jpeg\" Item:Length=\"%zu\"/></rdf:li></rdf:Seq>"
                     "</Container:Directory></rdf:Description>",
         map_bytes);
-    const unsigned char *end = xmp->data, *at = xmp->data, *const last = xmp->data + xmp->size;
+    const unsigned char *end = xmp->data, *at = xmp->data,
+                        *const last = xmp->size ? xmp->data + xmp->size : xmp->data;
     while (xmp->size && (at = memmem(at, (size_t)(last - at), ":RDF>", 5)))
         end = at++;
     while (xmp->size && end > xmp->data && *end != '<')
