@@ -12,10 +12,12 @@
 
 /* ---- recognising formats, where the format's own code has no function for that ---- */
 
+/* A number follows, or a comment: "P6 is how" begins a text. */
 static bool is_pnm(const unsigned char *bytes, size_t size)
 {
     return size >= 3 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' &&
-           memchr(" \t\r\n\v\f#", bytes[2], 7);
+           memchr(" \t\r\n\v\f#", bytes[2], 7) &&
+           (size == 3 || bytes[2] == '#' || memchr(" \t\r\n\v\f#0123456789", bytes[3], 17));
 }
 
 /* The bytes "BM" alone say little; the size of the header that follows is one of a few. */

@@ -27,6 +27,32 @@ done
 [ "$(readlink out/set/link.png)" = 0001.png ] || problem "the link leads to $(readlink out/set/link.png)"
 [ "$(stat -c '%a %Y' out/set/0001.png)" = "640 $(stat -c %Y set/0001.png)" ] || problem "$(stat -c '%a %Y' out/set/0001.png)"
 
+begin "each name of a format is a picture's name"
+mkdir named
+for each in jpg jpeg jpe jfif JIF jfi pjpeg pjp; do
+    run 0 gpufilter -q -i in.jpg -o "named/1.$each"
+done
+tar cf named.tar named
+run 0 gpufilter -i named.tar -o thumbs.tar thumbnail=5
+stderr_like '8 files done in [^;]*$'
+mkdir thumbs
+tar xf thumbs.tar -C thumbs
+run 0 gpufilter -q -i named -o thumbs/folder/ thumbnail=5
+run 0 diff -r thumbs/named thumbs/folder
+
+begin "a member that begins as a picture, and is called otherwise, is counted and named"
+cp in.jpg set/photo.dat
+cp in.ppm set/nameless
+tar cf called.tar set
+run 0 gpufilter -v -i called.tar -o passed.tar invert
+grep -q '; 2 files were not taken for pictures (-v names them)$' stderr || problem "$(cat stderr)"
+[ "$(sed -n 's/^gpufilter: called.tar.\(.*\): not taken for a picture, though it begins as /\1 /p' stderr | sort | tr '\n' ' ')" = \
+    'set/nameless PNM set/photo.dat JPEG ' ] || problem "$(cat stderr)"
+rm set/photo.dat set/nameless
+tar xf passed.tar -C out set/photo.dat
+same out/set/photo.dat in.jpg
+rm out/set/photo.dat
+
 begin "pictures are those of the files"
 run 0 gpufilter -q -i set/0001.png -o one.png invert
 same one.png out/set/0001.png

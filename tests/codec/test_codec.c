@@ -472,8 +472,8 @@ static void test_bad_pnm(void **state)
     check_bad_pnm("P5 2 1 100\nde", "over the maxval 100 in row 1");
     check_bad_pnm("P2 2 1 100 5 101 ", "sample 101 over the maxval 100");
     check_bad_pnm("P1 2 1 1 2", "neither 0 nor 1");
-    check_bad_pnm("P5 x 1 100\nde", "where a number was expected");
-    check_bad_pnm("P5 -2 1 100\nde", "where a number was expected");
+    check_bad_pnm("P5 2 x 100\nde", "where a number was expected");
+    check_bad_pnm("P5 2 -1 100\nde", "where a number was expected");
     check_bad_pnm("P5 2 1 65536\ndede", "maxval of 65536");
     check_bad_pnm("P5 2 1 0\nde", "maxval of 0");
     check_bad_pnm("P5 0 1 255\n", "without pixels");
@@ -1014,7 +1014,7 @@ static void test_format_by_name(void **state)
     static const struct {
         const char *path;
         enum gf_file_format format;
-    } cases[] = {{"a.png", GF_FILE_PNG},   {"a.b/c.JPG", GF_FILE_JPEG}, {"x.jpeg", GF_FILE_JPEG},
+    } cases[] = {{"a.png", GF_FILE_PNG},   {"a.b/c.JPG", GF_FILE_JPEG}, {"x.jfif", GF_FILE_JPEG},
                  {"x.ppm", GF_FILE_PNM},   {"x.pgm", GF_FILE_PNM},      {"x.pnm", GF_FILE_PNM},
                  {"x.pam", GF_FILE_PAM},   {"-", GF_FILE_JPEG},         {"/dev/null", GF_FILE_JPEG},
                  {"noname", GF_FILE_AUTO}, {"a.png/b", GF_FILE_AUTO},   {"x.heic", GF_FILE_AUTO}};

@@ -29,7 +29,7 @@ static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring,
         batch->stopped ? NULL : gf_archive_slot_at(ring, ring->read);
     if (slot) {
         slot->archive = archive;
-        slot->held = bytes;
+        slot->held += bytes; /* a member that could not be read may have left some */
         ring->bytes += bytes;
     }
     pthread_mutex_unlock(&batch->lock);
@@ -161,26 +161,30 @@ static enum gf_status read_link(struct gf_archive_ring *ring, struct gf_archive_
     return gf_archive_links_add(links, slot->member.name) ? GF_OK : gf_fail_memory(error);
 }
 
-/* Reads a member that is no picture. Its bytes pass through the ring in parts. */
+/* Reads a member that is no picture. Its bytes pass through the ring in parts, the first together
+ * with its header. */
 static enum gf_status read_rest(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                 struct gf_error *error)
 {
     struct gf_archive *const archive = slot->archive;
     const char *const target = gf_archive_member_target(&slot->member);
     const uint64_t size = slot->member.size;
+    const size_t first = size < PART_BYTES ? (size_t)size : PART_BYTES;
     if (target && (gf_file_format_named(target) || gf_file_format_named(slot->member.name)))
         GF_TRY(read_link(ring, slot, target, error));
+    if (first)
+        GF_TRY(read_bytes(archive->reader, slot, first, error));
     pass_slot_on(ring, slot, GF_SLOT_DONE);
-    return read_parts(ring, archive, size, error);
+    return read_parts(ring, archive, size - first, error);
 }
 
 /* Waits for a slot for the member. *more becomes false if the run has stopped. */
 static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring, struct gf_archive *archive,
                                          struct gf_archive_member *member, bool picture, bool *more)
 {
-    const bool held = picture && member->size <= ring->limit;
-    struct gf_archive_slot *const slot =
-        wait_for_slot(ring, archive, held ? (size_t)member->size : 0);
+    const uint64_t most = picture ? ring->limit : PART_BYTES;
+    const uint64_t held = member->size <= most ? member->size : picture ? 0 : most;
+    struct gf_archive_slot *const slot = wait_for_slot(ring, archive, (size_t)held);
     *more = slot != NULL;
     if (slot)
         slot->member = *member;

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/codec.h"
+
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
 
@@ -84,17 +86,20 @@ static void end_picture(struct gf_batch_worker *worker)
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Reports a member that is no picture and is therefore copied only into archives. The caller holds
- * the lock. */
+/* Reports a member that is no picture by its name, where outputs that are files lack it, or where
+ * its bytes are a picture's. The caller holds the lock. */
 static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot)
 {
     const struct gf_batch_request *const request = ring->batch->request;
-    if (!ring->files || !slot->member.is_file)
+    const enum gf_file_format content =
+        slot->data && !slot->ends ? gf_file_format_of(slot->data, slot->size) : GF_FILE_AUTO;
+    if (!slot->member.is_file || (!ring->files && !content))
         return;
     ring->batch->state.left_out++;
     if (request->verbose)
-        gf_batch_tell(request, GF_MESSAGE_PICTURE, "%s/%s: not taken for a picture",
-                      slot->archive->from, slot->member.name);
+        gf_batch_tell(request, GF_MESSAGE_PICTURE, "%s/%s: not taken for a picture%s%s",
+                      slot->archive->from, slot->member.name,
+                      content ? ", though it begins as " : "", gf_file_format_name(content));
 }
 
 /* Ends an archive, unless the run has stopped. */
