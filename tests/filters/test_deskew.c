@@ -49,7 +49,7 @@ static struct gf_image draw_page(const struct page *page, int channels, int bits
 
 static void test_angles(void **state)
 {
-    static const double angles[] = {0, 0.3, -1.25, 2.5, -4.75, 8.8, -14.4};
+    static const double angles[] = {0, 0.3, -1.25, 2.5, -4.75, 8.8, -14.4, 5.7, -10, 10};
     static const struct page pages[] = {
         {0, 700, 900, 18}, {0, 1700, 1100, 31}, {0, 2300, 1500, 40}};
     for (size_t i = 0; i < sizeof angles / sizeof *angles; i++) {
@@ -62,6 +62,96 @@ static void test_angles(void **state)
         if (fabs(found / 100.0 - page.angle) > 0.1)
             fail_msg("%g degrees instead of %g", found / 100.0, page.angle);
         picture_free(&image);
+    }
+}
+
+/* Upright rectangles, turned about the middle of a square. */
+struct boxes {
+    double angle; /* degrees, clockwise */
+    int count;
+    struct box {
+        int x, y, width, height, level;
+    } box[16];
+};
+
+enum { SQUARE = 400, MARGIN = 60 };
+
+static int between(unsigned *state, int least, int most)
+{
+    *state = *state * 1664525 + 1013904223;
+    return least + (int)((*state >> 8) % (unsigned)(most - least + 1));
+}
+
+/* Chooses boxes of `least` to `most` pixels, or upright lines that are as thin as `width`. */
+static struct boxes random_boxes(unsigned *state, int least, int most, int width)
+{
+    struct boxes boxes = {.count = between(state, 8, 16)};
+    for (int i = 0; i < boxes.count; i++) {
+        struct box *const box = &boxes.box[i];
+        box->width = width ? width : between(state, least, most);
+        box->height = between(state, least, most);
+        box->x = between(state, MARGIN, SQUARE - MARGIN - box->width);
+        box->y = between(state, MARGIN, SQUARE - MARGIN - box->height);
+        box->level = between(state, 0, 120);
+    }
+    return boxes;
+}
+
+static int level_at(const struct boxes *boxes, double x, double y)
+{
+    int level = 255;
+    for (int i = 0; i < boxes->count; i++) {
+        const struct box *const box = &boxes->box[i];
+        if (x >= box->x && x < box->x + box->width && y >= box->y && y < box->y + box->height)
+            level = box->level;
+    }
+    return level;
+}
+
+static int skew_of_boxes(const struct boxes *boxes)
+{
+    struct gf_image image = picture_random(format_of(SQUARE, SQUARE, 1, 8), 0, 11);
+    const double turn = boxes->angle * 3.14159265358979323846 / 180, middle = SQUARE / 2.0;
+    for (int y = 0; y < SQUARE; y++) {
+        for (int x = 0; x < SQUARE; x++) {
+            const double u = x + 0.5 - middle, v = y + 0.5 - middle;
+            sample_set(&image, x, y, 0,
+                       level_at(boxes, u * cos(turn) + v * sin(turn) + middle,
+                                v * cos(turn) - u * sin(turn) + middle));
+        }
+    }
+    const struct gf_view view = gf_image_view(&image);
+    int found = 0;
+    assert_true(gf_skew_find(&view, 0.4, 1500, &found));
+    picture_free(&image);
+    return found;
+}
+
+/* Level pictures of upright rectangles or lines are not turned. */
+static void test_level(void **state)
+{
+    unsigned random = 1;
+    for (int i = 0; i < 20; i++) {
+        const struct boxes boxes = random_boxes(&random, 10, 70, 0),
+                           lines = random_boxes(&random, 80, 200, 1 + i % 4);
+        assert_int_equal(skew_of_boxes(&boxes), 0);
+        assert_int_equal(skew_of_boxes(&lines), 0);
+    }
+}
+
+/* Upright lines show the angle as well as lines of text; short edges show it less precisely. */
+static void test_turned(void **state)
+{
+    unsigned random = 1;
+    for (int i = 0; i < 20; i++) {
+        struct boxes boxes = random_boxes(&random, 30, 90, 0),
+                     lines = random_boxes(&random, 80, 200, 1 + i % 4);
+        boxes.angle = lines.angle = i - (i < 10 ? 11.3 : 8.3);
+        const int of_boxes = skew_of_boxes(&boxes), of_lines = skew_of_boxes(&lines);
+        if (fabs(of_boxes / 100.0 - boxes.angle) > 0.3)
+            fail_msg("boxes: %g degrees instead of %g", of_boxes / 100.0, boxes.angle);
+        if (fabs(of_lines / 100.0 - lines.angle) > 0.2)
+            fail_msg("lines: %g degrees instead of %g", of_lines / 100.0, lines.angle);
     }
 }
 
@@ -148,10 +238,9 @@ static void test_limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_angles),
-        cmocka_unit_test(test_no_lines),
-        cmocka_unit_test(test_chain),
-        cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_angles), cmocka_unit_test(test_level),
+        cmocka_unit_test(test_turned), cmocka_unit_test(test_no_lines),
+        cmocka_unit_test(test_chain),  cmocka_unit_test(test_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -51,10 +51,14 @@ const struct gf_filter gf_deskew_filter = {
     .synonyms = "straighten skew autorotate level",
     .summary = "turns a scanned page until its lines are level",
     .definition =
-        "rotate by the angle at which the lower edges of the ink lie in the fewest rows, in "
-        "hundredths of a degree; --verbose tells it. The angle is looked for in a copy of at most "
-        "1024 pixels a side, whose ink is what is darker than its surroundings. A picture "
-        "without lines stays as it is. The input of deskew lies whole in host memory. --explain "
+        "rotate by the angle at which the lower edges of the ink lie in the fewest rows, and its "
+        "left edges in the fewest columns, in hundredths of a degree; --verbose tells it. Lines of "
+        "text and upright lines count alike: the angle has the greatest sum of squared differences "
+        "between the numbers of edges in neighbouring rows, and columns. It is looked for in a "
+        "copy of at most 1024 pixels a side, whose ink is what is darker than its surroundings. A "
+        "picture without lines, whose sum is not 4 times that of scattered edges, stays as it is, "
+        "and so does one whose sum is less than 7/4 of that at 0 degrees. The input of deskew lies "
+        "whole in host memory. --explain "
         "reads no pixels, and shows the size of the page.",
     GF_PARAMS(struct deskew, params),
     .kind = GF_STENCIL,

@@ -1,6 +1,7 @@
-/* The angle at which the rows of the picture, sheared, have the most different numbers of ink's
- * lower edges: at the angle of the lines of text the edges lie in few rows (W. Postl, Detection of
- * Linear Oblique Structures and Skew Scan in Digitized Documents, 1986). */
+/* The angle at which the rows of the picture, sheared, differ most in their numbers of ink's lower
+ * edges, and the columns in those of its left edges: at the angle of lines of text, or of upright
+ * lines, the edges lie in few rows and columns (W. Postl, Detection of Linear Oblique Structures
+ * and Skew Scan in Digitized Documents, 1986). */
 #include "filters/warp/warp.h"
 
 #include <stdint.h>
@@ -14,11 +15,10 @@
 enum {
     SIDE = 1024,      /* the longest side of the reduced copy */
     RADIUS = 15,      /* of the windows whose mean the ink is darker than, in the copy */
-    POINTS = 1 << 16, /* edges that are looked at */
+    POINTS = 1 << 16, /* edges of a direction that are looked at */
     COARSE = 20,      /* steps of the first search, in hundredths of a degree */
-    COARSE_ROWS = 4,  /* rows of the copy that the first search adds up */
-    FINE = 2,         /* steps of the second search */
-    FINE_REACH = 30,  /* how far the second search goes from the angle of the first */
+    FINE = 5,         /* steps of the second search */
+    FINE_REACH = 200, /* how far the second search goes from the angle of the first */
     ANGLE_MAX = 4500,
 };
 
@@ -29,10 +29,12 @@ struct page {
     unsigned char *drop; /* how much darker a pixel is than the mean around it */
     uint32_t *integral;  /* [height + 1][width + 1] sums of the levels above and to the left */
     uint32_t *columns;   /* the sums of a row of blocks: a number for each sample of a row */
-    int count;           /* the lower edges of ink: */
-    struct point {
-        int16_t x, y;
-    } * point;
+    struct edges {       /* the lower edges of ink, and its left edges */
+        int count, rows; /* `rows` is the number of rows in which a turn can put the points */
+        struct point {
+            int16_t along, across; /* the place along a line, and across lines */
+        } * point;
+    } edges[2];
 };
 
 GF_TARGET_CLONES static void add_row(const unsigned char *row, int bits, size_t count,
@@ -126,77 +128,107 @@ static int least_drop(const struct page *page, double threshold)
     return least > 0 ? least : 1;
 }
 
-/* Lists the pixels of ink that have none below. Where there are too many, every nth one is kept. */
-static void find_edges(struct page *page, int least)
+/* Whether there is ink at a pixel, and none at its neighbour. */
+static bool is_edge(const struct page *page, int least, int x, int y, int direction)
 {
-    const size_t width = (size_t)page->width, pixels = width * (size_t)(page->height - 1);
+    const size_t width = (size_t)page->width, at = (size_t)y * width + (size_t)x;
+    return page->drop[at] >= least && page->drop[direction ? at - 1 : at + width] < least;
+}
+
+/* Lists the pixels of ink that have none below (direction 0), or none to their left (1). Where
+ * there are too many, every nth one is kept. */
+static void find_edges(struct page *page, int least, int direction)
+{
+    struct edges *const edges = &page->edges[direction];
+    const int left = direction, bottom = page->height - !direction;
     int all = 0, next = 0;
-    for (size_t i = 0; i < pixels; i++)
-        all += (page->drop[i] >= least) & (page->drop[i + width] < least);
+    for (int y = 0; y < bottom; y++) {
+        for (int x = left; x < page->width; x++)
+            all += is_edge(page, least, x, y, direction);
+    }
     const int step = all / POINTS + 1;
-    for (int y = 0; y + 1 < page->height; y++) {
-        const unsigned char *const row = page->drop + (size_t)y * width;
-        for (int x = 0; x < page->width; x++) {
-            if (row[x] >= least && row[(size_t)x + width] < least && next++ % step == 0)
-                page->point[page->count++] = (struct point){(int16_t)x, (int16_t)y};
+    for (int y = 0; y < bottom; y++) {
+        for (int x = left; x < page->width; x++) {
+            if (is_edge(page, least, x, y, direction) && next++ % step == 0)
+                edges->point[edges->count++] = direction ? (struct point){(int16_t)-y, (int16_t)x}
+                                                         : (struct point){(int16_t)x, (int16_t)y};
         }
     }
 }
 
-/* Returns the sum of the squared numbers of edges in rows that rise or fall by the angle. */
-static int64_t score_of(const struct page *page, int angle, int rows, int32_t *row)
+/* Returns the sum of the squared differences of neighbouring rows' numbers of edges. The rows rise
+ * or fall by the angle, whose tangent is in 65536ths. */
+static int64_t score_edges(const struct edges *edges, int32_t tangent, int32_t *row)
+{
+    const int middle = edges->rows / 2;
+    memset(row, 0, (size_t)edges->rows * sizeof *row);
+    for (int i = 0; i < edges->count; i++) {
+        const struct point point = edges->point[i];
+        row[point.across - ((point.along * tangent + 32768) >> 16) + middle]++;
+    }
+    int64_t score = 0;
+    for (int i = 1; i < edges->rows; i++)
+        score += (int64_t)(row[i] - row[i - 1]) * (row[i] - row[i - 1]);
+    return score;
+}
+
+static int64_t score_of(const struct page *page, int angle, int32_t *row)
 {
     const double turn = angle / 18000.0;
     const double slope = gf_sin_pi_double(turn) / gf_sin_pi_double(turn + 0.5);
     const int32_t tangent = (int32_t)floor(slope * 65536 + 0.5);
-    const int count = (page->height + 2 * page->width) / rows + 2;
-    memset(row, 0, (size_t)count * sizeof *row);
-    for (int i = 0; i < page->count; i++) {
-        const int fall = (page->point[i].x * tangent + 32768) >> 16;
-        row[(page->point[i].y - fall + page->width) / rows]++;
-    }
-    int64_t score = 0;
-    for (int i = 0; i < count; i++)
-        score += (int64_t)row[i] * row[i];
-    return score;
+    return score_edges(&page->edges[0], tangent, row) + score_edges(&page->edges[1], tangent, row);
 }
 
-/* Finds the best angle in whole steps. Returns false if it is hardly better than others. */
-static bool find_coarse(const struct page *page, int most, int32_t *row, int *angle)
+/* Returns the best angle in whole steps. */
+static int find_coarse(const struct page *page, int most, int32_t *row)
 {
-    int64_t best = 0, sum = 0;
+    int64_t best = -1;
+    int angle = 0;
     const int steps = most / COARSE;
     for (int i = -steps; i <= steps; i++) {
-        const int64_t score = score_of(page, i * COARSE, COARSE_ROWS, row);
-        sum += score;
+        const int64_t score = score_of(page, i * COARSE, row);
         if (score > best) {
             best = score;
-            *angle = i * COARSE;
+            angle = i * COARSE;
         }
     }
-    return best * 2 * (2 * steps + 1) > sum * 3;
+    return angle;
 }
 
 /* Returns the middle of the peak around an angle: the mean of the angles whose scores are in the
- * upper half, weighted by what the scores exceed the half by. */
-static int find_fine(const struct page *page, int around, int32_t *row)
+ * upper half, weighted by what the scores exceed the half by. *peak becomes the best score. */
+static int find_fine(const struct page *page, int around, int most, int32_t *row, int64_t *peak)
 {
-    enum { STEPS = FINE_REACH / FINE };
-    int64_t score[2 * STEPS + 1], most = 0, least = INT64_MAX, weights = 0, sum = 0;
-    for (int i = 0; i <= 2 * STEPS; i++) {
-        score[i] = score_of(page, around + (i - STEPS) * FINE, 1, row);
-        most = score[i] > most ? score[i] : most;
+    int64_t score[2 * FINE_REACH / FINE + 1], least = INT64_MAX, weights = 0, sum = 0;
+    const int first = around - FINE_REACH > -most ? around - FINE_REACH : -most;
+    const int last = around + FINE_REACH < most ? around + FINE_REACH : most;
+    const int count = (last - first) / FINE + 1;
+    *peak = 0;
+    for (int i = 0; i < count; i++) {
+        score[i] = score_of(page, first + i * FINE, row);
+        *peak = score[i] > *peak ? score[i] : *peak;
         least = score[i] < least ? score[i] : least;
     }
-    const int64_t half = most - (most - least) / 2;
-    for (int i = 0; i <= 2 * STEPS; i++) {
+    const int64_t half = *peak - (*peak - least) / 2;
+    for (int i = 0; i < count; i++) {
         const int64_t weight = score[i] > half ? score[i] - half : 0;
         weights += weight;
-        sum += weight * (i - STEPS);
+        sum += weight * (first + i * FINE);
     }
-    return weights
-               ? around + (int)((2 * FINE * sum + (sum < 0 ? -weights : weights)) / (2 * weights))
-               : around;
+    return weights ? (int)((2 * sum + (sum < 0 ? -weights : weights)) / (2 * weights)) : around;
+}
+
+/* Finds the angle. Returns false without evidence of lines: edges that are scattered have a score
+ * of about twice their number. A turn, too, needs evidence: a score that is clearly better than
+ * that of the page as it is. */
+static bool find_angle(const struct page *page, int most, int32_t *row, int *angle)
+{
+    int64_t peak;
+    const int found = find_fine(page, find_coarse(page, most, row), most, row, &peak);
+    const bool any = peak > 0 && peak >= 8 * ((int64_t)page->edges[0].count + page->edges[1].count);
+    *angle = any && peak * 4 >= score_of(page, 0, row) * 7 ? found : 0;
+    return any;
 }
 
 static size_t carve(struct page *page, int32_t **row, void *memory, size_t samples)
@@ -208,8 +240,12 @@ static size_t carve(struct page *page, int32_t **row, void *memory, size_t sampl
     page->integral = gf_carve(&carver, (pixels + (size_t)(page->width + page->height + 1)) *
                                            sizeof *page->integral);
     page->columns = gf_carve(&carver, samples * sizeof *page->columns);
-    page->point = gf_carve(&carver, POINTS * sizeof *page->point);
-    *row = gf_carve(&carver, (size_t)(page->height + 2 * page->width + 2) * sizeof **row);
+    for (int i = 0; i < 2; i++) {
+        struct edges *const edges = &page->edges[i];
+        edges->rows = 2 * (page->width + page->height) + 3;
+        edges->point = gf_carve(&carver, POINTS * sizeof *edges->point);
+    }
+    *row = gf_carve(&carver, (size_t)page->edges[0].rows * sizeof **row);
     return carver.used;
 }
 
@@ -230,9 +266,10 @@ bool gf_skew_find(const struct gf_view *picture, double threshold, int most, int
     reduce(picture, factor, &page);
     add_up(&page);
     find_drops(&page);
-    find_edges(&page, least_drop(&page, threshold));
-    const bool found = find_coarse(&page, most < ANGLE_MAX ? most : ANGLE_MAX, row, angle);
-    *angle = found ? find_fine(&page, *angle, row) : 0;
+    const int least = least_drop(&page, threshold);
+    for (int direction = 0; direction < 2; direction++)
+        find_edges(&page, least, direction);
+    const bool found = find_angle(&page, most < ANGLE_MAX ? most : ANGLE_MAX, row, angle);
     free(memory);
     return found;
 }
