@@ -13,14 +13,18 @@ static const struct gf_param blur_params[] = {
 
 static int blur_radius(const void *params)
 {
-    return gf_gauss_radius(((const struct gf_blur_params *)params)->sigma);
+    const struct gf_blur_params *const blur = params;
+    return blur->window ? blur->window : gf_gauss_radius(blur->sigma);
 }
 
 static enum gf_status blur_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_blur_params *const blur = stage->params;
     struct gf_blur *const constants = stage->constants;
-    gf_gauss_init(&constants->gauss, blur->sigma);
+    if (blur->window)
+        gf_gauss_init_window(&constants->gauss, blur->window);
+    else
+        gf_gauss_init(&constants->gauss, blur->sigma);
     constants->border = blur->border;
     return GF_OK;
 }

@@ -6,6 +6,7 @@
 struct gf_blur_params {
     double sigma;
     int border;
+    int window; /* the radius of a window that has OpenCV's taps, and its sigma; 0: none */
 };
 
 struct gf_blur {

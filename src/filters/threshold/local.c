@@ -12,12 +12,6 @@
 
 extern const struct gf_filter gf_boxblur_filter, gf_blur_filter;
 
-/* Returns the sigma that OpenCV's adaptiveThreshold has for such a window. */
-static double sigma_of(const struct gf_threshold *threshold)
-{
-    return 0.3 * (threshold->radius - 1) + 0.8;
-}
-
 void gf_threshold_means_of(const struct gf_stage *stage, struct gf_threshold_means *means)
 {
     const struct gf_threshold *const threshold = stage->params;
@@ -26,7 +20,9 @@ void gf_threshold_means_of(const struct gf_stage *stage, struct gf_threshold_mea
     if (gf_param_word(gf_threshold_params, threshold->value) == GF_THRESHOLD_GAUSSIAN) {
         means->stage.filter = &gf_blur_filter;
         means->params.blur =
-            (struct gf_blur_params){.sigma = sigma_of(threshold), .border = threshold->border};
+            (struct gf_blur_params){.sigma = gf_gauss_window_sigma(threshold->radius),
+                                    .border = threshold->border,
+                                    .window = threshold->radius};
     } else {
         means->stage.filter = &gf_boxblur_filter;
         means->params.box =

@@ -148,8 +148,10 @@ const struct gf_filter gf_threshold_filter = {
         "is kept.\n"
         "otsu: M above the level that makes the variance between the two classes largest.\n"
         "adaptive, gaussian: M where the luma is above m - ceil(offset M), else 0; m is the luma "
-        "after boxblur=radius, or after blur with sigma = 0.3 radius + 0.5, rounded to a sample, "
-        "as in OpenCV's adaptiveThreshold with blockSize = 2 radius + 1 and C = offset M.\n"
+        "after boxblur=radius, or after a Gaussian blur by 2 radius + 1 weights with sigma = 0.3 "
+        "radius + 0.5 (up to radius 4 those of OpenCV's tables), rounded to a sample, a half up. "
+        "OpenCV's adaptiveThreshold with blockSize = 2 radius + 1 and C = offset M is the same "
+        "but for Gaussian means about halfway between two samples.\n"
         "sauvola: M where the luma is above m (1 + k (s / (M / 2) - 1)), with the mean m and the "
         "standard deviation s of the window, which are not rounded, as in scikit-image's "
         "threshold_sauvola (which has border=reflect).",

@@ -1,6 +1,7 @@
 #include "pixel/gauss/gauss.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/elementary.h"
 
@@ -32,21 +33,51 @@ static int scale_taps(struct gf_gauss *gauss, const double *tap, int shift)
     return centre <= INT16_MAX;
 }
 
-void gf_gauss_init(struct gf_gauss *gauss, double sigma)
+/* Normalises the taps. */
+static void set_taps(struct gf_gauss *gauss, double *tap)
 {
-    double tap[GF_GAUSS_RADIUS_MAX + 1];
     double sum = 0;
-    gauss->radius = gf_gauss_radius(sigma);
-    for (int k = gauss->radius; k >= 0; k--) {
-        tap[k] = gf_exp_double(-0.5 * k * k / (sigma * sigma));
+    for (int k = gauss->radius; k >= 0; k--)
         sum += k ? 2 * tap[k] : tap[k];
-    }
     for (int k = 0; k <= gauss->radius; k++) {
         tap[k] /= sum;
         gauss->real[k] = (float)tap[k];
     }
     for (int shift = GF_GAUSS_SHIFT_MAX; !scale_taps(gauss, tap, shift); shift--)
         ;
+}
+
+static void init(struct gf_gauss *gauss, double sigma, int radius)
+{
+    double tap[GF_GAUSS_RADIUS_MAX + 1];
+    gauss->radius = radius;
+    for (int k = 0; k <= radius; k++)
+        tap[k] = gf_exp_double(-0.5 * k * k / (sigma * sigma));
+    set_taps(gauss, tap);
+}
+
+void gf_gauss_init(struct gf_gauss *gauss, double sigma)
+{
+    init(gauss, sigma, gf_gauss_radius(sigma));
+}
+
+double gf_gauss_window_sigma(int radius)
+{
+    return 0.3 * (radius - 1) + 0.8;
+}
+
+void gf_gauss_init_window(struct gf_gauss *gauss, int radius)
+{
+    enum { TABLES = 4 };
+    /* Small windows have taps of their own, in 256ths, from the middle outwards. */
+    static const double small[TABLES][TABLES + 1] = {
+        {128, 64}, {96, 64, 16}, {72, 56, 28, 8}, {60, 51, 30, 13, 4}};
+    double tap[TABLES + 1];
+    if (radius > TABLES)
+        return init(gauss, gf_gauss_window_sigma(radius), radius);
+    gauss->radius = radius;
+    memcpy(tap, small[radius - 1], sizeof tap);
+    set_taps(gauss, tap);
 }
 
 size_t gf_gauss_mid_pitch(struct gf_format format)

@@ -39,6 +39,10 @@ static inline int gf_gauss_tap(const struct gf_gauss *gauss, int distance)
 
 int gf_gauss_radius(double sigma);
 void gf_gauss_init(struct gf_gauss *gauss, double sigma);
+/* The sigma that OpenCV's getGaussianKernel chooses for 2 radius + 1 taps, and its taps for them.
+ */
+double gf_gauss_window_sigma(int radius);
+void gf_gauss_init_window(struct gf_gauss *gauss, int radius);
 
 /* Up to this radius one kernel blurs on the device, without scratch memory. */
 enum { GF_GAUSS_FUSED_MAX = 16 };
