@@ -1,6 +1,17 @@
 #pragma once
 
+#include <errno.h>
+
 #include "gpufilter/status.h"
+
+/* Returns `never` where errno says that no file can have such a name: it is too long, leads through
+ * a file or in a circle, or is a folder's. Another try does not help there. Else returns `again`.
+ */
+static inline enum gf_status gf_status_of_name(enum gf_status never, enum gf_status again)
+{
+    return errno == ENAMETOOLONG || errno == ENOTDIR || errno == ELOOP || errno == EISDIR ? never
+                                                                                          : again;
+}
 
 static inline enum gf_status gf_fail_memory(struct gf_error *error)
 {

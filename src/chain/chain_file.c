@@ -46,7 +46,8 @@ static enum gf_status read_text(FILE *file, const char *name, char **text, struc
     errno = 0;
     const size_t size = fread(*text, 1, BYTES_MOST + 1, file);
     if (ferror(file))
-        return gf_fail(error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
+        return gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ), "%s: %s", name,
+                       strerror(errno));
     if (size > BYTES_MOST)
         return gf_fail(error, GF_ERROR_USAGE, "%s: more than 1 MB is no chain", name);
     size_t mark;
@@ -95,7 +96,8 @@ enum gf_status gf_chain_file_read(const char *path, char **chain, struct gf_erro
     *chain = NULL;
     FILE *const file = standard ? stdin : fopen(path, "re");
     if (!file)
-        return gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
+        return gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ), "%s: %s", path,
+                       strerror(errno));
     enum gf_status status = read_text(file, name, chain, error);
     if (!standard)
         fclose(file);

@@ -133,8 +133,10 @@ static enum gf_status read_mask(const char *name, const struct gf_region_params 
     const enum gf_status status = gf_region_mask_load(params->region, &region->mask, &detail);
     if (!status)
         region->bright = find_bright(&region->mask->image);
-    /* A text of several words is rather a shape with a mistake than the name of a file. */
-    const bool is_shape = status == GF_ERROR_READ && strpbrk(params->region, " \t");
+    /* A text of several words, or without an extension, is rather a shape with a mistake than the
+     * name of a file. */
+    const bool is_shape =
+        status == GF_ERROR_READ && (strpbrk(params->region, " \t") || !strchr(params->region, '.'));
     return status ? gf_fail(error, is_shape ? GF_ERROR_USAGE : status,
                             "%s: region=%.60s is neither 'X Y WIDTH HEIGHT' nor 'ellipse X Y WIDTH "
                             "HEIGHT' nor a mask's file: %s",

@@ -156,8 +156,11 @@ static enum gf_status open_session(struct gf_session *session, struct gf_error *
         status = open_sheet(session, error);
     if (!status)
         status = open_inputs(session, error);
-    /* The trace, the page and the logs are opened before any work, so that an error is seen at
-     * once. */
+    /* The metrics, the trace, the page and the logs are opened before any work, so that an error is
+     * seen at once. */
+    const struct gf_batch_state begun = {0};
+    if (!status && command->metrics)
+        status = gf_metrics_write(command->metrics, &begun, error);
     if (!status && command->trace)
         status = gf_output_open(command->trace, &session->trace, error);
     if (!status && command->profile == GF_PROFILE_HTML)

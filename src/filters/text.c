@@ -115,8 +115,10 @@ static enum gf_status read_file(const char *name, char *text, struct gf_error *e
         fclose(file);
     else if (fd >= 0)
         close(fd);
+    errno = reason;
     if (failed)
-        return gf_fail(error, GF_ERROR_READ, "%.200s: %s", name, strerror(reason));
+        return gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ), "%.200s: %s", name,
+                       strerror(reason));
     if (size > GF_TEXT_BYTES_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%.200s: it is larger than %d KiB", name,
                        GF_TEXT_BYTES_MAX >> 10);

@@ -112,7 +112,8 @@ static pthread_mutex_t loading = PTHREAD_MUTEX_INITIALIZER;
 
 static enum gf_status fail_to_read(const char *name, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
+    return gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ), "%s: %s", name,
+                   strerror(errno));
 }
 
 static enum gf_status load(int fd, const char *name, const struct gf_file_identity *identity,

@@ -116,7 +116,8 @@ static enum gf_status add_further(struct opened *opened, const struct how *how,
         sscanf(line, "%d %1023[^\n]", &index, path);
         const int fd = gf_named_file_open(path, O_NONBLOCK);
         if (fd < 0)
-            return gf_fail(error, GF_ERROR_READ, "%.200s: %s", path, strerror(errno));
+            return gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ), "%.200s: %s",
+                           path, strerror(errno));
         status = gf_named_file_read(fd, GF_TEXT_FONT_MAX, GF_ERROR_USAGE, &bytes, &size, error);
         close(fd);
         if (!status)

@@ -6,7 +6,7 @@ run 0 gpufilter -i in.ppm -o out/new/folder/x.png
 [ -f out/new/folder/x.png ] || problem "there is no x.png"
 rm -r out/new
 run 75 gpufilter -i missing.ppm -o out/new/x.png
-run 75 gpufilter -i in.ppm -o in.png/x.png
+run 2 gpufilter -i in.ppm -o in.png/x.png
 stderr_like 'in.png.*: Not a directory'
 only out ''
 

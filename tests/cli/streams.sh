@@ -225,7 +225,7 @@ run 2 gpufilter -i a.ppm -o x.ppm --chain-file=nothing
 stderr_like 'nothing: holds no filter'
 run 75 gpufilter -i a.ppm -o x.ppm --chain-file=missing
 stderr_like 'missing: No such file or directory'
-run 75 gpufilter -i a.ppm -o x.ppm --chain-file=.
+run 2 gpufilter -i a.ppm -o x.ppm --chain-file=.
 stderr_like '.: Is a directory'
 echo 'blur,,invert' >wrong
 run 2 gpufilter -i a.ppm -o x.ppm --chain-file=wrong

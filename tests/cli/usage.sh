@@ -40,3 +40,37 @@ stderr_like "unknown filter 'blurr'.*"
 run 0 gpufilter --selftest=small flop,invert
 stdout_has '^cpu  *invert'
 grep -q '^cpu  *blur' stdout && problem "it tests what was not named"
+
+# Names that no try can open are mistakes of the arguments, or bad inputs; what is missing may come.
+begin "a name that cannot be is no matter of another try"
+long=$(printf '%0300d' 0).png
+: >file
+while read -r wanted arguments; do
+    # shellcheck disable=SC2086 # several words
+    run "$wanted" gpufilter -q $arguments
+    grep -q '^gpufilter: ' stderr || problem "$arguments: nothing is said"
+done <<END_OF_NAMES
+4 -i file/x.png -o o.png
+4 -i $long -o o.png
+4 -i . -i file/x.png -o o/
+75 -i missing.png -o o.png
+2 -i https://a.b/c.png -o o.png
+2 -i in.png -o https://a.b/c.png
+2 -i in.png -o $long
+2 -i in.png -o file/o.png
+2 -i in.png -o file/o/
+2 -i in.png -o file/{stem}.png
+4 -i in.png -i in.ppm -o o/{stem}-{ext}$long
+2 -i in.png -o o.png blur=2:region=10:20:30:40
+75 -i in.png -o o.png blur=2:region=missing.png
+2 -i in.png -o o.png overlay=file/x.png
+75 -i in.png -o o.png overlay=missing.png
+2 -i in.png -o o.png lut=file/x.cube
+2 -i in.png -o o.png --chain-file=file/x
+75 -i in.png -o o.png --chain-file=missing
+2 -i @file/x -o o/
+75 -i @missing -o o/
+2 -i in.png -o o.png --log=file/x
+2 -i in.png -o o.png --metrics=file/x
+END_OF_NAMES
+absent o.png https:

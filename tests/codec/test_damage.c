@@ -142,7 +142,7 @@ static void test_empty_and_missing(void **state)
     struct picture picture;
     assert_int_equal(decode(in_folder("none.png"), &options, &picture), GF_ERROR_READ);
     assert_failure_says("No such file or directory");
-    assert_int_equal(decode(folder, &options, &picture), GF_ERROR_READ);
+    assert_int_equal(decode(folder, &options, &picture), GF_ERROR_INPUT);
     assert_failure_says("is a directory");
 }
 

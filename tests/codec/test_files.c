@@ -663,33 +663,33 @@ static void test_output_through_a_link(void **state)
     }
     assert_int_equal(symlink("loop", in_folder("loop")), 0);
     struct gf_output *output = NULL;
-    assert_int_equal(gf_output_open(in_folder("loop"), &output, &failure), GF_ERROR_OUTPUT);
+    assert_int_equal(gf_output_open(in_folder("loop"), &output, &failure), GF_ERROR_USAGE);
     assert_failure_says(strerror(ELOOP));
     unlink(in_folder("loop"));
 }
 
-static void check_unwritable(const char *path, const char *words)
+static void check_unwritable(const char *path, enum gf_status status, const char *words)
 {
     struct gf_output *output = NULL;
-    assert_int_equal(gf_output_open(path, &output, &failure), GF_ERROR_OUTPUT);
+    assert_int_equal(gf_output_open(path, &output, &failure), status);
     assert_failure_says(words);
     assert_failure_says(path);
 }
 
 static void test_unwritable_outputs(void **state)
 {
-    check_unwritable(in_folder("none/out.png"), strerror(ENOENT));
-    check_unwritable(folder, "is a directory");
-    check_unwritable(in_folder("out/"), strerror(ENOENT));
+    check_unwritable(in_folder("none/out.png"), GF_ERROR_OUTPUT, strerror(ENOENT));
+    check_unwritable(folder, GF_ERROR_USAGE, "is a directory");
+    check_unwritable(in_folder("out/"), GF_ERROR_OUTPUT, strerror(ENOENT));
     save(in_folder("out"), "old", 3);
-    check_unwritable(in_folder("out/x"), strerror(ENOTDIR));
+    check_unwritable(in_folder("out/x"), GF_ERROR_USAGE, strerror(ENOTDIR));
     chmod(in_folder("out"), 0444);
-    check_unwritable(in_folder("out"), "is read-only");
+    check_unwritable(in_folder("out"), GF_ERROR_OUTPUT, "is read-only");
     assert_content(in_folder("out"), "old");
     unlink(in_folder("out"));
     if (geteuid()) {
         chmod(folder, 0555);
-        check_unwritable(in_folder("out"), "its folder takes no new file");
+        check_unwritable(in_folder("out"), GF_ERROR_OUTPUT, "its folder takes no new file");
         chmod(folder, 0755);
     }
     assert_int_equal(entries_in_folder(), 0);

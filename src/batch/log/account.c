@@ -244,7 +244,8 @@ enum gf_status gf_account_add(struct gf_account *account, const char *path, stru
     if (folder)
         status = add_folder(account, folder, path, error);
     else if (!file)
-        status = gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
+        status = gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ), "%s: %s", path,
+                         strerror(errno));
     else if (is_record(path))
         status = add_record(account, file, path, error);
     else

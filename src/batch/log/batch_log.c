@@ -111,7 +111,8 @@ static void put_entry(FILE *file, const struct gf_batch_log_entry *entry)
 
 static enum gf_status fail_log(const struct gf_batch_log *log, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", log->name, strerror(errno));
+    return gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_OUTPUT), "%s: %s", log->name,
+                   strerror(errno));
 }
 
 static bool read_byte(int fd, off_t at, char *byte)

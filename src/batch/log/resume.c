@@ -203,7 +203,8 @@ static enum gf_status read_log(struct gf_resume *resume, const char *path, struc
     FILE *const file = fopen(path, "re");
     if (!file)
         return errno == ENOENT ? GF_OK
-                               : gf_fail(error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
+                               : gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ),
+                                         "%s: %s", path, strerror(errno));
     resume->logs++;
     const enum gf_status status = read_lines(resume, file, path, error);
     fclose(file);

@@ -137,7 +137,8 @@ enum gf_status gf_search_list(struct gf_search *search, const char *path)
     const size_t first = gf_inputs_total(search->inputs);
     FILE *const file = standard ? stdin : fopen(path, "re");
     if (!file)
-        return gf_fail(search->error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
+        return gf_fail(search->error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ), "%s: %s",
+                       path, strerror(errno));
     enum gf_status status = take_lines(search, file, standard ? "stdin" : path);
     if (!standard)
         fclose(file);

@@ -357,6 +357,26 @@ enum gf_status gf_template_expand(const struct gf_template *template,
     return template->is_pattern ? tell_from_stdout(path, error) : GF_OK;
 }
 
+enum gf_status gf_template_check_place(const struct gf_template *template, struct gf_error *error)
+{
+    const char *const text = template->text, *const field = strchr(text, '{');
+    const size_t before = template->is_pattern && field ? (size_t)(field - text) : strlen(text);
+    char *const place = strndup(text, before);
+    char *const slash = place && field ? strrchr(place, '/') : NULL;
+    struct stat file;
+    enum gf_status status = place ? GF_OK : gf_fail_memory(error);
+    if (slash)
+        slash[1] = '\0';
+    if (!status && strstr(text, "://"))
+        status =
+            gf_fail(error, GF_ERROR_USAGE, "%.200s: is a URL, which --store=COMMAND writes", text);
+    else if (!status && (slash || !field) && lstat(place, &file) &&
+             gf_status_of_name(GF_ERROR_USAGE, GF_OK))
+        status = gf_fail(error, GF_ERROR_USAGE, "%.300s: %s", text, strerror(errno));
+    free(place);
+    return status;
+}
+
 enum gf_status gf_make_folders_of(const char *path, struct gf_error *error)
 {
     char *const folder = strdup(path);
@@ -374,7 +394,8 @@ enum gf_status gf_make_folders_of(const char *path, struct gf_error *error)
             if (at)
                 *at = '\0';
             if (mkdir(folder, 0777) && errno != EEXIST)
-                status = gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", folder, strerror(errno));
+                status = gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_OUTPUT),
+                                 "%s: %s", folder, strerror(errno));
             if (at)
                 *at++ = '/';
         }

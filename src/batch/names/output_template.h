@@ -65,6 +65,10 @@ void gf_template_free(struct gf_template *template);
 /* Returns the folder that holds every output, or "" if the template begins with a field. The text
  * is from malloc(). */
 char *gf_template_folder(const struct gf_template *template);
+/* Returns GF_ERROR_USAGE if no output of the template can be made here, whatever the inputs are:
+ * its folder leads through a file, a name is too long, or it is a URL. */
+enum gf_status gf_template_check_place(const struct gf_template *template,
+                                       struct gf_error *error) GF_CHECKED;
 
 /* The values that replace the fields. */
 struct gf_template_values {

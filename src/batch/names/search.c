@@ -119,8 +119,8 @@ static enum gf_status search_folder(struct gf_search *search, const char *folder
     const char *const slash = length && folder[length - 1] != '/' ? "/" : "";
     enum gf_status status = GF_OK;
     if (!listing)
-        return gf_fail(search->error, GF_ERROR_READ, "%s: %s", *folder ? folder : ".",
-                       strerror(errno));
+        return gf_fail(search->error, gf_status_of_name(GF_ERROR_INPUT, GF_ERROR_READ), "%s: %s",
+                       *folder ? folder : ".", strerror(errno));
     errno = 0;
     for (const struct dirent *entry; !status && (entry = readdir(listing)); errno = 0) {
         char *path = NULL;

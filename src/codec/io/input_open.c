@@ -19,7 +19,7 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     if (fstat(input->fd, &file))
         return gf_input_fail(input, error);
     if (S_ISDIR(file.st_mode))
-        return gf_fail(error, GF_ERROR_READ, "%s: is a directory", input->name);
+        return gf_fail(error, GF_ERROR_INPUT, "%s: is a directory", input->name);
     input->regular = S_ISREG(file.st_mode);
     if (!input->regular)
         return GF_OK;
@@ -139,9 +139,12 @@ enum gf_status gf_input_open(const char *path, bool keep_bytes, struct gf_input 
         return gf_fail_memory(error);
     opened->opened = !is_stdin;
     opened->fd = is_stdin ? STDIN_FILENO : open_path(opened, path);
+    const bool is_url = opened->fd < 0 && errno == ENOENT && strstr(path, "://");
     const enum gf_status status =
-        opened->fd < 0 ? gf_input_fail(opened, error)
-                       : identify(opened, is_stdin ? lseek(opened->fd, 0, SEEK_CUR) : 0, error);
+        is_url ? gf_fail(error, GF_ERROR_USAGE, "%s: is a URL, which --fetch=COMMAND reads",
+                         opened->name)
+        : opened->fd < 0 ? gf_input_fail(opened, error)
+                         : identify(opened, is_stdin ? lseek(opened->fd, 0, SEEK_CUR) : 0, error);
     if (status) {
         gf_input_close(opened);
         return status;

@@ -14,7 +14,8 @@
 
 enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error)
 {
-    return gf_fail(error, GF_ERROR_READ, "%s: %s", input->name, strerror(errno));
+    return gf_fail(error, gf_status_of_name(GF_ERROR_INPUT, GF_ERROR_READ), "%s: %s", input->name,
+                   strerror(errno));
 }
 
 void gf_input_set_headers_only(struct gf_input *input)

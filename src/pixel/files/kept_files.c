@@ -94,7 +94,9 @@ enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path,
         const int reason = errno;
         if (fd >= 0)
             close(fd);
-        return gf_fail(error, GF_ERROR_READ, "%.200s: %s", path, strerror(reason));
+        errno = reason;
+        return gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ), "%.200s: %s", path,
+                       strerror(reason));
     }
     enum gf_status status;
     if (*path && !S_ISREG(file.st_mode)) {
