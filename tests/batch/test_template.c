@@ -89,6 +89,11 @@ static void test_names(void **state)
         {"out/{dir}/{stem}.ppm", "in/a/b.png", "out/a/b.ppm", 3},
         {"out/{dir}/{stem}.ppm", "tar:in/a/b.png", "out/a/b.ppm", 7},
         {"out/{dir}/{stem}.ppm", "tar:a/b.png", "out/a/b.ppm", 2},
+        {"s3://b/out/{dir}/{stem}.png", "c.png", "s3://b/out/c.png", 0},
+        {"s3://b/out/", "s3://b/in/a.png", "s3://b/out/a.png", 0},
+        {"{dir}/x{stem}.png", "s3://b/in/a.png", "s3://b/in/xa.png", 0},
+        {"out/{dir}/{stem}.png", "s3://b/in/a.png", "out/s3:/b/in/a.png", 0},
+        {"out//{stem}.png", "a.png", "out/a.png", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *path = NULL;

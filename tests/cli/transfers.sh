@@ -315,6 +315,14 @@ for each in x.tar x.tar.json x.png; do
     [ "$(stat -c %a far/out/$each)" = 640 ] || problem "$each: $(stat -c %a far/out/$each)"
 done
 
+begin "the names of a URL keep the two slashes of its scheme"
+said='sh -c "printf \"%s\\n\" \"\$1\" >>said" sh'
+run 0 gpufilter -q -i s3://b/in/1.tar -i s3://b/in/2.tar -o 's3://b/out/{stem}.tar' \
+    "--fetch=sh -c 'cp far/in/\"\${1##*/}\" \"\$2\"' sh {in} {file}" "--store=$said {out} {file}" "--probe=$said {record}" invert
+[ "$(sort said | uniq -c | tr -s '\n ' ' ')" = \
+    " 1 s3://b/out/1.tar 2 s3://b/out/1.tar.json 1 s3://b/out/2.tar 2 s3://b/out/2.tar.json " ] || problem "$(cat said)"
+clean
+
 begin "the parameters of a URL are no part of {file}"
 echo "http://far/1.png?name=$(printf 'a%.0s' $(seq 300))&c=ab" >url.txt
 run 0 gpufilter -q -i @url.txt -o x.png "--fetch=sh -c 'cp in.png \"\$1\"; echo \"\$1\" >got' sh {file} {in}" invert

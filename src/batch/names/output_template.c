@@ -9,6 +9,7 @@
 
 #include "base/fail.h"
 #include "batch/names/archive_name.h"
+#include "batch/names/url.h"
 #include "codec/codec.h"
 #include "codec/io/input.h"
 
@@ -213,11 +214,13 @@ char *gf_template_folder(const struct gf_template *template)
 }
 
 /* Appends the folders of `path` without "." and "..", which would lead out of the output's folder.
- */
+ * A name that begins with a URL's folders is a URL. */
 static void put_folders(FILE *file, const char *path, size_t length)
 {
+    const size_t scheme = ftell(file) ? 0 : gf_url_scheme(path);
     bool first = true;
-    for (size_t at = 0; at < length;) {
+    fwrite(path, 1, scheme, file);
+    for (size_t at = scheme; at < length;) {
         const size_t name =
             strcspn(path + at, "/") < length - at ? strcspn(path + at, "/") : length - at;
         const bool dots =
@@ -308,11 +311,11 @@ static void put_part(FILE *file, const struct gf_template *template,
     }
 }
 
-/* Replaces two slashes by one; an empty field leaves two. */
+/* Replaces two slashes by one, but not those of a URL's scheme; an empty field leaves two. */
 static void squeeze_slashes(char *path)
 {
-    char *to = path;
-    for (const char *from = path; *from; from++) {
+    char *to = path + gf_url_scheme(path);
+    for (const char *from = to; *from; from++) {
         if (from[0] != '/' || from[1] != '/')
             *to++ = *from;
     }
