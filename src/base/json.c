@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "base/printable.h"
@@ -97,6 +98,12 @@ void gf_json_string(struct gf_json *json, const char *key, const char *text)
         put_quoted(json->file, text);
     else
         fputs("null", json->file);
+}
+
+void gf_json_hash(struct gf_json *json, const char *key, uint64_t hash)
+{
+    put_key(json, key);
+    fprintf(json->file, hash ? "\"%016" PRIx64 "\"" : "\"\"", hash);
 }
 
 void gf_json_number(struct gf_json *json, const char *key, double value, int decimals)

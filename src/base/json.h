@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* The separators between the members of an object or array. */
@@ -38,6 +39,8 @@ void gf_json_end(struct gf_json *json);
 /* Writes a text; NULL becomes null. Bytes that are not UTF-8 become \udc80 to \udcff, as Python
  * writes them. */
 void gf_json_string(struct gf_json *json, const char *key, const char *text);
+/* Writes a hash as a text of 16 digits; 0 becomes "". */
+void gf_json_hash(struct gf_json *json, const char *key, uint64_t hash);
 /* Writes a number with that many decimals. NaN and infinity become null. */
 void gf_json_number(struct gf_json *json, const char *key, double value, int decimals);
 /* Writes a number with up to nine significant digits. */

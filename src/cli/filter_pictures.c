@@ -104,6 +104,10 @@ static enum gf_status open_inputs(struct gf_session *session, struct gf_error *e
                                               .left_out = command->verbose ? &left_out : NULL};
     if (!status)
         status = gf_inputs_expand(&request, &session->inputs, error);
+    if (!status && command->shards && session->inputs.is_found && !command->quiet)
+        gf_message_warn(NULL, "--shard divides what a folder or a pattern has now: if a file comes "
+                              "or goes before all parts have begun, others are left out; -i @LIST "
+                              "is the same for all parts");
     name_left_out(&left_out);
     gf_inputs_free(&left_out);
     for (int i = 0; i < outputs; i++)
@@ -118,7 +122,7 @@ static enum gf_status open_logs(struct gf_session *session, struct gf_error *err
     if (command->resume)
         GF_TRY(gf_resume_read(command->resume, &session->resume, error));
     if (log && !command->dry_run)
-        GF_TRY(gf_batch_log_open(log, &session->log, error));
+        GF_TRY(gf_batch_log_open(log, session->inputs.list, &session->log, error));
     return GF_OK;
 }
 

@@ -50,6 +50,24 @@ cp saved.ppm in/2.ppm
 run 2 gpufilter -i @list.txt -o out/ --resume='*.log' invert
 stderr_like "--resume=\*.log reads several logs; --log=FILE says where new lines go"
 
+begin "parts of a folder that has changed in between are parts of different lists, unless a list tells what is missing"
+mkdir from
+for each in b c d e; do cp in/1.ppm from/$each.ppm; done
+run 0 gpufilter -i from -o to/ --shard=1/2 --skip-existing --log=to1.log invert
+grep -q '^gpufilter: warning: --shard divides what a folder or a pattern has now' stderr || problem "$(cat stderr)"
+cp in/1.ppm from/a.ppm
+run 0 gpufilter -q -i 'from/*' -o to/ --shard=2/2 --skip-existing --log=to2.log invert
+run 75 gpufilter --report=json:account.json to1.log to2.log
+stderr_like '.*, and parts of 2 different lists: @LIST tells what is missing'
+grep -q '"lists": 2,' account.json || problem "$(cat account.json)"
+ls from/* >from.txt
+run 75 gpufilter --report=json:account.json to1.log to2.log @from.txt
+stderr_like '2 outputs done, 0 failed, 3 inputs missing, 0 records damaged$'
+for part in 1 2; do run 0 gpufilter -i @from.txt -o to/ --shard=$part/2 --skip-existing --log=to3.log invert; done
+! grep -q warning stderr || problem "$(cat stderr)"
+run 0 gpufilter --report=json:account.json to3.log
+run 0 gpufilter --report=json:account.json to1.log to2.log to3.log @from.txt
+
 begin "--metrics: the counts of a run, complete at its end"
 echo nothing >in/2.ppm
 run 4 gpufilter -q -i @list.txt -o out/ --metrics=run.prom invert
@@ -84,6 +102,17 @@ else
     run 75 gpufilter --report=json:account.json ready @shards.txt
     stderr_like '2 outputs done, 1 failed, 2 inputs missing, 1 records damaged'
     grep -qF '"ready/1.tar.json"' account.json || problem "$(cat account.json)"
+
+    begin "the records of parts of different lists are not one account"
+    mkdir parted
+    for each in 1 2 3 4; do tar cf parted/$each.tar in/$each.ppm; done
+    mv parted/1.tar .
+    run 0 gpufilter -q -i parted -o 'halves/{stem}.tar' --shard=1/2 invert
+    run 0 gpufilter --report=json:account.json halves
+    mv 1.tar parted
+    run 0 gpufilter -q -i parted -o 'halves/{stem}.tar' --shard=1/2 --skip-existing invert
+    run 75 gpufilter --report=json:account.json halves
+    stderr_like '.*, and parts of 2 different lists: @LIST tells what is missing'
 
     begin "an archive that is cut is named in the log, and is bad input; one that is missing is not"
     tar cf shards/5.tar in/1.ppm in/2.ppm

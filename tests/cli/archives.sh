@@ -181,10 +181,11 @@ exec 9>&-
 absent waited.tar
 
 samples=$here/../samples/cluster
-begin "the pods of Kubernetes and the jobs of AWS Batch share the archives of a folder"
+begin "the pods of Kubernetes and the jobs of AWS Batch share the archives of a list"
 mkdir many bin
 for each in 1 2 3; do
     cp in.tar many/$each.tar
+    echo many/$each.tar >>many.txt
 done
 ln -s "$GPUFILTER" bin/gpufilter
 PATH=$PWD/bin:$PATH
@@ -192,8 +193,9 @@ PATH=$PWD/bin:$PATH
 share()
 {
     job=$(sed -n 's/.*"sh", "-c", "\(.*\)", "gpufilter".*/\1/p' "$samples/$1" | tr -d '\\')
+    grep -q '"-i", "@/' "$samples/$1" || problem "$1 divides no list"
     for index in 0 1 2 3 4 5 6 7; do
-        run 0 env "$2=$index" sh -c "$job" gpufilter -i many -o "$2/{stem}.tar" --skip-existing invert
+        run 0 env "$2=$index" sh -c "$job" gpufilter -i @many.txt -o "$2/{stem}.tar" --skip-existing invert
     done
     only "$2" 1.tar 1.tar.json 2.tar 2.tar.json 3.tar 3.tar.json
     same "$2/3.tar" out.tar

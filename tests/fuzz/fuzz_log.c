@@ -10,7 +10,7 @@ static void add_line(const char *path, const struct gf_batch_log_entry *entry)
 {
     struct gf_error error = {0};
     struct gf_batch_log *log = NULL;
-    FUZZ_CHECK(!gf_batch_log_open(path, &log, &error), "%s", error.text);
+    FUZZ_CHECK(!gf_batch_log_open(path, 0, &log, &error), "%s", error.text);
     FUZZ_CHECK(!gf_batch_log_add(log, entry, &error), "%s", error.text);
     gf_batch_log_close(log);
 }

@@ -36,6 +36,7 @@ static void name_archives(const struct gf_archive_ring *ring, struct gf_archive 
                                                     .file = gf_archive_path(output->argument),
                                                     .chain = given.chain,
                                                     .job = batch->fingerprint[k],
+                                                    .list = batch->request->inputs->list,
                                                     .begun = gf_batch_log_now()};
     }
 }

@@ -23,6 +23,7 @@ const struct gf_key_help gf_archive_record_keys[] = {
     {"bytes_out", "its size"},
     {"chain", "the filters"},
     {"job", "names the chain, the files that it names and the options that the result depends on"},
+    {"list", GF_BATCH_LOG_LIST_HELP},
     {"pictures", "the number of pictures in the input archive: done, and failed"},
     {"done", "the number of pictures that were filtered"},
     {"passed", "the number of other files that were copied"},
@@ -66,8 +67,6 @@ static char *name_of(const char *output)
 static void put_record(FILE *file, const struct gf_archive_record *record, const char *device,
                        long long bytes_out)
 {
-    char job[24];
-    snprintf(job, sizeof job, "%016llx", (unsigned long long)record->job);
     struct gf_json json = gf_json_begin(file);
     gf_json_object(&json, NULL, GF_JSON_LINES);
     gf_json_string(&json, "input", record->input);
@@ -75,7 +74,8 @@ static void put_record(FILE *file, const struct gf_archive_record *record, const
     gf_json_string(&json, "output", record->output);
     gf_json_number(&json, "bytes_out", (double)bytes_out, 0);
     gf_json_string(&json, "chain", record->chain ? record->chain : "");
-    gf_json_string(&json, "job", job);
+    gf_json_hash(&json, "job", record->job);
+    gf_json_hash(&json, "list", record->list);
     gf_json_number(&json, "pictures", (double)(record->done + record->failures), 0);
     gf_json_number(&json, "done", (double)record->done, 0);
     gf_json_number(&json, "passed", (double)record->passed, 0);

@@ -19,7 +19,8 @@ struct gf_archive_record {
     const char *output;           /* the output archive's name */
     const char *file;             /* the path at which the archive is written */
     const char *chain;
-    uint64_t job; /* a hash of the chain and of the options that the result depends on */
+    uint64_t job;  /* a hash of the chain and of the options that the result depends on */
+    uint64_t list; /* as in struct gf_inputs */
     size_t done;
     size_t pictures; /* the number of pictures in the record of an earlier run */
     size_t passed;   /* the number of other files that were copied */

@@ -35,6 +35,9 @@ struct gf_account {
     struct gf_json json; /* while the tree is written */
     size_t done, failed, again;
     double bytes_out;
+    uint64_t *list; /* the lists that --shard has divided */
+    size_t lists;
+    bool is_expected; /* the inputs of the run are known */
 };
 
 const struct gf_key_help gf_account_keys[] = {
@@ -43,6 +46,9 @@ const struct gf_key_help gf_account_keys[] = {
     {"failed", "the number of outputs that failed, or that lack a picture which failed"},
     {"bytes_out", "the bytes of all outputs that are done"},
     {"failures", "what failed: input, output, message"},
+    {"lists",
+     "the number of different lists that --shard has divided; more than 1: an input may be "
+     "in no part"},
     {"missing", "the inputs of the list that no log or record names"},
     {"damaged", "the records that cannot be read"},
     {0},
@@ -93,7 +99,23 @@ void gf_account_close(struct gf_account *account)
     tdestroy(account->entries, free_entry);
     free_names(&account->missing);
     free_names(&account->damaged);
+    free(account->list);
     free(account);
+}
+
+/* Notes the list of which a line or a record is. */
+static bool note_list(struct gf_account *account, const struct gf_json_value *entry)
+{
+    const uint64_t list = strtoull(gf_json_text_of(entry, "list"), NULL, 16);
+    size_t known = 0;
+    while (known < account->lists && account->list[known] != list)
+        known++;
+    if (!list || known < account->lists)
+        return true;
+    if (!GF_GROW(account->list, account->lists))
+        return false;
+    account->list[account->lists++] = list;
+    return true;
 }
 
 static bool add_name(struct names *names, const char *name)
@@ -138,7 +160,8 @@ static bool keep_line(struct gf_account *account, const struct gf_json_value *li
     const bool skipped = !strcmp(status, gf_outcome_names[GF_OUTCOME_SKIPPED]);
     if (!*gf_json_text_of(line, "input") || !*status)
         return true;
-    return keep(account, &(struct account_entry){
+    return note_list(account, line) &&
+           keep(account, &(struct account_entry){
                              .input = strdup(gf_json_text_of(line, "input")),
                              .output = strdup(gf_json_text_of(line, "output")),
                              .message = strdup(gf_json_text_of(line, "message")),
@@ -157,7 +180,8 @@ static bool keep_record(struct gf_account *account, const struct gf_json_value *
                            gf_json_int_of(record, "pictures", 0, INT32_MAX, 0),
                            gf_json_text_of(failed, "message"), failed->next ? "; ..." : "") < 0)
         message = NULL;
-    return keep(account,
+    return note_list(account, record) &&
+           keep(account,
                 &(struct account_entry){.input = strdup(gf_json_text_of(record, "input")),
                                         .output = strdup(gf_json_text_of(record, "output")),
                                         .message = failed ? message : strdup(""),
@@ -262,6 +286,7 @@ enum gf_status gf_account_add(struct gf_account *account, const char *path, stru
 enum gf_status gf_account_expect(struct gf_account *account, const struct gf_inputs *inputs,
                                  struct gf_error *error)
 {
+    account->is_expected = true;
     for (size_t i = 0; i < inputs->count; i++) {
         struct account_entry wanted = {.input = (char *)gf_archive_path(inputs->item[i].path)};
         if (!tfind(&wanted, &account->entries, compare_inputs) &&
@@ -317,6 +342,7 @@ void gf_account_put(struct gf_account *account, FILE *file)
     gf_json_number(json, "done", (double)account->done, 0);
     gf_json_number(json, "failed", (double)account->failed, 0);
     gf_json_number(json, "bytes_out", account->bytes_out, 0);
+    gf_json_number(json, "lists", (double)account->lists, 0);
     gf_json_array(json, "failures", GF_JSON_LINES);
     twalk_r(account->entries, put_failure, account);
     gf_json_end(json);
@@ -327,9 +353,14 @@ void gf_account_put(struct gf_account *account, FILE *file)
 
 enum gf_status gf_account_conclude(const struct gf_account *account, struct gf_error *error)
 {
-    const bool again = account->missing.count || account->damaged.count || account->again;
+    const bool apart = account->lists > 1 && !account->is_expected;
+    const bool again = account->missing.count || account->damaged.count || account->again || apart;
+    char lists[100] = "";
+    if (apart)
+        snprintf(lists, sizeof lists,
+                 ", and parts of %zu different lists: @LIST tells what is missing", account->lists);
     const enum gf_status status = again ? GF_ERROR_READ : account->failed ? GF_ERROR_INPUT : GF_OK;
-    return gf_fail(error, status,
-                   "%zu outputs done, %zu failed, %zu inputs missing, %zu records damaged",
-                   account->done, account->failed, account->missing.count, account->damaged.count);
+    return gf_fail(
+        error, status, "%zu outputs done, %zu failed, %zu inputs missing, %zu records damaged%s",
+        account->done, account->failed, account->missing.count, account->damaged.count, lists);
 }

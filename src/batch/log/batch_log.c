@@ -16,6 +16,7 @@
 
 struct gf_batch_log {
     char *name;
+    uint64_t list; /* as in struct gf_inputs */
     int fd;
     pthread_mutex_t lock;
     char *text; /* the line that is being composed */
@@ -42,6 +43,7 @@ const struct gf_key_help gf_batch_log_keys[] = {
     {"decoder", "what decoded the input: \"cpu\" or \"gpu\", whose pixels are the same"},
     {"encoder", "what encoded the output: \"cpu\" or \"gpu\", whose bytes are the same"},
     {"job", "names the chain, the files that it names and the options that the result depends on"},
+    {"list", GF_BATCH_LOG_LIST_HELP},
     {"identity", "the size and the time of the input, by which --resume sees that it has changed; "
                  "for a member of an archive also those of the archive, or a hash of the member's "
                  "bytes where the archive is a pipe"},
@@ -75,12 +77,10 @@ double gf_batch_log_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void put_entry(FILE *file, const struct gf_batch_log_entry *entry)
+static void put_entry(FILE *file, const struct gf_batch_log_entry *entry, uint64_t list)
 {
     const struct gf_stage_times *const ms = &entry->ms;
     struct gf_json json = gf_json_begin(file);
-    char fingerprint[24];
-    snprintf(fingerprint, sizeof fingerprint, "%016llx", (unsigned long long)entry->fingerprint);
     gf_json_object(&json, NULL, GF_JSON_COMPACT);
     gf_json_number(&json, "index", (double)entry->index, 0);
     gf_json_string(&json, "input", entry->input);
@@ -104,7 +104,8 @@ static void put_entry(FILE *file, const struct gf_batch_log_entry *entry)
     gf_json_string(&json, "device", entry->device ? entry->device : "");
     gf_json_string(&json, "decoder", entry->decoder ? entry->decoder : "");
     gf_json_string(&json, "encoder", entry->encoder ? entry->encoder : "");
-    gf_json_string(&json, "job", fingerprint);
+    gf_json_hash(&json, "job", entry->fingerprint);
+    gf_json_hash(&json, "list", list);
     gf_json_string(&json, "identity", entry->identity ? entry->identity : "");
     gf_json_end(&json);
 }
@@ -148,7 +149,7 @@ static int open_file(const char *path, bool *made)
                : open(path, flags | O_CREAT, 0666); /* the path is a link to a missing file */
 }
 
-enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
+enum gf_status gf_batch_log_open(const char *path, uint64_t list, struct gf_batch_log **log,
                                  struct gf_error *error)
 {
     struct gf_batch_log *const opened = calloc(1, sizeof *opened);
@@ -157,6 +158,7 @@ enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
         return gf_fail_memory(error);
     pthread_mutex_init(&opened->lock, NULL);
     opened->fd = -1;
+    opened->list = list;
     opened->name = strdup(standard ? "stdout" : path);
     opened->memory = open_memstream(&opened->text, &opened->size);
     enum gf_status status = GF_OK;
@@ -234,7 +236,7 @@ static enum gf_status write_line(const struct gf_batch_log *log,
                                  const struct gf_batch_log_entry *entry, struct gf_error *error)
 {
     rewind(log->memory);
-    put_entry(log->memory, entry);
+    put_entry(log->memory, entry, log->list);
     const long length = ftell(log->memory);
     if (length < 0 || fflush(log->memory))
         return gf_fail_memory(error);

@@ -6,7 +6,7 @@
  *    "width":1920,"height":1080,"ms":{"total":19.2,"decode":9.1,"upload":0.0,"filter":2.1,"download":0.0,
  *    "encode":7.9},"finished":1763827200.125,"device":"cpu, 1
  * thread","decoder":"cpu","encoder":"cpu","job":"0f3c...",
- *    "identity":"512 1763827100.500000000"}
+ *    "list":"","identity":"512 1763827100.500000000"}
  *
  * status is ok, failed or skipped. Lines come in the order in which pictures are finished; index is
  * the input's position in the whole list, from 1. Bytes of a name that are not UTF-8 are written as
@@ -55,8 +55,14 @@ extern const struct gf_key_help gf_batch_log_keys[];
 
 struct gf_batch_log; /* opaque */
 
-/* Opens the log: a file to which lines are appended or, for "-", standard output. */
-enum gf_status gf_batch_log_open(const char *path, struct gf_batch_log **log,
+/* What the key "list" of lines and records tells. */
+#define GF_BATCH_LOG_LIST_HELP \
+    "names the list that --shard has divided: a hash of the names and bytes of all inputs; else " \
+    "empty"
+
+/* Opens the log: a file to which lines are appended or, for "-", standard output. `list` is as in
+ * struct gf_inputs. */
+enum gf_status gf_batch_log_open(const char *path, uint64_t list, struct gf_batch_log **log,
                                  struct gf_error *error) GF_CHECKED;
 void gf_batch_log_close(struct gf_batch_log *log);
 /* Whether the path leads to the log's file. Before the first line is written, the file is not

@@ -85,7 +85,7 @@ static enum gf_status take_line(struct gf_search *search, const char *name, char
         GF_TRY(gf_search_path(search, line));
         return gf_search_select_own(search);
     }
-    if (!gf_parts_take(&search->parts, bytes, &own))
+    if (!gf_parts_take(&search->parts, line, bytes, &own))
         return gf_fail_memory(search->error);
     search->inputs->elsewhere += !own;
     if (!own)

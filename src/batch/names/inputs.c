@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/hash.h"
 #include "batch/names/search.h"
 
 bool gf_input_named_is_stream(const char *path)
@@ -22,10 +23,11 @@ bool gf_inputs_is_group(const char *argument)
 enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
                                 struct gf_error *error)
 {
-    struct gf_search search = {.request = request,
-                               .inputs = inputs,
-                               .error = error,
-                               .parts = {.part = request->shard, .parts = request->shards}};
+    struct gf_search search = {
+        .request = request,
+        .inputs = inputs,
+        .error = error,
+        .parts = {.part = request->shard, .parts = request->shards, .list = GF_HASH_START}};
     enum gf_status status = GF_OK;
     *inputs = (struct gf_inputs){0};
     for (int i = 0; !status && i < request->count; i++) {
@@ -42,6 +44,7 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
             status = gf_search_select_own(&search);
     }
     gf_parts_free(&search.parts);
+    inputs->list = request->shards ? search.parts.list : 0;
     if (request->left_out)
         gf_search_sort(request->left_out, 0);
     if (status)

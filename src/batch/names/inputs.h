@@ -30,6 +30,10 @@ struct gf_inputs {
     size_t elsewhere; /* the number of inputs of other parts, which are not in the list */
     size_t left_out; /* the number of files in folders that were left out, since their names are not
                       * names of pictures */
+    /* For the inputs of one part, a hash of the names and bytes of all parts' inputs, in their
+     * order: parts belong together if it is the same. 0: there are no parts. */
+    uint64_t list;
+    bool is_found; /* a folder or a pattern named inputs, and not only a list */
 };
 
 struct gf_inputs_request {

@@ -1,6 +1,9 @@
 #include "batch/names/search.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
 
 static bool is_less(struct gf_part_load a, struct gf_part_load b)
 {
@@ -28,12 +31,13 @@ static bool open_loads(struct gf_parts *parts)
     return parts->load;
 }
 
-bool gf_parts_take(struct gf_parts *parts, int64_t bytes, bool *own)
+bool gf_parts_take(struct gf_parts *parts, const char *name, int64_t bytes, bool *own)
 {
     const size_t position = parts->position++;
     *own = true;
     if (!parts->parts)
         return true;
+    parts->list = gf_hash(gf_hash(parts->list, name, strlen(name) + 1), &bytes, sizeof bytes);
     if (bytes < 0) {
         *own = position % (size_t)parts->parts == (size_t)parts->part - 1;
         return true;

@@ -162,6 +162,7 @@ static enum gf_status take_folder(struct gf_search *search, const char *folder)
     const bool here = !strcmp(folder, ".");
     const size_t below = here ? 0 : length + (folder[length - 1] != '/');
     enum gf_status status = search_folder(search, here ? "" : folder, below);
+    search->inputs->is_found = true;
     const enum gf_status taken = take_archives(search, search->inputs->count == first);
     status = status ? status : taken;
     if (status)
@@ -207,6 +208,7 @@ enum gf_status gf_search_pattern(struct gf_search *search, const char *pattern)
     glob_t found = {0};
     enum gf_status status = GF_OK;
     const int failed = glob(pattern, GLOB_NOSORT, NULL, &found);
+    search->inputs->is_found = true;
     if (failed)
         return gf_fail(search->error, failed == GLOB_NOSPACE ? GF_ERROR_MEMORY : GF_ERROR_READ,
                        failed == GLOB_NOMATCH ? "%s: no such file" : "%s: cannot be read", pattern);
@@ -234,7 +236,7 @@ enum gf_status gf_search_select_own(struct gf_search *search)
     for (size_t i = kept; i < inputs->count; i++) {
         bool own = true;
         inputs->item[i].index = search->parts.position;
-        if (!status && !gf_parts_take(&search->parts, -1, &own))
+        if (!status && !gf_parts_take(&search->parts, inputs->item[i].path, -1, &own))
             status = gf_fail_memory(search->error);
         if (own)
             inputs->item[kept++] = inputs->item[i];

@@ -17,14 +17,15 @@ struct gf_part_load {
 struct gf_parts {
     int part, parts;           /* part 1..parts; parts 0: one part has all inputs */
     size_t position;           /* the number of inputs so far */
+    uint64_t list;             /* a hash of their names and bytes */
     struct gf_part_load *load; /* the parts in a heap, the least loaded first; NULL: no input had
                                 * bytes so far */
 };
 
-/* Gives the next input to a part. With bytes, the part that has the fewest bytes so far gets it;
- * with bytes < 0, the parts take turns. *own tells whether it is an input of the own part. Returns
- * false when out of memory. */
-bool gf_parts_take(struct gf_parts *parts, int64_t bytes, bool *own);
+/* Gives the next input, of that name, to a part. With bytes, the part that has the fewest bytes so
+ * far gets it; with bytes < 0, the parts take turns. *own tells whether it is an input of the own
+ * part. Returns false when out of memory. */
+bool gf_parts_take(struct gf_parts *parts, const char *name, int64_t bytes, bool *own);
 void gf_parts_free(struct gf_parts *parts);
 
 struct gf_search {
