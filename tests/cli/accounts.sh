@@ -103,6 +103,22 @@ else
     stderr_like '2 outputs done, 1 failed, 2 inputs missing, 1 records damaged'
     grep -qF '"ready/1.tar.json"' account.json || problem "$(cat account.json)"
 
+    begin "an archive that is left out has a line in the log: what a killed run did not log is not missing"
+    for option in --skip-existing --resume=left.log; do
+        rm -f left.log
+        cut -f 1 shards.txt | grep -v 5.tar >left.txt
+        run 4 gpufilter -q -i @left.txt -o 'left/{stem}.tar' invert
+        for each in 1 2; do run 4 gpufilter -q -i @left.txt -o 'left/{stem}.tar' "$option" --log=left.log invert; done
+        run 4 gpufilter --report=json:account.json left.log @left.txt
+        stderr_like '3 outputs done, 1 failed, 0 inputs missing, 0 records damaged'
+    done
+    [ "$(grep -c '"status":"skipped","exit":0,"message":"done before, says the record"' left.log)" -eq 6 ] || problem "$(cat left.log)"
+    grep -q "\"exit\":4,\"message\":\"1 of 2 pictures failed before, says 'left/4.tar.json'" left.log || problem "$(cat left.log)"
+    run 4 gpufilter -q -i @left.txt -o 'made/{stem}.tar' --log=made.log invert
+    lines=$(grep -c . made.log)
+    run 4 gpufilter -q -i @left.txt -o 'made/{stem}.tar' --resume=made.log invert
+    [ "$(grep -c . made.log)" -eq "$((lines + 1))" ] || problem "$(cat made.log)"
+
     begin "the records of parts of different lists are not one account"
     mkdir parted
     for each in 1 2 3 4; do tar cf parted/$each.tar in/$each.ppm; done

@@ -214,6 +214,7 @@ void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archiv
     gf_archive_end_stores(ring, false);
     if (archive->skipped) {
         count_earlier(ring, archive);
+        gf_archive_log(ring, archive);
         return;
     }
     if (archive->written) {
