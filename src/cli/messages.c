@@ -6,6 +6,7 @@
 
 #include "base/exit_status.h"
 #include "base/printable.h"
+#include "batch/names/url.h"
 #include "batch/request/request.h"
 
 static FILE *own; /* the stream of standard error; NULL means stderr */
@@ -31,6 +32,7 @@ void gf_message_print(const char *kind, const char *text)
 {
     char line[sizeof((struct gf_error *)0)->text];
     snprintf(line, sizeof line, "%s", text);
+    gf_url_hide_all(line);
     gf_make_printable(line);
     gf_name_options_as_typed(line);
     fprintf(gf_message_file(), "gpufilter: %s%s\n", kind, line);

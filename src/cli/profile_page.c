@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "batch/names/url.h"
 #include "gpufilter/filter.h"
 #include "report/page/html.h"
 #include "report/page/picture_html.h"
@@ -24,6 +25,7 @@ enum gf_status gf_profile_page_put(FILE *file, const void *context, struct gf_er
     const struct gf_command *const command = page->command;
     char line[2 * GF_FILE_NAME_SIZE];
     snprintf(line, sizeof line, "%s to %s", command->input[0], command->output);
+    gf_url_hide_all(line);
     gf_html_begin(file, command->chain ? command->chain : "no filter", line);
     const enum gf_status status =
         gf_profile_html(file, page->report, page->profile, "run", "", error);

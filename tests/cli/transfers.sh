@@ -326,7 +326,60 @@ clean
 begin "the parameters of a URL are no part of {file}"
 echo "http://far/1.png?name=$(printf 'a%.0s' $(seq 300))&c=ab" >url.txt
 run 0 gpufilter -q -i @url.txt -o x.png "--fetch=sh -c 'cp in.png \"\$1\"; echo \"\$1\" >got' sh {file} {in}" invert
-grep -qx "$TMPDIR/gpufilter-transfers-....../0-in" got || problem "$(cat got)"
+grep -qx "$TMPDIR/gpufilter-transfers-....../0-in.png" got || problem "$(cat got)"
+
+begin "what signs a URL reaches commands alone, and a name that is signed anew is the same input and output"
+fault none none
+# signed WORD: the list of URLs that this word signs
+signed()
+{
+    for each in 1 2 3 none; do echo "https://me:$1@host/in/$each.tar?X-Amz-Credential=a/$1/s3&Signature=$1#$1"; done >signed.txt
+}
+cat >web <<'END_OF_WEB'
+#!/bin/sh
+# web FROM TO: the URL, which must be signed by the word in the file `word`, is a file of far/.
+word=$(cat word)
+path()
+{
+    case $1 in https://me:$word@host/*[?]*=$word*) echo "$1" | sed 's,.*host/\([^?]*\).*,far/\1,' ;; *) echo "$1" ;; esac
+}
+echo "$*" >>calls
+mkdir -p far/out
+cp "$(path "$1")" "$(path "$2")" 2>/dev/null || { echo "$(seq 4000 | tr '\n' x)?b=$word Get \"$1\": also ${1#*host}" >&2; exit 1; }
+END_OF_WEB
+chmod +x web
+set -- "--fetch=./web {in} {file}" "--store=./web {file} {out}" "--probe=./web {record} /dev/stdout" --transfer-tries=1
+out()
+{
+    echo "https://me:$1@host/out/{stem}.tar?sv=1&sig=$1"
+}
+for word in secret1 secret2; do
+    echo $word >word
+    signed $word
+    run 75 gpufilter -v -i @signed.txt -o "$(out $word)" "$@" --log=signed.log --shard=1/1 invert
+    grep -q '^gpufilter: https://host/in/none.tar: --fetch failed, 1 time: exit status 1: Get "https://host/in/none.tar": also /in/none.tar$' stderr || problem "$(cat stderr)"
+    ! grep -rl secret stderr signed.log far/out/*.json || problem "the word is told: $(grep -rh secret stderr signed.log far/out/*.json)"
+    run 75 gpufilter --report=json:account.json signed.log @signed.txt
+    stderr_like '9 outputs done, 1 failed, 0 inputs missing, 0 records damaged'
+    grep -q '"lists": 1,' account.json || problem "$(cat account.json)"
+done
+ls far/out | tr '\n' ' ' | grep -qx '1.tar 1.tar.json 2.tar 2.tar.json 3.tar 3.tar.json ' || problem "$(ls far/out)"
+[ "$(grep -c 'in/[123].tar.* /' calls)" -eq 6 ] && [ "$(grep -c ' https.*out/' calls)" -eq 6 ] || problem "$(cat calls)"
+grep -qF '"input": "https://host/in/1.tar"' far/out/1.tar.json || problem "$(cat far/out/1.tar.json)"
+run 0 gpufilter -q -i "$(head -n 1 signed.txt)" -o one.tar "--fetch=./web {in} {file}" invert
+same one.tar far/out/1.tar
+cp in.png far/in.png
+printf 'https://me:%s@host/in.png?a=%s\t7\tetag\n' secret2 secret2 | sed "s/\t7/\t$(stat -c %s in.png)/" >signed.txt
+run 0 gpufilter -q -i @signed.txt -o 'https://me:secret2@host/out/?sig=secret2' "--fetch=./web {in} {file}" "--store=./web {file} {out}" --resume=png.log
+echo secret3 >word
+sed -i s/secret2/secret3/g signed.txt
+rm calls
+run 0 gpufilter -q -i @signed.txt -o 'https://me:secret3@host/out/?sig=secret3' "--fetch=./web {in} {file}" "--store=./web {file} {out}" --resume=png.log
+[ ! -e calls ] || problem "$(cat calls)"
+! grep secret png.log || problem "$(cat png.log)"
+run 2 gpufilter -i 'https://me:secret3@host/a.tar?secret3' -o 'https://me:secret3@host/{}.tar?secret3' "--fetch=./web {in} {file}" invert
+! grep secret stderr || problem "$(cat stderr)"
+clean
 
 begin "commands that cannot be are refused before anything runs"
 run 3 far '--probe=./no-such-program {record}'

@@ -128,8 +128,10 @@ static enum gf_status store_archive(const struct gf_archive_ring *ring, struct g
     char *const file = output->file;
     archive->fetched.output_bytes -= counted;
     output->file = NULL;
-    const enum gf_status status = gf_transfers_store(ring->transfers, file, output->record.output,
-                                                     output->is_outdated, counted, line, error);
+    const enum gf_status status =
+        gf_transfers_store(ring->transfers, file, output->record.output,
+                           gf_batch_output_at(ring->batch->request, number).name->given,
+                           output->is_outdated, counted, line, error);
     output->is_handed = !status;
     if (status)
         free(line);

@@ -42,14 +42,12 @@ static void name_archives(const struct gf_archive_ring *ring, struct gf_archive 
 }
 
 /* Whether the record that the command --probe prints says that the output is made. */
-static bool fits_probed(const struct gf_archive_ring *ring, struct gf_archive_output *output)
+static bool fits_probed(const struct gf_archive_ring *ring, struct gf_archive *archive, int number)
 {
-    char *name, *text = NULL;
+    struct gf_archive_output *const output = &archive->output[number];
+    const char *const given = gf_batch_output_at(ring->batch->request, number).name->given;
     size_t size = 0;
-    if (asprintf(&name, "%s.json", output->record.output) >= 0) {
-        text = gf_transfers_probe(ring->transfers, name, &size);
-        free(name);
-    }
+    char *const text = gf_transfers_probe(ring->transfers, output->record.output, given, &size);
     const bool fits = text && gf_archive_record_fits_text(&output->record, text, size);
     output->is_outdated = text && size && !fits;
     free(text);
@@ -64,7 +62,7 @@ static bool is_done(const struct gf_archive_ring *ring, struct gf_archive *archi
     bool done = ring->from_archives && (request->resume || request->skip_existing || probes);
     for (int k = 0; (done || probes) && k < ring->outputs; k++) {
         struct gf_archive_output *const output = &archive->output[k];
-        const bool fits = output->argument && (probes ? fits_probed(ring, output)
+        const bool fits = output->argument && (probes ? fits_probed(ring, archive, k)
                                                       : gf_archive_record_fits(&output->record));
         done = done && fits;
     }

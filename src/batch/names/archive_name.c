@@ -3,6 +3,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "batch/names/url.h"
+
 static const char prefix[] = "tar:";
 
 /* The extensions of archives, and the packers of such files by libarchive's names. */
@@ -13,10 +15,10 @@ static const struct {
 
 static int kind_of(const char *name)
 {
-    const size_t length = strlen(name);
+    const size_t length = gf_url_path(name);
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const size_t size = strlen(kinds[i].extension);
-        if (length > size && !strcasecmp(name + length - size, kinds[i].extension))
+        if (length > size && !strncasecmp(name + length - size, kinds[i].extension, size))
             return (int)i;
     }
     return -1;
@@ -37,7 +39,7 @@ size_t gf_archive_stem(const char *name)
     const int kind = kind_of(name);
     const char *const dot = strrchr(name, '.');
     if (kind >= 0)
-        return strlen(name) - strlen(kinds[kind].extension);
+        return gf_url_path(name) - strlen(kinds[kind].extension);
     return dot && dot != name ? (size_t)(dot - name) : strlen(name);
 }
 

@@ -55,7 +55,7 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
 void gf_inputs_free(struct gf_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
-        free(inputs->item[i].path);
+        gf_search_free_name(&inputs->item[i]);
     free(inputs->item);
     *inputs = (struct gf_inputs){0};
 }

@@ -11,6 +11,7 @@
 
 struct gf_input_name {
     char *path;
+    char *url; /* the name that commands get: the path, signed; NULL: the path itself */
     /* The offset in `path` of the part below the searched folder; 0: -i names the file itself. */
     size_t below;
     size_t index;        /* the position in the list of all parts, from 0 */

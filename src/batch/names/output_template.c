@@ -142,11 +142,13 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
 {
     *template = (struct gf_template){.text = strdup(output),
                                      .option = "--output",
+                                     .given = output,
                                      .is_stdout = !strcmp(output, "-"),
                                      .format = format};
     if (!template->text)
         return gf_fail_memory(error);
-    const bool folder = is_folder(output, several);
+    gf_url_hide(template->text);
+    const bool folder = is_folder(template->text, several);
     enum gf_status status =
         folder ? read_folder(template, template->text, error) : read_parts(template, error);
     if (!status && several && !folder && may_be_folder(template))
@@ -161,11 +163,14 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
 enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
                                       struct gf_template *template, struct gf_error *error)
 {
-    *template =
-        (struct gf_template){.text = strdup(output), .option = "--output", .format = format};
+    *template = (struct gf_template){.text = strdup(output),
+                                     .given = gf_archive_path(output),
+                                     .option = "--output",
+                                     .format = format};
     if (!template->text)
         return gf_fail_memory(error);
-    template->of_archives = strpbrk(output, "{}");
+    gf_url_hide((char *)gf_archive_path(template->text));
+    template->of_archives = strpbrk(template->text, "{}");
     enum gf_status status = template->of_archives
                                 ? read_parts(template, error)
                                 : read_folder(template, gf_archive_path(template->text), error);

@@ -30,7 +30,8 @@ struct gf_template_part {
 enum { GF_TEMPLATE_PARTS_MAX = 32 };
 
 struct gf_template {
-    char *text;         /* the template as given, with single braces */
+    char *text;         /* the template, with single braces; of a URL without what signs it */
+    const char *given;  /* the text as it was given */
     const char *option; /* the option's name for messages */
     bool is_stdout;
     bool is_pattern; /* the template has fields; otherwise it names one file */

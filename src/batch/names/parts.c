@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "batch/names/url.h"
 
 static bool is_less(struct gf_part_load a, struct gf_part_load b)
 {
@@ -31,13 +32,26 @@ static bool open_loads(struct gf_parts *parts)
     return parts->load;
 }
 
+/* Continues the hash with an input's name, without what signs it, and its bytes. */
+static bool hash_input(uint64_t *hash, const char *name, int64_t bytes)
+{
+    char *const plain = strdup(name);
+    if (!plain)
+        return false;
+    gf_url_hide(plain);
+    *hash = gf_hash(gf_hash(*hash, plain, strlen(plain) + 1), &bytes, sizeof bytes);
+    free(plain);
+    return true;
+}
+
 bool gf_parts_take(struct gf_parts *parts, const char *name, int64_t bytes, bool *own)
 {
     const size_t position = parts->position++;
     *own = true;
     if (!parts->parts)
         return true;
-    parts->list = gf_hash(gf_hash(parts->list, name, strlen(name) + 1), &bytes, sizeof bytes);
+    if (!hash_input(&parts->list, name, bytes))
+        return false;
     if (bytes < 0) {
         *own = position % (size_t)parts->parts == (size_t)parts->part - 1;
         return true;

@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "base/grow.h"
 #include "batch/names/archive_name.h"
+#include "batch/names/url.h"
 #include "codec/codec.h"
 
 /* Adds a path from malloc(), which the list then owns. */
@@ -26,8 +27,21 @@ static enum gf_status add_to(struct gf_search *search, struct gf_inputs *inputs,
         free(path);
         return gf_fail_memory(search->error);
     }
-    inputs->item[inputs->count++] = (struct gf_input_name){.path = path, .below = below};
+    char *const plain = (char *)gf_archive_path(path), *url = NULL;
+    if (gf_url_scheme(plain) && !(url = strdup(plain))) {
+        free(path);
+        return gf_fail_memory(search->error);
+    }
+    gf_url_hide(plain);
+    inputs->item[inputs->count++] =
+        (struct gf_input_name){.path = path, .url = url, .below = below};
     return GF_OK;
+}
+
+void gf_search_free_name(struct gf_input_name *name)
+{
+    free(name->path);
+    free(name->url);
 }
 
 enum gf_status gf_search_add(struct gf_search *search, char *path, size_t below)
@@ -199,7 +213,7 @@ bool gf_search_is_pattern(const char *text)
     const size_t length = gf_input_split_pages(text, &pages);
     const size_t special = strcspn(text, "*?[");
     const bool is_page = length && special == length;
-    return text[special] && !is_page && lstat(text, &file);
+    return text[special] && !is_page && !gf_url_is_web(gf_archive_path(text)) && lstat(text, &file);
 }
 
 enum gf_status gf_search_pattern(struct gf_search *search, const char *pattern)
@@ -241,7 +255,7 @@ enum gf_status gf_search_select_own(struct gf_search *search)
         if (own)
             inputs->item[kept++] = inputs->item[i];
         else
-            free(inputs->item[i].path);
+            gf_search_free_name(&inputs->item[i]);
     }
     inputs->elsewhere += inputs->count - kept;
     inputs->count = search->selected = kept;

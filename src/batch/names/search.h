@@ -37,8 +37,10 @@ struct gf_search {
     struct gf_error *error;
 };
 
-/* Adds a path from malloc(), which the list then owns. */
+/* Adds a path from malloc(), which the list then owns. Of a URL the path keeps what does not sign
+ * it. */
 enum gf_status gf_search_add(struct gf_search *search, char *path, size_t below) GF_CHECKED;
+void gf_search_free_name(struct gf_input_name *name);
 bool gf_search_is_folder(const char *path);
 /* Takes a file, or the files of a folder. */
 enum gf_status gf_search_path(struct gf_search *search, const char *path) GF_CHECKED;

@@ -1,12 +1,68 @@
 #include "batch/names/url.h"
 
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 size_t gf_url_scheme(const char *name)
 {
-    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-    static const char others[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.";
-    const size_t length = strspn(name, others);
-    return strspn(name, letters) && !strncmp(name + length, "://", 3) ? length + 3 : 0;
+    size_t length = 0;
+    while (isalnum((unsigned char)name[length]) || (name[length] && strchr("+-.", name[length])))
+        length++;
+    return isalpha((unsigned char)*name) && !strncmp(name + length, "://", 3) ? length + 3 : 0;
+}
+
+bool gf_url_is_web(const char *name)
+{
+    return !strncasecmp(name, "http://", 7) || !strncasecmp(name, "https://", 8);
+}
+
+size_t gf_url_path(const char *name)
+{
+    return strcspn(name, gf_url_is_web(name) ? "?#" : "");
+}
+
+/* Returns the length of "USER:PASSWORD@" behind the scheme. */
+static size_t user_length(const char *behind)
+{
+    size_t length = strcspn(behind, "/?#");
+    while (length && behind[length - 1] != '@')
+        length--;
+    return length;
+}
+
+void gf_url_hide(char *name)
+{
+    char *const behind = name + gf_url_scheme(name);
+    const char *const host = behind == name ? name : behind + user_length(behind);
+    name[gf_url_path(name)] = '\0';
+    memmove(behind, host, strlen(host) + 1);
+}
+
+void gf_url_hide_all(char *text)
+{
+    for (char *at = text; (at = strstr(at, "://"));) {
+        while (at > text && (isalnum((unsigned char)at[-1]) || strchr("+-.", at[-1])))
+            at--;
+        char *const rest = at + strcspn(at, " \t\n\"'`<>()|");
+        const char end = *rest;
+        *rest = '\0';
+        gf_url_hide(at);
+        at += strlen(at);
+        *rest = end;
+        memmove(at, rest, strlen(rest) + 1);
+    }
+}
+
+char *gf_url_sign(const char *name, const char *given)
+{
+    const size_t scheme = gf_url_scheme(given);
+    const int user = scheme ? (int)user_length(given + scheme) : 0;
+    char *url;
+    return asprintf(&url, "%.*s%.*s%s%s", (int)scheme, given, user, given + scheme, name + scheme,
+                    given + gf_url_path(given)) < 0
+               ? NULL
+               : url;
 }

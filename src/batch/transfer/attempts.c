@@ -71,9 +71,9 @@ enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *word
                           tried == 1 ? "" : "s", why.text);
 }
 
-bool gf_transfer_run_probe(const struct gf_transfers *transfers, const char *record, int printed)
+bool gf_transfer_run_probe(const struct gf_transfers *transfers,
+                           const struct gf_command_values *values, int printed)
 {
-    const struct gf_command_values values = {.record = record};
-    return gf_command_run(gf_transfer_thread, transfers->options.probe, &values,
+    return gf_command_run(gf_transfer_thread, transfers->options.probe, values,
                           transfers->options.timeout_s, printed, &(struct gf_error){0});
 }

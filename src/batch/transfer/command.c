@@ -15,6 +15,7 @@
 #include "base/fail.h"
 #include "base/spans.h"
 #include "base/spawn.h"
+#include "batch/names/url.h"
 #include "codec/io/spool.h"
 
 /* The processes of the commands that run, each the leader of a process group of its own. */
@@ -186,8 +187,19 @@ static int wait_for_end(int number, pid_t process)
     return status;
 }
 
-/* Copies the last line that the command wrote to standard error. */
-static void read_last_line(int said, char *line, size_t size)
+/* Removes from a line what signs a name: also of a name without its host. */
+static void hide(char *line, const char *name)
+{
+    const char *const parameters = name ? name + gf_url_path(name) : "";
+    const size_t length = strlen(parameters);
+    for (char *at = line; length > 1 && (at = strstr(at, parameters));)
+        memmove(at, at + length, strlen(at + length) + 1);
+}
+
+/* Copies the last line that the command wrote to standard error, without what signs a name. Of a
+ * line that is too long the part of a word with which it begins is left out. */
+static void read_last_line(int said, const struct gf_command_values *values, char *line,
+                           size_t size)
 {
     const off_t end = lseek(said, 0, SEEK_END),
                 from = end > (off_t)size ? end - (off_t)size + 1 : 0;
@@ -196,14 +208,21 @@ static void read_last_line(int said, char *line, size_t size)
     while (length && isspace((unsigned char)line[length - 1]))
         length--;
     line[length] = '\0';
-    const char *const before = strrchr(line, '\n');
-    if (before)
-        memmove(line, before + 1, strlen(before));
+    const char *const before = strrchr(line, '\n'), *const blank = line + strcspn(line, " "),
+                      *const begin = before ? before + 1
+                                     : from ? blank + strspn(blank, " ")
+                                            : line;
+    memmove(line, begin, strlen(begin) + 1);
+    hide(line, values->in);
+    hide(line, values->out);
+    hide(line, values->record);
+    gf_url_hide_all(line);
 }
 
-static bool explain_end(int status, int said, int late_s, struct gf_error *error)
+static bool explain_end(int status, int said, int late_s, const struct gf_command_values *values,
+                        struct gf_error *error)
 {
-    char how[80], line[300];
+    char how[80], line[1 << 14];
     if (late_s)
         snprintf(how, sizeof how, "took longer than --transfer-timeout=%d", late_s);
     else if (WIFEXITED(status) && !WEXITSTATUS(status))
@@ -212,8 +231,8 @@ static bool explain_end(int status, int said, int late_s, struct gf_error *error
         snprintf(how, sizeof how, "ended by signal %d", WTERMSIG(status));
     else
         snprintf(how, sizeof how, "exit status %d", WEXITSTATUS(status));
-    read_last_line(said, line, sizeof line);
-    (void)gf_fail(error, GF_OK, "%s%s%s", how, *line ? ": " : "", line);
+    read_last_line(said, values, line, sizeof line);
+    (void)gf_fail(error, GF_OK, "%s%s%.300s", how, *line ? ": " : "", line);
     return false;
 }
 
@@ -231,7 +250,8 @@ bool gf_command_run(int number, char *const *words, const struct gf_command_valu
         if (process < 0)
             (void)gf_fail(error, GF_OK, "%s: %s", expanded[0], strerror(errno));
         else
-            done = explain_end(wait_for_end(number, process), said, late ? timeout_s : 0, error);
+            done = explain_end(wait_for_end(number, process), said, late ? timeout_s : 0, values,
+                               error);
     }
     if (said >= 0)
         close(said);

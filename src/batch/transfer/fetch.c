@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/hash.h"
 #include "batch/names/archive_name.h"
+#include "batch/names/url.h"
 #include "batch/transfer/folder.h"
 #include "batch/transfer/transfer_state.h"
 #include "codec/io/spool.h"
@@ -75,7 +76,7 @@ static enum gf_status fetch_file(struct gf_transfers *transfers, struct gf_fetch
     char *const file = gf_transfer_folder_file(fetched->position, "in", extension_of(path));
     if (!file)
         return gf_fail_memory(error);
-    const struct gf_command_values values = {.in = path, .file = file};
+    const struct gf_command_values values = {.in = name->url ? name->url : path, .file = file};
     enum gf_status status = gf_transfer_run(transfers, transfers->options.fetch, "fetch", &values,
                                             name->bytes, path, GF_ERROR_READ, error);
     if (!status) {
@@ -209,21 +210,31 @@ void gf_transfers_release(struct gf_transfers *transfers, uint64_t bytes)
     pthread_mutex_unlock(&transfers->lock);
 }
 
-char *gf_transfers_probe(const struct gf_transfers *transfers, const char *record, size_t *size)
+char *gf_transfers_probe(const struct gf_transfers *transfers, const char *out, const char *given,
+                         size_t *size)
 {
     enum { MOST = 64 << 20 };
     const int printed = gf_spool_open();
     struct stat file;
-    char *text = NULL;
-    if (printed >= 0 && gf_transfer_run_probe(transfers, record, printed) &&
+    char *text = NULL, *name = NULL;
+    if (asprintf(&name, "%s.json", out) < 0)
+        name = NULL;
+    char *const url = gf_url_sign(out, given), *const record =
+                                                   name ? gf_url_sign(name, given) : NULL;
+    const struct gf_command_values values = {.out = url, .record = record};
+    if (printed >= 0 && url && record && gf_transfer_run_probe(transfers, &values, printed) &&
         !fstat(printed, &file) && file.st_size < MOST)
         text = malloc((size_t)file.st_size + 1);
     if (text) {
         const ssize_t got = pread(printed, text, (size_t)file.st_size, 0);
         *size = got > 0 ? (size_t)got : 0;
+        text[*size] = '\0';
     }
     if (printed >= 0)
         close(printed);
+    free(name);
+    free(url);
+    free(record);
     return text;
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "batch/names/url.h"
 #include "batch/transfer/transfer_state.h"
 
 static void append(struct gf_transfer_queue *queue, struct gf_transfer_job *job)
@@ -34,18 +35,23 @@ static void free_job(struct gf_transfer_job *job)
     free(job);
 }
 
-/* Stores a file under its name. */
+/* Stores a file under its name, or that of its record. */
 static enum gf_status store_file(struct gf_transfers *transfers, const char *file, const char *out,
-                                 struct gf_error *error)
+                                 const char *given, struct gf_error *error)
 {
-    const struct gf_command_values values = {.file = file, .out = out};
-    return gf_transfer_run(transfers, transfers->options.store, "store", &values, 0, out,
-                           GF_ERROR_OUTPUT, error);
+    char *const url = gf_url_sign(out, given);
+    const struct gf_command_values values = {.file = file, .out = url};
+    const enum gf_status status =
+        url ? gf_transfer_run(transfers, transfers->options.store, "store", &values, 0, out,
+                              GF_ERROR_OUTPUT, error)
+            : gf_fail_memory(error);
+    free(url);
+    return status;
 }
 
 /* Stores an empty record under that name. */
 static enum gf_status store_empty(struct gf_transfers *transfers, const char *file, const char *out,
-                                  struct gf_error *error)
+                                  const char *given, struct gf_error *error)
 {
     char *empty;
     if (asprintf(&empty, "%s.empty", file) < 0)
@@ -54,7 +60,7 @@ static enum gf_status store_empty(struct gf_transfers *transfers, const char *fi
     const bool written = stream && fputs("{}\n", stream) >= 0;
     const bool closed = stream && !fclose(stream);
     const enum gf_status status =
-        written && closed ? store_file(transfers, empty, out, error)
+        written && closed ? store_file(transfers, empty, out, given, error)
                           : gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", empty, strerror(errno));
     unlink(empty);
     free(empty);
@@ -71,11 +77,11 @@ static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_j
         out = NULL;
     enum gf_status status = record && out ? GF_OK : gf_fail_memory(&job->why);
     if (!status && job->outdated)
-        status = store_empty(transfers, job->file, out, &job->why);
+        status = store_empty(transfers, job->file, out, job->given, &job->why);
     if (!status)
-        status = store_file(transfers, job->file, job->out, &job->why);
+        status = store_file(transfers, job->file, job->out, job->given, &job->why);
     if (!status)
-        status = store_file(transfers, record, out, &job->why);
+        status = store_file(transfers, record, out, job->given, &job->why);
     unlink(job->file);
     if (record)
         unlink(record);
@@ -89,8 +95,9 @@ void gf_transfer_store_next(struct gf_transfers *transfers)
     struct gf_transfer_job *const job = remove_first(&transfers->to_store);
     transfers->storing++;
     pthread_mutex_unlock(&transfers->lock);
-    job->status = job->is_awaited ? store_file(transfers, job->file, job->out, &job->why)
-                                  : store(transfers, job);
+    job->status = job->is_awaited
+                      ? store_file(transfers, job->file, job->out, job->given, &job->why)
+                      : store(transfers, job);
     pthread_mutex_lock(&transfers->lock);
     transfers->storing--;
     transfers->held -= job->counted;
@@ -101,15 +108,18 @@ void gf_transfer_store_next(struct gf_transfers *transfers)
 }
 
 enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
-                                  bool outdated, uint64_t counted, void *item,
+                                  const char *given, bool outdated, uint64_t counted, void *item,
                                   struct gf_error *error)
 {
     struct stat there;
     const uint64_t bytes = stat(file, &there) ? 0 : (uint64_t)there.st_size;
     struct gf_transfer_job *const job = calloc(1, sizeof *job);
     if (job)
-        *job = (struct gf_transfer_job){
-            .file = file, .out = strdup(out), .counted = bytes, .outdated = outdated};
+        *job = (struct gf_transfer_job){.file = file,
+                                        .out = strdup(out),
+                                        .given = given,
+                                        .counted = bytes,
+                                        .outdated = outdated};
     if (!job || !job->out) {
         free(job);
         free(file);
@@ -126,9 +136,10 @@ enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, co
 }
 
 enum gf_status gf_transfers_store_now(struct gf_transfers *transfers, const char *file,
-                                      const char *out, struct gf_error *error)
+                                      const char *out, const char *given, struct gf_error *error)
 {
-    struct gf_transfer_job job = {.file = (char *)file, .out = (char *)out, .is_awaited = true};
+    struct gf_transfer_job job = {
+        .file = (char *)file, .out = (char *)out, .given = given, .is_awaited = true};
     pthread_mutex_lock(&transfers->lock);
     append(&transfers->to_store, &job);
     pthread_cond_broadcast(&transfers->changed);

@@ -53,9 +53,11 @@ void gf_transfers_stop(struct gf_transfers *transfers);
 /* Tells that files of that many bytes are no longer in the folder. */
 void gf_transfers_release(struct gf_transfers *transfers, uint64_t bytes);
 
-/* Returns what the command --probe prints for a record, from malloc(); NULL: there is none. Only
- * look() calls this function. */
-char *gf_transfers_probe(const struct gf_transfers *transfers, const char *record, size_t *size);
+/* Returns what the command --probe prints for an archive and its record, NAME.json, from malloc();
+ * NULL: there is none. Only look() calls this function. Here and below a URL is signed for the
+ * commands as the name `given` is. */
+char *gf_transfers_probe(const struct gf_transfers *transfers, const char *out, const char *given,
+                         size_t *size);
 
 /* Stores a file and then its record, which is the file FILE.json. The file's path is from malloc(),
  * and belongs to the transfers from now on. If the record that is there is `outdated`, an empty one
@@ -63,11 +65,12 @@ char *gf_transfers_probe(const struct gf_transfers *transfers, const char *recor
  * `counted` are the bytes that the space counts for the output so far. `item` is from malloc(), or
  * NULL, and comes back from gf_transfers_next_ended(). After a failure the caller still owns it. */
 enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
-                                  bool outdated, uint64_t counted, void *item,
+                                  const char *given, bool outdated, uint64_t counted, void *item,
                                   struct gf_error *error) GF_CHECKED;
 /* Stores a file, without a record, and waits until that is done. The caller removes the file. */
 enum gf_status gf_transfers_store_now(struct gf_transfers *transfers, const char *file,
-                                      const char *out, struct gf_error *error) GF_CHECKED;
+                                      const char *out, const char *given,
+                                      struct gf_error *error) GF_CHECKED;
 /* Waits until all files are stored, or have failed. */
 void gf_transfers_finish(struct gf_transfers *transfers);
 /* Returns the item of the next file that was stored or could not be stored; error->status tells

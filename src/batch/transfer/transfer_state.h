@@ -18,7 +18,8 @@ struct gf_transfer_input {
 struct gf_transfer_job {
     struct gf_transfer_job *next;
     char *file, *out;
-    void *item; /* the caller's, from malloc(); or NULL */
+    const char *given; /* the name by which a URL is signed */
+    void *item;        /* the caller's, from malloc(); or NULL */
     uint64_t counted;
     bool outdated;   /* the record of another file is there */
     bool is_awaited; /* the job belongs to a thread that waits until it has ended; no record */
@@ -59,7 +60,8 @@ enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *word
                                uint64_t bytes, const char *name, enum gf_status failure,
                                struct gf_error *error) GF_CHECKED;
 /* Runs the command --probe once (attempts.c). */
-bool gf_transfer_run_probe(const struct gf_transfers *transfers, const char *record, int printed);
+bool gf_transfer_run_probe(const struct gf_transfers *transfers,
+                           const struct gf_command_values *values, int printed);
 
 /* Whether the next input may be fetched. The caller holds the lock. */
 bool gf_transfer_may_fetch(const struct gf_transfers *transfers);

@@ -132,7 +132,9 @@ static enum gf_status store(struct gf_batch_worker *worker, int number, struct g
         status = gf_fail(error, GF_ERROR_OUTPUT, "%s: %s: %s", bytes->name, file,
                          strerror(written ? errno : why));
     else
-        status = gf_transfers_store_now(worker->batch->transfers, file, bytes->name, error);
+        status = gf_transfers_store_now(
+            worker->batch->transfers, file, bytes->name,
+            gf_batch_output_at(worker->batch->request, number).name->given, error);
     unlink(file);
     free(file);
     return status;
