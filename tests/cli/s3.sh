@@ -50,7 +50,7 @@ chmod +x cutting
 bucket()
 {
     gpufilter -q -i @shards.txt -o 'far:bucket/out/{stem}.tar' '--fetch=./cutting {in} {file}' '--store=./cutting {file} {out}' \
-        '--probe=rclone cat {record}' --transfer-tries=2 invert
+        '--probe=sh -c "rclone cat \"$1\" && rclone lsf --format s \"$2\"" sh {record} {out}' --transfer-tries=2 invert
 }
 
 run 75 bucket
@@ -71,5 +71,13 @@ run 4 bucket
 [ "$(wc -l <calls)" -eq 3 ] || problem "$(cat calls)"
 rclone copy far:bucket/out out
 run 4 gpufilter --report=json:account.json out @shards.txt
+
+begin "an archive that was removed from the bucket is made anew, though its record is there"
+rm calls
+rclone deletefile far:bucket/out/2.tar
+run 4 bucket
+[ "$(wc -l <calls)" -eq 5 ] || problem "$(cat calls)"
+rclone copyto far:bucket/out/2.tar again.tar
+same again.tar out/2.tar
 kill $job
 wait $job 2>/dev/null

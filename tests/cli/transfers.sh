@@ -381,6 +381,23 @@ run 2 gpufilter -i 'https://me:secret3@host/a.tar?secret3' -o 'https://me:secret
 ! grep secret stderr || problem "$(cat stderr)"
 clean
 
+begin "a probe that has {out} prints the archive's size behind the record: one that is gone is made anew"
+fault none none
+sized='--probe=sh -c "cat far/\"\${1#far:}\" && stat -c %s far/\"\${2#far:}\"" sh {record} {out}'
+for each in no gone short; do
+    run 0 far "$sized"
+    [ $each != no ] || [ "$(wc -l <calls)" -eq 24 ] || problem "$(cat calls)"
+    rm -f calls
+    run 0 far "$sized"
+    [ ! -e calls ] || problem "$(cat calls)"
+    [ $each != gone ] || rm far/out/4.tar
+    [ $each != short ] || head -c 700 far/in/4.tar >far/out/4.tar
+    run 0 far "$sized"
+    [ $each = no ] || [ "$(cut -d ' ' -f 1 calls | grep far:)" = far:in/4.tar ] || problem "$each: $(cat calls)"
+    done_are 1 2 3 4 5 6 7 8
+done
+clean
+
 begin "commands that cannot be are refused before anything runs"
 run 3 far '--probe=./no-such-program {record}'
 stderr_is "gpufilter: --probe: './no-such-program' is not on this machine"

@@ -9,6 +9,7 @@
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_ring.h"
 #include "batch/names/archive_name.h"
+#include "batch/transfer/command.h"
 
 static const char *name_for_messages(const char *argument, const char *stream)
 {
@@ -48,7 +49,9 @@ static bool fits_probed(const struct gf_archive_ring *ring, struct gf_archive *a
     const char *const given = gf_batch_output_at(ring->batch->request, number).name->given;
     size_t size = 0;
     char *const text = gf_transfers_probe(ring->transfers, output->record.output, given, &size);
-    const bool fits = text && gf_archive_record_fits_text(&output->record, text, size);
+    const bool fits = text && gf_archive_record_fits_text(
+                                  &output->record, text, size,
+                                  gf_command_has(ring->batch->request->transfer->probe, "{out}"));
     output->is_outdated = text && size && !fits;
     free(text);
     return fits;

@@ -182,9 +182,15 @@ static bool fits(struct gf_archive_record *wanted, const char *name, const char 
     return fits;
 }
 
-bool gf_archive_record_fits_text(struct gf_archive_record *wanted, const char *text, size_t size)
+bool gf_archive_record_fits_text(struct gf_archive_record *wanted, const char *text, size_t size,
+                                 bool sized)
 {
-    return fits(wanted, wanted->output, text, size, -1);
+    const char *const end = memmem(text, size, "\n}", 2); /* of the record */
+    long long bytes = -1;
+    if (end && sscanf(end + 2, "%lld", &bytes) != 1)
+        bytes = -1;
+    return (!sized || bytes >= 0) &&
+           fits(wanted, wanted->output, text, end ? (size_t)(end + 2 - text) : size, bytes);
 }
 
 bool gf_archive_record_fits(struct gf_archive_record *wanted)

@@ -44,8 +44,11 @@ enum gf_status gf_archive_record_remove(const char *output, struct gf_error *err
 /* Whether an earlier run has made the archive that `wanted` describes. Sets the numbers of pictures
  * in `wanted` to those of the earlier run; pictures that failed are not named. */
 bool gf_archive_record_fits(struct gf_archive_record *wanted);
-/* Like gf_archive_record_fits() for a record in memory. The archive itself is not looked at. */
-bool gf_archive_record_fits_text(struct gf_archive_record *wanted, const char *text, size_t size);
+/* Like gf_archive_record_fits() for a record in memory, which ends with NUL. The archive itself is
+ * not looked at: the number that follows the record is its size, and must follow if it is `sized`.
+ */
+bool gf_archive_record_fits_text(struct gf_archive_record *wanted, const char *text, size_t size,
+                                 bool sized);
 
 /* The keys of the record, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_archive_record_keys[];
