@@ -12,6 +12,22 @@
 #include "batch/workers/workers.h"
 #include "engine/backend.h"
 
+/* Refuses names for archives of archives where a folder's pictures have made its archives no
+ * inputs.
+ */
+static enum gf_status check_mixed(const struct gf_batch_request *request, struct gf_error *error)
+{
+    const char *const picture = request->inputs->mixed;
+    for (int k = 0; picture && k < gf_batch_outputs(request); k++) {
+        if (gf_batch_output_at(request, k).name->of_archives)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: is a picture, and makes its folder one of pictures, whose archives "
+                           "are no inputs; a pattern such as '*.tar' or a list takes them alone",
+                           picture);
+    }
+    return GF_OK;
+}
+
 /* Reports, before the first picture, faults that every picture would have. chain[outputs] keeps the
  * files that the chains name in memory, for the workers' chains. If there are several outputs, the
  * error names the output. */
@@ -19,7 +35,9 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
                                     uint64_t *fingerprint, struct gf_error *error)
 {
     struct gf_options checked;
-    enum gf_status status = gf_options_check(&request->options, &checked, error);
+    enum gf_status status = check_mixed(request, error);
+    if (!status)
+        status = gf_options_check(&request->options, &checked, error);
     for (int k = 0; !status && k < gf_batch_outputs(request); k++) {
         const struct gf_batch_output output = gf_batch_output_at(request, k);
         struct gf_error why = {0};

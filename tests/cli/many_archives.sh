@@ -132,6 +132,20 @@ members()
     tar tf "$1" | tr '\n' ' '
 }
 
+begin "a picture among the archives of a folder is named, in each part: it makes the folder one of pictures"
+mkdir stray
+cp shards/1.tar shards/2.tar in.ppm stray
+for option in --skip-existing --quiet --shard=1/2 --shard=2/2 --recursive; do
+    run 2 gpufilter -q -i stray -o 'from-stray/{stem}.tar' "$option" invert
+    stderr_like "stray/in.ppm: is a picture, and makes its folder one of pictures, whose archives are no inputs; a pattern such as '\*.tar' or a list takes them alone"
+done
+run 0 gpufilter -i stray -o from-stray/ invert
+stderr_like '1 file done.*; 2 files were not taken for pictures (-v names them)'
+only from-stray in.ppm
+run 2 gpufilter -q -i 'stray/*' -o 'from-stray/{stem}.tar' invert
+stderr_like 'stray/in.ppm: is no archive; the inputs of a run are archives or pictures'
+run 0 gpufilter -q -i 'stray/*.tar' -o 'from-stray/{stem}.tar' invert
+
 begin "--on-failure: a failed picture is left out, or with its sample, or kept as it is"
 mkdir samples
 for each in 1 2 3; do

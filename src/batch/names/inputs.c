@@ -57,5 +57,6 @@ void gf_inputs_free(struct gf_inputs *inputs)
     for (size_t i = 0; i < inputs->count; i++)
         gf_search_free_name(&inputs->item[i]);
     free(inputs->item);
+    free(inputs->mixed);
     *inputs = (struct gf_inputs){0};
 }

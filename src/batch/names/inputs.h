@@ -34,6 +34,9 @@ struct gf_inputs {
     /* For the inputs of one part, a hash of the names and bytes of all parts' inputs, in their
      * order: parts belong together if it is the same. 0: there are no parts. */
     uint64_t list;
+    /* The first picture of a folder whose archives were left out because of its pictures; NULL:
+     * there is no such folder. */
+    char *mixed;
     bool is_found; /* a folder or a pattern named inputs, and not only a list */
 };
 

@@ -176,12 +176,16 @@ static enum gf_status take_folder(struct gf_search *search, const char *folder)
     const bool here = !strcmp(folder, ".");
     const size_t below = here ? 0 : length + (folder[length - 1] != '/');
     enum gf_status status = search_folder(search, here ? "" : folder, below);
+    const bool mixed = !status && search->archives.count && search->inputs->count > first;
     search->inputs->is_found = true;
     const enum gf_status taken = take_archives(search, search->inputs->count == first);
     status = status ? status : taken;
     if (status)
         return status;
     gf_search_sort(search->inputs, first);
+    if (mixed && !search->inputs->mixed &&
+        !(search->inputs->mixed = strdup(search->inputs->item[first].path)))
+        return gf_fail_memory(search->error);
     if (search->inputs->left_out > left_out)
         snprintf(others, sizeof others, ", but %zu other file%s",
                  search->inputs->left_out - left_out,
