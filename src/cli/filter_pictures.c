@@ -120,7 +120,7 @@ static enum gf_status open_logs(struct gf_session *session, struct gf_error *err
     const struct gf_command *const command = session->command;
     const char *const log = command->log ? command->log : command->resume;
     if (command->resume)
-        GF_TRY(gf_resume_read(command->resume, &session->resume, error));
+        GF_TRY(gf_resume_read(command->resume, &session->inputs, &session->resume, error));
     if (log && !command->dry_run)
         GF_TRY(gf_batch_log_open(log, session->inputs.list, &session->log, error));
     return GF_OK;

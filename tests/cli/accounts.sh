@@ -50,6 +50,30 @@ cp saved.ppm in/2.ppm
 run 2 gpufilter -i @list.txt -o out/ --resume='*.log' invert
 stderr_like "--resume=\*.log reads several logs; --log=FILE says where new lines go"
 
+begin "a part keeps its own lines of a long log, and heeds others about its outputs"
+line='{"index":1,"input":"in/%s.ppm","output":"out/%s.ppm","status":"ok","exit":0,"bytes_out":%s,"finished":%s,"job":"%s","identity":"%s"}\n'
+job=$(sed -n 's/.*"job":"\([^"]*\)".*/\1/p' 1.log | head -n 1)
+# shellcheck disable=SC2059 # the format of a line
+for each in 1 2 4 5 6; do
+    printf "$line" $each $each "$(stat -c %s out/$each.ppm)" 9 "$job" "$(stat -c '%s %.9Y' in/$each.ppm)"
+done >many2.log
+# shellcheck disable=SC2059
+printf "$line" 3 4 "$(stat -c %s out/4.ppm)" 10 "$job" x >many1.log
+awk 'BEGIN { for (i = 0; i < 200000; i++) printf "{\"input\":\"in/x%d\",\"output\":\"out/x%d\",\"status\":\"ok\"}\n", i, i }' >>many1.log
+touch before && sleep 0.02
+for part in 1 2 3; do
+    run 0 gpufilter -q -i @list.txt -o out/ --shard=$part/3 --resume='many[12].log' --log=more.log invert
+done
+[ "$(find out -newer before -name '[0-9].ppm' | sort | tr '\n' ' ')" = "out/3.ppm out/4.ppm " ] || problem "$(find out -newer before)"
+if ! has_time; then
+    skip "no GNU time here"
+else
+    run 0 /usr/bin/time -q -f %M -o peak "$GPUFILTER" --device=cpu -q -i @list.txt -o out/ --shard=1/3 --resume=many1.log invert
+    own=$(tail -n 1 peak)
+    run 0 /usr/bin/time -q -f %M -o peak "$GPUFILTER" --device=cpu -q -i @list.txt -o out/ --resume=many1.log invert
+    [ $((own + 15000)) -lt "$(tail -n 1 peak)" ] || problem "$own kB for a part, $(tail -n 1 peak) kB for the whole"
+fi
+
 begin "parts of a folder that has changed in between are parts of different lists, unless a list tells what is missing"
 mkdir from
 for each in b c d e; do cp in/1.ppm from/$each.ppm; done

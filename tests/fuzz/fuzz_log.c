@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                              .device = message,
                                              .fingerprint = FINGERPRINT};
     add_line(path, &entry);
-    FUZZ_CHECK(!gf_resume_read(path, &resume, &error), "%s", error.text);
+    FUZZ_CHECK(!gf_resume_read(path, NULL, &resume, &error), "%s", error.text);
     FUZZ_CHECK(gf_resume_done(resume, entry.input, &identity, output, false, FINGERPRINT),
                "is not found");
     gf_resume_free(resume);

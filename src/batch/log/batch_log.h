@@ -19,6 +19,7 @@
 
 #include "base/json.h"
 #include "batch/log/input_identity.h"
+#include "batch/names/inputs.h"
 #include "chain/chain.h"
 #include "gpufilter/pipeline.h"
 
@@ -75,12 +76,13 @@ enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_
                                 struct gf_error *error) GF_CHECKED;
 
 /* The lines of the log of an earlier run, or of all logs that a pattern of file names matches. Of
- * several lines about an output the last one counts. A missing log counts as an empty one. */
+ * several lines about an output the last one counts. A missing log counts as an empty one. If
+ * `inputs` are those of one part, only lines about these are kept; it may be NULL. */
 struct gf_resume; /* opaque */
 /* Whether the path is a pattern, and not the name of a file. */
 bool gf_resume_is_pattern(const char *path);
-enum gf_status gf_resume_read(const char *path, struct gf_resume **resume,
-                              struct gf_error *error) GF_CHECKED;
+enum gf_status gf_resume_read(const char *path, const struct gf_inputs *inputs,
+                              struct gf_resume **resume, struct gf_error *error) GF_CHECKED;
 void gf_resume_free(struct gf_resume *resume);
 /* Whether the output need not be made again: the log says that a run with this fingerprint wrote
  * it, the file still has the size that was written, unless it was stored elsewhere (is_far), and

@@ -15,6 +15,7 @@
 #include "base/line.h"
 #include "base/named_file.h"
 #include "batch/log/batch_log.h"
+#include "batch/names/archive_name.h"
 #include "codec/fitted_sink.h"
 
 /* Continues the hash over the contents and the size of a file. A file that can be read only once is
@@ -98,7 +99,44 @@ struct gf_resume {
     struct record *record;
     size_t capacity, count; /* the capacity is a power of two, at least twice the count */
     int logs;               /* the number of logs read so far */
+    uint64_t *own;          /* sorted hashes of the names of the part's inputs; NULL: all are its */
+    size_t owns;
 };
+
+static int compare_hashes(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Notes which inputs are the part's. */
+static bool note_own(struct gf_resume *resume, const struct gf_inputs *inputs)
+{
+    if (!inputs || !inputs->elsewhere)
+        return true;
+    resume->own = malloc((inputs->count + 1) * sizeof *resume->own);
+    for (; resume->own && resume->owns < inputs->count; resume->owns++) {
+        const char *const name = gf_archive_path(inputs->item[resume->owns].path);
+        resume->own[resume->owns] = gf_hash(GF_HASH_START, name, strlen(name));
+    }
+    if (resume->own)
+        qsort(resume->own, resume->owns, sizeof *resume->own, compare_hashes);
+    return resume->own;
+}
+
+/* Whether the input, or the archive whose member it is, is the part's. */
+static bool is_own(const struct gf_resume *resume, const char *input)
+{
+    uint64_t hash = GF_HASH_START;
+    bool own = !resume->own;
+    for (const char *at = input; !own && *at;) {
+        const size_t length = strcspn(at + 1, "/") + 1;
+        hash = gf_hash(hash, at, length);
+        at += length;
+        own = bsearch(&hash, resume->own, resume->owns, sizeof hash, compare_hashes);
+    }
+    return own;
+}
 
 /* Returns a hash of a text. The hash is 0 only for an empty text. */
 static uint64_t hash_text(const char *text)
@@ -117,9 +155,8 @@ static struct record *find_record(const struct gf_resume *resume, uint64_t key)
 
 static bool grow(struct gf_resume *resume)
 {
-    struct gf_resume grown = {.capacity = resume->capacity ? 2 * resume->capacity : 1024,
-                              .count = resume->count,
-                              .logs = resume->logs};
+    struct gf_resume grown = *resume;
+    grown.capacity = resume->capacity ? 2 * resume->capacity : 1024;
     grown.record = calloc(grown.capacity, sizeof *grown.record);
     if (!grown.record)
         return false;
@@ -132,8 +169,13 @@ static bool grow(struct gf_resume *resume)
     return true;
 }
 
+/* Keeps what a line says of an output. A line about another part's input counts only where an own
+ * one has had the same output. */
 static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line)
 {
+    if (!is_own(resume, gf_json_text_of(line, "input")) &&
+        !find_record(resume, hash_text(gf_json_text_of(line, "output")))->key)
+        return true;
     if (2 * (resume->count + 1) > resume->capacity && !grow(resume))
         return false;
     const char *const outcome = gf_json_text_of(line, "status");
@@ -216,18 +258,21 @@ bool gf_resume_is_pattern(const char *path)
     return strpbrk(path, "*?[") && access(path, F_OK);
 }
 
-enum gf_status gf_resume_read(const char *path, struct gf_resume **resume, struct gf_error *error)
+enum gf_status gf_resume_read(const char *path, const struct gf_inputs *inputs,
+                              struct gf_resume **resume, struct gf_error *error)
 {
     struct gf_resume *const read = calloc(1, sizeof *read);
     glob_t found = {0};
-    if (!read || !grow(read)) {
-        free(read);
+    if (!read || !grow(read) || !note_own(read, inputs)) {
+        gf_resume_free(read);
         return gf_fail_memory(error);
     }
     const int failed = gf_resume_is_pattern(path) ? glob(path, 0, NULL, &found) : GLOB_NOMATCH;
     enum gf_status status = failed == GLOB_NOSPACE ? gf_fail_memory(error) : GF_OK;
-    for (size_t i = 0; !status && i < found.gl_pathc; i++)
-        status = read_log(read, found.gl_pathv[i], error);
+    /* An earlier log may have a later line about an own output: a part reads several logs twice. */
+    const size_t times = read->own && found.gl_pathc > 1 ? 2 : 1;
+    for (size_t i = 0; !status && i < times * found.gl_pathc; i++)
+        status = read_log(read, found.gl_pathv[i % found.gl_pathc], error);
     if (!status && !found.gl_pathc)
         status = read_log(read, path, error);
     globfree(&found);
@@ -244,6 +289,7 @@ void gf_resume_free(struct gf_resume *resume)
     if (!resume)
         return;
     free(resume->record);
+    free(resume->own);
     free(resume);
 }
 
