@@ -6,13 +6,25 @@
 #SBATCH --signal=TERM@60
 # Each task of a Slurm array does one of N parts of a run. N stands before the arguments of gpufilter:
 #   sbatch --array=1-8 samples/cluster/slurm.sh 8 -i @shards.txt -o 'out/{stem}.tar' --skip-existing resize=w=512
-# A task that another try may mend, or whose time is over, is queued again; it goes on with what is not done.
+# A task that another try may mend, or whose time is over, is queued again, five times at most; it goes on with what is not
+# done. A task that is preempted, or whose node fails, is queued again by Slurm itself, and that is no try.
 parts=${1:?the number of parts}
 shift
 srun ${GPUFILTER:-gpufilter} --shard="$SLURM_ARRAY_TASK_ID/$parts" "$@"
 status=$?
-tries=${SLURM_RESTART_COUNT:-0}
+task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
+tries=gpufilter-$task.tries # has a line for each try that failed
 case $status in
-3 | 75 | 143) [ "$tries" -ge 5 ] || scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID" ;;
+3 | 75 | 143)
+    if ! scontrol show job "$task" | grep -q ' PreemptTime=[0-9]'; then
+        echo "$status" >>"$tries"
+        if [ "$(wc -l <"$tries")" -le 5 ]; then
+            scontrol requeue "$task"
+        else
+            rm "$tries"
+        fi
+    fi
+    ;;
+*) rm -f "$tries" ;;
 esac
 exit $status

@@ -65,8 +65,8 @@ for part in 1 2 3; do
     run 0 gpufilter -q -i @list.txt -o out/ --shard=$part/3 --resume='many[12].log' --log=more.log invert
 done
 [ "$(find out -newer before -name '[0-9].ppm' | sort | tr '\n' ' ')" = "out/3.ppm out/4.ppm " ] || problem "$(find out -newer before)"
-if ! has_time; then
-    skip "no GNU time here"
+if ! measures_memory; then
+    skip "no measure of memory here"
 else
     run 0 /usr/bin/time -q -f %M -o peak "$GPUFILTER" --device=cpu -q -i @list.txt -o out/ --shard=1/3 --resume=many1.log invert
     own=$(tail -n 1 peak)
