@@ -8,6 +8,9 @@
 #include "base/hash.h"
 #include "batch/transfer/transfer_state.h"
 
+/* The seconds without a byte after which a command has failed, without --transfer-timeout. */
+enum { IDLE_S = 3600 };
+
 _Thread_local int gf_transfer_thread;
 
 /* Waits before the next try: 0.5 s, 1 s, 2 s and so on, and up to a half more, so that the tasks of
@@ -61,7 +64,7 @@ enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *word
         if (!values->out)
             unlink(values->file); /* of an earlier try */
         done = gf_command_run(gf_transfer_thread, words, values, transfers->options.timeout_s,
-                              nowhere, &why) &&
+                              IDLE_S, nowhere, &why) &&
                check_file(values, bytes, &why);
         tried++;
     }
@@ -75,5 +78,5 @@ bool gf_transfer_run_probe(const struct gf_transfers *transfers,
                            const struct gf_command_values *values, int printed)
 {
     return gf_command_run(gf_transfer_thread, transfers->options.probe, values,
-                          transfers->options.timeout_s, printed, &(struct gf_error){0});
+                          transfers->options.timeout_s, IDLE_S, printed, &(struct gf_error){0});
 }

@@ -16,6 +16,7 @@
 #include "base/spans.h"
 #include "base/spawn.h"
 #include "batch/names/url.h"
+#include "batch/transfer/moved.h"
 #include "codec/io/spool.h"
 
 /* The processes of the commands that run, each the leader of a process group of its own. */
@@ -156,13 +157,19 @@ static bool ends_within(pid_t process, int64_t wait_ms)
     return gone || end.si_pid;
 }
 
-/* Ends a process that takes longer than timeout_s seconds, unless this is 0, and its group. Returns
- * whether it took longer. */
-static bool end_late(pid_t process, int timeout_s)
+/* Ends a process and its group if it takes longer than timeout_s seconds or, if this is 0, moves no
+ * byte for idle_s seconds. Returns whether it had to be ended. */
+static bool end_late(pid_t process, int timeout_s, int idle_s)
 {
-    enum { MERCY_MS = 2000 };
-    if (!timeout_s || ends_within(process, (int64_t)timeout_s * 1000))
-        return false;
+    enum { MERCY_MS = 2000, LOOKS = 4 };
+    const int64_t wait_ms = (timeout_s ? timeout_s : idle_s) * INT64_C(1000) / LOOKS;
+    uint64_t moved = 0, before = 0;
+    for (int idle = 0; idle < LOOKS; before = moved) {
+        if (ends_within(process, wait_ms))
+            return false;
+        const bool moves = !timeout_s && (!gf_bytes_moved(process, &moved) || moved != before);
+        idle = moves ? 0 : idle + 1;
+    }
     kill(-process, SIGTERM);
     if (!ends_within(process, MERCY_MS))
         kill(-process, SIGKILL);
@@ -219,12 +226,12 @@ static void read_last_line(int said, const struct gf_command_values *values, cha
     gf_url_hide_all(line);
 }
 
-static bool explain_end(int status, int said, int late_s, const struct gf_command_values *values,
-                        struct gf_error *error)
+static bool explain_end(int status, int said, const char *late,
+                        const struct gf_command_values *values, struct gf_error *error)
 {
     char how[80], line[1 << 14];
-    if (late_s)
-        snprintf(how, sizeof how, "took longer than --transfer-timeout=%d", late_s);
+    if (late)
+        snprintf(how, sizeof how, "%s", late);
     else if (WIFEXITED(status) && !WEXITSTATUS(status))
         return true;
     else if (WIFSIGNALED(status))
@@ -237,8 +244,9 @@ static bool explain_end(int status, int said, int late_s, const struct gf_comman
 }
 
 bool gf_command_run(int number, char *const *words, const struct gf_command_values *values,
-                    int timeout_s, int printed, struct gf_error *error)
+                    int timeout_s, int idle_s, int printed, struct gf_error *error)
 {
+    char how[80];
     char **const expanded = expand(words, values);
     const int said = gf_spool_open();
     bool done = false;
@@ -246,12 +254,15 @@ bool gf_command_run(int number, char *const *words, const struct gf_command_valu
         (void)gf_fail(error, GF_OK, "%s", strerror(expanded ? errno : ENOMEM));
     } else {
         const pid_t process = start(number, expanded, printed, said);
-        const bool late = process > 0 && end_late(process, timeout_s);
+        const bool late = process > 0 && end_late(process, timeout_s, idle_s);
+        snprintf(how, sizeof how,
+                 timeout_s ? "took longer than --transfer-timeout=%d" : "moved no byte for %d s",
+                 timeout_s ? timeout_s : idle_s);
         if (process < 0)
             (void)gf_fail(error, GF_OK, "%s: %s", expanded[0], strerror(errno));
         else
-            done = explain_end(wait_for_end(number, process), said, late ? timeout_s : 0, values,
-                               error);
+            done =
+                explain_end(wait_for_end(number, process), said, late ? how : NULL, values, error);
     }
     if (said >= 0)
         close(said);

@@ -21,12 +21,13 @@ enum gf_status gf_command_find(char *const *words, const char *option,
                                struct gf_error *error) GF_CHECKED;
 
 /* Runs a command once, as number `number` of those that run at the same time, and waits for its
- * end. A command that takes longer than timeout_s seconds, unless this is 0, is ended with all
- * processes of its group, and has failed. What it prints goes to the descriptor `printed`. Returns
- * false if it fails; *error then says how it ended, with the last line of its standard error. The
- * calling thread must have blocked all signals. */
+ * end. A command that takes longer than timeout_s seconds or, if this is 0, neither reads nor
+ * writes a byte for idle_s seconds, is ended with all processes of its group, and has failed. What
+ * it prints goes to the descriptor `printed`. Returns false if it fails; *error then says how it
+ * ended, with the last line of its standard error. The calling thread must have blocked all
+ * signals. */
 bool gf_command_run(int number, char *const *words, const struct gf_command_values *values,
-                    int timeout_s, int printed, struct gf_error *error);
+                    int timeout_s, int idle_s, int printed, struct gf_error *error);
 
 /* Ends all commands, by SIGTERM and after two seconds by SIGKILL; later ones fail. */
 void gf_commands_end(void);

@@ -12,7 +12,8 @@ enum { GF_TRANSFER_TRIES = 4 };
 struct gf_transfer_options {
     char *const *fetch, *const *store, *const *probe; /* the words of the commands; NULL: none */
     int tries;      /* the most times that a command is run for a file */
-    int timeout_s;  /* a command that takes longer is ended, and has failed; 0: no limit */
+    int timeout_s;  /* a command that takes longer is ended, and has failed; 0: one that moves no
+                       byte for an hour */
     uint64_t space; /* the most bytes of the folder; 0: a quarter of what is free there */
     int outputs;    /* the number of outputs of an input that are stored */
 };

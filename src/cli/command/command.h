@@ -82,7 +82,7 @@ struct gf_command {
     const char *trace, *log, *resume, *metrics; /* NULL: not given */
     const char *fetch, *store, *probe;          /* commands; NULL: not given */
     const char *join, *sheet;                   /* NULL: not given */
-    int transfer_tries, transfer_timeout;       /* the timeout in seconds; 0: none */
+    int transfer_tries, transfer_timeout;       /* the timeout in seconds; 0: not given */
     uint64_t transfer_space;                    /* 0: not given */
     /* The members of the only output, or of the first of several outputs. */
     const char *output, *chain, *chain_file, *to_icc;

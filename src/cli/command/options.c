@@ -230,7 +230,7 @@ static const struct gf_option options[] = {
      .help = "tries of each"},
     {.name = "transfer-timeout", .argument = "SECONDS", .type = GF_OPTION_INT, .least = 1, .greatest = 1000000,
      .offset = AT(transfer_timeout),
-     .help = "limit for each try"},
+     .help = "limit of a try; else 1 h idle"},
     {.name = "transfer-space", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = 1,
      .greatest = MEMORY_GREATEST, .offset = AT(transfer_space),
      .help = "bytes in $TMPDIR; by default a quarter of what is free"},
