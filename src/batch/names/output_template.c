@@ -375,7 +375,7 @@ enum gf_status gf_template_check_place(const struct gf_template *template, struc
     enum gf_status status = place ? GF_OK : gf_fail_memory(error);
     if (slash)
         slash[1] = '\0';
-    if (!status && strstr(text, "://"))
+    if (!status && gf_url_scheme(text))
         status =
             gf_fail(error, GF_ERROR_USAGE, "%.200s: is a URL, which --store=COMMAND writes", text);
     else if (!status && (slash || !field) && lstat(place, &file) &&
