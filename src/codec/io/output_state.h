@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "codec/io/output.h"
 #include "codec/io/temporary.h"
 #include "codec/io/transfer.h"
