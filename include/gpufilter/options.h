@@ -151,7 +151,7 @@ struct gf_options {
     bool autorotate;      /* apply the orientation that EXIF, TIFF, AVIF or JPEG XL states;
                            * otherwise the output states the same orientation. libheif turns a HEIC
                            * upright in any case */
-    bool allow_truncated; /* keep what can be decoded of a truncated JPEG or PNG */
+    bool allow_truncated; /* keep what can be decoded of a truncated JPEG, PNG or JPEG 2000 */
     bool strip;           /* write no metadata, and convert no colours; see also `stripped` */
     bool profile;         /* record spans and measure the machine's peaks */
     bool spans;           /* record spans */

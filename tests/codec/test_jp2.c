@@ -212,7 +212,7 @@ static void test_hostile_sizes(void **state)
         {22, 4, 0, "b.jp2: damaged: the size of its picture makes no sense"},
         {30, 4, 1, "b.jp2: damaged: the size of its picture makes no sense"},
         {38, 2, 0, "b.jp2: damaged: the size of its picture makes no sense"},
-        {38, 2, 5, "is a JPEG 2000 of more than four channels, which is not read"},
+        {38, 2, 5, "b.jp2: damaged: the size of its picture makes no sense"},
         {40, 1, 31, "is a JPEG 2000 of samples of more than 31 bits, which is not read"},
         {41, 1, 0, "b.jp2: damaged: the size of its picture makes no sense"},
     };
@@ -274,28 +274,242 @@ static void test_memory_of_small_parts(void **state)
     free(file.data);
 }
 
-static void test_cmyk_is_refused(void **state)
+/* CMYK without a profile, of which 0 is no ink. */
+static void test_cmyk(void **state)
 {
-    struct picture picture = random_picture(20, 10, 4, 8);
-    struct bytes file = written(&picture);
-    put_be(find(&file, "colr", 4) + 7, 12, 4);
-    assert_file_refused(&file, "b.jp2: is a JPEG 2000 of CMYK, which is not read");
-    free_picture(&picture);
+    for (int bits = 8; bits <= 16; bits += 8) {
+        struct picture picture = random_picture(20, 10, 4, bits);
+        struct bytes file = written(&picture);
+        put_be(find(&file, "colr", 4) + 7, 12, 4);
+        memset(find(&file, "cdef", 4), 'x', 4);
+        warnings = 0;
+        struct picture back = read_back(&file);
+        assert_int_equal(warnings, 1);
+        assert_int_equal(back.format.channels, 3);
+        for (size_t i = 0; bits == 8 && i < 200; i++)
+            for (size_t c = 0; c < 3; c++)
+                assert_int_equal(
+                    back.data[3 * i + c],
+                    ((255 - picture.data[4 * i + c]) * (255 - picture.data[4 * i + 3]) + 127) /
+                        255);
+        free_picture(&back);
+        free_picture(&picture);
+        free(file.data);
+    }
+}
+
+/* L*a*b* with the standard's ranges, and with others: a* and b* from -128 to 127. The colours are
+ * white, and sRGB's red by its published values of 54.29, 80.80 and 69.89. */
+static void test_lab(void **state)
+{
+    static const unsigned char wanted[2][3] = {{255, 255, 255}, {255, 0, 0}},
+                               standard[2][3] = {{255, 128, 96}, {138, 249, 185}},
+                               other[2][3] = {{255, 128, 128}, {138, 209, 198}};
+    for (int kind = 0; kind < 2; kind++) {
+        struct picture picture = random_picture(2, 1, 3, 8);
+        memcpy(picture.data, kind ? other : standard, 6);
+        struct bytes file = written(&picture);
+        unsigned char box[8 + 3 + 4 + 28] = "\0\0\0\x2b"
+                                            "colr\1";
+        static const uint32_t ranges[] = {100, 0, 255, 128, 255, 128, 0x443530};
+        put_be(box + 11, 14, 4);
+        for (size_t i = 0; i < 7; i++)
+            put_be(box + 15 + 4 * i, ranges[i], 4);
+        if (kind)
+            add_box(&file, box, sizeof box, false);
+        else
+            put_be(find(&file, "colr", 4) + 7, 14, 4);
+        struct picture back = read_back(&file);
+        for (int i = 0; i < 6; i++)
+            assert_true(abs(back.data[i] - wanted[i / 3][i % 3]) <= 4);
+        free_picture(&back);
+        free_picture(&picture);
+        free(file.data);
+    }
+}
+
+/* Reads a codestream whose pixels are all alike, with a number of warnings. */
+static void assert_one_colour(const void *stream, size_t size, const unsigned char rgb[3],
+                              int warnings_wanted)
+{
+    struct bytes file = {0};
+    append(&file, stream, size);
+    warnings = 0;
+    struct picture back = read_back(&file);
+    assert_int_equal(warnings, warnings_wanted);
+    assert_int_equal(back.format.channels, 3);
+    for (size_t i = 0; i < (size_t)back.format.width * (size_t)back.format.height; i++)
+        assert_memory_equal(back.data + 3 * i, rgb, 3);
+    free_picture(&back);
     free(file.data);
 }
 
-/* Wherever the file ends, within its boxes or within its codestream. */
+/* A codestream without boxes whose second and third component are subsampled: 60, 90, 200. */
+static void test_subsampled_codestream(void **state)
+{
+    static const char stream[] =
+        "\xff\x4f\xff\x51\0\x2f\0\0\0\0\0\4\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0\4\0\0\0\4\0\0\0\0\0\0\0\0"
+        "\0\3\7\1\1\7\2\2\7\2\2\xff\x52\0\x0c\0\0\0\1\0\0\4\4\0\1\xff\x5c\0\4\x40\x40"
+        "\xff\x90\0\x0a\0\0\0\0\0\x29\0\1\xff\x93\xcf\xb4\x28\x11\x50\x49\x78\xbc\0\x30\x20\xa9\x0f"
+        "\xc7\xd4\x08\x08\x8f\x9e\x9d\xcf\xb4\x10\x01\xd7\x89\x43\xff\xd9";
+    assert_one_colour(stream, sizeof stream - 1, (const unsigned char[]){161, 22, 0}, 0);
+}
+
+/* Of five components the first three are taken. */
+static void test_five_components(void **state)
+{
+    static const char stream[] =
+        "\xff\x4f\xff\x51\0\x35\0\0\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\0\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\0"
+        "\0\5\7\1\1\7\1\1\7\1\1\7\1\1\7\1\1\xff\x52\0\x0c\0\0\0\1\1\0\4\4\0\1\xff\x5c\0\4\x40\x40"
+        "\xff\x90\0\x0a\0\0\0\0\0\x32\0\1\xff\x93\xcf\xb4\x14\x08\x84\xde\x7e\x1f\xc1\xf2\x03\x01"
+        "\xd4\x39\xc1\xf2\x03\x08\x8c\x4d\xcf\xb4\x14\x08\x8c\xe4\x50\x7f\xcf\xb4\x14\x08\x8f\x9e"
+        "\xdb\x1f\xff\xd9";
+    assert_one_colour(stream, sizeof stream - 1, (const unsigned char[]){10, 20, 30}, 1);
+}
+
+static void assert_read_as(const struct bytes *file, const struct picture *picture,
+                           int warnings_wanted)
+{
+    warnings = 0;
+    struct picture back = read_back(file);
+    assert_same_pixels(picture, &back);
+    assert_int_equal(warnings, warnings_wanted);
+    free_picture(&back);
+}
+
+/* Writes the tile of a file as two parts. The first ends `first` bytes behind the marker SOD, and
+ * each says that the tile has `declared` parts. */
+static struct bytes in_two_parts(const struct bytes *file, size_t first, int declared)
+{
+    enum { HEAD = 14 };
+    unsigned char *const part = find_marker(file, 0x90);
+    const size_t begin = (size_t)(part - file->data), middle = begin + HEAD + first,
+                 size = get_be32(part + 6);
+    struct bytes made = {0};
+    append(&made, file->data, middle);
+    append(&made, part, HEAD);
+    append(&made, file->data + middle, file->size - middle);
+    put_be(made.data + begin + 6, HEAD + first, 4);
+    put_be(made.data + middle + 6, size - first, 4);
+    made.data[middle + 10] = 1;
+    made.data[begin + 11] = made.data[middle + 11] = (unsigned char)declared;
+    return made;
+}
+
+/* What OpenJPEG warns of, although all code blocks are decoded. */
+static void test_harmless(void **state)
+{
+    struct picture gray = random_picture(20, 10, 1, 8);
+    struct bytes file = written(&gray);
+    unsigned char *const coding = find_marker(&file, 0x52);
+    coding[4] |= 2; /* SOP markers are allowed, and there are none */
+    coding[8] = 1;  /* a transform of colours that there are not */
+    assert_read_as(&file, &gray, 0);
+    struct bytes parts = in_two_parts(&file, 30, 1); /* one part fewer than there are */
+    assert_read_as(&parts, &gray, 0);
+    free(parts.data);
+    parts = in_two_parts(&file, 30, 3);
+    assert_file_refused(&parts, "b.jp2: damaged: tiles are missing");
+    free(parts.data);
+    /* A marker without a segment. */
+    struct bytes made = {0};
+    const size_t begin = (size_t)(find_marker(&file, 0x90) - file.data);
+    append(&made, file.data, begin);
+    append(&made, "\xff\x30", 2);
+    append(&made, file.data + begin, file.size - begin);
+    assert_read_as(&made, &gray, 0);
+    free(made.data);
+    /* A marker SOP that is at no packet's beginning. */
+    made = (struct bytes){0};
+    append(&made, file.data, file.size - 2);
+    append(&made, "\xff\x91\0\4\0\0\xff\xd9", 8);
+    put_be(find_marker(&made, 0x90) + 6, get_be32(find_marker(&file, 0x90) + 6) + 6, 4);
+    assert_file_refused(&made, "b.jp2: damaged: Expected SOP marker");
+    free(made.data);
+    free_picture(&gray);
+    free(file.data);
+}
+
+/* The decoder of a code block with predictable termination reads ahead of its last byte. */
+static void test_predictable_termination(void **state)
+{
+    static const char stream[] =
+        "\xff\x4f\xff\x51\0\x29\0\0\0\0\0\4\0\0\0\4\0\0\0\0\0\0\0\0\0\0\0\4\0\0\0\4\0\0\0\0\0\0\0\0"
+        "\0\1\7\1\1\xff\x52\0\x0c\0\0\0\1\0\0\4\4\x10\1\xff\x5c\0\4\x40\x40"
+        "\xff\x90\0\x0a\0\0\0\0\0\x23\0\1\xff\x93\xcf\xb4\x48\x11\x78\x94\xcf\x2b\xbf\xc8\x49\xf1"
+        "\x81\xd6\x56\x1b\xc4\xeb\xd7\xd8\xd5\xff\xd9";
+    struct bytes file = {0};
+    append(&file, stream, sizeof stream - 1);
+    warnings = 0;
+    struct picture back = read_back(&file);
+    assert_memory_equal(back.data,
+                        "\x09\xe9\x5c\x1d\xba\x60\x61\x8c\xfe\xc6\xc4\x8c\xcd\x40\x9b\xcd", 16);
+    assert_int_equal(warnings, 0);
+    file.data[file.size - 20] ^= 0x40;
+    assert_file_refused(&file, "b.jp2: damaged: PTERM check failure");
+    free_picture(&back);
+    free(file.data);
+}
+
+/* Only one of two tiles has samples, since there is one in two columns; the other has no part. */
+static void test_tile_without_samples(void **state)
+{
+    struct picture gray = random_picture(10, 10, 1, 8), back;
+    struct bytes file = written(&gray);
+    unsigned char *const size = find_marker(&file, 0x51);
+    put_be(size + 6, 20, 4);
+    put_be(size + 22, 19, 4);
+    size[41] = 2;
+    back = read_back(&file);
+    assert_int_equal(back.format.width, 20);
+    for (size_t i = 0; i < 200; i++)
+        assert_int_equal(back.data[i], gray.data[i / 2]);
+    free_picture(&back);
+    put_be(size + 22, 18, 4);
+    assert_file_refused(&file, "b.jp2: damaged: tiles are missing");
+    free_picture(&gray);
+    free(file.data);
+}
+
+/* Wherever the file ends, within its boxes or within its codestream. Without the end marker alone
+ * the picture is whole. */
 static void test_every_cut(void **state)
 {
-    const struct gf_options options = plain_options();
+    struct gf_options options = plain_options();
     struct picture picture = random_picture(20, 10, 3, 8), back;
     struct bytes file = written(&picture);
+    const size_t data = (size_t)(find_marker(&file, 0x93) + 2 - file.data);
     for (size_t size = 12; size < file.size; size++) {
+        const bool is_whole = size >= file.size - 2;
         save(in_folder("b.jp2"), file.data, size);
-        if (decode(in_folder("b.jp2"), &options, &back) != GF_ERROR_INPUT)
-            fail_msg("%zu of %zu bytes were read", size, file.size);
-        assert_failure_says("b.jp2: damaged: ");
+        options.allow_truncated = false;
+        warnings = 0;
+        if (decode(in_folder("b.jp2"), &options, &back) != (is_whole ? GF_OK : GF_ERROR_INPUT))
+            fail_msg("%zu of %zu bytes: %s", size, file.size, failure.text);
+        if (is_whole) {
+            assert_same_pixels(&picture, &back);
+            assert_int_equal(warnings, 1);
+            free_picture(&back);
+        } else {
+            assert_failure_says("b.jp2: damaged: ");
+        }
+        options.allow_truncated = true;
+        if (decode(in_folder("b.jp2"), &options, &back) != (size > data ? GF_OK : GF_ERROR_INPUT))
+            fail_msg("%zu of %zu bytes, allowed: %s", size, file.size, failure.text);
+        if (size > data)
+            free_picture(&back);
     }
+    /* The last part may go to the end, behind whose marker there may be more. */
+    put_be(find_marker(&file, 0x90) + 6, 0, 4);
+    assert_read_as(&file, &picture, 0);
+    for (size_t size = data; size < file.size - 2; size++) {
+        struct bytes made = {0};
+        append(&made, file.data, size);
+        assert_file_refused(&made, "b.jp2: damaged: its end is missing");
+        free(made.data);
+    }
+    append(&file, "\0\0\0", 3);
+    assert_read_as(&file, &picture, 0);
     free_picture(&picture);
     free(file.data);
 }
@@ -401,7 +615,13 @@ int main(void)
         cmocka_unit_test(test_boxes_of_unusual_size),
         cmocka_unit_test(test_hostile_sizes),
         cmocka_unit_test(test_memory_of_small_parts),
-        cmocka_unit_test(test_cmyk_is_refused),
+        cmocka_unit_test(test_cmyk),
+        cmocka_unit_test(test_lab),
+        cmocka_unit_test(test_subsampled_codestream),
+        cmocka_unit_test(test_five_components),
+        cmocka_unit_test(test_harmless),
+        cmocka_unit_test(test_predictable_termination),
+        cmocka_unit_test(test_tile_without_samples),
         cmocka_unit_test(test_every_cut),
         cmocka_unit_test(test_density),
         cmocka_unit_test(test_reduced),

@@ -171,7 +171,7 @@ static const struct gf_option options[] = {
      .help = "matrix and range of films: bt601, bt709 or bt2020, limited or full"},
     {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(options.allow_truncated),
-     .help = "read what is there of a truncated PNG or JPEG"},
+     .help = "read what is there of a truncated PNG, JPEG or JPEG 2000"},
     {.name = "max-pixels", .argument = "N", .type = GF_OPTION_COUNT, .least = 1, .greatest = 1e12,
      .offset = AT(options.max_pixels),
      .help = "refuse larger inputs and larger results of filters; suffixes k, M, G"},

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/target_clones.h"
+#include "pixel/colour.h"
 
 void gf_rows_clear(unsigned char *data, size_t pitch, int rows, size_t row_bytes)
 {
@@ -168,4 +169,22 @@ void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits)
         unpremultiply8(pixels, count, channels);
     else
         unpremultiply16(pixels, count, channels);
+}
+
+/* The matrix from XYZ relative to the white point D50 to linear light of sRGB's primaries, whose
+ * white point D65 is adapted by Bradford's method, as profiles of sRGB have it. */
+static const float from_lab[3][3] = {{3.0219825f, -1.6172090f, -0.40477353f},
+                                     {-0.94370931f, 1.9161301f, 0.027579211f},
+                                     {0.069387619f, -0.22899387f, 1.1596063f}};
+
+void gf_lab_to_srgb(float l, float a, float b, float rgb[3])
+{
+    const float fy = (l + 16.0f) / 116.0f;
+    const float x = gf_lab_inverse(fy + a / 500.0f), y = gf_lab_inverse(fy),
+                z = gf_lab_inverse(fy - b / 200.0f);
+    for (int c = 0; c < 3; c++) {
+        const float *const row = from_lab[c];
+        const float linear = row[0] * x + row[1] * y + row[2] * z;
+        rgb[c] = gf_srgb_encode(gf_clamp(linear, 1.0f));
+    }
 }

@@ -34,3 +34,7 @@ void gf_pixels_rgb_to_gray(const void *src, void *dst, size_t pixels, int channe
 /* Divides colours by alpha, in place, for pixels of 2 or 4 channels: a sample v becomes round(v * M
  * / alpha), at most M, and 0 if alpha is 0; M is the largest value of a sample. */
 void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits);
+
+/* Converts a colour of CIE L*a*b* relative to D50 to sRGB of 0..1, as Little CMS does by "relative
+ * colorimetric". L* is 0..100. */
+void gf_lab_to_srgb(float l, float a, float b, float rgb[3]);

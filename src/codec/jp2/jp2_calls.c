@@ -64,10 +64,35 @@ opj_stream_t *gf_jp2_stream_open(struct gf_jp2_stream *stream, bool writes)
     return opened;
 }
 
+/* Whether a message names data that are not decoded. OpenJPEG warns also of what leaves all code
+ * blocks decoded:
+ * - of a packet without the marker SOP: no packet needs one. It is damage only where the file has
+ *   some and none is at the packet's beginning, and no EPH, at which OpenJPEG would fail;
+ * - of a code block with predictable termination (PTERM) for which the arithmetic decoder has read
+ *   three bytes more than there are: so far it may read ahead. Other numbers are damage;
+ * - of a colour transform of less than three components, which there is not;
+ * - of a number of a tile's parts that is too small by one, which it corrects;
+ * - of markers that it does not know, and of parts without data. */
+static bool is_damage(const char *text, const struct gf_jp2_stream *stream)
+{
+    static const char *const harmless[] = {"Number of components (", "Non conformant codestream TP",
+                                           "Unknown marker", "Empty SOT marker detected"};
+    enum { READ_AHEAD = 3 };
+    int bytes;
+    bool is = true;
+    for (size_t i = 0; is && i < sizeof harmless / sizeof *harmless; i++)
+        is = strncmp(text, harmless[i], strlen(harmless[i])) != 0;
+    if (strstr(text, "xpected SOP marker"))
+        is = stream->needs_sop;
+    if (sscanf(text, "PTERM check failure: %d synthetized", &bytes) == 1)
+        is = bytes > READ_AHEAD;
+    return is;
+}
+
 static void take_message(const char *text, void *context)
 {
     struct gf_jp2_stream *const stream = context;
-    if (!*stream->why)
+    if (!*stream->why && is_damage(text, stream))
         snprintf(stream->why, sizeof stream->why, "%.*s", (int)strcspn(text, "\r\n"), text);
 }
 
@@ -77,4 +102,13 @@ void gf_jp2_prepare(opj_codec_t *codec, struct gf_jp2_stream *stream, int thread
     gf_jp2.opj_set_error_handler(codec, take_message, stream);
     if (threads > 1)
         gf_jp2.opj_codec_set_threads(codec, threads);
+}
+
+void gf_jp2_be_lenient(opj_codec_t *codec)
+{
+#if GF_JP2_HAS_STRICT_MODE
+    gf_jp2.opj_decoder_set_strict_mode(codec, OPJ_FALSE);
+#else
+    (void)codec;
+#endif
 }

@@ -1,9 +1,11 @@
 #include "codec/jp2/jp2_header.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/fail.h"
+#include "codec/common/checks.h"
 
 /* A part of the file that is read from its beginning. */
 struct box {
@@ -46,14 +48,16 @@ static bool is_type(const struct box *box, const char *type)
 static bool read_colours(const struct box *box, struct gf_jp2_header *header,
                          struct gf_metadata *metadata)
 {
-    enum { ENUMERATED = 1, RESTRICTED_ICC = 2, ANY_ICC = 3, HEAD = 3 };
+    enum { ENUMERATED = 1, RESTRICTED_ICC = 2, ANY_ICC = 3, HEAD = 3, LAB_SIZE = 24 };
     if (box->size < HEAD + 4 || header->space || metadata->icc.size)
         return true;
-    if (box->data[0] == ENUMERATED)
+    if (box->data[0] == ENUMERATED) {
         header->space = (int)(gf_get_be(box->data + HEAD, 4) & 0xffff);
-    else if ((box->data[0] == RESTRICTED_ICC || box->data[0] == ANY_ICC) &&
-             box->size - HEAD <= GF_METADATA_MAX)
+        header->lab = box->size >= HEAD + 4 + LAB_SIZE ? box->data + HEAD + 4 : NULL;
+    } else if ((box->data[0] == RESTRICTED_ICC || box->data[0] == ANY_ICC) &&
+               box->size - HEAD <= GF_METADATA_MAX) {
         return gf_blob_set(&metadata->icc, box->data + HEAD, box->size - HEAD);
+    }
     return true;
 }
 
@@ -167,52 +171,92 @@ static bool read_boxes(struct gf_blob all, struct gf_jp2_header *header,
             header->stream = (struct gf_blob){(unsigned char *)box.data, box.size};
     }
     /* The box of a codestream whose end is missing does not fit. */
-    if (done && !header->stream.size && all.size > 16 && !memcmp(all.data + 4, "jp2c", 4))
-        header->stream = (struct gf_blob){all.data + 8, all.size - 8};
+    if (done && !header->stream.size && all.size > 16 && !memcmp(all.data + 4, "jp2c", 4)) {
+        const size_t head = gf_get_be(all.data, 4) == 1 ? 16 : 8;
+        header->stream = (struct gf_blob){all.data + head, all.size - head};
+    }
     return done;
 }
 
-/* Counts the channels. Channels behind the colours are alpha, also where no box says so. */
-static const char *check_channels(struct gf_jp2_header *header)
+/* Whether the second and third component are subsampled, and the others are not. */
+static bool is_subsampled(const struct gf_jp2_header *header)
+{
+    enum { LEAST = 3, MOST = 4 };
+    bool is = header->components >= LEAST && header->components <= MOST;
+    for (int c = 0; is && c < header->components; c++) {
+        const struct gf_jp2_component component = gf_jp2_component(header, c);
+        is = (component.dx * component.dy > 1) == (c == 1 || c == 2);
+    }
+    return is;
+}
+
+/* Returns how many of the channels are colours, and sets the colour space of a codestream without
+ * boxes: it is YCbCr if chroma is subsampled. */
+static int count_colours(struct gf_jp2_header *header, const struct gf_blob *icc, bool is_bare)
+{
+    enum { SPACE_AT = 16, GRAY = 1, COLOURS = 3, CMYK = 4 };
+    if (is_bare && is_subsampled(header))
+        header->space = GF_JP2_YCC;
+    if (icc->size >= SPACE_AT + 4 && !memcmp(icc->data + SPACE_AT, "CMYK", 4))
+        header->space = GF_JP2_CMYK;
+    if (header->space == GF_JP2_CMYK)
+        return CMYK;
+    if (header->space == GF_JP2_YCC || header->space == GF_JP2_LAB)
+        return COLOURS;
+    const bool is_gray =
+        header->space == GF_JP2_GRAY && (header->alpha >= 0 || header->channels > CMYK);
+    return is_gray || header->channels < COLOURS ? GRAY : COLOURS;
+}
+
+/* Chooses the channels that are read: the first colours, and alpha, which a single channel behind
+ * the colours is also where no box says so. */
+static const char *choose_channels(struct gf_jp2_header *header, const struct gf_blob *icc,
+                                   bool is_bare)
 {
     const bool is_index = header->palette.entries && header->components == 1 &&
-                          header->component[0].dx == 1 && header->component[0].dy == 1;
+                          gf_jp2_component(header, 0).dx == 1 &&
+                          gf_jp2_component(header, 0).dy == 1;
     header->palette.entries = is_index ? header->palette.entries : 0;
     header->channels = is_index ? header->palette.columns : header->components;
-    if (header->space == GF_JP2_CMYK || header->space == GF_JP2_LAB)
-        return header->space == GF_JP2_LAB ? "L*a*b*" : "CMYK";
-    if (header->channels % 2 && header->alpha >= 0)
-        return "a picture of two colours and alpha";
-    if (header->channels % 2 == 0 && header->alpha < 0)
-        header->alpha = header->channels - 1;
-    if (header->alpha >= 0)
-        header->order[header->channels - 1] = header->alpha;
-    unsigned seen = 0;
-    for (int c = 0; c < header->channels; c++)
-        seen |= header->order[c] < header->channels ? 1u << header->order[c] : 0;
-    if (seen != (1u << header->channels) - 1)
-        return "damaged: its channels make no sense";
-    if (header->space == GF_JP2_YCC && header->channels < 3)
-        return "damaged: its channels are too few for YCbCr";
+    header->colours = count_colours(header, icc, is_bare);
+    if (is_index && gf_jp2_is_converted(header))
+        return "a palette of CMYK or L*a*b*";
+    if (header->channels == header->colours + 1)
+        header->alpha = header->alpha < 0 ? header->colours : header->alpha;
+    header->order[header->colours] = header->alpha;
+    const int taken = header->colours + (header->alpha >= 0);
+    if (taken > header->channels)
+        return "damaged: its channels are too few for its colours";
+    for (int c = 0; c < taken; c++)
+        for (int other = 0; other <= c; other++)
+            if (header->order[c] >= header->channels ||
+                (other < c && header->order[other] == header->order[c]))
+                return "damaged: its channels make no sense";
     return NULL;
 }
 
 enum gf_status gf_jp2_header_read(const struct gf_blob *file, const char *name,
-                                  struct gf_jp2_header *header, struct gf_metadata *metadata,
-                                  struct gf_error *error)
+                                  const struct gf_options *options, struct gf_jp2_header *header,
+                                  struct gf_metadata *metadata, struct gf_error *error)
 {
     static const unsigned char start[] = {0xff, 0x4f, 0xff, 0x51};
+    const bool is_bare = file->size > sizeof start && !memcmp(file->data, start, sizeof start);
     header->alpha = -1;
     for (int c = 0; c < GF_JP2_CHANNELS_MAX; c++)
         header->order[c] = c;
-    if (file->size > sizeof start && !memcmp(file->data, start, sizeof start))
+    if (is_bare)
         header->stream = *file;
     else if (!read_boxes(*file, header, metadata))
         return gf_fail_memory(error);
     if (header->stream.size < sizeof start || memcmp(header->stream.data, start, sizeof start) != 0)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: it has no codestream", name);
     const char *why = gf_jp2_read_markers(header);
-    why = why ? why : check_channels(header);
+    why = why ? why : choose_channels(header, &metadata->icc, is_bare);
+    if (errno == ENOMEM)
+        return gf_fail_memory(error);
+    if (!why && header->is_cut && !options->allow_truncated)
+        return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: %s%s", name, header->lacks,
+                       gf_truncated_hint(options));
     if (!why)
         return GF_OK;
     return strncmp(why, "damaged", 7)

@@ -1,7 +1,11 @@
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
+#include "codec/common/cmyk.h"
 #include "codec/common/opening.h"
 #include "codec/common/samples.h"
 #include "codec/common/whole_source.h"
@@ -11,7 +15,13 @@
 struct jp2_source {
     struct gf_whole_source whole;
     struct gf_jp2_header header;
+    struct gf_cmyk inks; /* if the colours are CMYK */
 };
+
+static void jp2_release(struct gf_whole_source *source)
+{
+    gf_cmyk_close(&((struct jp2_source *)source)->inks);
+}
 
 /* ---- the samples ---- */
 
@@ -37,6 +47,13 @@ static void put(unsigned char *pixels, size_t at, int bits, unsigned value)
         pixels[at] = (unsigned char)value;
 }
 
+static int64_t sample_at(const unsigned char *pixels, size_t at, int bits)
+{
+    uint16_t wide;
+    memcpy(&wide, pixels + (bits == 16 ? 2 * at : 0), 2);
+    return bits == 16 ? wide : pixels[at];
+}
+
 /* Returns the index of the component's sample for a column or row of the picture. The component has
  * `count` of them, each of which stands for `step`. */
 static uint32_t index_of(uint32_t origin, uint32_t at, uint32_t step, uint32_t count)
@@ -47,26 +64,87 @@ static uint32_t index_of(uint32_t origin, uint32_t at, uint32_t step, uint32_t c
     return index < count ? (uint32_t)index : count - 1;
 }
 
-/* Copies channel c of the pixels from its component. */
-static void copy_component(const struct gf_jp2_header *header, int c, const opj_image_t *image,
-                           struct gf_format format, unsigned char *pixels)
+/* Converts row y of the component that is channel c to every `step`-th sample of `row`. */
+static void copy_row(const struct jp2_source *jp2, int c, const opj_image_t *image, int y,
+                     unsigned char *row, int step)
 {
-    const struct gf_jp2_component component = header->component[header->order[c]];
+    const struct gf_jp2_header *const header = &jp2->header;
+    const struct gf_format format = jp2->whole.base.format;
+    const struct gf_jp2_component component = gf_jp2_component(header, header->order[c]);
     const opj_image_comp_t *const from = &image->comps[header->order[c]];
     const int64_t zero = component.is_signed ? (int64_t)1 << (component.bits - 1) : 0;
-    for (int y = 0; y < format.height; y++) {
-        const OPJ_INT32 *const row =
-            from->data +
-            (size_t)index_of(header->y0, (uint32_t)y, (uint32_t)component.dy, from->h) * from->w;
-        const size_t begin = (size_t)y * (size_t)format.width;
-        for (int x = 0; x < format.width; x++) {
-            const uint32_t at = component.dx == 1 ? (uint32_t)x
-                                                  : index_of(header->x0, (uint32_t)x,
-                                                             (uint32_t)component.dx, from->w);
-            put(pixels, (begin + (size_t)x) * (size_t)format.channels + (size_t)c, format.bits,
-                widened(row[at] + zero, component.bits, format.bits));
-        }
+    const OPJ_INT32 *const samples =
+        from->data +
+        (size_t)index_of(header->y0, (uint32_t)y, (uint32_t)component.dy, from->h) * from->w;
+    for (int x = 0; x < format.width; x++) {
+        const uint32_t at =
+            component.dx == 1 ? (uint32_t)x
+                              : index_of(header->x0, (uint32_t)x, (uint32_t)component.dx, from->w);
+        put(row, (size_t)x * (size_t)step, format.bits,
+            widened(samples[at] + zero, component.bits, format.bits));
     }
+}
+
+/* Converts colours of L*a*b* to sRGB. */
+static void lab_to_rgb(const struct gf_jp2_header *header, const unsigned char *lab, int bits,
+                       unsigned char *rgb, int pixels)
+{
+    static const double ranges[] = {100, 170, 200}, zeros[] = {0, 1 / 2., 3 / 8.};
+    double range[3], low[3];
+    for (int c = 0; c < 3; c++) {
+        const double most = greatest(gf_jp2_component(header, header->order[c]).bits),
+                     zero = header->lab ? gf_get_be(header->lab + 8 * c + 4, 4)
+                                        : zeros[c] * (most + 1);
+        range[c] = header->lab ? gf_get_be(header->lab + 8 * c, 4) : ranges[c];
+        low[c] = -range[c] * zero / most;
+        range[c] /= greatest(bits);
+    }
+    for (size_t i = 0; i < 3 * (size_t)pixels; i += 3) {
+        float value[3], colour[3];
+        for (size_t c = 0; c < 3; c++)
+            value[c] = (float)(low[c] + range[c] * (double)sample_at(lab, i + c, bits));
+        gf_lab_to_srgb(value[0], value[1], value[2], colour);
+        for (size_t c = 0; c < 3; c++)
+            put(rgb, i + c, bits, (unsigned)(colour[c] * (float)greatest(bits) + 0.5f));
+    }
+}
+
+/* Copies the rows of CMYK or L*a*b*, which become RGB. */
+static enum gf_status convert_components(const struct jp2_source *jp2, const opj_image_t *image,
+                                         unsigned char *pixels, struct gf_error *error)
+{
+    enum { RGB = 3 };
+    const struct gf_jp2_header *const header = &jp2->header;
+    const struct gf_format format = jp2->whole.base.format;
+    const size_t sample = (size_t)format.bits / 8, width = (size_t)format.width,
+                 colours = (size_t)header->colours, pixel = (size_t)format.channels * sample;
+    unsigned char *const stored = malloc((colours + RGB) * sample * width);
+    if (!stored)
+        return gf_fail_memory(error);
+    unsigned char *const rgb = stored + colours * sample * width;
+    for (int y = 0; y < format.height; y++, pixels += gf_row_bytes(format)) {
+        for (size_t c = 0; c < colours; c++)
+            copy_row(jp2, (int)c, image, y, stored + sample * c, header->colours);
+        if (header->space == GF_JP2_CMYK)
+            gf_cmyk_convert(&jp2->inks, stored, false, rgb, format.width);
+        else
+            lab_to_rgb(header, stored, format.bits, rgb, format.width);
+        for (size_t x = 0; x < width; x++)
+            memcpy(pixels + x * pixel, rgb + RGB * x * sample, RGB * sample);
+        if (gf_has_alpha(format))
+            copy_row(jp2, header->colours, image, y, pixels + RGB * sample, format.channels);
+    }
+    free(stored);
+    return GF_OK;
+}
+
+static void copy_components(const struct jp2_source *jp2, const opj_image_t *image,
+                            unsigned char *pixels)
+{
+    const struct gf_format format = jp2->whole.base.format;
+    for (int y = 0; y < format.height; y++, pixels += gf_row_bytes(format))
+        for (int c = 0; c < format.channels; c++)
+            copy_row(jp2, c, image, y, pixels + c * format.bits / 8, format.channels);
 }
 
 /* Looks the samples of the only component up in the palette. An index beyond its end is its last.
@@ -82,18 +160,11 @@ static void copy_palette(const struct gf_jp2_header *header, const opj_image_com
             header->palette.values + (size_t)(index < 0      ? 0
                                               : index > last ? last
                                                              : index) *
-                                         (size_t)(format.channels * bytes);
+                                         (size_t)(header->palette.columns * bytes);
         for (int c = 0; c < format.channels; c++)
             put(pixels, i * (size_t)format.channels + (size_t)c, format.bits,
                 widened(gf_get_be(entry + header->order[c] * bytes, bytes), bits, format.bits));
     }
-}
-
-static int64_t sample_at(const unsigned char *pixels, size_t at, int bits)
-{
-    uint16_t wide;
-    memcpy(&wide, pixels + (bits == 16 ? 2 * at : 0), 2);
-    return bits == 16 ? wide : pixels[at];
 }
 
 static unsigned clamped(int64_t scaled, int bits)
@@ -134,10 +205,10 @@ static bool is_as_declared(const struct gf_jp2_header *header, int reduction,
     bool is = image->numcomps == (OPJ_UINT32)header->components;
     for (int c = 0; is && c < header->components; c++) {
         const opj_image_comp_t *const from = &image->comps[c];
-        const uint32_t dx = (uint32_t)header->component[c].dx,
-                       dy = (uint32_t)header->component[c].dy;
+        const struct gf_jp2_component component = gf_jp2_component(header, c);
+        const uint32_t dx = (uint32_t)component.dx, dy = (uint32_t)component.dy;
         is =
-            from->data && from->prec == (OPJ_UINT32)header->component[c].bits &&
+            from->data && from->prec == (OPJ_UINT32)component.bits &&
             from->w ==
                 samples_of(header->x1, dx, reduction) - ((uint64_t)header->x0 + dx - 1) / dx &&
             from->h == samples_of(header->y1, dy, reduction) - ((uint64_t)header->y0 + dy - 1) / dy;
@@ -145,25 +216,28 @@ static bool is_as_declared(const struct gf_jp2_header *header, int reduction,
     return is;
 }
 
-static void copy_pixels(const struct jp2_source *jp2, const opj_image_t *image,
-                        unsigned char *pixels)
+static enum gf_status copy_pixels(const struct jp2_source *jp2, const opj_image_t *image,
+                                  unsigned char *pixels, struct gf_error *error)
 {
     const struct gf_format format = jp2->whole.base.format;
     const struct gf_jp2_header *const header = &jp2->header;
     const size_t count = (size_t)format.width * (size_t)format.height;
-    if (header->palette.entries)
+    if (gf_jp2_is_converted(header))
+        GF_TRY(convert_components(jp2, image, pixels, error));
+    else if (header->palette.entries)
         copy_palette(header, &image->comps[0], format, pixels);
-    for (int c = 0; !header->palette.entries && c < format.channels; c++)
-        copy_component(header, c, image, format, pixels);
+    else
+        copy_components(jp2, image, pixels);
     if (header->space == GF_JP2_YCC)
         ycc_to_rgb(pixels, format);
     if (header->premultiplied)
         gf_pixels_unpremultiply(pixels, count, format.channels, format.bits);
+    return GF_OK;
 }
 
-/* Decodes the codestream. A warning that OpenJPEG gives meanwhile is about what it could not
- * decode; a warning about the header may be about a marker that it does not know. */
-static bool decode_stream(const struct jp2_source *jp2, opj_codec_t *codec,
+/* Decodes the codestream. Warnings about the header may be about markers that OpenJPEG does not
+ * know. lenient: code blocks whose data are cut are left out. */
+static bool decode_stream(const struct jp2_source *jp2, opj_codec_t *codec, bool lenient,
                           struct gf_jp2_stream *stream, opj_image_t **image)
 {
     opj_dparameters_t parameters;
@@ -172,6 +246,8 @@ static bool decode_stream(const struct jp2_source *jp2, opj_codec_t *codec,
     while (jp2->whole.base.reduction >> (parameters.cp_reduce + 1))
         parameters.cp_reduce++;
     gf_jp2_prepare(codec, stream, gf_library_threads(&jp2->whole.options));
+    if (lenient)
+        gf_jp2_be_lenient(codec);
     bool done = opened && gf_jp2.opj_setup_decoder(codec, &parameters) &&
                 gf_jp2.opj_read_header(opened, codec, image);
     if (done) {
@@ -183,28 +259,68 @@ static bool decode_stream(const struct jp2_source *jp2, opj_codec_t *codec,
     return done;
 }
 
+/* Makes *image, which the caller destroys, even after a failure. Returns whether all of it is
+ * decoded or, if lenient, some of it; `why` says what is damaged.
+ * Where the end marker is missing, the bytes that gf_jp2_mend() adds show whether packets are. */
+static bool make_image(const struct jp2_source *jp2, bool lenient, opj_image_t **image,
+                       char why[GF_JP2_WHY_SIZE])
+{
+    const struct gf_jp2_header *const header = &jp2->header;
+    const struct gf_blob mended = header->lacks
+                                      ? gf_jp2_mend(header, !lenient)
+                                      : (struct gf_blob){header->stream.data, header->end};
+    struct gf_jp2_stream stream = {.data = mended.data, .size = mended.size};
+    opj_codec_t *const codec = mended.data ? gf_jp2.opj_create_decompress(OPJ_CODEC_J2K) : NULL;
+    stream.needs_sop =
+        codec && header->has_sop_alone && memmem(mended.data, mended.size, "\xff\x91\0\4", 4);
+    const bool done = codec && decode_stream(jp2, codec, lenient, &stream, image),
+               is_whole = done && !*stream.why;
+    if (codec)
+        gf_jp2.opj_destroy_codec(codec);
+    if (header->lacks)
+        free(mended.data);
+    if (header->lacks && is_whole && !lenient)
+        snprintf(why, GF_JP2_WHY_SIZE, "its end marker is missing");
+    else if (header->lacks || !is_whole)
+        snprintf(why, GF_JP2_WHY_SIZE, "%s",
+                 header->lacks ? header->lacks
+                 : *stream.why ? stream.why
+                               : "OpenJPEG cannot decode it");
+    return is_whole || (lenient && done);
+}
+
+/* Decodes all of the picture or, if that cannot be and the options allow it, what there is. */
+static bool make_some(const struct jp2_source *jp2, opj_image_t **image, char why[GF_JP2_WHY_SIZE])
+{
+    if (!jp2->header.is_cut && make_image(jp2, false, image, why))
+        return true;
+    if (*image)
+        gf_jp2.opj_image_destroy(*image);
+    *image = NULL;
+    return jp2->whole.options.allow_truncated && errno != ENOMEM &&
+           make_image(jp2, true, image, why);
+}
+
 static enum gf_status jp2_decode(struct gf_whole_source *source, unsigned char *pixels,
                                  struct gf_error *error)
 {
     const struct jp2_source *const jp2 = (struct jp2_source *)source;
-    struct gf_jp2_stream stream = {.data = jp2->header.stream.data,
-                                   .size = jp2->header.stream.size};
-    opj_codec_t *const codec = gf_jp2.opj_create_decompress(OPJ_CODEC_J2K);
     opj_image_t *image = NULL;
+    char why[GF_JP2_WHY_SIZE] = "";
     enum gf_status status = GF_OK;
-    if (!codec)
-        return gf_fail_memory(error);
-    const bool done = decode_stream(jp2, codec, &stream, &image);
-    gf_jp2.opj_destroy_codec(codec);
-    if (!done || *stream.why)
-        status = gf_whole_source_fail(
-            source, *stream.why ? stream.why : "OpenJPEG cannot decode it", error);
+    if (!make_some(jp2, &image, why))
+        status = errno == ENOMEM
+                     ? gf_fail_memory(error)
+                     : gf_fail(error, GF_ERROR_INPUT, "%s: damaged: %s%s", source->name, why,
+                               jp2->header.lacks ? gf_truncated_hint(&source->options) : "");
     else if (!is_as_declared(&jp2->header, source->base.reduction, image))
         status = gf_whole_source_fail(source, "its picture is another than its header says", error);
     else
-        copy_pixels(jp2, image, pixels);
+        status = copy_pixels(jp2, image, pixels, error);
     if (image)
         gf_jp2.opj_image_destroy(image);
+    if (!status && *why)
+        gf_warn(&source->options, "%s: damaged: %s", source->name, why);
     return status;
 }
 
@@ -221,14 +337,14 @@ static double library_bytes(const struct gf_jp2_header *header)
                  high = header->tile_dy < height ? header->tile_dy : height;
     double samples = 0;
     for (int c = 0; c < header->components; c++)
-        samples += 1.0 / (header->component[c].dx * header->component[c].dy);
+        samples += 1.0 / (gf_jp2_component(header, c).dx * gf_jp2_component(header, c).dy);
     const double tile = header->tiles > 1 ? wide * high : 0;
     const double packets = 2.0 * header->layers * header->components * (header->levels + 1) *
                            (1 + wide * high * header->includes);
     return samples * SAMPLE +
            (samples * tile * SAMPLE + samples * wide * high * header->structs +
             (double)header->tiles * (TILE_BYTES + TILE_CHANNEL_BYTES * header->components) +
-            packets + (double)header->stream.size) /
+            packets + (double)header->stream.size * (header->lacks ? 2 : 1)) /
                (width * height);
 }
 
@@ -236,30 +352,41 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
 {
     enum { MOST_HALVES = 3 };
     struct gf_jp2_header *const header = &((struct jp2_source *)whole)->header;
-    GF_TRY(gf_jp2_header_read(&whole->file, whole->name, header, &whole->base.metadata, error));
+    GF_TRY(gf_jp2_header_read(&whole->file, whole->name, &whole->options, header,
+                              &whole->base.metadata, error));
     int bits = header->palette.entries ? header->palette.bits : 0;
     for (int c = 0; !header->palette.entries && c < header->components; c++)
-        bits = header->component[c].bits > bits ? header->component[c].bits : bits;
+        bits = gf_jp2_component(header, c).bits > bits ? gf_jp2_component(header, c).bits : bits;
     whole->base.stored =
         (struct gf_stored){.pages = 1,
                            .bits = bits,
-                           .colour = header->palette.entries       ? GF_STORED_PALETTE
-                                     : header->space == GF_JP2_YCC ? GF_STORED_YCBCR
-                                                                   : GF_STORED_PLAIN};
+                           .colour = header->palette.entries        ? GF_STORED_PALETTE
+                                     : header->space == GF_JP2_YCC  ? GF_STORED_YCBCR
+                                     : header->space == GF_JP2_CMYK ? GF_STORED_CMYK
+                                                                    : GF_STORED_PLAIN};
     /* Indices of a palette have no mean, and where a picture begins elsewhere on the grid its
      * halves have other sides. */
     const int halves =
         header->palette.entries || header->x0 || header->y0 ? 0 : header->least_levels;
     whole->base.most_reduction = halves ? 1 << (halves < MOST_HALVES ? halves : MOST_HALVES) : 0;
-    return gf_whole_source_describe(whole, header->x1 - header->x0, header->y1 - header->y0,
-                                    header->channels, bits > 8 ? 16 : 8, library_bytes(header),
-                                    error);
+    const int colours = header->colours == 1 ? 1 : 3, channels = colours + (header->alpha >= 0);
+    GF_TRY(gf_whole_source_describe(whole, header->x1 - header->x0, header->y1 - header->y0,
+                                    channels, bits > 8 ? 16 : 8, library_bytes(header), error));
+    if (header->channels > header->colours + (header->alpha >= 0))
+        gf_warn(&whole->options, "%s: has %d channels: the first %d%s are taken", whole->name,
+                header->channels, header->colours, header->alpha >= 0 ? " and alpha" : "");
+    return header->space == GF_JP2_CMYK
+               ? gf_cmyk_open(&whole->base.metadata, whole->base.format.bits, whole->name,
+                              &whole->options, &((struct jp2_source *)whole)->inks, error)
+               : GF_OK;
 }
 
 enum gf_status gf_jp2_source_open(struct gf_input *input, const struct gf_options *options,
                                   struct gf_source **source, struct gf_error *error)
 {
-    static const struct gf_whole_calls own = {
-        .size = sizeof(struct jp2_source), .read_header = read_header, .decode = jp2_decode};
+    static const struct gf_whole_calls own = {.size = sizeof(struct jp2_source),
+                                              .read_header = read_header,
+                                              .decode = jp2_decode,
+                                              .release = jp2_release};
     return gf_whole_source_open(&own, input, options, source, error);
 }

@@ -103,7 +103,7 @@ static enum gf_status encode_image(const struct gf_whole_sink *sink, opj_image_t
 
 /* ---- the boxes ---- */
 
-static unsigned char *put_be(unsigned char *at, uint64_t value, int bytes)
+unsigned char *gf_jp2_put_be(unsigned char *at, uint64_t value, int bytes)
 {
     while (bytes)
         *at++ = (unsigned char)(value >> 8 * --bytes);
@@ -112,7 +112,7 @@ static unsigned char *put_be(unsigned char *at, uint64_t value, int bytes)
 
 static unsigned char *put_head(unsigned char *at, size_t size, const char *type)
 {
-    at = put_be(at, size, 4);
+    at = gf_jp2_put_be(at, size, 4);
     memcpy(at, type, 4);
     return at + 4;
 }
@@ -124,8 +124,8 @@ static unsigned char *put_fraction(unsigned char *at, double density)
     const double dots = density * INCH / 1e4;
     const bool is_dots = fabs(dots - round(dots)) < 1e-3 && dots >= 1 && dots <= MOST;
     const double whole = is_dots ? round(dots) : round(density);
-    at = put_be(at, (uint64_t)fmin(whole, MOST), 2);
-    return put_be(at, is_dots ? INCH : 1, 2);
+    at = gf_jp2_put_be(at, (uint64_t)fmin(whole, MOST), 2);
+    return gf_jp2_put_be(at, is_dots ? INCH : 1, 2);
 }
 
 static unsigned char *put_density(unsigned char *at, const struct gf_metadata *metadata)
@@ -136,8 +136,8 @@ static unsigned char *put_density(unsigned char *at, const struct gf_metadata *m
     at = put_head(put_head(at, OUTER, "res "), INNER, "resd");
     unsigned char *const begin = at;
     at = put_fraction(put_fraction(at, metadata->density_y), metadata->density_x);
-    at = put_be(at, gf_get_be(begin + 2, 2) == INCH ? POWER : 0, 1);
-    return put_be(at, gf_get_be(begin + 6, 2) == INCH ? POWER : 0, 1);
+    at = gf_jp2_put_be(at, gf_get_be(begin + 2, 2) == INCH ? POWER : 0, 1);
+    return gf_jp2_put_be(at, gf_get_be(begin + 6, 2) == INCH ? POWER : 0, 1);
 }
 
 /* The colours, and for each channel what it is if there is alpha. */
@@ -147,21 +147,22 @@ static unsigned char *put_colours(unsigned char *at, const struct gf_whole_sink 
     const struct gf_blob *const icc = &sink->metadata.icc;
     const int channels = sink->format.channels, colours = gf_colour_channels(sink->format);
     at = put_head(at, HEAD + 3 + (icc->size ? icc->size : 4), "colr");
-    at = put_be(at, icc->size ? PROFILE : NUMBERED, 1);
-    at = put_be(at, 0, 2);
+    at = gf_jp2_put_be(at, icc->size ? PROFILE : NUMBERED, 1);
+    at = gf_jp2_put_be(at, 0, 2);
     if (icc->size) {
         memcpy(at, icc->data, icc->size);
         at += icc->size;
     } else {
-        at = put_be(at, colours == 1 ? GF_JP2_GRAY : GF_JP2_SRGB, 4);
+        at = gf_jp2_put_be(at, colours == 1 ? GF_JP2_GRAY : GF_JP2_SRGB, 4);
     }
     if (channels == colours)
         return at;
-    at = put_be(put_head(at, HEAD + 2 + 6 * (size_t)channels, "cdef"), (uint64_t)channels, 2);
+    at =
+        gf_jp2_put_be(put_head(at, HEAD + 2 + 6 * (size_t)channels, "cdef"), (uint64_t)channels, 2);
     for (int c = 0; c < channels; c++) {
-        at = put_be(at, (uint64_t)c, 2);
-        at = put_be(at, c == colours ? OPACITY : COLOUR, 2);
-        at = put_be(at, c == colours ? 0 : (uint64_t)c + 1, 2);
+        at = gf_jp2_put_be(at, (uint64_t)c, 2);
+        at = gf_jp2_put_be(at, c == colours ? OPACITY : COLOUR, 2);
+        at = gf_jp2_put_be(at, c == colours ? 0 : (uint64_t)c + 1, 2);
     }
     return at;
 }
@@ -184,16 +185,16 @@ static unsigned char *put_boxes(unsigned char *at, const struct gf_whole_sink *s
     enum { SIGNATURE = 12, TYPE = 20, HEAD = 8, IMAGE = 22, COMPRESSION = 7 };
     const struct gf_format format = sink->format;
     const struct gf_metadata *const metadata = &sink->metadata;
-    at = put_be(put_head(at, SIGNATURE, "jP  "), 0x0d0a870a, 4);
+    at = gf_jp2_put_be(put_head(at, SIGNATURE, "jP  "), 0x0d0a870a, 4);
     at = put_head(at, TYPE, "ftyp");
     memcpy(at, "jp2 \0\0\0\0jp2 ", TYPE - HEAD);
     at += TYPE - HEAD;
     unsigned char *const outer = at;
-    at = put_be(put_head(at + HEAD, IMAGE, "ihdr"), (uint64_t)format.height, 4);
-    at = put_be(at, (uint64_t)format.width, 4);
-    at = put_be(at, (uint64_t)format.channels, 2);
-    at = put_be(at, (uint64_t)sink->options.depth - 1, 1);
-    at = put_be(put_be(at, COMPRESSION, 1), 0, 2);
+    at = gf_jp2_put_be(put_head(at + HEAD, IMAGE, "ihdr"), (uint64_t)format.height, 4);
+    at = gf_jp2_put_be(at, (uint64_t)format.width, 4);
+    at = gf_jp2_put_be(at, (uint64_t)format.channels, 2);
+    at = gf_jp2_put_be(at, (uint64_t)sink->options.depth - 1, 1);
+    at = gf_jp2_put_be(gf_jp2_put_be(at, COMPRESSION, 1), 0, 2);
     at = put_density(put_colours(at, sink), metadata);
     put_head(outer, (size_t)(at - outer), "jp2h");
     at = put_block(at, GF_JP2_UUID_EXIF, &metadata->exif);

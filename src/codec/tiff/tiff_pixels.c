@@ -4,7 +4,6 @@
 
 #include "codec/common/samples.h"
 #include "codec/tiff/tiff_layout.h"
-#include "pixel/colour.h"
 
 /* The parts of the memory for a row: the samples of the file, a plane or the inks, and RGB. */
 struct scratch {
@@ -55,26 +54,6 @@ CONVERT(convert16, uint16_t, 65535u)
 LOOK_UP(look_up8, uint8_t)
 LOOK_UP(look_up16, uint16_t)
 
-/* The matrix from XYZ relative to the white point D50 to linear light of sRGB's primaries, whose
- * white point D65 is adapted by Bradford's method, as profiles of sRGB have it. */
-static const float from_lab[3][3] = {{3.0219825f, -1.6172090f, -0.40477353f},
-                                     {-0.94370931f, 1.9161301f, 0.027579211f},
-                                     {0.069387619f, -0.22899387f, 1.1596063f}};
-
-/* Converts a colour relative to D50, as Little CMS does by "relative colorimetric". L* is 0..100.
- */
-static void lab_to_rgb(float l, float a, float b, float rgb[3])
-{
-    const float fy = (l + 16.0f) / 116.0f;
-    const float x = gf_lab_inverse(fy + a / 500.0f), y = gf_lab_inverse(fy),
-                z = gf_lab_inverse(fy - b / 200.0f);
-    for (int c = 0; c < 3; c++) {
-        const float *const row = from_lab[c];
-        const float linear = row[0] * x + row[1] * y + row[2] * z;
-        rgb[c] = gf_srgb_encode(gf_clamp(linear, 1.0f));
-    }
-}
-
 /* Of 16 bits a* and b* have 256 steps for each unit; L* = 100 is 65280 where they are unsigned. */
 #define LAB(name, type, signed_type, most, step, white) \
     static void name(const struct gf_tiff_layout *layout, const type *src, type *rgb, int pixels) \
@@ -86,7 +65,7 @@ static void lab_to_rgb(float l, float a, float b, float rgb[3])
             for (int c = 0; c < 2; c++) \
                 ab[c] = is_signed ? (float)(signed_type)src[c + 1] / (step) \
                                   : (float)src[c + 1] / (step)-128.0f; \
-            lab_to_rgb((float)src[0] * scale, ab[0], ab[1], colour); \
+            gf_lab_to_srgb((float)src[0] * scale, ab[0], ab[1], colour); \
             for (int c = 0; c < 3; c++) \
                 rgb[c] = (type)(colour[c] * (most) + 0.5f); \
         } \
