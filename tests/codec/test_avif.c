@@ -193,6 +193,46 @@ static void test_damage_behind(void **state)
     free(file.data);
 }
 
+/* ---- alpha, and what is not ---- */
+
+/* Changes the type of auxiliary pictures to one of the same length, from the box of that type on.
+ */
+static void change_type(struct bytes *file, const char *box, const char *type)
+{
+    static const char alpha[] = "auxiliary:alpha";
+    unsigned char *at = memmem(file->data, file->size, box, 8);
+    assert_non_null(at);
+    while ((at = memmem(at, (size_t)(file->data + file->size - at), alpha, sizeof alpha)))
+        memcpy(at, type, sizeof alpha);
+}
+
+/* An auxiliary track or picture that is not alpha leaves the colours as they are, also where the
+ * picture that a film begins with has alpha. */
+static void test_auxiliary_that_is_not_alpha(void **state)
+{
+    static const char *const types[] = {"auxiliary:depth", "auxiliary:other"};
+    struct gf_options options = plain_options();
+    options.lossless = true;
+    for (int kind = 0; kind < 6; kind++) {
+        struct frames frames = random_frames(kind < 4 ? 3 : 1, 20, 10, 4, 8), back;
+        assert_int_equal(encode_frames(in_folder("a.avif"), &frames, &options), GF_OK);
+        struct bytes file = load(in_folder("a.avif"));
+        change_type(&file, kind / 2 == 1 ? "auxi\0\0\0\0" : "auxC\0\0\0\0", types[kind % 2]);
+        save(in_folder("b.avif"), file.data, file.size);
+        assert_int_equal(decode_frames(in_folder("b.avif[all]"), &options, &back), GF_OK);
+        assert_int_equal(back.count, frames.count);
+        for (int f = 0; f < back.count; f++) {
+            assert_int_equal(back.picture[f].format.channels, 3);
+            for (size_t i = 0; i < 200; i++)
+                assert_memory_equal(back.picture[f].data + 3 * i, frames.picture[f].data + 4 * i,
+                                    3);
+        }
+        free_frames(&back);
+        free_frames(&frames);
+        free(file.data);
+    }
+}
+
 int main(void)
 {
     if (gf_library_load(&gf_avif_library, "AVIF", GF_ERROR_UNAVAILABLE, &failure)) {
@@ -205,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_crop_of_a_large_picture),
         cmocka_unit_test(test_pixels_that_are_not_square),
         cmocka_unit_test(test_damage_behind),
+        cmocka_unit_test(test_auxiliary_that_is_not_alpha),
     };
     return cmocka_run_group_tests_name("avif", tests, make_folder, remove_folder);
 }

@@ -39,6 +39,16 @@ static bool has_auxiliary(const struct gf_blob *file, const char *type)
     return memmem(file->data, size, type, strlen(type) + 1);
 }
 
+/* Whether what libavif takes for alpha is alpha. Of a film it takes any auxiliary track. */
+static bool has_alpha(const struct avif_source *avif)
+{
+    const struct gf_blob *const file = &avif->whole.file;
+    const bool is_film = file->size >= 12 && memcmp(file->data + 8, "avif", 4) != 0;
+    const struct gf_blob type = is_film ? gf_heif_auxiliary_track(file) : (struct gf_blob){0};
+    return avif->decoder->alphaPresent &&
+           (!type.size || !gf_auxiliary_kind((const char *)type.data, type.size));
+}
+
 /* Whether an older libavif decodes the file to other pixels: it takes the pictures of a grid in the
  * order of their numbers, and does not see alpha that each picture of a grid has. */
 static bool is_misread(const void *context, const char *mark)
@@ -83,7 +93,8 @@ static void take_out(const struct avif_source *avif, const unsigned char *made,
 static enum gf_status convert(const struct avif_source *avif, unsigned char *pixels,
                               struct gf_error *error)
 {
-    const avifImage *const image = avif->decoder->image;
+    avifImage *const image = avif->decoder->image;
+    uint8_t *const alpha = image->alphaPlane;
     const struct gf_format stored = avif->stored;
     const size_t bytes = gf_row_bytes(stored) * (size_t)stored.height;
     const bool as_is =
@@ -97,7 +108,10 @@ static enum gf_status convert(const struct avif_source *avif, unsigned char *pix
     rgb.pixels = as_is ? pixels : malloc(bytes);
     if (!rgb.pixels)
         return gf_fail_memory(error);
+    /* libavif multiplies pixels by the alpha that it has, also where it is to ignore it. */
+    image->alphaPlane = gf_has_alpha(stored) ? alpha : NULL;
     const avifResult result = gf_avif.avifImageYUVToRGB(image, &rgb);
+    image->alphaPlane = alpha;
     if (!as_is && result == AVIF_RESULT_OK)
         take_out(avif, rgb.pixels, pixels);
     if (!as_is)
@@ -256,10 +270,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         return fail(avif, result, error);
     const avifImage *const image = avif->decoder->image;
     GF_TRY(gf_fail_needs(whole->name, "libavif", gf_avif.avifVersion(), is_misread, avif, error));
-    /* An older libavif takes any auxiliary picture of a film's frames for alpha. */
-    const bool alpha =
-        avif->decoder->alphaPresent && (has_auxiliary(&whole->file, "auxiliary:alpha") ||
-                                        !has_auxiliary(&whole->file, "auxiliary:depth"));
+    const bool alpha = has_alpha(avif);
     const int colours = image->yuvFormat == AVIF_PIXEL_FORMAT_YUV400 ? 1 : 3,
               channels = colours + alpha;
     const int bits = image->depth > 8 ? 16 : 8;

@@ -174,14 +174,40 @@ bool gf_heif_meta_is_open(const struct gf_blob *file)
     return false;
 }
 
-bool gf_heif_has_track(const struct gf_blob *file, const char *kind)
+/* Finds the media of the first track of that kind; it is empty if there is none. */
+static struct gf_blob find_media(const struct gf_blob *file, const char *kind)
 {
     struct gf_blob rest = find_box(*file, "moov"), body;
     char type[4];
     while (take_box(&rest, type, &body)) {
-        const struct gf_blob handler = find_box(find_box(body, "mdia"), "hdlr");
+        const struct gf_blob media = find_box(body, "mdia"), handler = find_box(media, "hdlr");
         if (!memcmp(type, "trak", 4) && handler.size >= 12 && !memcmp(handler.data + 8, kind, 4))
-            return true;
+            return media;
     }
-    return false;
+    return (struct gf_blob){0};
+}
+
+bool gf_heif_has_track(const struct gf_blob *file, const char *kind)
+{
+    return find_media(file, kind).size;
+}
+
+/* Returns what a box has behind its first `size` bytes. */
+static struct gf_blob behind(struct gf_blob box, size_t size)
+{
+    return box.size < size ? (struct gf_blob){0}
+                           : (struct gf_blob){box.data + size, box.size - size};
+}
+
+struct gf_blob gf_heif_auxiliary_track(const struct gf_blob *file)
+{
+    enum { FLAGS = 4, COUNT = 4, PICTURE = 78 }; /* PICTURE: what says how pictures look */
+    const struct gf_blob table = find_box(find_box(find_media(file, "auxv"), "minf"), "stbl");
+    struct gf_blob entries = behind(find_box(table, "stsd"), FLAGS + COUNT), entry;
+    char type[4];
+    if (!take_box(&entries, type, &entry))
+        return (struct gf_blob){0};
+    struct gf_blob text = behind(find_box(behind(entry, PICTURE), "auxi"), FLAGS);
+    text.size = text.size ? strnlen((const char *)text.data, text.size) : 0;
+    return text;
 }

@@ -29,3 +29,6 @@ bool gf_heif_grid_is_mixed(const struct gf_blob *file);
 bool gf_heif_meta_is_open(const struct gf_blob *file);
 /* Whether the file has a track of that kind, such as "soun". */
 bool gf_heif_has_track(const struct gf_blob *file, const char *kind);
+/* Returns the type of the first auxiliary track, such as
+ * "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"; it is empty if there is none or it has no type. */
+struct gf_blob gf_heif_auxiliary_track(const struct gf_blob *file);
