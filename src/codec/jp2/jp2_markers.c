@@ -49,7 +49,7 @@ static const char *check_components(const struct gf_jp2_header *header)
 /* `data` are the bytes behind the segment's length. */
 static const char *read_size(const unsigned char *data, size_t size, struct gf_jp2_header *header)
 {
-    enum { HEAD = 36, COMPONENTS_MAX = 16384 };
+    enum { HEAD = 36, COMPONENTS_MAX = 16384, TILE_COMPONENTS_MAX = 1 << 24 };
     if (size < HEAD)
         return damaged_size;
     header->x1 = gf_get_be(data + 2, 4);
@@ -73,6 +73,8 @@ static const char *read_size(const unsigned char *data, size_t size, struct gf_j
                     divide_up(header->y1 - header->tile_y0, header->tile_dy);
     if (header->tiles > TILES_MAX)
         return damaged_size;
+    if (header->tiles * (uint64_t)header->components > TILE_COMPONENTS_MAX)
+        return "millions of tiles' components";
     return check_components(header);
 }
 
