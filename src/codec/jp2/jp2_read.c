@@ -328,10 +328,10 @@ static enum gf_status jp2_decode(struct gf_whole_source *source, unsigned char *
 
 /* Returns the bytes that OpenJPEG takes for each pixel, beside those of the file: samples of four
  * bytes in the picture and, unless the only tile becomes the picture, in a tile; structs of
- * tiles, precincts and code blocks; the list of packets. */
+ * tiles, levels, precincts and code blocks; the list of packets. */
 static double library_bytes(const struct gf_jp2_header *header)
 {
-    enum { SAMPLE = 4, TILE_BYTES = 8000, TILE_CHANNEL_BYTES = 1300 };
+    enum { SAMPLE = 4, TILE_BYTES = 8000, TILE_CHANNEL_BYTES = 1300, LEVEL_BYTES = 1024 };
     const double width = header->x1 - header->x0, height = header->y1 - header->y0;
     const double wide = header->tile_dx < width ? header->tile_dx : width,
                  high = header->tile_dy < height ? header->tile_dy : height;
@@ -341,8 +341,9 @@ static double library_bytes(const struct gf_jp2_header *header)
     const double tile = header->tiles > 1 ? wide * high : 0;
     const double packets = 2.0 * header->layers * header->components * (header->levels + 1) *
                            (1 + wide * high * header->includes);
+    const double levels = (double)header->components * (header->levels + 1) * LEVEL_BYTES;
     return samples * SAMPLE +
-           (samples * tile * SAMPLE + samples * wide * high * header->structs +
+           (levels + samples * tile * SAMPLE + samples * wide * high * header->structs +
             (double)header->tiles * (TILE_BYTES + TILE_CHANNEL_BYTES * header->components) +
             packets + (double)header->stream.size * (header->lacks ? 2 : 1)) /
                (width * height);
