@@ -47,7 +47,9 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
         if (request->on_failure)
             fingerprint[k] =
                 gf_hash(fingerprint[k], &request->on_failure, sizeof request->on_failure);
-        if (!status && !output.name->is_stdout && !(request->transfer && request->transfer->store))
+        /* Of several outputs one that cannot be made fails alone. */
+        if (!status && !request->more_outputs && !output.name->is_stdout &&
+            !(request->transfer && request->transfer->store))
             GF_TRY(gf_template_check_place(output.name, error));
         if (status)
             (void)gf_fail(error, status, "%s%s%s", request->more_outputs ? output.name->text : "",

@@ -55,7 +55,7 @@ enum gf_status gf_act_account(const struct gf_command *command, struct gf_error 
     struct gf_output *output = NULL;
     enum gf_status status = gf_account_open(&account, error);
     if (!status)
-        status = gf_output_open(command->page + sizeof form - 1, &output, error);
+        status = gf_report_open(command->page + sizeof form - 1, &output, error);
     if (!status)
         status = add_all(command, account, error);
     if (!status)

@@ -1,4 +1,5 @@
 /* The main action: finds the inputs, opens what the run writes, and runs the batch. */
+#include "cli/report_file.h"
 #include "cli/actions.h"
 
 #include <stdlib.h>
@@ -166,9 +167,9 @@ static enum gf_status open_session(struct gf_session *session, struct gf_error *
     if (!status && command->metrics)
         status = gf_metrics_write(command->metrics, &begun, error);
     if (!status && command->trace)
-        status = gf_output_open(command->trace, &session->trace, error);
+        status = gf_report_open(command->trace, &session->trace, error);
     if (!status && command->profile == GF_PROFILE_HTML)
-        status = gf_output_open(command->page, &session->page, error);
+        status = gf_report_open(command->page, &session->page, error);
     if (!status)
         status = open_commands(session, error);
     if (!status)

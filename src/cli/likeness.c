@@ -9,6 +9,7 @@
 #include "base/value.h"
 #include "bench/likeness.h"
 #include "bench/read_picture.h"
+#include "cli/report_file.h"
 #include "cli/messages.h"
 #include "cli/actions.h"
 #include "codec/codec.h"
@@ -157,7 +158,7 @@ static enum gf_status write_picture(const struct gf_command *command,
     const struct gf_metadata nothing = {.orientation = 1};
     struct gf_output *output = NULL;
     struct gf_sink *sink = NULL;
-    enum gf_status status = gf_output_open(command->output, &output, error);
+    enum gf_status status = gf_report_open(command->output, &output, error);
     if (!status)
         status = gf_sink_open(output, file_format, picture->format, &nothing, &command->options,
                               &sink, error);

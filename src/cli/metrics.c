@@ -41,7 +41,7 @@ enum gf_status gf_metrics_write(const char *path, const struct gf_batch_state *s
                                 struct gf_error *error)
 {
     struct gf_output *output;
-    GF_TRY(gf_output_open(path, &output, error));
+    GF_TRY(gf_report_open(path, &output, error));
     const enum gf_status status = gf_report_write(output, put_all, state, error);
     gf_output_close(output);
     return status;

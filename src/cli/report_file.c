@@ -17,6 +17,12 @@ static ssize_t write_to_output(void *context, const char *data, size_t size)
     return stream->status ? 0 : (ssize_t)size;
 }
 
+enum gf_status gf_report_open(const char *path, struct gf_output **output, struct gf_error *error)
+{
+    const enum gf_status status = gf_output_open(path, output, error);
+    return status == GF_ERROR_UNFIT ? GF_ERROR_USAGE : status;
+}
+
 enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write,
                                const void *context, struct gf_error *error)
 {

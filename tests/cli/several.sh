@@ -55,7 +55,7 @@ same edges.ppm alone/edges/a.ppm
 
 begin "an output that cannot be written is named, and the others are kept"
 : >file
-run 75 gpufilter -i photos -r --log=log -o 'bad/large/{stem}.jpg' --quality=85 blur=2,resize=w=100 \
+run 4 gpufilter -i photos -r --log=log -o 'bad/large/{stem}.jpg' --quality=85 blur=2,resize=w=100 \
     -o 'file/{stem}.png' thumbnail=40 -o 'bad/edges/{stem}.ppm' blur=2,sobel
 grep -q 'file/a.png' stderr || problem "$(cat stderr)"
 grep -q '3 of 3 files failed (3 of their 9 outputs), 0 done' stderr || problem "$(cat stderr)"
@@ -63,7 +63,7 @@ cp -r alone/small bad
 alike bad
 [ "$(lines log '"status":"ok"')" = 6 ] && [ "$(lines log '"status":"failed"')" = 3 ] || problem "$(cat log)"
 grep '"status":"failed"' log | grep -v '"output":"file/' | grep . && problem "$(cat log)"
-run 75 gpufilter -i photos/a.png -o kept.png invert -o file/x.png
+run 4 gpufilter -i photos/a.png -o kept.png invert -o file/x.png
 stderr_like 'file/x.png: \|file: '
 [ -f kept.png ] || problem "kept.png is not there"
 
@@ -173,11 +173,11 @@ absent x.png y.tar x
 begin "of an input of several pictures none counts as done where one output fails"
 cat alone/edges/a.ppm alone/edges/b.ppm alone/edges/c.ppm >three.ppm
 mkdir -p n/b2.png
-run 75 gpufilter -i three.ppm --log=three.log -o 'n/a{n}.png' -o 'n/b{n}.png' invert
+run 4 gpufilter -i three.ppm --log=three.log -o 'n/a{n}.png' -o 'n/b{n}.png' invert
 grep -q 'n/b2.png' stderr || problem "$(cat stderr)"
 [ "$(lines three.log '"status":"ok"')" = 3 ] && [ "$(lines three.log '"status":"failed"')" = 2 ] || problem "$(cat three.log)"
 only n a1.png a2.png b1.png b2.png
-run 75 gpufilter -i three.ppm -o one1.png -o file/one2.png invert
+run 4 gpufilter -i three.ppm -o one1.png -o file/one2.png invert
 grep -q 'one1.png: the input holds more than one picture' stderr || problem "$(cat stderr)"
 grep -q 'file/one2.png\|file: ' stderr || problem "$(cat stderr)"
 absent one1.png

@@ -663,7 +663,7 @@ static void test_output_through_a_link(void **state)
     }
     assert_int_equal(symlink("loop", in_folder("loop")), 0);
     struct gf_output *output = NULL;
-    assert_int_equal(gf_output_open(in_folder("loop"), &output, &failure), GF_ERROR_USAGE);
+    assert_int_equal(gf_output_open(in_folder("loop"), &output, &failure), GF_ERROR_UNFIT);
     assert_failure_says(strerror(ELOOP));
     unlink(in_folder("loop"));
 }
@@ -679,10 +679,10 @@ static void check_unwritable(const char *path, enum gf_status status, const char
 static void test_unwritable_outputs(void **state)
 {
     check_unwritable(in_folder("none/out.png"), GF_ERROR_OUTPUT, strerror(ENOENT));
-    check_unwritable(folder, GF_ERROR_USAGE, "is a directory");
+    check_unwritable(folder, GF_ERROR_UNFIT, "is a directory");
     check_unwritable(in_folder("out/"), GF_ERROR_OUTPUT, strerror(ENOENT));
     save(in_folder("out"), "old", 3);
-    check_unwritable(in_folder("out/x"), GF_ERROR_USAGE, strerror(ENOTDIR));
+    check_unwritable(in_folder("out/x"), GF_ERROR_UNFIT, strerror(ENOTDIR));
     chmod(in_folder("out"), 0444);
     check_unwritable(in_folder("out"), GF_ERROR_OUTPUT, "is read-only");
     assert_content(in_folder("out"), "old");

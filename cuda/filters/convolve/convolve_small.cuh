@@ -31,16 +31,16 @@ static __device__ __forceinline__ void widen(const unsigned word[4 + 2 * BESIDE]
             const int at = i + 2 * BESIDE - HALO;
             v[i] = at % 2 ? float_of_high(word[at / 2]) : float_of_low(word[at / 2]);
         }
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int i = 0; i < 2 * (4 + 2 * BESIDE); i++) {
-        const float2 two = __half22float2(tiny_halves(word[i / 2], i % 2));
-        const int at = i / 2 * 4 + i % 2 - (4 * BESIDE - HALO);
-        if (at >= 0 && at < STRIP_CHUNK + 2 * HALO)
-            v[at] = two.x;
-        if (at + 2 >= 0 && at + 2 < STRIP_CHUNK + 2 * HALO)
-            v[at + 2] = two.y;
+        for (int i = 0; i < 2 * (4 + 2 * BESIDE); i++) {
+            const float2 two = __half22float2(tiny_halves(word[i / 2], i % 2));
+            const int at = i / 2 * 4 + i % 2 - (4 * BESIDE - HALO);
+            if (at >= 0 && at < STRIP_CHUNK + 2 * HALO)
+                v[at] = two.x;
+            if (at + 2 >= 0 && at + 2 < STRIP_CHUNK + 2 * HALO)
+                v[at + 2] = two.y;
+        }
     }
 }
 

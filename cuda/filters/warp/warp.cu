@@ -69,11 +69,11 @@ static __device__ __forceinline__ void store_pixel(Pixel pixel, unsigned char *r
         SAMPLE *const to = (SAMPLE *)row + ((size_t)x + lane) * CHANNELS;
         if constexpr (sizeof(Pixel) == CHANNELS * sizeof(SAMPLE)) {
             *(Pixel *)to = pixel;
-            return;
-        }
+        } else {
 #pragma unroll
-        for (int c = 0; c < CHANNELS; c++)
-            to[c] = (SAMPLE)sample_of<SAMPLE>(pixel, c);
+            for (int c = 0; c < CHANNELS; c++)
+                to[c] = (SAMPLE)sample_of<SAMPLE>(pixel, c);
+        }
     }
 }
 

@@ -71,11 +71,9 @@ void gf_archive_fail(struct gf_archive_ring *ring, enum gf_status status,
         ring->error = *why;
     else
         gf_batch_tell(batch->request, GF_MESSAGE_ERROR, "%s", why->text);
-    /* One of many names that cannot be is that archive's failure, and not the run's. */
-    const bool of_many = status == GF_ERROR_USAGE && !ring->alone;
     pthread_mutex_lock(&batch->lock);
     ring->failed++;
-    ring->failure = gf_graver_status(ring->failure, of_many ? GF_ERROR_UNFIT : status);
+    ring->failure = gf_graver_status(ring->failure, status);
     batch->stopped |= batch->request->fail_fast;
     pthread_mutex_unlock(&batch->lock);
 }

@@ -82,7 +82,7 @@ static enum gf_status open_file(const char *file, const char *path, struct gf_ou
                                 struct gf_error *error)
 {
     const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    return fd < 0 ? gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_OUTPUT), "%s: %s: %s",
+    return fd < 0 ? gf_fail(error, gf_status_of_name(GF_ERROR_UNFIT, GF_ERROR_OUTPUT), "%s: %s: %s",
                             path, file, strerror(errno))
                   : gf_output_open_descriptor(fd, path, output, error);
 }

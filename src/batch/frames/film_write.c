@@ -36,7 +36,7 @@ enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
         writer->descriptor = open(path, O_WRONLY | O_CLOEXEC);
     gf_film_widen_pipe(writer->descriptor);
     return writer->descriptor < 0
-               ? gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_OUTPUT), "%s: %s", path,
+               ? gf_fail(error, gf_status_of_name(GF_ERROR_UNFIT, GF_ERROR_OUTPUT), "%s: %s", path,
                          strerror(errno))
                : GF_OK;
 }

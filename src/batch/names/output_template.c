@@ -402,7 +402,7 @@ enum gf_status gf_make_folders_of(const char *path, struct gf_error *error)
             if (at)
                 *at = '\0';
             if (mkdir(folder, 0777) && errno != EEXIST)
-                status = gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_OUTPUT),
+                status = gf_fail(error, gf_status_of_name(GF_ERROR_UNFIT, GF_ERROR_OUTPUT),
                                  "%s: %s", folder, strerror(errno));
             if (at)
                 *at++ = '/';

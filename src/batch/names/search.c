@@ -206,8 +206,14 @@ bool gf_search_is_folder(const char *path)
 
 enum gf_status gf_search_path(struct gf_search *search, const char *path)
 {
-    return gf_search_is_folder(path) ? take_folder(search, path)
-                                     : gf_search_add(search, strdup(path), 0);
+    struct stat file;
+    errno = 0;
+    if (!stat(path, &file) && S_ISDIR(file.st_mode))
+        return take_folder(search, path);
+    /* A folder that cannot be looked at just now is not to become a picture. */
+    if (errno == EIO)
+        return gf_fail(search->error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
+    return gf_search_add(search, strdup(path), 0);
 }
 
 bool gf_search_is_pattern(const char *text)

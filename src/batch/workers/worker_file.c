@@ -291,12 +291,8 @@ void gf_worker_do_file(struct gf_batch_worker *worker)
     return_to_device(worker);
     do {
         status = worker->pipeline ? GF_OK : open_pipeline(worker, &why);
-        if (!status) {
+        if (!status)
             status = try_file(worker, &why);
-            /* One of many names that cannot be is that picture's failure, and not the run's. */
-            if (status == GF_ERROR_USAGE && !gf_batch_is_single(worker->batch->request))
-                status = GF_ERROR_UNFIT;
-        }
         /* A pipe cannot be read again from its start. */
     } while (status && !gf_input_named_is_stream(worker->input->path) &&
              change_device(worker, status, &why));

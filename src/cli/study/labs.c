@@ -111,7 +111,7 @@ static enum gf_status run_labs(const struct gf_lab_request *request,
     enum gf_status status =
         findings.found ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     if (!status && *request->common.html)
-        status = gf_output_open(request->common.html, &page, error);
+        status = gf_report_open(request->common.html, &page, error);
     if (!status)
         status = request->lab
                      ? show_lab(request->lab, request, device, "", &findings, &shown, error)

@@ -79,7 +79,7 @@ enum gf_status gf_act_variants(struct gf_command *command, struct gf_error *erro
     command->options.warn = command->quiet || command->output ? NULL : gf_message_warn;
     enum gf_status status = check_input(command, error);
     if (!status && command->profile == GF_PROFILE_COMPARE_HTML)
-        status = gf_output_open(command->page, &page, error);
+        status = gf_report_open(command->page, &page, error);
     if (!status)
         status = compare(command, page, error);
     if (page)

@@ -68,7 +68,7 @@ enum gf_status gf_act_report(const struct gf_command *command, struct gf_error *
     if (!status)
         status = count(&reports, error);
     if (!status)
-        status = gf_output_open(command->page, &page, error);
+        status = gf_report_open(command->page, &page, error);
     if (!status)
         status = gf_report_write(page, put_page, &reports, error);
     if (page)

@@ -189,7 +189,7 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
     const bool is_new = !output->to_stdout && lstat(path, &file) && errno == ENOENT;
     const bool is_there = !output->to_stdout && !is_new && !stat(path, &file);
     if (is_there && S_ISDIR(file.st_mode))
-        return gf_fail(error, GF_ERROR_USAGE, "%s: is a directory", path);
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: is a directory", path);
     if (output->to_stdout || (is_there && !S_ISREG(file.st_mode)))
         return open_spooled(output, error);
     output->target = is_new ? strdup(path) : gf_output_resolve(path);

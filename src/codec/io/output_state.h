@@ -41,7 +41,7 @@ struct gf_output {
 /* Fails with the text of errno and the output's name. */
 static inline enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error)
 {
-    return gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_OUTPUT), "%s: %s",
+    return gf_fail(error, gf_status_of_name(GF_ERROR_UNFIT, GF_ERROR_OUTPUT), "%s: %s",
                    output->name, strerror(errno));
 }
 

@@ -16,7 +16,7 @@ static double sample_of(const unsigned char *row, int at, int bits)
 static uint16_t value_of(const unsigned char *row, int x, struct gf_format format)
 {
     const int at = x * format.channels;
-    double part[4];
+    double part[4] = {0};
     for (int c = 0; c < format.channels; c++)
         part[c] = sample_of(row, at + c, format.bits);
     const double luma =
