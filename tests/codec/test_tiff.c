@@ -250,6 +250,131 @@ static void test_description(void **state)
     }
 }
 
+/* ---- EXIF in the file's own directories ---- */
+
+static void tag_bytes(struct tiff *tiff, unsigned number, int type, const char *bytes, int count)
+{
+    unsigned values[64];
+    for (int i = 0; i < count; i++)
+        values[i] = (unsigned char)bytes[i];
+    tag(tiff, number, type, count, values);
+}
+
+enum { NOTE_SIZE = 32 };
+
+/* A directory with tags that EXIF and TIFF have in common, and with a maker's note. */
+static void tag_exif(struct tiff *tiff, const char *note)
+{
+    tag_bytes(tiff, GF_IFD_NOTE, UNDEFINED, note, NOTE_SIZE);
+    const unsigned exif = (unsigned)add_directory(tiff);
+    tag_text(tiff, GF_IFD_DOCUMENT, "a document");
+    tag_text(tiff, GF_IFD_COMPUTER, "a computer");
+    tag(tiff, GF_IFD_RATING, SHORT, 1, (unsigned[]){3});
+    tag1(tiff, GF_IFD_EXIF, exif);
+    tag_bytes(tiff, GF_IFD_XP_TITLE + 3, BYTE, "k\0e\0y\0\0", 8);
+}
+
+/* Returns the offset of the note, which must be where its entry says; 0 if there is none. */
+static size_t note_in(const struct gf_blob *exif, const char *note)
+{
+    uint64_t first;
+    struct gf_blob bytes;
+    const struct gf_ifd_reader reader = gf_exif_reader(exif, &first);
+    assert_true(
+        gf_ifd_bytes(&reader, gf_ifd_link(&reader, first, GF_IFD_EXIF), GF_IFD_NOTE, &bytes));
+    const unsigned char *const at = memmem(exif->data, exif->size, note, NOTE_SIZE);
+    assert_true(!bytes.size == !at);
+    assert_true(!at || !memcmp(bytes.data, note, NOTE_SIZE));
+    free(bytes.data);
+    return at ? (size_t)(at - exif->data) : 0;
+}
+
+static void assert_common_tags(const struct gf_blob *exif)
+{
+    uint64_t first;
+    struct gf_blob keys;
+    const struct gf_ifd_reader reader = gf_exif_reader(exif, &first);
+    char *const document = gf_ifd_text(&reader, first, GF_IFD_DOCUMENT), *const computer =
+                                                                             gf_ifd_text(
+                                                                                 &reader, first,
+                                                                                 GF_IFD_COMPUTER);
+    assert_string_equal(document, "a document");
+    assert_string_equal(computer, "a computer");
+    assert_int_equal(gf_ifd_link(&reader, first, GF_IFD_RATING), 3);
+    assert_true(gf_ifd_bytes(&reader, first, GF_IFD_XP_TITLE + 3, &keys));
+    assert_int_equal(keys.size, 8);
+    assert_memory_equal(keys.data, "k\0e\0y\0\0", 8);
+    free(document);
+    free(computer);
+    free(keys.data);
+}
+
+/* Offsets in a maker's note count from the beginning of EXIF: it stays where it was, in the same
+ * byte order, from EXIF to TIFF, to TIFF and to EXIF. */
+static void test_the_makers_note_stays(void **state)
+{
+    static const char note[NOTE_SIZE] = "any maker's note";
+    for (int big = 0; big <= 1; big++) {
+        const struct gf_options options = plain_options();
+        struct tiff tiff = {.big_endian = big};
+        struct picture picture = smooth_picture(4, 4, 3, 16), back, again;
+        begin(&tiff);
+        append(&tiff.bytes, "......", 6);
+        tag_exif(&tiff, note);
+        add_page(&tiff);
+        assert_true(gf_metadata_add_exif(&picture.metadata, tiff.bytes.data, tiff.bytes.size));
+        warnings = 0;
+        assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_OK);
+        assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
+        assert_int_equal(encode(in_folder("b.tif"), &back, &options), GF_OK);
+        assert_int_equal(decode(in_folder("b.tif"), &options, &again), GF_OK);
+        assert_int_equal(warnings, 0);
+        assert_same_pixels(&picture, &again);
+        assert_int_equal(again.metadata.exif.data[0], big ? 'M' : 'I');
+        assert_int_equal(note_in(&picture.metadata.exif, note), 14);
+        assert_int_equal(note_in(&again.metadata.exif, note), 14);
+        assert_common_tags(&again.metadata.exif);
+        free(tiff.bytes.data);
+        free_picture(&picture);
+        free_picture(&back);
+        free_picture(&again);
+    }
+}
+
+/* Where that is not possible only a note that can be moved is kept. Tags that have no place in
+ * EXIF are named. */
+static void test_what_cannot_stay_is_named(void **state)
+{
+    static const char notes[][NOTE_SIZE] = {"any maker's note", "Nikon\0\2\x10 and more"};
+    for (int moves = 0; moves <= 1; moves++)
+        for (int strip = 0; strip <= 1; strip++) {
+            struct gf_options options = plain_options();
+            struct tiff tiff = {0};
+            struct picture back;
+            options.strip = strip;
+            begin(&tiff);
+            for (int i = 0; i < 1000; i++)
+                append(&tiff.bytes, (char[64]){0}, 64);
+            tag_exif(&tiff, notes[moves]);
+            tag_gray(&tiff, 0, 'a');
+            if (moves)
+                tag1(&tiff, 65000, 1);
+            add_page(&tiff);
+            write_file(&tiff);
+            warnings = 0;
+            assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
+            assert_int_equal(warnings, !strip);
+            if (!strip)
+                assert_non_null(strstr(last_warning, moves
+                                                         ? "a.tif: tags are left out: Tag 65000"
+                                                         : "a.tif: the maker's note is left out"));
+            assert_int_equal(note_in(&back.metadata.exif, notes[moves]) > 0, moves);
+            assert_true(back.metadata.exif.size < 400);
+            assert_common_tags(&back.metadata.exif);
+            free_picture(&back);
+        }
+}
+
 /* Many pages, all of them copies: the time is not the square of their number. */
 static void test_many_reduced(void **state)
 {
@@ -545,6 +670,8 @@ int main(void)
         cmocka_unit_test(test_reduced),
         cmocka_unit_test(test_description),
         cmocka_unit_test(test_orientation),
+        cmocka_unit_test(test_the_makers_note_stays),
+        cmocka_unit_test(test_what_cannot_stay_is_named),
         cmocka_unit_test(test_many_reduced),
         cmocka_unit_test(test_many_pages),
         cmocka_unit_test(test_damage_behind),

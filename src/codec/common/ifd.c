@@ -9,6 +9,7 @@ enum {
     ENTRIES_MAX = 1024,
     DEPTH_MAX = 4,
     VALUE_MAX = 1 << 20,
+    NOTE_END_MAX = 60000, /* the EXIF of a JPEG has at most 65,527 bytes */
     TYPE_ASCII = 2,
     TYPE_LONG = 4,
     TYPE_LONG8 = 16
@@ -119,6 +120,18 @@ static bool read_directory(const struct gf_ifd_reader *reader, uint64_t offset,
         directory->count += entry->size && entry->size <= VALUE_MAX;
     }
     return directory->count > 0;
+}
+
+size_t gf_ifd_tags(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t *tag, size_t most)
+{
+    struct directory directory;
+    size_t count = 0;
+    if (read_directory(reader, offset, &directory)) {
+        for (; count < most && count < directory.count; count++)
+            tag[count] = directory.entry[count].tag;
+    }
+    free(directory.entry);
+    return count;
 }
 
 bool gf_ifd_has(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag)
@@ -235,6 +248,43 @@ static bool is_link(uint16_t tag)
     return tag == GF_IFD_EXIF || tag == GF_IFD_GPS || tag == GF_IFD_INTEROPERABILITY;
 }
 
+/* Whether a maker's note may be moved: it has no offsets, or they count from the note itself, and
+ * it states its own byte order. */
+static bool note_moves(const struct gf_ifd_reader *reader, const struct entry *note)
+{
+    static const char *const heads[] = {"Apple iOS", "FUJIFILM", "Nikon\0\2", "OLYMPUS\0",
+                                        "OM SYSTEM", "PENTAX ",  "RICOH\0II", "RICOH\0MM"};
+    static const size_t sizes[] = {9, 8, 7, 8, 9, 7, 8, 8};
+    char head[9];
+    if (note->size < sizeof head)
+        return true;
+    const bool read = reader->read(reader->context, note->at, head, sizeof head);
+    for (size_t i = 0; read && i < sizeof heads / sizeof *heads; i++) {
+        if (!memcmp(head, heads[i], sizes[i]))
+            return true;
+    }
+    return false;
+}
+
+void gf_ifd_keep_note(const struct gf_ifd_reader *reader, uint64_t offset,
+                      struct gf_ifd_writer *writer)
+{
+    struct directory directory = {0};
+    const uint64_t exif = gf_ifd_link(reader, offset, GF_IFD_EXIF),
+                   end = writer->base + writer->bytes.size;
+    const struct entry *const note =
+        exif && read_directory(reader, exif, &directory) ? find(&directory, GF_IFD_NOTE) : NULL;
+    if (note && !note_moves(reader, note) && reader->big_endian == writer->big_endian &&
+        note->at >= end && note->at <= NOTE_END_MAX && note->size <= NOTE_END_MAX - note->at) {
+        (void)append(writer, (size_t)(note->at + note->size - end));
+        if (!writer->out_of_memory &&
+            reader->read(reader->context, note->at, writer->bytes.data + (note->at - writer->base),
+                         (size_t)note->size))
+            writer->note = note->at;
+    }
+    free(directory.entry);
+}
+
 /* Copies the value to `at` in the blob, and converts it to the writer's byte order. */
 static void copy_value(const struct gf_ifd_reader *reader, const struct entry *entry,
                        struct gf_ifd_writer *writer, size_t at)
@@ -262,6 +312,9 @@ static void copy_entry(const struct gf_ifd_reader *reader, const struct entry *e
         link = copy(reader, link_of(reader, entry), NULL, writer, depth + 1);
         type = writer->big_tiff ? TYPE_LONG8 : TYPE_LONG;
         count = 1;
+    } else if (entry->tag == GF_IFD_NOTE && entry->at == writer->note) {
+        link = writer->note;
+        value = (size_t)(link - writer->base);
     } else if (entry->size > value_bytes) {
         value = append(writer, (size_t)entry->size);
         link = writer->base + value;
@@ -276,6 +329,13 @@ static void copy_entry(const struct gf_ifd_reader *reader, const struct entry *e
     put(to + 4, value_bytes, writer->big_endian, count);
     if (link || is_link(entry->tag))
         put(to + 4 + value_bytes, value_bytes, writer->big_endian, link);
+}
+
+/* Whether the entry is a maker's note that would be wrong in the copy. */
+static bool is_lost_note(const struct gf_ifd_reader *reader, const struct entry *entry,
+                         const struct gf_ifd_writer *writer)
+{
+    return entry->tag == GF_IFD_NOTE && entry->at != writer->note && !note_moves(reader, entry);
 }
 
 /* Whether the entry is to be copied. Of several links to directories with the same tag only the
@@ -300,7 +360,9 @@ static uint64_t copy(const struct gf_ifd_reader *reader, uint64_t offset, const 
     size_t kept = 0, first = 0;
     if (depth < DEPTH_MAX && read_directory(reader, offset, &directory)) {
         for (size_t i = 0; i < directory.count; i++) {
-            if (is_wanted(&directory, &directory.entry[i], wanted))
+            if (is_lost_note(reader, &directory.entry[i], writer))
+                writer->note_left_out = true;
+            else if (is_wanted(&directory, &directory.entry[i], wanted))
                 directory.entry[kept++] = directory.entry[i];
         }
     }

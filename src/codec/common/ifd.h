@@ -9,18 +9,26 @@
 #include "codec/io/input.h"
 
 enum {
+    GF_IFD_DOCUMENT = 0x010d,
     GF_IFD_DESCRIPTION = 0x010e,
     GF_IFD_MAKE = 0x010f,
     GF_IFD_MODEL = 0x0110,
     GF_IFD_ORIENTATION = 0x0112,
+    GF_IFD_PAGE = 0x011d,
     GF_IFD_SOFTWARE = 0x0131,
     GF_IFD_TIME = 0x0132,
     GF_IFD_ARTIST = 0x013b,
     GF_IFD_COMPUTER = 0x013c,
+    GF_IFD_RATING = 0x4746,
+    GF_IFD_RATING_PERCENT = 0x4749,
     GF_IFD_COPYRIGHT = 0x8298,
     GF_IFD_EXIF = 0x8769,
     GF_IFD_GPS = 0x8825,
-    GF_IFD_INTEROPERABILITY = 0xa005
+    GF_IFD_NOTE = 0x927c,     /* the maker's note, in the directory of EXIF */
+    GF_IFD_XP_TITLE = 0x9c9b, /* the texts of Windows, up to GF_IFD_XP_SUBJECT */
+    GF_IFD_XP_SUBJECT = 0x9c9f,
+    GF_IFD_INTEROPERABILITY = 0xa005,
+    GF_IFD_PRINT = 0xc4a5 /* PrintIM */
 };
 
 /* The file from which directories are read. */
@@ -38,8 +46,15 @@ struct gf_ifd_writer {
     uint64_t base; /* the offset of bytes.data[0] in the file */
     bool big_endian, big_tiff;
     bool out_of_memory;
+    uint64_t note;      /* the offset of a note that gf_ifd_keep_note() has put into bytes */
+    bool note_left_out; /* a note was not copied, since it would be wrong at another offset */
 };
 
+/* Most makers' notes refer to offsets in the file. Appends such a note of the directory's EXIF at
+ * the offset where it was, with zeros before it; does nothing where that is not possible. It is to
+ * be called before the directories are copied. */
+void gf_ifd_keep_note(const struct gf_ifd_reader *reader, uint64_t offset,
+                      struct gf_ifd_writer *writer);
 /* Copies the directory at that offset, and the directories to which it refers (EXIF, GPS,
  * interoperability). wanted: the tags to copy from the first directory, with 0 at the end; NULL:
  * all tags. Returns the offset of the copy; 0 if there is nothing to copy. */
@@ -55,6 +70,8 @@ size_t gf_ifd_numbers(const struct gf_ifd_reader *reader, uint64_t offset, uint1
  * bytes->data. It is empty if there is no such tag. Returns false when out of memory. */
 bool gf_ifd_bytes(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag,
                   struct gf_blob *bytes);
+/* Writes the tags of the directory, `most` at most, and returns how many. */
+size_t gf_ifd_tags(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t *tag, size_t most);
 /* Whether the directory has the tag, even if its value cannot be read. */
 bool gf_ifd_has(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
 /* Returns the text of a tag of type ASCII, which the caller frees; NULL if there is none. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/common/checks.h"
 #include "codec/common/exif.h"
 #include "codec/common/gain_map.h"
 #include "codec/common/keep.h"
@@ -86,37 +87,66 @@ bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t
     return true;
 }
 
-const uint16_t gf_exif_tags_in_tiff[] = {GF_IFD_DESCRIPTION, GF_IFD_MAKE,     GF_IFD_MODEL,
-                                         GF_IFD_ORIENTATION, GF_IFD_SOFTWARE, GF_IFD_TIME,
-                                         GF_IFD_ARTIST,      GF_IFD_COMPUTER, GF_IFD_COPYRIGHT,
-                                         GF_IFD_EXIF,        GF_IFD_GPS,      0};
+enum { EXIF_LESS_WORTH = 5 }; /* the first tags alone, and an orientation of 1, make no EXIF */
+const uint16_t gf_exif_tags_in_tiff[] = {GF_IFD_DESCRIPTION,
+                                         GF_IFD_SOFTWARE,
+                                         GF_IFD_ARTIST,
+                                         GF_IFD_COPYRIGHT,
+                                         GF_IFD_ORIENTATION,
+                                         GF_IFD_DOCUMENT,
+                                         GF_IFD_MAKE,
+                                         GF_IFD_MODEL,
+                                         GF_IFD_PAGE,
+                                         GF_IFD_TIME,
+                                         GF_IFD_COMPUTER,
+                                         GF_IFD_RATING,
+                                         GF_IFD_RATING_PERCENT,
+                                         GF_IFD_EXIF,
+                                         GF_IFD_GPS,
+                                         GF_IFD_XP_TITLE,
+                                         GF_IFD_XP_TITLE + 1,
+                                         GF_IFD_XP_TITLE + 2,
+                                         GF_IFD_XP_TITLE + 3,
+                                         GF_IFD_XP_SUBJECT,
+                                         GF_IFD_PRINT,
+                                         0};
 
 /* Whether a TIFF's directory has a tag without which its EXIF is not worth keeping. */
 static bool tells_something(const struct gf_ifd_reader *reader, uint64_t directory)
 {
-    static const uint16_t texts[] = {GF_IFD_MAKE, GF_IFD_MODEL, GF_IFD_TIME};
-    bool tells = gf_ifd_link(reader, directory, GF_IFD_EXIF) ||
-                 gf_ifd_link(reader, directory, GF_IFD_GPS) ||
-                 gf_ifd_link(reader, directory, GF_IFD_ORIENTATION) > 1;
-    for (size_t i = 0; !tells && i < sizeof texts / sizeof *texts; i++) {
-        char *const text = gf_ifd_text(reader, directory, texts[i]);
-        tells = text != NULL;
-        free(text);
-    }
+    bool tells = gf_ifd_link(reader, directory, GF_IFD_ORIENTATION) > 1;
+    for (const uint16_t *tag = gf_exif_tags_in_tiff + EXIF_LESS_WORTH; !tells && *tag; tag++)
+        tells = gf_ifd_has(reader, directory, *tag);
     return tells;
 }
 
-bool gf_metadata_add_exif_in_tiff(struct gf_metadata *metadata, const struct gf_ifd_reader *reader,
-                                  uint64_t directory)
+void gf_warn_of_note(const struct gf_ifd_writer *writer, const char *name,
+                     const struct gf_options *options)
 {
-    static const unsigned char header[] = {'I', 'I', 42, 0, 8, 0, 0, 0};
-    struct gf_ifd_writer writer = {0};
+    if (writer->note_left_out && !(gf_kinds_unwanted(options) & GF_KIND_EXIF))
+        gf_warn(options,
+                "%s: the maker's note is left out: it is right only where it was in the file",
+                name);
+}
+
+bool gf_metadata_add_exif_in_tiff(struct gf_metadata *metadata, const struct gf_ifd_reader *reader,
+                                  uint64_t directory, const char *name,
+                                  const struct gf_options *options)
+{
+    static const unsigned char headers[2][8] = {{'I', 'I', 42, 0}, {'M', 'M', 0, 42}};
+    struct gf_ifd_writer writer = {.big_endian = reader->big_endian};
     if (!tells_something(reader, directory))
         return true;
-    bool done = gf_blob_set(&writer.bytes, header, sizeof header);
-    if (done && gf_ifd_copy(reader, directory, gf_exif_tags_in_tiff, &writer) &&
-        !writer.out_of_memory && writer.bytes.size <= GF_METADATA_MAX)
+    bool done = gf_blob_set(&writer.bytes, headers[writer.big_endian], sizeof *headers);
+    if (done)
+        gf_ifd_keep_note(reader, directory, &writer);
+    const uint64_t first = done ? gf_ifd_copy(reader, directory, gf_exif_tags_in_tiff, &writer) : 0;
+    for (int i = 0; first && i < 4; i++)
+        writer.bytes.data[writer.big_endian ? 7 - i : 4 + i] = (unsigned char)(first >> 8 * i);
+    if (first && !writer.out_of_memory && writer.bytes.size <= GF_METADATA_MAX) {
+        gf_warn_of_note(&writer, name, options);
         done = gf_metadata_add_exif(metadata, writer.bytes.data, writer.bytes.size);
+    }
     free(writer.bytes.data);
     return done && !writer.out_of_memory;
 }

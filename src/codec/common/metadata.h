@@ -89,12 +89,17 @@ void gf_metadata_ratio(const struct gf_metadata *metadata, double most, uint32_t
  * structure is ignored; of several blocks of EXIF in a file only the first is used. Returns false
  * when out of memory. */
 bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size);
-/* The tags of a TIFF's directory that belong to EXIF, too: texts, orientation, and links to other
- * directories; 0 at the end. */
+/* The tags of a TIFF's directory that belong to EXIF, too: texts, orientation, ratings, and links
+ * to other directories; 0 at the end. */
 extern const uint16_t gf_exif_tags_in_tiff[];
-/* Adds EXIF from the directory of a TIFF, and from those that the directory links to. */
+/* Adds EXIF from the directory of a TIFF, and from those that the directory links to. options->warn
+ * is called for a maker's note that would be wrong at another offset. */
 bool gf_metadata_add_exif_in_tiff(struct gf_metadata *metadata, const struct gf_ifd_reader *reader,
-                                  uint64_t directory);
+                                  uint64_t directory, const char *name,
+                                  const struct gf_options *options);
+/* Warns of a maker's note that was not copied, unless the options strip EXIF. */
+void gf_warn_of_note(const struct gf_ifd_writer *writer, const char *name,
+                     const struct gf_options *options);
 /* Adds EXIF from a box of HEIF or JPEG XL, which begins with the offset of the TIFF structure. */
 bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size);
 /* Adds the EXIF or XMP in the payload of a JPEG's APP1 segment. Returns false when out of

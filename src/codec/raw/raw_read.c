@@ -196,12 +196,12 @@ static enum gf_status raw_decode(struct gf_whole_source *source, unsigned char *
 enum { TAG_XMP = 700, TAG_IPTC = 33723 };
 
 /* Reads what a TIFF holds. Olympus' and Panasonic's files are TIFFs by another mark. */
-static bool read_tiff(const struct gf_blob *file, struct gf_metadata *metadata)
+static bool read_tiff(const struct gf_whole_source *source, struct gf_metadata *metadata)
 {
     uint64_t first;
     struct gf_blob iptc = {0};
-    const struct gf_ifd_reader reader = gf_exif_reader(file, &first);
-    if (!gf_metadata_add_exif_in_tiff(metadata, &reader, first) ||
+    const struct gf_ifd_reader reader = gf_exif_reader(&source->file, &first);
+    if (!gf_metadata_add_exif_in_tiff(metadata, &reader, first, source->name, &source->options) ||
         !gf_ifd_bytes(&reader, first, TAG_XMP, &metadata->xmp) ||
         !gf_ifd_bytes(&reader, first, TAG_IPTC, &iptc))
         return false;
@@ -228,7 +228,7 @@ static bool read_metadata(struct gf_whole_source *source)
     struct gf_metadata *const metadata = &source->base.metadata;
     const struct gf_blob *const file = &source->file;
     const bool raf = file->size > 8 && !memcmp(file->data, "FUJIFILM", 8);
-    if (!(raf ? read_raf(file, metadata) : read_tiff(file, metadata)))
+    if (!(raf ? read_raf(file, metadata) : read_tiff(source, metadata)))
         return false;
     if (!metadata->exif.size)
         metadata->unread |= GF_KIND_EXIF;

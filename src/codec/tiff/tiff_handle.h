@@ -14,7 +14,7 @@
 #define GF_TIFF_CALLS(CALL) \
     CALL(TIFFClientOpenExt) CALL(TIFFOpenOptionsAlloc) CALL(TIFFOpenOptionsFree) \
     CALL(TIFFOpenOptionsSetErrorHandlerExtR) CALL(TIFFOpenOptionsSetWarningHandlerExtR) \
-    CALL(TIFFClose) CALL(TIFFGetField) CALL(TIFFGetFieldDefaulted) CALL(TIFFSetField) \
+    CALL(TIFFClose) CALL(TIFFGetField) CALL(TIFFGetFieldDefaulted) CALL(TIFFSetField) CALL(TIFFMergeFieldInfo) CALL(TIFFFindField) CALL(TIFFFieldName) \
     CALL(TIFFReadDirectory) CALL(TIFFSetDirectory) CALL(TIFFSetSubDirectory) CALL(TIFFNumberOfDirectories) CALL(TIFFIsTiled) CALL(TIFFTileSize64) \
     CALL(TIFFScanlineSize64) CALL(TIFFReadScanline) \
     CALL(TIFFReadEncodedTile) CALL(TIFFComputeTile) CALL(TIFFComputeStrip) \

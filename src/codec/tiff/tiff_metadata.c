@@ -1,9 +1,12 @@
 #include "codec/tiff/tiff_metadata.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "codec/common/checks.h"
+#include "codec/common/keep.h"
 
 static const double inch = 0.0254, centimetre = 0.01;
 
@@ -84,8 +87,94 @@ static bool read_iptc(const struct gf_tiff_handle *handle, const struct gf_ifd_r
     return added;
 }
 
+static bool set_blob(const struct gf_tiff_handle *handle, uint32_t tag, const struct gf_blob *blob)
+{
+    return !blob->size || gf_tiff.TIFFSetField(handle->tiff, tag, (uint32_t)blob->size, blob->data);
+}
+
+/* The tags of EXIF that libtiff does not know. */
+static const TIFFFieldInfo fields[] = {
+#define BYTES(tag, type, name) \
+    { \
+        tag, TIFF_VARIABLE2, TIFF_VARIABLE2, type, FIELD_CUSTOM, 1, 1, name \
+    }
+#define NUMBER(tag, name) \
+    { \
+        tag, 1, 1, TIFF_SHORT, FIELD_CUSTOM, 1, 0, name \
+    }
+    NUMBER(GF_IFD_RATING, "Rating"),
+    NUMBER(GF_IFD_RATING_PERCENT, "RatingPercent"),
+    BYTES(GF_IFD_XP_TITLE, TIFF_BYTE, "XPTitle"),
+    BYTES(GF_IFD_XP_TITLE + 1, TIFF_BYTE, "XPComment"),
+    BYTES(GF_IFD_XP_TITLE + 2, TIFF_BYTE, "XPAuthor"),
+    BYTES(GF_IFD_XP_TITLE + 3, TIFF_BYTE, "XPKeywords"),
+    BYTES(GF_IFD_XP_SUBJECT, TIFF_BYTE, "XPSubject"),
+    BYTES(GF_IFD_PRINT, TIFF_UNDEFINED, "PrintIM")};
+
+/* Whether a tag describes the samples and where they are, or is read and written by name. */
+static bool is_of_samples(uint16_t tag)
+{
+    static const uint16_t ranges[][2] = {
+        {0x00fe, 0x010a}, {0x0111, 0x0111}, {0x0115, 0x011c}, {0x011e, 0x0129}, {0x013d, 0x013d},
+        {0x0140, 0x0214}, {0x02bc, 0x02bc}, {0x1001, 0x1002}, {0x8000, 0x80ff}, {0x828d, 0x828e},
+        {0x83bb, 0x83bb}, {0x8649, 0x8649}, {0x8773, 0x8773}, {0xc612, 0xcfff}, {0xea1c, 0xea1c}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+        if (tag >= ranges[i][0] && tag <= ranges[i][1])
+            return true;
+    }
+    return false;
+}
+
+/* Names the tags of the directory that neither EXIF nor a TIFF that is written has. */
+static void warn_of_tags(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
+                         uint64_t directory, const struct gf_options *options)
+{
+    enum { TAGS_MOST = 64 };
+    uint16_t tag[TAGS_MOST];
+    char names[400] = "";
+    size_t length = 0;
+    const size_t count = gf_ifd_tags(reader, directory, tag, TAGS_MOST);
+    for (size_t i = 0; i < count && length < sizeof names; i++) {
+        const uint16_t *listed = gf_exif_tags_in_tiff;
+        while (*listed && *listed != tag[i])
+            listed++;
+        if (*listed || is_of_samples(tag[i]))
+            continue;
+        const TIFFField *const field = gf_tiff.TIFFFindField(handle->tiff, tag[i], TIFF_ANY);
+        const char *const comma = length ? ", " : "";
+        length += (size_t)(field ? snprintf(names + length, sizeof names - length, "%s%s", comma,
+                                            gf_tiff.TIFFFieldName(field))
+                                 : snprintf(names + length, sizeof names - length, "%sTag %u",
+                                            comma, tag[i]));
+    }
+    if (*names && !(gf_kinds_unwanted(options) & GF_KIND_EXIF))
+        gf_warn(options, "%s: tags are left out: %s", handle->name, names);
+}
+
+/* Sets a tag as EXIF has it, if EXIF has it. */
+static bool set_tag(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
+                    uint64_t directory, uint16_t tag)
+{
+    const TIFFDataType type =
+        gf_tiff.TIFFFieldDataType(gf_tiff.TIFFFindField(handle->tiff, tag, TIFF_ANY));
+    struct gf_blob bytes = {0};
+    uint64_t number;
+    bool done = true;
+    if (type == TIFF_ASCII) {
+        char *const text = gf_ifd_text(reader, directory, tag);
+        done = !text || !*text || gf_tiff.TIFFSetField(handle->tiff, tag, text);
+        free(text);
+    } else if (type == TIFF_SHORT && gf_ifd_numbers(reader, directory, tag, &number, 1))
+        done = gf_tiff.TIFFSetField(handle->tiff, tag, (int)number);
+    else if (type == TIFF_BYTE || type == TIFF_UNDEFINED)
+        done = gf_ifd_bytes(reader, directory, tag, &bytes) && set_blob(handle, tag, &bytes);
+    free(bytes.data);
+    return done;
+}
+
 /* Appends the directories of EXIF to the file, and sets the tags that refer to them. */
-static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *metadata)
+static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *metadata,
+                       const struct gf_options *options)
 {
     static const uint16_t links[] = {GF_IFD_EXIF, GF_IFD_GPS};
     uint64_t first;
@@ -95,18 +184,18 @@ static bool write_exif(struct gf_tiff_handle *handle, const struct gf_metadata *
     struct gf_ifd_writer writer = {.base = (uint64_t)gf_output_size(handle->output),
                                    .big_endian = gf_tiff.TIFFIsBigEndian(handle->tiff),
                                    .big_tiff = gf_tiff.TIFFIsBigTIFF(handle->tiff)};
+    (void)gf_tiff.TIFFMergeFieldInfo(handle->tiff, fields, sizeof fields / sizeof *fields);
+    gf_ifd_keep_note(&reader, first, &writer);
     bool done = true;
     for (int i = 0; i < 2; i++) {
         const uint64_t from = gf_ifd_link(&reader, first, links[i]);
         const uint64_t copy = from ? gf_ifd_copy(&reader, from, NULL, &writer) : 0;
         done &= !copy || gf_tiff.TIFFSetField(handle->tiff, links[i], copy);
     }
-    for (int i = 0; gf_exif_tags_in_tiff[i]; i++) {
-        char *const text = gf_ifd_text(&reader, first, gf_exif_tags_in_tiff[i]);
-        done &=
-            !text || !*text || gf_tiff.TIFFSetField(handle->tiff, gf_exif_tags_in_tiff[i], text);
-        free(text);
-    }
+    for (int i = 0; done && gf_exif_tags_in_tiff[i]; i++)
+        done = set_tag(handle, &reader, first, gf_exif_tags_in_tiff[i]);
+    gf_warn_of_note(&writer, handle->name, options);
+    warn_of_tags(handle, &reader, first, options);
     if (done && writer.bytes.size && !writer.out_of_memory)
         done =
             !gf_output_write(handle->output, writer.bytes.data, writer.bytes.size, &handle->error);
@@ -119,24 +208,19 @@ bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, const struct gf_
 {
     uint64_t first;
     const struct gf_ifd_reader reader = gf_ifd_reader_of(handle->input, &first);
+    const uint64_t directory = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
     /* libtiff passes over a tag of several numbers. */
-    const uint64_t orientation =
-        gf_ifd_link(&reader, gf_tiff.TIFFCurrentDirOffset(handle->tiff), GF_IFD_ORIENTATION);
+    const uint64_t orientation = gf_ifd_link(&reader, directory, GF_IFD_ORIENTATION);
     read_density(handle, metadata);
+    warn_of_tags(handle, &reader, directory, options);
     if (!read_blob(handle, &reader, TIFFTAG_ICCPROFILE, "ICC profile", options, &metadata->icc) ||
         !read_blob(handle, &reader, TIFFTAG_XMLPACKET, "XMP", options, &metadata->xmp) ||
         !read_iptc(handle, &reader, metadata) ||
-        !gf_metadata_add_exif_in_tiff(metadata, &reader,
-                                      gf_tiff.TIFFCurrentDirOffset(handle->tiff)) ||
+        !gf_metadata_add_exif_in_tiff(metadata, &reader, directory, handle->name, options) ||
         (!metadata->exif.size && !read_texts(handle, metadata)))
         return false;
     metadata->orientation = orientation >= 1 && orientation <= 8 ? (int)orientation : 1;
     return true;
-}
-
-static bool set_blob(const struct gf_tiff_handle *handle, uint32_t tag, const struct gf_blob *blob)
-{
-    return !blob->size || gf_tiff.TIFFSetField(handle->tiff, tag, (uint32_t)blob->size, blob->data);
 }
 
 /* Sets the tag of IPTC. A libtiff before 4.5 takes its bytes as numbers of 4 bytes. */
@@ -158,8 +242,10 @@ static bool set_iptc(const struct gf_tiff_handle *handle, const struct gf_blob *
 
 static bool set_density(const struct gf_tiff_handle *handle, const struct gf_metadata *metadata)
 {
-    const bool own = metadata->density_x > 0 && metadata->density_y > 0;
     const struct gf_exif_facts exif = gf_exif_read(&metadata->exif);
+    /* JFIF's 72 dots per inch say nothing where EXIF says something. */
+    const bool own = metadata->density_x > 0 && metadata->density_y > 0 &&
+                     !(exif.density_x > 0 && fabs(metadata->density_x * inch - 72) < 0.1);
     const double x = own ? metadata->density_x : exif.density_x,
                  y = own ? metadata->density_y : exif.density_y;
     if (!(x > 0 && y > 0))
@@ -223,7 +309,8 @@ enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
 {
     const bool done =
         set_density(handle, metadata) && set_texts(handle, metadata, options) &&
-        write_exif(handle, metadata) && set_blob(handle, TIFFTAG_ICCPROFILE, &metadata->icc) &&
+        write_exif(handle, metadata, options) &&
+        set_blob(handle, TIFFTAG_ICCPROFILE, &metadata->icc) &&
         set_blob(handle, TIFFTAG_XMLPACKET, &metadata->xmp) && set_iptc(handle, &metadata->iptc) &&
         gf_tiff.TIFFSetField(handle->tiff, TIFFTAG_ORIENTATION, metadata->orientation);
     return done ? GF_OK : gf_tiff_fail(handle, -1, 0, error);

@@ -166,11 +166,16 @@ struct gf_codec_memory gf_tiff_sink_memory(struct gf_format format,
     return (struct gf_codec_memory){bytes > USUAL ? bytes : 0, "a strip of it is packed at a time"};
 }
 
-/* Returns the mode for libtiff: a BigTIFF if the file could become larger than 4 GiB. */
-static const char *mode_of(struct gf_format format, const struct gf_options *options)
+/* Returns the mode for libtiff: a BigTIFF if the file could become larger than 4 GiB, in the byte
+ * order of EXIF, which holds for values that no type tells. */
+static const char *mode_of(struct gf_format format, const struct gf_metadata *metadata,
+                           const struct gf_options *options)
 {
+    static const char *const modes[2][2] = {{"w", "w8"}, {"wb", "w8b"}};
+    uint64_t first = 0;
+    const bool big_endian = metadata && gf_exif_reader(&metadata->exif, &first).big_endian;
     const uint64_t bytes = (uint64_t)row_bytes_of(format, options) * (unsigned)format.height;
-    return bytes + bytes / 16 > UINT32_MAX ? "w8" : "w";
+    return modes[big_endian][bytes + bytes / 16 > UINT32_MAX];
 }
 
 static enum gf_status check(const struct gf_output *output, struct gf_format format, bool inks,
@@ -212,8 +217,8 @@ static enum gf_status tiff_turn(struct gf_sink *sink, const struct gf_sink_order
     struct gf_tiff_handle *const handle = &tiff->handle;
     GF_TRY(describe_page(tiff, order, error));
     if (!handle->tiff)
-        GF_TRY(gf_tiff_open(handle, NULL, order->output, mode_of(order->format, order->options), 0,
-                            error));
+        GF_TRY(gf_tiff_open(handle, NULL, order->output,
+                            mode_of(order->format, order->metadata, order->options), 0, error));
     return set_tags(tiff, order->options)
                ? gf_tiff_write_metadata(handle, order->metadata, order->options, error)
                : gf_tiff_fail(handle, -1, 0, error);
