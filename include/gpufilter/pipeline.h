@@ -89,6 +89,22 @@ GF_API enum gf_status gf_pipeline_encode(struct gf_pipeline *pipeline, const str
                                          enum gf_file_format format, void **result,
                                          size_t *result_size, struct gf_error *error) GF_CHECKED;
 
+/* What a file holds beside its pixels: ICC profile, EXIF, XMP, IPTC, texts, density. Opaque. */
+struct gf_metadata;
+
+/* Returns the metadata of the result of the last gf_pipeline_decode(), gf_pipeline_decode_from() or
+ * gf_pipeline_run_image(), without what options.stripped and options.kept take away; NULL if there
+ * are none. A profile of other colours than sRGB's stays, since the pixels need it. The caller
+ * frees them by gf_metadata_close(); a second call returns NULL. */
+GF_API struct gf_metadata *gf_pipeline_take_metadata(struct gf_pipeline *pipeline);
+/* Gives the pixels that later calls of gf_pipeline_run_image(), gf_pipeline_encode() and
+ * gf_pipeline_encode_to() take these metadata, as if they came from a file; NULL: they have none.
+ * The metadata are the caller's, must stay until the last of these calls, and never change, so that
+ * several pipelines may have the same. */
+GF_API void gf_pipeline_give_metadata(struct gf_pipeline *pipeline,
+                                      const struct gf_metadata *metadata);
+GF_API void gf_metadata_close(struct gf_metadata *metadata);
+
 /* Finds the format of the result for an input of that format. If the result's size depends on the
  * pixels (trim), this is the largest possible size, and gf_pipeline_run_image() must allocate the
  * output. Returns GF_ERROR_UNFIT if the chain does not accept such an input. */

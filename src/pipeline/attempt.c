@@ -91,11 +91,8 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                                      struct gf_sink **sink, struct gf_error *error)
 {
     struct gf_metadata changed = *metadata; /* its blobs belong to the source or to the plan */
-    if (icc) {
-        changed.icc = (struct gf_blob){(unsigned char *)icc->data, icc->size};
-        changed.colour = (struct gf_colour_tags){0};
-        changed.inks = icc->inks;
-    }
+    if (icc)
+        gf_pipeline_recolour(&changed, icc);
     if (place->turned) {
         changed.density_x = metadata->density_y;
         changed.density_y = metadata->density_x;
@@ -225,6 +222,10 @@ static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_
     gf_plan_take_constants(&plan, &pipeline->last_plan);
     if (!status && !remotely)
         status = gf_pipeline_schedule(pipeline, &plan, part->source, sink, task, error);
+    if (!status && task->image_out && !task->out_on_device)
+        status = gf_pipeline_keep_metadata(pipeline, plan.out,
+                                           part->recoloured || plan.recoloured ? &plan.icc : NULL,
+                                           metadata, error);
     if (sink && sink != task->sink)
         sink->close(sink);
     keep_plan(pipeline, &plan);
@@ -248,13 +249,13 @@ static enum gf_status attempt_picture(struct gf_pipeline *pipeline, struct gf_pi
                                       struct gf_source *source, struct gf_error *error)
 {
     const struct gf_chain *const chain = &pipeline->chain;
-    static const struct gf_metadata nothing; /* pixels in memory have no metadata */
     struct gf_image made[2] = {{.data = NULL}, {.data = NULL}};
     struct part part = {.source = source,
                         .is_frame = source && source->next && !task->each,
                         .duration = source ? &source->duration : NULL,
                         .in = task->image_in,
                         .request = {.orientation = 1}};
+    const struct gf_metadata *const metadata = source ? &source->metadata : &pipeline->given;
     enum gf_status status = GF_OK;
     int begin = 0, end, parts = 0;
     if (pipeline->progress) {
@@ -266,7 +267,8 @@ static enum gf_status attempt_picture(struct gf_pipeline *pipeline, struct gf_pi
         part.request = gf_pipeline_request(pipeline, source);
         if (gf_metadata_moves(&source->metadata))
             gf_place_begin(&part.place, source->format, source->reduction);
-    }
+    } else
+        part.request = gf_pipeline_request_of_image(pipeline, task->image_in->format);
     if (source && source->metadata.icc.size && !part.request.icc.size && !part.request.icc.hdr[1] &&
         gf_chain_converts(chain))
         gf_warn(&pipeline->options, "%s: its ICC profile is of no use: its colours count as sRGB",
@@ -297,8 +299,7 @@ static enum gf_status attempt_picture(struct gf_pipeline *pipeline, struct gf_pi
     }
     part.chain = gf_chain_part(chain, begin, chain->count);
     if (!status)
-        status =
-            attempt_last_part(pipeline, task, &part, source ? &source->metadata : &nothing, error);
+        status = attempt_last_part(pipeline, task, &part, metadata, error);
     gf_image_free(&made[0]);
     gf_image_free(&made[1]);
     task->image_bytes = 0;
@@ -370,6 +371,7 @@ static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_pictu
     enum gf_status status = GF_OK;
     task->source = NULL;
     pipeline->stages_done = pipeline->segments_done = 0;
+    gf_metadata_close(gf_pipeline_take_metadata(pipeline));
     gf_smooth_attempt();
     if (pipeline->remote && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
         task->remote_failed = true; /* the remote needs the output's name, which is not known before

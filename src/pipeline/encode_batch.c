@@ -50,7 +50,6 @@ static struct gf_picture_task task_of(const struct gf_destination *destination,
 /* Plans the picture and opens its output as the pipeline does. Leaves whatever is unusual to it. */
 static bool open_output(const struct encoding *encoding, int i)
 {
-    static const struct gf_metadata nothing;
     static const struct gf_place nowhere;
     struct gf_pipeline *const pipeline = encoding->batch.pipeline;
     struct picture *const picture = &encoding->pictures[i];
@@ -61,7 +60,7 @@ static bool open_output(const struct encoding *encoding, int i)
                                                 encoding->images[i].format, &request, &plan, NULL);
     const bool opened = planned && !plan.stage_count &&
                         !gf_pipeline_open_sink(pipeline, &picture->task, plan.out, &nowhere, NULL,
-                                               false, &nothing, &picture->sink, NULL);
+                                               false, &gf_no_metadata, &picture->sink, NULL);
     gf_plan_free(&plan);
     if (opened && picture->sink->splice)
         return true;

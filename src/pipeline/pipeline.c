@@ -149,6 +149,7 @@ static enum gf_status open_pipeline(const char *chain, const struct gf_options *
     gf_cells_join();
     gf_cells_read_profiles();
     opened->remote = remote;
+    opened->given = gf_no_metadata;
     gf_spans_init(&opened->spans);
     enum gf_status status = gf_pipeline_configure(opened, chain, options, error);
     if (!status && count > 1)
@@ -206,6 +207,7 @@ void gf_pipeline_close(struct gf_pipeline *pipeline)
     free(pipeline->chain_text);
     gf_pipeline_close_backend(pipeline);
     gf_plan_free(&pipeline->last_plan);
+    gf_metadata_close(pipeline->result);
     for (int i = 0; i < pipeline->outputs; i++)
         gf_chain_free(&pipeline->output[i].chain);
     if (!pipeline->outputs)

@@ -68,6 +68,9 @@ struct gf_pipeline {
     int band_rows;                /* the rows of a band in the next attempt; 0: the pipeline
                                    * chooses */
     bool has_begun, has_finished; /* whether a picture has begun, and whether one has ended */
+    struct gf_metadata given;     /* of the pictures in the caller's memory; its blobs are the
+                                   * caller's */
+    struct gf_metadata *result;   /* of the last result in the caller's memory; NULL: none */
     struct gf_buffer_pool buffers;
     struct gf_resident *resident;               /* plans for pictures in the device's memory; NULL:
                                                  * there was none */
@@ -194,6 +197,14 @@ enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                                      const struct gf_place *place, const struct gf_icc *icc,
                                      bool filtered, const struct gf_metadata *metadata,
                                      struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
+/* Gives metadata the profile that a filter has given the picture. */
+void gf_pipeline_recolour(struct gf_metadata *metadata, const struct gf_icc *icc);
+/* Sets pipeline->result to what a picture in memory keeps of the metadata. `icc` is the profile
+ * that a filter has given the picture; if it is NULL, the picture has its own profile. */
+enum gf_status gf_pipeline_keep_metadata(struct gf_pipeline *pipeline, struct gf_format format,
+                                         const struct gf_icc *icc,
+                                         const struct gf_metadata *metadata,
+                                         struct gf_error *error) GF_CHECKED;
 /* Returns the most bytes of whole pictures that are in host memory at one time: the picture that a
  * segment reads and the picture that it writes. */
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan);
@@ -225,6 +236,9 @@ enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,
  * the chain can use; the source has not been set to it yet. */
 struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline,
                                               struct gf_source *source);
+/* Returns the same for a picture in the caller's memory of that format. */
+struct gf_plan_request gf_pipeline_request_of_image(struct gf_pipeline *pipeline,
+                                                    struct gf_format format);
 /* Whether texts of the chains say something about the picture. */
 bool gf_pipeline_reads_facts(const struct gf_pipeline *pipeline);
 /* Notes what texts can say about the task's picture. `source` may be NULL. */

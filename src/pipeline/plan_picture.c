@@ -43,19 +43,34 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_pictur
     return GF_OK;
 }
 
+/* Returns a request for a picture of that format with these metadata. */
+static struct gf_plan_request request_of(const struct gf_pipeline *pipeline,
+                                         struct gf_format format, struct gf_metadata *metadata)
+{
+    struct gf_plan_request request = {.orientation = 1,
+                                      .width = format.width,
+                                      .height = format.height,
+                                      .bits = metadata->bits,
+                                      .to_srgb = gf_converts_for_output(&pipeline->options)};
+    const struct gf_colour_tags *const colour = &metadata->colour;
+    if (gf_chain_converts(&pipeline->chain) || request.to_srgb ||
+        (colour->has_cicp && gf_transfer_is_hdr(colour->cicp[1])))
+        request.icc = gf_metadata_icc(metadata, format, &pipeline->options);
+    return request;
+}
+
+struct gf_plan_request gf_pipeline_request_of_image(struct gf_pipeline *pipeline,
+                                                    struct gf_format format)
+{
+    return request_of(pipeline, format, &pipeline->given);
+}
+
 struct gf_plan_request gf_pipeline_request_of(const struct gf_pipeline *pipeline,
                                               struct gf_source *source)
 {
-    struct gf_plan_request request = {
-        .orientation = pipeline->options.autorotate ? source->metadata.orientation : 1,
-        .width = source->format.width,
-        .height = source->format.height,
-        .bits = source->metadata.bits,
-        .to_srgb = gf_converts_for_output(&pipeline->options)};
-    const struct gf_colour_tags *const colour = &source->metadata.colour;
-    if (gf_chain_converts(&pipeline->chain) || request.to_srgb ||
-        (colour->has_cicp && gf_transfer_is_hdr(colour->cicp[1])))
-        request.icc = gf_metadata_icc(&source->metadata, source->format, &pipeline->options);
+    struct gf_plan_request request = request_of(pipeline, source->format, &source->metadata);
+    if (pipeline->options.autorotate)
+        request.orientation = source->metadata.orientation;
     request.reduction = gf_plan_reduction(&pipeline->chain, source->format, request.orientation,
                                           source->most_reduction);
     return request;
@@ -152,6 +167,7 @@ struct gf_options gf_pipeline_sink_options(const struct gf_pipeline *pipeline,
 {
     struct gf_options options = pipeline->options;
     options.depth = task->depth ? task->depth : options.depth;
+    options.autorotate &= task->input != NULL; /* what was in memory stays as it is */
     return options;
 }
 

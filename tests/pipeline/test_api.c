@@ -589,6 +589,39 @@ static void test_pixels_between_bytes(void **state)
     gf_pipeline_close(whole);
 }
 
+/* A picture in memory has metadata if it is given those of a file; else it has none. */
+static void test_metadata_between_bytes(void **state)
+{
+    static const char exif[] = "MM\0\x2a\0\0\0\x08\0\1\1\x0f\0\2\0\0\0\4Abc\0\0\0\0\0";
+    struct gf_pipeline *const pipeline = open_cpu("", GF_FILE_PNG);
+    const struct gf_options options = plain_options();
+    struct picture picture = random_picture(20, 10, 3, 8);
+    assert_true(gf_metadata_add_exif(&picture.metadata, exif, sizeof exif - 1));
+    assert_int_equal(encode(in_folder("exif.png"), &picture, &options), GF_OK);
+    struct bytes from = load(in_folder("exif.png"));
+    struct gf_image pixels = {.data = NULL};
+    assert_int_equal(gf_pipeline_decode(pipeline, from.data, from.size, &pixels, &failure), GF_OK);
+    struct gf_metadata *const metadata = gf_pipeline_take_metadata(pipeline);
+    assert_non_null(metadata);
+    assert_null(gf_pipeline_take_metadata(pipeline));
+    for (int given = 0; given <= 2; given++) {
+        void *data;
+        size_t size;
+        gf_pipeline_give_metadata(pipeline, given == 1 ? metadata : NULL);
+        assert_int_equal(
+            gf_pipeline_encode(pipeline, &pixels, GF_FILE_AUTO, &data, &size, &failure), GF_OK);
+        assert_true((memmem(data, size, "Abc", 4) != NULL) == (given == 1));
+        gf_free(data);
+    }
+    gf_pipeline_give_metadata(pipeline, NULL);
+    gf_metadata_close(metadata);
+    gf_metadata_close(NULL);
+    gf_image_free(&pixels);
+    free(from.data);
+    free_picture(&picture);
+    gf_pipeline_close(pipeline);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -609,6 +642,7 @@ int main(void)
         cmocka_unit_test(test_several_pictures_in_bytes),
         cmocka_unit_test(test_large_bytes),
         cmocka_unit_test(test_pixels_between_bytes),
+        cmocka_unit_test(test_metadata_between_bytes),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -16,7 +16,7 @@ import weakref
 
 import gpufilter as gf
 from gpufilter import _filters, _pipelines
-from gpufilter._library import lib
+from gpufilter._library import lib, words_of
 from support import by_program, main, ppm, ramp
 
 
@@ -29,7 +29,50 @@ def fork():
         return os.fork()
 
 
+def jpeg_of_a_camera():
+    """Returns a JPEG of Display P3 with EXIF of a maker, turned by 90 degrees."""
+    try:
+        data = by_program("icc=display-p3", ppm(), "--format=jpeg")
+    except subprocess.CalledProcessError:
+        raise unittest.SkipTest("this build has no Little CMS") from None
+    exif = b"Exif\0\0MM\0*\0\0\0\x08\0\2\1\x0f\0\2\0\0\0\4Abc\0\1\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0"
+    return data[:2] + b"\xff\xe1" + (2 + len(exif)).to_bytes(2, "big") + exif + data[2:]
+
+
 class Module(unittest.TestCase):
+    def test_metadata_of_the_program(self):
+        data, seen = jpeg_of_a_camera(), set()
+        for form in ("jpeg", "png", "tiff", "webp"):
+            for chain in ("", "blur=1", "resize=50%,trim", "icc=srgb"):
+                for options, kept in (({}, ()), ({"stripped": "exif"}, ["--strip=exif"]), ({"kept": "icc"}, ["--keep=icc"]),
+                                      ({"stripped": "icc"}, ["--strip=icc"]), ({"stripped": words_of("gf_metadata_item")}, ["--strip"])):
+                    try:
+                        picture = gf.decode(data)
+                        found = gf.encode(gf.run(chain, picture) if chain else picture, form, **options)
+                        half = gf.encode(picture, form, chain, **options)
+                    except gf.UnavailableError:  # a format or colours without their library
+                        continue
+                    self.assertEqual(half, by_program(chain, data, f"--format={form}", *kept), (form, chain, options))
+                    # What loses its profile is converted at the end, and thus once more than by the whole chain.
+                    self.assertEqual(found, gf.encode(pickle.loads(pickle.dumps(picture)), form, chain, **options)
+                                     if "icc" not in options.get("stripped", ()) else found)
+                    seen.add((form, b"Abc\0" in found, b"acsp" in found or b"iCCP" in found))
+        self.assertLessEqual({("jpeg", True, True), ("jpeg", False, False), ("png", True, True)}, seen)
+
+    def test_metadata_are_stripped_at_the_beginning(self):
+        data = jpeg_of_a_camera()
+        self.assertNotIn(b"Abc", gf.encode(gf.decode(data, stripped="exif"), "jpeg"))
+        self.assertNotIn(b"Abc", gf.encode(gf.decode(data, strip=True), "jpeg"))
+        self.assertIn(b"acsp", gf.encode(gf.decode(data, strip=True), "jpeg"))  # the samples are still P3's
+        self.assertNotIn(b"acsp", gf.encode(gf.decode(data, "icc=srgb", strip=True, stripped="icc"), "jpeg", strip=True))
+        self.assertEqual(gf.decode(data).shape, (60, 40, 3))
+        flat = gf.decode(data, autorotate=False)
+        self.assertEqual(gf.decode(gf.encode(flat, "jpeg")).shape, (60, 40, 3))  # the file states what the pixels are
+        self.assertEqual(gf.encode(gf.decode(data).view(), "jpeg").find(b"Abc"), -1)  # an array says nothing
+        file = io.BytesIO()
+        gf.encode(gf.open(io.BytesIO(data)), "jpeg", file=file)
+        self.assertEqual(file.getvalue(), gf.encode(gf.decode(data), "jpeg"))
+
     def test_bytes_of_the_program(self):
         for chain in ("blur=2,equalize", "resize=50%,unsharp", "grayscale,threshold=0.5"):
             whole = by_program(chain, ppm(), "--format=png")

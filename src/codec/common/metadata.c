@@ -12,6 +12,8 @@
 #include "codec/common/xmp.h"
 #include "icc/icc_build.h"
 
+const struct gf_metadata gf_no_metadata = {.orientation = 1};
+
 void gf_metadata_free(struct gf_metadata *metadata)
 {
     free(metadata->icc.data);

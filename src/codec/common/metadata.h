@@ -60,6 +60,8 @@ struct gf_metadata {
     unsigned loops; /* how many times an animation is shown; 0: forever */
     bool filtered;  /* filters have changed the pixels: thumbnails do not show them */
 };
+/* The metadata of a picture without any. */
+extern const struct gf_metadata gf_no_metadata;
 void gf_metadata_free(struct gf_metadata *metadata);
 
 /* Returns the set of kinds of metadata that the file has, including kinds that were not read. A

@@ -3,6 +3,7 @@
 import ctypes as _c
 import functools
 import sys
+import warnings
 
 from . import _abi, _dlpack
 from ._library import check, lib, usage
@@ -22,15 +23,28 @@ def shape_of(form):
     return (form.height, form.width) + ((form.channels,) if form.channels > 1 else ())
 
 
+class Metadata:
+    """What a file holds beside its pixels, which never changes."""
+
+    def __init__(self, pointer):
+        self.pointer = pointer
+
+    def __del__(self):
+        lib.gf_metadata_close(self.pointer)
+
+
 class Image:
     """A picture in the library's memory. numpy.asarray(), torch.from_dlpack() and gf.run() take it without a copy.
+
+    It has the metadata of its file, as far as they belong to changed pixels, too: run() hands them on, and encode() writes them.
 
     Python's own buffers begin with Python 3.12, as memoryview(picture); view() returns the same before.
     """
     _image = _abi.gf_image()  # which has no memory to free
+    _metadata = None
 
-    def __init__(self, image):
-        self._image = image
+    def __init__(self, image, metadata=None):
+        self._image, self._metadata = image, metadata
 
     @property
     def shape(self):
@@ -50,7 +64,7 @@ class Image:
 
     def __reduce__(self):  # processes hand pictures to each other
         return _image_of_bytes, (self._image.format.width, self._image.format.height, self._image.format.channels,
-                                 self.bits, self.tobytes())
+                                 self.bits, self.tobytes(), _packed(self))
 
     @property
     def __array_interface__(self):
@@ -80,11 +94,23 @@ class Image:
         return self.view().tobytes()
 
 
-def _image_of_bytes(width, height, channels, bits, data):
+def _packed(image):
+    """Returns the metadata of an Image as the bytes of a PNG of one pixel."""
+    from ._pipelines import Pipeline
+    if not image._metadata:
+        return None
+    form = _abi.gf_format(1, 1, image._image.format.channels, image.bits)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what no PNG holds
+        return Pipeline().encode(Image(_abi.gf_image(form, 8, image._image.data, False), image._metadata), "png")
+
+
+def _image_of_bytes(width, height, channels, bits, data, packed=None):
+    from ._pipelines import Pipeline
     image, failure = _abi.gf_image(), _abi.gf_error()
     check(lib.gf_image_alloc(_c.byref(image), _abi.gf_format(width, height, channels, bits), _c.byref(failure)), failure)
     _c.memmove(image.data, data, len(data))
-    return Image(image)
+    return Image(image, packed and Pipeline(autorotate=False).decode(packed)._metadata)
 
 
 def package_of(array):

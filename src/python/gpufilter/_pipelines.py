@@ -87,17 +87,26 @@ class Pipeline:
         for text in texts:
             warn(text)
 
-    def _call(self, function, *arguments, progress=None, streams=None):
+    def _call(self, function, *arguments, given=None, progress=None, streams=None):
+        """Calls a function of the library, and returns the metadata of a result in memory. given: the picture in memory."""
         handle, failure = self._take(), _abi.gf_error()
         function = streams.around(function) if streams else function
+        metadata = getattr(given, "_metadata", None)
         try:
+            if metadata:
+                lib.gf_pipeline_give_metadata(handle.pipeline, metadata.pointer)
             with watched(handle, progress):
                 status = function(handle.pipeline, *arguments, _c.byref(failure))
+            taken = lib.gf_pipeline_take_metadata(handle.pipeline)
         finally:
+            if metadata:
+                lib.gf_pipeline_give_metadata(handle.pipeline, None)
             self._give_back(handle)
+        taken = _pictures.Metadata(taken) if taken else None
         if streams and streams.raised:
             raise streams.raised.pop(0)
         check(status, failure)
+        return taken
 
     def run(self, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
         """Filters a picture: takes arrays of numpy, torch, jax and Pillow, of whatever speaks DLPack, Images and buffers,
@@ -131,7 +140,7 @@ class Pipeline:
             return _pictures.stack([self.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std, progress=progress)
                                     for each in several])
         picture, owner = _pictures.picture(array)
-        result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), progress=progress)
+        result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), given=array, progress=progress)
         del owner
         return form.of(result, array) if form else _pictures.like(array, result)
 
@@ -184,9 +193,10 @@ class Pipeline:
             return data if file is None else _streams.write(file, data)
         picture, owner = _pictures.picture(array)
         if file is None:
-            return self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), kind, views=views, progress=progress)
+            return self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), kind, given=array, views=views, progress=progress)
         streams = _streams.Streams()
-        self._call(lib.gf_pipeline_encode_to, _c.byref(picture), kind, streams.writer(file), progress=progress, streams=streams)
+        self._call(lib.gf_pipeline_encode_to, _c.byref(picture), kind, streams.writer(file), given=array, progress=progress,
+                   streams=streams)
         del owner
         return None
 
@@ -210,19 +220,18 @@ class Pipeline:
         self._call(lib.gf_pipeline_run_file, text_of(path, "path"), text_of(output, "output"), progress=progress)
 
     # The result is freed even if a warning is an error.
-    def _image_of(self, function, *arguments, progress, streams=None):
+    def _image_of(self, function, *arguments, **keywords):
         result = _abi.gf_image()
         try:
-            self._call(function, *arguments, _c.byref(result), progress=progress, streams=streams)
+            return _pictures.Image(result, self._call(function, *arguments, _c.byref(result), **keywords))
         except BaseException:
             lib.gf_image_free(_c.byref(result))
             raise
-        return _pictures.Image(result)
 
-    def _bytes_of(self, function, *arguments, views=False, progress):
+    def _bytes_of(self, function, *arguments, views=False, **keywords):
         result, size = _c.c_void_p(), _c.c_size_t()
         try:
-            self._call(function, *arguments, _c.byref(result), _c.byref(size), progress=progress)
+            self._call(function, *arguments, _c.byref(result), _c.byref(size), **keywords)
             return _memory.file_of(result, size.value, views)
         finally:
             lib.gf_free(result)
