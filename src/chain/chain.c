@@ -55,7 +55,7 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
 {
     char token[GF_TOKEN_MAX];
     const char *const stop = gf_token_next(*text, "=,:", token);
-    const char *const name = stop ? gf_token_trim(token) : "";
+    const char *const name = stop ? token : "";
     if (!*name)
         return gf_fail(error, GF_ERROR_USAGE, "a filter's name is missing at '%.60s'", *text);
     const bool after_text = before && gf_quote_hint_suits(before->filter);

@@ -67,8 +67,16 @@ static const struct gf_param *find_region_param(const char *name)
     return param->name ? param : NULL;
 }
 
-static enum gf_status set_region(struct parser *parser, const struct gf_param *param,
-                                 const char *value, struct gf_error *error)
+/* Sets a value. Blanks at its ends, which stood in quotes, belong to names of files and texts. */
+static enum gf_status set_value(const struct gf_filter *filter, const struct gf_param *param,
+                                char *value, void *params, struct gf_error *error)
+{
+    const bool is_text = param->type == GF_TYPE_FILE || param->type == GF_TYPE_TEXT;
+    return gf_param_set_value(filter, param, is_text ? value : gf_token_trim(value), params, error);
+}
+
+static enum gf_status set_region(struct parser *parser, const struct gf_param *param, char *value,
+                                 struct gf_error *error)
 {
     const struct gf_filter *const filter = parser->filter;
     const unsigned bit = 1u << (param - gf_region_params);
@@ -82,7 +90,7 @@ static enum gf_status set_region(struct parser *parser, const struct gf_param *p
         return gf_fail(error, GF_ERROR_USAGE, "%s: %s is given twice", filter->name, param->name);
     parser->given_region |= bit;
     parser->named = param;
-    return gf_param_set_value(filter, param, value, &parser->common->region, error);
+    return set_value(filter, param, value, &parser->common->region, error);
 }
 
 static enum gf_status unknown_param(const struct parser *parser, const char *name,
@@ -232,7 +240,7 @@ static enum gf_status parse_param(struct parser *parser, const char *name, char 
     if (parser->given & 1u << index)
         return gf_fail(error, GF_ERROR_USAGE, "%s: %s is given twice", filter->name, param->name);
     parser->given |= 1u << index;
-    return gf_param_set_value(filter, param, value, parser->params, error);
+    return set_value(filter, param, value, parser->params, error);
 }
 
 /* Takes a value, or the several numbers of a geometry. */
@@ -282,10 +290,9 @@ enum gf_status gf_params_parse(const struct gf_filter *filter, const char **text
         if (!*text)
             return gf_fail(error, GF_ERROR_USAGE,
                            "%s: a quote is left open, or a value is too long", filter->name);
-        char *const value = gf_token_trim(token);
-        if (!*name && !*value)
+        if (!*name && !*token)
             return gf_fail(error, GF_ERROR_USAGE, "%s: an empty parameter", filter->name);
-        GF_TRY(parse_values(&parser, name, value, error));
+        GF_TRY(parse_values(&parser, name, token, error));
     }
     if (parser.given_region && !*common->region.region)
         return gf_fail(error, GF_ERROR_USAGE,

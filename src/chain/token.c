@@ -33,7 +33,7 @@ static const char *next_token(const char *text, const char *stops, bool is_text,
     text += strspn(text, blanks);
     const char *const begin = text;
     const bool is_quoted = *text == '\'' || *text == '"';
-    size_t length = 0;
+    size_t length = 0, kept = 0; /* kept: without blanks at the end that no quotes hold */
     char quote = 0;
     for (; *text && (quote || !strchr(stops, *text) ||
                      (is_text && !is_quoted && is_part_of_text(begin, text)));
@@ -43,14 +43,16 @@ static const char *next_token(const char *text, const char *stops, bool is_text,
         } else if (is_quoted && !quote && (*text == '\'' || *text == '"')) {
             quote = *text;
         } else {
-            if (*text == '\\' && quote != '\'' && text[1])
-                text++;
+            const bool is_escaped = *text == '\\' && quote != '\'' && text[1];
+            text += is_escaped;
             if (length + 1 >= GF_TOKEN_MAX)
                 return NULL;
             token[length++] = *text;
+            if (quote || is_escaped || !strchr(blanks, *text))
+                kept = length;
         }
     }
-    token[length] = '\0';
+    token[kept] = '\0';
     return quote ? NULL : text;
 }
 

@@ -6,7 +6,8 @@ enum { GF_TOKEN_MAX = 32768 }; /* the most bytes of a token; a matrix of 31x31 n
 /* Copies the text up to one of the characters of `stops` into `token`, which has room for
  * GF_TOKEN_MAX bytes. A text that begins with ' or " is copied without its quotes, and no character
  * between the quotes stops the copy; quotes elsewhere are ordinary characters. A character after a
- * backslash does not stop the copy either. Returns where the copy stopped, or NULL if the text is
+ * backslash does not stop the copy either. Blanks at both ends are left out, unless they stand in
+ * quotes or after a backslash. Returns where the copy stopped, or NULL if the text is
  * too long or a quote is not closed. */
 const char *gf_token_next(const char *text, const char *stops, char *token);
 

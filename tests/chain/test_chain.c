@@ -199,6 +199,15 @@ static void test_quotes(void **state)
     assert_error("blur='2\\'",
                  "blur: sigma=2\\ is not a number"); /* '' takes a backslash as it is */
     assert_error("blur=\"2\\\"3\"", "blur: sigma=2\"3 is not a number");
+    /* Blanks stay where quotes or a backslash hold them, in texts and names. */
+    assert_text("text='  x  ' :size=10", "  x  ");
+    assert_text("text= \" x\"  ", " x");
+    assert_text("text=x\\  ,invert", "x ");
+    assert_text("text= x y  ,invert", "x y");
+    assert_text("text=' '' '", "  ");
+    assert_number("blur=' 2 ' , invert", 0, "sigma", 2);
+    assert_error("pad=' 9 ':9:colour=' whit '",
+                 "pad: colour=whit is not a colour such as white or #ff8800");
     /* Within a value that does not begin with a quote they are characters. */
     assert_text("text=it's five o'clock", "it's five o'clock");
     assert_text("text=text= 5\" and 6',invert", "5\" and 6'");

@@ -239,9 +239,8 @@ static enum gf_status check_names(const struct reader *reader, const char *chain
         const char *const begin = at;
         if (!(at = gf_token_next(at, "=:,", token)))
             break;
-        const char *const word = gf_token_trim(token);
         if (is_name)
-            GF_TRY(check_name(word, begin, reader->error));
+            GF_TRY(check_name(token, begin, reader->error));
         is_name = *at == ',';
         at = *at ? at + 1 : NULL;
     }
