@@ -133,7 +133,8 @@ def batch(inputs: str | PathLike[str] | Iterable[str | PathLike[str]], output: s
           **options: Any) -> dict[str, Any]: ...
 '''
 BASIC = {"c_bool": "bool", "c_double": "float", "c_float": "float", "c_char_p": "_Path"}
-KINDS = {"float": "float", "int": "int", "length": "float | str", "relative": "float | str", "file": "str | PathLike[str]"}
+KINDS = {"float": "float", "int": "int", "length": "float | str", "relative": "float | str", "file": "_Path",
+         "matrix": "str | Iterable[Any]", "colour": "str | Iterable[int]"}
 
 
 def literal(words):
@@ -171,7 +172,7 @@ def filter_of(function, params, options):
             given = parameter.default is not parameter.empty
             optional = " | None" if given and parameter.default is None else ""
             parts.append(f"{name}: {' | '.join(types)}{optional}" + (f" = {parameter.default!r}" if given else ""))
-    parts += ["*", "region: str = ...", "feather: float = ...", "variant: str = ..."]
+    parts += ["*", "region: _Path | Iterable[Any] = ...", "feather: float = ...", "variant: str = ..."]
     others = "Any" if params.keys() & options else "Unpack[_Options]"  # whose names must not stand among the parameters
     return f"def {function.__name__}({', '.join(parts)}, **options: {others}) -> _Array:\n    " + \
         repr(inspect.getdoc(function).splitlines()[0]) + "\n"

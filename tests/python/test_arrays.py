@@ -378,6 +378,9 @@ class Arrays(unittest.TestCase):
             self.assertEqual((result.mode, result.size), (mode, (30, 20)))
             self.assertEqual(result.tobytes(), gf.run("resize=30:20", memoryview(given.tobytes()).cast(
                 "B", (40, 60) + ((len(mode),) if len(mode) > 1 else ()))).tobytes())
+        for chain in ("", "grayscale", "resize=7:3"):
+            image = gf.decode(ppm(), chain)
+            self.assertEqual(pillow.fromarray(image).tobytes(), image.tobytes())
         wide = gf.run("invert", pillow.new("I;16", (5, 4), 1000))
         self.assertEqual((wide.mode, wide.getpixel((2, 2))), ("I;16", 64535))
         with self.assertRaisesRegex(gf.UsageError, "2 channels of 16 bits, and Pillow no such"):

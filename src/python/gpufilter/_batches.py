@@ -38,11 +38,6 @@ class DeviceImage(_pictures.Image):
         raise AttributeError("a picture in a device's memory is no array of the host")
 
     @property
-    def _strides(self):
-        form, size = self._image.format, self.bits // 8
-        return (self._image.pitch, form.channels * size) + ((size,) if form.channels > 1 else ())
-
-    @property
     def __cuda_array_interface__(self):
         return {"version": 3, "shape": self.shape, "strides": self._strides, "data": (self._image.data, False),
                 "typestr": "|u1" if self.bits == 8 else _pictures._ORDER + "u2", "stream": None}

@@ -1,14 +1,16 @@
 """Makes a function of every filter from the library's declarations, with its signature, defaults and help."""
 
+import contextlib
 import functools
 import inspect
 import itertools
 import keyword
 import math
+import operator
 import os
 
 from . import _abi
-from ._library import are_lasting
+from ._library import are_lasting, usage
 
 #: What every filter takes besides its own parameters, where it can.
 _COMMON = ("region", "feather", "variant")
@@ -45,15 +47,54 @@ def _line(name, param, words):
     return f"    {name}: {(param.help or b'').decode()}" + (f" ({about})" if about else "")
 
 
-def _text(value):
-    """Returns a value as a chain writes it."""
-    if isinstance(value, bool):
+def _number(value):
+    """Returns a number as text, without the type that numpy's show, or None for what is none."""
+    if isinstance(value, bool) or type(value).__name__ in ("bool_", "bool"):  # numpy's has neither of the following
         return "yes" if value else "no"
-    if isinstance(value, float):
-        return float.__repr__(value)  # numpy's numbers show their type
-    if isinstance(value, int):
-        return int.__repr__(value)
-    return "'" + (os.fsdecode(value) if isinstance(value, os.PathLike) else str(value)).replace("'", "'\"'\"'") + "'"
+    with contextlib.suppress(TypeError):
+        return str(operator.index(value))
+    if hasattr(value, "__float__") and not getattr(value, "shape", ()):
+        return repr(float(value))
+    return None
+
+
+def _numbers(value, axes):
+    """Returns the texts of an array's numbers, or of those of nested lists, of at most so many axes; None for anything else."""
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if not axes or not isinstance(value, (list, tuple)):
+        return _number(value)
+    texts = [_numbers(each, axes - 1) for each in value]
+    return None if None in texts or not texts else texts
+
+
+def _array_text(kind, value):
+    """Returns the text of numbers in an array, a list or a tuple; None where the parameter takes none."""
+    rows = _numbers(value, 2) if kind in ("matrix", "region") else _numbers(value, 1)
+    if not isinstance(rows, list):
+        return None
+    if kind == "colour" and len(rows) == 3 and all(text.isdigit() and int(text) < 256 for text in rows):
+        return "#" + "".join(f"{int(text):02x}" for text in rows)
+    rows = [rows] if isinstance(rows[0], str) else rows
+    if kind == "matrix" or (kind == "region" and {4}.issuperset(map(len, rows))):
+        return "/".join(map(" ".join, rows))
+    return None
+
+
+#: What a parameter takes besides the text of a chain.
+_TAKES = {"matrix": "a text or an array of numbers", "colour": "a text or three numbers of 0..255", "file": "str, bytes or os.PathLike",
+          "text": "a text or a number", "choice": "a word", "region": "str, bytes, os.PathLike or X, Y, WIDTH, HEIGHT"}
+
+
+def _text(name, kind, value):
+    """Returns the value of a parameter of that kind as a chain writes it."""
+    number = _number(value) if not isinstance(value, (str, bytes)) else None
+    if number is not None and kind != "file":
+        return number
+    text = os.fsdecode(value) if isinstance(value, (str, bytes, os.PathLike)) else _array_text(kind, value)
+    if text is None:
+        raise usage(f"{name} takes {_TAKES.get(kind, 'a number or a text')}, not {type(value).__name__}"
+                    + (f" {value!r}" if isinstance(value, (list, tuple)) and len(repr(value)) < 60 else ""))
+    return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def _params(lib, found):
@@ -71,10 +112,11 @@ def kinds_of(lib, name):
 
 def _function(lib, found, run):
     name = lib.gf_filter_name(found).decode()
-    parameters, lines = [], []
+    parameters, lines, types = [], [], {"region": "region"}
     kinds = inspect.Parameter
     for shown, param, words in _params(lib, found):
         default = kinds.empty if param.required else _default(param, words)
+        types[shown] = _TYPES[param.type]
         parameters.append(kinds(shown, kinds.POSITIONAL_OR_KEYWORD, default=default))
         lines.append(_line(shown, param, words))
     needed = [parameter for parameter in parameters if parameter.default is kinds.empty]
@@ -91,7 +133,7 @@ def _function(lib, found, run):
         common = {key: options.pop(key) for key in _COMMON if key in options}
         for key in options.keys() - _OPTIONS:
             raise TypeError(f"{name} has no parameter {key!r}: it has {', '.join(names)}")
-        given = [f"{key.rstrip('_')}={_text(value)}" for key, value in {**bound, **common}.items() if value is not None]
+        given = [f"{key.rstrip('_')}={_text(f'{name}: {key}', types.get(key), value)}" for key, value in {**bound, **common}.items() if value is not None]
         return ":".join([name] + given).replace(":", "=", 1), options
 
     found_again = functools.lru_cache(maxsize=64, typed=True)(chain_of)  # which takes longer than the call of a small picture

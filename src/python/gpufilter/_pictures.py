@@ -56,6 +56,11 @@ class Image:
         """bits of a sample: 8 or 16"""
         return self._image.format.bits
 
+    @property
+    def _strides(self):
+        form, size = self._image.format, self.bits // 8
+        return (self._image.pitch, form.channels * size) + ((size,) if form.channels > 1 else ())
+
     def __del__(self):
         lib.gf_image_free(_c.byref(self._image))
 
@@ -68,7 +73,8 @@ class Image:
 
     @property
     def __array_interface__(self):
-        return {"version": 3, "shape": self.shape, "strides": None, "data": (self._image.data, False),
+        # Without strides Pillow wants a buffer, which begins with Python 3.12.
+        return {"version": 3, "shape": self.shape, "strides": self._strides, "data": (self._image.data, False),
                 "typestr": "|u1" if self.bits == 8 else _ORDER + "u2"}
 
     def __dlpack_device__(self):
