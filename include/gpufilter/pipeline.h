@@ -121,6 +121,10 @@ GF_API enum gf_status gf_pipeline_format(struct gf_pipeline *pipeline, struct gf
 GF_API void gf_pipeline_watch(struct gf_pipeline *pipeline,
                               bool (*watch)(void *context, double part), void *context);
 
+/* Lets the pipeline's run end before its next band with GF_ERROR_CANCELLED. Any thread may call it
+ * during a call of the pipeline; a run that begins later goes on. */
+GF_API void gf_pipeline_cancel(struct gf_pipeline *pipeline);
+
 /* Returns the profile of the last run, which is complete if the run succeeded. The pipeline owns
  * it, and changes it in the next run. It has spans if options.profile or options.spans is set. */
 GF_API const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline);

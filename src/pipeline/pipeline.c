@@ -229,6 +229,12 @@ void gf_pipeline_watch(struct gf_pipeline *pipeline, bool (*watch)(void *context
     pipeline->progress = watch ? &pipeline->own_progress : NULL;
 }
 
+void gf_pipeline_cancel(struct gf_pipeline *pipeline)
+{
+    if (pipeline)
+        pipeline->own_progress.cancelled = true;
+}
+
 void gf_pipeline_share_progress(struct gf_pipeline *pipeline, struct gf_schedule_progress *progress)
 {
     pipeline->progress = progress;

@@ -82,7 +82,7 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
         .options = &options,
         .memory_is_limit = pipeline->options.memory_bytes != 0,
         .spans = &pipeline->spans,
-        .progress = pipeline->progress,
+        .progress = pipeline->progress ? pipeline->progress : &pipeline->own_progress,
         .lanes = serial ? 1 : lanes_for(pipeline, plan, !source && !sink),
         .band_rows = !pipeline->band_rows && serial && pipeline->on_cuda && gf_time_limit() <= 0
                          ? large_rows

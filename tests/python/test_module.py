@@ -355,8 +355,19 @@ class Module(unittest.TestCase):
                 return super().read(min(size, 5000))
 
         pipeline, large = gf.Pipeline("nlmeans", device="cpu", serial=True, band_rows=10), ppm(200, 60)
+        begin = time.monotonic()
+        pipeline.decode(ppm(500, 1000))
+        whole = time.monotonic() - begin
         picture, before = gf.decode(large), signal.signal(signal.SIGALRM, ring)
         try:
+            for large_call in (lambda wide: pipeline.run(wide), lambda wide: pipeline.encode(wide), lambda wide: pipeline.decode(files[0]),
+                               lambda wide: gf.decode(files * 2, "nlmeans", device="cpu", workers=2, band_rows=10)):
+                wide = gf.decode(ppm(500, 1000))
+                files, begin = [gf.encode(wide, "pnm")], time.monotonic()
+                signal.setitimer(signal.ITIMER_REAL, 0.05)
+                with self.assertRaisesRegex(KeyError, "the alarm"):
+                    large_call(wide)
+                self.assertLess(time.monotonic() - begin, 0.7 * whole)  # it ends soon
             for call in (lambda: pipeline.run(picture, progress=soon), lambda: pipeline.decode(File(large)),
                          lambda: pipeline.run_bytes(File(large), "pnm", file=io.BytesIO())):
                 seen = []

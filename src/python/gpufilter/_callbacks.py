@@ -1,8 +1,10 @@
 """Functions of Python that the library calls during a call: what they raise ends it, and comes out."""
 
+import _thread
 import contextlib
 import sys
 import threading
+import time
 
 from ._library import lib
 
@@ -56,3 +58,37 @@ def watched(handle, progress):
         lib.gf_pipeline_watch(handle.pipeline, _WATCH(), None)
         if raised:
             raise raised[0]
+
+
+def interruptible(handle, function, *arguments):
+    """Returns function(*arguments), a call of a handle, during which signals' handlers run: what one raises ends the call soon.
+
+    The main thread alone runs handlers, and only between Python's instructions: so another thread is within the library.
+    """
+    done, results = _thread.allocate_lock(), []
+
+    def call():
+        try:
+            results.append(function(*arguments))
+        except BaseException as problem:
+            results.append(problem)
+        done.release()
+
+    if threading.current_thread() is not threading.main_thread():
+        return function(*arguments)
+    done.acquire()
+    try:
+        _thread.start_new_thread(call, ())
+    except RuntimeError:  # the system gives no more threads
+        return function(*arguments)
+    try:
+        done.acquire()
+    except BaseException:
+        while not results:
+            with contextlib.suppress(BaseException):  # the first of several signals counts
+                lib.gf_pipeline_cancel(handle.pipeline)
+                time.sleep(0.005)
+        raise
+    if isinstance(results[0], BaseException):
+        raise results[0]
+    return results[0]

@@ -11,12 +11,14 @@ import os
 import re
 
 from . import _abi, _batches, _device, _floats, _memory, _pictures, _streams
-from ._callbacks import watched
+from ._callbacks import interruptible, watched
 from ._library import are_lasting, check, Error, lasting, lib, make_options, number_of, text_of, usage, warn
 from ._streams import can_read, is_buffer
 
 
 _process = os.getpid()
+_LONG = 1 << 20  # bytes of pixels whose call may take longer than a user waits
+_UNPACKED = 16  # about as many bytes of pixels has a byte of a JPEG
 
 
 def _note_fork():
@@ -60,6 +62,7 @@ class Pipeline:
         self._chain = os.fsdecode(text_of(chain, "chain"))
         self._options = {name: lasting(name, value) for name, value in options.items()}  # calls at the same time open it again
         self._idle = collections.deque()  # its operations are atomic: no lock that a fork could find taken
+        self._busy = set()  # handles within a call
         self._give_back(self._take())  # wrong chains and options are told at once
 
     def __reduce__(self):  # each process opens its own
@@ -87,10 +90,17 @@ class Pipeline:
         for text in texts:
             warn(text)
 
-    def _call(self, function, *arguments, given=None, progress=None, streams=None):
-        """Calls a function of the library, and returns the metadata of a result in memory. given: the picture in memory."""
+    def _call(self, function, *arguments, size=_LONG, given=None, progress=None, streams=None):
+        """Calls a function of the library, and returns the metadata of a result in memory.
+
+        size: the bytes of the pixels, as far as they are known; a call for few of them ends soon. given: the picture in memory.
+        """
         handle, failure = self._take(), _abi.gf_error()
-        function = streams.around(function) if streams else function
+        self._busy.add(handle)
+        if streams:  # whose objects run signals' handlers
+            function = streams.around(function)
+        elif size >= _LONG:
+            function = functools.partial(interruptible, handle, function)
         metadata = getattr(given, "_metadata", None)
         try:
             if metadata:
@@ -101,12 +111,18 @@ class Pipeline:
         finally:
             if metadata:
                 lib.gf_pipeline_give_metadata(handle.pipeline, None)
+            self._busy.discard(handle)
             self._give_back(handle)
         taken = _pictures.Metadata(taken) if taken else None
         if streams and streams.raised:
             raise streams.raised.pop(0)
         check(status, failure)
         return taken
+
+    def _cancel(self):
+        """Ends the calls that are in progress in other threads."""
+        for handle in list(self._busy):
+            lib.gf_pipeline_cancel(handle.pipeline)
 
     def run(self, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
         """Filters a picture: takes arrays of numpy, torch, jax and Pillow, of whatever speaks DLPack, Images and buffers,
@@ -140,7 +156,7 @@ class Pipeline:
             return _pictures.stack([self.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std, progress=progress)
                                     for each in several])
         picture, owner = _pictures.picture(array)
-        result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), given=array, progress=progress)
+        result = self._image_of(lib.gf_pipeline_run_image, _c.byref(picture), size=_size(picture), given=array, progress=progress)
         del owner
         return form.of(result, array) if form else _pictures.like(array, result)
 
@@ -177,7 +193,7 @@ class Pipeline:
             image = self._image_of(lib.gf_pipeline_decode_from, streams.reader(data), progress=progress, streams=streams)
         else:
             data = _bytes(data)
-            image = self._image_of(lib.gf_pipeline_decode, data, len(data), progress=progress)
+            image = self._image_of(lib.gf_pipeline_decode, data, len(data), size=_UNPACKED * len(data), progress=progress)
         return form.of(image, image) if form else image
 
     def encode(self, array, format="auto", *, file=None, views=False, progress=None):
@@ -193,7 +209,8 @@ class Pipeline:
             return data if file is None else _streams.write(file, data)
         picture, owner = _pictures.picture(array)
         if file is None:
-            return self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), kind, given=array, views=views, progress=progress)
+            return self._bytes_of(lib.gf_pipeline_encode, _c.byref(picture), kind, size=_size(picture), given=array, views=views,
+                                  progress=progress)
         streams = _streams.Streams()
         self._call(lib.gf_pipeline_encode_to, _c.byref(picture), kind, streams.writer(file), given=array, progress=progress,
                    streams=streams)
@@ -208,7 +225,7 @@ class Pipeline:
         kind = number_of("gf_file_format", format, "format")
         if file is None and not can_read(data):
             data = _bytes(data)
-            return self._bytes_of(lib.gf_pipeline_run_bytes, data, len(data), kind, progress=progress)
+            return self._bytes_of(lib.gf_pipeline_run_bytes, data, len(data), kind, size=_UNPACKED * len(data), progress=progress)
         streams, target = _streams.Streams(), io.BytesIO() if file is None else file
         source = data if can_read(data) else io.BytesIO(_bytes(data))
         self._call(lib.gf_pipeline_run_stream, streams.reader(source), kind, streams.writer(target), progress=progress,
@@ -235,6 +252,10 @@ class Pipeline:
             return _memory.file_of(result, size.value, views)
         finally:
             lib.gf_free(result)
+
+
+def _size(picture):
+    return picture.pitch * picture.format.height
 
 
 def _bytes(data):
@@ -300,9 +321,11 @@ def _each(work, items, workers, chain, options):
         futures = [pool.submit(_numbered, work, pipeline, *item) for item in enumerate(items)]
         try:
             return [future.result() for future in futures]
-        finally:
+        except BaseException:
             for future in futures:  # after a failure the others need not begin
                 future.cancel()
+            pipeline._cancel()
+            raise
 
 
 def _numbered(work, pipeline, number, item):
