@@ -28,7 +28,8 @@ struct gf_library {
     void **calls;                       /* the struct of pointers to the functions, in the order of
                                          * their names */
     pthread_mutex_t lock;
-    int state; /* 0: not tried yet; 1: loaded; -1: the library is missing */
+    int state; /* 0: not tried yet, or a failure that passes; 1: loaded; -1: the library is missing
+                */
     char why[200];
 };
 
@@ -40,7 +41,8 @@ struct gf_library {
         .calls = (void **)&(calls_), .lock = PTHREAD_MUTEX_INITIALIZER \
     }
 
-/* Loads the library, unless it is loaded. A failure returns the status `failure`, and its message
- * says what `subject` (a file or a format) needs. Any thread may call this function. */
+/* Loads the library, unless it is loaded. Where it is missing, the status is `failure`, and the
+ * message says what `subject` (a file or a format) needs. A want of memory or descriptors is
+ * GF_ERROR_MEMORY, and the next call tries again. Any thread may call this function. */
 enum gf_status gf_library_load(struct gf_library *library, const char *subject,
                                enum gf_status failure, struct gf_error *error) GF_CHECKED;

@@ -174,6 +174,8 @@ enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *o
     GF_TRY(open_source(type, input, gf_said_begin(gf_input_said(input), name, options), source,
                        error));
     note_kind(*source, format);
+    if (options->sandbox == GF_SANDBOX_AUTO)
+        gf_cells_warn(options);
     if (gf_input_pages(input).last > gf_input_page(input) && (*source)->stored.pages > 1 &&
         !(*source)->stored.is_animation) {
         (*source)->close(*source);

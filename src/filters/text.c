@@ -187,10 +187,11 @@ static enum gf_status draw(const struct text *p, double size, const struct gf_te
         .filled = p->fields,
     };
     struct gf_error missing;
-    if (gf_text_available(&missing))
-        return GF_OK; /* shape() reports the missing libraries; chains can be parsed without them */
+    enum gf_status status = gf_text_available(&missing);
+    if (status) /* shape() reports the missing libraries; chains can be parsed without them */
+        return status == GF_ERROR_UNAVAILABLE ? GF_OK : gf_fail(error, status, "%s", missing.text);
     char *text;
-    enum gf_status status = find_text(p, about, &text, error);
+    status = find_text(p, about, &text, error);
     if (!status)
         status = gf_text_load(p->font, text, &style, picture, error);
     free(text);

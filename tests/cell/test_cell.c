@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -205,7 +206,6 @@ static int serve_profiles(void)
     unsigned char *const shared =
         mmap(NULL, 2 * GF_CELL_HALF, PROT_READ | PROT_WRITE, MAP_SHARED, GF_CELL_MEMORY, 0);
     gf_cell_prepare(&message, GF_CELL_READY);
-    message.ready.locked = true;
     send_raw(&message, message.head.size);
     while (gf_socket_receive(GF_CELL_SOCKET, &message, sizeof message, &descriptor, 1, 0)) {
         if (memcmp(shared, profile_magic, strlen(profile_magic)) != 0) {
@@ -418,35 +418,67 @@ static void test_cells_are_used_again(void **state)
     assert_int_equal(children, 0);
 }
 
-/* In a process that has not started a cell yet: what it finds out holds for all of it. */
-static int status_without_cells(void)
+static enum gf_status decode_good(enum gf_sandbox sandbox, const char *program, unsigned *sum)
 {
     struct gf_options options = in_cells();
-    unsigned sum;
-    int status = -1;
-    const pid_t process = fork();
-    if (process) {
-        (void)waitpid(process, &status, 0);
-        return status;
-    }
-    options.sandbox_program = "/bin/true";
-    if (decode_bytes(good_gif, sizeof good_gif, &options, &sum) != GF_ERROR_UNAVAILABLE)
-        _exit(1);
-    options.sandbox = GF_SANDBOX_AUTO; /* quietly without */
-    _exit(decode_bytes(good_gif, sizeof good_gif, &options, &sum) || sum != 3 * 255 || warnings);
+    options.sandbox = sandbox;
+    options.sandbox_program = program;
+    return decode_bytes(good_gif, sizeof good_gif, &options, sum);
 }
 
-static int without_cells;
-
-static void test_a_program_that_is_no_cell(void **state)
+/* Where there are no cells, pictures are decoded without, with one warning, unless cells are asked
+ * for. */
+static int find_no_cells(void)
 {
-    struct gf_options options = in_cells();
+    unsigned sum;
+    if (decode_good(GF_SANDBOX_ALL, "/nowhere/gpufilter", &sum) != GF_ERROR_UNAVAILABLE)
+        return 1;
+    if (decode_good(GF_SANDBOX_AUTO, "/proc/self/exe", &sum) || sum != 3 * 255 || warnings != 1)
+        return 2;
+    return decode_good(GF_SANDBOX_AUTO, "/proc/self/exe", &sum) || warnings != 0 ? 3 : 0;
+}
+
+/* What may pass fails its picture alone: a start that dies, and a want of descriptors. */
+static int fail_to_start(void)
+{
+    struct rlimit limit, few;
+    unsigned sum;
+    getrlimit(RLIMIT_NOFILE, &limit);
+    few = (struct rlimit){.rlim_cur = 3, .rlim_max = limit.rlim_max};
+    if (decode_good(GF_SANDBOX_AUTO, "/bin/true", &sum) != GF_ERROR_MEMORY)
+        return 1;
+    setrlimit(RLIMIT_NOFILE, &few);
+    if (decode_good(GF_SANDBOX_AUTO, "/proc/self/exe", &sum) != GF_ERROR_MEMORY || sum ||
+        strncmp(failure.text, "x.gif: no cell for its decoder: ", 32) != 0)
+        return 2;
+    setrlimit(RLIMIT_NOFILE, &limit);
+    gf_cells_join();
+    if (decode_good(GF_SANDBOX_AUTO, "/proc/self/exe", &sum) || sum != 3 * 255 || warnings)
+        return 3;
+    return waitpid(-1, NULL, WNOHANG) == 0 ? 0 : 4; /* there is a cell */
+}
+
+/* Runs it in a process that has not started a cell yet, since what that finds out holds for all of
+ * it. */
+static int run_in_child(int (*run)(void))
+{
+    int status = -1;
+    const pid_t process = fork();
+    if (!process)
+        _exit(run());
+    (void)waitpid(process, &status, 0);
+    return status;
+}
+
+static int without_cells, without_luck;
+
+static void test_starts_that_fail(void **state)
+{
     unsigned sum;
     assert_int_equal(without_cells, 0);
+    assert_int_equal(without_luck, 0);
     /* Where cells have worked, no picture is decoded without. */
-    options.sandbox_program = "/bin/true";
-    options.sandbox = GF_SANDBOX_AUTO;
-    assert_int_equal(decode_bytes(good_gif, sizeof good_gif, &options, &sum), GF_ERROR_MEMORY);
+    assert_int_equal(decode_good(GF_SANDBOX_AUTO, "/nowhere/gpufilter", &sum), GF_ERROR_MEMORY);
 }
 
 static struct gf_icc profile_in_cell(const void *data, size_t size)
@@ -551,7 +583,7 @@ static void test_orphans_end(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_program_that_is_no_cell),
+        cmocka_unit_test(test_starts_that_fail),
         cmocka_unit_test(test_deaths),
         cmocka_unit_test(test_a_file_that_becomes_shorter),
         cmocka_unit_test(test_death_after_the_picture),
@@ -570,7 +602,8 @@ int main(int argc, char **argv)
     if (argc == 3 && !strcmp(argv[1], GF_CELL_ARGUMENT))
         return gf_cell_serve(load_library, hostile_open);
     alarm(120);
-    without_cells = status_without_cells();
+    without_cells = run_in_child(find_no_cells);
+    without_luck = run_in_child(fail_to_start);
     if (!gf_file_format_of((const unsigned char *)good_gif, sizeof good_gif) ||
         gf_cell_try(&options, NULL, &failure)) {
         printf("1..1\nok 1 # SKIP no cells here: %s\n", failure.text);

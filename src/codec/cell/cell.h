@@ -10,7 +10,7 @@
 
 /* Opens the picture in a cell of that format (its word, such as "webp"). The input must be at the
  * picture's start. *absent: this machine or the build has no cells, so that the call fails and the
- * input is as it was. */
+ * input is as it was. A cell that could not be started now is GF_ERROR_MEMORY. */
 enum gf_status gf_cell_source_open(struct gf_input *input, const char *format,
                                    const struct gf_options *options, struct gf_source **source,
                                    bool *absent, struct gf_error *error) GF_CHECKED;
@@ -19,6 +19,9 @@ enum gf_status gf_cell_source_open(struct gf_input *input, const char *format,
  * with the reason where there are no cells. */
 enum gf_status gf_cell_try(const struct gf_options *options, char *holds,
                            struct gf_error *error) GF_CHECKED;
+
+/* Warns, once in the process, of a machine that has no cells, if that was found out. */
+void gf_cells_warn(const struct gf_options *options);
 
 /* From now on cells read the ICC profiles that say so (struct gf_icc). */
 void gf_cells_read_profiles(void);

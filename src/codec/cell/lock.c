@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/fail.h"
+
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
     __has_feature(memory_sanitizer)
@@ -23,6 +25,18 @@ const bool gf_cell_lock_is_real = false;
 #else
 const bool gf_cell_lock_is_real = true;
 #endif
+
+/* EPERM and its kind come from a container, the others from a system without such a call, program
+ * or /proc. */
+enum gf_status gf_cell_fail_errno(int why, const char *what, struct gf_error *error)
+{
+    static const int lacking[] = {ENOSYS,  EPERM,   EACCES, EINVAL,     ENOENT,
+                                  ENOTDIR, ENOEXEC, ELOOP,  EOPNOTSUPP, ENAMETOOLONG};
+    enum gf_status status = GF_ERROR_MEMORY;
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
+        status = why == lacking[i] ? GF_ERROR_UNAVAILABLE : status;
+    return gf_fail(error, status, "%s: %s", what, strerror(why));
+}
 
 #ifdef GF_LIBRARY_seccomp
 #include <sched.h>
@@ -43,31 +57,39 @@ struct ruleset {
     uint64_t files, network, scopes;
 };
 
-/* Handles all that this version of the interface knows, and allows none of it. Returns the version,
- * 0 where there is no Landlock. */
-static uint32_t forbid_files(void)
+/* Handles all that this version of the interface knows, and allows none of it. *landlock gets the
+ * version, 0 where there is no Landlock. */
+static enum gf_status forbid_files(uint32_t *landlock, struct gf_error *error)
 {
     static const unsigned file_bits[] = {0, 13, 14, 15, 15, 16};
     enum { VERSION = 1, TCP = 3, SOCKETS_AND_SIGNALS = 3, NEWEST = 5 };
     const long version = syscall(SYS_landlock_create_ruleset, NULL, 0, VERSION);
+    *landlock = 0;
     if (version < 1)
-        return 0;
+        return GF_OK;
     const struct ruleset all = {
         .files = ((uint64_t)1 << file_bits[version < NEWEST ? version : NEWEST]) - 1,
         .network = version >= 4 ? TCP : 0,
         .scopes = version >= 6 ? SOCKETS_AND_SIGNALS : 0};
     const size_t size = sizeof(uint64_t) * (version >= 6 ? 3 : version >= 4 ? 2 : 1);
     const long rules = syscall(SYS_landlock_create_ruleset, &all, size, 0);
-    const bool locked = rules >= 0 && !syscall(SYS_landlock_restrict_self, rules, 0);
+    const int why = rules >= 0 && !syscall(SYS_landlock_restrict_self, rules, 0) ? 0
+                    : errno                                                      ? errno
+                                                                                 : EPERM;
     if (rules >= 0)
         close((int)rules);
-    return locked ? (uint32_t)version : 0;
+    if (!why)
+        *landlock = (uint32_t)version;
+    else if (gf_cell_fail_errno(why, "Landlock", error) != GF_ERROR_UNAVAILABLE)
+        return error->status;
+    return GF_OK;
 }
 
 /* ---- system calls ---- */
 
 #define CALLS(CALL) \
     CALL(seccomp_init) \
+    CALL(seccomp_attr_set) \
     CALL(seccomp_rule_add_exact_array) \
     CALL(seccomp_load) \
     CALL(seccomp_release) \
@@ -93,32 +115,34 @@ static const char refused[] =
     "setpriority getpriority mlock munlock mbind set_mempolicy get_mempolicy getrusage "
     "getrlimit setrlimit";
 
-/* A call that this architecture does not have is passed over. */
-static bool add(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned count,
-                const struct scmp_arg_cmp *argument)
+/* A call that this architecture does not have is passed over. Returns an errno, as the others do.
+ */
+static int add(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned count,
+               const struct scmp_arg_cmp *argument)
 {
     const int number = calls.seccomp_syscall_resolve_name(name);
-    return number < 0 ||
-           !calls.seccomp_rule_add_exact_array(filter, action, number, count, argument);
+    return number < 0
+               ? 0
+               : -calls.seccomp_rule_add_exact_array(filter, action, number, count, argument);
 }
 
 /* Adds calls whose names are separated by blanks. */
-static bool add_all(scmp_filter_ctx filter, uint32_t action, const char *names)
+static int add_all(scmp_filter_ctx filter, uint32_t action, const char *names)
 {
-    bool done = true;
-    for (size_t length; done && *names; names += length + (names[length] == ' ')) {
+    int why = 0;
+    for (size_t length; !why && *names; names += length + (names[length] == ' ')) {
         char name[32];
         length = strcspn(names, " ");
         snprintf(name, sizeof name, "%.*s", (int)length, names);
-        done = add(filter, action, name, 0, NULL);
+        why = add(filter, action, name, 0, NULL);
     }
-    return done;
+    return why;
 }
 
 /* Calls that are allowed with some arguments only: lines of libraries on standard error, which is
  * /dev/null; memory that is not for code; threads, but no processes; signals to itself, as abort()
  * sends one; names of threads; questions for limits. */
-static bool add_conditions(scmp_filter_ctx filter)
+static int add_conditions(scmp_filter_ctx filter)
 {
     enum { THREAD = CLONE_VM | CLONE_THREAD };
     const uint32_t allow = SCMP_ACT_ALLOW, fail = SCMP_ACT_ERRNO(EACCES);
@@ -138,30 +162,33 @@ static bool add_conditions(scmp_filter_ctx filter)
         {"prlimit64", allow, {2, SCMP_CMP_EQ, 0, 0}},
         {"prlimit64", fail, {2, SCMP_CMP_NE, 0, 0}},
     };
-    bool done = true;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        done = done && add(filter, rules[i].action, rules[i].name, 1, &rules[i].argument);
-    return done;
+    int why = 0;
+    for (size_t i = 0; !why && i < sizeof rules / sizeof *rules; i++)
+        why = add(filter, rules[i].action, rules[i].name, 1, &rules[i].argument);
+    return why;
 }
 
-static bool fill(scmp_filter_ctx filter)
+static int fill(scmp_filter_ctx filter)
 {
-    return add_conditions(filter) && add_all(filter, SCMP_ACT_ALLOW, allowed) &&
-           add_all(filter, SCMP_ACT_ERRNO(EACCES), refused) &&
-           /* Its flags cannot be looked at; the C library then calls clone. */
-           add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
+    /* So a failure to load the list is the kernel's own errno. */
+    int why = -calls.seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
+    why = why ? why : add_conditions(filter);
+    why = why ? why : add_all(filter, SCMP_ACT_ALLOW, allowed);
+    why = why ? why : add_all(filter, SCMP_ACT_ERRNO(EACCES), refused);
+    /* The flags of clone3 cannot be looked at; the C library then calls clone. */
+    return why ? why : add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
 }
 
 /* Everything that stands in neither list ends the process. */
 static enum gf_status limit_calls(struct gf_error *error)
 {
     const scmp_filter_ctx filter = calls.seccomp_init(SCMP_ACT_KILL_PROCESS);
-    const int why = filter && fill(filter) ? -calls.seccomp_load(filter) : EPERM;
+    int why = filter ? fill(filter) : ENOMEM;
+    why = why ? why : -calls.seccomp_load(filter);
     if (filter)
         calls.seccomp_release(filter);
-    return why ? gf_fail(error, GF_ERROR_UNAVAILABLE,
-                         "the kernel or a container allows no list of system calls: %s",
-                         strerror(why))
+    return why ? gf_cell_fail_errno(why, "the kernel or a container allows no list of system calls",
+                                    error)
                : GF_OK;
 }
 
@@ -180,8 +207,8 @@ enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error)
     (void)setrlimit(RLIMIT_FSIZE, &none);
     (void)prctl(PR_SET_DUMPABLE, 0);
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
-        return gf_fail(error, GF_ERROR_UNAVAILABLE, "no_new_privs: %s", strerror(errno));
-    *landlock = forbid_files();
+        return gf_cell_fail_errno(errno, "no_new_privs", error);
+    GF_TRY(forbid_files(landlock, error));
     return limit_calls(error);
 }
 

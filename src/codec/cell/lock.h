@@ -7,12 +7,16 @@
 
 #include "gpufilter/status.h"
 
+/* Returns the failure of a system call: GF_ERROR_UNAVAILABLE where errno says that the machine has
+ * no cells, GF_ERROR_MEMORY for everything that may pass. */
+enum gf_status gf_cell_fail_errno(int why, const char *what, struct gf_error *error);
+
 /* Loads what locking needs. Fails where the build has no libseccomp. */
 enum gf_status gf_cell_lock_load(struct gf_error *error) GF_CHECKED;
 
 /* Locks the calling process for good. *landlock gets the version of Landlock's interface, 0 where
  * the kernel has none: then the list of system calls alone keeps files and network away. Fails
- * where the kernel or a container does not allow the list. */
+ * where the kernel or a container does not allow the list, and where memory runs out. */
 enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error) GF_CHECKED;
 
 /* False in a build for a sanitizer, whose own system calls are not in the list. */

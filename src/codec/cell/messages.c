@@ -122,7 +122,8 @@ enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t siz
     const enum gf_cell_type type = (enum gf_cell_type)message->head.type;
     bool good = true;
     if (type == GF_CELL_READY)
-        good = message->ready.locked <= 1 && ends(message->ready.why, sizeof message->ready.why);
+        good = message->ready.status < GF_STATUS_COUNT &&
+               ends(message->ready.why, sizeof message->ready.why);
     else if (type == GF_CELL_OPEN)
         good = open_is_good(&message->open);
     else if (type == GF_CELL_HEADER)

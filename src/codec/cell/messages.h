@@ -53,8 +53,8 @@ struct gf_cell_head {
 struct gf_cell_ready {
     struct gf_cell_head head;
     uint32_t landlock; /* the version of Landlock's interface; 0: there is none */
-    uint32_t locked;   /* whether system calls are limited */
-    char why[sizeof((struct gf_error *)0)->text]; /* if they are not */
+    uint32_t status;   /* of the lock: GF_ERROR_UNAVAILABLE where the machine has none */
+    char why[sizeof((struct gf_error *)0)->text]; /* if it is not GF_OK */
 };
 
 /* Opens a picture. The profile for CMYK, if there is a name, lies in the shared memory. */

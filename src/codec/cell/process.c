@@ -22,6 +22,7 @@
 #include "base/spawn.h"
 #include "codec/cell/cell.h"
 #include "codec/cell/lock.h"
+#include "codec/common/checks.h"
 
 enum { START_MS = 30000 };
 
@@ -32,6 +33,7 @@ static struct {
     pid_t owner; /* the process whose cells these are */
     bool works;  /* a cell was started once */
     bool never;  /* there are none, for the reason `why` */
+    bool warned; /* of that */
     struct gf_error why;
 } cells = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -99,17 +101,18 @@ static enum gf_status start(struct gf_cell *cell, struct gf_error *error)
     if (memory >= 0)
         close(memory);
     if (why)
-        return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s: %s", cell->program, strerror(why));
+        return gf_cell_fail_errno(why, cell->program, error);
     struct pollfd ready = {.fd = cell->socket, .events = POLLIN};
     (void)poll(&ready, 1, START_MS);
     const size_t size =
         gf_socket_receive(cell->socket, &message, sizeof message, &unexpected, 1, MSG_DONTWAIT);
     gf_close_descriptors(&unexpected, 1);
     if (!size || gf_cell_check(&message, size) != GF_CELL_READY)
-        return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s does not become a cell", cell->program);
+        return gf_fail(error, GF_ERROR_MEMORY, "%s does not become a cell", cell->program);
     cell->landlock = message.ready.landlock;
-    return message.ready.locked ? GF_OK
-                                : gf_fail(error, GF_ERROR_UNAVAILABLE, "%s", message.ready.why);
+    return message.ready.status
+               ? gf_fail(error, (enum gf_status)message.ready.status, "%s", message.ready.why)
+               : GF_OK;
 }
 
 /* ---- ending ---- */
@@ -220,8 +223,9 @@ void gf_cells_leave(void)
     end_all(list);
 }
 
-/* Notes whether cells can be started here. A machine that has them keeps them: if a later one
- * cannot be started, its picture fails rather than being decoded without. */
+/* Notes whether cells can be started here. What may pass says nothing. A machine that has cells
+ * keeps them: if a later one cannot be started, its picture fails rather than being decoded
+ * without. */
 static enum gf_status note_start(enum gf_status status, struct gf_error *error)
 {
     pthread_mutex_lock(&cells.lock);
@@ -229,12 +233,27 @@ static enum gf_status note_start(enum gf_status status, struct gf_error *error)
         cells.works = true;
     else if (cells.works)
         status = error->status = GF_ERROR_MEMORY;
-    else if (!cells.never) {
+    else if (status == GF_ERROR_UNAVAILABLE && !cells.never) {
         cells.never = true;
         cells.why = *error;
     }
     pthread_mutex_unlock(&cells.lock);
     return status;
+}
+
+void gf_cells_warn(const struct gf_options *options)
+{
+    char why[sizeof cells.why.text] = "";
+    pthread_mutex_lock(&cells.lock);
+    if (cells.never && !cells.warned)
+        snprintf(why, sizeof why, "%s", cells.why.text);
+    cells.warned |= cells.never;
+    pthread_mutex_unlock(&cells.lock);
+    if (*why)
+        gf_warn(options,
+                "there are no cells here, so that pictures are decoded in the program "
+                "(options.sandbox=off says so): %s",
+                why);
 }
 
 static bool is_known_to_fail(struct gf_error *error)

@@ -16,7 +16,8 @@ struct gf_cell {
 };
 
 /* Takes a cell of that format that waits, or starts one. GF_ERROR_UNAVAILABLE: there are no cells
- * on this machine; after the first cell that was started, a failure is GF_ERROR_MEMORY. */
+ * on this machine, which holds for all of the process; GF_ERROR_MEMORY: this one could not be
+ * started, as all failures are after the first cell that was. */
 enum gf_status gf_cell_take(const char *format, const char *program, struct gf_cell **cell,
                             struct gf_error *error) GF_CHECKED;
 /* Gives it back, which must be without a picture. */

@@ -208,7 +208,7 @@ static bool lock(void)
     enum gf_status status = gf_cell_lock_load(&error);
     if (!status)
         status = gf_cell_lock(&message.ready.landlock, &error);
-    message.ready.locked = !status;
+    message.ready.status = status;
     snprintf(message.ready.why, sizeof message.ready.why, "%s", error.text);
     say(&message);
     return !status;

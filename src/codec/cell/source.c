@@ -300,8 +300,11 @@ enum gf_status gf_cell_source_open(struct gf_input *input, const char *format,
     struct gf_cell *cell = NULL;
     enum gf_status status = gf_cell_take(format, options->sandbox_program, &cell, error);
     *absent = status == GF_ERROR_UNAVAILABLE;
-    if (status)
-        return status;
+    if (status) {
+        char why[sizeof error->text];
+        snprintf(why, sizeof why, "%s", error->text);
+        return gf_fail(error, status, "%s: no cell for its decoder: %s", gf_input_name(input), why);
+    }
     struct cell_source *const opened = calloc(1, sizeof *opened);
     if (!opened) {
         gf_cell_give_back(cell);
