@@ -3,6 +3,8 @@
 import http.client
 import os
 import re
+import resource
+import socket
 import subprocess
 import sys
 import tempfile
@@ -49,6 +51,20 @@ class Samples(unittest.TestCase):
                     self.assertEqual((path, status, kind.partition(";")[0]), (path, expected, "text/plain"))
                     self.assertIn(words, body)
                     self.assertNotIn(os.path.basename(self.folder).encode(), body)
+                # Nothing holds a thread for long: no file that has no end, no connection that says nothing.
+                os.mkfifo(os.path.join(self.folder, "pipe.png"))
+                with open(os.path.join(self.folder, "hole.png"), "wb") as hole:
+                    hole.truncate(1 << 32)
+                self.assertEqual([get(path)[0] for path in ("/pipe.png", "/hole.png")], [404, 400])
+                host, port = address.split(":")
+                with socket.create_connection((host, int(port)), timeout=60) as silent:
+                    # Without a descriptor for a cell it is that picture's failure, which names no file of the server.
+                    opened = len(os.listdir(f"/proc/{server.pid}/fd"))
+                    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (opened + 2, 64))
+                    self.assertEqual(get("/wide.jpg?size=99")[::2], (503, b"Service Unavailable\n"))
+                    resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (64, 64))
+                    self.assertEqual(get("/wide.jpg?size=99")[0], 200)
+                    self.assertEqual(silent.recv(1), b"")
             finally:
                 server.terminate()
 
