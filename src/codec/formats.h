@@ -41,9 +41,10 @@ struct gf_file_type {
     bool paged;       /* its pages are written only where they were chosen */
     bool pages;       /* a file can hold several pictures; "name[2]" selects the third */
     enum gf_tags_room tags;
-    bool own_code; /* the project's own code reads the format, without a library */
-    bool has_end;  /* the reader stops at the end of the picture: another one can follow in the
-                    * input */
+    bool own_code;   /* the project's own code reads the format, without a library */
+    bool one_thread; /* its reader starts no thread */
+    bool has_end;    /* the reader stops at the end of the picture: another one can follow in the
+                      * input */
     enum gf_lossy lossy;
     bool fitted;       /* options->max_bytes and options->target_ssim choose the quality */
     int lossless_bits; /* the most bits of a sample that options->lossless can keep */

@@ -2,6 +2,7 @@
  * "pictures" whose first bytes are a GIF's and whose next word says what to try. */
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -21,7 +22,7 @@
 #include "base/time_limit.h"
 #include "codec/cell/cell.h"
 #include "codec/cell/lock.h"
-#include "codec/cell/messages.h"
+#include "codec/cell/zygote.h"
 #include "codec/codec.h"
 #include "icc/icc_build.h"
 
@@ -29,6 +30,7 @@
 
 static struct gf_source hostile;
 static char word[32];
+static int kept; /* of pictures before, in the same process */
 
 static bool is(const char *wanted)
 {
@@ -100,6 +102,37 @@ static void lie(void)
     stay();
 }
 
+/* Memory that RLIMIT_DATA does not count, in a cell that may have 256 MiB and a little. */
+static void map_uncounted(void)
+{
+    const int flags = (is("shared") ? MAP_SHARED : MAP_PRIVATE) | (is("grows") ? MAP_GROWSDOWN : 0);
+    for (int i = 0; i < 48; i++) {
+        char *const block =
+            mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+        if (block == MAP_FAILED)
+            return;
+        memset(block, 1, 1 << 20);
+    }
+    raise(SIGUSR1); /* all of it can be had */
+}
+
+static void *wait_in_thread(void *argument)
+{
+    stay();
+    return argument;
+}
+
+static void start_threads(void)
+{
+    pthread_attr_t small;
+    pthread_t thread;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, 16384);
+    for (int i = 0; i < 1000; i++)
+        (void)pthread_create(&thread, &small, wait_in_thread, NULL);
+    stay();
+}
+
 static void act_hostile(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000001)};
@@ -132,12 +165,18 @@ static void act_hostile(void)
         flood();
     if (is("exit"))
         _exit(0);
+    if (is("shared") || is("grows") || is("private"))
+        map_uncounted();
+    if (is("threads"))
+        start_threads();
+    if (is("keep"))
+        kept++;
 }
 
 static enum gf_status hostile_read(struct gf_source *source, int rows, unsigned char *dst,
                                    size_t pitch, struct gf_error *error)
 {
-    memset(dst, is("reach") && reach_out(), pitch * (size_t)rows);
+    memset(dst, is("reach") ? reach_out() : is("keep") ? kept : 0, pitch * (size_t)rows);
     if (is("late"))
         raise(SIGBUS);
     return is("damaged") ? gf_fail(error, GF_ERROR_INPUT, "a\x1b[31m\nb: damaged") : GF_OK;
@@ -203,6 +242,8 @@ static int serve_profiles(void)
 {
     union gf_cell_message message, answer;
     int descriptor;
+    if (!gf_zygote_serve(GF_OK, NULL))
+        return 0;
     unsigned char *const shared =
         mmap(NULL, 2 * GF_CELL_HALF, PROT_READ | PROT_WRITE, MAP_SHARED, GF_CELL_MEMORY, 0);
     gf_cell_prepare(&message, GF_CELL_READY);
@@ -224,7 +265,7 @@ static int serve_profiles(void)
 static const char good_gif[] =
     "GIF89a\1\0\1\0\x80\0\0\xff\xff\xff\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0;";
 
-static void load_library(void)
+static enum gf_status load_library(struct gf_error *error)
 {
     const struct gf_options options = gf_options_default();
     struct gf_input *input;
@@ -232,6 +273,7 @@ static void load_library(void)
     if (!gf_input_open_memory(good_gif, sizeof good_gif, "good", &input, NULL) &&
         !gf_source_open(input, &options, &source, NULL))
         source->close(source);
+    return GF_OK;
 }
 
 /* ---- in the test ---- */
@@ -345,8 +387,8 @@ static void test_death_after_the_picture(void **state)
 
 static void test_forbidden_calls(void **state)
 {
-    static const char *const words[] = {"connect", "fork", "kill",  "trace",
-                                        "execute", "code", "write", "resize"};
+    static const char *const words[] = {"connect", "fork",  "kill",   "trace",  "execute",
+                                        "code",    "write", "resize", "shared", "grows"};
     const struct gf_options options = in_cells();
     unsigned sum;
     if (!gf_cell_lock_is_real)
@@ -366,6 +408,7 @@ static void test_memory(void **state)
         skip();
     /* The decoder is told that there is no more, and goes on with what it has. */
     assert_int_equal(decode_word("allocate", &options, &sum), GF_OK);
+    assert_int_equal(decode_word("private", &options, &sum), GF_OK);
     assert_good(&options);
 }
 
@@ -400,12 +443,33 @@ static void test_text_of_a_failure_is_printable(void **state)
     assert_dies("damaged", "a?[31m?b: damaged");
 }
 
-/* A picture after a picture is decoded by the same process. */
-static void test_cells_are_used_again(void **state)
+static void test_threads(void **state)
 {
     const struct gf_options options = in_cells();
     unsigned sum;
+    if (!gf_cell_lock_is_real)
+        skip();
+    assert_int_equal(decode_word("threads", &options, &sum), GF_ERROR_INPUT);
+    assert_string_equal(failure.text, "x.gif: the decoder started more threads than it may");
+    assert_good(&options);
+}
+
+/* A picture after a picture is decoded by the same process, or by its own one with
+ * GF_SANDBOX_ALL. */
+static void test_cells_are_used_again(void **state)
+{
+    struct gf_options options = in_cells();
+    unsigned sum;
     gf_cells_join();
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_int_equal(decode_word("keep", &options, &sum), GF_OK);
+        assert_int_equal(sum, 64 * 48 * 3);
+    }
+    options.sandbox = GF_SANDBOX_AUTO;
+    for (unsigned i = 1; i <= 3; i++) {
+        assert_int_equal(decode_word("keep", &options, &sum), GF_OK);
+        assert_int_equal(sum, 64 * 48 * 3 * i);
+    }
     for (int i = 0; i < 20; i++)
         assert_good(&options);
     assert_int_equal(decode_word("damaged", &options, &sum), GF_ERROR_INPUT);
@@ -561,7 +625,8 @@ static void test_profiles(void **state)
     assert_good_profile('C');
 }
 
-/* A cell whose program has gone ends, even in the middle of its work. */
+/* A cell whose program has gone ends, even in the middle of its work, with the zygote, also where
+ * another process holds what the program held. */
 static void test_orphans_end(void **state)
 {
     const struct gf_options options = in_cells();
@@ -571,13 +636,20 @@ static void test_orphans_end(void **state)
     gf_cells_join();
     gf_cells_leave();
     const pid_t program = fork();
-    if (!program)
+    if (!program) {
+        assert_int_equal(setpgid(0, 0), 0);
+        (void)decode_word("keep", &options, &sum);
+        if (!fork())
+            stay();
         _exit((int)decode_word("hang", &options, &sum));
+    }
     usleep(300000);
     assert_int_equal(kill(program, SIGKILL), 0);
     assert_int_equal(waitpid(program, &status, 0), program);
-    assert_true(wait(&status) > 0); /* the alarm ends the test if the cell does not end */
-    assert_true(WIFEXITED(status) && !WEXITSTATUS(status));
+    for (int i = 0; i < 2; i++)
+        assert_true(wait(&status) > 0);           /* the alarm ends the test if they do not end */
+    assert_int_equal(kill(-program, SIGKILL), 0); /* the process that holds its descriptors */
+    assert_true(wait(&status) > 0);
 }
 
 int main(int argc, char **argv)
@@ -589,6 +661,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_death_after_the_picture),
         cmocka_unit_test(test_forbidden_calls),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_threads),
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_lies),
         cmocka_unit_test(test_text_of_a_failure_is_printable),
@@ -600,7 +673,7 @@ int main(int argc, char **argv)
     if (argc == 3 && !strcmp(argv[1], GF_CELL_ARGUMENT) && !strcmp(argv[2], "icc"))
         return serve_profiles();
     if (argc == 3 && !strcmp(argv[1], GF_CELL_ARGUMENT))
-        return gf_cell_serve(load_library, hostile_open);
+        return gf_cell_serve(true, load_library, hostile_open);
     alarm(120);
     without_cells = run_in_child(find_no_cells);
     without_luck = run_in_child(fail_to_start);

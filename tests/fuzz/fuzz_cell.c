@@ -73,7 +73,7 @@ static bool send_next(struct hostile *hostile)
     const unsigned kind = fuzz_byte(&hostile->bytes);
     gf_cell_prepare(&message, hostile->bits && kind & 16
                                   ? GF_CELL_TABLES
-                                  : (enum gf_cell_type)(GF_CELL_READY + kind % 8));
+                                  : (enum gf_cell_type)(GF_CELL_READY + kind % GF_CELL_CHILD));
     if (message.head.type == GF_CELL_HEADER)
         prepare_header(&message.header);
     if (message.head.type == GF_CELL_TABLES && hostile->bits)
@@ -137,7 +137,7 @@ static void read_profile(unsigned bits)
     static uint64_t profile;
     const struct gf_icc_wish wish = wish_of(bits, (struct gf_icc){.data = (unsigned char *)&profile,
                                                                   .size = sizeof profile,
-                                                                  .sandbox = GF_SANDBOX_ALL,
+                                                                  .sandbox = GF_SANDBOX_AUTO,
                                                                   .sandbox_program = "fuzz"});
     struct gf_icc_transform *transform = NULL;
     uint16_t in[3 * 64], out[3 * 64];

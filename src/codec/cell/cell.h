@@ -30,6 +30,7 @@ void gf_cells_read_profiles(void);
 void gf_cells_join(void);
 void gf_cells_leave(void);
 
-/* The process of a cell: locks itself and serves until the other side hangs up. `open` opens
- * pictures; `warm` makes the libraries load all they need before. Returns the exit status. */
-int gf_cell_serve(void (*warm)(void), gf_source_opener *open);
+/* The process of a zygote, whose children become cells: each locks itself and serves until the
+ * other side hangs up. `threads`: they may start threads; `open` opens pictures; `warm` makes the
+ * libraries load all they need before. Returns the exit status. */
+int gf_cell_serve(bool threads, enum gf_status (*warm)(struct gf_error *), gf_source_opener *open);

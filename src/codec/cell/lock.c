@@ -115,9 +115,12 @@ static const char refused[] =
     "setpriority getpriority mlock munlock mbind set_mempolicy get_mempolicy getrusage "
     "getrlimit setrlimit";
 
+/* The list, made once for all children of a process. */
+static scmp_filter_ctx filter;
+
 /* A call that this architecture does not have is passed over. Returns an errno, as the others do.
  */
-static int add(scmp_filter_ctx filter, uint32_t action, const char *name, unsigned count,
+static int add(uint32_t action, const char *name, unsigned count,
                const struct scmp_arg_cmp *argument)
 {
     const int number = calls.seccomp_syscall_resolve_name(name);
@@ -127,79 +130,81 @@ static int add(scmp_filter_ctx filter, uint32_t action, const char *name, unsign
 }
 
 /* Adds calls whose names are separated by blanks. */
-static int add_all(scmp_filter_ctx filter, uint32_t action, const char *names)
+static int add_all(uint32_t action, const char *names)
 {
     int why = 0;
     for (size_t length; !why && *names; names += length + (names[length] == ' ')) {
         char name[32];
         length = strcspn(names, " ");
         snprintf(name, sizeof name, "%.*s", (int)length, names);
-        why = add(filter, action, name, 0, NULL);
+        why = add(action, name, 0, NULL);
     }
     return why;
 }
 
 /* Calls that are allowed with some arguments only: lines of libraries on standard error, which is
- * /dev/null; memory that is not for code; threads, but no processes; signals to itself, as abort()
- * sends one; names of threads; questions for limits. */
-static int add_conditions(scmp_filter_ctx filter)
+ * /dev/null; memory that is not for code, and that counts (neither shared memory nor a stack that
+ * grows does, for RLIMIT_DATA); threads, but no processes; names of threads; questions for limits.
+ */
+static int add_conditions(bool threads)
 {
-    enum { THREAD = CLONE_VM | CLONE_THREAD };
+    enum { THREAD = CLONE_VM | CLONE_THREAD, UNCOUNTED = 0xf /* MAP_TYPE */ | MAP_GROWSDOWN };
     const uint32_t allow = SCMP_ACT_ALLOW, fail = SCMP_ACT_ERRNO(EACCES);
     const struct {
         const char *name;
         uint32_t action;
-        struct scmp_arg_cmp argument;
+        struct scmp_arg_cmp argument[2];
+        unsigned count;
     } rules[] = {
-        {"write", allow, {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},
-        {"writev", allow, {0, SCMP_CMP_EQ, STDERR_FILENO, 0}},
-        {"mmap", allow, {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
-        {"mprotect", allow, {2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}},
-        {"clone", allow, {0, SCMP_CMP_MASKED_EQ, THREAD, THREAD}},
-        {"tgkill", allow, {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0}},
-        {"prctl", allow, {0, SCMP_CMP_EQ, PR_SET_NAME, 0}},
-        {"prctl", fail, {0, SCMP_CMP_NE, PR_SET_NAME, 0}},
-        {"prlimit64", allow, {2, SCMP_CMP_EQ, 0, 0}},
-        {"prlimit64", fail, {2, SCMP_CMP_NE, 0, 0}},
+        {"write", allow, {{0, SCMP_CMP_EQ, STDERR_FILENO, 0}}, 1},
+        {"writev", allow, {{0, SCMP_CMP_EQ, STDERR_FILENO, 0}}, 1},
+        {"mmap",
+         allow,
+         {{2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}, {3, SCMP_CMP_MASKED_EQ, UNCOUNTED, MAP_PRIVATE}},
+         2},
+        {"mprotect", allow, {{2, SCMP_CMP_MASKED_EQ, PROT_EXEC, 0}}, 1},
+        {"clone",
+         threads ? allow : SCMP_ACT_ERRNO(EAGAIN),
+         {{0, SCMP_CMP_MASKED_EQ, THREAD, THREAD}},
+         1},
+        {"prctl", allow, {{0, SCMP_CMP_EQ, PR_SET_NAME, 0}}, 1},
+        {"prctl", fail, {{0, SCMP_CMP_NE, PR_SET_NAME, 0}}, 1},
+        {"prlimit64", allow, {{2, SCMP_CMP_EQ, 0, 0}}, 1},
+        {"prlimit64", fail, {{2, SCMP_CMP_NE, 0, 0}}, 1},
     };
     int why = 0;
     for (size_t i = 0; !why && i < sizeof rules / sizeof *rules; i++)
-        why = add(filter, rules[i].action, rules[i].name, 1, &rules[i].argument);
+        why = add(rules[i].action, rules[i].name, rules[i].count, rules[i].argument);
     return why;
 }
 
-static int fill(scmp_filter_ctx filter)
+/* Everything that stands in neither list ends the process. */
+static int fill(bool threads)
 {
+    filter = calls.seccomp_init(SCMP_ACT_KILL_PROCESS);
+    if (!filter)
+        return ENOMEM;
     /* So a failure to load the list is the kernel's own errno. */
     int why = -calls.seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
-    why = why ? why : add_conditions(filter);
-    why = why ? why : add_all(filter, SCMP_ACT_ALLOW, allowed);
-    why = why ? why : add_all(filter, SCMP_ACT_ERRNO(EACCES), refused);
+    why = why ? why : add_conditions(threads);
+    why = why ? why : add_all(SCMP_ACT_ALLOW, allowed);
+    why = why ? why : add_all(SCMP_ACT_ERRNO(EACCES), refused);
     /* The flags of clone3 cannot be looked at; the C library then calls clone. */
-    return why ? why : add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
+    return why ? why : add(SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
 }
 
-/* Everything that stands in neither list ends the process. */
-static enum gf_status limit_calls(struct gf_error *error)
+enum gf_status gf_cell_lock_prepare(bool threads, struct gf_error *error)
 {
-    const scmp_filter_ctx filter = calls.seccomp_init(SCMP_ACT_KILL_PROCESS);
-    int why = filter ? fill(filter) : ENOMEM;
-    why = why ? why : -calls.seccomp_load(filter);
-    if (filter)
-        calls.seccomp_release(filter);
-    return why ? gf_cell_fail_errno(why, "the kernel or a container allows no list of system calls",
-                                    error)
-               : GF_OK;
-}
-
-enum gf_status gf_cell_lock_load(struct gf_error *error)
-{
-    return gf_library_load(&library, "a cell for decoders", GF_ERROR_UNAVAILABLE, error);
+    GF_TRY(gf_library_load(&library, "a cell for decoders", GF_ERROR_UNAVAILABLE, error));
+    const int why = fill(threads);
+    return why ? gf_cell_fail_errno(why, "a list of system calls", error) : GF_OK;
 }
 
 enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error)
 {
     const struct rlimit none = {0, 0};
+    /* Signals go to this process alone, as abort() sends one. */
+    const struct scmp_arg_cmp own = {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0};
     *landlock = 0;
     if (!gf_cell_lock_is_real)
         return GF_OK;
@@ -209,13 +214,18 @@ enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error)
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
         return gf_cell_fail_errno(errno, "no_new_privs", error);
     GF_TRY(forbid_files(landlock, error));
-    return limit_calls(error);
+    int why = add(SCMP_ACT_ALLOW, "tgkill", 1, &own);
+    why = why ? why : -calls.seccomp_load(filter);
+    return why ? gf_cell_fail_errno(why, "the kernel or a container allows no list of system calls",
+                                    error)
+               : GF_OK;
 }
 
 #else
 
-enum gf_status gf_cell_lock_load(struct gf_error *error)
+enum gf_status gf_cell_lock_prepare(bool threads, struct gf_error *error)
 {
+    (void)threads;
     return gf_fail(error, GF_ERROR_UNAVAILABLE,
                    "a cell for decoders: the program was built without libseccomp-dev");
 }
@@ -223,7 +233,7 @@ enum gf_status gf_cell_lock_load(struct gf_error *error)
 enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error)
 {
     *landlock = 0;
-    return gf_cell_lock_load(error);
+    return gf_cell_lock_prepare(false, error);
 }
 
 #endif

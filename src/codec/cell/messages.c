@@ -17,6 +17,9 @@ static const size_t sizes[] = {
     [GF_CELL_WARNING] = sizeof(struct gf_cell_warning),
     [GF_CELL_PROFILE] = sizeof(struct gf_cell_profile),
     [GF_CELL_TABLES] = sizeof(struct gf_cell_tables),
+    [GF_CELL_FORK] = sizeof(struct gf_cell_child),
+    [GF_CELL_END] = sizeof(struct gf_cell_child),
+    [GF_CELL_CHILD] = sizeof(struct gf_cell_child),
 };
 
 void gf_cell_prepare(union gf_cell_message *message, enum gf_cell_type type)
@@ -116,7 +119,7 @@ static bool tables_are_good(const struct gf_cell_tables *tables)
 enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t size)
 {
     if (size < sizeof message->head || message->head.version != GF_CELL_VERSION ||
-        message->head.type < GF_CELL_READY || message->head.type > GF_CELL_TABLES ||
+        message->head.type < GF_CELL_READY || message->head.type > GF_CELL_CHILD ||
         message->head.size != size || size != sizes[message->head.type])
         return 0;
     const enum gf_cell_type type = (enum gf_cell_type)message->head.type;
@@ -137,6 +140,9 @@ enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t siz
         good = profile_is_good(&message->profile);
     else if (type == GF_CELL_TABLES)
         good = tables_are_good(&message->tables);
+    else if (type >= GF_CELL_FORK)
+        good = message->child.status < GF_STATUS_COUNT && message->child.process >= 0 &&
+               ends(message->child.why, sizeof message->child.why);
     else
         good = ends(message->warning.text, sizeof message->warning.text);
     return good ? type : 0;

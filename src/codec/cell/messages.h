@@ -1,6 +1,6 @@
-/* The messages between a process and a cell, over a socket that keeps their bounds. Each is one
- * fixed struct that is checked as a whole, since a cell whose decoder was taken over may send
- * anything.
+/* The messages between a process and a cell, and between a process and a zygote, over a socket that
+ * keeps their bounds. Each is one fixed struct that is checked as a whole, since a cell whose
+ * decoder was taken over may send anything.
  *
  *   program                        cell
  *                              <-  READY, before it has read anything
@@ -16,6 +16,12 @@
  *   PROFILE; two ICC profiles  ->
  *   lie in the shared memory
  *                              <-  TABLES; they lie in the other half
+ *
+ *   program                        zygote
+ *   FORK, two descriptors      ->
+ *                              <-  CHILD
+ *   END                        ->
+ *                              <-  CHILD
  */
 #pragma once
 
@@ -44,7 +50,10 @@ enum gf_cell_type {
     GF_CELL_DONE,
     GF_CELL_WARNING,
     GF_CELL_PROFILE,
-    GF_CELL_TABLES
+    GF_CELL_TABLES,
+    GF_CELL_FORK,
+    GF_CELL_END,
+    GF_CELL_CHILD
 };
 struct gf_cell_head {
     uint32_t version, type, size; /* size: of the whole message */
@@ -142,6 +151,14 @@ struct gf_cell_tables {
     char error[sizeof((struct gf_error *)0)->text];
 };
 
+/* A zygote's child. */
+struct gf_cell_child {
+    struct gf_cell_head head;
+    uint32_t status;        /* of a fork: GF_ERROR_UNAVAILABLE where the machine has no cells */
+    int32_t process, state; /* FORK has the program's; a state is waitpid()'s */
+    char why[sizeof((struct gf_error *)0)->text];
+};
+
 union gf_cell_message {
     struct gf_cell_head head;
     struct gf_cell_ready ready;
@@ -152,6 +169,7 @@ union gf_cell_message {
     struct gf_cell_warning warning;
     struct gf_cell_profile profile;
     struct gf_cell_tables tables;
+    struct gf_cell_child child;
 };
 
 /* An empty message of that type. */

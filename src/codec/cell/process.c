@@ -5,26 +5,21 @@
 #include <math.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/fail.h"
 #include "base/socket.h"
-#include "base/spawn.h"
 #include "codec/cell/cell.h"
 #include "codec/cell/lock.h"
 #include "codec/common/checks.h"
-
-enum { START_MS = 30000 };
 
 static struct {
     pthread_mutex_t lock;
@@ -38,34 +33,6 @@ static struct {
 } cells = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- starting ---- */
-
-/* The variables that decide where libraries are found and how they work; secrets stay away. */
-static void choose_environment(char **chosen, size_t most)
-{
-    static const char *const kept[] = {"LD_",    "LIBHEIF_", "GLIBC_TUNABLES=", "MALLOC_", "ASAN_",
-                                       "UBSAN_", "TSAN_"};
-    size_t count = 0;
-    for (char **variable = environ; *variable && count + 1 < most; variable++) {
-        for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-            if (!strncmp(*variable, kept[i], strlen(kept[i])) && count + 1 < most)
-                chosen[count++] = *variable;
-        }
-    }
-    chosen[count] = NULL;
-}
-
-static pid_t spawn(const struct gf_cell *cell, int socket, int memory)
-{
-    char *const arguments[] = {"gpufilter", GF_CELL_ARGUMENT, (char *)cell->format, NULL};
-    char *variables[32];
-    choose_environment(variables, sizeof variables / sizeof *variables);
-    return gf_spawn(&(struct gf_spawn){.program = cell->program,
-                                       .arguments = arguments,
-                                       .environment = variables,
-                                       .handed = {socket, memory},
-                                       .count = 2,
-                                       .apart = POSIX_SPAWN_SETPGROUP});
-}
 
 /* Memory of a fixed size: the cell cannot shorten it under this process's eyes. */
 static int shared_memory(unsigned char **mapped)
@@ -86,24 +53,27 @@ static int shared_memory(unsigned char **mapped)
     return -1;
 }
 
-/* Starts the process and waits until it has locked itself. */
+/* Has the process forked and waits until it has locked itself. */
 static enum gf_status start(struct gf_cell *cell, struct gf_error *error)
 {
     union gf_cell_message message;
     int pair[2] = {-1, -1}, unexpected;
     const int memory = shared_memory(&cell->shared);
-    int why = memory < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? errno : 0;
-    if (!why && (cell->process = spawn(cell, pair[1], memory)) < 0)
-        why = errno;
+    const int why =
+        memory < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) ? errno : 0;
+    const int handed[] = {pair[1], memory};
     cell->socket = pair[0];
+    const enum gf_status status =
+        why ? gf_cell_fail_errno(why, cell->program, error)
+            : gf_zygote_fork(cell->format, cell->program, handed, &cell->born, error);
     if (pair[1] >= 0)
         close(pair[1]);
     if (memory >= 0)
         close(memory);
-    if (why)
-        return gf_cell_fail_errno(why, cell->program, error);
+    if (status)
+        return status;
     struct pollfd ready = {.fd = cell->socket, .events = POLLIN};
-    (void)poll(&ready, 1, START_MS);
+    (void)poll(&ready, 1, GF_CELL_START_MS);
     const size_t size =
         gf_socket_receive(cell->socket, &message, sizeof message, &unexpected, 1, MSG_DONTWAIT);
     gf_close_descriptors(&unexpected, 1);
@@ -119,16 +89,8 @@ static enum gf_status start(struct gf_cell *cell, struct gf_error *error)
 
 int gf_cell_end(struct gf_cell *cell)
 {
-    int state = -1;
-    if (cell->process > 0 && cell->owner == getpid()) {
-        kill(cell->process, SIGKILL); /* changes nothing if it has died */
-        while (waitpid(cell->process, &state, 0) < 0) {
-            if (errno != EINTR) {
-                state = -1;
-                break;
-            }
-        }
-    }
+    const int state =
+        cell->born.zygote && cell->owner == getpid() ? gf_zygote_end(&cell->born) : -1;
     if (cell->socket >= 0)
         close(cell->socket);
     if (cell->shared)
@@ -187,6 +149,10 @@ void gf_cell_give_back(struct gf_cell *cell)
 {
     const int most = 2 * gf_cpu_count();
     struct gf_cell *oldest = NULL;
+    if (cell->single) {
+        (void)gf_cell_end(cell);
+        return;
+    }
     pthread_mutex_lock(&cells.lock);
     cell->next = cells.waiting;
     cells.waiting = cell;
@@ -219,8 +185,11 @@ void gf_cells_leave(void)
         cells.waiting = NULL;
         cells.count = 0;
     }
+    const bool last = !cells.users;
     pthread_mutex_unlock(&cells.lock);
     end_all(list);
+    if (last)
+        gf_zygotes_leave();
 }
 
 /* Notes whether cells can be started here. What may pass says nothing. A machine that has cells
@@ -266,8 +235,8 @@ static bool is_known_to_fail(struct gf_error *error)
     return never;
 }
 
-enum gf_status gf_cell_take(const char *format, const char *program, struct gf_cell **cell,
-                            struct gf_error *error)
+enum gf_status gf_cell_take(const char *format, const char *program, bool single,
+                            struct gf_cell **cell, struct gf_error *error)
 {
     struct gf_error why = {0};
     struct gf_cell *found;
@@ -275,7 +244,7 @@ enum gf_status gf_cell_take(const char *format, const char *program, struct gf_c
         return gf_fail(error, GF_ERROR_UNAVAILABLE, "options.sandbox_program names no program");
     if (is_known_to_fail(&why))
         return gf_fail(error, why.status, "%s", why.text);
-    while ((found = take_waiting(format, program))) {
+    while (!single && (found = take_waiting(format, program))) {
         if (is_quiet(found)) {
             *cell = found;
             return GF_OK;
@@ -287,6 +256,7 @@ enum gf_status gf_cell_take(const char *format, const char *program, struct gf_c
         return gf_fail_memory(error);
     found->socket = -1;
     found->owner = getpid();
+    found->single = single;
     snprintf(found->format, sizeof found->format, "%s", format);
     snprintf(found->program, sizeof found->program, "%s", program);
     const enum gf_status status = note_start(start(found, &why), &why);
@@ -315,9 +285,11 @@ void gf_cell_limit(const struct gf_cell *cell, uint64_t bytes, double seconds)
     uint64_t end_s = RLIM_INFINITY;
     if (!gf_cell_lock_is_real)
         return;
-    if (isfinite(seconds) && !clock_getcpuclockid(cell->process, &clock) &&
+    if (isfinite(seconds) && !clock_getcpuclockid(cell->born.process, &clock) &&
         !clock_gettime(clock, &used))
         end_s = (uint64_t)used.tv_sec + 2 + (uint64_t)fmax(seconds, 0);
-    set_limit(cell->process, RLIMIT_DATA, bytes);
-    set_limit(cell->process, RLIMIT_CPU, end_s);
+    /* Addresses without memory take tables of their own, a 512th of them. */
+    set_limit(cell->born.process, RLIMIT_AS, bytes + ((uint64_t)64 << 30));
+    set_limit(cell->born.process, RLIMIT_DATA, bytes);
+    set_limit(cell->born.process, RLIMIT_CPU, end_s);
 }

@@ -78,7 +78,8 @@ static enum gf_status work(const struct gf_icc_wish *wish, bool *sound,
 {
     struct gf_cell_talk talk = {.name = "",
                                 .end_s = gf_now() + fmin(PROFILE_S, fmax(gf_time_left(), 1e-3))};
-    GF_TRY(gf_cell_take("icc", wish->from.sandbox_program, &talk.cell, error));
+    GF_TRY(gf_cell_take("icc", wish->from.sandbox_program, wish->from.sandbox == GF_SANDBOX_ALL,
+                        &talk.cell, error));
     const enum gf_status status = ask(&talk, wish, sound, transform, error);
     if (talk.cell)
         gf_cell_give_back(talk.cell);

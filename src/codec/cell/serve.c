@@ -1,7 +1,4 @@
 /* The process of a cell. */
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +10,7 @@
 #include "base/socket.h"
 #include "codec/cell/cell.h"
 #include "codec/cell/lock.h"
-#include "codec/cell/messages.h"
+#include "codec/cell/zygote.h"
 #include "icc/icc.h"
 
 struct serving {
@@ -181,54 +178,37 @@ static void serve_profile(const struct gf_cell_profile *request, unsigned char *
     say(&message);
 }
 
-/* A signal comes with each message, and when the other side hangs up: then the work in hand is for
- * nobody. */
-static void on_message(int number)
-{
-    struct pollfd socket = {.fd = GF_CELL_SOCKET};
-    (void)number;
-    if (poll(&socket, 1, 0) > 0 && socket.revents & POLLHUP)
-        _exit(0);
-}
-
-static void watch_socket(void)
-{
-    const struct sigaction action = {.sa_handler = on_message, .sa_flags = SA_RESTART};
-    sigaction(SIGIO, &action, NULL);
-    (void)fcntl(GF_CELL_SOCKET, F_SETOWN, getpid());
-    (void)fcntl(GF_CELL_SOCKET, F_SETFL, fcntl(GF_CELL_SOCKET, F_GETFL) | O_ASYNC);
-}
-
 /* Locks the process and tells the other side how. */
 static bool lock(void)
 {
     union gf_cell_message message;
     struct gf_error error = {0};
     gf_cell_prepare(&message, GF_CELL_READY);
-    enum gf_status status = gf_cell_lock_load(&error);
-    if (!status)
-        status = gf_cell_lock(&message.ready.landlock, &error);
+    const enum gf_status status = gf_cell_lock(&message.ready.landlock, &error);
     message.ready.status = status;
     snprintf(message.ready.why, sizeof message.ready.why, "%s", error.text);
     say(&message);
     return !status;
 }
 
-int gf_cell_serve(void (*warm)(void), gf_source_opener *open)
+int gf_cell_serve(bool threads, enum gf_status (*warm)(struct gf_error *), gf_source_opener *open)
 {
     enum { WRONG = 2 };
     struct serving serving = {.open = open};
     union gf_cell_message message;
+    struct gf_error error;
     int descriptor;
+    enum gf_status status = gf_cell_lock_prepare(threads, &error);
+    if (!status && warm)
+        status = warm(&error);
+    if (!gf_zygote_serve(status, &error))
+        return 0;
     void *const shared =
         mmap(NULL, 2 * GF_CELL_HALF, PROT_READ | PROT_WRITE, MAP_SHARED, GF_CELL_MEMORY, 0);
     if (shared == MAP_FAILED)
         return WRONG;
     serving.shared = shared;
     close(GF_CELL_MEMORY);
-    if (warm)
-        warm();
-    watch_socket();
     if (!lock())
         return WRONG;
     for (;;) {

@@ -12,7 +12,7 @@
 #include "codec/common/checks.h"
 #include "icc/icc.h"
 
-enum { END_S = 1 };
+enum { END_S = 1, THREADS_MORE = 64 };
 
 struct cell_source {
     struct gf_source base;
@@ -207,7 +207,9 @@ static void cell_close(struct gf_source *base)
     struct gf_error unsaid;
     source->talk.options = NULL;
     source->talk.end_s = gf_now() + END_S;
-    if (source->talk.cell) {
+    if (source->talk.cell && source->talk.cell->single) {
+        (void)gf_cell_end(source->talk.cell);
+    } else if (source->talk.cell) {
         (void)drain(source, &unsaid);
         ask(source, GF_CELL_CLOSE, 0, 0);
         if (!gf_cell_wait_for(&source->talk, GF_CELL_DONE, &message, &unsaid))
@@ -298,7 +300,8 @@ enum gf_status gf_cell_source_open(struct gf_input *input, const char *format,
                                    bool *absent, struct gf_error *error)
 {
     struct gf_cell *cell = NULL;
-    enum gf_status status = gf_cell_take(format, options->sandbox_program, &cell, error);
+    enum gf_status status = gf_cell_take(format, options->sandbox_program,
+                                         options->sandbox == GF_SANDBOX_ALL, &cell, error);
     *absent = status == GF_ERROR_UNAVAILABLE;
     if (status) {
         char why[sizeof error->text];
@@ -312,7 +315,9 @@ enum gf_status gf_cell_source_open(struct gf_input *input, const char *format,
     }
     *opened = (struct cell_source){
         .base = {.metadata = {.orientation = 1}, .read = cell_read, .close = cell_close},
-        .talk = {.cell = cell, .name = gf_input_name(input)},
+        .talk = {.cell = cell,
+                 .name = gf_input_name(input),
+                 .threads_most = THREADS_MORE + 4 * gf_codec_threads(options)},
         .input = input,
         .options = *options};
     opened->talk.options = &opened->options;
@@ -328,7 +333,7 @@ enum gf_status gf_cell_try(const struct gf_options *options, char *holds, struct
 {
     enum { HOLDS = 160 };
     struct gf_cell *cell = NULL;
-    GF_TRY(gf_cell_take("none", options->sandbox_program, &cell, error));
+    GF_TRY(gf_cell_take("none", options->sandbox_program, false, &cell, error));
     if (holds && cell->landlock)
         snprintf(holds, HOLDS, "system calls by libseccomp, files and network by Landlock %u",
                  cell->landlock);

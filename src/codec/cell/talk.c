@@ -5,6 +5,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/wait.h>
 
 #include "base/socket.h"
@@ -12,7 +14,7 @@
 #include "base/time_limit.h"
 #include "codec/common/checks.h"
 
-enum { WARNINGS_MAX = 4096 };
+enum { WARNINGS_MAX = 4096, LOOK_MS = 100 };
 #define MIB ((uint64_t)1 << 20)
 
 static enum gf_status fail(const struct gf_cell_talk *talk, const char *what,
@@ -74,18 +76,40 @@ void gf_cell_say(const struct gf_cell_talk *talk, const union gf_cell_message *m
                              descriptor != NULL, 0);
 }
 
-/* Waits for a message; false when the time is up. */
-static bool wait_for_message(const struct gf_cell_talk *talk)
+/* Looks now and then whether the cell has more threads than it may, which no limit of the system
+ * counts for one process. */
+static bool has_too_many_threads(struct gf_cell_talk *talk)
+{
+    char line[256];
+    long threads = 0;
+    if (!talk->threads_most || gf_now() < talk->look_s)
+        return false;
+    talk->look_s = gf_now() + 1e-3 * LOOK_MS;
+    snprintf(line, sizeof line, "/proc/%d/status", (int)talk->cell->born.process);
+    FILE *const file = fopen(line, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        if (!strncmp(line, "Threads:", 8))
+            threads = strtol(line + 8, NULL, 10);
+    }
+    if (file)
+        fclose(file);
+    return threads > talk->threads_most;
+}
+
+/* Waits for a message; else returns what is wrong. */
+static const char *wait_for_message(struct gf_cell_talk *talk)
 {
     const double end_s = talk->end_s > 0 ? talk->end_s : gf_time_limit();
     for (;;) {
         struct pollfd socket = {.fd = talk->cell->socket, .events = POLLIN};
-        const double left_ms = end_s > 0 ? 1e3 * (end_s - gf_now()) : -1;
-        if (end_s > 0 && left_ms <= 0)
-            return false;
-        const int ready = poll(&socket, 1, left_ms < INT32_MAX / 2 ? (int)ceil(left_ms) : -1);
+        const double left_ms = end_s > 0 ? 1e3 * (end_s - gf_now()) : LOOK_MS;
+        if (left_ms <= 0)
+            return "the time for its decoder is up";
+        const int ready = poll(&socket, 1, (int)ceil(fmin(left_ms, LOOK_MS)));
+        if (has_too_many_threads(talk))
+            return "the decoder started more threads than it may";
         if (ready > 0 || (ready < 0 && errno != EINTR))
-            return true;
+            return NULL;
     }
 }
 
@@ -94,9 +118,10 @@ enum gf_status gf_cell_wait_for(struct gf_cell_talk *talk, enum gf_cell_type wan
 {
     for (int warnings = 0; talk->cell && warnings < WARNINGS_MAX; warnings++) {
         int unexpected;
-        if (!wait_for_message(talk)) {
+        const char *const wrong = wait_for_message(talk);
+        if (wrong) {
             (void)end(talk);
-            return fail(talk, "the time for its decoder is up", error);
+            return fail(talk, wrong, error);
         }
         const size_t size =
             gf_socket_receive(talk->cell->socket, message, sizeof *message, &unexpected, 1, 0);
