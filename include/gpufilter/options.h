@@ -61,8 +61,9 @@ enum gf_sandbox {
     GF_SANDBOX_OFF,
     GF_SANDBOX_AUTO, /* WebP, TIFF, AVIF, JPEG XL, HEIC, GIF, JPEG 2000, raw photographs and
                       * pictures' ICC profiles, where the machine has cells */
-    GF_SANDBOX_ALL   /* PNG and JPEG, too; GF_ERROR_UNAVAILABLE where the machine has none. Decoders
-                      * of a GPU stay where they are */
+    GF_SANDBOX_ALL   /* PNG, JPEG, BMP, QOI and Y4M, too, a cell for each picture;
+                      * GF_ERROR_UNAVAILABLE where the machine has none. Decoders of a GPU stay where
+                      * they are */
 };
 enum gf_subsampling {
     GF_SUBSAMPLING_420,

@@ -94,7 +94,7 @@ static enum gf_status need_library(const struct gf_file_type *type, const char *
 /* Whether a picture of this format is decoded in a cell, if there are cells. */
 static bool wants_cell(const struct gf_file_type *type, const struct gf_options *options)
 {
-    return type->open && !type->own_code &&
+    return type->open && !type->in_program &&
            (options->sandbox == GF_SANDBOX_ALL ||
             (options->sandbox == GF_SANDBOX_AUTO && type->library));
 }

@@ -41,7 +41,7 @@ struct gf_file_type {
     bool paged;       /* its pages are written only where they were chosen */
     bool pages;       /* a file can hold several pictures; "name[2]" selects the third */
     enum gf_tags_room tags;
-    bool own_code;   /* the project's own code reads the format, without a library */
+    bool in_program; /* it is never read in a cell: rows as they are behind a line of text */
     bool one_thread; /* its reader starts no thread */
     bool has_end;    /* the reader stops at the end of the picture: another one can follow in the
                       * input */

@@ -184,9 +184,9 @@ static const struct gf_option options[] = {
     {.name = "formats", .argument = "LIST", .type = GF_OPTION_SET, .choices = input_formats, .offset = AT(options.formats),
      .help = "read inputs of these formats only: png,jpeg"},
     {.name = "sandbox", .type = GF_OPTION_CHOICE, .choices = sandboxes, .offset = AT(options.sandbox),
-     .help = "decoders in cells, without files and network; auto: not PNG and JPEG"},
+     .help = "decoders in cells, without files and network; auto: those of libraries"},
     {.name = "untrusted", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(untrusted),
-     .help = "pictures are from strangers: all of the above, where it is not given: all in cells, 1 GiB, 64 megapixels, 30 s, "
+     .help = "pictures are from strangers: all of the above, where it is not given: in cells (not PNM, PAM), 1 GiB, 64 megapixels, 30 s, "
              "256 MiB of output; archives of plain files only"},
 
     {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
