@@ -34,11 +34,12 @@ const char *__asan_default_options(void)
 }
 
 /* libarchive 3.6 leaks what it keeps of an archive whose writing fails; fontconfig leaks 288 bytes
- * when it is first used. */
+ * when it is first used; libheif 1.15 leaks 52 bytes of some damaged files. What this project leaks
+ * of libarchive and libheif shows in the tests under a sanitizer, which pass over neither. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
-    return "leak:libarchive.so\nleak:libfontconfig.so";
+    return "leak:libarchive.so\nleak:libfontconfig.so\nleak:libheif.so";
 }
 
 enum { FUZZ_PIXELS_MAX = 4096 };
