@@ -280,21 +280,29 @@ static void test_many_indices(void **state)
  * the length is not taken from there. */
 static void test_length_of_a_segment(void **state)
 {
-    enum { COMMENT = 0xfffe - 4 };
-    static const unsigned char head[] = {0xff, APP0 + 1, 0, 0, 0xff, 0xfe, 0xff, 0xfc};
-    struct bytes file = make(false), damaged = with(&file, 2, head, sizeof head), long_one;
+    enum { COMMENT = 0xfffe - 4, COM = 0xfe };
+    static const unsigned char skipped[] = {APP0, APP0 + 1, APP0 + 2, APP0 + 13, APP0 + 14, COM};
+    unsigned char head[] = {0xff, 0, 0, 0, 0xff, COM, 0xff, 0xfc};
     unsigned char *const comment = calloc(1, COMMENT);
+    struct bytes file = make(false), commented = with(&file, 2, head + 4, 4);
     assert_non_null(comment);
-    long_one = with(&damaged, 2 + sizeof head, comment, COMMENT);
-    for (int i = 0; i < WAYS; i++) {
-        struct picture got;
-        int64_t end;
-        assert_int_equal(read_file(&long_one, ways[i], &got, &end), GF_ERROR_INPUT);
-        assert_non_null(strstr(failure.text, "Bogus marker length"));
-        free_picture(&got);
+    struct bytes long_one = with(&commented, 6, comment, COMMENT);
+    for (size_t i = 0; i < 2 * sizeof skipped; i++) {
+        head[1] = skipped[i / 2];
+        head[3] = i % 2;
+        expect_sound(&file, with(&file, find(&file, DQT, false), head, 4),
+                     "in: a segment of an impossible length: passed over");
+        expect_sound(&file, with(&long_one, 2, head, 4), "of an impossible length");
     }
+    head[1] = DQT;
+    struct bytes damaged = with(&file, 2, head, 4);
+    struct picture got;
+    int64_t end;
+    assert_int_equal(read_file(&damaged, ways[0], &got, &end), GF_ERROR_INPUT);
+    assert_non_null(strstr(failure.text, "Bogus marker length"));
     free(comment);
     free(long_one.data);
+    free(commented.data);
     free(damaged.data);
     free(file.data);
 }

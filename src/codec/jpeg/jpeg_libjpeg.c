@@ -95,6 +95,10 @@ void gf_jpeg_tell_parameters(struct gf_jpeg_source *source)
 void gf_jpeg_tell_stray(struct gf_jpeg_source *source)
 {
     const int64_t stray = source->segments.stray - source->stray_told;
+    if (source->segments.lengthless && !source->lengthless_told)
+        gf_warn(&source->options, "%s: a segment of an impossible length: passed over",
+                gf_input_name(source->input));
+    source->lengthless_told = source->segments.lengthless;
     if (stray)
         gf_warn(&source->options, "%s: %lld stray bytes between its segments: passed over",
                 gf_input_name(source->input), (long long)stray);
@@ -238,8 +242,8 @@ static boolean read_marker(j_decompress_ptr jpeg)
     struct gf_mpf mpf;
     copy_bytes(jpeg, length, sizeof length);
     const size_t size = (size_t)(length[0] << 8 | length[1]);
-    if (size < sizeof length)
-        ERREXIT(jpeg, JERR_BAD_LENGTH);
+    if (size < sizeof length) /* libjpeg's own readers of these segments skip nothing then */
+        return TRUE;
     const int64_t place = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
     copy_bytes(jpeg, source->marker, size - sizeof length);
     if (jpeg->unread_marker == JPEG_APP0 + 2 && !source->parts_end &&

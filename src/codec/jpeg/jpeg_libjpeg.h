@@ -30,12 +30,13 @@ struct gf_jpeg_source {
     enum gf_status status;
     struct gf_jpeg_strips_reader *strips; /* NULL: libjpeg decodes the rows by itself */
     bool header_read, started, forgiven, texts_left_out;
-    bool cut;                        /* the input ended before the end marker */
-    bool parameters_told, fill_told; /* whether a warning about them was given */
-    int64_t stray_told;              /* number of bytes between segments about which a warning was
-                                      * given */
-    int64_t parts_end; /* end of the pictures after the end marker; 0: none are announced */
-    struct gf_mpf mpf; /* the index of these pictures, which are counted from mpf_place */
+    bool cut; /* the input ended before the end marker */
+    /* Whether a warning about them was given. */
+    bool parameters_told, fill_told, lengthless_told;
+    int64_t stray_told; /* number of bytes between segments about which a warning was
+                         * given */
+    int64_t parts_end;  /* end of the pictures after the end marker; 0: none are announced */
+    struct gf_mpf mpf;  /* the index of these pictures, which are counted from mpf_place */
     int64_t mpf_place;
     int stripped; /* number of rows that were decoded in strips */
     /* dst, pitch and rows are arguments of read_rows(). */
@@ -63,5 +64,6 @@ void gf_jpeg_open_input(struct gf_jpeg_source *source);
 void gf_jpeg_report_damage(struct gf_jpeg_source *source, const char *detail);
 /* Warns once that the scan's header has parameters that libjpeg ignores in a sequential JPEG. */
 void gf_jpeg_tell_parameters(struct gf_jpeg_source *source);
-/* Warns of stray bytes between segments, unless a warning has named them. */
+/* Warns of stray bytes between segments and of segments without a valid length, unless a warning
+ * has named them. */
 void gf_jpeg_tell_stray(struct gf_jpeg_source *source);

@@ -74,7 +74,8 @@ static enum gf_status begin_segment(struct gf_jpeg_segments *segments, struct gf
     status = need(segments, HEAD_BYTES, error);
     const size_t length =
         there(segments) < HEAD_BYTES ? 2 : (size_t)(segments->next[2] << 8 | segments->next[3]);
-    segments->left = length < 2 ? HEAD_BYTES : 2 + length; /* libjpeg reports a wrong length */
+    segments->lengthless |= length < 2;
+    segments->left = length < 2 ? HEAD_BYTES : 2 + length; /* libjpeg may refuse a wrong length */
     return status;
 }
 

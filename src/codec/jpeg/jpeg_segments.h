@@ -14,6 +14,7 @@ struct gf_jpeg_segments {
     bool opens_scan;           /* the segment is the header of a scan */
     bool in_scan, scanned;     /* in_scan: the next bytes are a scan's; scanned: a scan has begun */
     bool ended;                /* the end marker was passed on */
+    bool lengthless;           /* a segment's length was below 2, the bytes of the length itself */
     int64_t stray;             /* number of stray bytes that were left out */
     int64_t filled;            /* number of bytes 0x00 and 0xff at the end of the last scan */
     unsigned char buffer[GF_JPEG_SEGMENTS_BUFFER_BYTES];
