@@ -169,3 +169,25 @@ bool gf_jpeg_index_reach(struct gf_jpeg_index *index, int row)
     }
     return index->known >= row;
 }
+
+/* Whether ones fill the byte up whose bits were taken in part, as at the end of a scan. */
+static bool fills_with_ones(struct gf_jpeg_bits *bits)
+{
+    if (bits->next.at >= bits->limit && !gf_jpeg_bits_advance(bits))
+        return false;
+    const int fill = (int)(-gf_jpeg_bits_place(bits) & 7);
+    gf_jpeg_refill(&bits->next);
+    return !fill || !(~bits->next.value >> (64 - fill));
+}
+
+bool gf_jpeg_index_has_more(struct gf_jpeg_index *index)
+{
+    if (!gf_jpeg_index_reach(index, index->rows - 1) || !walk_row(index) ||
+        !fills_with_ones(&index->bits))
+        return true;
+    while (gf_jpeg_bits_left(&index->bits) > 7) {
+        if (!walk_units(index, 1))
+            return false;
+    }
+    return fills_with_ones(&index->bits);
+}

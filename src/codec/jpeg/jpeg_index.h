@@ -68,3 +68,6 @@ void gf_jpeg_index_close(struct gf_jpeg_index *index);
 /* Walks until the beginning of row `row` is known. Returns false if damage or anything unusual
  * comes before it. The last row counts as known only if the end marker follows it. */
 bool gf_jpeg_index_reach(struct gf_jpeg_index *index, int row);
+/* Whether the codes do not end with the last row: the ones that fill its last byte up do not
+ * follow, or codes of more units do, up to the end. `index` must be new. */
+bool gf_jpeg_index_has_more(struct gf_jpeg_index *index);

@@ -105,13 +105,21 @@ void gf_jpeg_tell_stray(struct gf_jpeg_source *source)
     source->stray_told += stray;
 }
 
-/* Whether all bytes that remain at the end of a scan are zeros or fill bytes. Before a restart
- * marker they count as damage nevertheless. */
-static bool is_fill(const struct gf_jpeg_source *source)
+/* Warns once of bytes behind the codes of a scan that concern no pixel: zeros and fill bytes, and
+ * behind the last scan others that are no codes. Otherwise they may be codes of a scan that lost
+ * its place, as they are before a restart marker. */
+static bool passes_bytes(struct gf_jpeg_source *source)
 {
-    const int *const count_and_marker = source->errors.msg_parm.i;
-    const bool restart = count_and_marker[1] >= JPEG_RST0 && count_and_marker[1] < JPEG_RST0 + 8;
-    return !restart && count_and_marker[0] <= source->segments.filled;
+    const int count = source->errors.msg_parm.i[0], marker = source->errors.msg_parm.i[1];
+    const bool restart = marker >= JPEG_RST0 && marker < JPEG_RST0 + 8;
+    const bool fill = !restart && count <= source->segments.filled;
+    if (!fill &&
+        (marker != JPEG_EOI || gf_jpeg_codes_are_left(&source->jpeg, source->input, source->scan)))
+        return false;
+    if (!source->fill_told) /* libjpeg does not count all of these bytes */
+        gf_warn(&source->options, "%s: %s behind the last row: passed over",
+                gf_input_name(source->input), fill ? "bytes of fill" : "stray bytes");
+    return source->fill_told = true;
 }
 
 /* Whether libjpeg's message concerns no pixel. It gives another warning if one is useful. */
@@ -125,12 +133,7 @@ static bool is_harmless(struct gf_jpeg_source *source)
         gf_jpeg_tell_parameters(source);
         return true;
     case JWRN_EXTRANEOUS_DATA:
-        if (!is_fill(source))
-            return false;
-        if (!source->fill_told)
-            gf_warn(&source->options, "%s: bytes of fill behind the last row: passed over",
-                    gf_input_name(source->input)); /* libjpeg does not count all of these bytes */
-        return source->fill_told = true;
+        return passes_bytes(source);
     default:
         return false;
     }

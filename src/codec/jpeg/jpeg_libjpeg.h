@@ -35,6 +35,7 @@ struct gf_jpeg_source {
     bool parameters_told, fill_told, lengthless_told;
     int64_t stray_told; /* number of bytes between segments about which a warning was
                          * given */
+    int64_t scan;       /* offset in the input of the codes of the first scan */
     int64_t parts_end;  /* end of the pictures after the end marker; 0: none are announced */
     struct gf_mpf mpf;  /* the index of these pictures, which are counted from mpf_place */
     int64_t mpf_place;

@@ -279,10 +279,10 @@ static void describe(struct gf_jpeg_source *source)
 
 static void open_strips(struct gf_jpeg_source *source, int strip_rows)
 {
+    source->scan = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
     if (source->cmyk || source->cut)
         return;
-    const int64_t begin = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
-    source->strips = gf_jpeg_strips_reader_open(&source->jpeg, source->input, begin,
+    source->strips = gf_jpeg_strips_reader_open(&source->jpeg, source->input, source->scan,
                                                 &source->options, strip_rows);
     if (!source->strips)
         return;

@@ -31,6 +31,12 @@ int gf_jpeg_strips_read(struct gf_jpeg_strips_reader *reader, int rows, unsigned
 /* Returns the offset in the input after the end marker. All rows must have been read. */
 int64_t gf_jpeg_strips_reader_end(const struct gf_jpeg_strips_reader *reader);
 
+/* Whether bytes behind the last row of a scan, which begins at the offset `begin` of the input, are
+ * the codes of a scan that lost its place. Returns false where that cannot be told: for streams,
+ * JPEGs of several scans and arithmetic coding. */
+bool gf_jpeg_codes_are_left(struct jpeg_decompress_struct *jpeg, struct gf_input *input,
+                            int64_t begin);
+
 /* Encodes one large sequential JPEG by several threads, strip by strip, to the same bytes that a
  * single thread writes. */
 

@@ -271,3 +271,20 @@ int64_t gf_jpeg_strips_reader_end(const struct gf_jpeg_strips_reader *reader)
 {
     return reader->index->bits.begin; /* the index has read the end marker */
 }
+
+bool gf_jpeg_codes_are_left(struct jpeg_decompress_struct *jpeg, struct gf_input *input,
+                            int64_t begin)
+{
+    struct gf_jpeg_index *index = NULL;
+    if (gf_input_size(input) < 0 || !gf_jpeg_kind_suits(jpeg))
+        return false;
+    struct gf_jpeg_kind *const kind = malloc(sizeof *kind);
+    if (kind && gf_jpeg_kind_make(kind, jpeg, input))
+        index =
+            gf_jpeg_index_open(&kind->unit, (int)jpeg->MCUs_per_row, (int)jpeg->MCU_rows_in_scan,
+                               (int)jpeg->restart_interval, input, begin, 1, 0);
+    const bool are_left = index && gf_jpeg_index_has_more(index);
+    gf_jpeg_index_close(index);
+    free(kind);
+    return are_left;
+}
