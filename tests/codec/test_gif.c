@@ -257,6 +257,9 @@ static void test_damage_behind(void **state)
     check("a.gif[1]", 3, "rrr");
     assert_non_null(strstr(last_warning, "behind its first 2 pictures: it is truncated"));
     assert_refused(in_folder("a.gif[2]"), &options, "damaged: it is truncated");
+    check_frames("a.gif[all]", 3, (const char *const[]){"wrg", "rrr", NULL});
+    assert_non_null(strstr(last_warning, "its end is missing"));
+    check_frames("a.gif[0..1]", 3, (const char *const[]){"wrg", "rrr", NULL});
     save(in_folder("a.gif"), gif.data, gif.size);
     check("a.gif[1]", 3, "rrr");
     assert_non_null(strstr(last_warning, "behind its first 2 pictures: "));

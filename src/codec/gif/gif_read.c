@@ -28,6 +28,7 @@ struct walk {
     const struct gf_blob *file;
     size_t at;
     bool ended;
+    bool cut; /* the file ends between two records, and has no trailer */
     GifFileType *gif;
     int error;                    /* giflib's error number */
     GraphicsControlBlock control; /* the control block of the next picture */
@@ -121,6 +122,7 @@ static bool next_picture(struct walk *walk, bool *found)
     GifRecordType type;
     *found = false;
     for (;;) {
+        walk->cut = walk->at == walk->file->size && !walk->ended;
         if (calls.DGifGetRecordType(walk->gif, &type) == GIF_ERROR)
             return false;
         if (type == TERMINATE_RECORD_TYPE)
@@ -344,10 +346,14 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     bool alpha = false;
     struct walk walk;
     enum gf_status status = GF_OK;
-    const bool sound =
+    bool sound =
         begin(&walk, &whole->file) &&
         count_pictures(&walk, last, whole->headers_only && whole->last < 0, &count, &alpha);
     whole->sound = count;
+    if (walk.cut && count > first && !gf_whole_source_suffices(whole)) {
+        gf_warn(&whole->options, "%s: its end is missing", whole->name);
+        sound = true;
+    }
     if (!sound && (!gf_whole_source_suffices(whole) || error_of(&walk) == D_GIF_ERR_NOT_ENOUGH_MEM))
         status = fail(gif, &walk, error);
     else if (!sound)
