@@ -370,38 +370,70 @@ static void test_cuts(void **state)
     free(png.data);
 }
 
+/* Decodes all frames of a file, or of the same bytes as a stream. Returns where the input is then.
+ */
+static int64_t decode_all(const struct bytes *png, bool stream, struct frames *frames,
+                          size_t *texts)
+{
+    const struct gf_options plain = plain_options(), options = in_cells(&plain);
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    int ends[2];
+    char name[40];
+    save(in_folder("all.png"), png->data, png->size);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], png->data, png->size), png->size);
+    close(ends[1]);
+    snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
+    assert_int_equal(gf_input_open(stream ? name : in_folder("all.png"), false, &input, &failure),
+                     GF_OK);
+    gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL});
+    *frames = (struct frames){.count = 0};
+    if (gf_source_open(input, &options, &source, &failure) || decode_frames_of(source, frames))
+        fail_msg("%s", failure.text);
+    const int64_t end = gf_input_position(input);
+    *texts = source->metadata.texts.count;
+    source->close(source);
+    gf_input_close(input);
+    close(ends[0]);
+    return end;
+}
+
+/* A file that says that it is animated, and has no frames, is a still picture. */
+static void test_without_frames(void **state)
+{
+    channels = 1;
+    bits = 8;
+    struct bytes png = begin(2, 2, 1);
+    add_pixels(&png, 2, 2, "wkgg", true);
+    append_chunk(&png, "IEND", "", 0);
+    for (int stream = 0; stream < 2; stream++) {
+        struct frames frames;
+        size_t texts;
+        assert_int_equal(decode_all(&png, stream, &frames, &texts), png.size);
+        assert_int_equal(frames.count, 1);
+        check_pixels(&frames.picture[0], 1, "wkgg");
+        assert_string_equal(last_warning, "");
+        free_frames(&frames);
+    }
+    free(png.data);
+}
+
 /* The next byte is that behind the animation, whether it is in a file or a stream. */
 static void test_what_follows(void **state)
 {
-    const struct gf_options plain = plain_options(), options = in_cells(&plain);
     struct bytes png = three_frames();
     append_chunk(&png, "tEXt", "Title\0late", 10);
     append_chunk(&png, "IEND", NULL, 0);
     const size_t size = png.size;
     append(&png, "\x89PNG and more", 13);
-    save(in_folder("two.png"), png.data, png.size);
     for (int stream = 0; stream < 2; stream++) {
-        struct gf_input *input = NULL;
-        struct gf_source *source = NULL;
-        struct frames frames = {.count = 0};
-        int ends[2];
-        assert_int_equal(pipe(ends), 0);
-        assert_int_equal(write(ends[1], png.data, png.size), png.size);
-        close(ends[1]);
-        char name[40];
-        snprintf(name, sizeof name, "/dev/fd/%d", ends[0]);
-        assert_int_equal(
-            gf_input_open(stream ? name : in_folder("two.png"), false, &input, &failure), GF_OK);
-        gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL});
-        if (gf_source_open(input, &options, &source, &failure) || decode_frames_of(source, &frames))
-            fail_msg("%s", failure.text);
+        struct frames frames;
+        size_t texts;
+        assert_int_equal(decode_all(&png, stream, &frames, &texts), size);
         assert_int_equal(frames.count, 3);
-        assert_int_equal(source->metadata.texts.count, 1);
-        assert_int_equal(gf_input_position(input), size);
+        assert_int_equal(texts, 1);
         free_frames(&frames);
-        source->close(source);
-        gf_input_close(input);
-        close(ends[0]);
     }
     free(png.data);
 }
@@ -533,6 +565,7 @@ int main(void)
         cmocka_unit_test(test_colours_before_the_pixels),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_without_frames),
         cmocka_unit_test(test_what_follows),
         cmocka_unit_test(test_round_trips),
         cmocka_unit_test(test_boxes),

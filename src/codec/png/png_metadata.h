@@ -19,9 +19,10 @@ bool gf_png_add_metadata(struct gf_metadata *metadata, const struct gf_png_chunk
                          const struct gf_options *options, const char *file);
 
 /* Adds the metadata of the chunks after `offset` in a regular file, up to its end or the first
- * damage. Returns false when out of memory. */
+ * damage. *frameless becomes whether it ends without an fcTL chunk. Returns false when out of
+ * memory. */
 bool gf_png_add_late_metadata(struct gf_metadata *metadata, struct gf_input *input, int64_t offset,
-                              const struct gf_options *options);
+                              const struct gf_options *options, bool *frameless);
 
 /* Writes the chunks of metadata, which are between the header and the pixels. The metadata is from
  * gf_metadata_for_output(). */

@@ -80,12 +80,26 @@ static const char *chunk_fault(const struct gf_png_chunk *chunk, uint32_t sequen
                : NULL;
 }
 
+/* Makes the picture that is no frame the only one: an animation without frames is a still picture.
+ */
+static const char *take_still(struct frames_source *source)
+{
+    if (!GF_GROW(source->frame, 0))
+        return "out of memory";
+    source->frame[0] = (struct frame){gf_png_control_of_canvas(source->whole.file.data),
+                                      source->head_bytes, source->whole.file.size};
+    source->frame[0].control.duration.per_second = 1;
+    source->stated = source->found = 1;
+    source->before = source->whole.page = source->whole.last = 0;
+    return NULL;
+}
+
 /* Finds the frames and checks the order of the chunks. Returns the damage that was found behind
  * them; NULL: there is none. */
 static const char *find_frames(struct frames_source *source)
 {
     const struct gf_blob *const file = &source->whole.file;
-    struct gf_png_chunk chunk;
+    struct gf_png_chunk chunk = {.type = "IDAT"};
     size_t at = source->head_bytes, begin = at;
     uint32_t sequence = 0;
     while (next_chunk(file, &at, &chunk) && !is(&chunk, "IEND")) {
@@ -101,6 +115,8 @@ static const char *find_frames(struct frames_source *source)
         if (fault)
             return fault;
     }
+    if (!sequence && source->before && is(&chunk, "IEND"))
+        return take_still(source);
     /* Of a frame that is cut off, the file has a byte of pixels at least. */
     source->found -= source->found && file->size - source->frame[source->found - 1].first <=
                                           GF_PNG_HEAD_BYTES + GF_PNG_SEQUENCE_BYTES;

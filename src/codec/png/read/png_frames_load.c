@@ -93,10 +93,11 @@ static enum gf_status add_late_metadata(struct gf_png_source *still, const struc
                                         struct gf_error *error)
 {
     struct gf_input *input = NULL;
+    bool frameless;
     enum gf_status status =
         gf_input_open_memory(file->data, file->size, gf_png_name(still), &input, error);
     if (!status && !gf_png_add_late_metadata(&still->base.metadata, input, GF_PNG_SIGNATURE_BYTES,
-                                             &still->options))
+                                             &still->options, &frameless))
         status = gf_fail_memory(error);
     gf_input_close(input);
     return status;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/png/png_mark.h"
 #include "codec/png/png_metadata.h"
@@ -162,9 +163,13 @@ enum gf_status gf_png_read_late_metadata(struct gf_png_source *source, struct gf
         return GF_OK;
     const int64_t next =
         gf_input_position(source->input) + gf_png_get_be32(source->chunk_head) + GF_PNG_CRC_BYTES;
-    return gf_png_add_late_metadata(&source->base.metadata, source->input, next, &source->options)
-               ? GF_OK
-               : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    bool frameless;
+    if (!gf_png_add_late_metadata(&source->base.metadata, source->input, next, &source->options,
+                                  &frameless))
+        return gf_fail_memory(error);
+    if (frameless && !source->first_is_frame)
+        source->frames = 0;
+    return GF_OK;
 }
 
 void gf_png_warn_of_late_metadata(const struct gf_png_source *source)

@@ -69,7 +69,8 @@ enum gf_status gf_png_attempt(struct gf_png_source *source,
 /* Reads up to the head of the first IDAT chunk; called by gf_png_attempt. */
 void gf_png_read_header(struct gf_png_source *source);
 
-/* Adds the metadata after the pixels, if the input is a regular file. It must be called before the
+/* Adds the metadata after the pixels, and finds out whether an animation has any frames, if the
+ * input is a regular file. It must be called before the
  * pixels are read, which need the orientation. */
 enum gf_status gf_png_read_late_metadata(struct gf_png_source *source,
                                          struct gf_error *error) GF_CHECKED;

@@ -275,17 +275,21 @@ static bool add_chunk_at(struct gf_metadata *metadata, struct gf_input *input, i
 }
 
 bool gf_png_add_late_metadata(struct gf_metadata *metadata, struct gf_input *input, int64_t offset,
-                              const struct gf_options *options)
+                              const struct gf_options *options, bool *frameless)
 {
     static const char *const types[] = {"eXIf", "iTXt", "tEXt", "zTXt"};
     unsigned char head[GF_PNG_HEAD_BYTES];
     size_t got;
+    bool frames = false;
+    *frameless = false;
     while (!gf_input_read_at(input, offset, head, sizeof head, &got, NULL) && got == sizeof head) {
         char type[5] = {0};
         const uint32_t size = gf_png_get_be32(head);
         memcpy(type, head + 4, 4);
+        *frameless = !frames && !strcmp(type, "IEND");
         if (size > GF_PNG_CHUNK_LONGEST || !strcmp(type, "IEND"))
             break;
+        frames |= !strcmp(type, "fcTL");
         for (size_t i = 0; i < sizeof types / sizeof *types; i++)
             if (!strcmp(type, types[i]) && size <= GF_PNG_METADATA_CHUNK_MAX &&
                 !add_chunk_at(metadata, input, offset + GF_PNG_HEAD_BYTES,
