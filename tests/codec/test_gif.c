@@ -167,6 +167,32 @@ static void test_comments_and_xmp(void **state)
 }
 
 /* Rows 0, 8; 4; 2, 6; 1, 3, 5, 7. */
+/* Indices of 9 to 11 bits, whose codes begin with 10 bits or more, and with strings of pixels. */
+static void test_long_indices(void **state)
+{
+    const struct gf_options options = plain_options();
+    for (int bits = 9; bits <= 12; bits++) {
+        const int clear = 1 << bits,
+                  codes[] = {clear, 1, clear + 2, 2, clear + 3, clear + 5, clear, 3, clear + 1};
+        const unsigned char image[] = {',', 0, 0, 0, 0, 4, 0, 3, 0, 0, (unsigned char)bits};
+        unsigned char packed[20] = {0};
+        struct bytes gif;
+        int bit = 0;
+        for (int i = 0; i < 9; i++)
+            for (int k = 0; k <= bits; k++, bit++)
+                packed[1 + bit / 8] |= (unsigned char)((codes[i] >> k & 1) << bit % 8);
+        packed[0] = (unsigned char)((bit + 7) / 8);
+        begin(&gif, 4, 3);
+        append(&gif, image, sizeof image);
+        append(&gif, packed, packed[0] + 2u);
+        finish(&gif);
+        if (bits < 12)
+            check("a.gif", 3, "wwwrwwrwwrwg"); /* 1, 11, 2, 112, 1121 and 3 */
+        else
+            assert_refused(in_folder("a.gif"), &options, "damaged: ");
+    }
+}
+
 static void test_interlaced(void **state)
 {
     struct bytes gif;
@@ -685,6 +711,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_still),
         cmocka_unit_test(test_beyond_the_palette),
+        cmocka_unit_test(test_long_indices),
         cmocka_unit_test(test_interlaced),
         cmocka_unit_test(test_animation),
         cmocka_unit_test(test_frames),

@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "gpufilter/status.h"
 
@@ -27,3 +28,22 @@ void gf_gif_coder_close(struct gf_gif_coder *coder);
 enum gf_status gf_gif_encode(struct gf_gif_coder *coder, const struct gf_gif_pixels *pixels,
                              int bits, struct gf_gif_bytes *bytes,
                              struct gf_error *error) GF_CHECKED;
+
+/* A decoder for indices of 9 to 11 bits, which giflib refuses: their codes begin with 10 bits or
+ * more. (gif_lzw_read.c) */
+struct gf_gif_decoder {
+    const unsigned char *at, *end; /* of the blocks, each behind its length */
+    int left;                      /* bytes of the present block */
+    int bits, size;                /* of an index, and of the next code */
+    uint32_t value;                /* its first `count` bits are the next ones */
+    int count;
+    int next, last; /* codes: the next new one, and the one before, -1 after a clear code */
+    int depth;      /* number of indices on the stack */
+    uint16_t prefix[4096];
+    unsigned char suffix[4096], stack[4096];
+};
+
+void gf_gif_decoder_open(struct gf_gif_decoder *decoder, int bits, const unsigned char *blocks,
+                         const unsigned char *end);
+/* Returns false if the codes are damaged or end too early. */
+bool gf_gif_decode_line(struct gf_gif_decoder *decoder, unsigned char *line, int pixels);

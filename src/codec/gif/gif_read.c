@@ -9,6 +9,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
+#include "codec/gif/gif_lzw.h"
 
 /* clang-format off */
 #define GIF_CALLS(CALL) \
@@ -30,6 +31,8 @@ struct walk {
     bool ended;
     bool cut; /* the file ends between two records, and has no trailer */
     GifFileType *gif;
+    int long_bits;                /* bits of the picture's indices where giflib refuses them;
+                                   * else 0 */
     int error;                    /* giflib's error number */
     GraphicsControlBlock control; /* the control block of the next picture */
     bool beyond;                  /* a pixel has an index beyond its palette */
@@ -116,6 +119,17 @@ static bool read_extension(struct walk *walk)
     return true;
 }
 
+/* Reads the picture's description. giflib refuses indices of more than 8 bits, which come last. */
+static bool read_description(struct walk *walk)
+{
+    const bool read = calls.DGifGetImageDesc(walk->gif) != GIF_ERROR;
+    const int bits = walk->file->data[walk->at - 1];
+    const bool is_long = !read && walk->gif->Error == D_GIF_ERR_READ_FAILED &&
+                         walk->at < walk->file->size && bits > 8 && bits <= 11;
+    walk->long_bits = is_long ? bits : 0;
+    return read || is_long;
+}
+
 /* Goes to the next picture and reads its description. *found is false at the end of the file. */
 static bool next_picture(struct walk *walk, bool *found)
 {
@@ -129,7 +143,7 @@ static bool next_picture(struct walk *walk, bool *found)
             return true;
         if (type == IMAGE_DESC_RECORD_TYPE) {
             *found = true;
-            return calls.DGifGetImageDesc(walk->gif) != GIF_ERROR;
+            return read_description(walk);
         }
         if (type == EXTENSION_RECORD_TYPE && !read_extension(walk))
             return false;
@@ -224,16 +238,22 @@ static bool draw(struct walk *walk, struct gf_format format, GifByteType *line,
 {
     const GifImageDesc *const desc = &walk->gif->Image;
     const struct gf_rectangle area = clipped(desc, format);
+    struct gf_gif_decoder decoder;
+    if (walk->long_bits)
+        gf_gif_decoder_open(&decoder, walk->long_bits, walk->file->data + walk->at,
+                            walk->file->data + walk->file->size);
     for (int i = 0; i < desc->Height; i++) {
         const int y = row_of(i, desc->Height, desc->Interlace);
-        if (gf_time_is_up() || calls.DGifGetLine(walk->gif, line, desc->Width) == GIF_ERROR)
+        if (gf_time_is_up() ||
+            !(walk->long_bits ? gf_gif_decode_line(&decoder, line, desc->Width)
+                              : calls.DGifGetLine(walk->gif, line, desc->Width) != GIF_ERROR))
             return false;
         if (y < area.height)
             put_line(walk, line, area.width, format.channels,
                      canvas + (size_t)(area.y + y) * gf_row_bytes(format) +
                          (size_t)area.x * (size_t)format.channels);
     }
-    return true;
+    return !walk->long_bits || skip_pixels(walk);
 }
 
 static void clear_area(struct gf_rectangle area, struct gf_format format, unsigned char *canvas)
