@@ -458,6 +458,10 @@ static void test_pam_variants(void **state)
               SAMPLES8(0, 17, 34, 255));
     CHECK_PNM("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 3\nMAXVAL 65535\nTUPLTYPE RGB\nENDHDR\n\0\1\0\2\0\3", 1,
               1, 3, 16, SAMPLES16(1, 2, 3));
+    assert_int_equal(warnings, 0);
+    CHECK_PNM("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 3\nMAXVAL 255\nTUPLTYPE normals\nENDHDR\nabc", 1, 1, 3,
+              8, "abc");
+    assert_non_null(strstr(last_warning, "TUPLTYPE normals is unknown: it is read as RGB"));
 }
 
 static void check_bad_pnm(const char *text, const char *words)
@@ -482,6 +486,8 @@ static void test_bad_pnm(void **state)
     check_bad_pnm("P5 2 1", "truncated in the header");
     check_bad_pnm("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 5\nMAXVAL 255\nENDHDR\nabcde", "DEPTH 5");
     check_bad_pnm("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 3\nMAXVAL 255\nTUPLTYPE CMYK\nENDHDR\nabc",
+                  "TUPLTYPE CMYK");
+    check_bad_pnm("P7\nWIDTH 1\nHEIGHT 1\nDEPTH 4\nMAXVAL 255\nTUPLTYPE CMYK\nENDHDR\nabcd",
                   "TUPLTYPE CMYK");
     check_bad_pnm("P7\nWIDTH 1\nHIGHT 1\nENDHDR\n", "HIGHT 1");
     check_bad_pnm("P7\nHEIGHT 1\nDEPTH 1\nMAXVAL 255\nENDHDR\na", "without pixels");

@@ -1,4 +1,5 @@
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,25 +126,31 @@ static enum gf_status read_field(const struct gf_pnm_reader *reader, const char 
                    gf_input_name(reader->input), line);
 }
 
-static enum gf_status check_tuples(const struct gf_pnm_reader *reader,
-                                   const struct gf_pnm_header *header, const char *tuple_type)
+/* Checks the type of the tuples. One that is unknown means what the depth says; inks are known, and
+ * not read. */
+static enum gf_status check_tuples(const struct gf_pnm_reader *reader, struct gf_pnm_header *header,
+                                   const char *tuple_type)
 {
+    enum { UNREAD = 0 };
     static const struct {
         const char *name;
         unsigned depth;
     } types[] = {{"BLACKANDWHITE", 1}, {"GRAYSCALE", 1},           {"RGB", 3},
-                 {"RGB_ALPHA", 4},     {"BLACKANDWHITE_ALPHA", 2}, {"GRAYSCALE_ALPHA", 2}};
+                 {"RGB_ALPHA", 4},     {"BLACKANDWHITE_ALPHA", 2}, {"GRAYSCALE_ALPHA", 2},
+                 {"CMYK", UNREAD},     {"CMYK_ALPHA", UNREAD}};
     const char *const name = gf_input_name(reader->input);
     if (header->depth < 1 || header->depth > 4)
         return gf_fail(reader->error, GF_ERROR_INPUT, "%s: DEPTH %u, where 1 to 4 is supported",
                        name, header->depth);
     for (size_t i = 0; *tuple_type && i < sizeof types / sizeof *types; i++) {
-        if (!strcmp(tuple_type, types[i].name) && types[i].depth == header->depth)
+        if (strcmp(tuple_type, types[i].name) != 0)
+            continue;
+        if (types[i].depth == header->depth)
             return GF_OK;
-    }
-    if (*tuple_type)
         return gf_fail(reader->error, GF_ERROR_INPUT, "%s: TUPLTYPE %.40s with DEPTH %u", name,
                        tuple_type, header->depth);
+    }
+    snprintf(header->unknown_type, sizeof header->unknown_type, "%.40s", tuple_type);
     return GF_OK;
 }
 

@@ -20,6 +20,7 @@ struct gf_pnm_reader {
 struct gf_pnm_header {
     char type; /* '1' to '7' */
     unsigned width, height, depth, maxval;
+    char unknown_type[41]; /* the beginning of an unknown TUPLTYPE; "": there is none */
 };
 
 int gf_pnm_refill(struct gf_pnm_reader *reader); /* the next byte, or GF_PNM_END */

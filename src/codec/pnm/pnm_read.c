@@ -31,12 +31,16 @@ static const char *name_of(const struct pnm_source *pnm)
 static enum gf_status read_header(struct pnm_source *pnm)
 {
     struct gf_error *const error = pnm->reader.error;
+    static const char *const models[] = {"gray", "gray with alpha", "RGB", "RGB with alpha"};
     struct gf_pnm_header header;
     GF_TRY(gf_pnm_read_header(&pnm->reader, &header));
     if (header.maxval < 1 || header.maxval > 65535)
         return gf_fail(error, GF_ERROR_INPUT, "%s: a maxval of %u is outside 1..65535",
                        name_of(pnm), header.maxval);
     GF_TRY(gf_size_check(name_of(pnm), header.width, header.height, &pnm->options, error));
+    if (*header.unknown_type)
+        gf_warn(&pnm->options, "%s: TUPLTYPE %s is unknown: it is read as %s by its DEPTH of %u",
+                name_of(pnm), header.unknown_type, models[header.depth - 1], header.depth);
     pnm->type = header.type;
     pnm->maxval = header.maxval;
     pnm->base.format = (struct gf_format){.width = (int)header.width,
