@@ -362,6 +362,11 @@ static void test_unsupported_jpeg(void **state)
     header[4] = 13; /* bits */
     save(in_folder("a.jpg"), jpeg.data, jpeg.size);
     assert_refused(in_folder("a.jpg"), &options, "precision 13");
+    header[4] = 12;
+    save(in_folder("a.jpg"), jpeg.data, jpeg.size);
+    assert_refused(
+        in_folder("a.jpg"), &options,
+        "a JPEG of 12 bits a sample, which is not read here; djpeg of libjpeg-turbo 3.0");
     header[4] = 8;
     header[1] = 0xc6;
     save(in_folder("a.jpg"), jpeg.data, jpeg.size);
@@ -656,6 +661,16 @@ static void test_header_behind_another_chunk(void **state)
     check_refused(png, "corrupt in the header: tEXt: missing IHDR");
 }
 
+static void test_apples_png(void **state)
+{
+    struct bytes png = {0};
+    append(&png, "\x89PNG\r\n\x1a\n", 8);
+    append_chunk(&png, "CgBI", "P\0 \6", 4);
+    append_chunk(&png, "IHDR", gray_header, 13);
+    append_idat(&png);
+    check_refused(png, "a.png: Apple's own PNG (CgBI) from an app of iPhones: pngdefry");
+}
+
 /* Once before each kind of reader: with a palette libpng's, in gray the project's own. */
 static void check_trailing(const char *chunk, bool wrong_crc, bool with_palette, const char *words)
 {
@@ -939,6 +954,7 @@ int main(void)
         cmocka_unit_test(test_scan_bomb),
         cmocka_unit_test(test_metadata_with_a_wrong_checksum),
         cmocka_unit_test(test_header_behind_another_chunk),
+        cmocka_unit_test(test_apples_png),
         cmocka_unit_test(test_critical_chunks_behind_the_pixels),
         cmocka_unit_test(test_zlib_window_too_small),
         cmocka_unit_test(test_zlib_distance_beyond_the_start),

@@ -58,6 +58,11 @@ static void error_exit(j_common_ptr jpeg)
             : GF_OK;
     if (status)
         give_up(source, status);
+    if (jpeg->err->msg_code == JERR_BAD_PRECISION && jpeg->err->msg_parm.i[0] == 12)
+        give_up(source, gf_fail(source->error, GF_ERROR_INPUT,
+                                "%s: a JPEG of 12 bits a sample, which is not read here; djpeg of "
+                                "libjpeg-turbo 3.0 makes a PPM of it",
+                                name));
     if (!source->header_read) /* libjpeg may not know this kind of file, which can be undamaged */
         give_up(source, gf_fail(source->error, GF_ERROR_INPUT, "%s: %s", name, text));
     give_up(source,

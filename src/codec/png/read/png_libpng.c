@@ -133,10 +133,23 @@ int gf_png_pictures(const struct gf_png_source *source)
     return !source->frames ? 1 : pictures < INT_MAX ? (int)pictures : INT_MAX;
 }
 
+/* Xcode makes such files of the PNGs in an app: the colours and the packing of the pixels are not
+ * PNG's. */
+static _Noreturn void fail_apple(struct gf_png_source *source)
+{
+    source->status = gf_fail(source->error, GF_ERROR_INPUT,
+                             "%s: Apple's own PNG (CgBI) from an app of iPhones: pngdefry, or "
+                             "Xcode's pngcrush -revert-iphone-optimizations, makes a PNG of it",
+                             gf_png_name(source));
+    longjmp(source->escape, 1);
+}
+
 /* Reads a chunk that libpng does not interpret, even if the chunk's checksum is wrong. */
 static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
 {
     struct gf_png_source *const source = png_get_user_chunk_ptr(png);
+    if (!strcmp((const char *)chunk->name, "CgBI"))
+        fail_apple(source);
     if (!png_get_image_width(png, source->info))
         png_chunk_error(png, "missing IHDR");
     if (!(chunk->name[0] & 0x20))
