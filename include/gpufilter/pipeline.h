@@ -25,8 +25,8 @@ GF_API void gf_pipeline_close(struct gf_pipeline *pipeline);
 
 /* Runs the chain from file to file; "-" is standard input or output. The output appears complete or
  * not at all. An input may contain several pictures of PNM, PAM, JPEG or PNG one after another:
- * standard output gets all of them, a file only one. GF_ERROR_READ, GF_ERROR_INPUT and
- * GF_ERROR_OUTPUT name the file. */
+ * standard output gets all of them, a file the first one, with a warning. GF_ERROR_READ,
+ * GF_ERROR_INPUT and GF_ERROR_OUTPUT name the file. */
 GF_API enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *input,
                                            const char *output, struct gf_error *error) GF_CHECKED;
 

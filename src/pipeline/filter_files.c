@@ -69,8 +69,6 @@ static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_pic
         gf_pipeline_describe_files(pipeline, task);
     if (!status && !destination->several)
         status = gf_pipeline_find_next(pipeline, task, more, error);
-    if (!status && *more)
-        status = gf_pipeline_fail_several(task, error);
     if (!status)
         status = gf_output_commit(task->output, error);
     if (!status)

@@ -52,52 +52,20 @@ static enum gf_status conclude_picture(struct gf_pipeline *pipeline, struct gf_p
     return first;
 }
 
-/* Reads the input's picture to its end, since an output that failed may have stopped before the
- * end. */
-static enum gf_status pass_over(const struct gf_pipeline *pipeline, struct gf_input *input,
-                                struct gf_error *error)
-{
-    struct gf_options quiet = pipeline->options;
-    struct gf_source *source = NULL;
-    unsigned char *row = NULL;
-    quiet.warn = NULL;
-    enum gf_status status = gf_input_rewind(input, error);
-    if (!status)
-        status = gf_source_open(input, &quiet, &source, error);
-    if (!status) {
-        row = malloc(gf_row_bytes(source->format));
-        status = row ? GF_OK : gf_fail_memory(error);
-    }
-    for (int y = 0; !status && y < source->format.height; y++)
-        status = source->read(source, 1, row, gf_row_bytes(source->format), error);
-    if (!status && source->finish)
-        status = source->finish(source, error);
-    free(row);
-    if (source)
-        source->close(source);
-    return status;
-}
-
-/* Fails the outputs that have been made, where the input must hold only one picture and holds
- * more. */
-static void refuse_several(struct gf_pipeline *pipeline, struct gf_picture_task *task)
+/* Looks for what follows the only picture that the outputs have names for, unless an output has
+ * failed, which may have stopped before the picture's end. */
+static void look_behind(struct gf_pipeline *pipeline, struct gf_picture_task *task)
 {
     struct gf_error why = {0};
-    int made = 0, failed = 0;
-    bool more = false;
+    bool made = false, more;
     for (int i = 0; i < pipeline->outputs; i++) {
-        made += !task[i].status && task[i].output;
-        failed += task[i].status != GF_OK;
+        if (task[i].status)
+            return;
+        made |= task[i].output != NULL;
     }
-    if (!made || !gf_file_format_has_end(task->own_format))
-        return;
-    enum gf_status status = failed ? pass_over(pipeline, task->input, &why) : GF_OK;
-    if (!status)
-        status = gf_pipeline_find_next(pipeline, task, &more, &why);
-    for (int i = 0; i < pipeline->outputs && (status || more); i++) {
-        if (task[i].status || !task[i].output)
-            continue;
-        task[i].status = more ? gf_pipeline_fail_several(&task[i], &why) : status;
+    const enum gf_status status = made ? gf_pipeline_find_next(pipeline, task, &more, &why) : GF_OK;
+    for (int i = 0; status && i < pipeline->outputs; i++) {
+        task[i].status = task[i].output ? status : GF_OK;
         task[i].error = why;
     }
 }
@@ -122,7 +90,7 @@ static enum gf_status filter_to_all(struct gf_pipeline *pipeline, struct gf_pict
         gf_pipeline_filter_tasks(pipeline, task);
     *more = false;
     if (!destination->several)
-        refuse_several(pipeline, task);
+        look_behind(pipeline, task);
     status = conclude_picture(pipeline, task, destination, error);
     return status || !destination->several ? status
                                            : gf_pipeline_find_next(pipeline, task, more, error);

@@ -8,12 +8,6 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_UNFIT, "%s: the input holds more than one picture: %s",
-                   gf_output_name(task->output), task->destination->several_hint);
-}
-
 /* Passes over the line breaks, blanks and zeros that may follow a picture. */
 static enum gf_status pass_gap(struct gf_input *input, struct gf_error *error)
 {
@@ -35,11 +29,11 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     size_t got = 0;
     struct gf_input *const input = task->input;
     const char *const name = gf_input_name(input);
-    const char *const own = gf_file_format_name(task->own_format);
     /* Such a file is one picture to all programs. After it there are only previews that the header
      * does not name, and data that only the makers of cameras read. */
     const bool lone = (!gf_input_is_stream(input) || task->destination->bytes) &&
                       task->own_format != GF_FILE_PNM && task->own_format != GF_FILE_PAM;
+    const char *const kind = lone ? gf_file_format_name(task->own_format) : "picture";
     *found = false;
     if (!gf_file_format_has_end(task->own_format) || task->destination->first_alone)
         return GF_OK;
@@ -55,10 +49,10 @@ enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
     *found = lone ? format == task->own_format : format || gf_foreign_format(head, got);
     if (!*found && !(lone && format == GF_FILE_AUTO))
         gf_warn(&pipeline->options, "%s: what follows picture %d is no %s: left out", name,
-                task->number, lone ? own : "picture");
-    if (*found && lone && !task->destination->several) {
+                task->number, kind);
+    if (*found && !task->destination->several) {
         gf_warn(&pipeline->options, "%s: another %s follows picture %d: left out (to have it: %s)",
-                name, own, task->number, task->destination->several_hint);
+                name, kind, task->number, task->destination->several_hint);
         *found = false;
     }
     return GF_OK;

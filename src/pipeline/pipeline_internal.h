@@ -62,7 +62,7 @@ struct gf_destination {
     bool first_alone;    /* the first picture is wanted, and what follows it may come much later, or
                           * never: it is not looked for */
     bool each;           /* each frame of an animation is a picture of its own */
-    /* if `several` is false: what a user can do about an input that holds several pictures */
+    /* if `several` is false: how a user gets the pictures of an input behind its first one */
     const char *several_hint;
     void *context;
     bool left_out; /* with several outputs: this output is not wanted */

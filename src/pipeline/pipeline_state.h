@@ -313,14 +313,11 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
                                          const struct gf_picture_task *task,
                                          const struct gf_plan *plan,
                                          struct gf_error *error) GF_CHECKED;
-/* Whether another picture follows in the input. If so, the input then begins with it. Warns of data
- * that follow and are left out. */
+/* Whether another picture follows in the input and has a name. If so, the input then begins with
+ * it. Warns of what follows and is left out. */
 enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
                                      struct gf_picture_task *task, bool *found,
                                      struct gf_error *error) GF_CHECKED;
-/* Fails with the message that the output is for one picture and the input holds more. */
-enum gf_status gf_pipeline_fail_several(const struct gf_picture_task *task,
-                                        struct gf_error *error) GF_CHECKED;
 /* Fills the profile from the files of the input and the output. */
 void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task);
 /* Begins the profile. The first picture's profile begins at gf_pipeline_open(), so that it includes

@@ -410,8 +410,17 @@ static void test_damaged(void **state)
     assert_int_equal(trial.status, GF_ERROR_INPUT);
 }
 
-/* An input of two pictures where one is expected: no output is made, also where one of them fails
- * for another reason, wherever that one stops reading. */
+static int warnings;
+
+static void count_warning(void *context, const char *text)
+{
+    (void)context;
+    if (strstr(text, "another picture follows picture 1: left out"))
+        warnings++;
+}
+
+/* Of an input of two pictures each output is that of the first one, also where one of them fails,
+ * wherever that one stops reading. */
 static void test_two_pictures(void **state)
 {
     struct bytes two = load(in_folder("in.ppm"));
@@ -427,23 +436,13 @@ static void test_two_pictures(void **state)
             snprintf(trial.made[failing].path, sizeof trial.made[failing].path, "%s/none/x.png",
                      folder);
         trial.input = "two.ppm";
+        trial.options[0].warn = count_warning;
+        warnings = 0;
         for (int i = 0; failing == 1 && i < 3; i++)
             trial.options[i].memory_bytes = 1; /* each decodes for itself */
         run_together(&trial);
-        assert_int_equal(trial.status, failing == 0 ? GF_ERROR_OUTPUT : GF_ERROR_UNFIT);
-        for (int i = 0; i < 3; i++) {
-            const struct gf_destination *const destination = &trial.destination[i];
-            const char *const why =
-                i == failing ? "none/x.png" : "the input holds more than one picture";
-            assert_int_equal(destination->status, i == failing ? GF_ERROR_OUTPUT : GF_ERROR_UNFIT);
-            if (!strstr(destination->error.text, why))
-                fail_msg("%d of %d: %s", i, failing, destination->error.text);
-            assert_false(destination->delivered);
-            assert_int_equal(trial.made[i].done, 0);
-            assert_int_equal(access(trial.made[i].path, F_OK), -1);
-        }
-        trial.input = "in.ppm";
-        run_together(&trial);
+        assert_int_equal(trial.status, failing < 0 ? GF_OK : GF_ERROR_OUTPUT);
+        assert_int_equal(warnings, failing < 0);
         for (int i = 0; i < 3; i++) {
             if (i != failing)
                 check_alone(&trial, i);
