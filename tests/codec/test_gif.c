@@ -166,7 +166,6 @@ static void test_comments_and_xmp(void **state)
     free_picture(&picture);
 }
 
-/* Rows 0, 8; 4; 2, 6; 1, 3, 5, 7. */
 /* Indices of 9 to 11 bits, whose codes begin with 10 bits or more, and with strings of pixels. */
 static void test_long_indices(void **state)
 {
@@ -193,6 +192,7 @@ static void test_long_indices(void **state)
     }
 }
 
+/* Rows 0, 8; 4; 2, 6; 1, 3, 5, 7. */
 static void test_interlaced(void **state)
 {
     struct bytes gif;
@@ -252,6 +252,13 @@ static void test_frames(void **state)
         assert_int_equal(frames.duration[i].count, i ? 300 : 7);
         assert_int_equal(frames.duration[i].per_second, 100);
     }
+    free_frames(&frames);
+    struct bytes other = load(in_folder("a.gif"));
+    memcpy(memmem(other.data, other.size, "NETSCAPE2.0", 11), "ANIMEXTS1.0", 11);
+    save(in_folder("a.gif"), other.data, other.size);
+    free(other.data);
+    assert_int_equal(decode_frames(in_folder("a.gif[all]"), &options, &frames), GF_OK);
+    assert_int_equal(frames.loops, 3);
     free_frames(&frames);
 }
 

@@ -97,7 +97,8 @@ static void note_loops(struct walk *walk, unsigned again)
 static bool read_extension(struct walk *walk)
 {
     /* The names of the blocks, after their length. */
-    static const char xmp[] = "\x0bXMP DataXMP", netscape[] = "\x0bNETSCAPE2.0";
+    static const char xmp[] = "\x0bXMP DataXMP", netscape[] = "\x0bNETSCAPE2.0",
+                      animexts[] = "\13ANIMEXTS1.0";
     int code;
     GifByteType *block = NULL;
     if (calls.DGifGetExtension(walk->gif, &code, &block) == GIF_ERROR)
@@ -108,8 +109,9 @@ static bool read_extension(struct walk *walk)
         walk->unread |= GF_KIND_COMMENTS;
     if (code == APPLICATION_EXT_FUNC_CODE && block && !memcmp(block, xmp, sizeof xmp - 1))
         walk->unread |= GF_KIND_XMP;
-    const bool loops =
-        code == APPLICATION_EXT_FUNC_CODE && block && !memcmp(block, netscape, sizeof netscape - 1);
+    const bool loops = code == APPLICATION_EXT_FUNC_CODE && block &&
+                       (!memcmp(block, netscape, sizeof netscape - 1) ||
+                        !memcmp(block, animexts, sizeof animexts - 1));
     while (block) {
         if (calls.DGifGetExtensionNext(walk->gif, &block) == GIF_ERROR)
             return false;
