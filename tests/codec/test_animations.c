@@ -149,6 +149,29 @@ static void check_loops(void)
     free_frames(&frames);
 }
 
+/* A frame without time, and times that are no multiples of the first one's unit. */
+static void check_times(void)
+{
+    struct gf_options options = plain_options();
+    struct frames frames = random_frames(5, 16, 16, 3, 8), back;
+    static const struct gf_duration given[] = {{1, 1}, {0, 1}, {1, 10}, {0, 0}, {1, 50}};
+    options.lossless = true;
+    memcpy(frames.duration, given, sizeof given);
+    assert_int_equal(encode_frames(name_of(""), &frames, &options), GF_OK);
+    assert_int_equal(decode_frames(name_of("[all]"), &options, &back), GF_OK);
+    assert_int_equal(back.count, 5);
+    for (int i = 0; i < 5; i++) {
+        const double seconds = (double)back.duration[i].count / back.duration[i].per_second;
+        assert_same_pixels(&back.picture[i], &frames.picture[i]);
+        if (given[i].count)
+            assert_float_equal(seconds, (double)given[i].count / given[i].per_second, 1e-9);
+        else
+            assert_in_range(seconds * 1000 + .5, 0, 100);
+    }
+    free_frames(&back);
+    free_frames(&frames);
+}
+
 static void check_format(enum gf_file_format format)
 {
     if (!has_library(format))
@@ -159,6 +182,7 @@ static void check_format(enum gf_file_format format)
     check_cuts();
     check_metadata();
     check_loops();
+    check_times();
 }
 
 static void test_webp(void **state)

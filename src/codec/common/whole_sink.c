@@ -39,6 +39,8 @@ static enum gf_status whole_finish(struct gf_sink *base, struct gf_error *error)
     const struct gf_duration *const duration = base->duration;
     if (!sink->frames)
         sink->per_second = duration && duration->per_second ? duration->per_second : 1000;
+    while (!sink->frames && sink->per_second < 1000) /* other frames may need finer units */
+        sink->per_second *= 10;
     const enum gf_status status = sink->encoder->add(sink, error);
     sink->frames++;
     sink->row = 0;

@@ -39,7 +39,8 @@ struct gf_whole_sink {
     unsigned loops;      /* how many times they are shown; 0: forever */
     int frames;          /* those that were added */
     double shown;        /* how long they are shown, in seconds */
-    uint32_t per_second; /* the unit of time of the first frame, for those that count in it */
+    uint32_t per_second; /* the unit of time of the first frame, or a part of it, for those that
+                          * count in it */
 };
 
 /* Opens the sink. `format` is the format of the rows that will be written, and `in_file` the format

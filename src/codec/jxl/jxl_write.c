@@ -207,6 +207,15 @@ static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *er
     return status;
 }
 
+/* Returns how long the frame that is added is shown. Without any time it would be a layer of the
+ * next one: a GIF's frame without a delay is shown as long as browsers show it. */
+static uint32_t ticks_of(struct gf_whole_sink *sink)
+{
+    const struct gf_duration *const duration = sink->base.duration;
+    const uint32_t ticks = gf_whole_sink_ticks(sink, sink->per_second);
+    return ticks ? ticks : duration && duration->count ? 1 : sink->per_second / 10;
+}
+
 /* Adds a frame. libjxl marks the last frame, so that each is encoded when it is known not to be
  * that: when the next one comes. */
 static enum gf_status jxl_add(struct gf_whole_sink *sink, struct gf_error *error)
@@ -222,8 +231,7 @@ static enum gf_status jxl_add(struct gf_whole_sink *sink, struct gf_error *error
         *coder = create(sink);
         status = begin(sink, coder, error);
     }
-    const uint32_t ticks = gf_whole_sink_ticks(sink, sink->per_second);
-    if (!status && !add_picture(sink, coder->encoder, ticks))
+    if (!status && !add_picture(sink, coder->encoder, ticks_of(sink)))
         status = fail(sink, "a frame cannot be encoded", error);
     return status;
 }
