@@ -602,6 +602,44 @@ static void test_delays_do_not_drift(void **state)
         free_picture(&frame[i]);
 }
 
+/* Frames of 1/60 s are shown for 2 hundredths of a second, not for 2 and 1, which browsers show for
+ * 10. A GIF's own delays stay, and of 1 hundredth a warning tells. */
+static void test_short_delays(void **state)
+{
+    enum { COUNT = 9 };
+    static const struct {
+        struct gf_duration duration;
+        uint32_t delay;
+        const char *warning;
+    } cases[] = {
+        {{1, 60}, 2, "each frame is shown for 0.02 s at least, so that it is slower: browsers"},
+        {{1, 1000}, 2, "so that it is slower"},
+        {{1, 50}, 2, NULL},
+        {{1, 100}, 1, "it has frames of 0.01 s: browsers show"},
+        {{0, 100}, 0, NULL}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        struct picture frame[COUNT];
+        struct gf_duration duration[COUNT];
+        struct frames back;
+        for (int i = 0; i < COUNT; i++) {
+            frame[i] = picture_of(4, 4, 3, 2, (unsigned)i);
+            frame[i].data[0] = (unsigned char)i;
+            duration[i] = cases[k].duration;
+        }
+        write_frames("b.gif", frame, COUNT, 0, duration);
+        assert_int_equal(warnings, cases[k].warning != NULL);
+        if (cases[k].warning)
+            assert_non_null(strstr(last_warning, cases[k].warning));
+        decode_all("b.gif", &back);
+        assert_int_equal(back.count, COUNT);
+        for (int i = 0; i < COUNT; i++) {
+            assert_int_equal(back.duration[i].count, cases[k].delay);
+            free_picture(&frame[i]);
+        }
+        free_frames(&back);
+    }
+}
+
 /* Where the source stays the same, so do the dithered pixels. */
 static void test_dithering_does_not_flicker(void **state)
 {
@@ -731,6 +769,7 @@ int main(void)
         cmocka_unit_test(test_frames_are_kept),
         cmocka_unit_test(test_bytes_of_an_animation),
         cmocka_unit_test(test_delays_do_not_drift),
+        cmocka_unit_test(test_short_delays),
         cmocka_unit_test(test_dithering_does_not_flicker),
         cmocka_unit_test(test_scenes),
         cmocka_unit_test(test_large_animation),

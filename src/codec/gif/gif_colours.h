@@ -24,6 +24,7 @@ struct gf_gif_frame {
     bool has_palette;
     struct gf_palette_table palette; /* its own */
     int delay;                       /* in hundredths of a second */
+    int least;                       /* the least delay with which the frame may be written */
 };
 
 struct gf_gif_colours {

@@ -17,6 +17,8 @@
 #define REDUCED "more than 256 colours in a frame"
 #define SHORTENED "delays over 655 s"
 
+enum { SHOWN_LEAST = 2 }; /* hundredths of a second that browsers show a frame, if less is not 10 */
+
 struct gif_sink {
     struct gf_sink base;
     struct gf_options options;
@@ -34,7 +36,7 @@ struct gif_sink {
     bool has_held, has_written;
     double late;  /* hundredths of a second by which the frames so far end too early */
     bool thinned; /* partly transparent pixels have become others */
-    bool shortened;
+    bool shortened, slowed, brief; /* what has become of delays: see warn() */
 };
 
 static size_t pixels_of(const struct gif_sink *sink)
@@ -182,9 +184,22 @@ static void mark(struct gif_sink *sink, enum gf_gif_disposal disposal)
 
 /* ---- frames ---- */
 
+/* Makes a delay longer that is too short for browsers, which show it for a tenth of a second. The
+ * next frames make up for less than a hundredth of it. */
+static void lengthen_held(struct gif_sink *sink)
+{
+    if (sink->held.delay < sink->held.least) {
+        sink->late = fmax(sink->late + sink->held.delay - sink->held.least, -0.5);
+        sink->held.delay = sink->held.least;
+        sink->slowed = true;
+    }
+    sink->brief |= sink->held.delay == 1;
+}
+
 static enum gf_status write_held(struct gif_sink *sink, enum gf_gif_disposal disposal,
                                  struct gf_error *error)
 {
+    lengthen_held(sink);
     struct gf_palette_table *const palette =
         sink->held.has_palette ? &sink->held.palette : &sink->colours.palette;
     const struct gf_gif_canvas before = {sink->before, (size_t)sink->rows.width};
@@ -193,17 +208,21 @@ static enum gf_status write_held(struct gif_sink *sink, enum gf_gif_disposal dis
                               error);
 }
 
-/* Returns the delay of the frame, rounded so that errors do not add up. */
-static int delay_of(struct gif_sink *sink)
+/* Sets the delay of the next frame, rounded so that errors do not add up. Delays of exactly 0 and 1
+ * are those of a GIF, and stay. */
+static void set_delay(struct gif_sink *sink)
 {
     const struct gf_duration *const duration = sink->base.duration;
+    sink->next.delay = sink->next.least = 0;
     if (!duration || !duration->per_second)
-        return 0;
-    const double wanted = duration->count * 100.0 / duration->per_second + sink->late;
+        return;
+    const double given = duration->count * 100.0 / duration->per_second;
+    const double wanted = given + sink->late;
     const double delay = fmin(fmax(nearbyint(wanted), 0), GF_GIF_DELAY_MOST);
     sink->shortened |= wanted >= GF_GIF_DELAY_MOST + 1;
     sink->late = delay < GF_GIF_DELAY_MOST ? wanted - delay : 0;
-    return (int)delay;
+    sink->next.delay = (int)delay;
+    sink->next.least = given == 0 || given == 1 ? 0 : SHOWN_LEAST;
 }
 
 static enum gf_status check_lossless(const struct gif_sink *sink, struct gf_error *error)
@@ -259,7 +278,7 @@ static enum gf_status take_frame(struct gif_sink *sink, struct gf_error *error)
     const struct gf_gif_canvas canvas = canvas_of(sink);
     const enum gf_gif_disposal disposal = sink->has_held ? choose_disposal(sink) : GF_GIF_STAY;
     enum gf_status status = gf_time_check(error);
-    sink->next.delay = delay_of(sink);
+    set_delay(sink);
     sink->next.repeats = disposal != GF_GIF_STAY;
     memset(sink->next.index, 0, pixels_of(sink) * sizeof *sink->next.index);
     mark(sink, disposal);
@@ -273,6 +292,7 @@ static enum gf_status take_frame(struct gif_sink *sink, struct gf_error *error)
     if (disposal != GF_GIF_STAY || !can_join(sink))
         return advance(sink, disposal, error);
     sink->held.delay += sink->next.delay;
+    sink->held.least |= sink->next.least;
     return GF_OK;
 }
 
@@ -292,6 +312,11 @@ static void warn(const struct gif_sink *sink)
                 gf_output_name(sink->file.output), lost[0], count > 2 ? ", " : "",
                 count > 2 ? lost[1] : "", count > 1 ? " and " : "",
                 count > 1 ? lost[count - 1] : "");
+    if (sink->slowed || sink->brief)
+        gf_warn(&sink->options, "%s: %s: browsers show frames of less than 0.02 s for 0.1 s",
+                gf_output_name(sink->file.output),
+                sink->slowed ? "each frame is shown for 0.02 s at least, so that it is slower"
+                             : "it has frames of 0.01 s");
 }
 
 static enum gf_status gif_end(struct gf_sink *base, struct gf_error *error)
