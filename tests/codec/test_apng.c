@@ -404,19 +404,22 @@ static void test_without_frames(void **state)
 {
     channels = 1;
     bits = 8;
-    struct bytes png = begin(2, 2, 1);
-    add_pixels(&png, 2, 2, "wkgg", true);
-    append_chunk(&png, "IEND", "", 0);
-    for (int stream = 0; stream < 2; stream++) {
+    for (int kind = 0; kind < 4; kind++) {
+        const bool stream = kind % 2, several = kind / 2;
         struct frames frames;
         size_t texts;
+        struct bytes png = begin(2, 2, 1 + several);
+        add_pixels(&png, 2, 2, "wkgg", true);
+        append_chunk(&png, "IEND", "", 0);
         assert_int_equal(decode_all(&png, stream, &frames, &texts), png.size);
         assert_int_equal(frames.count, 1);
         check_pixels(&frames.picture[0], 1, "wkgg");
-        assert_string_equal(last_warning, "");
+        assert_int_equal(warnings, several);
+        if (several)
+            assert_non_null(strstr(last_warning, ": its 2 frames are missing: it is read as a st"));
         free_frames(&frames);
+        free(png.data);
     }
-    free(png.data);
 }
 
 /* The next byte is that behind the animation, whether it is in a file or a stream. */

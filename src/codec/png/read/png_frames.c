@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/grow.h"
 #include "base/time_limit.h"
+#include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
 #include "codec/png/png_metadata.h"
@@ -86,6 +87,10 @@ static const char *take_still(struct frames_source *source)
 {
     if (!GF_GROW(source->frame, 0))
         return "out of memory";
+    if (source->stated > 1)
+        gf_warn(&source->whole.options,
+                "%s: its %d frames are missing: it is read as a still picture", source->whole.name,
+                source->stated);
     source->frame[0] = (struct frame){gf_png_control_of_canvas(source->whole.file.data),
                                       source->head_bytes, source->whole.file.size};
     source->frame[0].control.duration.per_second = 1;

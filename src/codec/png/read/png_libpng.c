@@ -180,8 +180,8 @@ enum gf_status gf_png_read_late_metadata(struct gf_png_source *source, struct gf
     if (!gf_png_add_late_metadata(&source->base.metadata, source->input, next, &source->options,
                                   &frameless))
         return gf_fail_memory(error);
-    if (frameless && !source->first_is_frame)
-        source->frames = 0;
+    if (frameless && source->frames == 1 && !source->first_is_frame)
+        source->frames = 0; /* nothing is missing: it is a still picture */
     return GF_OK;
 }
 
