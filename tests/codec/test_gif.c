@@ -148,22 +148,44 @@ static void test_beyond_the_palette(void **state)
     assert_non_null(strstr(last_warning, "a.gif: some of its pixels have an index beyond"));
 }
 
-/* They are not read, and named as any other loss. */
+/* From GIF to GIF and to others. XMP may be one packet with its tail, or blocks. */
 static void test_comments_and_xmp(void **state)
 {
     const struct gf_options options = plain_options();
-    struct bytes gif;
-    struct picture picture;
-    begin(&gif, 1, 1);
-    append(&gif, "\x21\xfe\5hello", 9);
-    append(&gif, "\x21\xff\x0bXMP DataXMP\4<a/>", 19);
-    append(&gif, "", 1);
-    add(&gif, (struct area){0, 0, 1, 1}, -1, 0, false, "\1");
-    finish(&gif);
-    assert_int_equal(decode(in_folder("a.gif"), &options, &picture), GF_OK);
-    assert_int_equal(encode(in_folder("a.png"), &picture, &options), GF_OK);
-    assert_non_null(strstr(last_warning, "does not keep the input's XMP and comments"));
-    free_picture(&picture);
+    unsigned char tail[258] = {1};
+    char text[600];
+    memset(text, 'x', sizeof text);
+    for (int i = 0; i < 256; i++)
+        tail[1 + i] = (unsigned char)(255 - i);
+    for (int as_blocks = 0; as_blocks < 2; as_blocks++) {
+        struct bytes gif;
+        struct picture picture, back;
+        begin(&gif, 1, 1);
+        append(&gif, "\x21\xfe\5hello\2 !", 12);
+        append(&gif, "\x21\xff\x0bXMP DataXMP", 14);
+        append(&gif, "\4<a/>", as_blocks ? 6 : 0);
+        append(&gif, "<a/>", as_blocks ? 0 : 4);
+        append(&gif, tail, as_blocks ? 0 : sizeof tail);
+        add(&gif, (struct area){0, 0, 1, 1}, -1, 0, false, "\1");
+        finish(&gif);
+        assert_int_equal(decode(in_folder("a.gif"), &options, &picture), GF_OK);
+        bool left_out = false;
+        assert_true(gf_texts_add_comment(&picture.metadata.texts, text, sizeof text, &left_out));
+        for (int other = 0; other < 2; other++) {
+            const char *const name = in_folder(other ? "b.png" : "b.gif");
+            assert_int_equal(encode(name, &picture, &options), GF_OK);
+            assert_int_equal(decode(name, &options, &back), GF_OK);
+            assert_int_equal(back.metadata.xmp.size, 4);
+            assert_memory_equal(back.metadata.xmp.data, "<a/>", 4);
+            assert_int_equal(back.metadata.texts.count, 2);
+            assert_memory_equal(back.metadata.texts.item[0].text.data, "hello !", 7);
+            assert_int_equal(back.metadata.texts.item[1].text.size, sizeof text);
+            assert_same_pixels(&back, &picture);
+            free_picture(&back);
+        }
+        assert_int_equal(warnings, 0);
+        free_picture(&picture);
+    }
 }
 
 /* Indices of 9 to 11 bits, whose codes begin with 10 bits or more, and with strings of pixels. */

@@ -1,5 +1,6 @@
 #include "codec/gif/gif_file.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
@@ -61,7 +62,65 @@ static enum gf_status begin(struct gf_gif_file *file, const struct gf_palette_ta
     struct gf_gif_bytes bytes = {header, 0, sizeof header};
     put_header(file, palette, bits, &bytes);
     file->palette_at = gf_output_size(file->output) + HEADER_BYTES;
-    return gf_output_write(file->output, header, bytes.size, error);
+    GF_TRY(gf_output_write(file->output, header, bytes.size, error));
+    return file->texts.size
+               ? gf_output_write(file->output, file->texts.data, file->texts.size, error)
+               : GF_OK;
+}
+
+/* Puts bytes as blocks, and the end of the blocks. */
+static void put_blocks(struct gf_gif_bytes *bytes, const unsigned char *data, size_t size)
+{
+    for (size_t at = 0; at < size; at += BLOCK_MOST) {
+        const size_t left = size - at;
+        const unsigned char some = (unsigned char)(left < BLOCK_MOST ? left : BLOCK_MOST);
+        put(bytes, &some, 1);
+        put(bytes, data + at, some);
+    }
+    put(bytes, "", 1);
+}
+
+static bool reserve(struct gf_gif_bytes *bytes, size_t more)
+{
+    return GF_RESERVE(bytes->data, bytes->room, bytes->size + more);
+}
+
+static bool add_comment(struct gf_gif_bytes *bytes, const struct gf_text *text)
+{
+    struct gf_blob comment = {0};
+    const bool made = gf_text_as_comment(text, &comment) &&
+                      reserve(bytes, 2 + comment.size + comment.size / BLOCK_MOST + 2);
+    if (made && comment.size) {
+        put(bytes, "\x21\xfe", 2);
+        put_blocks(bytes, comment.data, comment.size);
+    }
+    free(comment.data);
+    return made;
+}
+
+static bool add_xmp(struct gf_gif_bytes *bytes, const struct gf_blob *xmp)
+{
+    unsigned char tail[GF_GIF_XMP_TAIL] = {1};
+    for (int i = 0; i < 256; i++)
+        tail[1 + i] = (unsigned char)(255 - i);
+    if (!reserve(bytes, 14 + xmp->size + sizeof tail))
+        return false;
+    put(bytes, "\x21\xff\x0bXMP DataXMP", 14);
+    put(bytes, xmp->data, xmp->size);
+    put(bytes, tail, sizeof tail);
+    return true;
+}
+
+enum gf_status gf_gif_file_set_metadata(struct gf_gif_file *file,
+                                        const struct gf_metadata *metadata, struct gf_error *error)
+{
+    const struct gf_blob *const xmp = &metadata->xmp;
+    bool done = true;
+    for (int i = 0; done && i < metadata->texts.count; i++)
+        done = add_comment(&file->texts, &metadata->texts.item[i]);
+    if (done && xmp->size && !memchr(xmp->data, 0, xmp->size)) /* a zero would end its blocks */
+        done = add_xmp(&file->texts, xmp);
+    return done ? GF_OK : gf_fail_memory(error);
 }
 
 static void put_image(struct gf_gif_bytes *bytes, const struct gf_gif_image *image, bool animated)
@@ -89,13 +148,7 @@ static void put_image(struct gf_gif_bytes *bytes, const struct gf_gif_image *ima
     if (image->palette)
         put_palette(bytes, image->palette, bits);
     put(bytes, &least, 1);
-    for (size_t at = 0; at < image->codes->size; at += BLOCK_MOST) {
-        const size_t left = image->codes->size - at;
-        const unsigned char size = (unsigned char)(left < BLOCK_MOST ? left : BLOCK_MOST);
-        put(bytes, &size, 1);
-        put(bytes, image->codes->data + at, size);
-    }
-    put(bytes, "", 1);
+    put_blocks(bytes, image->codes->data, image->codes->size);
 }
 
 static enum gf_status flush(struct gf_gif_file *file, struct gf_error *error)

@@ -5,10 +5,15 @@
 #include <stdint.h>
 
 #include "base/rectangle.h"
+#include "codec/common/metadata.h"
 #include "codec/common/palette/palette.h"
 #include "codec/gif/gif_lzw.h"
 #include "codec/io/output.h"
 #include "gpufilter/image.h"
+
+/* The bytes behind a packet of XMP: 1, 255 to 0, and 0. Wherever a reader of blocks comes from, it
+ * reads the last two as the last block and the end. */
+enum { GF_GIF_XMP_TAIL = 258 };
 
 enum { GF_GIF_SIDE_MOST = 65535, GF_GIF_DELAY_MOST = 65535 };
 
@@ -35,10 +40,15 @@ struct gf_gif_file {
     unsigned char aspect; /* a pixel is (aspect + 15) / 64 as wide as it is high; 0: not said */
     unsigned loops;       /* how many times the frames are shown; 0: forever */
     int colours;          /* the palette has at least so many places */
+    struct gf_gif_bytes texts; /* comments and XMP, which follow the header */
     struct gf_gif_bytes held;
     int64_t palette_at; /* where the palette is in the output; 0: nothing is written yet */
 };
 
+/* Makes the blocks of the metadata that a GIF keeps. It must be called before the first image. */
+enum gf_status gf_gif_file_set_metadata(struct gf_gif_file *file,
+                                        const struct gf_metadata *metadata,
+                                        struct gf_error *error) GF_CHECKED;
 enum gf_status gf_gif_file_add(struct gf_gif_file *file, const struct gf_gif_image *image,
                                struct gf_error *error) GF_CHECKED;
 enum gf_status gf_gif_file_end(struct gf_gif_file *file, const struct gf_palette_table *palette,

@@ -9,6 +9,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/whole_source.h"
+#include "codec/gif/gif_file.h"
 #include "codec/gif/gif_lzw.h"
 
 /* clang-format off */
@@ -38,7 +39,8 @@ struct walk {
     bool beyond;                  /* a pixel has an index beyond its palette */
     double seconds;               /* how long the pictures that were counted are shown */
     unsigned loops;               /* how many times the animation is shown; 0: forever */
-    unsigned unread;              /* metadata that was found so far (enum gf_metadata_kind) */
+    struct gf_metadata *metadata; /* gets comments and XMP; NULL: they are not wanted */
+    bool texts_left_out;
 };
 
 /* Reads bytes for giflib, and adds one zero after the end of the file: a whole picture may lack the
@@ -94,21 +96,57 @@ static void note_loops(struct walk *walk, unsigned again)
     walk->loops = again ? again + 1 : 0;
 }
 
+/* Joins the bytes of blocks, each behind its length. */
+static bool join_blocks(const unsigned char *at, const unsigned char *end, struct gf_blob *joined)
+{
+    joined->data = malloc((size_t)(end - at) + 1);
+    for (joined->size = 0; joined->data && at < end && *at < end - at; at += 1 + *at) {
+        memcpy(joined->data + joined->size, at + 1, *at);
+        joined->size += *at;
+    }
+    return joined->data;
+}
+
+/* Adds XMP. Its packet stands as it is between the name and GF_GIF_XMP_TAIL bytes, which lead a
+ * reader of blocks to the end; some programs write it in blocks. */
+static bool add_xmp(struct walk *walk, const unsigned char *at, const unsigned char *end)
+{
+    struct gf_blob *const xmp = &walk->metadata->xmp, blocks = {0};
+    const size_t size = (size_t)(end - at), tail = GF_GIF_XMP_TAIL;
+    if (xmp->size || size > GF_METADATA_MAX)
+        return true;
+    if (size > tail && at[size - tail] == 1 && at[size - tail + 1] == 255 && !end[-2])
+        return gf_blob_set(xmp, at, size - tail);
+    const bool set = join_blocks(at, end, &blocks) && gf_blob_set(xmp, blocks.data, blocks.size);
+    free(blocks.data);
+    return set;
+}
+
+static bool add_comment(struct walk *walk, const unsigned char *at, const unsigned char *end)
+{
+    struct gf_blob text = {0};
+    const bool added =
+        join_blocks(at, end, &text) &&
+        gf_texts_add_comment(&walk->metadata->texts, text.data, text.size, &walk->texts_left_out);
+    free(text.data);
+    return added;
+}
+
 static bool read_extension(struct walk *walk)
 {
     /* The names of the blocks, after their length. */
     static const char xmp[] = "\x0bXMP DataXMP", netscape[] = "\x0bNETSCAPE2.0",
                       animexts[] = "\13ANIMEXTS1.0";
+    const unsigned char *const first = walk->file->data + walk->at + 1; /* behind the code */
     int code;
     GifByteType *block = NULL;
     if (calls.DGifGetExtension(walk->gif, &code, &block) == GIF_ERROR)
         return false;
     if (code == GRAPHICS_EXT_FUNC_CODE && block)
         (void)calls.DGifExtensionToGCB(block[0], block + 1, &walk->control);
-    if (code == COMMENT_EXT_FUNC_CODE && block)
-        walk->unread |= GF_KIND_COMMENTS;
-    if (code == APPLICATION_EXT_FUNC_CODE && block && !memcmp(block, xmp, sizeof xmp - 1))
-        walk->unread |= GF_KIND_XMP;
+    const bool has_comment = code == COMMENT_EXT_FUNC_CODE && block,
+               has_xmp = code == APPLICATION_EXT_FUNC_CODE && block &&
+                         !memcmp(block, xmp, sizeof xmp - 1);
     const bool loops = code == APPLICATION_EXT_FUNC_CODE && block &&
                        (!memcmp(block, netscape, sizeof netscape - 1) ||
                         !memcmp(block, animexts, sizeof animexts - 1));
@@ -118,7 +156,14 @@ static bool read_extension(struct walk *walk)
         if (loops && block && block[0] == 3 && block[1] == 1)
             note_loops(walk, block[2] | (unsigned)block[3] << 8);
     }
-    return true;
+    const unsigned char *const end = walk->file->data + walk->at;
+    const bool added = !walk->metadata ? true
+                       : has_comment   ? add_comment(walk, first, end)
+                       : has_xmp       ? add_xmp(walk, first + sizeof xmp - 1, end)
+                                       : true;
+    if (!added)
+        walk->gif->Error = D_GIF_ERR_NOT_ENOUGH_MEM;
+    return added;
 }
 
 /* Reads the picture's description. giflib refuses indices of more than 8 bits, which come last. */
@@ -368,9 +413,10 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     bool alpha = false;
     struct walk walk;
     enum gf_status status = GF_OK;
-    bool sound =
-        begin(&walk, &whole->file) &&
-        count_pictures(&walk, last, whole->headers_only && whole->last < 0, &count, &alpha);
+    bool sound = begin(&walk, &whole->file);
+    walk.metadata = &whole->base.metadata;
+    sound = sound &&
+            count_pictures(&walk, last, whole->headers_only && whole->last < 0, &count, &alpha);
     whole->sound = count;
     if (walk.cut && count > first && !gf_whole_source_suffices(whole)) {
         gf_warn(&whole->options, "%s: its end is missing", whole->name);
@@ -382,7 +428,9 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
         gf_warn_behind(whole->name, count, error_text(&walk), &whole->options);
     else if (!count)
         status = gf_whole_source_fail(whole, "it holds no picture", error);
-    whole->base.metadata.unread = walk.unread;
+    if (walk.texts_left_out)
+        gf_warn(&whole->options, "%s: it has over %d comments: some are left out", whole->name,
+                GF_TEXTS_MOST);
     whole->base.metadata.loops = walk.loops;
     if (walk.gif && walk.gif->AspectByte)
         gf_metadata_set_ratio(&whole->base.metadata, 64, walk.gif->AspectByte + 15);

@@ -339,9 +339,9 @@ static enum gf_status gif_finish(struct gf_sink *base, struct gf_error *error)
 static void gif_close(struct gf_sink *base)
 {
     struct gif_sink *const sink = (struct gif_sink *)base;
-    void *const all[] = {sink->file.held.data, sink->row,        sink->source,
-                         sink->wanted,         sink->shown,      sink->before,
-                         sink->cleared,        sink->held.index, sink->next.index};
+    void *const all[] = {sink->file.held.data, sink->file.texts.data, sink->row,    sink->source,
+                         sink->wanted,         sink->shown,           sink->before, sink->cleared,
+                         sink->held.index,     sink->next.index};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         free(all[i]);
     gf_palette_map_close(sink->colours.map);
@@ -412,9 +412,12 @@ enum gf_status gf_gif_sink_open(const struct gf_sink_order *order, struct gf_sin
         .threads = gf_codec_threads(order->options),
         .animated = animated};
     gf_palette_table_clear(&opened->colours.palette);
-    if (!allocate(opened)) {
+    const enum gf_status status =
+        allocate(opened) ? gf_gif_file_set_metadata(&opened->file, order->metadata, error)
+                         : gf_fail_memory(error);
+    if (status) {
         gif_close(&opened->base);
-        return gf_fail_memory(error);
+        return status;
     }
     *sink = &opened->base;
     return GF_OK;
