@@ -8,6 +8,7 @@
 #include <jerror.h>
 
 #include "base/fail.h"
+#include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata.h"
 #include "codec/common/samples.h"
@@ -24,6 +25,7 @@ struct jpeg_sink {
     struct jpeg_compress_struct jpeg;
     struct jpeg_error_mgr errors;
     struct jpeg_destination_mgr bytes;
+    struct jpeg_progress_mgr progress;
     jmp_buf escape;
     struct gf_output *output;
     struct gf_format format; /* format of the rows that write() gets */
@@ -54,6 +56,15 @@ static void error_exit(j_common_ptr jpeg)
         jpeg->err->msg_code == JERR_OUT_OF_MEMORY ? GF_ERROR_MEMORY : GF_ERROR_OUTPUT;
     sink->status = gf_fail(sink->error, status, "%s: %s", gf_output_name(sink->output), text);
     longjmp(sink->escape, 1);
+}
+
+/* A progressive picture is coded at its end, scan by scan, in one call of libjpeg. */
+static void watch_time(j_common_ptr jpeg)
+{
+    struct jpeg_sink *const sink = jpeg->client_data;
+    sink->status = gf_time_check(sink->error);
+    if (sink->status)
+        longjmp(sink->escape, 1);
 }
 
 static void ignore_message(j_common_ptr jpeg, int level)
@@ -187,6 +198,8 @@ static void start(struct jpeg_sink *sink)
                                                 .empty_output_buffer = empty_buffer,
                                                 .term_destination = write_rest};
     jpeg->dest = &sink->bytes;
+    sink->progress.progress_monitor = watch_time;
+    jpeg->progress = &sink->progress;
     gf_jpeg_configure(jpeg, sink->format, sink->inks, &sink->options);
     set_density(sink);
     jpeg_start_compress(jpeg, TRUE);
