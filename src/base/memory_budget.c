@@ -65,3 +65,11 @@ void gf_memory_budget_release(struct gf_memory_budget *budget, uint64_t bytes)
     pthread_cond_broadcast(&budget->changed);
     pthread_mutex_unlock(&budget->lock);
 }
+
+bool gf_memory_budget_is_awaited(struct gf_memory_budget *budget)
+{
+    pthread_mutex_lock(&budget->lock);
+    const bool awaited = budget->serving != budget->next_ticket;
+    pthread_mutex_unlock(&budget->lock);
+    return awaited;
+}

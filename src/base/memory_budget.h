@@ -4,6 +4,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct gf_memory_budget {
@@ -26,6 +27,8 @@ void gf_memory_budget_open(struct gf_memory_budget *budget, uint64_t limit, int 
 void gf_memory_budget_close(struct gf_memory_budget *budget);
 void gf_memory_budget_acquire(struct gf_memory_budget *budget, uint64_t bytes);
 void gf_memory_budget_release(struct gf_memory_budget *budget, uint64_t bytes);
+/* Returns whether a caller waits. */
+bool gf_memory_budget_is_awaited(struct gf_memory_budget *budget);
 
 /* The limits that control groups (cgroups, version 1 and 2) set for this process. */
 struct gf_cgroup_limits {

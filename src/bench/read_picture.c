@@ -52,12 +52,11 @@ static enum gf_status check_memory(const char *path, const struct gf_options *op
     const uint64_t pixels = (uint64_t)source->format.width * (uint64_t)source->format.height,
                    bytes = (uint64_t)gf_row_bytes(source->format) * (uint64_t)source->format.height;
     const bool turns = options->autorotate && source->metadata.orientation > 1;
-    return gf_memory_check(path, compared ? "it is compared as a whole" : "it is read as a whole",
-                           source->memory.bytes + bytes * (1U + turns + compared) +
-                               (compared ? 2 * pixels * sizeof(float) : 0),
-                           options->memory_bytes ? options->memory_bytes
-                                                 : gf_memory_picture_bytes(),
-                           options, false, error);
+    return gf_memory_check(
+        path, compared ? "it is compared as a whole" : "it is read as a whole",
+        source->memory.bytes + bytes * (1U + turns + compared) +
+            (compared ? 2 * pixels * sizeof(float) : 0),
+        options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error);
 }
 
 enum gf_status gf_read_picture(const char *path, const struct gf_options *options, bool compared,

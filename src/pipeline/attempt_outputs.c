@@ -108,23 +108,19 @@ static enum gf_status attempt_group(struct gf_several *several, struct gf_group 
                                     struct gf_error *error)
 {
     struct gf_pipeline *const pipeline = several->pipeline;
-    struct gf_memory_budget *const budget = pipeline->memory_budget;
     enum gf_status status = GF_OK;
     plan_group(several, group);
     const bool together = group->count > 1 && pipeline->hold < GF_HOLD_NOWHERE;
-    const uint64_t bytes = budget && together ? bytes_of_group(several, group) : 0;
-    const bool counts = bytes;
-    if (counts)
-        gf_pipeline_wait_for_memory(pipeline, bytes);
-    pipeline->budget_taken = counts;
+    const uint64_t bytes = together ? bytes_of_group(several, group) : 0;
+    if (together)
+        gf_pipeline_take_memory(pipeline, bytes);
+    pipeline->budget_taken = together;
     pipeline->stages_done = pipeline->segments_done = 0;
     if (together)
         status = gf_group_advance(several, group, NULL, error);
     pipeline->budget_taken = pipeline->holds_buffers = false;
-    if (counts && bytes > budget->share && pipeline->buffers.backend)
-        gf_buffer_pool_clear(&pipeline->buffers);
-    if (counts)
-        gf_memory_budget_release(budget, bytes);
+    if (together)
+        gf_pipeline_return_memory(pipeline, bytes);
     for (int i = 0; !status && i < group->count; i++) {
         if (group->member[i]->pending)
             status = attempt_alone(several, group->member[i], error);

@@ -1,6 +1,7 @@
 /* Computes how much host memory a picture needs for codecs, stages and second pictures, and how
  * much it may use. */
 #include "base/fail.h"
+#include "base/time_limit.h"
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
@@ -39,7 +40,8 @@ uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline)
     return limit > LIMIT_LEAST ? limit : LIMIT_LEAST;
 }
 
-/* Whether the pipeline belongs to a worker, whose share of the memory is for bands alone. */
+/* Whether the pipeline belongs to a worker, whose share of the memory is for bands alone. All that
+ * workers hold, their bands, too, is then taken from the budget. */
 static bool is_workers(const struct gf_pipeline *pipeline)
 {
     return pipeline->memory_budget &&
@@ -49,8 +51,13 @@ static bool is_workers(const struct gf_pipeline *pipeline)
 uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t taken)
 {
     const uint64_t own = pipeline->options.memory_bytes, half = own / 2;
-    const uint64_t least = is_workers(pipeline) || half < BANDS_LEAST ? half : BANDS_LEAST;
-    return own > taken && own - taken > least ? own - taken : least;
+    const uint64_t least = half < BANDS_LEAST ? half : BANDS_LEAST,
+                   limit = is_workers(pipeline) ? pipeline->memory_budget->limit : own;
+    const uint64_t rest = limit > taken && limit - taken > least ? limit - taken : least;
+    if (!is_workers(pipeline) || pipeline->memory_held >= limit)
+        return rest;
+    const uint64_t share = own > taken && own - taken > half ? own - taken : half;
+    return rest < share ? rest : share;
 }
 
 /* Fails if the picture needs more memory than it may use. */
@@ -58,7 +65,7 @@ static enum gf_status check_bytes(const struct gf_pipeline *pipeline, const char
                                   struct gf_codec_memory memory, struct gf_error *error)
 {
     return gf_memory_check(name, memory.why, memory.bytes, gf_pipeline_memory_limit(pipeline),
-                           &pipeline->options, is_workers(pipeline), error);
+                           &pipeline->options, error);
 }
 
 uint64_t gf_pipeline_second_bytes(const struct gf_plan *plan)
@@ -107,10 +114,47 @@ enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
     return check_bytes(pipeline, name, all, error);
 }
 
-enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,
-                                     const struct gf_picture_task *task,
-                                     struct gf_schedule *schedule, struct gf_error *error)
+void gf_pipeline_take_memory(struct gf_pipeline *pipeline, uint64_t bytes)
 {
+    const double begin_s = gf_now();
+    const uint64_t bands = is_workers(pipeline) ? pipeline->options.memory_bytes : 0;
+    if (!pipeline->memory_budget || !(bytes + bands))
+        return;
+    pipeline->memory_held = bytes + bands;
+    gf_memory_budget_acquire(pipeline->memory_budget, pipeline->memory_held);
+    gf_time_limit_excuse(begin_s);
+}
+
+void gf_pipeline_return_memory(struct gf_pipeline *pipeline, uint64_t bytes)
+{
+    struct gf_memory_budget *const budget = pipeline->memory_budget;
+    if (!pipeline->memory_held)
+        return;
+    /* Buffers kept by every pipeline would add up to more than the budget. */
+    if (pipeline->buffers.backend && (bytes > budget->share || gf_memory_budget_is_awaited(budget)))
+        gf_buffer_pool_clear(&pipeline->buffers);
+    gf_memory_budget_release(budget, pipeline->memory_held);
+    pipeline->memory_held = 0;
+}
+
+/* Lets a worker's picture whose bands exceed the worker's share run alone. Returns false if it does
+ * so already. */
+static bool run_alone(struct gf_pipeline *pipeline, uint64_t taken, struct gf_options *options)
+{
+    if (!is_workers(pipeline) || pipeline->memory_held >= pipeline->memory_budget->limit)
+        return false;
+    gf_pipeline_return_memory(pipeline, 0);
+    gf_pipeline_take_memory(pipeline, pipeline->memory_budget->limit);
+    options->memory_bytes = gf_pipeline_band_bytes(pipeline, taken);
+    return true;
+}
+
+enum gf_status gf_pipeline_fit_bands(struct gf_pipeline *pipeline,
+                                     const struct gf_picture_task *task, uint64_t taken,
+                                     struct gf_options *options, struct gf_schedule *schedule,
+                                     struct gf_error *error)
+{
+    const int lanes = schedule->lanes;
     uint64_t bytes = 0;
     bool fits = false;
     enum gf_status status = GF_OK;
@@ -119,14 +163,18 @@ enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,
         status = gf_layout_make(schedule, &layout, error);
         bytes = status ? 0 : gf_layout_host_bytes(schedule, &layout);
         gf_layout_free(&layout);
-        fits = bytes <= schedule->options->memory_bytes || schedule->lanes == 1;
+        fits = bytes <= options->memory_bytes || schedule->lanes == 1;
         if (!fits)
             schedule->lanes = (schedule->lanes + 1) / 2;
+        else if (bytes > options->memory_bytes && run_alone(pipeline, taken, options)) {
+            schedule->lanes = lanes;
+            fits = false;
+        }
     }
-    if (status || bytes <= schedule->options->memory_bytes + BANDS_LEAST)
+    if (status || bytes <= options->memory_bytes + BANDS_LEAST)
         return status;
     const struct gf_codec_memory bands = {bytes + gf_pipeline_memory_limit(pipeline) -
-                                              schedule->options->memory_bytes,
+                                              options->memory_bytes,
                                           "its filters need many rows at once"};
     return check_bytes(pipeline, task->input ? gf_input_name(task->input) : "picture", bands,
                        error);

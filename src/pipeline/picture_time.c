@@ -23,10 +23,3 @@ enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
                    task->input ? gf_input_name(task->input) : "picture",
                    pipeline->options.timeout_s);
 }
-
-void gf_pipeline_wait_for_memory(const struct gf_pipeline *pipeline, uint64_t bytes)
-{
-    const double begin_s = gf_now();
-    gf_memory_budget_acquire(pipeline->memory_budget, bytes);
-    gf_time_limit_excuse(begin_s);
-}

@@ -80,6 +80,7 @@ struct gf_pipeline {
                                                  * GPU's codec */
     enum gf_hold hold;                          /* likewise */
     struct gf_memory_budget *memory_budget;     /* NULL: memory is not shared */
+    uint64_t memory_held;                       /* what the picture has taken from the budget */
     bool budget_taken;                        /* the budget has been taken for all that the picture
                                                * needs */
     bool holds_buffers;                       /* a picture in the pool's memory is still needed */
@@ -223,14 +224,17 @@ double gf_pipeline_begin_time(const struct gf_pipeline *pipeline);
 enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, enum gf_status status,
                                      struct gf_error *error) GF_CHECKED;
-/* Takes memory from the budget that pipelines share. Waiting for it does not count as the picture's
- * time. */
-void gf_pipeline_wait_for_memory(const struct gf_pipeline *pipeline, uint64_t bytes);
-/* Lowers the number of lanes until their bands fit into the schedule's memory. Fails if the bands
- * of one lane exceed it by far. */
-enum gf_status gf_pipeline_fit_bands(const struct gf_pipeline *pipeline,
-                                     const struct gf_picture_task *task,
-                                     struct gf_schedule *schedule,
+/* Takes memory for a picture from the budget that pipelines share, if there is one, and gives it
+ * back: `bytes` for what is held whole, and a worker's bands. Waiting does not count as the
+ * picture's time. */
+void gf_pipeline_take_memory(struct gf_pipeline *pipeline, uint64_t bytes);
+void gf_pipeline_return_memory(struct gf_pipeline *pipeline, uint64_t bytes);
+/* Lowers the number of lanes until their bands fit into the schedule's memory,
+ * options->memory_bytes; `taken` is what the picture needs otherwise. A worker's picture that does
+ * not fit waits until it can run alone. Fails if the bands of one lane exceed the memory by far. */
+enum gf_status gf_pipeline_fit_bands(struct gf_pipeline *pipeline,
+                                     const struct gf_picture_task *task, uint64_t taken,
+                                     struct gf_options *options, struct gf_schedule *schedule,
                                      struct gf_error *error) GF_CHECKED;
 /* Returns the request for a plan for the source's picture. request.reduction is the reduction that
  * the chain can use; the source has not been set to it yet. */

@@ -100,7 +100,7 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
     if (!status && task->out_on_device && !is_result)
         status = take_device_result(pipeline, plan->out, task->image_out, error);
     if (!status && !is_result && schedule.memory_is_limit)
-        status = gf_pipeline_fit_bands(pipeline, task, &schedule, error);
+        status = gf_pipeline_fit_bands(pipeline, task, taken, &options, &schedule, error);
     if (!status && !is_result)
         status = gf_schedule_plan(&schedule, error);
     for (size_t i = spans; i < pipeline->spans.count; i++) {
@@ -134,18 +134,13 @@ enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan
                                     struct gf_source *source, struct gf_sink *sink,
                                     const struct gf_picture_task *task, struct gf_error *error)
 {
+    const bool takes = !pipeline->budget_taken;
     const uint64_t bytes =
-        pipeline->memory_budget && !pipeline->budget_taken
-            ? gf_pipeline_whole_bytes(pipeline, plan) + task->codec_bytes + task->image_bytes
-            : 0;
-    if (bytes)
-        gf_pipeline_wait_for_memory(pipeline, bytes);
+        gf_pipeline_whole_bytes(pipeline, plan) + task->codec_bytes + task->image_bytes;
+    if (takes)
+        gf_pipeline_take_memory(pipeline, bytes);
     const enum gf_status status = schedule_on_backend(pipeline, plan, source, sink, task, error);
-    if (bytes > 0 && bytes > pipeline->memory_budget->share)
-        /* The buffers are freed, since buffers kept by every pipeline would add up to more than the
-         * budget. */
-        gf_buffer_pool_clear(&pipeline->buffers);
-    if (bytes)
-        gf_memory_budget_release(pipeline->memory_budget, bytes);
+    if (takes)
+        gf_pipeline_return_memory(pipeline, bytes);
     return status;
 }

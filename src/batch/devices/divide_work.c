@@ -76,10 +76,11 @@ int gf_batch_divide_work(const struct gf_batch_request *request,
     else if (workers > 1) /* twice as many threads if there is room, since the parts of a picture
                            * wait for one another */
         options->threads = (memory ? 1 : 2) * threads / workers;
-    /* Half of the memory is for bands, half for whole pictures. */
+    /* Half of the memory is for bands, half for whole pictures. A larger one takes of the bands'
+     * half, too, while other workers wait. */
     const uint64_t whole = memory ? memory / 2 : gf_memory_pictures_bytes();
     bound_kept_memory(whole / 2, workers ? workers : 1);
-    gf_memory_budget_open(memory_budget, whole, workers);
+    gf_memory_budget_open(memory_budget, memory ? memory : whole, (memory ? 2 : 1) * workers);
     if (memory && workers > 1)
         options->memory_bytes = memory / 2 / (uint64_t)workers;
     if (options->device_memory_bytes && devices->here)

@@ -15,7 +15,7 @@ static enum gf_status check_size(const struct gf_film_reader *reader, int width,
         options->memory_bytes ? options->memory_bytes : gf_bytes_in_proportion(0);
     GF_TRY(gf_size_check(name, (uint64_t)width, (uint64_t)height, options, error));
     return gf_memory_check(name, "each frame is in memory as a whole", reader->frame_bytes, memory,
-                           options, false, error);
+                           options, error);
 }
 
 /* Makes the header of a frame's file. */

@@ -101,10 +101,9 @@ static enum gf_status check_size(const struct gf_page *page, const char *path,
     const struct gf_codec_memory memory = gf_sink_memory(file_format, page->format, options);
     GF_TRY(gf_size_check(path, (uint64_t)page->format.width, (uint64_t)page->format.height, options,
                          error));
-    return gf_memory_check(path, memory.why ? memory.why : "", memory.bytes,
-                           options->memory_bytes ? options->memory_bytes
-                                                 : gf_memory_picture_bytes(),
-                           options, false, error);
+    return gf_memory_check(
+        path, memory.why ? memory.why : "", memory.bytes,
+        options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error);
 }
 
 enum gf_status gf_page_open(struct gf_page *page, const char *path, struct gf_format format,

@@ -79,7 +79,7 @@ static enum gf_status check_held(struct gf_sheet_writer *writer, const char *nam
     return gf_memory_check(name, "the pictures of a row are held as a whole", writer->held,
                            options->memory_bytes ? options->memory_bytes / 2
                                                  : gf_memory_pictures_bytes(),
-                           options, false, error);
+                           options, error);
 }
 
 /* Places a picture in its cell. */

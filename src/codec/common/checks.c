@@ -56,8 +56,7 @@ enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
 }
 
 enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes, uint64_t limit,
-                               const struct gf_options *options, bool shared,
-                               struct gf_error *error)
+                               const struct gf_options *options, struct gf_error *error)
 {
     const uint64_t mib = (uint64_t)1 << 20;
     if (bytes <= limit)
@@ -67,8 +66,7 @@ enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes
                    (unsigned long long)((bytes + mib - 1) / mib), (unsigned long long)(limit / mib),
                    !options->memory_bytes ? "of this machine that a picture may take (to allow "
                                             "more: options.memory_bytes)"
-                   : shared ? "that whole pictures of a batch share of options.memory_bytes"
-                            : "of options.memory_bytes");
+                                          : "of options.memory_bytes");
 }
 
 /* Any file may become FREE_BYTES. Photographs become less than a hundredth of BYTES_A_BYTE for each

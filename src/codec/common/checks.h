@@ -25,11 +25,9 @@ enum gf_status gf_size_check(const char *name, uint64_t width, uint64_t height,
                              const struct gf_options *options, struct gf_error *error) GF_CHECKED;
 
 /* Returns GF_ERROR_INPUT if `bytes` exceeds `limit`, which depends on options->memory_bytes; `why`
- * is the reason, such as "it is decoded as a whole". shared: the limit applies to all pictures of a
- * batch together. */
+ * is the reason, such as "it is decoded as a whole". */
 enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes, uint64_t limit,
-                               const struct gf_options *options, bool shared,
-                               struct gf_error *error) GF_CHECKED;
+                               const struct gf_options *options, struct gf_error *error) GF_CHECKED;
 
 /* Returns the bytes that a file of that size may become: 1 GiB, or 16 KiB for each byte of the file
  * if that is more. */

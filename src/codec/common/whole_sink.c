@@ -128,6 +128,6 @@ enum gf_status gf_whole_sink_check(const struct gf_whole_sink *sink, uint64_t co
     return options->memory_bytes
                ? gf_memory_check(gf_output_name(sink->output),
                                  "the frames of an animation are held until its end", coded,
-                                 options->memory_bytes, options, false, error)
+                                 options->memory_bytes, options, error)
                : GF_OK;
 }

@@ -250,7 +250,7 @@ static enum gf_status open_animation(const struct gf_sink_order *order, struct g
         order->options->memory_bytes ? order->options->memory_bytes : gf_bytes_in_proportion(0);
     GF_TRY(gf_memory_check(name, "two frames of its animation are in memory",
                            2 * (uint64_t)gf_row_bytes(format) * (uint64_t)format.height, memory,
-                           order->options, false, error));
+                           order->options, error));
     return gf_whole_sink_open(&encoder, &own, format, sink, error);
 }
 
