@@ -417,7 +417,7 @@ enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_p
     pipeline->band_rows = pipeline->options.band_rows;
     pipeline->device_codec_used = pipeline->no_device_codec = false;
     pipeline->described_plan = NULL;
-    const double outer = gf_pipeline_begin_time(pipeline);
+    const double outer = gf_pipeline_begin_time(pipeline, task);
     enum gf_status status = attempt_once(pipeline, task, &failure);
     if (task->remote_failed) {
         status = gf_pipeline_leave_remote(pipeline, task, &failure);
@@ -433,7 +433,7 @@ enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_p
             status = attempt_once(pipeline, task, &failure);
     }
     status = gf_pipeline_tell_time(pipeline, task, status, &failure);
-    gf_time_limit_set(outer);
+    gf_pipeline_end_time(task, outer);
     if (!status || !error)
         return status;
     *error = failure;

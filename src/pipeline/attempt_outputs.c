@@ -272,7 +272,7 @@ void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_ta
     pipeline->band_rows = pipeline->options.band_rows;
     pipeline->device_codec_used = pipeline->no_device_codec = false;
     pipeline->hold = GF_HOLD_ON_DEVICE;
-    const double outer = gf_pipeline_begin_time(pipeline);
+    const double outer = gf_pipeline_begin_time(pipeline, &task[0]);
     if (!status)
         status = begin_attempt(several, pipeline, task, &failure);
     while (several && status && gf_pipeline_recover(pipeline, status, &failure, &failure)) {
@@ -293,6 +293,6 @@ void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_ta
             (void)gf_fail(&task[i].error, status, "%s: %s", gf_input_name(task[i].input),
                           failure.text);
     }
-    gf_time_limit_set(outer);
+    gf_pipeline_end_time(&task[0], outer);
     free(several);
 }

@@ -46,10 +46,14 @@ static enum gf_status filter_next(struct gf_pipeline *pipeline, struct gf_pictur
 }
 
 /* Goes to the next frame. Another attempt at it begins with it. */
-static enum gf_status find_frame(struct gf_picture_task *task, bool *found, struct gf_error *error)
+static enum gf_status find_frame(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                 bool *found, struct gf_error *error)
 {
     const struct gf_pages pages = gf_input_pages(task->input);
-    const enum gf_status status = gf_source_next(task->source, found, error);
+    const double outer = gf_pipeline_begin_time(pipeline, task);
+    enum gf_status status = gf_source_next(task->source, found, error);
+    status = gf_pipeline_tell_time(pipeline, task, status, error);
+    gf_pipeline_end_time(task, outer);
     gf_input_choose_pages(task->input, (struct gf_pages){pages.first + 1, pages.last});
     task->frames++;
     if (!*found) {
@@ -77,12 +81,13 @@ static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_pic
         destination->bytes->data = gf_output_take(task->output, &destination->bytes->size);
     if (!status && destination->done)
         destination->done(destination->context, task->number, task->path, &pipeline->profile);
+    task->bytes_before += task->output ? (uint64_t)gf_output_size(task->output) : 0;
     gf_output_close(task->output);
     task->output = NULL;
     /* The next picture is looked for only after this output is in place, since a live stream may
      * send it much later. */
     if (!status && task->source)
-        status = find_frame(task, more, error);
+        status = find_frame(pipeline, task, more, error);
     return status || *more || !destination->several
                ? status
                : gf_pipeline_find_next(pipeline, task, more, error);
@@ -99,6 +104,7 @@ static enum gf_status filter_all(struct gf_pipeline *pipeline, struct gf_input *
     while (!status && more) {
         if (task.number++)
             gf_pipeline_begin_profile(pipeline);
+        gf_pipeline_renew_limits(&task);
         if (!task.source)
             gf_input_choose_pages(input, pages);
         status = filter_picture(pipeline, &task, &more, error);

@@ -47,7 +47,9 @@ static enum gf_status conclude_picture(struct gf_pipeline *pipeline, struct gf_p
             *error = task[i].error;
         }
         free((void *)task[i].profile.stages);
+        task[i].bytes_before += task[i].output ? (uint64_t)gf_output_size(task[i].output) : 0;
         gf_output_close(task[i].output);
+        gf_pipeline_renew_limits(&task[i]);
     }
     return first;
 }
@@ -83,6 +85,8 @@ static enum gf_status filter_to_all(struct gf_pipeline *pipeline, struct gf_pict
                                            .destination = &destination[i],
                                            .number = task[i].number + 1,
                                            .own_format = format,
+                                           .until_s = task[i].until_s,
+                                           .bytes_before = task[i].bytes_before,
                                            .ended = destination[i].left_out || status,
                                            .status = status,
                                            .error = why};

@@ -2,13 +2,29 @@
 #include "codec/io/input.h"
 #include "pipeline/pipeline_state.h"
 
-double gf_pipeline_begin_time(const struct gf_pipeline *pipeline)
+double gf_pipeline_begin_time(const struct gf_pipeline *pipeline, struct gf_picture_task *task)
 {
-    const double outer = gf_time_limit(), seconds = pipeline->options.timeout_s,
-                 own = gf_now() + seconds;
-    if (seconds > 0 && (outer <= 0 || own < outer))
-        gf_time_limit_set(own);
+    const double outer = gf_time_limit(), seconds = pipeline->options.timeout_s;
+    if (seconds > 0 && task->until_s <= 0)
+        task->until_s = gf_now() + seconds;
+    if (seconds > 0 && (outer <= 0 || task->until_s < outer))
+        gf_time_limit_set(task->until_s);
     return outer;
+}
+
+void gf_pipeline_end_time(struct gf_picture_task *task, double outer)
+{
+    if (task->until_s > 0)
+        task->until_s = gf_time_limit(); /* waiting has moved it */
+    gf_time_limit_set(outer);
+}
+
+void gf_pipeline_renew_limits(struct gf_picture_task *task)
+{
+    if (task->source || !gf_input_is_stream(task->input))
+        return;
+    task->until_s = 0;
+    task->bytes_before = 0;
 }
 
 /* Replaces the error if the time is up: a decoder whose input ends with the time reports a damaged

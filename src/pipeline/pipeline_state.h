@@ -112,6 +112,9 @@ struct gf_picture_task {
     int frames, frames_wanted; /* of the source: the frames that have begun, and all */
     struct gf_source *source;  /* of the frame that was the picture before; NULL:
                                 * there is none */
+    /* What the input's pictures use up together, unless each is a picture of a stream: */
+    double until_s;        /* the time at which they must be done; 0: the first one sets it */
+    uint64_t bytes_before; /* the bytes of the outputs that have been made */
     const struct gf_image *image_in;
     struct gf_image *image_out; /* its data is NULL at first if it is to be allocated when the
                                  * result's format is known */
@@ -160,7 +163,8 @@ enum gf_status gf_pipeline_check_format(enum gf_file_format format,
 struct gf_options gf_pipeline_sink_options(const struct gf_pipeline *pipeline,
                                            const struct gf_picture_task *task);
 /* Sets the output's limits from the pipeline's options. */
-void gf_pipeline_limit_output(const struct gf_pipeline *pipeline, struct gf_output *output);
+void gf_pipeline_limit_output(const struct gf_pipeline *pipeline,
+                              const struct gf_picture_task *task);
 
 /* Lets the item's filter find what it needs in the picture, and keeps the line about it for the
  * profile. */
@@ -217,9 +221,13 @@ uint64_t gf_pipeline_memory_limit(const struct gf_pipeline *pipeline);
 /* Returns the memory that options.memory_bytes leaves for bands if the picture needs `taken` other
  * bytes. */
 uint64_t gf_pipeline_band_bytes(const struct gf_pipeline *pipeline, uint64_t taken);
-/* Begins the time that the picture may take. Returns the thread's previous limit, which the caller
- * restores at the end by gf_time_limit_set(). */
-double gf_pipeline_begin_time(const struct gf_pipeline *pipeline);
+/* Begins the time that the picture may take, or goes on with the time of the input's pictures
+ * before it. Returns the thread's previous limit, which gf_pipeline_end_time() restores. */
+double gf_pipeline_begin_time(const struct gf_pipeline *pipeline, struct gf_picture_task *task);
+void gf_pipeline_end_time(struct gf_picture_task *task, double outer);
+/* Begins anew what pictures use up together if the next one is no frame but a picture of a stream.
+ */
+void gf_pipeline_renew_limits(struct gf_picture_task *task);
 /* Replaces the message of a picture that has failed if its time is up. Returns its status. */
 enum gf_status gf_pipeline_tell_time(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, enum gf_status status,

@@ -7,11 +7,13 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-void gf_pipeline_limit_output(const struct gf_pipeline *pipeline, struct gf_output *output)
+void gf_pipeline_limit_output(const struct gf_pipeline *pipeline,
+                              const struct gf_picture_task *task)
 {
     const struct gf_options *const options = &pipeline->options;
-    gf_output_set_options(output, (struct gf_output_options){options->no_clobber, options->sync,
-                                                             options->max_output_bytes});
+    gf_output_set_options(
+        task->output, (struct gf_output_options){options->no_clobber, options->sync,
+                                                 options->max_output_bytes, task->bytes_before});
 }
 
 static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
@@ -22,7 +24,7 @@ static enum gf_status open_bytes(const struct gf_pipeline *pipeline, struct gf_p
     options.format = wanted ? wanted : options.format;
     GF_TRY(gf_sink_format(NULL, &options, task->own_format, &task->file_format, error));
     GF_TRY(gf_output_open_memory(task->destination->bytes->name, &task->output, error));
-    gf_pipeline_limit_output(pipeline, task->output);
+    gf_pipeline_limit_output(pipeline, task);
     return GF_OK;
 }
 
@@ -39,7 +41,7 @@ static enum gf_status open_output(struct gf_pipeline *pipeline, struct gf_pictur
     GF_TRY(gf_sink_format(task->path, &pipeline->options, task->own_format, &task->file_format,
                           error));
     GF_TRY(gf_output_open(task->path, &task->output, error));
-    gf_pipeline_limit_output(pipeline, task->output);
+    gf_pipeline_limit_output(pipeline, task);
     return GF_OK;
 }
 

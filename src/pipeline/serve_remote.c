@@ -95,7 +95,7 @@ enum gf_status gf_pipeline_filter_remote_work(struct gf_pipeline *pipeline,
     if (!status)
         status = configure(pipeline, work, &options, error);
     if (!status) {
-        gf_pipeline_limit_output(pipeline, task.output);
+        gf_pipeline_limit_output(pipeline, &task);
         gf_spans_restart(&pipeline->spans, options.spans);
         status = gf_input_format(task.input, &task.own_format, error);
     }

@@ -1,5 +1,27 @@
 # Limits for pictures from strangers: of time, of outputs, of formats.
 
+begin "the frames of a file share --timeout and --max-output"
+printf 'P5\n64 64\n255\n%04096d' 0 >page.pgm
+for i in 1 2 3 4 5 6 7 8; do cat page.pgm; done >pages.pgm
+run 4 timeout 20 "$GPUFILTER" -q -i 'pages.pgm[all]' -o 'f-{n}.ppm' --device=cpu --timeout=1 resize=2000:2000,nlmeans=search=4:patch=2
+stderr_is "gpufilter: pages.pgm[all]: takes longer than --timeout=1"
+run 4 gpufilter -q -i 'pages.pgm[all]' -o 'm-{n}.pgm' --device=cpu --max-output=10K invert
+grep -q 'm-3.pgm: is over --max-output=10240 with the input' stderr || problem "it says: $(cat stderr)"
+[ -s m-2.pgm ] || problem 'm-2.pgm is missing'
+absent m-3.pgm
+# shellcheck disable=SC2016
+run 0 sh -c 'cat pages.pgm | "$0" -q -i - -o "n-{n}.pgm" --device=cpu --max-output=10K invert' "$GPUFILTER"
+if gpufilter --version | grep -q '^formats:.*GIF'; then
+    printf 'GIF89a\100\0\100\0\200\0\0\0\0\0\377\377\377' >frames.gif
+    for i in 1 2 3 4 5 6 7 8; do printf '!\371\4\0\0\0\0\0,\0\0\0\0\1\0\1\0\0\2\2D\1\0'; done >>frames.gif
+    printf ';' >>frames.gif
+    run 4 timeout 20 "$GPUFILTER" -q -i 'frames.gif[all]' -o 'g-{n}.ppm' --device=cpu --timeout=1 resize=2000:2000,nlmeans=search=4:patch=2
+    grep -q 'frames.gif.*: takes longer than --timeout=1' stderr || problem "it says: $(cat stderr)"
+    run 4 timeout 20 "$GPUFILTER" -q -i 'frames.gif[all]' -o 'h-{n}.ppm' --device=cpu --max-output=30K
+    [ -s h-2.ppm ] || problem "h-2.ppm is missing"
+    absent h-3.ppm
+fi
+
 begin "--timeout fails a picture by its name"
 printf 'P5\n8 8\n255\n%064d' 0 >small.pgm
 run 0 gpufilter -i small.pgm -o large.ppm --device=cpu resize=3000:2000,colormatrix=sepia,addnoise=0.2

@@ -105,7 +105,7 @@ enum gf_status gf_archive_writer_open(const char *argument, const char *file,
         status = gf_output_open(path, &opened->output, error);
     if (opened->output)
         gf_output_set_options(opened->output,
-                              (struct gf_output_options){options->no_clobber, options->sync, 0});
+                              (struct gf_output_options){options->no_clobber, options->sync, 0, 0});
     opened->max_bytes = options->max_output_bytes;
     if (!status)
         status = begin_archive(opened, path, error);

@@ -28,7 +28,7 @@ enum gf_status gf_film_create(struct gf_film_writer *writer, const char *path,
     if (!to_stdout && (stat(path, &file) || S_ISREG(file.st_mode) || S_ISDIR(file.st_mode))) {
         GF_TRY(gf_output_open(path, &writer->output, error));
         gf_output_set_options(writer->output,
-                              (struct gf_output_options){options->no_clobber, options->sync, 0});
+                              (struct gf_output_options){options->no_clobber, options->sync, 0, 0});
         return GF_OK;
     }
     writer->owns_descriptor = !to_stdout;

@@ -127,9 +127,9 @@ enum gf_status gf_page_open(struct gf_page *page, const char *path, struct gf_fo
         status = gf_output_open(path, &page->output, error);
     if (status)
         return status;
-    gf_output_set_options(
-        page->output,
-        (struct gf_output_options){options->no_clobber, options->sync, options->max_output_bytes});
+    gf_output_set_options(page->output,
+                          (struct gf_output_options){options->no_clobber, options->sync,
+                                                     options->max_output_bytes, 0});
     return gf_sink_open(page->output, file_format, page->format, &nothing, options, &page->sink,
                         error);
 }

@@ -146,7 +146,8 @@ unsigned char *gf_output_lend(struct gf_output *output, size_t size)
 
 static bool is_too_large(const struct gf_output *output, uint64_t more)
 {
-    const uint64_t most = output->options.max_bytes, size = (uint64_t)gf_output_size(output);
+    const uint64_t most = output->options.max_bytes,
+                   size = output->options.bytes_before + (uint64_t)gf_output_size(output);
     return most && (size > most || more > most - size);
 }
 
@@ -172,8 +173,9 @@ enum gf_status gf_output_write(struct gf_output *output, const void *data, size_
 {
     if (is_too_large(output, size)) {
         output->failed = true;
-        return gf_fail(error, GF_ERROR_UNFIT, "%s: is over options.max_output_bytes=%llu",
-                       output->name, (unsigned long long)output->options.max_bytes);
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: is over options.max_output_bytes=%llu%s",
+                       output->name, (unsigned long long)output->options.max_bytes,
+                       output->options.bytes_before ? " with the input's pictures before it" : "");
     }
     if (size >= LARGE_BYTES || output->held + size > output->buffer_bytes) {
         GF_TRY(flush(output, error));

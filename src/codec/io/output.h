@@ -15,10 +15,11 @@ struct gf_output;
 
 /* The options of an output. All are off unless gf_output_set_options() sets them. */
 struct gf_output_options {
-    bool no_clobber;    /* an existing file is an error, even a file that appears just before the
-                         * commit */
-    bool sync;          /* the commit waits until the file and its folder are on the disk */
-    uint64_t max_bytes; /* a larger output is GF_ERROR_UNFIT; 0: no limit */
+    bool no_clobber;       /* an existing file is an error, even a file that appears just before the
+                            * commit */
+    bool sync;             /* the commit waits until the file and its folder are on the disk */
+    uint64_t max_bytes;    /* a larger output is GF_ERROR_UNFIT; 0: no limit */
+    uint64_t bytes_before; /* what other outputs have used up of max_bytes */
 };
 void gf_output_set_options(struct gf_output *output, struct gf_output_options options);
 int64_t gf_output_size(const struct gf_output *output); /* number of bytes written so far */
