@@ -78,6 +78,24 @@ stderr_like 'wide.pgm: 10000x8000 is 80000000 pixels, over --max-pixels=64000000
 run 0 gpufilter -q -i wide.pgm -o o.png --untrusted --max-pixels=100M
 rm wide.pgm
 
+begin "--untrusted follows no link in the output's folder, and links to that folder"
+mkdir real elsewhere photos photos/deep
+printf 'P5\n8 8\n255\n%064d' 0 >photos/a.pgm
+cp photos/a.pgm photos/deep/b.pgm
+echo kept >precious
+ln -s ../precious real/a.pgm
+ln -s ../elsewhere real/deep
+ln -s real linked
+run 75 gpufilter -q --untrusted -r -i photos -o linked/ invert
+[ "$(cat precious)" = kept ] || problem "the target of a link is replaced"
+[ -z "$(ls elsewhere)" ] || problem "a folder's link is followed: $(ls elsewhere)"
+grep -q 'linked/a.pgm: is a link, which is not followed (--untrusted)$' stderr || problem "$(cat stderr)"
+grep -q 'linked/deep: is a link, which is not followed (--untrusted)$' stderr || problem "$(cat stderr)"
+run 75 gpufilter -q --untrusted -i photos/a.pgm -o real/a.pgm invert
+rm real/a.pgm real/deep
+run 0 gpufilter -q --untrusted -r -i photos -o linked/ invert
+[ -f real/deep/b.pgm ] || problem "the folder's own link is not followed"
+
 gpufilter --version | grep -q '^archives: tar' && command -v tar >/dev/null || return 0
 begin "with --untrusted archives give plain files with plain names only"
 mkdir -p set/deep

@@ -37,6 +37,8 @@ static enum gf_status open_output(const struct gf_archive_ring *ring, struct gf_
     const struct gf_batch_request *const request = ring->batch->request;
     const char *const path = gf_archive_path(output->argument);
     const bool stream = !strcmp(path, "-"), stored = request->transfer && request->transfer->store;
+    if (request->plain_members && !stream && !stored)
+        GF_TRY(gf_refuse_links(gf_batch_output_at(request, number).name, path, error));
     GF_TRY(stored   ? name_file(archive, number, error)
            : stream ? GF_OK
                     : gf_make_folders_of(path, error));

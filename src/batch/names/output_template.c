@@ -411,3 +411,26 @@ enum gf_status gf_make_folders_of(const char *path, struct gf_error *error)
     free(folder);
     return status;
 }
+
+enum gf_status gf_refuse_links(const struct gf_template *template, const char *path,
+                               struct gf_error *error)
+{
+    char *const folder = gf_template_folder(template), *const at = strdup(path);
+    enum gf_status status = folder && at ? GF_OK : gf_fail_memory(error);
+    const char *const given = status ? "" : gf_archive_path(folder);
+    const size_t length = strlen(given);
+    struct stat file;
+    for (char *end = status || strncmp(path, given, length) ? at : at + length; !status && end;) {
+        end = strchr(end + (*end == '/'), '/');
+        if (end)
+            *end = '\0';
+        if (!lstat(at, &file) && S_ISLNK(file.st_mode))
+            status = gf_fail(error, GF_ERROR_OUTPUT,
+                             "%s: is a link, which is not followed (--untrusted)", at);
+        if (end)
+            *end = '/';
+    }
+    free(folder);
+    free(at);
+    return status;
+}

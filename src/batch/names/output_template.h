@@ -89,5 +89,9 @@ enum gf_status gf_template_expand(const struct gf_template *template,
  * of input i; NULL if its name is not known yet, or the input cannot be read. */
 enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *path, int outputs,
                                 struct gf_error *error) GF_CHECKED;
+/* Fails if the path, or a folder on the way to it, is a symbolic link below the template's folder.
+ */
+enum gf_status gf_refuse_links(const struct gf_template *template, const char *path,
+                               struct gf_error *error) GF_CHECKED;
 /* Makes the folders of the path that do not exist. */
 enum gf_status gf_make_folders_of(const char *path, struct gf_error *error) GF_CHECKED;

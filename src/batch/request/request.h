@@ -94,7 +94,8 @@ struct gf_batch_request {
     int server_idle_s; /* the idle time after which a started server ends, in seconds */
     bool skip_existing, update, fail_fast;
     int on_failure;     /* enum gf_on_failure */
-    bool plain_members; /* of an input archive only files and folders with plain names count */
+    bool plain_members; /* of an input archive only files and folders with plain names count, and
+                         * no link in an output's folder is followed */
     bool process_ends;  /* the process ends after the run, so that devices are not closed */
     bool verbose;       /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
     bool dry_run;       /* only sends GF_MESSAGE_DRY_RUN */

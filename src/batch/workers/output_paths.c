@@ -116,6 +116,8 @@ enum gf_status gf_batch_choose_path(void *context, int number, enum gf_file_form
         status = check_other_paths(result, error);
     if (!status && !output->is_stdout && !known && worker->batch->claims)
         status = claim_path(worker->batch, worker, result->path, error);
+    if (!status && !output->is_stdout && worker->batch->request->plain_members)
+        status = gf_refuse_links(output, result->path, error);
     if (!status && !output->is_stdout)
         status = gf_make_folders_of(result->path, error);
     *path = result->path;

@@ -187,7 +187,7 @@ static const struct gf_option options[] = {
      .help = "decoders in cells, without files and network; auto: those of libraries"},
     {.name = "untrusted", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(untrusted),
      .help = "pictures are from strangers: all of the above, where it is not given: in cells (not PNM, PAM), 1 GiB, 64 megapixels, 30 s, "
-             "256 MiB of output; archives of plain files only"},
+             "256 MiB of output; archives of plain files only; outputs follow no link in their folder"},
 
     {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
      .offset = AT(recursive),
