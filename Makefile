@@ -294,6 +294,9 @@ demo: ## installs what is missing (MINIMAL=1: no optional libraries), builds, fi
 bits: $(BUILD)/tests/test_bits ## writes the checksums of all results anew, after a deliberate change
 	GF_BITS_WRITE=tests/bits.txt $<
 
+moves: ## BASE=REVISION: proves that the change since then only moves code
+	@tests/moves.sh $(BASE)
+
 abi: ## writes the list of the library's binary interface anew, after a deliberate change
 	@$(PYTHON) tests/abi.py write
 
