@@ -22,21 +22,21 @@ gpufilter()
 begin()
 {
     finish
-    name=$1 problems='' lacking=''
+    test_name=$1 problems='' lacking=''
 }
 
 finish()
 {
-    [ -n "$name" ] || return 0
+    [ -n "$test_name" ] || return 0
     [ -z "$lacking" ] || { skip "$lacking" && return; }
     echo >>"$count"
     if [ -z "$problems" ]; then
-        echo "ok - $script: $name"
+        echo "ok - $script: $test_name"
     else
         printf '%s\n' "$problems" | sed 's/^/# /'
-        echo "not ok - $script: $name"
+        echo "not ok - $script: $test_name"
     fi
-    name=
+    test_name=
 }
 
 # camera_jpeg FILE: the JPEG with the EXIF of a camera: Canon EOS R5, RF24-70mm, 2024-05-01T12:30:00, 300 dpi, sRGB, GPS, a thumbnail of 1234.
@@ -88,8 +88,8 @@ measures_memory()
 skip()
 {
     echo >>"$count"
-    echo "ok - $script: $name # SKIP $1"
-    name=
+    echo "ok - $script: $test_name # SKIP $1"
+    test_name=
 }
 
 problem()
@@ -217,7 +217,7 @@ make_pictures()
 
 run_script()
 {
-    script=$1 name=
+    script=$1 test_name=
     folder=$(mktemp -d)
     cd "$folder" || exit 1
     # What --calibrate measures stays in the test's folder.

@@ -180,11 +180,11 @@ same a.ppm c.ppm
 
 begin "pictures of a batch that may take all of --memory wait for each other"
 run 0 gpufilter -i small.pgm -o wide.ppm --device=cpu resize=50000:100,colormatrix=sepia
-while read -r name least enough chain; do
-    cp "$name.ppm" other.ppm
-    run 4 gpufilter --device=cpu --threads=8 "--memory=$least" -i "$name.ppm" -i other.ppm -o 'o-{n}.ppm' "$chain"
-    run 0 gpufilter --device=cpu "--memory=$enough" -i "$name.ppm" -o o.ppm "$chain"
-    run 0 gpufilter --device=cpu --threads=8 "--memory=$enough" -i "$name.ppm" -i other.ppm -i small.pgm -o 'o-{n}.ppm' "$chain"
+while read -r picture least enough chain; do
+    cp "$picture.ppm" other.ppm
+    run 4 gpufilter --device=cpu --threads=8 "--memory=$least" -i "$picture.ppm" -i other.ppm -o 'o-{n}.ppm' "$chain"
+    run 0 gpufilter --device=cpu "--memory=$enough" -i "$picture.ppm" -o o.ppm "$chain"
+    run 0 gpufilter --device=cpu --threads=8 "--memory=$enough" -i "$picture.ppm" -i other.ppm -i small.pgm -o 'o-{n}.ppm' "$chain"
     same o.ppm o-1.ppm
     same o.ppm o-2.ppm
 done <<END

@@ -4,6 +4,8 @@
 
 #include <jpeglib.h>
 
+#include "base/spans.h"
+#include "base/time_limit.h"
 #include "codec/jpeg/jpeg.h"
 #include "codec/jpeg/jpeg_strips.h"
 
@@ -444,6 +446,29 @@ static void test_left_early(void **state)
     free_picture(&picture);
 }
 
+/* The scans of a progressive JPEG, which libjpeg makes in one call at the end, stop with the time.
+ */
+static void test_time(void **state)
+{
+    struct gf_options options = plain_options();
+    struct picture picture = smooth_picture(200, 200, 3, 8);
+    struct gf_output *output = NULL;
+    struct gf_sink *sink = NULL;
+    options.progressive = true;
+    assert_int_equal(gf_output_open_memory("out", &output, &failure), GF_OK);
+    assert_int_equal(
+        gf_jpeg_sink_open(output, picture.format, &picture.metadata, &options, 1, &sink, &failure),
+        GF_OK);
+    assert_int_equal(sink->write(sink, 200, picture.data, gf_row_bytes(picture.format), &failure),
+                     GF_OK);
+    gf_time_limit_set(gf_now() - 1);
+    assert_int_equal(sink->finish(sink, &failure), GF_ERROR_INPUT);
+    gf_time_limit_set(0);
+    sink->close(sink);
+    gf_output_close(output);
+    free_picture(&picture);
+}
+
 /* Large pictures are cut without being asked, within the memory that is allowed. */
 static void test_large(void **state)
 {
@@ -479,6 +504,7 @@ int main(void)
         cmocka_unit_test(test_encoding),
         cmocka_unit_test(test_large_metadata),
         cmocka_unit_test(test_left_early),
+        cmocka_unit_test(test_time),
         cmocka_unit_test(test_large),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -425,7 +425,7 @@ enum gf_status gf_refuse_links(const struct gf_template *template, const char *p
         if (end)
             *end = '\0';
         if (!lstat(at, &file) && S_ISLNK(file.st_mode))
-            status = gf_fail(error, GF_ERROR_OUTPUT,
+            status = gf_fail(error, GF_ERROR_UNFIT,
                              "%s: is a link, which is not followed (--untrusted)", at);
         if (end)
             *end = '/';
