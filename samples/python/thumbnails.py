@@ -29,7 +29,7 @@ def pipeline(size):
 
 def read(path):
     """Returns the bytes of a regular file; nothing else is waited for."""
-    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise FileNotFoundError(None, "No such picture")
         data = file.read(FILE_BYTES_MOST + 1)

@@ -103,7 +103,7 @@ static enum gf_status filter_all(struct gf_pipeline *pipeline, struct gf_input *
     bool more = true;
     while (!status && more) {
         if (task.number++)
-            gf_pipeline_begin_profile(pipeline);
+            gf_pipeline_begin_next_profile(pipeline);
         gf_pipeline_renew_limits(&task);
         if (!task.source)
             gf_input_choose_pages(input, pages);

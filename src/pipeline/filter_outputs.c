@@ -111,7 +111,7 @@ enum gf_status gf_pipeline_filter_to_outputs(struct gf_pipeline *pipeline, struc
         task[i].input = input;
     for (bool again = false; !status && more; again = true) {
         if (again)
-            gf_pipeline_begin_profile(pipeline);
+            gf_pipeline_begin_next_profile(pipeline);
         status = filter_to_all(pipeline, task, destination, &more, error);
     }
     free(task);

@@ -335,6 +335,8 @@ void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_pi
 /* Begins the profile. The first picture's profile begins at gf_pipeline_open(), so that it includes
  * the device's start. */
 void gf_pipeline_begin_profile(struct gf_pipeline *pipeline);
+/* The same for a further picture of a call, which may have been cancelled meanwhile. */
+void gf_pipeline_begin_next_profile(struct gf_pipeline *pipeline);
 void gf_pipeline_end_profile(struct gf_pipeline *pipeline);
 
 /* Allocates a picture in the memory of the pipeline's device, which gf_pipeline_free_images()

@@ -6,12 +6,17 @@
 #include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
 
-void gf_pipeline_begin_profile(struct gf_pipeline *pipeline)
+void gf_pipeline_begin_next_profile(struct gf_pipeline *pipeline)
 {
     if (pipeline->has_begun)
         gf_spans_restart(&pipeline->spans, pipeline->options.profile || pipeline->options.spans);
     pipeline->has_begun = true;
     *pipeline->profile.found = '\0';
+}
+
+void gf_pipeline_begin_profile(struct gf_pipeline *pipeline)
+{
+    gf_pipeline_begin_next_profile(pipeline);
     pipeline->own_progress.cancelled = false;
 }
 

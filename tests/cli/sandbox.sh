@@ -92,6 +92,13 @@ run 4 gpufilter -q --untrusted -r -i photos -o linked/ invert
 grep -q 'linked/a.pgm: is a link, which is not followed (--untrusted)$' stderr || problem "$(cat stderr)"
 grep -q 'linked/deep: is a link, which is not followed (--untrusted)$' stderr || problem "$(cat stderr)"
 run 4 gpufilter -q --untrusted -i photos/a.pgm -o real/a.pgm invert
+run 4 gpufilter -q --untrusted -i photos -o real/a.pgm --join=across
+run 4 gpufilter -q --untrusted -i photos -o sheet.pgm --sheet=2:places=real/deep/a.css
+printf 'YUV4MPEG2 W8 H8 F25:1 Cmono\nFRAME\n%064d' 0 >film.y4m
+ln -s ../precious real/film.y4m
+run 4 gpufilter -q --untrusted -i film.y4m -o real/film.y4m invert
+rm real/film.y4m
+[ "$(cat precious)" = kept ] || problem "a sheet or a film replaces the target of a link"
 rm real/a.pgm real/deep
 run 0 gpufilter -q --untrusted -r -i photos -o linked/ invert
 [ -f real/deep/b.pgm ] || problem "the folder's own link is not followed"

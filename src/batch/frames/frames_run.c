@@ -99,7 +99,9 @@ static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
 {
     struct gf_batch *const batch = frames->batch;
     enum gf_status status = GF_OK;
-    if (frames->film_out)
+    if (frames->film_out && frames->request.plain_members && !frames->request.output->is_stdout)
+        status = gf_refuse_links(frames->request.output, frames->request.output->text, error);
+    if (!status && frames->film_out)
         status = gf_film_create(&frames->writer, frames->request.output->text,
                                 &frames->request.options, error);
     if (!status && is_copied(frames)) {

@@ -319,7 +319,8 @@ static void put_part(FILE *file, const struct gf_template *template,
 /* Replaces two slashes by one, but not those of a URL's scheme; an empty field leaves two. */
 static void squeeze_slashes(char *path)
 {
-    char *to = path + gf_url_scheme(path);
+    char *to = path + (gf_archive_path(path) - path);
+    to += gf_url_scheme(to);
     for (const char *from = to; *from; from++) {
         if (from[0] != '/' || from[1] != '/')
             *to++ = *from;
@@ -375,7 +376,7 @@ enum gf_status gf_template_check_place(const struct gf_template *template, struc
     enum gf_status status = place ? GF_OK : gf_fail_memory(error);
     if (slash)
         slash[1] = '\0';
-    if (!status && gf_url_scheme(text))
+    if (!status && gf_url_scheme(gf_archive_path(text)))
         status =
             gf_fail(error, GF_ERROR_USAGE, "%.200s: is a URL, which --store=COMMAND writes", text);
     else if (!status && (slash || !field) && lstat(place, &file) &&

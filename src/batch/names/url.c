@@ -33,6 +33,13 @@ static size_t user_length(const char *behind)
     return length;
 }
 
+const char *gf_url_user(const char *name, size_t *length)
+{
+    const size_t scheme = gf_url_scheme(name);
+    *length = scheme ? user_length(name + scheme) : 0;
+    return name + scheme;
+}
+
 void gf_url_hide(char *name)
 {
     char *const behind = name + gf_url_scheme(name);
@@ -61,8 +68,8 @@ char *gf_url_sign(const char *name, const char *given)
     const size_t scheme = gf_url_scheme(given);
     const int user = scheme ? (int)user_length(given + scheme) : 0;
     char *url;
-    return asprintf(&url, "%.*s%.*s%s%s", (int)scheme, given, user, given + scheme, name + scheme,
-                    given + gf_url_path(given)) < 0
+    return asprintf(&url, "%.*s%.*s%s%s", (int)scheme, given, user, given + scheme,
+                    name + gf_url_scheme(name), given + gf_url_path(given)) < 0
                ? NULL
                : url;
 }

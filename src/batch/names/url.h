@@ -13,6 +13,8 @@ size_t gf_url_scheme(const char *name);
 bool gf_url_is_web(const char *name);
 /* Returns the length of the name without parameters. */
 size_t gf_url_path(const char *name);
+/* Returns the place of "USER:PASSWORD@" in a URL, and its length; 0: there is none. */
+const char *gf_url_user(const char *name, size_t *length);
 /* Removes from a name what signs it, in place. */
 void gf_url_hide(char *name);
 /* Removes from all URLs in a text what signs them, in place. */

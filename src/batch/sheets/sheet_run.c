@@ -196,6 +196,8 @@ enum gf_status gf_sheet_work(struct gf_batch *batch, int workers, struct gf_erro
     const struct gf_sheet *const sheet = batch->request->sheet;
     ring.picture = calloc(ring.room, sizeof *ring.picture);
     enum gf_status status = ring.picture ? GF_OK : gf_fail_memory(error);
+    if (!status && *sheet->places && batch->request->plain_members)
+        status = gf_refuse_links(sheet->name, sheet->places, error);
     if (!status && *sheet->places)
         status = gf_places_open(&ring.writer.places, sheet->places, batch->item[0].output[0],
                                 batch->count, &sheet->options, error);

@@ -101,6 +101,8 @@ static enum gf_status open_page(struct gf_sheet_writer *writer, size_t index,
 {
     const struct gf_sheet *const sheet = writer->sheet;
     const char *const path = page_name(writer, index);
+    if (!sheet->name->is_stdout && writer->batch->request->plain_members)
+        GF_TRY(gf_refuse_links(sheet->name, path, error));
     if (!sheet->name->is_stdout)
         GF_TRY(gf_make_folders_of(path, error));
     return gf_page_open(&writer->page, path, format, &sheet->background, &sheet->options, error);

@@ -194,13 +194,21 @@ static int wait_for_end(int number, pid_t process)
     return status;
 }
 
+static void remove_word(char *line, const char *word, size_t length)
+{
+    for (char *at = line; length > 1 && (at = memmem(at, strlen(at), word, length));)
+        memmove(at, at + length, strlen(at + length) + 1);
+}
+
 /* Removes from a line what signs a name: also of a name without its host. */
 static void hide(char *line, const char *name)
 {
-    const char *const parameters = name ? name + gf_url_path(name) : "";
-    const size_t length = strlen(parameters);
-    for (char *at = line; length > 1 && (at = strstr(at, parameters));)
-        memmove(at, at + length, strlen(at + length) + 1);
+    size_t length;
+    const char *const parameters = name ? name + gf_url_path(name) : "", *const user = gf_url_user(
+                                                                             name ? name : "",
+                                                                             &length);
+    remove_word(line, user, length);
+    remove_word(line, parameters, strlen(parameters));
 }
 
 /* Copies the last line that the command wrote to standard error, without what signs a name. Of a

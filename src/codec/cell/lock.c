@@ -30,9 +30,13 @@ const bool gf_cell_lock_is_real = true;
  * or /proc. */
 enum gf_status gf_cell_fail_errno(int why, const char *what, struct gf_error *error)
 {
-    static const int lacking[] = {ENOSYS,  EPERM,   EACCES, EINVAL,     ENOENT,
-                                  ENOTDIR, ENOEXEC, ELOOP,  EOPNOTSUPP, ENAMETOOLONG};
-    enum gf_status status = GF_ERROR_MEMORY;
+    static const int lacking[] = {ENOSYS,  EPERM, EACCES,     EINVAL,       ENOENT, ENOTDIR,
+                                  ENOEXEC, ELOOP, EOPNOTSUPP, ENAMETOOLONG, EFBIG};
+    struct rlimit addresses;
+    /* A limit of the user's for each process leaves no room for a cell, now and later. */
+    const bool limited =
+        why == ENOMEM && !getrlimit(RLIMIT_AS, &addresses) && addresses.rlim_cur != RLIM_INFINITY;
+    enum gf_status status = limited ? GF_ERROR_UNAVAILABLE : GF_ERROR_MEMORY;
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++)
         status = why == lacking[i] ? GF_ERROR_UNAVAILABLE : status;
     return gf_fail(error, status, "%s: %s", what, strerror(why));

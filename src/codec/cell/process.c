@@ -73,7 +73,8 @@ static enum gf_status start(struct gf_cell *cell, struct gf_error *error)
     if (status)
         return status;
     struct pollfd ready = {.fd = cell->socket, .events = POLLIN};
-    (void)poll(&ready, 1, GF_CELL_START_MS);
+    while (poll(&ready, 1, GF_CELL_START_MS) < 0 && errno == EINTR)
+        ;
     const size_t size =
         gf_socket_receive(cell->socket, &message, sizeof message, &unexpected, 1, MSG_DONTWAIT);
     gf_close_descriptors(&unexpected, 1);

@@ -112,7 +112,7 @@ static enum gf_status keep_attributes(struct gf_output *output, bool same_group,
     for (const char *name = names; name < names + length; name += strlen(name) + 1) {
         const bool acl = is_acl(name);
         errno = EPERM; /* the list would give the rights of the target's group to another one */
-        if ((acl && !same_group) ||
+        if ((!strcmp(name, "system.posix_acl_access") && !same_group) ||
             ((acl || !strncmp(name, "user.", 5)) && !copy_attribute(output, name)))
             return fail_keep(output, acl ? "access control list" : name, error);
         has_acl |= acl;
