@@ -654,6 +654,31 @@ static void test_cut_metadata(void **state)
     }
 }
 
+/* A stranger's EXIF may have several maker's notes, and notes that begin at offset 0: each has the
+ * room of its own size in the copy. */
+static void test_notes_at_odd_places(void **state)
+{
+    static const unsigned cases[][2][2] = {
+        {{1 << 20, 0}, {0}}, {{100, 0}, {0}}, {{64, 400}, {1 << 20, 400}}, {{64, 400}, {120, 400}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct gf_options options = plain_options();
+        struct picture picture = smooth_picture(4, 4, 3, 8), back;
+        unsigned char exif[1000] = "II*\0\x8\0\0\0\x1\0\x69\x87\4\0\1\0\0\0\x1a";
+        const int notes = cases[i][1][0] ? 2 : 1;
+        exif[26] = (unsigned char)notes;
+        for (int k = 0; k < notes; k++) {
+            const uint32_t entry[] = {0x0007927c, cases[i][k][0], cases[i][k][1]};
+            memcpy(exif + 28 + 12 * k, entry, sizeof entry);
+        }
+        assert_true(gf_metadata_add_exif(&picture.metadata, exif, sizeof exif));
+        assert_int_equal(encode(in_folder("a.tif"), &picture, &options), GF_OK);
+        assert_int_equal(decode(in_folder("a.tif"), &options, &back), GF_OK);
+        assert_same_pixels(&picture, &back);
+        free_picture(&picture);
+        free_picture(&back);
+    }
+}
+
 int main(void)
 {
     const struct gf_file_type *const type = gf_file_type(GF_FILE_TIFF);
@@ -671,6 +696,7 @@ int main(void)
         cmocka_unit_test(test_description),
         cmocka_unit_test(test_orientation),
         cmocka_unit_test(test_the_makers_note_stays),
+        cmocka_unit_test(test_notes_at_odd_places),
         cmocka_unit_test(test_what_cannot_stay_is_named),
         cmocka_unit_test(test_many_reduced),
         cmocka_unit_test(test_many_pages),

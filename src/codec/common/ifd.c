@@ -280,9 +280,17 @@ void gf_ifd_keep_note(const struct gf_ifd_reader *reader, uint64_t offset,
         if (!writer->out_of_memory &&
             reader->read(reader->context, note->at, writer->bytes.data + (note->at - writer->base),
                          (size_t)note->size))
-            writer->note = note->at;
+            writer->note = note->at, writer->note_size = note->size;
     }
     free(directory.entry);
+}
+
+/* Whether the entry is the note whose place was kept. A stranger's file may have several notes, and
+ * notes at any place. */
+static bool is_kept_note(const struct entry *entry, const struct gf_ifd_writer *writer)
+{
+    return entry->tag == GF_IFD_NOTE && writer->note && entry->at == writer->note &&
+           entry->size == writer->note_size;
 }
 
 /* Copies the value to `at` in the blob, and converts it to the writer's byte order. */
@@ -312,7 +320,7 @@ static void copy_entry(const struct gf_ifd_reader *reader, const struct entry *e
         link = copy(reader, link_of(reader, entry), NULL, writer, depth + 1);
         type = writer->big_tiff ? TYPE_LONG8 : TYPE_LONG;
         count = 1;
-    } else if (entry->tag == GF_IFD_NOTE && entry->at == writer->note) {
+    } else if (is_kept_note(entry, writer)) {
         link = writer->note;
         value = (size_t)(link - writer->base);
     } else if (entry->size > value_bytes) {
@@ -335,7 +343,7 @@ static void copy_entry(const struct gf_ifd_reader *reader, const struct entry *e
 static bool is_lost_note(const struct gf_ifd_reader *reader, const struct entry *entry,
                          const struct gf_ifd_writer *writer)
 {
-    return entry->tag == GF_IFD_NOTE && entry->at != writer->note && !note_moves(reader, entry);
+    return entry->tag == GF_IFD_NOTE && !is_kept_note(entry, writer) && !note_moves(reader, entry);
 }
 
 /* Whether the entry is to be copied. Of several links to directories with the same tag only the

@@ -46,8 +46,9 @@ struct gf_ifd_writer {
     uint64_t base; /* the offset of bytes.data[0] in the file */
     bool big_endian, big_tiff;
     bool out_of_memory;
-    uint64_t note;      /* the offset of a note that gf_ifd_keep_note() has put into bytes */
-    bool note_left_out; /* a note was not copied, since it would be wrong at another offset */
+    uint64_t note, note_size; /* the place of a note that gf_ifd_keep_note() has put into bytes; 0:
+                               * there is none */
+    bool note_left_out;       /* a note was not copied, since it would be wrong at another offset */
 };
 
 /* Most makers' notes refer to offsets in the file. Appends such a note of the directory's EXIF at
