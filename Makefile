@@ -360,10 +360,10 @@ INSTALLED = $(BINDIR)/gpufilter $(LIBDIR)/libgpufilter.a $(LIBDIR)/libgpufilter.
   $(MANDIR)/gpufilter.1 $(COMPLETIONDIR)/gpufilter $(ZSHDIR)/_gpufilter $(FISHDIR)/gpufilter.fish
 
 # The files for pkg-config and CMake find the folders from where they lie themselves, so that an installation can be moved;
-# the system's own folders keep their names, which compilers know. from_prefix: a folder under PREFIX; up: from it to PREFIX.
+# the system's own folders keep their names, which compilers know, and so do folders elsewhere. from_prefix: a folder under PREFIX; up: from it to PREFIX.
 from_prefix = $(patsubst $(PREFIX)/%,$(if $2,$2/)%,$1)
 up = $(subst $(space),/,$(patsubst %,..,$(subst /, ,$(call from_prefix,$1))))
-MOVABLE = $(filter-out /usr,$(PREFIX))
+MOVABLE = $(and $(filter-out /usr,$(PREFIX)),$(filter $(PREFIX)/%,$(LIBDIR)),$(filter $(PREFIX)/%,$(CMAKEDIR)))
 
 # Requires.private and Libs.private: what a program needs besides that links libgpufilter.a.
 define PKG_CONFIG_FILE
@@ -382,7 +382,7 @@ endef
 
 # find_package(gpufilter) gives the targets gpufilter::gpufilter and gpufilter::gpufilter_static.
 define CMAKE_CONFIG_FILE
-get_filename_component(gpufilter_prefix "$${CMAKE_CURRENT_LIST_DIR}/$(call up,$(CMAKEDIR))" ABSOLUTE)
+get_filename_component(gpufilter_prefix "$(if $(MOVABLE),$${CMAKE_CURRENT_LIST_DIR}/$(call up,$(CMAKEDIR)),$(PREFIX))" ABSOLUTE)
 if(NOT TARGET gpufilter::gpufilter)
   add_library(gpufilter::gpufilter SHARED IMPORTED)
   set_target_properties(gpufilter::gpufilter PROPERTIES IMPORTED_LOCATION "$(call from_prefix,$(LIBDIR),$${gpufilter_prefix})/libgpufilter.so"

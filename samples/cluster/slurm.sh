@@ -17,8 +17,9 @@ tries=gpufilter-$task.tries # has a line for each try that failed
 case $status in
 3 | 75 | 143)
     if ! scontrol show job "$task" | grep -q ' PreemptTime=[0-9]'; then
-        echo "$status" >>"$tries"
-        if [ "$(wc -l <"$tries")" -le 5 ]; then
+        tried=${SLURM_RESTART_COUNT:-0} # where the file cannot be written
+        { echo "$status" >>"$tries"; } 2>/dev/null && tried=$(wc -l <"$tries")
+        if [ "$tried" -le 5 ]; then
             scontrol requeue "$task"
         else
             rm "$tries"

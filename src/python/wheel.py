@@ -140,13 +140,15 @@ def build_sdist(sdist_directory, config_settings=None):
     """Packs the sources that git knows into the folder, for pip and build (PEP 517)."""
     version = version_of_sources()
     name = f"gpufilter-{version}"
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    if listed.returncode:
-        raise UnsupportedOperation("sources are packed in a clone of the repository alone")
+    listed = b""
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
+    if b"src/python/wheel.py" not in listed:
+        raise UnsupportedOperation("sources are packed in a clone of the repository alone, by git")
     with open(os.path.join(ROOT, "src/python/pyproject.toml"), encoding="utf-8") as file:
         project = file.read().replace('backend-path = ["."]', 'backend-path = ["src/python"]')
     with tarfile.open(os.path.join(sdist_directory, f"{name}.tar.gz"), "w:gz", format=tarfile.PAX_FORMAT) as archive:
-        for path in os.fsdecode(listed.stdout).split("\0"):
+        for path in os.fsdecode(listed).split("\0"):
             if path:
                 archive.add(os.path.join(ROOT, path), f"{name}/{path}", recursive=False)
         for path, text in (("pyproject.toml", project), ("PKG-INFO", METADATA.format(version=version))):

@@ -340,6 +340,23 @@ class Module(unittest.TestCase):
                 pipeline.run_file(f"{folder}/in.ppm", f"{folder}/out.png", progress=stop)
             self.assertEqual(os.listdir(folder), ["in.ppm"])
 
+    def test_a_failed_list_ends_no_other_call(self):
+        picture, ended = ppm(400, 600), threading.Event()
+
+        def fail():
+            while not ended.is_set():
+                with self.assertRaises(gf.InputError):
+                    gf.decode([b"bad", b"bad"], "blur=20", workers=2)
+
+        other = threading.Thread(target=fail)
+        other.start()
+        try:
+            for _ in range(8):
+                self.assertEqual(len(gf.decode([picture, picture], "blur=20", workers=2)), 2)
+        finally:
+            ended.set()
+            other.join()
+
     def test_signals_during_a_call(self):
         def ring(*_):
             raise KeyError("the alarm")

@@ -65,29 +65,39 @@ def interruptible(handle, function, *arguments):
 
     The main thread alone runs handlers, and only between Python's instructions: so another thread is within the library.
     """
-    done, results = _thread.allocate_lock(), []
-
-    def call():
-        try:
-            results.append(function(*arguments))
-        except BaseException as problem:
-            results.append(problem)
-        done.release()
-
     if threading.current_thread() is not threading.main_thread():
         return function(*arguments)
+    gate, done, allowed, results = _thread.allocate_lock(), _thread.allocate_lock(), [], []
+
+    def call():
+        gate.acquire()
+        if allowed[0]:
+            try:
+                results.append(function(*arguments))
+            except BaseException as problem:
+                results.append(problem)
+        done.release()
+
+    gate.acquire()
     done.acquire()
     try:
         _thread.start_new_thread(call, ())
-    except RuntimeError:  # the system gives no more threads
-        return function(*arguments)
-    try:
+        allowed.append(True)
+        gate.release()
         done.acquire()
-    except BaseException:
-        while not results:
+    except BaseException as problem:  # from a handler, at any instruction
+        has_no_thread = isinstance(problem, RuntimeError) and not allowed
+        if not allowed:
+            allowed.append(False)
+        if gate.locked():
+            gate.release()
+        while allowed[0] and not results:
             with contextlib.suppress(BaseException):  # the first of several signals counts
-                lib.gf_pipeline_cancel(handle.pipeline)
-                time.sleep(0.005)
+                while not results:
+                    lib.gf_pipeline_cancel(handle.pipeline)
+                    time.sleep(0.005)
+        if has_no_thread:
+            return function(*arguments)
         raise
     if isinstance(results[0], BaseException):
         raise results[0]

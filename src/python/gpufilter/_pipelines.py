@@ -9,6 +9,7 @@ import io
 import operator
 import os
 import re
+import threading
 
 from . import _abi, _batches, _device, _floats, _memory, _pictures, _streams
 from ._callbacks import interruptible, watched
@@ -62,7 +63,7 @@ class Pipeline:
         self._chain = os.fsdecode(text_of(chain, "chain"))
         self._options = {name: lasting(name, value) for name, value in options.items()}  # calls at the same time open it again
         self._idle = collections.deque()  # its operations are atomic: no lock that a fork could find taken
-        self._busy = set()  # handles within a call
+        self._busy = {}  # handles within a call: the thread that calls
         self._give_back(self._take())  # wrong chains and options are told at once
 
     def __reduce__(self):  # each process opens its own
@@ -96,7 +97,7 @@ class Pipeline:
         size: the bytes of the pixels, as far as they are known; a call for few of them ends soon. given: the picture in memory.
         """
         handle, failure = self._take(), _abi.gf_error()
-        self._busy.add(handle)
+        self._busy[handle] = threading.get_ident()
         if streams:  # whose objects run signals' handlers
             function = streams.around(function)
         elif size >= _LONG:
@@ -111,7 +112,7 @@ class Pipeline:
         finally:
             if metadata:
                 lib.gf_pipeline_give_metadata(handle.pipeline, None)
-            self._busy.discard(handle)
+            self._busy.pop(handle, None)
             self._give_back(handle)
         taken = _pictures.Metadata(taken) if taken else None
         if streams and streams.raised:
@@ -119,10 +120,11 @@ class Pipeline:
         check(status, failure)
         return taken
 
-    def _cancel(self):
-        """Ends the calls that are in progress in other threads."""
-        for handle in list(self._busy):
-            lib.gf_pipeline_cancel(handle.pipeline)
+    def _cancel(self, threads):
+        """Ends the calls that are in progress in these threads."""
+        for handle, thread in list(self._busy.items()):
+            if thread in threads:
+                lib.gf_pipeline_cancel(handle.pipeline)
 
     def run(self, array, *, dtype=None, layout=None, channels=None, mean=None, std=None, progress=None):
         """Filters a picture: takes arrays of numpy, torch, jax and Pillow, of whatever speaks DLPack, Images and buffers,
@@ -317,14 +319,15 @@ def _each(work, items, workers, chain, options):
     pipeline = _kept(chain, options)
     if len(items) < 2 or workers < 2:
         return [_numbered(work, pipeline, *item) for item in enumerate(items)]
-    with concurrent.futures.ThreadPoolExecutor(min(workers, len(items))) as pool:
+    threads = set()  # those of this call: other calls may use the same pipeline
+    with concurrent.futures.ThreadPoolExecutor(min(workers, len(items)), initializer=lambda: threads.add(threading.get_ident())) as pool:
         futures = [pool.submit(_numbered, work, pipeline, *item) for item in enumerate(items)]
         try:
             return [future.result() for future in futures]
         except BaseException:
             for future in futures:  # after a failure the others need not begin
                 future.cancel()
-            pipeline._cancel()
+            pipeline._cancel(threads)
             raise
 
 
