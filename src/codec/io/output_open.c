@@ -33,8 +33,9 @@ char *gf_output_resolve(const char *path)
         free(at);
         at = next;
     }
+    const int why = at ? ELOOP : ENOMEM;
     free(at);
-    errno = ELOOP;
+    errno = why;
     return NULL;
 }
 
