@@ -402,52 +402,15 @@ static const char access_list[] = "system.posix_acl_access",
  * Returns false where the file system has no such lists. */
 static bool give_list(const char *path, const char *attribute)
 {
-    /* version 2; of each entry the kind, the rights and the user */
-    static const unsigned char list[] = {2,
-                                         0,
-                                         0,
-                                         0,
-                                         /* the owner */ 1,
-                                         0,
-                                         6,
-                                         0,
-                                         255,
-                                         255,
-                                         255,
-                                         255,
-                                         /* a user */ 2,
-                                         0,
-                                         6,
-                                         0,
-                                         1,
-                                         0,
-                                         0,
-                                         0,
-                                         /* the group */ 4,
-                                         0,
-                                         0,
-                                         0,
-                                         255,
-                                         255,
-                                         255,
-                                         255,
-                                         /* the most of user and group */ 16,
-                                         0,
-                                         6,
-                                         0,
-                                         255,
-                                         255,
-                                         255,
-                                         255,
-                                         /* others */ 32,
-                                         0,
-                                         0,
-                                         0,
-                                         255,
-                                         255,
-                                         255,
-                                         255};
-    return !setxattr(path, attribute, list, sizeof list, 0) || errno != ENOTSUP;
+    /* The version, then the kind, the rights and the user of each entry: of the owner, of a user,
+     * of the group, the most of user and group, of others. */
+    static const char list[] = "\2\0\0\0"
+                               "\1\0\6\0\377\377\377\377"
+                               "\2\0\6\0\1\0\0\0"
+                               "\4\0\0\0\377\377\377\377"
+                               "\20\0\6\0\377\377\377\377"
+                               "\40\0\0\0\377\377\377\377";
+    return !setxattr(path, attribute, list, sizeof list - 1, 0) || errno != ENOTSUP;
 }
 
 static void replace_by_new(const char *path)
