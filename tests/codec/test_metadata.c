@@ -578,6 +578,25 @@ static void test_the_kept_orientation_is_stated(void **state)
     free(exif.data);
 }
 
+/* A damaged block whose orientation lies where the width is: a picture that has been turned is not
+ * turned again. */
+static void test_the_orientation_is_set_last(void **state)
+{
+    static const char overlapping[] =
+        "MM\0\x2a\0\0\0\x08\0\2\1\x12\0\3\0\0\0\3\0\0\0\x30\x87\x69\0\4\0\0\0\1\0\0\0\x26\0\0\0\0"
+        "\0\1\xa0\2\0\3\0\0\0\1\0\6\0";
+    const struct gf_options options = {.autorotate = true};
+    struct gf_metadata metadata = {.orientation = 1}, kept;
+    assert_true(gf_metadata_add_exif(&metadata, overlapping, sizeof overlapping));
+    assert_int_equal(metadata.orientation, 6);
+    assert_int_equal(gf_metadata_for_output(&metadata, (struct gf_format){4, 5, 3, 8}, GF_TAGS_ALL,
+                                            &options, &kept, NULL),
+                     GF_OK);
+    assert_int_equal(gf_exif_orientation(&kept.exif), 1);
+    gf_metadata_free(&kept);
+    gf_metadata_free(&metadata);
+}
+
 /* A tag of one number may have more, also behind the directory, or a signed type: the first counts.
  * It changes alone, and a size that needs more bytes becomes a number of its own. */
 static void test_the_first_of_several_numbers_counts(void **state)
@@ -889,6 +908,7 @@ int main(void)
         cmocka_unit_test(test_the_ratio_is_kept_or_named),
         cmocka_unit_test(test_densities_turn),
         cmocka_unit_test(test_the_kept_orientation_is_stated),
+        cmocka_unit_test(test_the_orientation_is_set_last),
         cmocka_unit_test(test_the_first_of_several_numbers_counts),
         cmocka_unit_test(test_exif_is_read),
         cmocka_unit_test(test_damaged_exif_is_read_as_far_as_it_goes),

@@ -9,7 +9,7 @@ enum { OUTPUTS = 2 };
 static void run(const struct gf_pipeline_output *output, int count, const struct fuzz_bytes *file,
                 struct gf_bytes *result, enum gf_status *status)
 {
-    const struct gf_file_bytes bytes = {file->data, file->size};
+    const struct gf_file_bytes bytes = {.data = file->data, .size = file->size};
     struct gf_destination destination[OUTPUTS] = {0};
     struct gf_pipeline *pipeline = NULL;
     struct gf_error error = {0};

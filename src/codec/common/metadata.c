@@ -358,7 +358,6 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         (gf_keeps(options, GF_METADATA_GAINMAP) &&
          !gf_blob_set(&kept->gain_map, metadata->gain_map.data, metadata->gain_map.size)) ||
         !gf_texts_copy(&kept->texts, &metadata->texts) || !gf_metadata_strip(kept, options) ||
-        !gf_exif_set_orientation(&kept->exif, kept->orientation) ||
         !set_xmp_geometry(&kept->xmp, format, kept->orientation) ||
         (colours && !keep_colours(metadata, format, room, kept))) {
         gf_metadata_free(kept);
@@ -373,5 +372,9 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
     if (!gf_xmp_remove(&kept->xmp, gf_xmp_of_lost_things) ||
         (no_thumbnails && !gf_xmp_remove(&kept->xmp, gf_xmp_thumbnails)))
         kept->xmp.size = 0;
-    return GF_OK;
+    /* Last, because the parts of a damaged block may overlap, and this one turns the picture. */
+    if (gf_exif_set_orientation(&kept->exif, kept->orientation))
+        return GF_OK;
+    gf_metadata_free(kept);
+    return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
