@@ -170,8 +170,16 @@ LIB_A := $(BUILD)/libgpufilter.a
 PROGRAM_A := $(BUILD)/program.a
 LIB_SO := $(BUILD)/libgpufilter.so
 PROGRAM := $(BUILD)/gpufilter
-TEST_SRC := $(call without_study,$(wildcard tests/*/test_*.c))
+# The tests of a folder are one program, to which a link leads for each test file; some say in their first line that they are
+# a program of their own, since their functions stand for the library's or their main() has arguments. ONLY=tiff takes the tests alone whose file or folder has that in its name.
+only = $(if $(ONLY),$(foreach t,$1,$(if $(findstring $(ONLY),$t),$t)),$1)
+ALL_TEST_SRC := $(call without_study,$(wildcard tests/*/test_*.c))
+TEST_SRC := $(call only,$(ALL_TEST_SRC))
 TESTS := $(patsubst %.c,$(BUILD)/tests/%,$(notdir $(TEST_SRC)))
+$(if $(filter $(words $(TESTS)),$(words $(sort $(TESTS)))),,$(error two test files have one name))
+TESTS_ALONE := $(shell grep -l '^/\* A program of its own' $(ALL_TEST_SRC))
+TESTS_TOGETHER := $(filter-out $(TESTS_ALONE),$(ALL_TEST_SRC))
+TEST_ROOMS := $(sort $(patsubst tests/%/,%,$(dir $(TESTS_TOGETHER))))
 ifeq ($(V),0)
 built := $(LIB_OBJ) $(MAIN_OBJ) $(PROGRAM_OBJ) $(CUDA_OBJ) $(LIB_A) $(PROGRAM_A) $(LIB_SO) $(PROGRAM)
 missing := $(filter-out $(wildcard $(built)),$(built))
@@ -242,12 +250,36 @@ $(BUILD)/%.o: %.cu $(BUILD)/configured
 # Few filters and codecs need all that the functions of a declaration are given.
 $(BUILD)/src/filters/%.o $(BUILD)/src/pixel/%.o $(BUILD)/src/codec/%.o: GF_CFLAGS += -Wno-unused-parameter
 
-# Few tests use the state that cmocka hands to each, and few fakes all that they are given.
-# Their sources lie in folders that are called like those of src; the programs lie side by side.
-vpath test_%.c $(sort $(dir $(TEST_SRC)))
-$(BUILD)/tests/%: %.c $(PROGRAM_A) $(LIB_A)
+# Few tests use the state that cmocka hands to each, and few fakes all that they are given. The main() of a test file that is
+# one of several is called by tests/suites.c.
+COMPILE_TEST = $(CC) $(GF_CPPFLAGS) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) -Wno-unused-parameter $(CFLAGS) -MMD -MP
+LINK_TEST = $(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(CMOCKA_LIBS) $(LIBS)
+TEST_OBJ := $(ALL_TEST_SRC:%.c=$(BUILD)/%.o)
+$(TESTS_TOGETHER:%.c=$(BUILD)/%.o): COMPILE_TEST += -Wno-missing-prototypes -Dmain=main_of_$(*F)
+$(TEST_OBJ): $(BUILD)/%.o: %.c $(BUILD)/configured
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) -Itests $(CMOCKA_CFLAGS) $(GF_CFLAGS) -Wno-unused-parameter $(CFLAGS) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -MMD -MP -o $@ $< $(PROGRAM_A) $(LIB_A) $(CMOCKA_LIBS) $(LIBS)
+	$(call say,CC,$<)$(COMPILE_TEST) -c -o $@ $<
+
+# suites.def has a line for each test file of the folder, and is written anew when these have changed.
+define TEST_ROOM
+$1_TESTS := $(filter tests/$1/%,$(TESTS_TOGETHER))
+$1_SUITES := $$(patsubst tests/$1/%.c,SUITE(%),$$($1_TESTS))
+$(BUILD)/tests/$1/suites.def: $$(if $$(filter-out x$$($1_SUITES),x$$(file <$(BUILD)/tests/$1/suites.def)),FORCE)
+	@mkdir -p $$(@D) && echo '$$($1_SUITES)' >$$@
+$(BUILD)/tests/$1/suites.o: tests/suites.c $(BUILD)/tests/$1/suites.def $(BUILD)/configured
+	$$(call say,CC,$$@)$$(COMPILE_TEST) -I$$(@D) -c -o $$@ $$<
+$(BUILD)/tests/$1/suites: $$($1_TESTS:%.c=$(BUILD)/%.o) $(BUILD)/tests/$1/suites.o $(PROGRAM_A) $(LIB_A)
+	$$(call say,LD,$$@)$$(LINK_TEST)
+$$($1_TESTS:tests/$1/%.c=$(BUILD)/tests/%): $(BUILD)/tests/$1/suites
+	@ln -sf $1/suites $$@
+endef
+$(foreach room,$(TEST_ROOMS),$(eval $(call TEST_ROOM,$(room))))
+
+define TEST_ALONE
+$(BUILD)/tests/$(basename $(notdir $1)): $(1:%.c=$(BUILD)/%.o) $(PROGRAM_A) $(LIB_A)
+	$$(call say,LD,$$@)$$(LINK_TEST)
+endef
+$(foreach test,$(TESTS_ALONE),$(eval $(call TEST_ALONE,$(test))))
 
 # A build folder belongs to one set of settings: with others everything is compiled again. Reading the Makefile
 # changes nothing; the recipe below writes down what the folder is built with.
@@ -270,14 +302,14 @@ $(BUILD)/configured:
 	@mkdir -p $(@D) && printf '%s\n' "$$CONFIG" >$(@D)/config.mk && touch $@
 FORCE:
 
-test: ## installs what is missing, builds, runs every test
+test: ## installs what is missing, builds, runs every test, or with ONLY=tiff those of that name
 	@BUILD=$(BUILD) tests/packages.sh test
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) test-only
 
 test-only: all $(TESTS) $(if $(shell command -v $(PYTHON)),python)
 	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(GF_LDFLAGS) $(LDFLAGS) $(LIBS)" \
-	  tests/run.sh $(TESTS) $(wildcard tests/cli/*.sh) tests/selftest.sh tests/layers.sh tests/calls.sh tests/readme.sh tests/page.sh \
-	  -- tests/python.sh tests/build.sh tests/package.sh tests/api.sh tests/cmake.sh tests/example_filters.sh
+	  tests/run.sh $(TESTS) $(call only,$(wildcard tests/cli/*.sh) tests/selftest.sh tests/layers.sh tests/calls.sh tests/readme.sh tests/page.sh) \
+	  -- $(call only,tests/python.sh tests/build.sh tests/package.sh tests/api.sh tests/cmake.sh tests/example_filters.sh)
 
 test-server: $(BUILD)/tests/test_server_faults ## kills 200 servers, starts 500 clients at once, stops one for a minute
 	@GF_SERVER_KILLS=200 GF_SERVER_CROWD=500 GF_SERVER_STOPPED=60 GF_SERVER_SECONDS=1000 tests/run.sh $<
@@ -471,4 +503,4 @@ help: ## this list
 
 .PHONY: FORCE all abi bits test test-only test-server demo selftest sanitize-gpu asan ubsan tsan test-threads format lint new-filter filter-pages readme gallery picture clean help
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(MAIN_OBJ) $(PROGRAM_OBJ) $(CUDA_OBJ)) $(TESTS:=.d)
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(MAIN_OBJ) $(PROGRAM_OBJ) $(CUDA_OBJ) $(TEST_OBJ))

@@ -1,4 +1,4 @@
-/* The names of outputs: hostile names of inputs, and memory that runs out. */
+/* A program of its own. The names of outputs: hostile names of inputs, and memory that runs out. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>

@@ -1,5 +1,6 @@
-/* Cells for decoders, with decoders that are hostile: the test program is its own cell, and opens
- * "pictures" whose first bytes are a GIF's and whose next word says what to try. */
+/* A program of its own. Cells for decoders, with decoders that are hostile: the test program is
+ * its own cell, and opens "pictures" whose first bytes are a GIF's and whose next word says what
+ * to try. */
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* Memory runs out at each allocation in turn while a file is written and read: the call fails, or
- * everything is there, the metadata as well. */
+/* A program of its own. Memory runs out at each allocation in turn while a file is written and
+ * read: the call fails, or everything is there, the metadata as well. */
 #include "codec/codec_test.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* Inputs that are read twice, outputs that appear complete or not at all. */
+/* A program of its own. Inputs that are read twice, outputs that appear complete or not at all. */
 #include "codec/codec_test.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"

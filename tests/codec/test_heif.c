@@ -1,4 +1,4 @@
-/* HEIC that libheif itself writes here, where it has an encoder of HEVC. */
+/* A program of its own. HEIC that libheif itself writes here, where it has an encoder of HEVC. */
 #include "codec/codec_test.h"
 
 #include "codec/formats.h"

@@ -1,5 +1,6 @@
-/* Batches of pictures on a fake device whose coders do them, decline them or fail: the pictures and
- * files are those of single calls on the CPU, and nothing stays in the device's memory. */
+/* A program of its own. Batches of pictures on a fake device whose coders do them, decline them
+ * or fail: the pictures and files are those of single calls on the CPU, and nothing stays in the
+ * device's memory. */
 #include "device/fake_coders.h"
 #include "gpufilter/pipeline_batch.h"
 

@@ -1,7 +1,7 @@
-/* JPEG, PNG and frames of YCbCr coded on a device. The device is tests/fake_device.h; its decoders
- * and encoders are fakes, too (fake_coders.h). The rows of a picture that they take do not cross to
- * the host; a picture that they decline or fail at goes through the CPU's codec. The file is the
- * same, byte by byte. */
+/* A program of its own. JPEG, PNG and frames of YCbCr coded on a device. The device is
+ * tests/fake_device.h; its decoders and encoders are fakes, too (fake_coders.h). The rows of a
+ * picture that they take do not cross to the host; a picture that they decline or fail at goes
+ * through the CPU's codec. The file is the same, byte by byte. */
 #include <stdio.h>
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
 FAULTS := $(BUILD)/tests/faults/faults
 FAULTS_LIBRARY := $(BUILD)/tests/faults/inject.so
 FAULTS_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/inject.c,$(wildcard tests/faults/*.c)))
-TESTS += $(FAULTS)
+TESTS += $(call only,$(FAULTS))
 
 $(FAULTS): $(FAULTS_OBJ) | $(FAULTS_LIBRARY)
 	$(call say,LD,$@)$(CC) $(PIE) $(GF_LDFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)

@@ -1,4 +1,5 @@
-/* Where the system gives no further thread, the work is done by those that there are. */
+/* A program of its own. Where the system gives no further thread, the work is done by those that
+ * there are. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/wait.h>

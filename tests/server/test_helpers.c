@@ -1,7 +1,7 @@
-/* A batch whose devices after the first are worked by processes of their own: they are started
- * while the run is at work, where it pays, and whatever becomes of them, the run is done. The
- * devices are simulated, in this process and in helpers, which are this test program in another
- * role. */
+/* A program of its own. A batch whose devices after the first are worked by processes of their
+ * own: they are started while the run is at work, where it pays, and whatever becomes of them,
+ * the run is done. The devices are simulated, in this process and in helpers, which are this
+ * test program in another role. */
 #include <sys/time.h>
 
 #include "batch/batch.h"

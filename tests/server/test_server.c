@@ -1,5 +1,6 @@
-/* A server of pictures and its clients: the same files, errors and warnings as without it; who may
- * use it; how it begins and ends. The server is a process with simulated devices. */
+/* A program of its own. A server of pictures and its clients: the same files, errors and
+ * warnings as without it; who may use it; how it begins and ends. The server is a process with
+ * simulated devices. */
 #include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>

@@ -1,9 +1,9 @@
-/* What goes wrong around a server of pictures: it is killed, stands still, runs out of memory,
- * loses its device; clients die, stand still, come in crowds, send nonsense. Every picture is
- * complete and right, or absent. GF_SERVER_KILLS=200 kills as many servers, which are else as many
- * as 20 s allow, GF_SERVER_CROWD=500 sends as many clients, GF_SERVER_STOPPED=60 stops one for as
- * many seconds; the whole may then take GF_SERVER_SECONDS=1000. `make test-server` does all that.
- */
+/* A program of its own. What goes wrong around a server of pictures: it is killed, stands still,
+ * runs out of memory, loses its device; clients die, stand still, come in crowds, send nonsense.
+ * Every picture is complete and right, or absent. GF_SERVER_KILLS=200 kills as many servers,
+ * which are else as many as 20 s allow, GF_SERVER_CROWD=500 sends as many clients,
+ * GF_SERVER_STOPPED=60 stops one for as many seconds; the whole may then take
+ * GF_SERVER_SECONDS=1000. `make test-server` does all that. */
 #include <dirent.h>
 #include <errno.h>
 #include <sys/resource.h>

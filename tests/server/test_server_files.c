@@ -1,5 +1,5 @@
-/* Files that a chain names, by a server: the client opens them, and the server, which stands in
- * another folder, reads what it was handed and nothing else. */
+/* A program of its own. Files that a chain names, by a server: the client opens them, and the
+ * server, which stands in another folder, reads what it was handed and nothing else. */
 #include <errno.h>
 
 #include "base/named_file.h"

@@ -98,5 +98,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_versions),
                                        cmocka_unit_test(test_boxes), cmocka_unit_test(test_grids)};
-    return cmocka_run_group_tests_name("needs", tests, make_folder, remove_folder);
+    return cmocka_run_group_tests_name("library versions", tests, make_folder, remove_folder);
 }
