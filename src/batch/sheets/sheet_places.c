@@ -53,7 +53,7 @@ static void put_class(FILE *file, const char *input)
 static void put_css(const struct gf_places *places, FILE *file)
 {
     for (size_t i = 0; i < places->count; i++) {
-        const struct gf_place *const place = &places->place[i];
+        const struct gf_sheet_place *const place = &places->place[i];
         putc('.', file);
         put_class(file, place->input);
         fputs(" { background: url(\"", file);
@@ -131,7 +131,7 @@ static void put_json(const struct gf_places *places, int page_width, int page_he
     gf_json_object(&json, NULL, GF_JSON_LINES);
     gf_json_array(&json, "frames", GF_JSON_LINES);
     for (size_t i = 0; i < places->count; i++) {
-        const struct gf_place *const place = &places->place[i];
+        const struct gf_sheet_place *const place = &places->place[i];
         gf_json_object(&json, NULL, GF_JSON_COMPACT);
         gf_json_string(&json, "filename", basename_of(place->input));
         gf_json_object(&json, "frame", GF_JSON_COMPACT);

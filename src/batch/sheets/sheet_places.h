@@ -4,7 +4,7 @@
 #include "batch/request/request.h"
 #include "codec/codec.h"
 
-struct gf_place {
+struct gf_sheet_place {
     const char *input; /* the picture's name */
     int x, y, width, height;
 };
@@ -12,7 +12,7 @@ struct gf_place {
 struct gf_places {
     struct gf_output *output; /* NULL: there is no such file */
     const char *path, *page;  /* the names of the file and of the page */
-    struct gf_place *place;
+    struct gf_sheet_place *place;
     size_t count;
 };
 

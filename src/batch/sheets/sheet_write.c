@@ -67,8 +67,8 @@ static void keep_place(struct gf_sheet_writer *writer, size_t index, const struc
     struct gf_places *const places = &writer->places;
     if (places->output)
         places->place[places->count++] =
-            (struct gf_place){input_name(writer, index), placed->x, placed->y,
-                              placed->image.format.width, placed->image.format.height};
+            (struct gf_sheet_place){input_name(writer, index), placed->x, placed->y,
+                                    placed->image.format.width, placed->image.format.height};
 }
 
 static enum gf_status check_held(struct gf_sheet_writer *writer, const char *name, uint64_t bytes,
