@@ -6,8 +6,8 @@ set -eu
 cd "$(dirname "$0")/.."
 base=$1 build=${2:-build-moves}
 # Each function's code depends on its own text alone, and refers to others by name.
-flags='-O1 -g0 -fno-inline -fno-ipa-cp -fno-ipa-sra -fno-ipa-pure-const -fno-ipa-modref -fno-ipa-reference -fno-ipa-profile
-  -fno-ipa-icf -fno-ipa-ra -fno-partial-inlining -fno-toplevel-reorder -fno-pic -fno-pie -fno-jump-tables -ffunction-sections
+flags='-O1 -g0 -DNDEBUG -fno-inline -fno-ipa-cp -fno-ipa-sra -fno-ipa-pure-const -fno-ipa-modref -fno-ipa-reference -fno-ipa-profile
+  -fno-ipa-icf -fno-ipa-ra -fno-ipa-stack-alignment -fno-partial-inlining -fno-toplevel-reorder -fno-pic -fno-pie -fno-jump-tables -ffunction-sections
   -fdata-sections -fno-stack-protector -U_FORTIFY_SOURCE -fcf-protection=none'
 # compile FOLDER BUILD: the objects of the sources in a folder
 compile()
