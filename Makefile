@@ -211,9 +211,9 @@ $(BUILD)/%.o: %.c $(BUILD)/configured
 # The page's frame, style and script are part of the program, and so are the cookbook, the manual and the
 # functions of the shells.
 $(BUILD)/src/report/page/html.o: $(addprefix src/report/page/page.,html css js)
-$(BUILD)/src/cli/help/examples.o: samples/README.md
+$(BUILD)/src/cli/help/help.o: samples/README.md
 $(BUILD)/src/cli/help/man.o: src/cli/help/manual.txt
-$(patsubst %,$(BUILD)/src/cli/help/completion_%.o,bash zsh fish): $(BUILD)/src/cli/help/completion_%.o: src/cli/help/completion.%
+$(BUILD)/src/cli/help/completion.o: $(addprefix src/cli/help/completion.,bash zsh fish)
 $(BUILD)/src/cli/study/study_help.o: src/cli/study/manual.txt
 
 ifneq ($(LABS),)

@@ -6,11 +6,11 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "fake_device.h"
-#include "chain/plan.h"
-#include "engine/schedule.h"
-#include "codec/common/source.h"
 #include "chain/chain.h"
+#include "chain/plan.h"
+#include "codec/common/rows/source.h"
+#include "engine/engine.h"
+#include "fake_device.h"
 
 /* ---- a codec that is a picture in memory ---- */
 

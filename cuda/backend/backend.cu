@@ -1,4 +1,4 @@
-/* The CUDA backend: memory and constants. The device starts in the background (start.cu) while the
+/* The CUDA backend: memory and constants. The device starts in the background (device.cu) while the
  * first rows are decoded. */
 #include "cuda/backend/backend.cuh"
 
@@ -8,15 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/device_ordinal.h"
-#include "base/numa.h"
-#include "base/pages.h"
-#include "base/start_times.h"
-#include "chain/variants.h"
-#include "cuda/backend/probe.cuh"
+#include "base/memory/buffers.h"
+#include "base/process/machine.h"
+#include "base/threads/times.h"
+#include "chain/registry.h"
 #include "cuda/common/check.cuh"
+#include "engine/backend.h"
 #include "engine/device_coders.h"
-#include "engine/device_start.h"
 
 /* Notes the time that a backend waited for each part of the start, the first time that it waits and
  * if its profile is recorded. */

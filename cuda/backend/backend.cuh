@@ -1,13 +1,62 @@
-/* The state of the CUDA backend, and the functions of struct gf_backend_calls (engine/backend.h)
- * that are not in backend.cu. */
+/* The state of the CUDA backend and of its lanes, and first what all backends of a device share:
+ * its start and its memory. */
 #pragma once
 
 #include <cuda_runtime.h>
 #include <pthread.h>
+#include <stdint.h>
 
+#include "base/memory/buffers.h"
 #include "chain/plan.h"
-#include "cuda/backend/device_state.cuh"
 #include "engine/backend.h"
+#include "gpufilter/status.h"
+
+struct cuda_device {
+    /* The start sets these members. They are constant afterwards. */
+    char name[64];
+    int numa_node;
+    int architecture;       /* the architecture whose machine code the kernels run: 90 for sm_90 */
+    cudaEvent_t base_event; /* recorded at the time base_s of the host's clock; NULL before the
+                             * start */
+    double base_s;
+    double begin_s, end_s; /* begin and end of the successful start */
+    struct gf_arena memory;
+    struct gf_arena pinned; /* small pieces of host memory for copies */
+    pthread_mutex_t lock;   /* guards the members below */
+    int users;              /* number of backends */
+    /* The driver's last answer about free memory: its time, the free bytes, and the bytes that the
+     * arena held then. */
+    double asked_s;
+    uint64_t said_free, held;
+};
+
+/* Returns the state of a device. gf_device_start() has checked that the index is below
+ * GF_STARTS_MOST. */
+struct cuda_device *gf_cuda_device_state(int index);
+
+/* Starts a device (engine/backend.h). */
+enum gf_status gf_cuda_device_starter(int index, struct gf_error *error);
+
+/* A backend calls these functions when it opens and closes. When the last backend closes, unused
+ * memory is freed. */
+void gf_cuda_device_enter(int index);
+void gf_cuda_device_leave(int index);
+bool gf_cuda_device_is_shared(int index); /* whether several backends use the device */
+
+/* Allocates a small piece of pinned memory. Returns NULL when out of memory. */
+void *gf_cuda_pinned_piece(int index, size_t size);
+void gf_cuda_pinned_piece_free(int index, void *piece);
+
+/* Allocates memory of the current device, which must be device `index`. The memory is part of a few
+ * large allocations, or with `own` an allocation of exactly that size. Returns NULL when out of
+ * memory. Freed memory may be reused at once: the device must have finished all work on it. */
+void *gf_cuda_memory_alloc(int index, size_t size, bool own);
+void gf_cuda_memory_free(int index, void *memory, bool own);
+/* Returns how many bytes can be allocated. The driver, which answers slowly, is asked seldom. */
+uint64_t gf_cuda_memory_available(int index);
+
+/* The state of the CUDA backend, and the functions of struct gf_backend_calls (engine/backend.h)
+ * that are not in backend.cu. */
 
 /* BLOCKS_KEPT: a block for each stage that a segment can have. */
 enum { MARKS_MAX = GF_BANDS_QUEUED * (2 + 2 * GF_CUTS_MAX), BLOCKS_KEPT = GF_CUTS_MAX };
@@ -34,7 +83,7 @@ struct statistic {
     int table_bits; /* depth of the pictures for which the tables are made; 0: no tables */
 };
 
-struct device_picture; /* see pictures.cu */
+struct device_picture; /* see memory.cu */
 
 struct cuda_backend {
     struct gf_backend base;
@@ -47,7 +96,7 @@ struct cuda_backend {
     uint64_t used_bytes;
     struct block block[BLOCKS_KEPT]; /* constants of stages; kept for later stages */
     struct statistic statistic;
-    struct device_picture **held; /* second pictures that this backend uses; see pictures.cu */
+    struct device_picture **held; /* second pictures that this backend uses; see memory.cu */
     int held_count;
     struct gf_device_coders *coders; /* NULL before their first use */
     uint64_t coder_bytes;            /* the part of the budget for the coders */
@@ -129,12 +178,12 @@ void gf_cuda_guest_leave(struct gf_lane *lane);
 int gf_cuda_bind(struct gf_backend *backend);
 void gf_cuda_unbind(struct gf_backend *backend, int before);
 
-/* copies.cu defines this function. */
+/* guest.cu defines this function. */
 enum gf_status gf_cuda_copy_pictures(struct gf_lane *lane, const struct gf_view *dst,
                                      const struct gf_view *src, int count, int border,
                                      struct gf_error *error);
 
-/* pictures.cu defines these functions. */
+/* memory.cu defines these functions. */
 /* Copies the stage's second pictures to the device, where they stay until the backend closes or,
  * if they are brief, until gf_cuda_drop_brief_pictures(). */
 enum gf_status gf_cuda_hold(struct gf_backend *backend, const struct gf_stage *stage,
@@ -145,15 +194,15 @@ void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stag
 void gf_cuda_drop_brief_pictures(struct gf_backend *backend);
 void gf_cuda_drop_pictures(struct cuda_backend *cuda);
 
-/* batch.cu defines this function. */
+/* guest.cu defines this function. */
 void gf_cuda_add_batch_calls(struct gf_backend_calls *calls);
 
-/* floats.cu defines this function. All pictures and `values` are in the memory of the device. */
+/* guest.cu defines this function. All pictures and `values` are in the memory of the device. */
 cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
                               const struct gf_float_form *form, float *values, int multiprocessors,
                               cudaStream_t stream);
 
-/* statistic.cu defines these functions. */
+/* lane.cu defines these functions, which are about the histogram. */
 enum gf_status gf_cuda_statistic_open(struct gf_lane *lane, const struct gf_stage *stage,
                                       struct gf_error *error);
 enum gf_status gf_cuda_statistic_add(struct gf_lane *lane, const struct gf_view *view,
@@ -161,3 +210,16 @@ enum gf_status gf_cuda_statistic_add(struct gf_lane *lane, const struct gf_view 
 enum gf_status gf_cuda_statistic_take(struct gf_lane *lane, struct gf_histogram *into,
                                       struct gf_error *error);
 void gf_cuda_statistic_close(struct gf_lane *lane);
+
+/* Finds the kernels of a stage and times them, for --explain and --profile=compare: two of the
+ * functions of struct gf_backend_calls (engine/backend.h). */
+
+enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work *work,
+                               struct gf_kernel_info *use, int capacity, int *count,
+                               struct gf_error *error);
+enum gf_status gf_cuda_time(struct gf_lane *lane, const struct gf_stage_work *work, bool cold,
+                            int runs, double *seconds, struct gf_error *error);
+
+/* lane.cu defines these functions. */
+cudaStream_t gf_cuda_stream(const struct gf_lane *lane);
+int gf_cuda_device(const struct gf_lane *lane);

@@ -1,14 +1,331 @@
+/* Pictures that are in the device's memory already: copies of many, the numbers that networks take,
+ * and a lane that queues its work on the streams of callers.
+ *
+ * Copies many small pictures from one place of the device's memory to another in few launches: a
+ * copy by the driver for each of them would take longer than filtering them. */
+#include <stdlib.h>
+
+#include "base/process/machine.h"
+#include "cuda/backend/backend.cuh"
+#include "cuda/common/check.cuh"
+#include "cuda/common/launch.cuh"
+#include "pixel/floats.h"
+#include "stage/border.h"
+
+enum { COPY_THREADS = 256 };
+
+/* The pictures of a launch, which fit into the parameters of a kernel. */
+struct copies {
+    unsigned char *to[GF_COPIES_MOST];
+    const unsigned char *from[GF_COPIES_MOST];
+    size_t to_pitch[GF_COPIES_MOST], from_pitch[GF_COPIES_MOST];
+    unsigned row_bytes, rows, across; /* `across` vectors of 16 bytes in each of these rows */
+    int halo, height, border; /* the rows of the source, and what lies above and below them */
+};
+
+/* Block (., y) copies a part of picture y: 16 bytes a thread or, where addresses are no multiples
+ * of 16, one after the other. */
+static __global__ void __launch_bounds__(COPY_THREADS)
+    copy_pictures_kernel(const struct copies copies)
+{
+    const unsigned picture = blockIdx.y, item = blockIdx.x * COPY_THREADS + threadIdx.x;
+    const struct position at = position_of(item, copies.rows, copies.across);
+    early_next();
+    if (item >= copies.across * copies.rows)
+        return;
+    const unsigned first = at.column * VECTOR, left = copies.row_bytes - first;
+    const int row = gf_border_index((int)at.row - copies.halo, copies.height, copies.border);
+    const unsigned char *const from =
+        copies.from[picture] + max(row, 0) * copies.from_pitch[picture] + first;
+    unsigned char *const to = copies.to[picture] + at.row * copies.to_pitch[picture] + first;
+    if (left >= VECTOR && ((size_t)from | (size_t)to) % VECTOR == 0) {
+        *(uint4 *)to = row < 0 ? make_uint4(0, 0, 0, 0) : __ldg((const uint4 *)from);
+        return;
+    }
+#pragma unroll 1
+    for (unsigned i = 0; i < VECTOR && i < left; i++)
+        to[i] = row < 0 ? 0 : from[i];
+}
+
+enum gf_status gf_cuda_copy_pictures(struct gf_lane *lane, const struct gf_view *dst,
+                                     const struct gf_view *src, int count, int border,
+                                     struct gf_error *error)
+{
+    struct copies copies = {};
+    copies.row_bytes = (unsigned)gf_row_bytes(src->format);
+    copies.rows = (unsigned)dst->rows;
+    copies.across = blocks_for(copies.row_bytes, VECTOR);
+    copies.height = src->rows;
+    copies.halo = (dst->rows - src->rows) / 2;
+    copies.border = border;
+    for (int i = 0; i < count; i++) {
+        copies.to[i] = dst[i].data;
+        copies.from[i] = src[i].data;
+        copies.to_pitch[i] = dst[i].pitch;
+        copies.from_pitch[i] = src[i].pitch;
+    }
+    copy_pictures_kernel<<<dim3(blocks_for(copies.across * copies.rows, COPY_THREADS), count),
+                           COPY_THREADS, 0, ((struct cuda_lane *)lane)->stream>>>(copies);
+    GF_CUDA_TRY(cudaGetLastError(), device_of(lane), error);
+    return GF_OK;
+}
+
+/* Pictures as the numbers that networks take, with the bits of src/pixel/floats.c. */
+
+/* A thread makes the numbers of PIXELS pixels of a row at a time. */
+enum { FLOAT_THREADS = 256, PIXELS = 4, AT_ONCE = 64, BLOCKS_A_MULTIPROCESSOR = 8 };
+
+/* The pictures of a launch, one for each row of the grid. */
+struct float_pictures {
+    const unsigned char *data[AT_ONCE];
+    size_t pitch[AT_ONCE];
+    float *values;
+    int width, height;
+    float mean[4], deviation[4];
+    bool words;   /* rows begin at multiples of 4 bytes */
+    bool vectors; /* so many pixels' numbers begin at multiples of 16 bytes */
+};
+
+static __device__ __forceinline__ float number_of(const struct float_pictures &pictures, int c,
+                                                  float sample, float most)
+{
+    return (sample / most - pictures.mean[c]) / pictures.deviation[c];
+}
+
+/* The numbers of all samples of 8 bits. */
+template <int TO> struct tables {
+    float number[TO][256];
+};
+
+template <class Sample, int FROM>
+static __device__ __forceinline__ void load(const Sample *from, bool words, int count,
+                                            Sample (&sample)[PIXELS * FROM])
+{
+    if (words && count == PIXELS) {
+        constexpr int SAMPLES = 4 / sizeof(Sample);
+#pragma unroll
+        for (int i = 0; i < PIXELS * FROM / SAMPLES; i++) {
+            const unsigned word = ((const unsigned *)from)[i];
+#pragma unroll
+            for (int k = 0; k < SAMPLES; k++)
+                sample[i * SAMPLES + k] = (Sample)(word >> (8 * sizeof(Sample) * k));
+        }
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < PIXELS * FROM; i++)
+        sample[i] = i < count * FROM ? from[i] : Sample(0);
+}
+
+static __device__ __forceinline__ void store(float *to, bool vectors, int count,
+                                             const float (&number)[4])
+{
+    if (vectors) {
+        *(float4 *)to = make_float4(number[0], number[1], number[2], number[3]);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        if (i < count)
+            to[i] = number[i];
+    }
+}
+
+/* Makes the numbers of up to PIXELS pixels. `first` is the index of the first one. */
+template <class Sample, int FROM, int TO, bool PLANES>
+static __device__ __forceinline__ void
+write_pixels(const struct float_pictures &pictures, const struct tables<TO> *table,
+             const Sample (&sample)[PIXELS * FROM], size_t first, int count, float *values)
+{
+    const size_t plane = (size_t)pictures.width * (size_t)pictures.height;
+#pragma unroll
+    for (int group = 0; group < TO; group++) { /* four numbers that lie side by side */
+        float number[PIXELS];
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++) {
+            const int at = group * PIXELS + i, c = PLANES ? group : at % TO,
+                      pixel = PLANES ? i : at / TO;
+            const Sample v = sample[pixel * FROM + (FROM == 1 ? 0 : c)];
+            number[i] = sizeof(Sample) == 1 ? table->number[c][v & 255]
+                                            : number_of(pictures, c, (float)v, 65535.0f);
+        }
+        float *const to = values + (PLANES ? group * plane + first : first * TO + group * PIXELS);
+        store(to, pictures.vectors && count == PIXELS, PLANES ? count : count * TO - group * PIXELS,
+              number);
+    }
+}
+
+template <class Sample, int FROM, int TO, bool PLANES>
+static __global__ void __launch_bounds__(FLOAT_THREADS)
+    floats_kernel(const __grid_constant__ struct float_pictures pictures)
+{
+    __shared__ struct tables<sizeof(Sample) == 1 ? TO : 1> table;
+    const int across = (pictures.width + PIXELS - 1) / PIXELS;
+    const unsigned items = (unsigned)across * (unsigned)pictures.height;
+    const unsigned char *const data = pictures.data[blockIdx.y];
+    const size_t pitch = pictures.pitch[blockIdx.y];
+    float *const values = pictures.values + (size_t)blockIdx.y * TO * (size_t)pictures.width *
+                                                (size_t)pictures.height;
+    if (sizeof(Sample) == 1) {
+#pragma unroll
+        for (int c = 0; c < TO; c++)
+            table.number[c][threadIdx.x] = number_of(pictures, c, (float)(int)threadIdx.x, 255.0f);
+        __syncthreads();
+    }
+    for (unsigned item = blockIdx.x * FLOAT_THREADS + threadIdx.x; item < items;
+         item += gridDim.x * FLOAT_THREADS) {
+        const unsigned y = item / (unsigned)across;
+        const int x = (int)(item - y * (unsigned)across) * PIXELS;
+        const int count = min((int)PIXELS, pictures.width - x);
+        Sample sample[PIXELS * FROM];
+        load<Sample, FROM>((const Sample *)(data + y * pitch) + (size_t)x * FROM, pictures.words,
+                           count, sample);
+        write_pixels<Sample, FROM, TO, PLANES>(pictures, (const struct tables<TO> *)&table, sample,
+                                               (size_t)y * (size_t)pictures.width + (size_t)x,
+                                               count, values);
+    }
+}
+
+typedef void floats_kernel_of(const struct float_pictures pictures);
+
+template <class Sample, int FROM, int TO> static floats_kernel_of *kernel_in(bool planes)
+{
+    return planes ? floats_kernel<Sample, FROM, TO, true> : floats_kernel<Sample, FROM, TO, false>;
+}
+
+template <class Sample> static floats_kernel_of *kernel_for(int from, int to, bool planes)
+{
+    return from == 1 ? (to == 3 ? kernel_in<Sample, 1, 3>(planes) : kernel_in<Sample, 1, 1>(planes))
+           : from == 2 ? kernel_in<Sample, 2, 2>(planes)
+           : from == 3 ? kernel_in<Sample, 3, 3>(planes)
+                       : kernel_in<Sample, 4, 4>(planes);
+}
+
+/* Describes up to AT_ONCE pictures, of which `values` are the numbers. */
+static struct float_pictures describe(const struct gf_image *images, int count,
+                                      const struct gf_float_form *form, float *values)
+{
+    const bool planes = form->layout == GF_FLOATS_NCHW;
+    struct float_pictures pictures = {};
+    size_t places = 0;
+    pictures.values = values;
+    pictures.width = images[0].format.width;
+    pictures.height = images[0].format.height;
+    for (int c = 0; c < form->channels; c++) {
+        pictures.mean[c] = form->mean[c];
+        pictures.deviation[c] = form->deviation[c];
+    }
+    for (int i = 0; i < count; i++) {
+        pictures.data[i] = images[i].data;
+        pictures.pitch[i] = images[i].pitch;
+        places |= (size_t)images[i].data | images[i].pitch;
+    }
+    pictures.words = places % sizeof(unsigned) == 0;
+    pictures.vectors = (uintptr_t)values % VECTOR == 0 &&
+                       pictures.width * (planes ? 1 : form->channels) % PIXELS == 0;
+    return pictures;
+}
+
+static cudaError_t launch(struct float_pictures pictures, int count, struct gf_format format,
+                          const struct gf_float_form *form, int multiprocessors,
+                          cudaStream_t stream)
+{
+    const bool planes = form->layout == GF_FLOATS_NCHW;
+    const uint64_t items = (uint64_t)ceil_div(format.width, PIXELS) * (uint64_t)format.height,
+                   needed = (items + FLOAT_THREADS - 1) / FLOAT_THREADS,
+                   most = (uint64_t)multiprocessors * BLOCKS_A_MULTIPROCESSOR / (uint64_t)count + 1;
+    floats_kernel_of *const kernel =
+        format.bits == 8 ? kernel_for<unsigned char>(format.channels, form->channels, planes)
+                         : kernel_for<uint16_t>(format.channels, form->channels, planes);
+    kernel<<<dim3((unsigned)(needed < most ? needed : most), (unsigned)count), FLOAT_THREADS, 0,
+             stream>>>(pictures);
+    return cudaGetLastError();
+}
+
+cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
+                              const struct gf_float_form *form, float *values, int multiprocessors,
+                              cudaStream_t stream)
+{
+    const struct gf_format format = images[0].format;
+    const size_t numbers = (size_t)format.width * (size_t)format.height * (size_t)form->channels;
+    cudaError_t code = cudaSuccess;
+    for (int i = 0; i < count && code == cudaSuccess; i += AT_ONCE) {
+        const int some = count - i < AT_ONCE ? count - i : AT_ONCE;
+        code = launch(describe(images + i, some, form, values + (size_t)i * numbers), some, format,
+                      form, multiprocessors, stream);
+    }
+    return code;
+}
+
+/* What batches of callers' pictures need of the backend. */
+
+static enum gf_status await(struct gf_backend *backend, void *stream, struct gf_error *error)
+{
+    GF_CUDA_TRY(cudaStreamSynchronize((cudaStream_t)stream), backend_of(backend)->options.device,
+                error);
+    return GF_OK;
+}
+
+/* The null stream cannot be asked while another one is captured that waits for it. */
+static bool is_captured(struct gf_backend *, void *stream)
+{
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t code = cudaStreamIsCapturing((cudaStream_t)stream, &status);
+    if (code == cudaErrorStreamCaptureImplicit)
+        (void)cudaGetLastError(); /* this was no failure */
+    return code == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
+}
+
+static void settle(struct gf_backend *backend)
+{
+    const int before = gf_cuda_bind(backend);
+    (void)cudaDeviceSynchronize();
+    gf_cuda_unbind(backend, before);
+}
+
+static bool is_pinned(struct gf_backend *, const void *host)
+{
+    struct cudaPointerAttributes attributes;
+    return cudaPointerGetAttributes(&attributes, host) == cudaSuccess &&
+           attributes.type == cudaMemoryTypeHost;
+}
+
+static enum gf_status to_floats(struct gf_backend *backend, const struct gf_image *images,
+                                int count, const struct gf_float_form *form, float *values,
+                                void *stream, struct gf_error *error)
+{
+    const struct cuda_backend *const cuda = backend_of(backend);
+    struct gf_device_info info;
+    struct gf_memory_range known = {};
+    const struct gf_format format = images[0].format;
+    GF_TRY(gf_device_describe(cuda->options.device, &info, error));
+    GF_TRY(gf_cuda_owns(backend, values,
+                        (size_t)count * (size_t)format.width * (size_t)format.height *
+                            (size_t)form->channels * sizeof *values,
+                        NULL, error));
+    for (int i = 0; i < count; i++)
+        GF_TRY(gf_cuda_owns(backend, images[i].data,
+                            images[i].pitch * (size_t)(format.height - 1) + gf_row_bytes(format),
+                            &known, error));
+    GF_CUDA_TRY(
+        gf_cuda_to_floats(images, count, form, values, info.multiprocessors, (cudaStream_t)stream),
+        cuda->options.device, error);
+    return GF_OK;
+}
+
+void gf_cuda_add_batch_calls(struct gf_backend_calls *calls)
+{
+    calls->await = await;
+    calls->is_captured = is_captured;
+    calls->settle = settle;
+    calls->is_pinned = is_pinned;
+    calls->to_floats = to_floats;
+}
+
 /* A guest: a lane that queues its work on the streams of callers, whose pictures are in the
  * device's memory. Work on one stream after another is in order, since each waits for an event that
  * the work before it has recorded. A stream that was recorded in may be gone by then. The null
  * stream never is, so that work on it after work on it needs no wait. */
-#include "cuda/backend/backend.cuh"
-
-#include <stdlib.h>
-
-#include "base/device_ordinal.h"
-#include "cuda/common/check.cuh"
-#include "cuda/common/driver.cuh"
 
 static bool is_within(const struct gf_memory_range *range, const void *memory, size_t size)
 {

@@ -1,10 +1,11 @@
-/* Manages the memory of a device, which all its backends share. */
+/* Manages the memory of a device, which all its backends share, and keeps second pictures there. */
 #include <stdlib.h>
 
-#include "base/spans.h"
-#include "base/start_times.h"
-#include "cuda/backend/device_state.cuh"
-#include "engine/device_start.h"
+#include "base/threads/times.h"
+#include "cuda/backend/backend.cuh"
+#include "cuda/common/check.cuh"
+#include "cuda/common/launch.cuh"
+#include "engine/backend.h"
 
 /* The sizes of allocations. cudaMalloc of megabytes takes a large part of a millisecond, and
  * several calls wait for each other. */
@@ -169,4 +170,208 @@ uint64_t gf_cuda_memory_available(int index)
     const uint64_t before = device->said_free + device->held;
     pthread_mutex_unlock(&device->lock);
     return (before > held ? before - held : 0) + idle;
+}
+
+/* Keeps second pictures on devices. Each is copied to a device once, however many pipelines read
+ * it, and freed when the last of these closes. */
+
+/* Each picture gets an allocation of its own, so that its size is the size that is counted against
+ * the budget. */
+static const bool OWN = true;
+
+struct device_picture {
+    uint64_t id;
+    int device, users;
+    bool brief;
+    uint64_t bytes; /* of the picture in the budget */
+    struct gf_view view;
+    struct device_picture *next;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list and its elements */
+static struct device_picture *pictures;
+
+static enum gf_status fail_memory(const struct cuda_backend *cuda, uint64_t bytes,
+                                  struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_DEVICE_MEMORY,
+                   "cuda:%d: no device memory for a second picture of %llu KiB",
+                   cuda->options.device, (unsigned long long)(bytes >> 10));
+}
+
+static enum gf_status copy_picture(struct cuda_backend *cuda, const struct gf_image *image,
+                                   struct gf_view *view, struct gf_error *error)
+{
+    const int device = cuda->options.device;
+    const size_t row_bytes = gf_row_bytes(image->format), rows = (size_t)image->format.height;
+    const size_t pitch = (row_bytes + VECTOR - 1) / VECTOR * VECTOR;
+    void *const data = gf_cuda_memory_alloc(device, pitch * rows, OWN);
+    if (!data)
+        return fail_memory(cuda, pitch * rows, error);
+    view->data = (unsigned char *)data;
+    view->pitch = pitch;
+    view->format = image->format;
+    view->y = 0;
+    view->rows = image->format.height;
+    cudaError_t code = cudaMemcpy2DAsync(data, pitch, image->data, image->pitch, row_bytes, rows,
+                                         cudaMemcpyHostToDevice, cudaStreamPerThread);
+    if (code == cudaSuccess)
+        code = cudaStreamSynchronize(cudaStreamPerThread);
+    if (code == cudaSuccess)
+        return GF_OK;
+    gf_cuda_memory_free(device, data, OWN);
+    return gf_cuda_fail(error, device, "cudaMemcpy2DAsync", code);
+}
+
+static struct device_picture *find(uint64_t id, int device)
+{
+    struct device_picture *at = pictures;
+    while (at && (at->id != id || at->device != device))
+        at = at->next;
+    return at;
+}
+
+static enum gf_status add(struct cuda_backend *cuda, const struct gf_picture *picture,
+                          struct device_picture **added, struct gf_error *error)
+{
+    struct device_picture *const made = (struct device_picture *)calloc(1, sizeof *made);
+    if (!made)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const enum gf_status status = copy_picture(cuda, &picture->image, &made->view, error);
+    if (status) {
+        free(made);
+        return status;
+    }
+    made->id = picture->id;
+    made->device = cuda->options.device;
+    made->brief = picture->brief;
+    made->bytes = gf_picture_bytes(picture);
+    made->next = pictures;
+    *added = pictures = made;
+    return GF_OK;
+}
+
+static bool is_held(const struct cuda_backend *cuda, uint64_t id)
+{
+    for (int i = 0; i < cuda->held_count; i++) {
+        if (cuda->held[i]->id == id)
+            return true;
+    }
+    return false;
+}
+
+/* Counts a picture against the budget of every backend that reads it, although it is on the device
+ * only once. */
+static enum gf_status take_from_budget(struct cuda_backend *cuda, const struct gf_picture *picture,
+                                       struct gf_error *error)
+{
+    const uint64_t bytes = gf_picture_bytes(picture);
+    if (cuda->options.budget && cuda->base.calls->free_bytes(&cuda->base) < bytes)
+        return fail_memory(cuda, bytes, error);
+    pthread_mutex_lock(&cuda->lock);
+    cuda->used_bytes += bytes;
+    pthread_mutex_unlock(&cuda->lock);
+    return GF_OK;
+}
+
+static void give_to_budget(struct cuda_backend *cuda, uint64_t bytes)
+{
+    pthread_mutex_lock(&cuda->lock);
+    cuda->used_bytes -= bytes;
+    pthread_mutex_unlock(&cuda->lock);
+}
+
+static enum gf_status hold(struct cuda_backend *cuda, const struct gf_picture *picture,
+                           struct gf_error *error)
+{
+    struct device_picture *found = find(picture->id, cuda->options.device);
+    if (is_held(cuda, picture->id))
+        return GF_OK;
+    struct device_picture **const grown = (struct device_picture **)realloc(
+        cuda->held, (size_t)(cuda->held_count + 1) * sizeof *cuda->held);
+    if (!grown)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    cuda->held = grown;
+    enum gf_status status = take_from_budget(cuda, picture, error);
+    if (status)
+        return status;
+    if (!found)
+        status = add(cuda, picture, &found, error);
+    if (status) {
+        give_to_budget(cuda, gf_picture_bytes(picture));
+        return status;
+    }
+    found->users++;
+    cuda->held[cuda->held_count++] = found;
+    return GF_OK;
+}
+
+enum gf_status gf_cuda_hold(struct gf_backend *backend, const struct gf_stage *stage,
+                            struct gf_error *error)
+{
+    const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+    const int count = gf_stage_pictures(stage, list);
+    enum gf_status status = GF_OK;
+    if (!count)
+        return GF_OK;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; !status && i < count; i++)
+        status = hold(backend_of(backend), list[i], error);
+    pthread_mutex_unlock(&lock);
+    return status;
+}
+
+void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stage *stage,
+                           struct gf_view *views)
+{
+    const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+    const int count = gf_stage_pictures(stage, list);
+    if (!count)
+        return;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < count; i++)
+        views[i] = find(list[i]->id, cuda->options.device)->view;
+    pthread_mutex_unlock(&lock);
+}
+
+/* The caller holds the lock. */
+static void let_go(struct device_picture *held)
+{
+    if (--held->users)
+        return;
+    struct device_picture **at = &pictures;
+    while (*at != held)
+        at = &(*at)->next;
+    *at = held->next;
+    gf_cuda_memory_free(held->device, held->view.data, OWN);
+    free(held);
+}
+
+void gf_cuda_drop_brief_pictures(struct gf_backend *backend)
+{
+    struct cuda_backend *const cuda = backend_of(backend);
+    int kept = 0;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < cuda->held_count; i++) {
+        struct device_picture *const held = cuda->held[i];
+        if (!held->brief) {
+            cuda->held[kept++] = held;
+            continue;
+        }
+        give_to_budget(cuda, held->bytes);
+        let_go(held);
+    }
+    cuda->held_count = kept;
+    pthread_mutex_unlock(&lock);
+}
+
+void gf_cuda_drop_pictures(struct cuda_backend *cuda)
+{
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < cuda->held_count; i++)
+        let_go(cuda->held[i]);
+    pthread_mutex_unlock(&lock);
+    free(cuda->held);
+    cuda->held = NULL;
+    cuda->held_count = 0;
 }

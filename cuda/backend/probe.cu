@@ -1,11 +1,11 @@
-#include "cuda/backend/probe.cuh"
+#include "cuda/backend/backend.cuh"
 
 #include <cxxabi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/device_ordinal.h"
+#include "base/process/machine.h"
 #include "cuda/common/check.cuh"
 
 enum { NODES_MAX = 64, WARP = 32, HEAD_START = 8 };

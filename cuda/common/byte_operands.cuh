@@ -6,7 +6,7 @@
  * operands. */
 #pragma once
 
-#include "cuda/common/sample_table.cuh"
+#include "cuda/common/fusing.cuh"
 #include "cuda/common/stencil.cuh"
 
 /* The position of a box in the picture. Its results need rows low to high; other rows of the box

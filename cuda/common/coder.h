@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "gpufilter/status.h"
-#include "stage/view.h"
+#include "stage/picture.h"
 
 #define GF_CODER(NAME) \
     struct gf_##NAME##r; \

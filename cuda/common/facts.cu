@@ -1,4 +1,4 @@
-#include "cuda/common/facts.cuh"
+#include "cuda/common/launch.cuh"
 
 #include <atomic>
 #include <limits.h>

@@ -2,7 +2,7 @@
  * large for shared memory and stay in global memory. */
 #include "filters/clahe/clahe.h"
 
-#include "cuda/common/early.cuh"
+#include "cuda/common/launch.cuh"
 #include "cuda/filters/point/point_tile.cuh"
 #include "pixel/sample.h"
 

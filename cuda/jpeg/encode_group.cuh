@@ -43,7 +43,7 @@ struct alignas(16) lane_quantiser {
 };
 
 /* A lane's parts of the cosine matrix, as operands of the matrix products: see
- * forward_transform.cuh. The kernel loads them, since it would otherwise compute them again for
+ * forward.cuh. The kernel loads them, since it would otherwise compute them again for
  * each block. */
 struct alignas(16) lane_cosines {
     struct {
@@ -55,7 +55,7 @@ struct alignas(16) lane_cosines {
 };
 
 /* A lane's parts of the matrices from RGB to YCbCr, and the place of its chroma: see
- * forward_colour.cuh. */
+ * forward.cuh. */
 enum { COLOUR_PRODUCTS = 8, COLOUR_RADIX = 306, CONSTANT_BYTES = 0x010101ff };
 struct alignas(16) lane_colours {
     unsigned parts[COLOUR_PRODUCTS][2];

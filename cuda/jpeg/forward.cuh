@@ -1,9 +1,309 @@
-/* Computes the quantised coefficients of a chunk from its pixels. */
+/* From pixels to the quantised coefficients of a chunk.
+ *
+ * Finds the chunk of a thread block and the chunk's place in the picture. */
 #pragma once
 
-#include "cuda/jpeg/chunk.cuh"
-#include "cuda/jpeg/forward_colour.cuh"
-#include "cuda/jpeg/forward_transform.cuh"
+#include "cuda/common/launch.cuh"
+#include "cuda/jpeg/byte_product.cuh"
+#include "cuda/jpeg/encode_group.cuh"
+
+enum { WARPS = ENCODE_THREADS / WARP };
+
+struct chunk {
+    int first_mcu, mcus, x, y; /* x, y: the position of the first MCU, in MCUs */
+    unsigned number;           /* the number of the chunk in the picture */
+    bool last;
+    struct chunk_state *state;
+};
+
+/* Returns the last picture that begins at the thread block's chunk or before it. Each lane tests
+ * one picture. */
+static __device__ __forceinline__ int find_picture(const struct encode_group &group)
+{
+    int begun = 0;
+    for (int i = 0; i < group.count; i += WARP) {
+        const int lane = i + (int)(threadIdx.x % WARP);
+        const bool has = lane < group.count && group.pictures[lane].first_chunk <= blockIdx.x;
+        begun += __popc(__ballot_sync(~0u, has));
+    }
+    return begun - 1;
+}
+
+template <class SHAPE>
+static __device__ __forceinline__ struct chunk find_chunk(const struct encode_group &group,
+                                                          const struct encode_picture &picture)
+{
+    struct chunk chunk;
+    chunk.number = blockIdx.x - picture.first_chunk;
+    chunk.first_mcu = chunk.number * SHAPE::CHUNK_MCUS;
+    chunk.mcus = min(SHAPE::CHUNK_MCUS, picture.mcus - chunk.first_mcu);
+    chunk.last = chunk.first_mcu + chunk.mcus == picture.mcus;
+    chunk.y = (unsigned)chunk.first_mcu / (unsigned)picture.mcus_across;
+    chunk.x = chunk.first_mcu - chunk.y * picture.mcus_across;
+    chunk.state = group.states + blockIdx.x;
+    return chunk;
+}
+
+/* Returns the position of the chunk's MCU i, in MCUs. */
+static __device__ __forceinline__ int2 mcu_place(const struct encode_picture &picture,
+                                                 const struct chunk &chunk, int i)
+{
+    const unsigned x = chunk.x + i, across = picture.mcus_across;
+    if (x < across)
+        return make_int2(x, chunk.y);
+    const unsigned rows = x / across;
+    return make_int2(x - rows * across, chunk.y + rows);
+}
+
+/* Converts samples to quantised coefficients: libjpeg-turbo's integer DCT and its division, both
+ * exact.
+ *
+ * Each of the DCT's two passes multiplies by a matrix of integers C, adds half a unit and shifts to
+ * the right. Tensor cores multiply bytes: an element of C is 256 * high + low with low in
+ * -128..127, and a value of the first pass is made positive and split into two bytes. */
+
+/* The distance between two blocks, in int16. With 72, eight threads that read the same 16 bytes of
+ * eight blocks have no bank conflict. */
+enum { COEFFICIENTS_PITCH = 72 };
+
+enum { PASS1_SHIFT = 11, PASS2_SHIFT = 15, CENTRE = 128 };
+/* The number that is added to values of the first pass. Their absolute values are at most 4096. */
+enum { PASS1_BIAS = 8192 };
+/* Element (0, i) of C. A row of such elements computes a scaled sum of samples. */
+enum { UNIT = 8192 };
+
+/* Quantises a value, rounding to nearest, and away from zero where two integers are as near. `half`
+ * holds half of 2^15 and half of the quantiser; a negative value is first made smaller by one.
+ * Quantiser and value are multiples of 8, or their lowest three bits have no effect; `reciprocal`
+ * is 2^20 divided by an eighth of the quantiser, rounded up, and `excess` corrects negative values
+ * for that rounding. */
+static __device__ __forceinline__ int quantise(int value, int half, int reciprocal, int excess)
+{
+    const int rounded = value < half ? value - (1 << PASS2_SHIFT) : value;
+    return ((rounded >> (PASS2_SHIFT + 3)) * reciprocal + excess) >> 20;
+}
+
+/* Computes the first pass, over the rows of one block. The samples of the block are in one half of
+ * the lanes. The lane gets frequency lane / 4 of rows 2 * (lane % 4) and 2 * (lane % 4) + 1, each
+ * as a low and a high byte. CENTRE is subtracted from samples, which changes only the sums. */
+static __device__ __forceinline__ unsigned transform_rows(const struct lane_cosines &cosines,
+                                                          int half, unsigned samples)
+{
+    int sums[4];
+    multiply_bytes<true>(cosines.rows[half].high, cosines.rows[half].low, samples, cosines.start,
+                         sums);
+    const unsigned a = (unsigned)(256 * sums[0] + sums[2]) >> PASS1_SHIFT,
+                   b = (unsigned)(256 * sums[1] + sums[3]) >> PASS1_SHIFT;
+    return __byte_perm(a, b, 0x5410);
+}
+
+/* Computes the second pass, over the columns of blocks a and b, whose rows have been
+ * transformed. */
+static __device__ __forceinline__ void transform_columns(unsigned rows_a, unsigned rows_b,
+                                                         const struct lane_cosines &cosines,
+                                                         const struct lane_quantiser &quantiser,
+                                                         short *a, short *b)
+{
+    const int zero[4] = {0, 0, 0, 0};
+    int high[4], mixed[4], low[4];
+    multiply_bytes<false>(rows_a, rows_b, cosines.columns_high, zero, high);
+    multiply_bytes<false>(rows_a, rows_b, cosines.columns_mixed, zero, mixed);
+    multiply_bytes<false>(rows_a, rows_b, cosines.columns_low, quantiser.start, low);
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const unsigned value =
+            ((unsigned)high[i] << 16) + ((unsigned)mixed[i] << 8) + (unsigned)low[i];
+        (i < 2 ? a : b)[quantiser.place[i % 2]] =
+            (short)quantise((int)value, quantiser.half[i % 2], quantiser.reciprocal[i % 2],
+                            quantiser.excess[i % 2]);
+    }
+}
+
+/* Converts pixels to samples: colour conversion and downsampling as in libjpeg-turbo. A warp
+ * processes two squares of 8 x 8 pixels. A row of a square has 24 bytes, which are a row of a
+ * matrix of bytes. The other matrix of the product has columns for the samples of the eight pixels.
+ * A factor of libjpeg's is COLOUR_RADIX * high + low, so that a sample needs two columns, which are
+ * in one lane. Lane i has row i / 4 of both squares. */
+
+enum { SQUARE = 8, SQUARES = 2 };
+
+/* The position of a square's first pixel. */
+struct square {
+    int x, y;
+};
+
+static __device__ __forceinline__ bool is_inside(const struct encode_picture &picture,
+                                                 struct square square)
+{
+    return square.x + SQUARE <= picture.width && square.y + SQUARE <= picture.height;
+}
+
+/* Loads word i of a row of a square at the picture's edge. The last column and the last row are
+ * repeated. */
+template <int CHANNELS>
+static __device__ unsigned load_edge(const struct encode_picture &picture, struct square square,
+                                     int row, int i)
+{
+    const unsigned char *const from =
+        picture.pixels + min(square.y + row, picture.height - 1) * picture.pitch;
+    unsigned word = 0;
+#pragma unroll 1
+    for (int j = 0; j < 4; j++) {
+        const int at = 4 * i + j, column = min(square.x + at / CHANNELS, picture.width - 1);
+        word |= (unsigned)from[(size_t)column * CHANNELS + at % CHANNELS] << 8 * j;
+    }
+    return word;
+}
+
+template <int CHANNELS>
+static __device__ __forceinline__ const unsigned *row_of(const struct encode_picture &picture,
+                                                         struct square square, int row)
+{
+    return (const unsigned *)(picture.pixels + (square.y + row) * picture.pitch +
+                              (size_t)square.x * CHANNELS);
+}
+
+/* Loads the lane's words of the two squares as a matrix of 16 rows of 32 bytes: a row has 24 bytes
+ * of pixels, and CONSTANT_BYTES twice. */
+static __device__ __forceinline__ void load_squares(const struct encode_picture &picture,
+                                                    const struct square squares[SQUARES],
+                                                    unsigned words[4])
+{
+    const int lane = threadIdx.x % WARP, row = lane / 4;
+    words[2] = words[3] = CONSTANT_BYTES;
+    if (is_inside(picture, squares[0]) && is_inside(picture, squares[1])) {
+#pragma unroll
+        for (int i = 0; i < SQUARES; i++) {
+            const unsigned *const from = row_of<3>(picture, squares[i], row) + lane % 4;
+            words[i] = __ldg(from);
+            if (!(lane & 2))
+                words[2 + i] = __ldg(from + 4);
+        }
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        if (i < 2 || !(lane & 2))
+            words[i] = load_edge<3>(picture, squares[i % 2], row, i / 2 * 4 + lane % 4);
+    }
+}
+
+/* Loads the lane's word of row lane / 4 of gray squares: of square a in lanes with lane % 4 < 2, of
+ * square b in the other lanes. */
+static __device__ __forceinline__ unsigned load_gray(const struct encode_picture &picture,
+                                                     struct square a, struct square b)
+{
+    const int lane = threadIdx.x % WARP;
+    const struct square square = lane & 2 ? b : a;
+    return is_inside(picture, square) ? __ldg(row_of<1>(picture, square, lane / 4) + lane % 2)
+                                      : load_edge<1>(picture, square, lane / 4, lane % 2);
+}
+
+/* Joins byte 2 of each of four words to a word. */
+static __device__ __forceinline__ unsigned gather(unsigned a, unsigned b, unsigned c, unsigned d)
+{
+    return __byte_perm(__byte_perm(a, b, 0x62), __byte_perm(c, d, 0x62), 0x5410);
+}
+
+/* Computes samples of row lane / 4 of each of the two squares, in bits 16 to 23. */
+static __device__ __forceinline__ void convert(const unsigned pixels[4], const unsigned parts[2],
+                                               unsigned samples[SQUARES])
+{
+    const int zero[4] = {0, 0, 0, 0};
+    int sums[4];
+    multiply_long(pixels, parts, zero, sums);
+    samples[0] = (unsigned)(COLOUR_RADIX * sums[0] + sums[1]);
+    samples[1] = (unsigned)(COLOUR_RADIX * sums[2] + sums[3]);
+}
+
+/* Computes luma of the columns 4 * (lane % 4) .. + 3 in lanes with lane % 4 < 2, and blue chroma of
+ * the columns 4 * (lane % 4 - 2) .. + 3 in the other lanes. */
+static __device__ __forceinline__ void convert_luma_blue(const unsigned pixels[4],
+                                                         const struct lane_colours &colours,
+                                                         unsigned words[SQUARES])
+{
+    unsigned samples[4][SQUARES];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        convert(pixels, colours.parts[i], samples[i]);
+#pragma unroll
+    for (int i = 0; i < SQUARES; i++)
+        words[i] = gather(samples[0][i], samples[1][i], samples[2][i], samples[3][i]);
+}
+
+/* Computes red chroma of the columns 4 * (lane % 4) .. + 3 in lanes with lane % 4 < 2. */
+static __device__ __forceinline__ void
+convert_red(const unsigned pixels[4], const struct lane_colours &colours, unsigned words[SQUARES])
+{
+    unsigned samples[4][SQUARES];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        convert(pixels, colours.parts[4 + i], samples[i]);
+#pragma unroll
+    for (int i = 0; i < SQUARES; i++)
+        words[i] = gather(samples[0][i], samples[1][i], samples[2][i], samples[3][i]);
+}
+
+/* Computes red chroma of the columns 2 * (lane % 4) and + 1. Bytes 0 and 1 of the result belong to
+ * the first square, bytes 2 and 3 to the second. */
+static __device__ __forceinline__ unsigned convert_red_pairs(const unsigned pixels[4],
+                                                             const struct lane_colours &colours)
+{
+    unsigned samples[2][SQUARES];
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        convert(pixels, colours.parts[4 + i], samples[i]);
+    return gather(samples[0][0], samples[1][0], samples[0][1], samples[1][1]);
+}
+
+/* ---- downsampling: halves are rounded down and up in turns along a row ---- */
+
+/* Stores means of 2 x 2 samples of two squares, one above the other: `samples` is their part of the
+ * chroma block, 8 rows of 4 columns. Lanes of even rows compute the means of their left columns or
+ * of the first square; lanes of odd rows compute the other means. */
+static __device__ __forceinline__ unsigned char mean_of_four(unsigned word, unsigned half,
+                                                             unsigned odd_column)
+{
+    const unsigned other = __shfl_xor_sync(~0u, word, 4);
+    return (unsigned char)(__dp4a(word, half, __dp4a(other, half, 1 + odd_column)) >> 2);
+}
+
+static __device__ __forceinline__ void downsample_both(const unsigned blue[SQUARES], unsigned red,
+                                                       const struct lane_colours &colours,
+                                                       unsigned char *samples)
+{
+    const unsigned char upper = mean_of_four(blue[0], colours.half, colours.odd),
+                        lower = mean_of_four(blue[1], colours.half, colours.odd);
+    if (threadIdx.x & 2) {
+        samples[colours.blue] = upper;
+        samples[colours.blue + 4 * 8] = lower;
+    }
+    samples[colours.red] = mean_of_four(red, colours.half, threadIdx.x & 1);
+}
+
+/* Stores means of 2 x 1 samples of two squares side by side: `samples` are the chroma blocks. */
+static __device__ __forceinline__ unsigned char mean_of_two(unsigned word, unsigned half,
+                                                            unsigned odd_column)
+{
+    return (unsigned char)(__dp4a(word, half, odd_column) >> 1);
+}
+
+static __device__ __forceinline__ void downsample_columns(const unsigned blue[SQUARES],
+                                                          unsigned red,
+                                                          const struct lane_colours &colours,
+                                                          unsigned char *samples)
+{
+    const unsigned left = 0x0101, right = 0x01010000;
+#pragma unroll
+    for (int i = 0; i < SQUARES; i++) {
+        if (threadIdx.x & 2)
+            *(uchar2 *)(samples + colours.blue + 4 * i) =
+                make_uchar2(mean_of_two(blue[i], left, 0), mean_of_two(blue[i], right, 1));
+        samples[colours.red + 4 * i] = mean_of_two(red, i ? right : left, threadIdx.x & 1);
+    }
+}
+
+/* Computes the quantised coefficients of a chunk from its pixels. */
 
 /* Two luma blocks that a warp converts and transforms together. */
 struct luma_pair {

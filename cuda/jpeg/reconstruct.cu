@@ -2,8 +2,8 @@
  * planes, then one for each kind of sampling. */
 #include <stdlib.h>
 
+#include "cuda/jpeg/decode.cuh"
 #include "cuda/jpeg/pixels.cuh"
-#include "cuda/jpeg/reconstruct.cuh"
 
 enum {
     COMPONENTS = 3,

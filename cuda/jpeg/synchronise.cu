@@ -3,8 +3,8 @@
  * decoded again, until there is none. After some symbols the codes resynchronise even from a wrong
  * guess. Thread blocks overlap, so that most have the right entry of their first own subsequence;
  * the others are repaired. */
-#include "cuda/jpeg/huffman.cuh"
 #include "cuda/common/scan.cuh"
+#include "cuda/jpeg/decode.cuh"
 
 /* Constants of the search for repeated bits. The search begins after REPEATS_FROM passes, which
  * photographs seldom need, and goes back by up to BACK_MOST subsequences. On a blank page the bits

@@ -6,7 +6,6 @@
 #include "cuda/common/launch.cuh"
 #include "cuda/png/crc.cuh"
 #include "cuda/png/encode_group.cuh"
-#include "cuda/png/output.cuh"
 
 enum { SEGMENT = CRC_THREADS * CRC_WORDS, END_THREADS = 128 };
 

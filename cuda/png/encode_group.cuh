@@ -79,7 +79,7 @@ struct png_group {
     const struct crc_tables *tables;
     struct png_counts *counts; /* the counts of each stripe */
     struct png_adler *adler;   /* the checksum of each picture */
-    uint64_t *states;          /* the states of the stripes' tiles; see look_back.cuh */
+    uint64_t *states;          /* the states of the stripes' tiles; see scan.cuh */
     struct png_code *codes[CODINGS];
     struct png_chunk *chunks;
     uint64_t *starts;        /* offsets of the chunks in the output, and the end of the last one */
@@ -147,3 +147,29 @@ cudaError_t gf_png_fit_load(void);
 cudaError_t gf_png_place_load(void);
 cudaError_t gf_png_pack_load(void);
 cudaError_t gf_png_crc_load(void);
+
+/* Writes bits to the output. The output must contain zeros, because several threads may write to
+ * the same word. */
+
+/* Writes `count` (up to 32) bits, the lowest first. The other bits of `value` are 0. */
+static __device__ __forceinline__ void put_bits(unsigned *out, uint64_t at, unsigned value,
+                                                unsigned count)
+{
+    const unsigned shift = at % 32;
+    unsigned *const word = out + at / 32;
+    atomicOr(word, value << shift);
+    if (shift + count > 32)
+        atomicOr(word + 1, value >> (32 - shift));
+}
+
+/* Returns the index of the first bit of a stripe's deflate data. */
+static __device__ __forceinline__ uint64_t data_bit(const struct png_stripe &stripe,
+                                                    const struct png_chunk &chunk)
+{
+    return 8 * (chunk.at + CHUNK_HEAD + (stripe.first ? ZLIB_HEAD : 0));
+}
+
+static __device__ __forceinline__ unsigned byte_swapped(unsigned word)
+{
+    return __byte_perm(word, 0, 0x0123);
+}

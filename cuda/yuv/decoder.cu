@@ -1,5 +1,5 @@
 /* Frames of YCbCr become pictures. A frame is copied as it is, and one launch converts it. */
-#include "cuda/yuv/decoder.h"
+#include "cuda/yuv/coders.h"
 
 #include "cuda/yuv/frame.cuh"
 

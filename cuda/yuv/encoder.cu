@@ -1,6 +1,6 @@
 /* Pictures become frames of YCbCr. One launch converts a picture, and one copy brings all frames of
  * a group to the host. */
-#include "cuda/yuv/encoder.h"
+#include "cuda/yuv/coders.h"
 
 #include "cuda/yuv/frame.cuh"
 

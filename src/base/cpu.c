@@ -3,7 +3,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
-#include "base/memory_budget.h"
+#include "base/process/machine.h"
 
 int gf_cpu_count(void)
 {

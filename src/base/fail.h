@@ -1,3 +1,5 @@
+/* Fails with a status and a message, hands a failure on, and checks the arguments of public
+ * functions. */
 #pragma once
 
 #include <errno.h>
@@ -25,4 +27,12 @@ static inline enum gf_status gf_fail_memory(struct gf_error *error)
         const enum gf_status gf_tried = (call); \
         if (gf_tried) \
             return gf_tried; \
+    } while (0)
+
+/* Returns from the function with GF_ERROR_USAGE if the argument is NULL:
+ * "gf_pipeline_run_file: output is NULL". */
+#define GF_NOT_NULL(argument, error) \
+    do { \
+        if (!(argument)) \
+            return gf_fail(error, GF_ERROR_USAGE, "%s: %s is NULL", __func__, #argument); \
     } while (0)

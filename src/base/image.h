@@ -1,4 +1,4 @@
-/* The limits of every picture: its largest side and the supported pixel formats. */
+/* Pictures in memory: the limits of every picture, its checks, and rectangles of it. */
 #pragma once
 
 #include "gpufilter/image.h"
@@ -16,3 +16,8 @@ enum gf_status gf_format_check(struct gf_format format, const char *name,
 /* Likewise for a caller's picture: its format, its pitch and where its samples lie. */
 enum gf_status gf_image_check(const struct gf_image *image, const char *name,
                               struct gf_error *error) GF_CHECKED;
+
+/* A rectangle of a picture, in pixels. */
+struct gf_rectangle {
+    int x, y, width, height;
+};

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include "base/cpu.h"
-#include "base/target_clones.h"
 
 #if GF_X86
 #include <immintrin.h>

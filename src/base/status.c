@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/printable.h"
+#include "base/text/plain_text.h"
 
 static const struct {
     const char *name, *meaning;

@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
-#include "base/hash.h"
-#include "batch/archives/archive_run.h"
-#include "batch/frames/frames_run.h"
-#include "batch/request/output_names.h"
+#include "batch/archives/archive_ring.h"
+#include "batch/frames/film.h"
+#include "batch/request/request.h"
 #include "batch/sheets/sheet_run.h"
 #include "batch/workers/workers.h"
 #include "engine/backend.h"

@@ -1,3 +1,5 @@
+/* Reads whole pictures, measures how similar two are, and finds the place where they differ
+ * most. */
 #include "bench/likeness.h"
 
 #include <math.h>
@@ -5,8 +7,88 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "codec/common/ssim.h"
+#include "base/memory/buffers.h"
+#include "base/process/machine.h"
+#include "chain/chain.h"
+#include "chain/plan.h"
+#include "codec/codec.h"
+#include "codec/common/checks.h"
+#include "codec/common/rows/source.h"
+#include "codec/formats.h"
+#include "codec/io/input.h"
 #include "pixel/sample.h"
+
+/* Runs a stage on the whole picture, in one band. */
+static enum gf_status run_stage(struct gf_stage *stage, const struct gf_image *in,
+                                const struct gf_image *out, struct gf_error *error)
+{
+    const struct gf_filter *const filter = stage->filter;
+    const struct gf_view from = gf_image_view(in), to = gf_image_view(out);
+    const size_t bytes = filter->cpu_scratch ? filter->cpu_scratch(stage, to.rows) : 0;
+    void *const scratch = gf_pages_alloc(bytes);
+    if (!scratch)
+        return gf_fail_memory(error);
+    filter->cpu(stage, &from, &to, scratch);
+    gf_pages_free(scratch, bytes);
+    return GF_OK;
+}
+
+static enum gf_status turn_upright(struct gf_image *picture, int orientation,
+                                   struct gf_error *error)
+{
+    const struct gf_chain nothing = {0};
+    struct gf_plan plan;
+    struct gf_image upright = {0};
+    enum gf_status status = gf_plan_make(&nothing, picture->format, orientation, &plan, error);
+    if (!status && plan.stage_count) {
+        status = gf_stage_prepare(&plan.stage[0], error);
+        if (!status)
+            status = gf_image_alloc(&upright, plan.out, error);
+        if (!status)
+            status = run_stage(&plan.stage[0], picture, &upright, error);
+        gf_image_free(picture);
+        *picture = upright;
+    }
+    gf_plan_free(&plan);
+    return status;
+}
+
+static enum gf_status check_memory(const char *path, const struct gf_options *options,
+                                   const struct gf_source *source, bool compared,
+                                   struct gf_error *error)
+{
+    const uint64_t pixels = (uint64_t)source->format.width * (uint64_t)source->format.height,
+                   bytes = (uint64_t)gf_row_bytes(source->format) * (uint64_t)source->format.height;
+    const bool turns = options->autorotate && source->metadata.orientation > 1;
+    return gf_memory_check(
+        path, compared ? "it is compared as a whole" : "it is read as a whole",
+        source->memory.bytes + bytes * (1U + turns + compared) +
+            (compared ? 2 * pixels * sizeof(float) : 0),
+        options->memory_bytes ? options->memory_bytes : gf_memory_picture_bytes(), options, error);
+}
+
+enum gf_status gf_read_picture(const char *path, const struct gf_options *options, bool compared,
+                               struct gf_image *picture, struct gf_error *error)
+{
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    enum gf_status status = gf_input_open(path, false, &input, error);
+    if (!status)
+        status = gf_source_open(input, options, &source, error);
+    if (!status)
+        status = gf_memory_check_proportion(source, input, options, error);
+    if (!status)
+        status = check_memory(path, options, source, compared, error);
+    if (!status)
+        status = gf_source_read_all(source, picture, error);
+    if (!status && options->autorotate)
+        status = turn_upright(picture, source->metadata.orientation, error);
+    if (source)
+        source->close(source);
+    if (input)
+        gf_input_close(input);
+    return status;
+}
 
 static int sample_of(const struct gf_image *image, int y, size_t at)
 {
@@ -86,4 +168,78 @@ enum gf_status gf_likeness_draw(const struct gf_image *a, const struct gf_image 
     for (int y = 0; y < format.height; y++)
         draw_row(a, b, y, (double)gf_sample_max(format) / largest, picture);
     return GF_OK;
+}
+
+/* Returns a sample of the row, in the range of its bits. */
+static int sample_at(const struct gf_view *view, int y, int x, int channel)
+{
+    const unsigned char *const row = gf_view_row(view, y);
+    const size_t at = (size_t)x * (size_t)view->format.channels + (size_t)channel;
+    return view->format.bits == 8 ? row[at] : ((const uint16_t *)(const void *)row)[at];
+}
+
+static int difference_at(const struct gf_view *a, const struct gf_view *b, int y, int x)
+{
+    int most = 0;
+    for (int c = 0; c < a->format.channels; c++) {
+        const int d = abs(sample_at(a, y, x, c) - sample_at(b, y, x, c));
+        most = d > most ? d : most;
+    }
+    return most;
+}
+
+/* Finds the pixel that differs most. Returns the difference. */
+static int find_worst(const struct gf_view *a, const struct gf_view *b, int *x, int *y)
+{
+    int worst = 0;
+    for (int row = a->y; row < a->y + a->rows; row++) {
+        for (int column = 0; column < a->format.width; column++) {
+            const int d = difference_at(a, b, row, column);
+            if (d <= worst)
+                continue;
+            worst = d;
+            *x = column;
+            *y = row;
+        }
+    }
+    return worst;
+}
+
+/* Returns the beginning of a part of that length with `at` in its middle, moved so that it stays
+ * inside. */
+static int begin_of(int at, int length, int whole)
+{
+    const int begin = at - length / 2;
+    return begin < 0 ? 0 : begin + length > whole ? whole - length : begin;
+}
+
+static void put_pixel(const struct gf_view *view, int y, int x, unsigned char *rgb)
+{
+    const int scale = view->format.bits == 8 ? 1 : 257;
+    const bool grey = view->format.channels < 3;
+    for (int c = 0; c < 3; c++)
+        rgb[c] = (unsigned char)(sample_at(view, y, x, grey ? 0 : c) / scale);
+}
+
+struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
+                                             const struct gf_view *expected)
+{
+    int worst_x = 0, worst_y = 0;
+    const int width = found->format.width, worst = find_worst(found, expected, &worst_x, &worst_y);
+    struct gf_compare_spot *const spot = worst ? calloc(1, sizeof *spot) : NULL;
+    if (!spot)
+        return NULL;
+    spot->width = width < GF_SPOT_SIDE ? width : GF_SPOT_SIDE;
+    spot->height = found->rows < GF_SPOT_SIDE ? found->rows : GF_SPOT_SIDE;
+    spot->x = begin_of(worst_x, spot->width, width);
+    spot->y = found->y + begin_of(worst_y - found->y, spot->height, found->rows);
+    for (int i = 0; i < spot->width * spot->height; i++) {
+        const int x = spot->x + i % spot->width, y = spot->y + i / spot->width;
+        put_pixel(found, y, x, &spot->found[3 * i]);
+        put_pixel(expected, y, x, &spot->expected[3 * i]);
+        for (int c = 0; c < 3; c++)
+            spot->difference[3 * i + c] =
+                (unsigned char)(255LL * difference_at(found, expected, y, x) / worst);
+    }
+    return spot;
 }

@@ -1,8 +1,13 @@
-/* Measures how similar two pictures are, for --compare. */
+/* Reads whole pictures, measures how similar two are, for --compare, and finds the place where
+ * they differ most. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "gpufilter/image.h"
+#include "gpufilter/pipeline.h"
 #include "gpufilter/status.h"
+#include "stage/picture.h"
 
 /* The similarity over all samples, including alpha; M is the full scale. SSIM and MS-SSIM are the
  * means of the channels' values. They are NaN if a picture is too small: SSIM needs sides of 11
@@ -24,3 +29,30 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
  * caller frees it by gf_image_free(). */
 enum gf_status gf_likeness_draw(const struct gf_image *a, const struct gf_image *b,
                                 struct gf_image *picture, struct gf_error *error) GF_CHECKED;
+
+/* The place where two pictures differ most, enlarged on a page. */
+
+enum { GF_SPOT_SIDE = 40 };
+
+struct gf_compare_spot {
+    int x, y, width, height; /* a part of the picture around the place; no side is longer than
+                              * GF_SPOT_SIDE */
+    /* RGB of 8 bits, without alpha, row by row. */
+    unsigned char expected[3 * GF_SPOT_SIDE * GF_SPOT_SIDE];
+    unsigned char found[3 * GF_SPOT_SIDE * GF_SPOT_SIDE];
+    /* The differences in grey. White is the largest difference of a sample, including alpha. */
+    unsigned char difference[3 * GF_SPOT_SIDE * GF_SPOT_SIDE];
+};
+
+/* Compares two pictures of one format. Returns NULL if they are equal, or there is no memory. The
+ * caller frees the result. */
+struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
+                                             const struct gf_view *expected);
+
+/* Reads whole pictures for measurements and comparisons. */
+
+/* Reads a picture from a file, or "-". Turns it upright if options->autorotate is set. Fails if the
+ * picture takes more memory than options->memory_bytes or, by default, a part of the machine's
+ * memory. With `compared` it also counts the memory of another picture and of gf_likeness_of(). */
+enum gf_status gf_read_picture(const char *path, const struct gf_options *options, bool compared,
+                               struct gf_image *picture, struct gf_error *error) GF_CHECKED;

@@ -1,20 +1,105 @@
-/* Parses chains: name=parameters,name2. Blanks around names and values are ignored. A value that
- * contains ',' or ':' is quoted or escaped (chain/token.h). */
-#include "chain/chain.h"
-
+/* Chains as text: parses them, writes them filter by filter, and reads them from files. */
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <time.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
-#include "base/grow.h"
-#include "chain/foreign.h"
+#include "base/memory/grow.h"
+#include "base/process/files.h"
+#include "base/text/plain_text.h"
+#include "chain/chain.h"
 #include "chain/params.h"
-#include "chain/quote_hint.h"
-#include "chain/token.h"
-#include "stage/parts.h"
+#include "gpufilter/chain.h"
+#include "stage/filter.h"
 #include "stage/stage.h"
+
+enum { SHOWN_MOST = 120 };
+
+bool gf_quote_hint_suits(const struct gf_filter *filter)
+{
+    return gf_filter_params(filter)->name && gf_filter_params(filter)->type == GF_TYPE_TEXT;
+}
+
+/* Returns where the text of the values "=text" or "=text=..." begins; NULL if it is quoted. */
+static const char *begin_of_text(const struct gf_filter *filter, const char *values)
+{
+    const size_t length = strlen(gf_filter_params(filter)->name);
+    if (*values != '=')
+        return NULL;
+    values += 1 + strspn(values + 1, " \t\n");
+    if (!strncmp(values, gf_filter_params(filter)->name, length) && values[length] == '=')
+        values += length + 1;
+    return strchr("'\"", *values) ? NULL : values;
+}
+
+/* Appends the text begin .. end - 1 in quotes to the error, as a word for a shell. */
+static void append(const struct gf_filter *filter, const char *begin, const char *end,
+                   const char *what, struct gf_error *error)
+{
+    if (!error)
+        return;
+    const struct gf_error reason = *error;
+    while (end > begin && strchr(" \t\n", end[-1]))
+        end--;
+    for (const char *at = begin; at < end; at++) {
+        if (strchr("'\"\\$`!", *at))
+            return;
+    }
+    if (*reason.text && end - begin <= SHOWN_MOST)
+        (void)gf_fail(error, reason.status, "%s%s a text with a %s is quoted: \"%s='%.*s'\"",
+                      reason.text, reason.text[strlen(reason.text) - 1] == '?' ? " Else" : ";",
+                      what, filter->name, (int)(end - begin), begin);
+}
+
+/* Whether the value begin .. end - 1 is surely meant as the name of a font's file. */
+static bool is_font_file(const char *begin, const char *end)
+{
+    static const char *const extensions[] = {".ttf", ".otf", ".ttc",  ".otc",
+                                             ".pfb", ".pfa", ".woff", ".woff2"};
+    bool is_file = (*begin == '/' && begin[1] != '/') || *begin == '.';
+    for (size_t i = 0; i < sizeof extensions / sizeof *extensions; i++) {
+        const ptrdiff_t length = (ptrdiff_t)strlen(extensions[i]);
+        is_file |=
+            end - begin > length && !strncasecmp(end - length, extensions[i], (size_t)length);
+    }
+    return is_file;
+}
+
+void gf_quote_hint_colon(const struct gf_filter *filter, const char *values, struct gf_error *error)
+{
+    const char *const begin = gf_quote_hint_suits(filter) ? begin_of_text(filter, values) : NULL;
+    const char *end = begin;
+    while (end && *end && *end != ',') {
+        const char *const value = *end == ':' ? end + 1 : end;
+        const char *const stop = value + strcspn(value, ":,");
+        if (memchr(value, '=', (size_t)(stop - value)) ||
+            (end > begin && is_font_file(value, stop)))
+            break;
+        end = stop;
+    }
+    if (end && memchr(begin, ':', (size_t)(end - begin)))
+        append(filter, begin, end, "colon", error);
+}
+
+void gf_quote_hint_comma(const struct gf_filter *filter, const char *item, const char *next,
+                         struct gf_error *error)
+{
+    char token[GF_TOKEN_MAX];
+    const char *const begin =
+        gf_quote_hint_suits(filter) ? begin_of_text(filter, item + strcspn(item, "=,:")) : NULL;
+    const char *const comma = begin ? gf_token_next_text(begin, token) : NULL;
+    if (comma && *comma == ',' && comma + 1 + strspn(comma + 1, " \t\n") == next)
+        append(filter, begin, next + strcspn(next, "=:,"), "comma", error);
+}
+
+/* Parses chains: name=parameters,name2. Blanks around names and values are ignored. A value that
+ * contains ',' or ':' is quoted or escaped (chain/params.h). */
 
 enum gf_status gf_filter_named(const char *name, const char *advice,
                                const struct gf_filter **filter, struct gf_error *error)
@@ -231,4 +316,240 @@ void gf_chain_free(struct gf_chain *chain)
     }
     free(chain->item);
     *chain = (struct gf_chain){0};
+}
+
+/* Writes a chain filter by filter. */
+
+/* Writes the shortest decimal number that is read as this one, with a point in every locale. */
+static void put_number(FILE *file, double number)
+{
+    char text[40];
+    double again = 0;
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, number);
+        char *const point = text + strspn(text, "+-0123456789");
+        if (isfinite(number) && *point && *point != 'e')
+            *point = '.';
+        if (gf_value_whole_number(text, &again) && again == number)
+            break;
+    }
+    fputs(text, file);
+}
+
+static void put_quoted(FILE *file, const char *text)
+{
+    putc('"', file);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putc('\\', file);
+        putc(*text, file);
+    }
+    putc('"', file);
+}
+
+static enum gf_status put_arguments(FILE *file, const struct gf_argument *arguments, size_t count,
+                                    struct gf_error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *const name = arguments[i].name;
+        if (!name || !*name || name[strcspn(name, "=:,'\"\\ ")])
+            return gf_fail(error, GF_ERROR_USAGE, "gf_chain_add: argument %zu has no name", i);
+        if (arguments[i].is_text && !arguments[i].text)
+            return gf_fail(error, GF_ERROR_USAGE, "gf_chain_add: the text of %.60s is NULL", name);
+        fprintf(file, "%c%s=", i ? ':' : '=', name);
+        if (arguments[i].is_text)
+            put_quoted(file, arguments[i].text);
+        else
+            put_number(file, arguments[i].number);
+    }
+    return GF_OK;
+}
+
+/* Reads "=name=value:..." for the filter, and forgets the values. */
+static enum gf_status check_arguments(const struct gf_filter *filter, const char *text,
+                                      struct gf_error *error)
+{
+    void *const params = calloc(1, filter->params_size + 1);
+    struct gf_common_params common = {.variant = NULL};
+    if (!params)
+        return gf_fail_memory(error);
+    enum gf_status status = gf_params_parse(filter, &text, params, &common, error);
+    if (!status && *text)
+        status = gf_fail(error, GF_ERROR_USAGE, "%s: an argument is too long", filter->name);
+    free(params);
+    return status;
+}
+
+/* Returns the chain with the filter at its end. */
+static char *longer_chain(const char *chain, const char *filter, const char *arguments)
+{
+    const size_t size = (chain ? strlen(chain) : 0) + strlen(filter) + strlen(arguments) + 2;
+    char *const longer = malloc(size);
+    if (longer)
+        snprintf(longer, size, "%s%s%s%s", chain ? chain : "", chain ? "," : "", filter, arguments);
+    return longer;
+}
+
+enum gf_status gf_chain_add(char **chain, const char *filter, const struct gf_argument *arguments,
+                            size_t count, struct gf_error *error)
+{
+    GF_NOT_NULL(chain, error);
+    GF_NOT_NULL(filter, error);
+    if (count)
+        GF_NOT_NULL(arguments, error);
+    const struct gf_filter *found;
+    GF_TRY(gf_filter_named(filter, "", &found, error));
+    char *text = NULL;
+    size_t size;
+    FILE *const file = open_memstream(&text, &size);
+    if (!file)
+        return gf_fail_memory(error);
+    enum gf_status status = put_arguments(file, arguments, count, error);
+    if (fclose(file) && !status)
+        status = gf_fail_memory(error);
+    if (!status)
+        status = check_arguments(found, text, error);
+    char *const longer = status ? NULL : longer_chain(*chain, found->name, text);
+    if (!status && !longer)
+        status = gf_fail_memory(error);
+    free(text);
+    if (status)
+        return status;
+    free(*chain);
+    *chain = longer;
+    return GF_OK;
+}
+
+/* Tells whether the files that a chain names have changed. */
+
+/* Continues the stamp with the state of a file; returns 0 if it cannot be told. Two changes at
+ * nearly the same time may leave the same times, so a file must have rested since. */
+static uint64_t add_file(uint64_t stamp, const char *path)
+{
+    enum { RESTED_S = 2 };
+    struct stat file;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (!stamp || stat(path, &file) || file.st_ctim.tv_sec + RESTED_S >= now.tv_sec)
+        return 0;
+    const struct gf_file_identity identity = gf_file_identify(&file);
+    return gf_hash(stamp, &identity, sizeof identity);
+}
+
+uint64_t gf_chain_stamp(const char *text)
+{
+    struct gf_chain chain = {0};
+    uint64_t stamp = !text || !gf_chain_parse_names(text, &chain, NULL);
+    const int count = gf_chain_files(&chain, NULL, 0);
+    const char **const path = calloc((size_t)count + 1, sizeof *path);
+    if (!path || gf_chain_files(&chain, path, count) != count)
+        stamp = 0;
+    for (int i = 0; i < count; i++)
+        stamp = add_file(stamp, path ? path[i] : "");
+    free(path);
+    gf_chain_free(&chain);
+    return stamp;
+}
+
+enum { BYTES_MOST = 1 << 20 };
+
+static const char blanks[] = " \t\r\n\v\f";
+
+/* Returns where the line's comment begins, or the line's end. A comment begins with a '#' after a
+ * blank or a comma; any other '#' belongs to a colour, or to a quoted text. */
+static char *end_of(char *line)
+{
+    char token[GF_TOKEN_MAX];
+    const char *at = line;
+    while ((at = gf_token_next(at, "=:,#", token)) && *at) {
+        if (*at == '#' && (at == line || strchr(" \t,", at[-1])))
+            break;
+        at++;
+    }
+    return at ? line + (at - line) : line + strlen(line);
+}
+
+/* Removes the comment and, at both ends, blanks and a comma from the line. */
+static char *trim(char *line)
+{
+    char *at = end_of(line);
+    while (at > line && (strchr(blanks, at[-1]) || at[-1] == ','))
+        at--;
+    *at = '\0';
+    return line + strspn(line, blanks);
+}
+
+/* Reads the whole file, without its byte order mark. The caller frees *text. */
+static enum gf_status read_text(FILE *file, const char *name, char **text, struct gf_error *error)
+{
+    *text = malloc(BYTES_MOST + 1);
+    if (!*text)
+        return gf_fail_memory(error);
+    errno = 0;
+    const size_t size = fread(*text, 1, BYTES_MOST + 1, file);
+    if (ferror(file))
+        return gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ), "%s: %s", name,
+                       strerror(errno));
+    if (size > BYTES_MOST)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: more than 1 MB is no chain", name);
+    size_t mark;
+    struct gf_error detail;
+    const enum gf_status status = gf_text_mark(*text, size, GF_ERROR_USAGE, &mark, &detail);
+    if (status)
+        return gf_fail(error, status, "%s: %s", name, detail.text);
+    if (memchr(*text, 0, size))
+        return gf_fail(error, GF_ERROR_USAGE, "%s: holds NUL bytes, which no chain does", name);
+    memmove(*text, *text + mark, size - mark);
+    (*text)[size - mark] = '\0';
+    return GF_OK;
+}
+
+/* Joins the lines that are not empty by commas, in place. */
+static void join_lines(char *text)
+{
+    char *to = text, *rest = text;
+    for (char *line; (line = strsep(&rest, "\n"));) {
+        const char *const trimmed = trim(line);
+        const size_t length = strlen(trimmed);
+        if (length && to > text)
+            *to++ = ',';
+        memmove(to, trimmed, length);
+        to += length;
+    }
+    *to = '\0';
+}
+
+/* Parses the chain, so that the message about a mistake names the file. */
+static enum gf_status check(const char *text, const char *name, struct gf_error *error)
+{
+    struct gf_chain chain = {0};
+    struct gf_error detail;
+    if (!*text)
+        return gf_fail(error, GF_ERROR_USAGE, "%s: holds no filter", name);
+    const enum gf_status status = gf_chain_parse(text, &chain, &detail);
+    gf_chain_free(&chain);
+    return status ? gf_fail(error, status, "%s: %s", name, detail.text) : GF_OK;
+}
+
+enum gf_status gf_chain_file_read(const char *path, char **chain, struct gf_error *error)
+{
+    const bool standard = !strcmp(path, "-");
+    const char *const name = standard ? "stdin" : path;
+    *chain = NULL;
+    FILE *const file = standard ? stdin : fopen(path, "re");
+    if (!file)
+        return gf_fail(error, gf_status_of_name(GF_ERROR_USAGE, GF_ERROR_READ), "%s: %s", path,
+                       strerror(errno));
+    enum gf_status status = read_text(file, name, chain, error);
+    if (!standard)
+        fclose(file);
+    if (!status) {
+        join_lines(*chain);
+        status = check(*chain, name, error);
+    }
+    if (status) {
+        free(*chain);
+        *chain = NULL;
+    }
+    return status;
 }

@@ -1,7 +1,7 @@
 /* A chain of filters, parsed from text. */
 #pragma once
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 #include "chain/region.h"
 #include "gpufilter/status.h"
 #include "stage/filter.h"

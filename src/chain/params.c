@@ -1,17 +1,88 @@
-/* Parses parameters: value:key=value. The first values may have no names; every value after a named
- * value needs a name, as in FFmpeg. */
+/* Cuts the text of a chain into words, and parses the parameters of filters. */
 #include "chain/params.h"
 
 #include <ctype.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/fail.h"
-#include "base/suggest.h"
-#include "chain/foreign.h"
-#include "chain/token.h"
-#include "chain/variants.h"
+#include "base/text/plain_text.h"
+#include "chain/registry.h"
+
+static const char blanks[] = " \t\n";
+
+static bool is_digit(char c)
+{
+    return isdigit((unsigned char)c);
+}
+
+/* Whether the colon or comma `at` belongs to the text around it. No filter's name begins with a
+ * digit. */
+static bool is_part_of_text(const char *begin, const char *at)
+{
+    if (at == begin)
+        return false;
+    if (is_digit(at[-1]) && is_digit(at[1])) {
+        const bool is_time =
+            is_digit(at[2]) && !isalnum((unsigned char)at[3]) && !(at[3] && strchr("./_-", at[3]));
+        return *at == ',' || is_time;
+    }
+    if (at - begin >= 2 && !strncmp(at - 2, "{n:", 3) && is_digit(at[1]) && at[2] == '}')
+        return true;
+    return isalpha((unsigned char)at[-1]) && !strncmp(at, "://", 3);
+}
+
+static const char *next_token(const char *text, const char *stops, bool is_text, char *token)
+{
+    text += strspn(text, blanks);
+    const char *const begin = text;
+    const bool is_quoted = *text == '\'' || *text == '"';
+    size_t length = 0, kept = 0; /* kept: without blanks at the end that no quotes hold */
+    char quote = 0;
+    for (; *text && (quote || !strchr(stops, *text) ||
+                     (is_text && !is_quoted && is_part_of_text(begin, text)));
+         text++) {
+        if (quote && *text == quote) {
+            quote = 0;
+        } else if (is_quoted && !quote && (*text == '\'' || *text == '"')) {
+            quote = *text;
+        } else {
+            const bool is_escaped = *text == '\\' && quote != '\'' && text[1];
+            text += is_escaped;
+            if (length + 1 >= GF_TOKEN_MAX)
+                return NULL;
+            token[length++] = *text;
+            if (quote || is_escaped || !strchr(blanks, *text))
+                kept = length;
+        }
+    }
+    token[kept] = '\0';
+    return quote ? NULL : text;
+}
+
+const char *gf_token_next(const char *text, const char *stops, char *token)
+{
+    return next_token(text, stops, false, token);
+}
+
+const char *gf_token_next_text(const char *text, char *token)
+{
+    return next_token(text, ":,", true, token);
+}
+
+char *gf_token_trim(char *text)
+{
+    text += strspn(text, blanks);
+    for (char *end = text + strlen(text); end > text && strchr(blanks, end[-1]);)
+        *--end = '\0';
+    return text;
+}
+
+/* Parses parameters: value:key=value. The first values may have no names; every value after a named
+ * value needs a name, as in FFmpeg. */
 
 /* The state while parameters are read. `given` has a bit for each parameter of the filter,
  * `given_region` one for each of gf_region_params. */

@@ -1,8 +1,31 @@
+/* The text of a chain: its words, the parameters of filters and their values, and what other
+ * programs call them. */
 #pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "chain/region.h"
 #include "gpufilter/filter.h"
 #include "stage/filter.h"
+
+enum { GF_TOKEN_MAX = 32768 }; /* the most bytes of a token; a matrix of 31x31 numbers fits */
+
+/* The words of the text: copies it up to one of the characters of `stops` into `token`, which has
+ * room for GF_TOKEN_MAX bytes. A text that begins with ' or " is copied without its quotes, and no
+ * character between the quotes stops the copy; quotes elsewhere are ordinary characters. A
+ * character after a backslash does not stop the copy either. Blanks at both ends are left out,
+ * unless they stand in quotes or after a backslash. Returns where the copy stopped, or NULL if the
+ * text is too long or a quote is not closed. */
+const char *gf_token_next(const char *text, const char *stops, char *token);
+
+/* Does the same for a text, up to ':' or ','. A colon of a time (12:30), of an address
+ * (https://x.org) or of the field {n:4} belongs to the text, and so does a comma between two
+ * digits. */
+const char *gf_token_next_text(const char *text, char *token);
+
+/* Removes the blanks at both ends of the text, in place. */
+char *gf_token_trim(char *text);
 
 /* Parameters that filters take besides their own ones. */
 struct gf_common_params {
@@ -32,3 +55,38 @@ struct gf_colour gf_colour_of_number(unsigned number);
 /* Writes the colour 0xRRGGBB as its name, if it has one, otherwise as gf_colour_parse() reads
  * it. */
 void gf_colour_text(unsigned number, char *text, size_t size);
+
+/* Adds the quoted form of a text to the error of a chain in which the text has a colon or a comma.
+ */
+
+/* Whether the filter's first parameter is a text. */
+bool gf_quote_hint_suits(const struct gf_filter *filter);
+/* `values` is the part of the chain after the filter's name. The error changes if the filter begins
+ * with a text, and a value without a name follows that is not the name of a font's file. */
+void gf_quote_hint_colon(const struct gf_filter *filter, const char *values,
+                         struct gf_error *error);
+/* `item` is the filter's item in the chain, and `next` the item after its comma, which is no
+ * filter. */
+void gf_quote_hint_comma(const struct gf_filter *filter, const char *item, const char *next,
+                         struct gf_error *error);
+
+/* What ImageMagick, libvips, sharp and FFmpeg call by words that no filter has. */
+
+/* Returns a chain that does what other programs do for the first item of the chain, such as
+ * "rotate=90" for "transpose=clock"; NULL if there is none. It is an example, in which the values
+ * of the item do not stand. */
+const char *gf_foreign_meaning(const char *chain);
+/* Returns the index-th chain of the table, for tests; NULL after the last one. */
+const char *gf_foreign_meaning_at(int index);
+
+/* The geometry of ImageMagick, as in 400x300, 50%x50%, x300, 300x200+10+20 and 400x300>. */
+
+/* If the filter takes the geometry in place of its first lengths, `values` becomes these, separated
+ * by colons, and their most is returned: 2, or 4 with a place; else 0. These filters are those
+ * whose w and h mean what they mean in ImageMagick. */
+int gf_geometry_lengths(const struct gf_filter *filter, const char *text, char *values,
+                        size_t size);
+/* Writes what the filter takes in place of the geometry, such as "resize=400:300:fit=inside".
+ * Returns false if the text is no geometry. */
+bool gf_geometry_meaning(const struct gf_filter *filter, const char *text, char *meaning,
+                         size_t size);

@@ -1,4 +1,4 @@
-#include "chain/place.h"
+#include "chain/plan.h"
 
 #include "filters/crop/crop.h"
 #include "pixel/orient/orient.h"

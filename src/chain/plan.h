@@ -6,7 +6,9 @@
  * do not depend on each other. */
 #pragma once
 
-#include "base/c_linkage.h"
+#include <stdbool.h>
+
+#include "base/host_device.h"
 #include "chain/chain.h"
 #include "stage/stage.h"
 
@@ -114,3 +116,48 @@ void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segmen
                      struct gf_rows *cut /* count + 1 elements */);
 
 GF_C_END
+
+/* Fuses stages of a plan, which is the planner's last step before it cuts segments. */
+
+/* Merges a stencil and the tables before and after it into one stage (pixel/point/fused.h);
+ * likewise a stencil and the conversions of alpha around it. A table between two stencils goes to
+ * the first one, which writes fewer samples than the second one reads. */
+enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error) GF_CHECKED;
+
+/* Estimates what stages cost from the declarations of their filters. */
+
+/* Returns the ratio of a filter's measured time to its declared time. */
+typedef double gf_filter_times(const void *context, const struct gf_filter *filter);
+
+/* Returns the nanoseconds that one thread takes for all pixels of a stage. If `times` is NULL, each
+ * filter takes the time that it declares. With look_ups_are_free, only the stencil of a fused stage
+ * counts. */
+double gf_stage_ns(const struct gf_stage *stage, gf_filter_times *times, const void *context,
+                   bool look_ups_are_free);
+
+/* Returns the number of threads, at most `most`, that save more time than their start takes for
+ * pictures in memory: one for each millisecond that the plan's stages cost. */
+int gf_plan_useful_threads(const struct gf_plan *plan, int most);
+
+/* Where a result lies in the picture that a chain began with, for what belongs to that picture and
+ * has another size, such as its gain map. */
+
+enum { GF_PLACE_NAME_SIZE = 64 };
+struct gf_place {
+    int width, height; /* of the picture, as it was decoded */
+    int reduction;     /* its sides in the file are so many times as long */
+    bool turned;       /* the result's columns are rows of the picture */
+    /* Where the result's first column and first row begin in the picture, and the width of a column
+     * and a row; all in the picture's pixels. */
+    double first[2], step[2];
+    /* The first stage that moves pixels in a way that has no such numbers, and the first that
+     * changes colours; "": there is none. */
+    char lost[GF_PLACE_NAME_SIZE], recoloured[GF_PLACE_NAME_SIZE];
+};
+
+void gf_place_begin(struct gf_place *place, struct gf_format picture, int reduction);
+/* Follows the plan's stages, which must be those after the stages that were followed before. */
+enum gf_status gf_place_follow(struct gf_place *place, const struct gf_plan *plan,
+                               struct gf_error *error) GF_CHECKED;
+/* Whether the result is the whole picture, unmoved and of the same size. */
+bool gf_place_is_same(const struct gf_place *place, struct gf_format result);

@@ -1,7 +1,7 @@
 /* The parameters region and feather, which every filter takes that keeps the picture's size. */
 #pragma once
 
-#include "pixel/region/coverage.h"
+#include "pixel/region/region.h"
 #include "stage/filter.h"
 
 /* The parameters as they are given. */

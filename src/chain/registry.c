@@ -1,9 +1,14 @@
-/* The list of all filters, and functions that find a filter by its name. */
+/* The list of all filters, functions that find a filter by its name, and the CUDA kernels of a
+ * filter. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/suggest.h"
+#include "base/fail.h"
+#include "base/text/plain_text.h"
+#include "chain/registry.h"
 #include "gpufilter/filter.h"
+#include "pixel/histogram/histogram.h"
+#include "pixel/point/point.h"
 #include "stage/stage.h"
 
 #define GF_FILTER(stem) extern const struct gf_filter gf_##stem##_filter;
@@ -91,4 +96,83 @@ const struct gf_param *gf_filter_params(const struct gf_filter *filter)
     if (!filter)
         return NULL;
     return filter->params ? filter->params : none;
+}
+
+/* Finds the CUDA kernels of a filter, and the kernel that a stage runs. */
+
+const struct gf_variant *gf_filter_variant_at(const struct gf_filter *filter, int index)
+{
+    const struct gf_variant *const lists[] = {
+        filter->kind == GF_POINT && filter != &gf_point ? gf_point.cuda : NULL, filter->cuda};
+    for (int list = 0; list < 2; list++) {
+        for (const struct gf_variant *variant = lists[list]; variant && variant->name; variant++) {
+            if (!index--)
+                return variant;
+        }
+    }
+    return NULL;
+}
+
+const struct gf_variant *gf_filter_naive(const struct gf_filter *filter)
+{
+    return gf_filter_variant_at(filter, 1);
+}
+
+const char *gf_filter_variant(const struct gf_filter *filter, int index, const char **summary)
+{
+    const struct gf_variant *const variant =
+        filter && index >= 0 ? gf_filter_variant_at(filter, index) : NULL;
+    if (summary)
+        *summary = variant ? variant->summary : NULL;
+    return variant ? variant->name : NULL;
+}
+
+const struct gf_filter *gf_stage_variants(const struct gf_stage *stage)
+{
+    const struct gf_point_run *const run = stage->filter == &gf_point ? stage->params : NULL;
+    return run && run->count == 1 ? run->item[0].filter : stage->filter;
+}
+
+gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
+{
+    return stage->variant && stage->variant->launch ? stage->variant->launch
+                                                    : stage->filter->cuda[0].launch;
+}
+
+enum gf_status gf_filter_check_kernels(const struct gf_filter *filter, struct gf_error *error)
+{
+    if (!filter->cpu || filter->cuda)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s has no CUDA kernel and runs on the CPU only",
+                   filter->name);
+}
+
+enum gf_status gf_chain_check_kernels(const struct gf_chain *chain, struct gf_error *error)
+{
+    for (int i = 0; i < chain->count; i++)
+        GF_TRY(gf_filter_check_kernels(chain->item[i].filter, error));
+    return GF_OK;
+}
+
+bool gf_stage_needs_extremes(const struct gf_stage *stage)
+{
+    if (stage->filter != &gf_point)
+        return false;
+    const struct gf_point_run *const run = stage->params;
+    const struct gf_filter *const filter = run->item[0].filter;
+    return filter->extremes && filter->extremes(run->item[0].params);
+}
+
+bool gf_stage_marks_extremes(const struct gf_stage *stage)
+{
+    return stage->variant && stage->variant->count ? stage->variant->count_extremes
+                                                   : gf_stage_needs_extremes(stage);
+}
+
+gf_counter *gf_stage_counter(const struct gf_stage *stage)
+{
+    if (stage->variant && stage->variant->count)
+        return stage->variant->count;
+    return gf_stage_needs_extremes(stage) ? GF_LAUNCHER(gf_extremes_cuda)
+                                          : GF_LAUNCHER(gf_histogram_cuda);
 }

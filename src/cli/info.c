@@ -5,16 +5,15 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
-#include "base/exit_status.h"
 #include "base/fail.h"
+#include "base/process/program.h"
 #include "batch/archives/archive_file.h"
-#include "batch/names/archive_name.h"
-#include "batch/names/inputs.h"
+#include "batch/names/names.h"
 #include "cli/actions.h"
 #include "cli/messages.h"
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
-#include "codec/common/ordered_work.h"
+#include "codec/common/rows/ordered_work.h"
 #include "report/info/facts.h"
 
 enum { SLOTS = 256 };

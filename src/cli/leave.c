@@ -9,7 +9,6 @@
 
 #include "codec/io/output.h"
 #include "engine/backend.h"
-#include "engine/device_start.h"
 
 enum gf_leaving gf_leaving(bool starting, bool started, bool shared, bool replaced)
 {

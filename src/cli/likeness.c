@@ -5,13 +5,11 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
-#include "base/json.h"
-#include "base/value.h"
+#include "base/text/json.h"
+#include "base/text/plain_text.h"
 #include "bench/likeness.h"
-#include "bench/read_picture.h"
-#include "cli/report_file.h"
-#include "cli/messages.h"
 #include "cli/actions.h"
+#include "cli/messages.h"
 #include "codec/codec.h"
 #include "report/text.h"
 

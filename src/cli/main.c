@@ -9,17 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/exit_status.h"
 #include "base/fail.h"
-#include "base/start_times.h"
+#include "base/process/program.h"
+#include "base/threads/times.h"
 #include "batch/transfer/transfer.h"
 #include "cli/actions.h"
 #include "cli/command/command.h"
 #include "cli/help/help.h"
 #include "cli/leave.h"
 #include "cli/messages.h"
+#include "cli/progress.h"
 #include "cli/study/study.h"
-#include "cli/summary.h"
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
 #include "codec/formats.h"

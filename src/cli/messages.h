@@ -1,10 +1,12 @@
-/* Prints messages and reports. Messages go to standard error. Reports go to standard output or, if
- * a picture or the trace is written there, to standard error. */
+/* Prints messages and reports. Messages go to standard error. Reports go to standard output, to
+ * standard error if a picture or the trace is written there, or to files, which appear complete
+ * or not at all. */
 #pragma once
 
 #include <stdio.h>
 
 #include "cli/command/command.h"
+#include "codec/io/output.h"
 
 /* Prints "gpufilter: KIND TEXT" to standard error as one line; `kind` is "" or "warning: ". Control
  * characters, which file names may contain and terminals obey, become '?'. */
@@ -32,3 +34,15 @@ enum gf_status gf_flush_stdout(struct gf_error *error) GF_CHECKED;
 
 /* Refuses a picture from standard input if standard input is a terminal. */
 enum gf_status gf_check_stdin(struct gf_error *error) GF_CHECKED;
+
+/* Writes reports to files. A file appears complete or not at all. */
+
+/* Writes a report to the stream. */
+typedef enum gf_status gf_report_writer(FILE *file, const void *context, struct gf_error *error);
+
+/* Opens the file that an option names: a name that cannot be is a mistake of the command line. */
+enum gf_status gf_report_open(const char *path, struct gf_output **output,
+                              struct gf_error *error) GF_CHECKED;
+/* Calls `write` with a stream that leads to the output, and commits the output. */
+enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write,
+                               const void *context, struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,5 @@
-/* Shows the progress of a batch: a bar on a terminal, lines of text, or lines of JSON. */
+/* Shows how a batch gets on: a bar on a terminal, lines of text, or lines of JSON; the file of
+ * --metrics; and one line when the batch is done, or when a signal ends it. */
 #pragma once
 
 #include <stdio.h>
@@ -27,3 +28,26 @@ void gf_progress_clear(struct gf_progress *progress);
 /* Returns the kind of work that has taken most time: "decode", "upload", "filter", "download" or
  * "encode"; "" at the begin. */
 const char *gf_progress_bound(const struct gf_batch_state *state);
+
+/* Prints the summary of a batch: one line when the batch is done, or when a signal ends it. */
+
+/* Writes a summary such as "3 files done, 1 skipped, in 0.52 s: 12.0 Mpixel, 5.8 pictures/s, bound
+ * by decode". */
+void gf_summary_make(const struct gf_batch_state *state, char *text, size_t size);
+
+/* Prepares the line that a signal prints: the counts, and the option by which a later run goes on.
+ * Returns the counts, which the batch updates. Without this call, and with --quiet, a signal prints
+ * nothing. */
+struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command);
+/* Prints the line. The signal handler calls this function. */
+void gf_summary_interrupted(void);
+
+/* Prints how long each step of the start of the devices took, from the start of the program on. */
+void gf_summary_start(void);
+
+/* The file of --metrics: the counts of a batch in Prometheus' text format, for the textfile
+ * collector of node_exporter. */
+
+/* Replaces the file by one with these counts. */
+enum gf_status gf_metrics_write(const char *path, const struct gf_batch_state *state,
+                                struct gf_error *error) GF_CHECKED;

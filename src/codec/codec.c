@@ -1,6 +1,5 @@
-/* Recognises the format of a picture file and opens it with that format's codec. */
-#include "codec/codec.h"
-
+/* Recognises a file's format and opens it, as a source or a sink, here or as the process of a
+ * cell. */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -9,19 +8,110 @@
 
 #include "base/fail.h"
 #include "codec/cell/cell.h"
-#include "codec/common/camera_raw.h"
+#include "codec/codec.h"
 #include "codec/common/checks.h"
-#include "codec/common/keep.h"
-#include "codec/common/metadata.h"
-#include "codec/common/mpf.h"
-#include "codec/common/source.h"
-#include "codec/depth.h"
-#include "codec/fitted_sink.h"
+#include "codec/common/metadata/exif.h"
+#include "codec/common/metadata/gain_map.h"
+#include "codec/common/metadata/metadata.h"
+#include "codec/common/rows/source.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
-#include "codec/io/said.h"
-#include "codec/left_out.h"
+
+/* ---- what an output does not keep ---- */
+
+static const struct {
+    unsigned kind;
+    const char *name;
+} kinds[] = {{GF_KIND_GAIN_MAP, "gain map"},
+             {GF_KIND_PICTURES, "other pictures"},
+             {GF_KIND_DEPTH, "depth map"},
+             {GF_KIND_AUXILIARY, "auxiliary pictures"},
+             {GF_KIND_EXIF, "EXIF"},
+             {GF_KIND_XMP, "XMP"},
+             {GF_KIND_EXTENDED_XMP, "extended XMP"},
+             {GF_KIND_IPTC, "IPTC"},
+             {GF_KIND_TEXTS, "texts"},
+             {GF_KIND_COMMENTS, "comments"},
+             {GF_KIND_DENSITY, "density"},
+             {GF_KIND_ASPECT, "pixel aspect ratio"},
+             {GF_KIND_ORIENTATION, "orientation"},
+             {GF_KIND_LIGHT, "content light level"},
+             {GF_KIND_MASTERING, "mastering display"}};
+
+/* Returns the kinds of metadata that the output loses although the user did not ask for that. EXIF
+ * may have held nothing but items that the user named. */
+static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_metadata *metadata,
+                           const struct gf_metadata *kept, const struct gf_options *options)
+{
+    unsigned lost = (gf_metadata_kinds(metadata) & ~(gf_metadata_kinds(kept) & type->keeps));
+    if (options->autorotate)
+        lost &= ~(unsigned)GF_KIND_ORIENTATION;
+    if (options->stripped && !kept->exif.size && type->keeps & GF_KIND_EXIF)
+        lost &= ~(unsigned)GF_KIND_EXIF;
+    if (type->keeps & GF_KIND_EXIF && gf_exif_has_density(&kept->exif))
+        lost &= ~(unsigned)GF_KIND_DENSITY;
+    return lost & ~gf_kinds_unwanted(options);
+}
+
+/* Warns if colours look different because the output has no profile (a file without a profile is
+ * shown as sRGB), or if the profile is written although it was to be stripped. */
+static void warn_of_colours(const char *name, const struct gf_file_type *type,
+                            struct gf_format format, const struct gf_metadata *metadata,
+                            const struct gf_metadata *kept, const struct gf_options *options)
+{
+    char colours[GF_COLOURS_TEXT_SIZE];
+    const bool writes = !options->strip && type->keeps & GF_KIND_ICC;
+    const bool unsaid = gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours),
+               unknown = unsaid && !gf_transfer_is_hdr(metadata->colour.cicp[1]);
+    if ((writes && gf_keeps(options, GF_METADATA_ICC)) ||
+        gf_metadata_is_srgb(metadata, format, options))
+        return;
+    if (writes && (!unsaid || kept->colour.has_cicp))
+        gf_warn(options, "%s: its colours are not sRGB's and %s%s: what describes them is kept",
+                name,
+                unknown             ? "nothing converts "
+                : options->lossless ? "--lossless keeps the samples"
+                                    : "this build does not convert them",
+                unknown ? colours : "");
+    else if (!unsaid)
+        gf_warn(options,
+                "%s: it does not say that its colours are not sRGB's, and looks different "
+                "(--to-icc=srgb converts it)",
+                name);
+}
+
+void gf_metadata_kinds_text(unsigned set, char text[GF_METADATA_KINDS_TEXT_SIZE])
+{
+    size_t length = 0;
+    unsigned left = 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        left |= set & kinds[i].kind;
+    for (size_t i = 0; left; i++) {
+        if (!(left & kinds[i].kind))
+            continue;
+        left &= ~kinds[i].kind;
+        const char *const before = !length ? "" : left ? ", " : " and ";
+        length += (size_t)snprintf(text + length, GF_METADATA_KINDS_TEXT_SIZE - length, "%s%s",
+                                   before, kinds[i].name);
+    }
+}
+
+void gf_warn_left_out(const char *name, const struct gf_file_type *type, struct gf_format format,
+                      const struct gf_metadata *metadata, const struct gf_metadata *kept,
+                      const struct gf_options *options)
+{
+    const unsigned lost = lost_kinds(type, metadata, kept, options);
+    char list[GF_METADATA_KINDS_TEXT_SIZE];
+    gf_metadata_kinds_text(lost, list);
+    if (*list)
+        gf_warn(options, "%s: it does not keep the input's %s", name, list);
+    if (options->warn)
+        warn_of_colours(name, type, format, metadata, kept, options);
+}
+
+/* ---- recognising and opening ---- */
 
 enum { HEAD_BYTES = 256 }; /* bytes that tell a file's format */
 
@@ -412,4 +502,38 @@ enum gf_status gf_sink_turn(struct gf_sink *sink, struct gf_output *output,
                             struct gf_error *error)
 {
     return open_sink(output, file_format, format, metadata, options, &sink, error);
+}
+
+/* The process of cells for one format. */
+
+static const struct gf_file_type *own;
+
+/* Lets the format's reader fail at a file of nothing but the format's first bytes, so that the
+ * libraries load their plug-ins and ask the system what they ask once. A library that cannot be
+ * loaded now is no cell's missing one. */
+static enum gf_status warm(struct gf_error *error)
+{
+    unsigned char file[64] = {0};
+    const struct gf_magic magic = own->magic[0];
+    const struct gf_options options = {.size = sizeof options, .max_pixels = 1, .threads = 1};
+    struct gf_input *input;
+    struct gf_source *source = NULL;
+    if (own->library &&
+        gf_library_load(own->library, own->name, GF_ERROR_LIBRARY, error) == GF_ERROR_MEMORY)
+        return GF_ERROR_MEMORY;
+    memcpy(file + magic.offset, magic.bytes, magic.length);
+    if (gf_input_open_memory(file, sizeof file, own->name, &input, NULL))
+        return GF_OK;
+    if (!gf_source_open(input, &options, &source, NULL))
+        source->close(source);
+    gf_input_close(input);
+    return GF_OK;
+}
+
+int gf_cell_main(const char *word)
+{
+    for (int i = 0; (own = gf_file_type_at(i)) && strcmp(own->choice, word) != 0; i++)
+        ;
+    return gf_cell_serve(own && !own->one_thread, own && own->magic[0].length ? warm : NULL,
+                         gf_source_open);
 }

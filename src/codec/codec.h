@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "codec/common/metadata.h"
-#include "codec/common/source.h"
+#include "codec/common/metadata/metadata.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "gpufilter/image.h"

@@ -8,7 +8,6 @@
 #endif
 
 #include "codec/jpeg/jpeg.h"
-#include "codec/jpeg/jpeg_gain.h"
 
 /* ---- recognising formats, where the format's own code has no function for that ---- */
 

@@ -6,6 +6,8 @@
 #include <stddef.h>
 
 #include "codec/common/opening.h"
+#include "gpufilter/image.h"
+#include "gpufilter/status.h"
 
 enum gf_lossy {
     GF_LOSSY_NEVER,
@@ -89,3 +91,80 @@ const struct gf_foreign *gf_foreign_named(const char *extension);
 bool gf_word_in_list(const char *list, const char *word);
 /* Returns what follows the last dot of the file's name, or "". */
 const char *gf_extension_of(const char *path);
+
+/* The bits of a sample in a file that is written: what its format can hold, what the options
+ * choose, and a sink that converts rows to them. */
+
+/* Returns the least depth of the format that is more than `above`; 0 if there is none. */
+int gf_depth_next(const struct gf_file_type *type, int above);
+/* Writes the depths of the format: "1, 8 or 16", or "its input's" if it chooses them itself. */
+enum { GF_DEPTHS_TEXT_SIZE = 40 };
+void gf_depths_text(const struct gf_file_type *type, char text[GF_DEPTHS_TEXT_SIZE]);
+/* Returns GF_ERROR_USAGE if options->depth is a depth that the format cannot hold. */
+enum gf_status gf_depth_check(const struct gf_file_type *type, const char *name,
+                              const struct gf_options *options, struct gf_error *error) GF_CHECKED;
+/* Returns the bits of a sample in a file of the type for a picture of `format`, whose input had
+ * `stored` bits (0: as many as `format`). Without options->depth only a format without samples of
+ * 16 bits, such as AVIF, follows the input. */
+int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, int stored,
+                     const struct gf_options *options);
+/* Returns the format of the rows that a sink of the format gets for files of that depth. */
+struct gf_format gf_depth_rows(const struct gf_file_type *type, struct gf_format format, int depth);
+/* Replaces *sink by a sink that converts rows of `from` to those of gf_depth_rows(), unless both
+ * have the same bits, also on further pages. It closes the replaced one, as does a failure. */
+enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_format from, int depth,
+                                  struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
+
+/* A sink that finds the quality of a lossy file by trials. */
+
+enum { GF_FITTED_TRIALS = 7 }; /* halving 1..100 takes as many */
+
+/* Whether the options ask for trials: options->max_bytes or options->target_ssim is set. */
+bool gf_options_fit(const struct gf_options *options);
+/* Returns GF_ERROR_USAGE if the options ask for trials and the format has no quality to choose. */
+enum gf_status gf_fitted_check(const struct gf_file_type *type, const char *name,
+                               const struct gf_options *options, struct gf_error *error) GF_CHECKED;
+/* Opens the sink. It keeps the finished rows, encodes them to memory with at most seven qualities,
+ * and writes the best of these files to the output. */
+enum gf_status gf_fitted_sink_open(const struct gf_file_type *type, struct gf_output *output,
+                                   struct gf_format format, const struct gf_options *options,
+                                   struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
+/* Hands over the metadata of the output, as gf_metadata_for_output() gives it. It becomes empty. */
+void gf_fitted_sink_take_metadata(struct gf_sink *sink, struct gf_metadata *metadata);
+/* Returns the memory of the sink; `encoder` is the memory of one trial. */
+struct gf_codec_memory gf_fitted_sink_memory(struct gf_format format, uint64_t encoder,
+                                             const struct gf_options *options);
+
+/* Names kinds of metadata, and warns of metadata and colours of an input that its output does not
+ * keep. */
+
+enum { GF_METADATA_KINDS_TEXT_SIZE = 260 };
+/* Lists the kinds of metadata in a set (enum gf_metadata_kind): "EXIF, XMP and comments". */
+void gf_metadata_kinds_text(unsigned set, char text[GF_METADATA_KINDS_TEXT_SIZE]);
+
+/* Passes one line to options->warn that names all lost metadata, and one line if the colours look
+ * different without it. `name` is the output, `type` its file format, `format` its pixel format,
+ * and `kept` the result of gf_metadata_for_output(). */
+void gf_warn_left_out(const char *name, const struct gf_file_type *type, struct gf_format format,
+                      const struct gf_metadata *metadata, const struct gf_metadata *kept,
+                      const struct gf_options *options);
+
+/* The structural similarity of two pictures. */
+
+enum {
+    GF_SSIM_SIDE = 11,
+    GF_SSIM_SCALES = 5,
+    GF_MS_SSIM_SIDE = GF_SSIM_SIDE << (GF_SSIM_SCALES - 1) /* the side that the coarsest scale
+                                                            * needs */
+};
+
+/* SSIM: Z. Wang, A. C. Bovik, H. R. Sheikh and E. P. Simoncelli, "Image Quality Assessment: From
+ * Error Visibility to Structural Similarity", 2004: the mean over all windows of 11x11 pixels that
+ * are in the picture, weighted by a Gaussian of sigma 1.5; K1 = 0.01, K2 = 0.03. MS-SSIM: Z. Wang,
+ * E. P. Simoncelli and A. C. Bovik, "Multi-scale Structural Similarity for Image Quality
+ * Assessment", 2003: five scales; each scale consists of the means of 2x2 pixels of the scale
+ * before, with an odd edge repeated; a negative mean counts as 0. Both are means over the channels
+ * of b, which has a's size; a counts as converted to b's channels and bits. NaN if the pictures are
+ * too small. ms_ssim may be NULL, which saves time. */
+enum gf_status gf_ssim(const struct gf_image *a, const struct gf_image *b, int threads,
+                       double *ssim, double *ms_ssim, struct gf_error *error) GF_CHECKED;

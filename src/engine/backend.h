@@ -3,10 +3,13 @@
  * lane may return before their work is done, which happens in order; wait() waits for it. */
 #pragma once
 
-#include "base/c_linkage.h"
-#include "base/spans.h"
+#include <stdbool.h>
+
+#include "base/host_device.h"
+#include "base/threads/times.h"
 #include "gpufilter/device.h"
 #include "gpufilter/pipeline.h"
+#include "gpufilter/status.h"
 #include "stage/stage.h"
 
 GF_C_BEGIN
@@ -228,7 +231,7 @@ enum gf_status gf_backend_cpu_open(int threads, struct gf_backend **backend,
 
 /* Starts the device in the background, unless it has been started. ready() returns a failure of the
  * start. The function returns GF_ERROR_UNAVAILABLE in a build without CUDA.
- * (cuda/backend/backend.cu, or backend_none.c) */
+ * (cuda/backend/backend.cu, or without_cuda.c) */
 struct gf_cuda_options {
     int device;
     uint64_t budget; /* bytes of its memory to use; 0: all free memory */
@@ -238,7 +241,7 @@ struct gf_cuda_options {
 enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
                                     struct gf_backend **backend, struct gf_error *error) GF_CHECKED;
 /* Starts the device in the background for a later user. The process may end before the start does,
- * but not by exit() (engine/device_start.h). */
+ * but not by exit() (engine/backend.h). */
 void gf_backend_cuda_begin(int device);
 /* Whether the file system has a node of a device. No library is loaded. */
 bool gf_backend_cuda_node(const char **why_not);
@@ -247,5 +250,29 @@ bool gf_backend_cuda_likely(const char **why_not);
 /* Whether CUDA has been started in this process. *shared becomes whether other processes may use
  * its devices meanwhile: false if a device is in an exclusive compute mode. */
 bool gf_backend_cuda_started(bool *shared);
+
+GF_C_END
+
+/* Starts devices. A start takes a tenth of a second or more. It is done once for all pipelines of
+ * the process, in the background, and may begin before the device is needed. */
+
+GF_C_BEGIN
+
+enum { GF_STARTS_MOST = 64 }; /* device numbers are below this number */
+
+/* Starts a device. It is called in a thread of its own. */
+typedef enum gf_status gf_device_starter(int device, struct gf_error *error);
+
+/* Begins the start, unless it is in progress or has succeeded. A start that has failed is tried
+ * again. */
+enum gf_status gf_device_start(int device, gf_device_starter *starter,
+                               struct gf_error *error) GF_CHECKED;
+/* Waits until the start has ended, and returns its status. The start must have begun. */
+enum gf_status gf_device_start_wait(int device, struct gf_error *error) GF_CHECKED;
+
+/* Whether any start is in progress. The process must then not call exit(), which would destroy what
+ * the start builds; _exit() is safe. */
+bool gf_device_starting(void);
+void gf_device_starts_wait(void); /* waits until no start is in progress */
 
 GF_C_END

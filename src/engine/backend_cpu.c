@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/pages.h"
-#include "base/time_limit.h"
-#include "chain/stage_cost.h"
-#include "chain/variants.h"
+#include "base/memory/buffers.h"
+#include "base/threads/times.h"
+#include "chain/plan.h"
+#include "chain/registry.h"
 #include "engine/backend.h"
 #include "pixel/histogram/histogram.h"
 

@@ -1,4 +1,4 @@
-#include "engine/bands.h"
+#include "engine/layout.h"
 
 size_t gf_band_pitch(const struct gf_backend *backend, struct gf_format format)
 {

@@ -1,10 +1,10 @@
-#include "engine/buffer_pool.h"
+#include "engine/engine.h"
 
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "base/grow.h"
-#include "base/pages.h"
+#include "base/memory/buffers.h"
+#include "base/memory/grow.h"
 
 struct gf_buffer {
     void *data; /* NULL: an unused entry of the table */

@@ -1,13 +1,12 @@
 #include "engine/device_codec.h"
 
 #include "base/fail.h"
-#include "base/spans.h"
+#include "base/threads/times.h"
 #include "codec/common/checks.h"
-#include "codec/fitted_sink.h"
 #include "codec/formats.h"
-#include "codec/png/write/png_pack.h"
-#include "engine/bands.h"
-#include "engine/device_start.h"
+#include "codec/png/png_write.h"
+#include "engine/backend.h"
+#include "engine/layout.h"
 
 struct gf_device_decoder {
     enum gf_file_format file_format;

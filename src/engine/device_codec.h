@@ -3,12 +3,12 @@
 #pragma once
 
 #include "codec/codec.h"
-#include "codec/common/source.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
-#include "engine/buffer_pool.h"
 #include "codec/jpeg/jpeg_header.h"
-#include "codec/png/read/png_marked.h"
+#include "codec/png/png_marked.h"
 #include "engine/device_coders.h"
+#include "engine/engine.h"
 
 /* A file in the pool's host memory, which the device is to decode. */
 struct gf_device_file {

@@ -1,4 +1,4 @@
-#include "engine/device_start.h"
+#include "engine/backend.h"
 
 #include <pthread.h>
 

@@ -1,10 +1,108 @@
+/* How a schedule lies in memory: bands, rings, whole pictures, and the layout that decides on
+ * them. First the bands: cuts a segment into bands for a backend and computes how much memory a
+ * band takes. */
+#pragma once
+
+#include <stddef.h>
+
+#include "base/memory/buffers.h"
+#include "chain/plan.h"
+#include "engine/backend.h"
+#include "engine/engine.h"
+
+static inline size_t gf_larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+struct gf_bands {
+    int rows;     /* the rows of a band of the result; the last band may have fewer */
+    int count;    /* the number of bands */
+    bool tapered; /* the first two and the last two bands are smaller */
+    int in_rows;  /* the largest number of input rows that a band needs */
+    size_t in_pitch, out_pitch;
+    size_t in_bytes, out_bytes; /* the bytes of a band's input and of its result, with these
+                                 * pitches */
+    size_t between_bytes;       /* the bytes of the largest result of a stage; two such buffers are
+                                 * used in turns */
+    size_t scratch_bytes;
+};
+
+/* Returns the pitch of a band's rows. In device memory rows begin at multiples of 16 bytes; on a
+ * unified backend they are packed. */
+size_t gf_band_pitch(const struct gf_backend *backend, struct gf_format format);
+
+/* The host memory for the bands that are worked on: for the rings between the codecs and the lanes,
+ * and on a unified backend for the stages' buffers. */
+struct gf_bands_budget {
+    uint64_t bytes;
+    bool is_limit; /* the budget holds even if bands become so small that halos dominate */
+    bool streams_in, streams_out; /* the segment reads from a codec; it writes to a codec */
+};
+
+/* Cuts a segment into bands of `rows` rows; 0: the backend and the budget determine the rows. */
+struct gf_bands gf_bands_cut(const struct gf_plan *plan, const struct gf_segment *segment,
+                             const struct gf_backend *backend, int rows, int lanes,
+                             const struct gf_bands_budget *budget);
+
+/* Returns the rows of the result that belong to band b. */
+struct gf_rows gf_bands_rows(const struct gf_bands *bands, const struct gf_segment *segment, int b);
+
+/* A ring of equal slots in host memory. Band b uses slot b mod count. */
+
+struct gf_ring {
+    unsigned char *data;
+    size_t slot_bytes;
+    int count;
+    bool borrowed;               /* another ring frees the memory */
+    struct gf_pages_ahead ahead; /* touches the memory before the reader and the lanes do */
+};
+
+enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_buffer_pool *buffers,
+                             size_t slot_bytes, int count, struct gf_error *error) GF_CHECKED;
+/* Puts a ring into the memory of another ring, which must live longer and must not be used at the
+ * same time. Returns false if that memory is too small. */
+bool gf_ring_borrow(struct gf_ring *ring, const struct gf_ring *lender, size_t slot_bytes,
+                    int count);
+void gf_ring_free(struct gf_ring *ring, struct gf_buffer_pool *buffers);
+
+static inline unsigned char *gf_ring_slot(const struct gf_ring *ring, int band)
+{
+    return ring->data + (size_t)(band % ring->count) * ring->slot_bytes;
+}
+
+/* The placement of a segment's input or result in memory. */
+
+enum gf_placement_kind {
+    GF_PLACEMENT_STREAM,  /* band by band in a ring; the whole picture is never in memory */
+    GF_PLACEMENT_BACKEND, /* whole, in memory that the backend's stages can read and write */
+    GF_PLACEMENT_HOST,    /* whole, in host memory: bands are copied to the device and back */
+};
+
+struct gf_placement {
+    enum gf_placement_kind kind;
+    struct gf_view view; /* the whole picture */
+    bool from_pool;      /* its memory belongs to the buffer pool */
+    bool pinned;         /* the memory is the caller's, and is pinned until gf_placement_free() */
+    bool waits;          /* copies from or to this memory are synchronous */
+};
+
+/* Allocates a whole picture. on_device: in the backend's memory, where GF_ERROR_DEVICE_MEMORY means
+ * that no memory is left. */
+enum gf_status gf_placement_alloc(struct gf_buffer_pool *buffers, struct gf_format format,
+                                  bool on_device, struct gf_placement *placement,
+                                  struct gf_error *error) GF_CHECKED;
+/* Describes the caller's picture, which is in host memory or in the backend's memory
+ * (on_device). */
+struct gf_placement gf_placement_image(struct gf_backend *backend, const struct gf_image *image,
+                                       bool on_device);
+/* Returns the same picture for a user that must not free it. */
+struct gf_placement gf_placement_borrow(const struct gf_placement *placement);
+void gf_placement_free(struct gf_buffer_pool *buffers, struct gf_placement *placement);
+
 /* The layout of a schedule: the bands of each segment, the number of lanes that work on them, the
  * sizes of a lane's buffers, and which pictures between segments stay on the device. --explain and
  * gf_schedule_plan() use the same layout. */
-#pragma once
-
-#include "engine/bands.h"
-#include "engine/schedule.h"
 
 struct gf_layout {
     struct gf_bands *bands; /* [segment] */

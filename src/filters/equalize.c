@@ -1,35 +1,37 @@
-/* equalize: equalises the histogram. */
+/* Point filters by the histogram of the whole picture: equalize and normalize. */
 #include <stdlib.h>
 
-#include "pixel/histogram/histogram_counters.h"
+#include "pixel/histogram/histogram.h"
 #include "pixel/point/point.h"
+
+/* equalize: equalises the histogram. */
 
 struct equalize {
     int mode;
     int smooth;
 };
 
-enum { BY_LUMA, BY_CHANNEL, JOINTLY, BY_LIGHTNESS };
+enum { EQUALIZE_BY_LUMA, EQUALIZE_BY_CHANNEL, JOINTLY, BY_LIGHTNESS };
 
-static const char *const mode_names[] = {"luma", "channel", "joint", "lightness", NULL};
+static const char *const equalize_mode_names[] = {"luma", "channel", "joint", "lightness", NULL};
 
-static const struct gf_param params[] = {
-    GF_PARAM_CHOICE(struct equalize, mode, BY_LUMA, mode_names,
+static const struct gf_param equalize_params[] = {
+    GF_PARAM_CHOICE(struct equalize, mode, EQUALIZE_BY_LUMA, equalize_mode_names,
                     "luma: one table from the luma; channel: a table for each channel; joint: one "
                     "table from all samples; lightness: CIELAB L*, and the colour is kept"),
     GF_PARAM_SMOOTH(struct equalize),
     {0},
 };
 
-static enum gf_statistic statistic(const void *params_)
+static enum gf_statistic equalize_statistic(const void *params)
 {
     static const enum gf_statistic statistics[] = {
-        [BY_LUMA] = GF_STATISTIC_LUMA,
-        [BY_CHANNEL] = GF_STATISTIC_CHANNELS,
+        [EQUALIZE_BY_LUMA] = GF_STATISTIC_LUMA,
+        [EQUALIZE_BY_CHANNEL] = GF_STATISTIC_CHANNELS,
         [JOINTLY] = GF_STATISTIC_JOINT,
         [BY_LIGHTNESS] = GF_STATISTIC_LIGHTNESS,
     };
-    const struct equalize *const equalize = params_;
+    const struct equalize *const equalize = params;
     return statistics[equalize->mode];
 }
 
@@ -60,7 +62,7 @@ static bool fill_table(const uint64_t *count, int bins, double *table)
     return total;
 }
 
-static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
+static void equalize_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct equalize *const equalize = stage->params;
     const struct gf_histogram *const histogram = stage->histogram;
@@ -98,11 +100,11 @@ const struct gf_filter gf_equalize_filter = {
         "round((c[v] - c0) M / (N - c0)); the identity where N = c0. Pixels of zero alpha are not "
         "counted.",
     .example = "equalize=luma",
-    GF_PARAMS(struct equalize, params),
+    GF_PARAMS(struct equalize, equalize_params),
     .kind = GF_POINT,
     .cost = {.pixel = 1.2},
-    .statistic = statistic,
-    .point = point,
+    .statistic = equalize_statistic,
+    .point = equalize_point,
     .cuda = GF_CUDA(
         GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits),
         {GF_STUDIED("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
@@ -110,4 +112,119 @@ const struct gf_filter gf_equalize_filter = {
         {GF_STUDIED("cbrtf", gf_point_cbrtf_cuda,
                     "lightness: roots by cbrtf (Best Practices 11.1.5)"),
          .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_roots}),
+};
+
+/* normalize: stretches the picture's levels over the whole scale. */
+
+struct normalize {
+    double clip;
+    int mode;
+    int smooth;
+};
+
+enum { NORMALIZE_BY_CHANNEL, NORMALIZE_BY_LUMA };
+
+static const char *const normalize_mode_names[] = {"channel", "luma", NULL};
+
+static const struct gf_param normalize_params[] = {
+    GF_PARAM(struct normalize, clip, 0, 0, 49.9, "per cent of the pixels to clip at either end"),
+    GF_PARAM_CHOICE(struct normalize, mode, NORMALIZE_BY_CHANNEL, normalize_mode_names,
+                    "channel: each channel by its own levels; luma: all by the levels of the luma"),
+    GF_PARAM_SMOOTH(struct normalize),
+    {0},
+};
+
+static enum gf_statistic normalize_statistic(const void *params)
+{
+    const struct normalize *const normalize = params;
+    return normalize->mode == NORMALIZE_BY_LUMA ? GF_STATISTIC_LUMA : GF_STATISTIC_CHANNELS;
+}
+
+/* Finds the lowest level with more than `clip` pixels at or below it, and the highest with more
+ * than `clip` at or above it. */
+static void find_range(const uint64_t *count, int bins, double clip_percent, int *low, int *high)
+{
+    uint64_t total = 0;
+    for (int v = 0; v < bins; v++)
+        total += count[v];
+    const double clip = (double)total * clip_percent / 100;
+    uint64_t below = 0, above = 0;
+    for (*low = 0; *low < bins - 1; (*low)++) {
+        below += count[*low];
+        if ((double)below > clip)
+            break;
+    }
+    for (*high = bins - 1; *high > 0; (*high)--) {
+        above += count[*high];
+        if ((double)above > clip)
+            break;
+    }
+}
+
+static void normalize_point(const struct gf_stage *stage, struct gf_point_builder *builder)
+{
+    const struct normalize *const normalize = stage->params;
+    const struct gf_histogram *const histogram = stage->histogram;
+    const int bins = histogram->bins;
+    double *const value = malloc((size_t)(histogram->channels * bins) * sizeof *value);
+    if (!value)
+        return gf_point_fail_memory(builder);
+    for (int c = 0; c < histogram->channels; c++) {
+        int low, high;
+        find_range(histogram->count + c * bins, bins, normalize->clip, &low, &high);
+        for (int v = 0; v < bins; v++) {
+            const double stretched = (double)(v - low) * (bins - 1) / (high - low);
+            value[c * bins + v] = high <= low ? v : fmin(fmax(stretched, 0), bins - 1);
+        }
+    }
+    gf_point_levels(builder, histogram->channels, value);
+    free(value);
+}
+
+extern gf_counter gf_extremes_shared_cuda, gf_extremes_warp_cuda, gf_extremes_groups_cuda;
+
+static bool extremes(const void *params)
+{
+    const struct normalize *const normalize = params;
+    return normalize->clip == 0;
+}
+
+static const char *only_without_clip(const struct gf_stage *stage)
+{
+    const struct gf_point_run *const run = stage->params;
+    return extremes(run->item[0].params)
+               ? NULL
+               : "takes clip=0 only: it finds the lowest and the highest level, and counts nothing";
+}
+
+#define EXTREMES(name_, counter_, summary_) \
+    GF_COUNTER(name_, counter_, summary_), .count_extremes = true, .refuses = only_without_clip
+
+const struct gf_filter gf_normalize_filter = {
+    .name = "normalize",
+    .names = "normalise autolevel autolevels autocontrast",
+    .synonyms = "stretch contraststretch linearstretch autogamma",
+    .summary = "stretches the levels to the full scale",
+    .definition = "(v - low) M / (high - low), clamped. low and high are the first levels, counted "
+                  "from either end, by which more than clip % of the pixels have been passed. "
+                  "Pixels of zero alpha are not counted.",
+    .example = "normalize=clip=1",
+    GF_PARAMS(struct normalize, normalize_params),
+    .kind = GF_POINT,
+    .cost = {.pixel = 2.2},
+    .statistic = normalize_statistic,
+    .extremes = extremes,
+    .point = normalize_point,
+    .cuda =
+        GF_CUDA({EXTREMES("shared", gf_extremes_shared_cuda,
+                          "lowest and highest level, in place of a histogram, by a tree in each "
+                          "block's shared memory (Best Practices 9.2.3)")},
+                {EXTREMES("warp", gf_extremes_warp_cuda,
+                          "by shuffles within each warp, then one warp over what the warps found "
+                          "(Programming Guide 2.2.6)")},
+                {EXTREMES("groups", gf_extremes_groups_cuda,
+                          "the same by cooperative groups' reduce (Programming Guide 2.2.6)")},
+                {EXTREMES("atomic-ref", gf_extremes_cuda,
+                          "by cuda::atomic_ref of block scope, each thread for itself: the default "
+                          "where clip=0 (Programming Guide 2.2.5)")}),
 };

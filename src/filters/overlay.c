@@ -1,9 +1,11 @@
-/* overlay: puts another picture on top. */
+/* Point filters with a second picture: overlay and mask. */
 #include <string.h>
 
-#include "pixel/point/blend.h"
-#include "pixel/files/picture_file.h"
+#include "pixel/files/kept_files.h"
+#include "pixel/point/layer.h"
 #include "pixel/point/point.h"
+
+/* overlay: puts another picture on top. */
 
 struct overlay {
     char file[GF_FILE_NAME_SIZE];
@@ -26,7 +28,7 @@ struct part {
 
 static const char *const modes[] = GF_BLEND_NAMES;
 
-static const struct gf_param params[] = {
+static const struct gf_param overlay_params[] = {
     GF_PARAM_FILE(struct overlay, file, NULL,
                   "the overlaid picture, of any format that the program reads; by default a badge"),
     GF_PARAM_GRAVITY(struct overlay, "where the overlaid picture lies"),
@@ -44,52 +46,52 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status load(void *params_, struct gf_error *error)
+static enum gf_status overlay_load(void *params, struct gf_error *error)
 {
-    struct overlay *const overlay = params_;
+    struct overlay *const overlay = params;
     const struct gf_length scale = overlay->scale;
     return gf_picture_load(overlay->file, scale.unit == GF_PERCENT ? 1 : scale.value,
                            &overlay->picture, error);
 }
 
-static void unload(void *params_)
+static void overlay_unload(void *params)
 {
-    gf_picture_release(((const struct overlay *)params_)->picture);
+    gf_picture_release(((const struct overlay *)params)->picture);
 }
 
-static int pictures(const void *params_, const struct gf_picture **list)
+static int overlay_pictures(const void *params, const struct gf_picture **list)
 {
-    list[0] = ((const struct overlay *)params_)->picture;
+    list[0] = ((const struct overlay *)params)->picture;
     return 1;
 }
 
-static enum gf_status load_part(void *params_, struct gf_error *error)
+static enum gf_status load_part(void *params, struct gf_error *error)
 {
-    struct part *const part = params_;
+    struct part *const part = params;
     return part->file ? gf_picture_load(part->file, part->scale, &part->picture, error) : GF_OK;
 }
 
-static void unload_part(void *params_)
+static void unload_part(void *params)
 {
-    const struct part *const part = params_;
+    const struct part *const part = params;
     if (part->file)
         gf_picture_release(part->picture);
 }
 
-static int part_pictures(const void *params_, const struct gf_picture **list)
+static int part_pictures(const void *params, const struct gf_picture **list)
 {
-    list[0] = ((const struct part *)params_)->picture;
+    list[0] = ((const struct part *)params)->picture;
     return 1;
 }
 
-static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
-                            struct gf_error *error)
+static enum gf_status overlay_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                    struct gf_error *error)
 {
-    gf_point_layer_shape(((const struct part *)params_)->picture, out);
+    gf_point_layer_shape(((const struct part *)params)->picture, out);
     return GF_OK;
 }
 
-static void point(const struct gf_stage *stage, struct gf_point_builder *builder)
+static void overlay_point(const struct gf_stage *stage, struct gf_point_builder *builder)
 {
     const struct part *const part = stage->params;
     const struct gf_point_place place = {part->gravity, part->x, part->y};
@@ -104,13 +106,13 @@ static const struct gf_filter overlay_part = {
     .load = load_part,
     .unload = unload_part,
     .pictures = part_pictures,
-    .shape = shape,
-    .point = point,
+    .shape = overlay_shape,
+    .point = overlay_point,
 };
 
-static void expand(const void *params_, const struct gf_extent *extent, struct gf_parts *parts)
+static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
-    const struct overlay *const overlay = params_;
+    const struct overlay *const overlay = params;
     struct part part;
     memset(&part, 0, sizeof part); /* equal parts have equal bytes */
     part.gravity = overlay->gravity;
@@ -139,11 +141,114 @@ const struct gf_filter gf_overlay_filter = {
                   "full scale, and its profile is ignored. A gray picture becomes colour if the "
                   "overlaid picture has colours. The file is read once for all pictures of a run.",
     .example = "overlay=gravity=southeast:x=4:y=4:opacity=0.9:scale=0.6",
-    GF_PARAMS(struct overlay, params),
+    GF_PARAMS(struct overlay, overlay_params),
     .kind = GF_POINT,
     .cost = {.pixel = 2.5},
-    .load = load,
-    .unload = unload,
-    .pictures = pictures,
+    .load = overlay_load,
+    .unload = overlay_unload,
+    .pictures = overlay_pictures,
     .expand = expand,
+};
+
+/* mask: shows the picture only where a second picture, the mask, is bright. */
+
+struct mask {
+    char file[GF_FILE_NAME_SIZE], base[GF_FILE_NAME_SIZE];
+    int of, gravity, inverted;
+    struct gf_length x, y;
+    double scale;
+    const struct gf_picture *mask, *under; /* under: the picture of the parameter base, or NULL */
+};
+
+static const char *const parts[] = {"luma", "alpha", NULL};
+static const char *const switches[] = {"off", "on", NULL};
+
+static const struct gf_param mask_params[] = {
+    GF_PARAM_FILE(struct mask, file, NULL,
+                  "the mask, a picture of any format that the program reads; by default a badge"),
+    GF_PARAM_FILE(struct mask, base, NULL,
+                  "a picture that shows where the mask is dark; without one the picture becomes "
+                  "transparent there"),
+    GF_PARAM_CHOICE(struct mask, of, GF_MASK_LUMA, parts,
+                    "what of the mask counts: luma times alpha, or alpha alone"),
+    GF_PARAM_CHOICE(struct mask, inverted, 0, switches, "on: 1 minus this value counts"),
+    GF_PARAM_GRAVITY(struct mask, "where the mask and the base lie"),
+    GF_PARAM_LENGTH(
+        struct mask, x, -1e6, 1e6,
+        "distance from the side that gravity names; per cent are of the picture's width"),
+    GF_PARAM_LENGTH(struct mask, y, -1e6, 1e6,
+                    "distance downwards or upwards; per cent are of the picture's height"),
+    GF_PARAM(struct mask, scale, 1, 0.01, 16, "multiplies the size of the mask (by resize)"),
+    {0},
+};
+
+static void mask_unload(void *params)
+{
+    const struct mask *const mask = params;
+    gf_picture_release(mask->mask);
+    gf_picture_release(mask->under);
+}
+
+static enum gf_status mask_load(void *params, struct gf_error *error)
+{
+    struct mask *const mask = params;
+    enum gf_status status = gf_picture_load(mask->file, mask->scale, &mask->mask, error);
+    if (!status && *mask->base)
+        status = gf_picture_load(mask->base, 1, &mask->under, error);
+    if (status)
+        mask_unload(params);
+    return status;
+}
+
+static int mask_pictures(const void *params, const struct gf_picture **list)
+{
+    const struct mask *const mask = params;
+    list[0] = mask->mask;
+    if (mask->under)
+        list[1] = mask->under;
+    return mask->under ? 2 : 1;
+}
+
+static enum gf_status mask_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                 struct gf_error *error)
+{
+    const struct mask *const mask = params;
+    if (mask->under)
+        gf_point_layer_shape(mask->under, out);
+    else
+        out->channels += gf_has_alpha(in) ? 0 : 1;
+    return GF_OK;
+}
+
+/* Composes the picture of the parameter base over the picture where the mask hides the picture. */
+static void mask_point(const struct gf_stage *stage, struct gf_point_builder *builder)
+{
+    const struct mask *const mask = stage->params;
+    const struct gf_point_place place = {mask->gravity, mask->x, mask->y};
+    const struct gf_mask_use use = {mask->mask, mask->of, mask->inverted != (mask->under != NULL)};
+    if (mask->under)
+        gf_point_overlay(builder, mask->under, &use, place, GF_BLEND_NORMAL, 1);
+    else
+        gf_point_mask(builder, &use, place);
+}
+
+const struct gf_filter gf_mask_filter = {
+    .name = "mask",
+    .synonyms = "matte copyopacity alphamask stencil select blend cutout",
+    .summary = "shows the picture as far as a mask is bright",
+    .definition =
+        "Alpha times m; m is the mask's luma (77 R + 150 G + 29 B) / 256 times its alpha, as parts "
+        "of the full scale (CSS Masking Level 1, with the luma of ITU-R BT.601), and 0 beyond the "
+        "mask. With base: the base, its alpha times 1 - m, composited over the picture as overlay "
+        "does, so that the mask selects between the two. A picture without alpha gets one unless "
+        "there is a base. Files are read once for all pictures of a run.",
+    .example = "mask=scale=1.75",
+    GF_PARAMS(struct mask, mask_params),
+    .kind = GF_POINT,
+    .cost = {.pixel = 2.5},
+    .load = mask_load,
+    .unload = mask_unload,
+    .pictures = mask_pictures,
+    .shape = mask_shape,
+    .point = mask_point,
 };

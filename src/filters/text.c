@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/line.h"
-#include "base/named_file.h"
-#include "pixel/point/blend.h"
+#include "base/process/files.h"
+#include "pixel/point/layer.h"
 #include "pixel/point/point.h"
 #include "text/text.h"
-#include "text/text_fields.h"
 
 struct text {
     char text[GF_FILE_NAME_SIZE], font[GF_FILE_NAME_SIZE], file[GF_FILE_NAME_SIZE];

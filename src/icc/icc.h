@@ -62,7 +62,7 @@ int gf_icc_channels_after(struct gf_icc icc);
  * returned unchanged. */
 struct gf_icc gf_icc_for(struct gf_icc icc, int channels);
 enum { GF_ICC_TEXT_SIZE = 128 };
-/* Copies the profile's own description in UTF-8; "" if it has none (icc_text.c). */
+/* Copies the profile's own description in UTF-8; "" if it has none (icc.c). */
 void gf_icc_text(struct gf_icc icc, char text[GF_ICC_TEXT_SIZE]);
 bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 /* Whether the profile is one of gf_icc_names. */

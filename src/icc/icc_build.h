@@ -28,7 +28,7 @@ bool gf_icc_is_sound(struct gf_icc icc);
 /* Whether Little CMS can convert to the profile, or by the device link. */
 bool gf_icc_is_target(struct gf_icc icc);
 
-/* Whether colours with the profile hardly differ from sRGB (icc_likeness.c). A profile that does
+/* Whether colours with the profile hardly differ from sRGB (icc_build.c). A profile that does
  * not fit the number of colour channels, or that Little CMS cannot use, counts as sRGB; a profile
  * that a build without Little CMS cannot interpret does not. */
 bool gf_icc_is_srgb(struct gf_icc icc, int channels);
@@ -40,7 +40,7 @@ typedef enum gf_status gf_icc_worker(const struct gf_icc_wish *wish, bool *sound
 /* Sets the function for profiles that came with pictures. */
 void gf_icc_set_cell_worker(gf_icc_worker *worker);
 /* Whether a transform that another process has made is one of that wish, of `size` bytes, whose
- * tables lie within them, so that gf_icc_convert() reads nothing else (icc_check.c). */
+ * tables lie within them, so that gf_icc_convert() reads nothing else (icc_build.c). */
 bool gf_icc_transform_fits(const struct gf_icc_transform *transform, size_t size,
                            const struct gf_icc_wish *wish);
 

@@ -1,7 +1,7 @@
 /* Converts colours between ICC profiles on the CPU. */
 #include <string.h>
 
-#include "base/target_clones.h"
+#include "base/cpu.h"
 #include "icc/icc_build.h"
 
 static void copy_alpha(const void *in, int in_channels, void *out, int out_channels, int width,

@@ -37,7 +37,7 @@ static inline uint32_t gf_icc_in_bits(uint32_t sample16, int bits)
  * not if a profile needs more steps than the tables have. */
 bool gf_icc_agrees(const struct gf_icc_making *b, int levels);
 
-/* ---- profiles of curves and a matrix (icc_shaper.c) ---- */
+/* ---- profiles of curves and a matrix (icc_tables.c) ---- */
 
 struct gf_icc_shaper {
     cmsToneCurve *curve[3]; /* the curves from samples to light */

@@ -1,10 +1,109 @@
-/* Chooses the device of a pipeline, and what is tried when the device fails. */
+/* Where the pictures of a pipeline are filtered: on a device, and what is tried when it fails,
+ * or by another process. The profile tells of it. */
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/fail.h"
-#include "chain/variants.h"
+#include "base/process/files.h"
+#include "base/threads/times.h"
+#include "chain/registry.h"
 #include "codec/common/checks.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
 #include "pipeline/pipeline_state.h"
+
+void gf_pipeline_begin_next_profile(struct gf_pipeline *pipeline)
+{
+    if (pipeline->has_begun)
+        gf_spans_restart(&pipeline->spans, pipeline->options.profile || pipeline->options.spans);
+    pipeline->has_begun = true;
+    *pipeline->profile.found = '\0';
+}
+
+void gf_pipeline_begin_profile(struct gf_pipeline *pipeline)
+{
+    gf_pipeline_begin_next_profile(pipeline);
+    pipeline->own_progress.cancelled = false;
+}
+
+enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
+                                         const struct gf_picture_task *task,
+                                         const struct gf_plan *plan, struct gf_error *error)
+{
+    struct gf_profile *const profile = &pipeline->profile;
+    const int before = pipeline->stages_done, segments = pipeline->segments_done;
+    struct gf_profile_stage *const stages = realloc(
+        pipeline->stages, ((size_t)before + (size_t)plan->stage_count + 1) * sizeof *stages);
+    if (!stages)
+        return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    pipeline->stages = stages;
+    if (pipeline->backend && pipeline->described != pipeline->backend)
+        pipeline->backend->calls->describe(pipeline->backend, profile->device,
+                                           sizeof profile->device);
+    pipeline->described = pipeline->backend;
+    for (int s = 0; s < plan->segment_count; s++) {
+        for (int i = 0; i < plan->segment[s].count; i++) {
+            const int index = plan->segment[s].first + i;
+            stages[before + index].segment = segments + s;
+            gf_plan_stage_name(&plan->stage[index], stages[before + index].name,
+                               sizeof stages[before + index].name);
+        }
+    }
+    pipeline->stages_done += plan->stage_count;
+    pipeline->segments_done += plan->segment_count;
+    profile->stages = stages;
+    profile->stage_count = pipeline->stages_done;
+    profile->segments = pipeline->segments_done;
+    if (!segments)
+        profile->in = plan->in;
+    profile->reduction = task->reduction > 1 ? task->reduction : 1;
+    if (task->reduction > 1) {
+        profile->in.width = task->width;
+        profile->in.height = task->height;
+    }
+    profile->out = plan->out;
+    profile->frames = task->frames > 1 && !task->each ? task->frames : 1;
+    return GF_OK;
+}
+
+void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task)
+{
+    struct gf_profile *const profile = &pipeline->profile;
+    snprintf(profile->in_file, sizeof profile->in_file, "%s",
+             gf_file_format_name(task->own_format));
+    snprintf(profile->out_file, sizeof profile->out_file, "%s",
+             gf_file_format_name(task->file_format));
+    profile->out = gf_format_in_file(task->file_format, profile->out);
+    profile->in_bytes = gf_input_size(task->input);
+    profile->out_bytes = gf_output_size(task->output);
+}
+
+void gf_pipeline_end_profile(struct gf_pipeline *pipeline)
+{
+    if (!pipeline->has_finished && pipeline->on_cuda && !pipeline->remote)
+        gf_start_note(GF_START_PICTURE, pipeline->spans.origin_s);
+    pipeline->has_finished = true;
+    pipeline->profile.wall_s = gf_now() - pipeline->spans.origin_s;
+    pipeline->profile.spans = pipeline->spans.item;
+    pipeline->profile.span_count = pipeline->spans.count;
+    if (pipeline->options.profile && !pipeline->profile.device_copy_peak)
+        pipeline->backend->calls->measure(pipeline->backend, &pipeline->profile);
+}
+
+void gf_pipeline_set_reason(struct gf_pipeline *pipeline, const char *reason)
+{
+    snprintf(pipeline->profile.reason, sizeof pipeline->profile.reason, "%.159s", reason);
+}
+
+const struct gf_profile *gf_pipeline_profile(const struct gf_pipeline *pipeline)
+{
+    return pipeline ? &pipeline->profile : NULL;
+}
+
+/* Chooses the device of a pipeline, and what is tried when the device fails. */
 
 enum { CUDA_LANES = 4, LEAST_BAND_ROWS = 16 };
 
@@ -185,4 +284,153 @@ void gf_pipeline_replace_backend(struct gf_pipeline *pipeline, struct gf_backend
     gf_pipeline_close_backend(pipeline);
     pipeline->backend = backend;
     pipeline->on_cuda = on_cuda;
+}
+
+/* Lets another process filter a picture. This process opens the files and commits the output. */
+
+/* Whether the remote may have the input. Pictures and frames of a stream are written before the
+ * next ones have come, which may take any time: only a stream that ends at once is read to its end.
+ */
+static bool may_hand_over(const struct gf_picture_task *task)
+{
+    enum { BYTES_MOST = 32 << 20, WAIT_MS = 250 };
+    return task->input && task->output &&
+           (!gf_input_is_stream(task->input) ||
+            gf_input_ends_within(task->input, BYTES_MOST, WAIT_MS));
+}
+
+static void close_named(struct gf_remote_work *work)
+{
+    while (work->files)
+        close(work->file[--work->files]);
+}
+
+/* Opens the files that the chain names, for the remote. Returns whether all are plain files. */
+static bool open_named(const struct gf_chain *chain, struct gf_remote_work *work)
+{
+    const int count = gf_chain_files(chain, work->file_name, GF_REMOTE_FILES);
+    bool good = count <= GF_REMOTE_FILES;
+    while (good && work->files < count) {
+        struct stat file;
+        const int fd = gf_named_file_open(work->file_name[work->files], O_NONBLOCK);
+        good = fd >= 0;
+        if (!good)
+            break;
+        work->file[work->files++] = fd;
+        good = !fstat(fd, &file) && S_ISREG(file.st_mode);
+    }
+    if (!good)
+        close_named(work);
+    return good;
+}
+
+/* Whether a stage reads a picture that depends on files of this machine which the chain does not
+ * name. The remote opens no such file. */
+static bool is_local(const struct gf_plan *plan)
+{
+    bool found = false;
+    for (int i = 0; i < plan->stage_count; i++) {
+        const struct gf_picture *list[GF_STAGE_PICTURES_MAX];
+        int count = gf_stage_pictures(&plan->stage[i], list);
+        while (count--)
+            found |= list[count]->local;
+    }
+    return found;
+}
+
+static enum gf_status take_result(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                  const struct gf_plan *plan, const struct gf_remote_result *result,
+                                  struct gf_error *error)
+{
+    struct gf_profile *const profile = &pipeline->profile;
+    GF_TRY(gf_output_adopt(task->output, result->out_bytes, error));
+    gf_input_go_to(task->input, result->in_end);
+    snprintf(profile->device, sizeof profile->device, "%.80s%s", result->device,
+             pipeline->remote->own ? "" : ", by the server");
+    profile->lanes = result->lanes;
+    profile->band_rows = result->band_rows;
+    profile->device_decoded = result->device_decoded;
+    profile->device_encoded = result->device_encoded;
+    profile->quality = result->quality;
+    task->frames = result->frames;
+    const double now_s = gf_now();
+    for (int kind = 0; kind < GF_SPAN_KINDS; kind++) {
+        const struct gf_times *const times = &result->spans[kind];
+        if (times->sum_s > 0)
+            gf_spans_add(&pipeline->spans, (enum gf_span_kind)kind, -1, -1, now_s - times->sum_s,
+                         now_s, 0);
+        gf_start_note_times((enum gf_start_part)(GF_START_SERVER_KINDS + kind), times,
+                            now_s - result->run_s);
+    }
+    return gf_pipeline_describe_plan(pipeline, task, plan, error);
+}
+
+enum gf_status gf_pipeline_attempt_remotely(struct gf_pipeline *pipeline,
+                                            struct gf_picture_task *task,
+                                            const struct gf_plan *plan, struct gf_error *error)
+{
+    struct gf_remote_work work = {.chain = pipeline->chain_text,
+                                  .options = pipeline->options,
+                                  .in = -1,
+                                  .out = task->output ? gf_output_descriptor(task->output) : -1,
+                                  .progress = pipeline->progress};
+    work.options.warn = pipeline->remote_warn;
+    struct gf_remote_result result = {0};
+    enum gf_status status = GF_OK;
+    if (may_hand_over(task))
+        status = gf_input_descriptor(task->input, &work.in, &work.in_offset, error);
+    if (status)
+        return status;
+    enum gf_remote_outcome outcome = GF_REMOTE_ABSENT;
+    if (work.in >= 0 && work.out >= 0 && !is_local(plan) && open_named(&pipeline->chain, &work)) {
+        work.number = task->destination && task->destination->number ? task->destination->number
+                                                                     : task->number;
+        work.in_pages = gf_input_pages(task->input);
+        work.in_name = gf_input_name(task->input);
+        work.out_name = gf_output_name(task->output);
+        work.options.format = task->file_format;
+        const double begin_s = gf_now();
+        outcome = pipeline->remote->filter(pipeline->remote, &work, &result, &status, error);
+        gf_start_note(GF_START_SERVER, begin_s);
+        close_named(&work);
+    }
+    if (outcome == GF_REMOTE_DONE)
+        return status ? status : take_result(pipeline, task, plan, &result, error);
+    if (pipeline->remote->own) /* the caller falls back to other devices */
+        return status == GF_ERROR_DEVICE ? GF_ERROR_DEVICE : GF_ERROR_DEVICE_MEMORY;
+    if (outcome == GF_REMOTE_ABSENT)
+        *error = (struct gf_error){0};
+    task->remote_failed = true;
+    return GF_ERROR_UNAVAILABLE;
+}
+
+/* The remote may still hold the output's descriptor and write to the file. Therefore the next
+ * attempt opens another file. */
+enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                        struct gf_error *error)
+{
+    char reason[sizeof pipeline->profile.reason];
+    if (*error->text)
+        gf_warn(&pipeline->options, "%s; the picture is done without the server", error->text);
+    snprintf(reason, sizeof reason, "%s", pipeline->profile.reason);
+    pipeline->remote->close(pipeline->remote);
+    pipeline->remote = NULL;
+    task->remote_failed = false;
+    gf_output_close(task->output);
+    task->output = NULL;
+    pipeline->spans.count = 0;
+    pipeline->on_cuda = false;
+    if (pipeline->cpu_for_remote)
+        pipeline->options.device = GF_DEVICE_CPU;
+    const enum gf_status status = gf_pipeline_choose_device(pipeline, error);
+    if (!status && pipeline->cpu_for_remote)
+        gf_pipeline_set_reason(pipeline, "done sooner than a GPU is started");
+    else if (!status && *reason && pipeline->on_cuda)
+        gf_pipeline_set_reason(pipeline, reason);
+    return status ? status : gf_input_rewind(task->input, error);
+}
+
+void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline)
+{
+    pipeline->cpu_for_remote = true;
 }

@@ -3,12 +3,12 @@
 
 #include <stdatomic.h>
 
-#include "base/memory_budget.h"
-#include "base/start_times.h"
+#include "base/process/machine.h"
+#include "base/threads/times.h"
 #include "chain/plan.h"
-#include "codec/common/source.h"
+#include "codec/common/rows/source.h"
 #include "engine/backend.h"
-#include "engine/schedule.h"
+#include "engine/engine.h"
 
 /* The path by which a program executes itself anew. */
 #define GF_OWN_PROGRAM "/proc/self/exe"

@@ -1,20 +1,18 @@
-/* The state that the files of this folder share. README.md says which file does what. */
+/* The state that the files of this folder and its rooms share. README.md says which file does what.
+ */
 #pragma once
 
 #include <stdatomic.h>
 
 #include "chain/chain.h"
-#include "chain/place.h"
 #include "chain/plan.h"
 #include "codec/codec.h"
-#include "codec/common/source.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "engine/backend.h"
 #include "engine/device_codec.h"
-#include "engine/resident.h"
-#include "engine/schedule.h"
-#include "engine/buffer_pool.h"
+#include "engine/engine.h"
 #include "pipeline/pipeline_internal.h"
 
 /* The chain and the options of one of several outputs. */
@@ -30,7 +28,7 @@ enum gf_hold {
     GF_HOLD_NOWHERE /* nowhere: each output decodes the picture for itself */
 };
 
-/* Pipelines like another one, their leader (crew.h). */
+/* Pipelines like another one, their leader (device/batch.c). */
 struct gf_crew {
     const struct gf_pipeline *leader;
     pthread_mutex_t warning; /* one member at a time calls the leader's options.warn */

@@ -4,10 +4,9 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "base/argument.h"
+#include "base/cpu.h"
 #include "base/fail.h"
 #include "base/image.h"
-#include "base/target_clones.h"
 
 /* How a sample becomes a number; those of 8 bits are looked up. */
 struct scale {

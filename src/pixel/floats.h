@@ -1,7 +1,7 @@
 /* How the samples of a picture become floating-point numbers, on the host and on a device. */
 #pragma once
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 #include "gpufilter/image.h"
 
 GF_C_BEGIN

@@ -24,7 +24,7 @@ $(IN_WHEEL)/gpufilter: src/python/program.c $(IN_WHEEL)/libgpufilter.so
 	$(call say,LD,$@)$(WHEEL_LINK) $(GF_CFLAGS) $(CFLAGS) $(PIE) $^
 
 # The formats whose libraries a wheel has inside, for auditwheel to find: for each library one that needs it, under a name
-# of its own (base/library.c). It has no object, which would say that it needs no executable stack.
+# of its own (base/process/library.c). It has no object, which would say that it needs no executable stack.
 WHEEL_FORMATS := webp tiff
 WHEEL_LIBRARIES := $(foreach l,$(subst $(comma), ,$(foreach f,$(WHEEL_FORMATS),$(patsubst $f:%,%,$(filter $f:%,$(FORMATS))))),\
   $(IN_WHEEL)/gf_$(firstword $(subst =, ,$l)))

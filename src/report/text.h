@@ -1,8 +1,10 @@
-/* Text for people: paragraphs, quantities, and the values that a parameter takes. */
+/* What reports share: paragraphs, quantities, the values that a parameter takes, and members of
+ * JSON. */
 #pragma once
 
 #include <stdio.h>
 
+#include "base/text/json.h"
 #include "gpufilter/filter.h"
 #include "gpufilter/image.h"
 
@@ -45,3 +47,11 @@ void gf_param_print(FILE *file, const struct gf_param *param);
  * `indent`. Lines break at spaces; line breaks of the text count as spaces. The last line is ended,
  * too. */
 void gf_text_wrap(FILE *file, const char *text, int column, int indent);
+
+/* Writes JSON that several reports have in common. */
+
+/* Writes {"width": 640, "height": 420, "channels": 3, "bits": 8}. */
+void gf_json_format(struct gf_json *json, const char *key, struct gf_format format);
+/* Writes "peaks": the measured bandwidths, from bytes per second. 0 was not measured and becomes
+ * null. */
+void gf_json_peaks(struct gf_json *json, double device_copy, double upload, double download);

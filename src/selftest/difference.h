@@ -2,7 +2,7 @@
 #pragma once
 
 #include "stage/histogram.h"
-#include "stage/view.h"
+#include "stage/picture.h"
 
 /* Returns the largest difference of a sample between the rows of `a` and the same rows of `b`. */
 int gf_view_difference(const struct gf_view *a, const struct gf_view *b);

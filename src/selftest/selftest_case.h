@@ -1,9 +1,9 @@
 /* Tests one chain on one picture: compares a device's results with the CPU backend's. */
 #pragma once
 
-#include "base/spans.h"
+#include "base/threads/times.h"
 #include "chain/chain.h"
-#include "chain/variants.h"
+#include "chain/registry.h"
 #include "engine/backend.h"
 #include "gpufilter/device.h"
 #include "stage/stage.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "base/socket.h"
+#include "base/process/process.h"
 
 static const size_t sizes[] = {
     [GF_SERVER_HELLO] = sizeof(struct gf_server_hello),

@@ -1,11 +1,11 @@
 /* The state that the files of a server share: clients, which only the main thread uses
- * (serve_clients.c), and workers (serve_work.c). */
+ * (serve.c), and workers (serve_work.c). */
 #pragma once
 
 #include <pthread.h>
 
-#include "server/place.h"
-#include "server/serve.h"
+#include "server/protocol.h"
+#include "server/server.h"
 
 enum { GF_SERVER_CLIENTS_MAX = 640, GF_SERVER_WORKERS_MAX = 96, GF_SERVER_WARNINGS_MAX = 8 };
 

@@ -1,4 +1,4 @@
-#include "server/visible.h"
+#include "server/server.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/device_ordinal.h"
+#include "base/process/machine.h"
 
 enum { GPUS_MOST = 64, NAME_SIZE = 48 };
 

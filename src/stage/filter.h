@@ -1,22 +1,111 @@
-/* The declaration of a filter: its parameters, the rows that it reads, its cost, and its functions
- * for both backends. */
+/* The declaration of a filter: its parameters, the rows that it reads, its cost, and its
+ * functions for both backends. */
 #pragma once
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
+#include "base/image.h"
 #include "gpufilter/filter.h"
 #include "gpufilter/image.h"
 #include "icc/icc.h"
 #include "stage/border.h"
-#include "stage/gravity.h"
 #include "stage/histogram.h"
-#include "stage/parts.h"
 #include "stage/picture.h"
 #include "stage/variant.h"
-#include "stage/view.h"
+
+/* The position of a smaller rectangle on a larger one: at a side, in a corner, or in the middle.
+ * They stand in the order of gf_gravity_names, whose last name is another spelling of the first. */
+enum gf_gravity {
+    GF_GRAVITY_CENTRE,
+    GF_GRAVITY_NORTH,
+    GF_GRAVITY_NORTHEAST,
+    GF_GRAVITY_EAST,
+    GF_GRAVITY_SOUTHEAST,
+    GF_GRAVITY_SOUTH,
+    GF_GRAVITY_SOUTHWEST,
+    GF_GRAVITY_WEST,
+    GF_GRAVITY_NORTHWEST,
+    GF_GRAVITY_CENTER
+};
+
+/* Returns the offset of the smaller rectangle if `room` columns (or rows) are left over, rounded
+ * down. */
+static inline int gf_gravity_x(int gravity, double room)
+{
+    static const signed char part[] = {1, 1, 2, 2, 2, 1, 0, 0, 0, 1}; /* halves */
+    return (int)floor(room * part[gravity] / 2);
+}
+
+static inline int gf_gravity_y(int gravity, double room)
+{
+    static const signed char part[] = {1, 0, 0, 1, 2, 2, 2, 1, 0, 1};
+    return (int)floor(room * part[gravity] / 2);
+}
+
+struct gf_filter;
+
+enum { GF_PARTS_MAX = 6, GF_PART_BYTES = 4096 }; /* parameters may hold a matrix */
+
+/* A part of a filter, which is a filter that does its work. */
+struct gf_part {
+    const struct gf_filter *filter;
+    size_t size;
+    double params[GF_PART_BYTES / sizeof(double)]; /* the part's parameters, aligned for any
+                                                    * struct */
+};
+
+/* The parts in the order in which they run. Parts of a part replace it, unless it is the filter
+ * that appended it. */
+struct gf_parts {
+    int count;
+    struct gf_part part[GF_PARTS_MAX];
+};
+
+static inline void gf_parts_add(struct gf_parts *parts, const struct gf_filter *filter,
+                                const void *params, size_t size)
+{
+    assert(parts->count < GF_PARTS_MAX && size <= GF_PART_BYTES);
+    struct gf_part *const part = &parts->part[parts->count++];
+    part->filter = filter;
+    part->size = size;
+    if (size)
+        memcpy(part->params, params, size);
+}
+
+/* What a filter's find() has found in the picture. */
+struct gf_found {
+    bool is_known;           /* false: nothing has been looked for */
+    struct gf_rectangle box; /* what is kept of the picture */
+    double angle;            /* by which the picture is turned, in degrees, clockwise */
+    char text[64];           /* the line about it for --verbose, or "" */
+};
+
+/* The picture that a filter gets. If a file was decoded at a fraction of its size, the input is
+ * smaller than the picture by that fraction; the picture's sides need not be multiples of
+ * `reduction`. */
+struct gf_extent {
+    int width, height;     /* the size of the whole picture, to which sizes in parameters refer */
+    int reduction;         /* the divisor of both sides: 1, 2, 4 or 8 */
+    struct gf_found found; /* what find() found in the picture */
+    int bits;              /* bits of a sample, before a stencil premultiplies it */
+    const struct gf_facts_of_picture *facts; /* NULL: nothing else is known of the picture */
+};
+
+static inline struct gf_extent gf_extent_of(struct gf_format format)
+{
+    struct gf_extent extent;
+    memset(&extent, 0, sizeof extent); /* C++ warns of initializers that leave members out */
+    extent.width = format.width;
+    extent.height = format.height;
+    extent.reduction = 1;
+    extent.bits = format.bits;
+    return extent;
+}
 
 struct gf_stage;
 struct gf_point_builder; /* pixel/point/point.h */

@@ -1,7 +1,7 @@
 /* A stage: a filter with its parameters, bound to the format of its input. */
 #pragma once
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 #include "icc/icc.h"
 #include "stage/filter.h"
 

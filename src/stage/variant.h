@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "stage/histogram.h"
-#include "stage/view.h"
+#include "stage/picture.h"
 
 struct gf_stage;
 

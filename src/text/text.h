@@ -2,6 +2,10 @@
  * and shared by all callers that request the same text in the same style. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "gpufilter/status.h"
 #include "stage/picture.h"
 
 /* The largest text in bytes of UTF-8, the largest font in bytes, and the largest picture in
@@ -46,3 +50,18 @@ enum gf_status gf_text_available(struct gf_error *error) GF_CHECKED;
 /* Writes the libraries' versions, such as "FreeType 2.12.1, HarfBuzz 6.0.0". The libraries must be
  * loaded. */
 void gf_text_libraries(char *text, size_t size);
+
+/* Replaces the fields of a text, such as {stem}, by the facts of a picture. */
+
+/* The picture on which the text is drawn. */
+struct gf_text_about {
+    const struct gf_facts_of_picture *facts; /* NULL: nothing but the size is known */
+    int width, height;
+};
+
+/* Writes the text `from` with its fields replaced; {{ and }} stand for single braces, and {n:4} has
+ * four digits at least. The error names a field that is unknown. */
+enum gf_status gf_text_fill(const char *from, const struct gf_text_about *about, char *to,
+                            size_t size, struct gf_error *error) GF_CHECKED;
+/* Whether the text has a field. */
+bool gf_text_has_field(const char *text);

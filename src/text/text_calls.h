@@ -9,7 +9,7 @@
 #include <hb-ft.h>
 #include <hb.h>
 
-#include "base/library.h"
+#include "base/process/library.h"
 
 /* clang-format off */
 #define GF_TEXT_CALLS(CALL) \

@@ -1,3 +1,6 @@
+/* Draws letters: their coverage by FreeType, box, outline and shadow, and the glyphs that are
+ * pictures. */
+
 #ifdef GF_LIBRARY_freetype
 #include "text/text_shape.h"
 
@@ -6,6 +9,160 @@
 
 #include "base/elementary.h"
 #include "base/fail.h"
+#include "pixel/gauss/gauss.h"
+
+/* ---- the shadow of the letters ---- */
+
+/* The sum of the values of one column or row, `step` apart, weighted by the taps around `at`. */
+static float weigh(const struct gf_gauss *gauss, const float *values, size_t step, int at,
+                   int count)
+{
+    float sum = gauss->real[0] * values[(size_t)at * step];
+    for (int k = 1; k <= gauss->radius; k++) {
+        const float before = at >= k ? values[(size_t)(at - k) * step] : 0;
+        const float behind = at + k < count ? values[(size_t)(at + k) * step] : 0;
+        sum += gauss->real[k] * (before + behind);
+    }
+    return sum;
+}
+
+/* Blurs the coverage in place. */
+static enum gf_status blur(unsigned char *coverage, int width, int height, double soft,
+                           struct gf_error *error)
+{
+    const size_t pixels = (size_t)width * (size_t)height;
+    struct gf_gauss *const gauss = malloc(sizeof *gauss);
+    float *const from = malloc(pixels * sizeof *from), *const mid = malloc(pixels * sizeof *mid);
+    const bool good = gauss && from && mid;
+    if (good)
+        gf_gauss_init(gauss, soft);
+    for (size_t i = 0; good && i < pixels; i++)
+        from[i] = coverage[i];
+    for (size_t i = 0; good && i < pixels; i++)
+        mid[i] =
+            weigh(gauss, from + i % (size_t)width, (size_t)width, (int)(i / (size_t)width), height);
+    for (size_t i = 0; good && i < pixels; i++)
+        coverage[i] = (unsigned char)(weigh(gauss, mid + i / (size_t)width * (size_t)width, 1,
+                                            (int)(i % (size_t)width), width) +
+                                      0.5f);
+    free(gauss);
+    free(from);
+    free(mid);
+    return good ? GF_OK : gf_fail_memory(error);
+}
+
+enum gf_status gf_text_shade(const unsigned char *fill, const unsigned char *edge, int width,
+                             int height, const struct gf_text_style *style, unsigned char **shade,
+                             struct gf_error *error)
+{
+    const int away = style->distance;
+    *shade = calloc((size_t)width * (size_t)height, 1);
+    if (!*shade)
+        return gf_fail_memory(error);
+    for (int y = away; y < height; y++) {
+        const size_t from = (size_t)(y - away) * (size_t)width;
+        unsigned char *const to = *shade + (size_t)y * (size_t)width;
+        for (int x = away; x < width; x++) {
+            const unsigned char a = fill[from + (size_t)(x - away)];
+            const unsigned char b = edge ? edge[from + (size_t)(x - away)] : 0;
+            to[x] = a > b ? a : b;
+        }
+    }
+    return style->soft > 0 ? blur(*shade, width, height, style->soft, error) : GF_OK;
+}
+
+/* Colour glyphs, which a font holds as pictures of some sizes: emoji. The pictures of the nearest
+ * size are scaled, and turned with the text. */
+
+enum { POINTS_MAX = 16 }; /* points along each side of a pixel of the result */
+
+bool gf_text_has_pictures(FT_Face face)
+{
+    return FT_HAS_COLOR(face) && FT_HAS_FIXED_SIZES(face);
+}
+
+enum gf_status gf_text_choose_pictures(FT_Face face, double pixels, double *scale,
+                                       struct gf_error *error)
+{
+    int best = 0;
+    for (int i = 1; i < face->num_fixed_sizes; i++) {
+        const double size = (double)face->available_sizes[i].y_ppem / 64;
+        const double other = (double)face->available_sizes[best].y_ppem / 64;
+        if (other < pixels ? size > other : size >= pixels && size < other)
+            best = i;
+    }
+    const double size = (double)face->available_sizes[best].y_ppem / 64;
+    if (!(size > 0) || gf_text.FT_Select_Size(face, best))
+        return gf_fail(error, GF_ERROR_USAGE, "the font has no letters of that size");
+    *scale = pixels / size;
+    return GF_OK;
+}
+
+enum gf_status gf_text_load_picture(FT_Face face, unsigned index, const FT_Bitmap **picture,
+                                    struct gf_error *error)
+{
+    if (gf_text.FT_Load_Glyph(face, index, FT_LOAD_COLOR | FT_LOAD_NO_HINTING))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "FreeType cannot read a picture of the font's (its build may lack PNG)");
+    *picture = &face->glyph->bitmap;
+    return face->glyph->format == FT_GLYPH_FORMAT_BITMAP &&
+                   (!(*picture)->rows || (*picture)->pixel_mode == FT_PIXEL_MODE_BGRA)
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_USAGE, "the font has pictures that are not of colours");
+}
+
+/* Adds the premultiplied colour at (x, y) to sum[0..3], as R, G, B, A; between pixels it is
+ * interpolated. */
+static void add_point(const FT_Bitmap *picture, double x, double y, double *sum)
+{
+    const double left = floor(x - 0.5), top = floor(y - 0.5);
+    for (int i = 0; i < 4; i++) {
+        const double column = left + i % 2, row = top + i / 2;
+        const double part = (1 - fabs(x - 0.5 - column)) * (1 - fabs(y - 0.5 - row));
+        if (column < 0 || column >= picture->width || row < 0 || row >= picture->rows)
+            continue;
+        const unsigned char *const at =
+            picture->buffer + (ptrdiff_t)row * picture->pitch + 4 * (ptrdiff_t)column;
+        for (int c = 0; c < 4; c++)
+            sum[c] += part * at[c < 3 ? 2 - c : 3];
+    }
+}
+
+void gf_text_paint(const struct gf_text_canvas *canvas, FT_Face face, double scale, double x,
+                   double y)
+{
+    const FT_Bitmap *const picture = &face->glyph->bitmap;
+    const double c = canvas->cosine, s = canvas->sine;
+    const int points = (int)fmin(fmax(ceil(1 / scale), 2), POINTS_MAX);
+    double x0 = HUGE_VAL, x1 = -HUGE_VAL, y0 = HUGE_VAL, y1 = -HUGE_VAL;
+    for (int i = 0; i < 4; i++) {
+        const double u = scale * (face->glyph->bitmap_left + (i % 2 ? (double)picture->width : 0));
+        const double v = scale * (face->glyph->bitmap_top - (i / 2 ? (double)picture->rows : 0));
+        const double column = x + c * u + s * v - canvas->left;
+        const double row = canvas->top - (y - s * u + c * v);
+        x0 = fmin(x0, column), x1 = fmax(x1, column), y0 = fmin(y0, row), y1 = fmax(y1, row);
+    }
+    const int right = (int)fmin(ceil(x1 + scale), canvas->width);
+    const int bottom = (int)fmin(ceil(y1 + scale), canvas->height);
+    for (int row = (int)fmax(floor(y0 - scale), 0); row < bottom; row++) {
+        for (int column = (int)fmax(floor(x0 - scale), 0); column < right; column++) {
+            double sum[4] = {0};
+            for (int i = 0; i < points * points; i++) {
+                const double across = canvas->left + column + (i % points + 0.5) / points - x;
+                const double up = canvas->top - (row + (i / points + 0.5) / points) - y;
+                add_point(picture, (c * across - s * up) / scale - face->glyph->bitmap_left,
+                          face->glyph->bitmap_top - (s * across + c * up) / scale, sum);
+            }
+            unsigned char *const to =
+                canvas->paint + 4 * ((size_t)row * (size_t)canvas->width + (size_t)column);
+            const double all = points * points, rest = 1 - sum[3] / all / 255;
+            for (int k = 0; k < 4; k++)
+                to[k] = (unsigned char)(sum[k] / all + to[k] * rest + 0.5);
+        }
+    }
+}
+
+/* ---- the letters, their box and outline ---- */
 
 /* A picture that is being drawn. Lengths are in 1/64 pixel unless their comment says pixels. y
  * counts upwards from the first baseline, x to the right from the left end of the widest line. */

@@ -1,21 +1,25 @@
-#ifdef GF_LIBRARY_freetype
+/* The fonts of this machine, by name or for letters that another font lacks, and the libraries
+ * that draw with them. */
+#include <stdio.h>
+
+#include "text/text.h"
 #include "text/text_fonts.h"
 
+#ifdef GF_LIBRARY_freetype
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "base/named_file.h"
-#include "base/printable.h"
-#include "text/text.h"
+#include "base/process/files.h"
+#include "base/text/plain_text.h"
+#include "text/text_calls.h"
 #ifdef GF_LIBRARY_fontconfig
 #include <fontconfig/fontconfig.h>
 
-#include "base/library.h"
+#include "base/process/library.h"
 #endif
 
 bool gf_text_beyond_ascii(const char *text)
@@ -327,5 +331,42 @@ enum gf_status gf_text_fonts_find(const char *name, const char *text, struct gf_
     return gf_fail(error, GF_ERROR_UNAVAILABLE,
                    "letters beyond ASCII need a font, and this machine has none "
                    "(apt-get install " GF_TEXT_FONT_PACKAGE "); or font= names a file");
+}
+
+/* ---- FreeType and HarfBuzz ---- */
+
+struct gf_text_calls gf_text;
+static struct gf_library text_library =
+    GF_LIBRARY(gf_text, GF_TEXT_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_freetype),
+               GF_LIBRARY_TEXT(GF_LIBRARY_harfbuzz));
+
+enum gf_status gf_text_available(struct gf_error *error)
+{
+    return gf_library_load(&text_library, "text", GF_ERROR_UNAVAILABLE, error);
+}
+
+void gf_text_libraries(char *text, size_t size)
+{
+    FT_Library freetype;
+    int version[3] = {0};
+    if (!gf_text.FT_Init_FreeType(&freetype)) {
+        gf_text.FT_Library_Version(freetype, &version[0], &version[1], &version[2]);
+        gf_text.FT_Done_FreeType(freetype);
+    }
+    snprintf(text, size, "FreeType %d.%d.%d, HarfBuzz %s%s", version[0], version[1], version[2],
+             gf_text.hb_version_string(), gf_text_fonts_library());
+}
+
+#else
+enum gf_status gf_text_available(struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_UNAVAILABLE,
+                   "this build draws no text: it was made without FreeType and HarfBuzz "
+                   "(libfreetype-dev, libharfbuzz-dev)");
+}
+
+void gf_text_libraries(char *text, size_t size)
+{
+    snprintf(text, size, "none");
 }
 #endif

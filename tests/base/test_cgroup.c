@@ -1,5 +1,5 @@
 /* The limits of control groups, read from folders that look like /proc and /sys. */
-#include "base/memory_budget.h"
+#include "base/process/machine.h"
 #include "support.h"
 #include "temp_folder.h"
 

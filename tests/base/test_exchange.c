@@ -3,7 +3,7 @@
 
 #include "gpufilter/gpufilter.h"
 
-/* DLPack's structs, which base/exchange.c declares for itself, with the members' names of its
+/* DLPack's structs, which base/image.c declares for itself, with the members' names of its
  * specification. */
 struct dl_tensor {
     void *data;

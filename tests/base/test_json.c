@@ -3,8 +3,7 @@
 
 #include <math.h>
 
-#include "base/json.h"
-#include "base/json_read.h"
+#include "base/text/json.h"
 
 /* Writes the same members in one layout, nested and empty ones included. */
 static void assert_layout(enum gf_json_layout layout, const char *expected)

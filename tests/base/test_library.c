@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "base/library.h"
+#include "base/process/library.h"
 
 #define CALLS(CALL) CALL(getpid)
 static struct {

@@ -1,5 +1,5 @@
 /* Pages that the kernel provides before they are written. */
-#include "base/pages.h"
+#include "base/memory/buffers.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

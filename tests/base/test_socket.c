@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/socket.h"
+#include "base/process/process.h"
 #include "support.h"
 
 enum { PLACES = 2 };

@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/process/machine.h"
 #include "batch/batch.h"
-#include "base/memory_budget.h"
 #include "pipeline/pipeline_internal.h"
 #include "runner.h"
 #include "temp_folder.h"

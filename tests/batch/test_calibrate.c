@@ -1,7 +1,7 @@
 /* What --calibrate reads in recorded spans of the CPU and of a GPU. */
 #include <math.h>
 
-#include "bench/calibrator.h"
+#include "bench/calibrate.h"
 #include "support.h"
 
 enum { WIDTH = 1920, HEIGHT = 1080, SPANS_MAX = 32 };

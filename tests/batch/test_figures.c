@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "batch/devices/figures_cache.h"
+#include "batch/devices/figures.h"
 #include "support.h"
 #include "temp_folder.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "batch/names/output_template.h"
+#include "batch/names/names.h"
 
 /* The sanitizers bring an allocator of their own, which must not be replaced. */
 #ifndef __has_feature

@@ -2,9 +2,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/spans.h"
-#include "batch/transfer/command.h"
-#include "batch/transfer/moved.h"
+#include "base/threads/times.h"
+#include "batch/transfer/transfer.h"
 #include "support.h"
 
 static bool run(const char *script, int timeout_s, int idle_s, struct gf_error *error)

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/nvtx.h"
+#include "base/threads/nvtx.h"
+#include "chain/chain.h"
 #include "chain/plan.h"
 #include "stages.h"
-#include "chain/chain.h"
 
 enum { CHAIN_TEXT = 8192, POISON = 0xa5 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "chain/plan.h"
+#include "chain/registry.h"
 #include "pixel/histogram/histogram.h"
-#include "chain/variants.h"
 
 enum { POISON = 0xa5, OTHER_POISON = 0x5a };
 

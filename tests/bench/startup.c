@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/wait.h>
 
+#include "base/threads/times.h"
 #include "results.h"
-#include "base/spans.h"
 
 enum { RUNS = 7 };
 extern char **environ;

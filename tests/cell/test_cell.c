@@ -18,12 +18,10 @@
 
 #include "support.h"
 
-#include "base/socket.h"
-#include "base/spans.h"
-#include "base/time_limit.h"
+#include "base/process/process.h"
+#include "base/threads/times.h"
 #include "codec/cell/cell.h"
-#include "codec/cell/lock.h"
-#include "codec/cell/zygote.h"
+#include "codec/cell/process.h"
 #include "codec/codec.h"
 #include "icc/icc_build.h"
 

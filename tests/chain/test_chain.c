@@ -3,11 +3,11 @@
  * do. */
 #include <math.h>
 
-#include "support.h"
-#include "stage/border.h"
-#include "chain/variants.h"
 #include "chain/chain.h"
-#include "chain/foreign.h"
+#include "chain/params.h"
+#include "chain/registry.h"
+#include "stage/border.h"
+#include "support.h"
 
 static struct gf_chain chain;
 

@@ -1,13 +1,13 @@
 /* Where a chain is cut, what is fused, what is put around stencils of pictures with alpha, which
  * rows a band needs: arithmetic, without a pixel. */
-#include "engine/bands.h"
-#include "chain/plan.h"
-#include "support.h"
-#include "pixel/histogram/histogram.h"
-#include "pixel/point/point.h"
-#include "pixel/orient/orient.h"
-#include "chain/variants.h"
 #include "chain/chain.h"
+#include "chain/plan.h"
+#include "chain/registry.h"
+#include "engine/layout.h"
+#include "pixel/histogram/histogram.h"
+#include "pixel/orient/orient.h"
+#include "pixel/point/point.h"
+#include "support.h"
 
 static struct gf_chain chain;
 static struct gf_plan plan;

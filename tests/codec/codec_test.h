@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
-#include "codec/common/source.h"
-#include "codec/common/metadata.h"
-#include "codec/common/xmp.h"
+#include "codec/common/metadata/metadata.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codec/codec.h"
-#include "codec/common/source.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/output.h"
 #include "support.h"
 

@@ -4,12 +4,12 @@
 #include <jpeglib.h>
 #include <png.h>
 
-#include "codec/common/metadata.h"
-#include "codec/common/samples.h"
-#include "codec/jpeg/jpeg.h"
-#include "codec/common/source.h"
+#include "codec/common/metadata/metadata.h"
+#include "codec/common/rows/samples.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codec/jpeg/jpeg.h"
 
 /* ---- round trips ---- */
 

@@ -1,6 +1,6 @@
 /* Damaged and hostile picture files: one clear line each, neither memory nor time spent on them. */
 #include "codec/codec_test.h"
-#include "codec/common/source.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 
 #include <png.h>

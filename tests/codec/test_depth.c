@@ -2,7 +2,6 @@
 #include "codec_test.h"
 
 #include "codec/formats.h"
-#include "codec/depth.h"
 
 /* A picture of 16 bits whose samples are levels of `depth` bits, in soft gradients. */
 static struct picture levels_picture(int channels, int depth)

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "codec/codec.h"
-#include "codec/common/colour_tags.h"
+#include "codec/common/colour/colour.h"
 #include "codec/formats.h"
 #include "icc/icc_make.h"
 

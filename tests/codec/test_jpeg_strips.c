@@ -4,8 +4,7 @@
 
 #include <jpeglib.h>
 
-#include "base/spans.h"
-#include "base/time_limit.h"
+#include "base/threads/times.h"
 #include "codec/jpeg/jpeg.h"
 #include "codec/jpeg/jpeg_strips.h"
 

@@ -1,8 +1,8 @@
 /* What libraries of older versions do not read, and the boxes by which such files are known. */
 #include "codec/codec_test.h"
 
-#include "codec/common/heif_boxes.h"
-#include "codec/common/needs.h"
+#include "codec/common/checks.h"
+#include "codec/common/metadata/heif_boxes.h"
 
 static bool is(const void *context, const char *mark)
 {

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "codec/common/keep.h"
+#include "codec/common/metadata/metadata.h"
 #include "codec/formats.h"
 #include "icc/icc_make.h"
 

@@ -1,7 +1,7 @@
 /* PNGs that are written as indices of a palette. */
 #include "codec/codec_test.h"
 
-#include "base/hash.h"
+#include "base/bytes.h"
 
 #include <png.h>
 

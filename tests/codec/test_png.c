@@ -5,12 +5,11 @@
 
 #include <zlib.h>
 
-#include "codec/png/inflate/inflate.h"
-#include "codec/png/deflate/deflate_fast.h"
-#include "codec/png/inflate/huffman.h"
-#include "codec/png/png_filter.h"
-#include "codec/common/source.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/output.h"
+#include "codec/png/deflate/deflate.h"
+#include "codec/png/deflate/inflate.h"
+#include "codec/png/png_filter.h"
 
 /* ---- filters ---- */
 

@@ -2,10 +2,10 @@
 #include "codec/libpng_files.h"
 
 #include "base/cpu.h"
-#include "codec/png/deflate/deflate_fast.h"
-#include "codec/png/inflate/inflate.h"
-#include "codec/png/png_mark.h"
-#include "codec/png/read/png_stripes_read.h"
+#include "codec/png/deflate/deflate.h"
+#include "codec/png/deflate/inflate.h"
+#include "codec/png/png_chunk.h"
+#include "codec/png/png_read.h"
 
 /* ---- contents ---- */
 

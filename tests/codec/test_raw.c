@@ -4,8 +4,7 @@
 
 #include <math.h>
 
-#include "base/spans.h"
-#include "base/time_limit.h"
+#include "base/threads/times.h"
 #include "codec/formats.h"
 #include "codec/tiff_files.h"
 

@@ -5,7 +5,7 @@
 #include <png.h>
 
 #include "codec/common/checks.h"
-#include "codec/io/said.h"
+#include "codec/io/input.h"
 #include "icc/icc_make.h"
 
 /* ---- libpng as the reference ---- */

@@ -7,7 +7,7 @@
 #include "codec/tiff_files.h"
 
 #ifdef GF_LIBRARY_tiff
-#include "codec/tiff/tiff_handle.h"
+#include "codec/tiff/tiff.h"
 
 enum { UNSIGNED = 1, SIGNED = 2, FLOAT = 3 };
 enum { GRAY_FROM_WHITE, GRAY, RGB, PALETTE, CMYK = 5, YCBCR = 6, CIELAB = 8, ICCLAB = 9 };

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "codec/io/transfer.h"
+#include "codec/io/open_files.h"
 #include "support.h"
 #include "temp_folder.h"
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/cpu.h"
-#include "codec/y4m/y4m_header.h"
+#include "codec/y4m/y4m.h"
 #include "pixel/yuv/yuv_formula.h"
 
 static const int bit_depths[] = {8, 9, 10, 12, 14, 16};

@@ -1,5 +1,5 @@
-/* Fakes of the device's decoders and encoders: libjpeg behind cuda/jpeg/decoder.h and encoder.h,
- * the CPU's PNG behind cuda/png/decoder.h and encoder.h, the CPU's conversions of YCbCr behind
+/* Fakes of the device's decoders and encoders: libjpeg behind cuda/jpeg/coders.h,
+ * the CPU's PNG behind cuda/png/coders.h, the CPU's conversions of YCbCr behind
  * cuda/yuv. For one test program each. */
 #pragma once
 
@@ -7,12 +7,9 @@
 
 #include "codec/jpeg_files.h"
 #include "codec/png_pictures.h"
-#include "cuda/jpeg/decoder.h"
-#include "cuda/jpeg/encoder.h"
-#include "cuda/png/decoder.h"
-#include "cuda/png/encoder.h"
-#include "cuda/yuv/decoder.h"
-#include "cuda/yuv/encoder.h"
+#include "cuda/jpeg/coders.h"
+#include "cuda/png/coders.h"
+#include "cuda/yuv/coders.h"
 #include "fake_device.h"
 #include "pipeline/pipeline_state.h"
 

@@ -3,10 +3,9 @@
 #include <pthread.h>
 #include <semaphore.h>
 
-#include "base/arena.h"
-#include "base/spans.h"
-#include "base/start_times.h"
-#include "engine/device_start.h"
+#include "base/memory/buffers.h"
+#include "base/threads/times.h"
+#include "engine/backend.h"
 #include "runner.h"
 
 /* ---- starts ---- */

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "cuda/jpeg/decoder.h"
+#include "cuda/jpeg/coders.h"
 #include "gpufilter/device.h"
 
 enum { GROUP_MOST = 2000, THREADS_MOST = 16, GUARD = 64, GUARD_VALUE = 0xA5 };

@@ -4,8 +4,8 @@
 #include "gpu_test.h"
 
 #ifdef GF_WITH_CUDA
-#include "cuda/jpeg/encoder.h"
 #include "codec/jpeg_files.h"
+#include "cuda/jpeg/coders.h"
 
 enum { CONTENTS = 5, GROUP = 60, FITS = 1 << 28 };
 

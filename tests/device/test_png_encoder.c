@@ -6,7 +6,7 @@
 #ifdef GF_WITH_CUDA
 #include "codec/png_pictures.h"
 
-#include "cuda/png/encoder.h"
+#include "cuda/png/coders.h"
 
 enum { FORMATS = 8, GROUP = 40, FITS = 1 << 30 };
 

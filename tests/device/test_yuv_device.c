@@ -4,8 +4,7 @@
 #include "gpu_test.h"
 
 #ifdef GF_WITH_CUDA
-#include "cuda/yuv/decoder.h"
-#include "cuda/yuv/encoder.h"
+#include "cuda/yuv/coders.h"
 
 enum { KINDS = 4, SITINGS = 3, DEPTHS = 5, GROUP = KINDS * SITINGS * DEPTHS, FITS = 1 << 26 };
 

@@ -2,11 +2,11 @@
  * its sums on every instruction set, the division of the box blur. */
 #include <math.h>
 
-#include "pixel/gauss/gauss_rows.h"
-#include "filters/boxblur/boxblur.h"
-#include "support.h"
-#include "stage/border.h"
 #include "chain/chain.h"
+#include "filters/boxblur/boxblur.h"
+#include "pixel/gauss/gauss.h"
+#include "stage/border.h"
+#include "support.h"
 
 static void test_taps(void **state)
 {

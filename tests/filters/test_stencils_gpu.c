@@ -1,9 +1,9 @@
 /* The stencils on a GPU against the CPU backend where their kernels change with a parameter, which
  * the self-test's extremes and defaults step over: radii at which another kernel takes over, every
  * variant, every border, in bands. Skipped where there is no GPU. */
-#include "support.h"
-#include "chain/variants.h"
 #include "chain/chain.h"
+#include "chain/registry.h"
+#include "support.h"
 
 /* Parameters; a border and a variant are appended. */
 static const char *const chains[] = {

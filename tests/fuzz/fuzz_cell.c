@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/socket.h"
+#include "base/process/process.h"
 #include "codec/cell/cell.h"
 #include "codec/cell/process.h"
 #include "icc/icc_build.h"

@@ -4,8 +4,8 @@
 
 #include <zlib.h>
 
-#include "codec/png/deflate/deflate_fast.h"
-#include "codec/png/inflate/inflate.h"
+#include "codec/png/deflate/deflate.h"
+#include "codec/png/deflate/inflate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,7 +2,7 @@
  * window than 32 KB are left out: inflate.h leaves their check to its caller. */
 #include "fuzz.h"
 
-#include "codec/png/inflate/inflate.h"
+#include "codec/png/deflate/inflate.h"
 #include "zlib_mutator.h"
 
 enum { ROOM = 64 << 10, LARGEST_WINDOW = 7 };

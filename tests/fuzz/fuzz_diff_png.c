@@ -1,7 +1,7 @@
 /* Reading PNG beside libpng: what libpng refuses before the end of the pixels is refused, what it
  * accepts without a word about the pixels is read, and both give the same pixels. */
+#include "codec/png/deflate/inflate.h"
 #include "fuzz.h"
-#include "codec/png/inflate/inflate.h"
 #include "libpng_reference.h"
 #include "png_mutator.h"
 

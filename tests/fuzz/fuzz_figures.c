@@ -6,8 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
-#include "batch/devices/figures_cache.h"
+#include "base/bytes.h"
+#include "batch/devices/figures.h"
 
 enum { FIRST_LINES = 1, CHECK = 2, KEEP = 4 };
 

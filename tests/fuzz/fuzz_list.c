@@ -2,7 +2,7 @@
  * names stay within the working folder. */
 #include "fuzz_file.h"
 
-#include "batch/names/inputs.h"
+#include "batch/names/names.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -2,9 +2,9 @@
  * says what it is, two of its length, and its bytes. */
 #include "fuzz.h"
 
-#include "codec/common/metadata.h"
-#include "codec/png/inflate/inflate.h"
-#include "codec/png/png_metadata.h"
+#include "codec/common/metadata/metadata.h"
+#include "codec/png/deflate/inflate.h"
+#include "codec/png/png_chunk.h"
 
 /* A chunk of a PNG: a byte for its type, then its data. The checksum is right. */
 static bool add_chunk(struct gf_metadata *metadata, const uint8_t *data, size_t size)

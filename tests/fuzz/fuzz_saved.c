@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-#include "study/report/compare_report.h"
-#include "study/report/lab_report.h"
+#include "study/report/study_report.h"
 #include "study/saved/saved.h"
 
 static void check_page(const struct gf_saved *saved)

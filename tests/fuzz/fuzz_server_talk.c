@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/socket.h"
+#include "base/process/process.h"
 #include "server/serve_state.h"
 
 enum { CLIENTS = 3, DESCRIPTORS_MAX = GF_SERVER_DESCRIPTORS + 1 };

@@ -2,7 +2,7 @@
  * name leads out of where the template puts outputs. */
 #include "fuzz.h"
 
-#include "batch/names/output_template.h"
+#include "batch/names/names.h"
 
 /* The number of parts of the path that are "..". */
 static int count_parents(const char *path)

@@ -10,7 +10,7 @@
 #include <png.h>
 
 #include "codec/codec.h"
-#include "codec/common/source.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/output.h"
 #include "gpufilter/gpufilter.h"
 

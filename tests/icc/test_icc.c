@@ -2,7 +2,7 @@
  * makes. Without Little CMS nothing is converted, which is tested then. */
 #include "codec/codec_test.h"
 
-#include "base/spans.h"
+#include "base/threads/times.h"
 #include "icc/icc_build.h"
 #include "icc/icc_make.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "icc/icc_build.h"
-#include "icc/icc_tone.h"
+#include "icc/icc_hdr.h"
 
 enum { COLOURS = 100000, BT2020 = 9 };
 

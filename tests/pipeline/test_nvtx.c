@@ -1,6 +1,6 @@
 /* The NVTX ranges that a profiler sees: they have the profile's names, and each one ends. The test
  * records them through NVTX's injection interface. */
-#include "base/nvtx.h"
+#include "base/threads/nvtx.h"
 #include "runner.h"
 
 #ifdef GF_HAS_NVTX

@@ -1,9 +1,8 @@
 /* A stencil with the point filters beside it as one stage makes the picture that they make one
  * after the other, and says what it is made of. */
 #include "chain/chain.h"
-#include "chain/place.h"
 #include "chain/plan.h"
-#include "chain/variants.h"
+#include "chain/registry.h"
 #include "gpufilter/gpufilter.h"
 #include "pixel/point/fused.h"
 #include "pixel/point/point_program.h"

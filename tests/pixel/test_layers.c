@@ -3,7 +3,7 @@
 #include "base/cpu.h"
 #include "chain/chain.h"
 #include "chain/plan.h"
-#include "pixel/files/picture_file.h"
+#include "pixel/files/kept_files.h"
 #include "pixel/point/point.h"
 #include "support.h"
 #include "temp_folder.h"

@@ -5,11 +5,10 @@
 
 #include <math.h>
 
-#include "base/exit_status.h"
+#include "base/process/program.h"
 #include "batch/batch.h"
 #include "batch/request/request.h"
 #include "cli/command/command.h"
-#include "cli/help/completion.h"
 #include "cli/help/help.h"
 #include "cli/progress.h"
 #include "cli/study/study.h"

@@ -12,9 +12,8 @@
 #include <unistd.h>
 
 #include "fake_device.h"
-#include "server/client.h"
-#include "server/place.h"
-#include "server/serve.h"
+#include "server/protocol.h"
+#include "server/server.h"
 #include "temp_folder.h"
 
 enum { ROLE_SECONDS = 100, DEADLINE_S = 30, TEST_SECONDS = 150 };

@@ -5,12 +5,11 @@
 #include <sys/time.h>
 
 #include "batch/batch.h"
-#include "batch/names/archive_name.h"
+#include "batch/names/names.h"
 #include "batch/workers/workers.h"
 #include "runner.h"
-#include "server/helper.h"
+#include "server/server.h"
 #include "server/server_roles.h"
-#include "server/visible.h"
 
 enum { PICTURES = 120, DEVICES = 3 };
 

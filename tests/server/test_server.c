@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "base/spawn.h"
+#include "base/process/process.h"
 #include "batch/batch.h"
 #include "server/server_roles.h"
 

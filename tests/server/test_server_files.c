@@ -2,7 +2,7 @@
  * server, which stands in another folder, reads what it was handed and nothing else. */
 #include <errno.h>
 
-#include "base/named_file.h"
+#include "base/process/files.h"
 #include "icc/icc_make.h"
 #include "server/server_roles.h"
 #include "text/text.h"

@@ -5,9 +5,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/device_ordinal.h"
+#include "base/process/machine.h"
 #include "runner.h"
-#include "server/visible.h"
+#include "server/server.h"
 #include "temp_folder.h"
 
 static const char variable[] = "CUDA_VISIBLE_DEVICES";

@@ -9,11 +9,11 @@
 
 #include "base/cpu.h"
 #include "chain/chain.h"
-#include "codec/common/source.h"
-#include "pixel/gauss/gauss_rows.h"
+#include "codec/common/rows/source.h"
+#include "pixel/gauss/gauss.h"
 #include "report/profile/profile_report.h"
 #include "selftest/difference.h"
-#include "study/report/compare_report.h"
+#include "study/report/study_report.h"
 
 /* ---- a filter with variants, on a device whose clock is set by the test ---- */
 

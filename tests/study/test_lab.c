@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "study/labs/lab.h"
-#include "study/report/lab_report.h"
 #include "cli/help/help.h"
 #include "printed.h"
+#include "study/labs/lab.h"
+#include "study/report/study_report.h"
 #include "temp_folder.h"
 
 static void assert_refused(const char *text, const char *message)

@@ -8,10 +8,8 @@
 
 #include "gpufilter/pipeline.h"
 #include "report/page/html.h"
-#include "study/report/compare_report.h"
-#include "study/report/lab_report.h"
+#include "study/report/study_report.h"
 #include "study/saved/saved.h"
-#include "study/saved/sides.h"
 
 #define HOSTILE "</script><script>window.hostile=1</script>\"'&\x1b[1m\xff"
 

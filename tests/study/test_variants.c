@@ -3,10 +3,10 @@
  * its stage. Without a GPU: the tables are the same in every build. */
 #include "chain/chain.h"
 #include "chain/plan.h"
-#include "chain/variants.h"
+#include "chain/registry.h"
 #include "filters/convolve/convolve.h"
 #include "pixel/point/point.h"
-#include "stage/texture_layout.h"
+#include "stage/picture.h"
 #include "support.h"
 
 static struct gf_chain chain; /* the plan's stages point to its parameters */

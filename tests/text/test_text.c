@@ -3,10 +3,10 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/library.h"
-#include "base/named_file.h"
+#include "base/process/files.h"
+#include "base/process/library.h"
 #include "chain/chain.h"
-#include "pixel/files/picture_file.h"
+#include "pixel/files/kept_files.h"
 #include "support.h"
 #include "temp_folder.h"
 #include "text/text.h"

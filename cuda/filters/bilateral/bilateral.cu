@@ -5,7 +5,7 @@ extern "C" int gf_bilateral_near_cuda(const struct gf_launch *launch);
 /* A block computes a tile of the output. It reads the tile and `radius` pixels around it as floats
  * into shared memory, in strips of as many rows as fit, so that every radius works. The lanes of a
  * warp are pixels of a row. The channels of a pixel are adjacent in the tile, since its weight
- * needs all of them; cuda/common/planes.cuh would store each channel in a plane. */
+ * needs all of them; cuda/filters/convolve/convolve.cu would store each channel in a plane. */
 constexpr int TILE_COLUMNS = 32;
 constexpr int TILE_THREADS_Y = 8;
 /* Each thread computes two pixels, one below the other. */

@@ -1,10 +1,10 @@
-/* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh,
- * boxblur_small16.cuh and boxblur_prefix.cuh do not accept. The first kernel adds down the columns
+/* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh
+ * and boxblur_prefix.cuh do not accept. The first kernel adds down the columns
  * into scratch memory, the second one along the rows in shared memory. The time grows little with
  * the radius. */
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/boxblur/boxblur_prefix.cuh"
-#include "cuda/filters/boxblur/boxblur_small16.cuh"
+#include "cuda/filters/boxblur/boxblur_small.cuh"
 #include "filters/boxblur/boxblur.h"
 #include "stage/border.h"
 

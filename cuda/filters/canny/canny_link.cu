@@ -5,7 +5,7 @@
  * Burtscher: A High-Performance Connected Components Implementation for GPUs, 2018: a root is
  * attached to another tree by compare-and-swap, and paths are halved while they are followed. */
 #include "cuda/common/launch.cuh"
-#include "filters/canny/hysteresis.h"
+#include "filters/canny/canny.h"
 #include "stage/stage.h"
 
 constexpr int FLOOD_WARPS = 8, FLOOD_THREADS = FLOOD_WARPS * WARP;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "cuda/common/byte_operands.cuh"
-#include "cuda/common/strip.cuh"
+#include "cuda/common/walk.cuh"
 #include "filters/convolve/convolve.h"
 
 enum {

@@ -1,15 +1,141 @@
-/* Computes convolve on tensor cores, for 8-bit pictures without alpha and weights that a shift
- * makes integers. Sums are then exact integers, and sums below 2^24 are exact in float, too. For
- * other weights, see convolve_mma_near.cuh. Column i of the kernel is a banded matrix W_i of 16 x
- * 16 blocks; mma computes sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are
- * split into two signed bytes. */
+/* 8-bit convolution on tensor cores with integer weights that approximate the real ones (struct
+ * gf_convolve_digits). A result is doubtful if the error of the approximation could change its
+ * rounding; it is then computed again with the real weights, in the CPU's order, from the samples
+ * that are the operands of the tensor cores. */
 #pragma once
 
 #include "cuda/common/byte_strips.cuh"
 #include "cuda/common/mma.cuh"
 #include "cuda/filters/convolve/convolve_bytes.cuh"
-#include "cuda/filters/convolve/convolve_mma_near.cuh"
 #include "filters/convolve/convolve.h"
+
+enum { NEAR_SIDE = 5 }; /* the side of the largest small matrix; others are padded with zeros */
+
+/* The fewest weights of a large matrix that is done by products. At 961 weights they take half the
+ * time of sums in float; that they are faster from here on is an estimate. */
+enum { NEAR_LARGE_MIN = 121 };
+
+/* The largest share of doubtful results, for each digit; with more of them, computing them again
+ * would take too long. */
+static const double DIGIT_DOUBT_MAX = 2.0 / 256, LARGE_DOUBT_MAX = 8.0 / 256;
+
+/* The places of the doubtful results that a warp computes again together. */
+struct near_doubts {
+    unsigned short at[2 * WARP];
+};
+
+/* Returns the number of words that note_doubts() needs for `words` words of results. */
+static constexpr __host__ __device__ int DOUBT_WORDS(int words)
+{
+    return (words + 7) / 8;
+}
+
+/* Returns the result in byte 1, and its fraction in byte 0. */
+template <int DIGITS, bool BRIEF>
+static __device__ __forceinline__ unsigned finish_near(const struct gf_convolve_digits &end,
+                                                       unsigned first, unsigned last)
+{
+    float v = end.shift;
+    if (DIGITS == 2)
+        v = __fmaf_rn(BRIEF ? __uint_as_float(first) : (float)(int)first, end.high, v);
+    v = __saturatef(__fmaf_rn(BRIEF ? __uint_as_float(last) : (float)(int)last, end.scale, v));
+    return __float_as_uint(__fmaf_rz(v, 255.0f, 32768.5f));
+}
+
+/* Notes the doubtful results of word w. If byte i of `fractions` is 0xFF, result i is doubtful, and
+ * bit 8 i + w % 8 of doubt[w / 8] is set. Rarely the bit of the result above a doubtful result is
+ * set, too. */
+static __device__ __forceinline__ void note_doubts(unsigned *doubt, int w, unsigned fractions)
+{
+    const unsigned found = (0xFEFEFEFEu - fractions) & fractions & 0x80808080u;
+    doubt[w / 8] |= found >> (7 - w % 8);
+}
+
+/* Adds a row of samples times `count` weights, in the CPU's order. */
+template <class Shape, int UNROLLED>
+static __device__ __forceinline__ float add_again(float sum, const unsigned char *operands, int row,
+                                                  const float *weight, int count)
+{
+    const unsigned char *const line = operands + row / 8 * (4 * Shape::OCTET) + row % 8;
+#pragma unroll(UNROLLED)
+    for (int i = 0; i < count; i++)
+        sum = sum + weight[i] * (__uint_as_float(0x4B000000u | line[8 * i]) - 8388608.0f);
+    return sum;
+}
+
+/* Computes the result again that bit number `bit` of `lane`'s doubts marks. Weights of 0 add
+ * nothing. */
+template <class Shape, class Args, class Fuse>
+static __device__ __forceinline__ void make_again(const Args &args, const unsigned *operands,
+                                                  const struct sample_tables<Fuse> &samples,
+                                                  unsigned char *stage, int bit, int lane)
+{
+    constexpr int CHANNELS = Shape::CHANNELS;
+    const int w = bit / 32 * 8 + bit % 8, sample = w % CHANNELS * 4 + bit % 32 / 8;
+    const int step = w / CHANNELS / 2, t = lane % 4;
+    const int row = threadIdx.x / WARP * STEP_SIDE + w / CHANNELS % 2 * 8 + lane / 4;
+    const int column = step * STEP_SIDE + 4 * t + sample / CHANNELS + Shape::BASE +
+                       (Shape::SMALL ? 0 : Shape::CENTRE - args.width / 2);
+    const unsigned char *const bytes = /* turn_box() defines the order of the operands */
+        (const unsigned char *)(operands + 2 * (sample % CHANNELS * Shape::PIXELS + column));
+    float sum = 0.0f;
+    if constexpr (Shape::SMALL) {
+#pragma unroll
+        for (int j = 0; j < NEAR_SIDE; j++)
+            sum = add_again<Shape, NEAR_SIDE>(sum, bytes, row + j, args.fraction[j], NEAR_SIDE);
+    } else {
+#pragma unroll 1
+        for (int j = 0; j < args.height; j++)
+            sum = add_again<Shape, 8>(sum, bytes, row + j, args.real + j * args.width, args.width);
+    }
+    const unsigned result =
+        round_bits(gf_convolve_finish(sum, args.divisor, args.bias), 255.0f) & 255;
+    result_at<Shape>(stage, step, row)[t * 4 * CHANNELS + sample] =
+        (unsigned char)look_up_sample(samples.after, result);
+}
+
+/* Computes the doubtful results of a warp's chunk again. */
+template <class Shape, int WORDS, class Args, class Fuse>
+static __device__ __forceinline__ void
+settle_doubts(const Args &args, const unsigned *operands, const struct sample_tables<Fuse> &samples,
+              unsigned char *stage, struct near_doubts &doubts, const unsigned *doubt)
+{
+    const int lane = threadIdx.x % WARP;
+    int count = 0;
+#pragma unroll 1
+    for (int i = 0; i < DOUBT_WORDS(WORDS); i++) {
+        unsigned mine = doubt[0];
+#pragma unroll
+        for (int k = 1; k < DOUBT_WORDS(WORDS); k++)
+            mine = i == k ? doubt[k] : mine;
+        for (;;) {
+            const unsigned lanes = __ballot_sync(0xFFFFFFFFu, mine != 0);
+            if (mine)
+                doubts.at[count + __popc(lanes & ((1u << lane) - 1))] =
+                    (unsigned short)((32 * i + __ffs((int)mine) - 1) * WARP + lane);
+            mine &= mine - 1;
+            count += __popc(lanes);
+            __syncwarp();
+            const bool done = !__any_sync(0xFFFFFFFFu, mine != 0);
+            if (count >= WARP || (done && i + 1 == DOUBT_WORDS(WORDS))) {
+                const int taken = min(count, (int)WARP), place = count - taken + lane;
+                if (lane < taken)
+                    make_again<Shape>(args, operands, samples, stage, doubts.at[place] / WARP,
+                                      doubts.at[place] % WARP);
+                count -= taken;
+                __syncwarp();
+            }
+            if (done && !(count && i + 1 == DOUBT_WORDS(WORDS)))
+                break;
+        }
+    }
+}
+
+/* Computes convolve on tensor cores, for 8-bit pictures without alpha and weights that a shift
+ * makes integers. Sums are then exact integers, and sums below 2^24 are exact in float, too. For
+ * other weights, see convolve_mma.cuh. Column i of the kernel is a banded matrix W_i of 16 x
+ * 16 blocks; mma computes sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are
+ * split into two signed bytes. */
 
 /* How sums become results. END_EXACT does what the CPU does. END_QUICK takes the shorter step that
  * bytes_fit() allows. END_NEAR is for near sums, whose doubtful results are computed again. */
@@ -321,4 +447,179 @@ __global__ void __launch_bounds__(Shape::THREADS, EACH)
                         const __grid_constant__ convolve_mma_args args)
 {
     make_strips<Shape, convolve_state<Shape, END, Fuse>>(maps, args);
+}
+
+/* Launches convolve_mma.cuh. It chooses a shape for each matrix, and decides whether that shape is
+ * faster than other kernels. */
+
+template <class Shape, int EACH, convolve_end END = END_EXACT, class Fuse = fuse_none>
+static int launch_convolve_shape(const struct gf_launch *launch, convolve_mma_args &args)
+{
+    return launch_strips<Shape, convolve_state<Shape, END, Fuse>>(
+        launch, convolve_mma_kernel<Shape, EACH, END, Fuse>, EACH, args);
+}
+
+template <bool SMALL, int DIGITS>
+static int launch_convolve_digits(const struct gf_launch *launch, convolve_mma_args &args)
+{
+    if (args.p.channels == 1)
+        return launch_convolve_shape < convolve_shape<1, DIGITS, SMALL, 4, 2, 8>,
+               SMALL ? 3 : 1 > (launch, args);
+    return launch_convolve_shape < convolve_shape < 3, DIGITS, SMALL, SMALL ? 4 : 2, 1,
+           SMALL ? 4 : 8 >, SMALL ? 2 : 1 > (launch, args);
+}
+
+static float reciprocal_of(float divisor)
+{
+    int exponent;
+    const float part = fabsf(frexpf(divisor, &exponent));
+    return part == 1.0f - 0x1p-24f || exponent < -20 || exponent > 40 ? 0 : 1.0f / divisor;
+}
+
+static convolve_mma_args convolve_mma_args_of(const struct gf_launch *launch,
+                                              const struct gf_convolve *convolve, int *most)
+{
+    convolve_mma_args args = {};
+    args.p = view_pair_of(launch, convolve->border);
+    args.reach = args.above = convolve->height / 2;
+    args.width = convolve->width;
+    args.height = convolve->height;
+    const int whole = gf_convolve_whole(convolve->weight, args.width * args.height, most);
+    args.scale = whole ? 1.0f / (float)whole : 0.0f;
+    args.divisor = convolve->divisor;
+    args.reciprocal = reciprocal_of(convolve->divisor);
+    args.bias = convolve->bias;
+    for (int i = 0; i < convolve->width * convolve->height; i++)
+        args.weight[i] = (short)(convolve->weight[i] * (float)whole);
+    return args;
+}
+
+/* Sets the arguments for near sums. Returns the number of digits of the weights; 0 if these kernels
+ * do not accept the matrix, or other kernels are faster. On an H200, for 8K RGB8: 5x5 decimals take
+ * 0.125 ms with weights of one digit, 0.137 with two digits, and 0.235 and 0.220 with sums in
+ * float; 3x3 decimals take 0.151, and 0.114 in float. */
+static int convolve_near_fit(const struct gf_launch *launch, const struct gf_convolve *convolve,
+                             convolve_mma_args *args)
+{
+    const struct gf_format format = launch->in.format;
+    if (format.bits != 8 || gf_has_alpha(format) || convolve->width > NEAR_SIDE ||
+        convolve->height > NEAR_SIDE || (convolve->width <= 3 && convolve->height <= 3) ||
+        !gf_convolve_is_normal(convolve))
+        return 0;
+    int most;
+    *args = convolve_mma_args_of(launch, convolve, &most);
+    for (int i = 0; i < args->width * args->height; i++)
+        args->fraction[i / args->width][i % args->width + (NEAR_SIDE - args->width) / 2] =
+            convolve->weight[i];
+    for (int digits = 1; digits <= 2; digits++) {
+        if (gf_convolve_digits_of(convolve, digits, true, args->weight, &args->near) <=
+            digits * DIGIT_DOUBT_MAX)
+            return digits;
+    }
+    return 0;
+}
+
+/* Sets the arguments for near sums of a large matrix. Returns whether these kernels accept it and
+ * are faster. */
+static bool convolve_large_is_faster(const struct gf_launch *launch,
+                                     const struct gf_convolve *convolve, convolve_mma_args *args)
+{
+    typedef convolve_shape<3, 2, false, 2, 1, 8> shape;
+    const struct gf_format format = launch->in.format;
+    int most;
+    if (format.bits != 8 || gf_has_alpha(format) ||
+        convolve->width * convolve->height < NEAR_LARGE_MIN || !gf_convolve_is_normal(convolve) ||
+        !strips_are_faster((const void *)convolve_mma_kernel<shape, 1, END_NEAR>, true))
+        return false;
+    *args = convolve_mma_args_of(launch, convolve, &most);
+    args->real = ((const struct gf_convolve *)launch->constants)->weight;
+    return gf_convolve_digits_of(convolve, 2, false, args->weight, &args->near) <= LARGE_DOUBT_MAX;
+}
+
+static int launch_convolve_large(const struct gf_launch *launch, convolve_mma_args &args)
+{
+    typedef convolve_shape<1, 2, false, 4, 2, 8> gray;
+    typedef convolve_shape<3, 2, false, 2, 1, 8> rgb;
+    return args.p.channels == 1 ? launch_convolve_shape<gray, 1, END_NEAR>(launch, args)
+                                : launch_convolve_shape<rgb, 1, END_NEAR>(launch, args);
+}
+
+/* Launches the kernel for a matrix that convolve_near_fit() accepts, with its number of digits and
+ * its arguments. */
+template <class Fuse>
+static int launch_convolve_near(const struct gf_launch *launch, int digits, convolve_mma_args &args)
+{
+    typedef convolve_shape<1, 1, true, 4, 2, 8> gray_1;
+    typedef convolve_shape<1, 2, true, 4, 2, 8> gray_2;
+    typedef convolve_shape<3, 1, true, 4, 2, 8> rgb_1;
+    typedef convolve_shape<3, 2, true, 4, 2, 8> rgb_2;
+    if (args.p.channels == 1)
+        return digits == 1 ? launch_convolve_shape<gray_1, 2, END_NEAR, Fuse>(launch, args)
+                           : launch_convolve_shape<gray_2, 1, END_NEAR, Fuse>(launch, args);
+    return digits == 1 ? launch_convolve_shape<rgb_1, 1, END_NEAR, Fuse>(launch, args)
+                       : launch_convolve_shape<rgb_2, 1, END_NEAR, Fuse>(launch, args);
+}
+
+/* Launches the kernel for a matrix that bytes_fit() accepts. */
+template <class Fuse>
+static int launch_convolve_quick(const struct gf_launch *launch, const struct gf_convolve *convolve,
+                                 const struct bytes_args &bytes)
+{
+    int most;
+    convolve_mma_args args = convolve_mma_args_of(launch, convolve, &most);
+    args.end = bytes.end;
+    return args.p.channels == 1
+               ? launch_convolve_shape<convolve_shape<1, 1, true, 4, 2, 8>, 2, END_QUICK, Fuse>(
+                     launch, args)
+               : launch_convolve_shape<convolve_shape<3, 1, true, 4, 2, 8>, 1, END_QUICK, Fuse>(
+                     launch, args);
+}
+
+static int launch_convolve_mma(const struct gf_launch *launch, const struct gf_convolve *convolve)
+{
+    int most;
+    convolve_mma_args args = convolve_mma_args_of(launch, convolve, &most);
+    const bool small = args.width <= 5 && args.height <= 17, bytes = most <= 127;
+    return small   ? bytes ? launch_convolve_digits<true, 1>(launch, args)
+                           : launch_convolve_digits<true, 2>(launch, args)
+             : bytes ? launch_convolve_digits<false, 1>(launch, args)
+                   : launch_convolve_digits<false, 2>(launch, args);
+}
+
+/* Whether the quick last step is faster: for matrices that bytes_fit() accepts, except 3 x 3, where
+ * half of the products would be with zeros. By code without the copy engine 5 x 5 takes 0.146 ms on
+ * an H200, and 0.128 without these kernels. */
+static bool convolve_quick_is_faster(const struct gf_convolve *convolve)
+{
+    const auto kernel = convolve_mma_kernel<convolve_shape<3, 1, true, 4, 2, 8>, 1, END_QUICK>;
+    bool has_boxes = false;
+    return (convolve->width > 3 || convolve->height > 3) &&
+           strips_are_faster((const void *)kernel, false) &&
+           starts_early((const void *)kernel, &has_boxes) == cudaSuccess && has_boxes;
+}
+
+/* Returns the number of digits of the weights if these kernels are faster for near sums, otherwise
+ * 0. */
+static int convolve_near_is_faster(const struct gf_launch *launch,
+                                   const struct gf_convolve *convolve, convolve_mma_args *args)
+{
+    const auto kernel = convolve_mma_kernel<convolve_shape<3, 1, true, 4, 2, 8>, 1, END_NEAR>;
+    return strips_are_faster((const void *)kernel, false)
+               ? convolve_near_fit(launch, convolve, args)
+               : 0;
+}
+
+/* Whether these kernels are faster. For matrices with few weights, kernels that add in registers
+ * are faster, unless the quick last step can be used. */
+static bool convolve_mma_is_faster(const struct gf_launch *launch,
+                                   const struct gf_convolve *convolve)
+{
+    const struct gf_format format = launch->in.format;
+    const auto kernel = convolve_mma_kernel<convolve_shape<1, 1, true, 4, 2, 8>, 3>;
+    int most;
+    return format.bits == 8 && !gf_has_alpha(format) &&
+           (convolve->width > 5 || convolve->height > 5) &&
+           convolve->width * convolve->height > 25 &&
+           gf_convolve_whole(convolve->weight, convolve->width * convolve->height, &most) &&
+           strips_are_faster((const void *)kernel, true);
 }

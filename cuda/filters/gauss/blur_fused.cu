@@ -1,7 +1,7 @@
 /* blur on tensor cores with a radius up to GF_GAUSS_FUSED_MAX, fused with tables of samples; and
  * blur of RGBA, whose colour is premultiplied while it is read and divided by alpha before it is
  * written. */
-#include "cuda/filters/gauss/blur.cuh"
+#include "cuda/filters/gauss/gauss.cuh"
 #include "cuda/filters/gauss/gauss_mma.cuh"
 #include "cuda/filters/gauss/gauss_strip16.cuh"
 

@@ -1,14 +1,170 @@
+/* The Gaussian over tiles in shared memory, and first what all kernels of the Gaussian share.
+ *
+ * Shared parts of the Gaussian's kernels. A type Finish defines how blurred samples are finished:
+ * blur rounds them, unsharp compares them with the picture. For 8 bits, sample8(sum, original)
+ * computes the sample from a sum with 24 fraction bits, which began at START. If ORIGINAL is set,
+ * `original` is the picture's own sample. BYTE is the byte of the result that holds the sample.
+ * four(sum, originals) computes a word of four samples. For 16 bits, sample16(blurred, in) has the
+ * sample in its lower 16 bits. sample16_near() does the same for a `blurred` that is less than half
+ * a level outside 0..65535, as sums of few taps are. BLOCKS is the number of blocks that a
+ * multiprocessor's registers must hold for radii up to 6. */
+#pragma once
+
+#include "cuda/common/byte_operands.cuh"
+#include "cuda/common/stencil.cuh"
+#include "pixel/gauss/gauss.h"
+#include "stage/border.h"
+
+enum {
+    GAUSS_THREADS = 256,
+    TILE_SAMPLES =
+        768, /* samples of a row of a tile: whole pixels and 16-byte chunks for 1 to 4 channels */
+    TILE_ROWS = 16,
+    RUN = 8, /* pixels of a row that a thread computes */
+};
+
+/* Packs byte BYTE of four results into a word. */
+template <int BYTE>
+static __device__ __forceinline__ unsigned pack_bytes(unsigned a, unsigned b, unsigned c,
+                                                      unsigned d)
+{
+    const unsigned selector = BYTE | (4 + BYTE) << 4;
+    return __byte_perm(__byte_perm(a, b, selector), __byte_perm(c, d, selector), 0x5410);
+}
+
+/* How the Gaussian's kernels store samples between the two passes and add them. Each depth has a
+ * type, which their templates call Pass. A Value is an element of shared memory and has the samples
+ * of LINES rows; a Vector is four Values. A Mid is a sample of scratch memory, and pack() makes a
+ * Value of the Mids of LINES rows. ROWS_PITCH is the number of Samples that a row of results takes
+ * in gauss.cuh. begin() adds sample i of a run times its tap to the sums of LINES rows, add()
+ * adds its two neighbours at a distance, and separate() ends the sums. tap() returns the tap at
+ * distance k. A shift `up`, of the tap or of the sum in finish_row(), gives sums of 8-bit samples
+ * 24 fraction bits. */
+
+enum {
+    STAGING_BYTES = TILE_SAMPLES + 16
+}; /* the pitch of a row of results in gauss_tile.cuh; rows start in different banks */
+
+/* A word holds the samples of two rows, the upper row in its lower half. One addition adds the
+ * samples to the left and right in both rows (the sums stay below 2^16), then each row has a
+ * multiplication of its own; the two multiplications run in different pipes. The multiplication for
+ * the upper row, in the lower half of the word, is not masked: it adds 2^16 times the lower row's
+ * sum, which separate() subtracts. The result is exact, since the sums are modulo 2^32. */
+struct gauss_bytes {
+    typedef unsigned char Sample;
+    /* A Tap of the horizontal pass, in which the sums and not the taps are shifted. */
+    typedef unsigned short Mid, Tap;
+    typedef unsigned Value;
+    typedef uint4 Vector;
+    static constexpr int LINES = 2, ROWS_PITCH = STAGING_BYTES;
+
+    static __device__ __forceinline__ Value pack(const Value mid[LINES])
+    {
+        return mid[0] | mid[1] << 16;
+    }
+    static Value tap(const struct gf_gauss *gauss, int k, int up)
+    {
+        return (Value)gauss->fixed[k] << up;
+    }
+    static __device__ __forceinline__ void begin(Value tap, Value centre, Value (*sum)[RUN], int i)
+    {
+        sum[0][i] = tap * centre;
+        sum[1][i] = tap * (centre >> 16);
+    }
+    static __device__ __forceinline__ void add(Value tap, Value left, Value right,
+                                               Value (*sum)[RUN], int i)
+    {
+        const Value both = left + right;
+        sum[0][i] += tap * both;
+        sum[1][i] += tap * (both >> 16);
+    }
+    static __device__ __forceinline__ void separate(Value (*sum)[RUN], int i)
+    {
+        sum[0][i] -= sum[1][i] << 16;
+    }
+};
+
+struct gauss_shorts {
+    typedef unsigned short Sample;
+    typedef float Mid, Tap, Value;
+    typedef float4 Vector;
+    static constexpr int LINES = 1, ROWS_PITCH = TILE_SAMPLES;
+
+    static __device__ __forceinline__ Value pack(const Value mid[LINES])
+    {
+        return mid[0];
+    }
+    static Value tap(const struct gf_gauss *gauss, int k, int)
+    {
+        return gauss->real[k];
+    }
+    static __device__ __forceinline__ void begin(Value tap, Value centre, Value (*sum)[RUN], int i)
+    {
+        sum[0][i] = tap * centre;
+    }
+    static __device__ __forceinline__ void add(Value tap, Value left, Value right,
+                                               Value (*sum)[RUN], int i)
+    {
+        sum[0][i] = sum[0][i] + tap * (left + right);
+    }
+    static __device__ __forceinline__ void separate(Value (*)[RUN], int)
+    {
+    }
+};
+
+template <class Args>
+static __device__ __forceinline__ void finish_run(const Args &args, const unsigned sum[RUN], int up,
+                                                  int x, int y, int channel, unsigned word[2])
+{
+    const struct view_pair &p = args.p;
+    const unsigned char *const in = p.in + (long long)(y - p.in_y) * (long long)p.in_pitch;
+    unsigned result[RUN];
+#pragma unroll
+    for (int i = 0; i < RUN; i++)
+        result[i] =
+            args.finish.sample8((sum[i] << up) + decltype(args.finish)::START,
+                                decltype(args.finish)::ORIGINAL
+                                    ? in[(long long)min(x + i, p.width - 1) * p.channels + channel]
+                                    : 0);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        word[i] = pack_bytes<decltype(args.finish)::BYTE>(result[4 * i], result[4 * i + 1],
+                                                          result[4 * i + 2], result[4 * i + 3]);
+}
+
+/* Computes samples from a run of sums. (x, y) is the first sample's place in the picture, and `to`
+ * its place in a row of results. */
+template <class Args>
+static __device__ __forceinline__ void finish_row(const Args &args, const unsigned sum[RUN], int up,
+                                                  int x, int y, int channel, unsigned char *to)
+{
+    unsigned word[2];
+    finish_run(args, sum, up, x, y, channel, word);
+#pragma unroll
+    for (int i = 0; i < RUN; i++)
+        to[i * args.p.channels] = (unsigned char)(word[i / 4] >> 8 * (i % 4));
+}
+
+template <class Args>
+static __device__ __forceinline__ void finish_row(const Args &args, const float sum[RUN], int,
+                                                  int x, int y, int channel, unsigned short *to)
+{
+    const struct view_pair &p = args.p;
+    const unsigned short *const in =
+        (const unsigned short *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
+#pragma unroll
+    for (int i = 0; i < RUN; i++)
+        to[i * p.channels] = (unsigned short)args.finish.sample16(
+            sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel);
+}
+
 /* The Gaussian with a radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel; 16-bit pictures
- * are added in float, in the order of gauss.h. A Pass (gauss_tile_passes.cuh) defines the
- * differences between the depths, in addition to gauss_samples.cuh. WIDTH is the number of samples
+ * are added in float, in the order of gauss.h. A Pass (gauss_tile.cuh) defines the
+ * differences between the depths, in addition to gauss_tile.cuh. WIDTH is the number of samples
  * in a tile's row, and listed() the number of input rows of a tile. In the vertical pass a thread
  * computes the columns of a word of samples, by blur_columns(); the type Columns has the vertical
  * taps if they differ from the horizontal ones. In the horizontal pass a thread computes a run by
  * blur_row(), of all channels with TOGETHER, otherwise of one channel. */
-#pragma once
-
-#include "cuda/filters/gauss/gauss_samples.cuh"
-#include "stage/border.h"
 
 /* The tile between the passes. Each channel has a plane of its own, so that the samples under the
  * taps are adjacent. */
@@ -299,3 +455,202 @@ static int launch_tile(const struct gf_launch *launch, const struct view_pair &p
            : radius <= 10 ? launch_tile_of<Pass, 10>(launch, p, gauss, finish)
                           : launch_tile_of<Pass, 16>(launch, p, gauss, finish);
 }
+
+/* The two types of Pass for gauss_tile.cuh, one for each depth. */
+
+/* Interleaves the channels of four pixels. plane[0] holds the bytes of the last channel, plane[1]
+ * those of the channel before it. */
+static __device__ __forceinline__ void interleave_bytes(unsigned char *to, const unsigned plane[4],
+                                                        int channels)
+{
+    unsigned *const out = (unsigned *)to;
+    if (channels == 1) {
+        out[0] = plane[0];
+    } else if (channels == 2) {
+        out[0] = __byte_perm(plane[1], plane[0], 0x5140);
+        out[1] = __byte_perm(plane[1], plane[0], 0x7362);
+    } else if (channels == 3) {
+        const unsigned low = __byte_perm(plane[2], plane[1], 0x5140);
+        const unsigned high = __byte_perm(plane[2], plane[1], 0x7362);
+        out[0] = __byte_perm(low, plane[0], 0x2410);
+        out[1] = __byte_perm(__byte_perm(low, plane[0], 0x0053), high, 0x5410);
+        out[2] = __byte_perm(high, plane[0], 0x7326);
+    } else {
+        const unsigned a = __byte_perm(plane[3], plane[2], 0x5140);
+        const unsigned b = __byte_perm(plane[1], plane[0], 0x5140);
+        const unsigned c = __byte_perm(plane[3], plane[2], 0x7362);
+        const unsigned d = __byte_perm(plane[1], plane[0], 0x7362);
+        out[0] = __byte_perm(a, b, 0x5410);
+        out[1] = __byte_perm(a, b, 0x7632);
+        out[2] = __byte_perm(c, d, 0x5410);
+        out[3] = __byte_perm(c, d, 0x7632);
+    }
+}
+
+struct tile_of_bytes : gauss_bytes {
+    static constexpr int WIDTH = TILE_SAMPLES;
+    static constexpr bool TOGETHER = true;
+
+    struct Columns {
+        int drop; /* bits that the vertical pass drops */
+        /* even[u] has taps 2u and 2u + 1, and odd[u] has taps 2u - 1 and 2u, counted from the
+         * topmost tap. The first tap of a pair is in the low half. */
+        unsigned even[GF_GAUSS_FUSED_MAX + 1], odd[GF_GAUSS_FUSED_MAX + 1];
+
+        void set(const struct gf_gauss *gauss, int radius)
+        {
+            drop = gauss->shift - GF_GAUSS_FRACTION;
+            for (int u = 0; u <= radius; u++) {
+                const unsigned tap = gf_gauss_tap(gauss, 2 * u - radius);
+                even[u] = tap | (unsigned)gf_gauss_tap(gauss, 2 * u + 1 - radius) << 16;
+                odd[u] = (unsigned)gf_gauss_tap(gauss, 2 * u - 1 - radius) | tap << 16;
+            }
+        }
+    };
+
+    /* Returns the number of groups of four input rows that four output rows need. */
+    static constexpr __host__ __device__ int groups(int radius)
+    {
+        return (2 * radius + 3) / 4 + 1;
+    }
+    static constexpr __host__ __device__ int listed(int radius)
+    {
+        return 4 * (groups(radius) + TILE_ROWS / 4 - 1);
+    }
+
+    /* Computes output rows 4 step .. 4 step + 3 of one column, as two words that are `row` words
+     * apart. */
+    template <int RADIUS>
+    static __device__ __forceinline__ void
+    blur_column(const Columns &taps, const unsigned (*window)[4], int c, unsigned *to, int row)
+    {
+        unsigned sum[4];
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            sum[i] = 1u << (taps.drop - 1);
+#pragma unroll
+            for (int u = 0; u <= RADIUS; u++) {
+                const int two = u + i / 2; /* the index of a pair of the window's rows */
+                const unsigned tap = i % 2 ? taps.odd[u] : taps.even[u];
+                const unsigned bytes = window[two / 2][c];
+                sum[i] = two % 2 ? __dp2a_hi(tap, bytes, sum[i]) : __dp2a_lo(tap, bytes, sum[i]);
+            }
+            sum[i] >>= taps.drop;
+        }
+        if (to) {
+            to[0] = sum[0] | sum[1] << 16;
+            to[row] = sum[2] | sum[3] << 16;
+        }
+    }
+
+    /* Transposes four rows at a time into four columns of bytes, and multiplies two bytes at a time
+     * by two taps with dp2a, while the next four rows are being loaded. */
+    template <int RADIUS, class Args>
+    static __device__ __forceinline__ void
+    blur_columns(const Args &args, const tile_source<Sample> &source, unsigned *to[4], int row)
+    {
+        constexpr int GROUPS = groups(RADIUS), STEPS = TILE_ROWS / 4;
+        unsigned raw[GROUPS][4], window[GROUPS + STEPS - 1][4];
+#pragma unroll
+        for (int group = 0; group < GROUPS; group++)
+            source.load(4 * group, raw[group]);
+#pragma unroll
+        for (int group = 0; group < GROUPS; group++)
+            transpose_bytes(raw[group], window[group]);
+#pragma unroll
+        for (int step = 0; step < STEPS; step++) {
+            const int next = GROUPS + step;
+            if (step + 1 < STEPS)
+                source.load(4 * next, raw[0]);
+#pragma unroll
+            for (int c = 0; c < 4; c++) {
+                blur_column<RADIUS>(args.columns, window + step, c, to[c], row);
+                to[c] += to[c] ? 2 * row : 0;
+            }
+            if (step + 1 < STEPS)
+                transpose_bytes(raw[0], window[next]);
+        }
+    }
+
+    template <int RADIUS, class Args>
+    static __device__ __forceinline__ void blur_row(const Args &args, const unsigned *from,
+                                                    int plane, int x, int y, int last, int,
+                                                    unsigned char *to)
+    {
+        const int channels = args.p.channels;
+        /* The indices are the row, the half of the run, and the channel, with the latest channel
+         * first. */
+        unsigned latest[2][2][4] = {};
+        for (int channel = 0; channel < channels; channel++) {
+            unsigned sum[LINES][RUN], word[2];
+            blur_run<RADIUS>(args, from + channel * plane, sum);
+#pragma unroll
+            for (int row = 0; row < LINES; row++) {
+                finish_run(args, sum[row], 0, x, min(y + row, last), channel, word);
+#pragma unroll
+                for (int half = 0; half < 2; half++) {
+#pragma unroll
+                    for (int i = 3; i > 0; i--)
+                        latest[row][half][i] = latest[row][half][i - 1];
+                    latest[row][half][0] = word[half];
+                }
+            }
+        }
+#pragma unroll
+        for (int i = 0; i < 4; i++)
+            interleave_bytes(to + i / 2 * STAGING_BYTES + i % 2 * RUN / 2 * channels,
+                             latest[i / 2][i % 2], channels);
+    }
+};
+
+struct tile_of_shorts : gauss_shorts {
+    static constexpr int WIDTH = TILE_SAMPLES / 2;
+    static constexpr bool TOGETHER = false;
+
+    struct Columns { /* the vertical taps equal the horizontal ones */
+        void set(const struct gf_gauss *, int)
+        {
+        }
+    };
+
+    static constexpr __host__ __device__ int listed(int radius)
+    {
+        return TILE_ROWS + 2 * radius;
+    }
+
+    template <int RADIUS, class Args>
+    static __device__ __forceinline__ void
+    blur_columns(const Args &args, const tile_source<Sample> &source, float *to[2], int row)
+    {
+        float v[TILE_ROWS + 2 * RADIUS][2];
+#pragma unroll
+        for (int i = 0; i < TILE_ROWS + 2 * RADIUS; i++) {
+            unsigned pair[1];
+            source.load(i, pair);
+            v[i][0] = float_of_low(pair[0]);
+            v[i][1] = float_of_high(pair[0]);
+        }
+#pragma unroll
+        for (int i = 0; i < TILE_ROWS; i++) {
+#pragma unroll
+            for (int j = 0; j < 2; j++) {
+                float sum = args.tap[0] * v[i + RADIUS][j];
+#pragma unroll
+                for (int k = 1; k <= RADIUS; k++)
+                    sum = sum + args.tap[k] * (v[i + RADIUS - k][j] + v[i + RADIUS + k][j]);
+                if (to[j])
+                    to[j][i * row] = sum;
+            }
+        }
+    }
+
+    template <int RADIUS, class Args>
+    static __device__ __forceinline__ void blur_row(const Args &args, const float *from, int plane,
+                                                    int x, int y, int, int channel,
+                                                    unsigned short *to)
+    {
+        float sum[LINES][RUN];
+        blur_run<RADIUS>(args, from + channel * plane, sum);
+        finish_row(args, sum[0], 0, x, y, channel, to + channel);
+    }
+};

@@ -1,10 +1,9 @@
 /* The default counter of histograms. It chooses between three counters: a table for each lane, for
- * 8-bit samples; packed counters, for 16-bit samples; and tables in shared memory
- * (histogram_shared.cu). */
-#include "cuda/filters/histogram/histogram_16.cuh"
-#include "cuda/filters/histogram/histogram_8.cuh"
+ * 8-bit samples; packed counters, for 16-bit samples; and tables in shared memory. */
+#include "cuda/filters/histogram/histogram.cuh"
+
+#include "cuda/filters/histogram/histogram_table.cuh"
 #include "pixel/histogram/histogram.h"
-#include "pixel/histogram/histogram_counters.h"
 
 static struct count_request request_of(const struct gf_view *view, enum gf_statistic statistic,
                                        unsigned long long *count, const void *tables, void *stream)
@@ -69,4 +68,12 @@ extern "C" int gf_histogram_cuda(const struct gf_view *view, enum gf_statistic s
     gf_counter *counter = NULL;
     const cudaError_t status = choose(view, statistic, &counter);
     return status == cudaSuccess ? counter(view, statistic, count, tables, stream) : status;
+}
+
+/* Counts a histogram in a table in the shared memory of each block. */
+
+extern "C" int gf_histogram_shared_cuda(const struct gf_view *view, enum gf_statistic statistic,
+                                        unsigned long long *count, const void *tables, void *stream)
+{
+    return count_by<struct table_method<ONE_TABLE>>(view, statistic, count, tables, stream);
 }

@@ -1,7 +1,7 @@
 /* Counters of histograms in tables in shared memory (Programming Guide 2.2.3.2, 2.2.3.8). */
 #pragma once
 
-#include "cuda/filters/histogram/counting.cuh"
+#include "cuda/filters/histogram/levels.cuh"
 
 enum tables { ONE_TABLE, TABLE_A_WARP, TABLE_A_LANE, AGGREGATED };
 

@@ -1,8 +1,7 @@
 /* Histograms of the tiles of a picture (struct gf_tiles). A block counts a part of one tile's rows,
- * 8-bit samples as histogram_8.cuh does and 16-bit samples as histogram_16.cuh does. */
-#include "cuda/filters/histogram/histogram_16.cuh"
-#include "cuda/filters/histogram/histogram_8.cuh"
-#include "pixel/histogram/histogram_counters.h"
+ * as histogram.cuh does. */
+#include "cuda/filters/histogram/histogram.cuh"
+#include "pixel/histogram/histogram.h"
 #include "pixel/sample.h"
 #include "stage/border.h"
 

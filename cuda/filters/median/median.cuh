@@ -32,7 +32,7 @@ static __device__ __forceinline__ int median_column(int sample, int channels, in
     return from < 0 ? -1 : sample + (from - pixel) * channels;
 }
 
-/* Launch the kernels for windows of 5x5 (median_tiles.cu), and for larger windows (median_tree.cu).
- * Both return a cudaError_t. */
+/* Launch the kernels for windows of 5x5 (median_large.cu), and for larger windows
+ * (median_large.cu). Both return a cudaError_t. */
 int gf_median_tiles(const struct view_pair &p, cudaStream_t stream);
 int gf_median_tree(const struct view_pair &p, int radius, cudaStream_t stream);

@@ -1,7 +1,7 @@
 /* Rectangles, down the columns. A block walks down a band of the picture, and each of its threads
  * processes a run of rows at a time. Shared memory holds the earlier rows that the windows of the
  * present runs need. */
-#include "cuda/common/early.cuh"
+#include "cuda/common/launch.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
 /* The template's parameters: EACH rows of a run; VECTOR adjacent words of a thread; WIDTH adjacent

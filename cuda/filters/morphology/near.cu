@@ -2,7 +2,7 @@
  * A block has the input rows of a tile there. Chords of the same columns form a class. For each
  * class the block finds the largest sample of each row's chord once, and the chords' rows of all
  * results share it. For erosion the samples are complemented (`flip`). */
-#include "cuda/common/early.cuh"
+#include "cuda/common/launch.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
 constexpr int WARPS = 8, THREADS = 32 * WARPS, BLOCKS = 4;

@@ -1,7 +1,7 @@
 /* Rectangles, along the rows. A block computes a part of as many rows as a word has samples. A
  * thread owns a run of pixels in all these rows, and packs the rows' samples at the same place into
  * one word, so that windows along a row become windows of words. */
-#include "cuda/common/early.cuh"
+#include "cuda/common/launch.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
 /* The template's parameters: EACH, the pixels of a run, and BLOCKS, the number of blocks that a

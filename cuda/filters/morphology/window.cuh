@@ -244,7 +244,7 @@ static __device__ __forceinline__ unsigned bordered_word(const struct view_pair 
 
 /* Both return a cudaError_t. They compute the rows of launch->out of a dilation or an erosion of
  * launch->in, with scratch memory of gf_morphology_device_scratch() bytes: rectangles in
- * rectangle.cu, other elements in near.cu if gf_morphology_is_near(), else in chords.cu. */
+ * morphology.cu, other elements in near.cu if gf_morphology_is_near(), else in chords.cu. */
 int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morphology *morphology,
                             unsigned flip);
 int gf_morphology_near(const struct gf_launch *launch, const struct gf_morphology *morphology,
@@ -261,12 +261,12 @@ int gf_morphology_small(const struct view_pair &p, unsigned flip, cudaStream_t s
 /* The gradient of squares of 3x3, in one pass; alpha is kept (small.cu). */
 int gf_morphology_gradient(const struct view_pair &p, bool has_alpha, cudaStream_t stream);
 /* The operations of squares of 3x3 that go on from their first operation's result, in one pass
- * (opening.cu). */
+ * (small.cu). */
 int gf_morphology_opening(const struct view_pair &p, enum gf_morphology_make make, bool has_alpha,
                           cudaStream_t stream);
 /* Those of squares of 5x5 to 9x9 (opening_pairs.cu). Returns cudaErrorNotSupported for other
  * pictures than gray and RGB of 8 bits, and where the device's code lacks the kernel. */
 int gf_morphology_opening_pairs(const struct view_pair &p, enum gf_morphology_make make, int reach,
                                 cudaStream_t stream);
-/* Squares of 5x5, in one pass (medium.cu). */
+/* Squares of 5x5, in one pass (small.cu). */
 int gf_morphology_medium(const struct view_pair &p, unsigned flip, cudaStream_t stream);

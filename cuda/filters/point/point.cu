@@ -2,8 +2,8 @@
  * floats. Frequent runs have kernels of their own. All except saturation are limited by memory:
  * every access to a picture has 16 bytes, next to the accesses of the neighbouring threads (Best
  * Practices Guide 9.2.1). */
+#include "cuda/common/view_pair.cuh"
 #include "cuda/filters/point/point_launch.cuh"
-#include "cuda/common/stack.cuh"
 #include "pixel/point/point_program.h"
 
 extern "C" gf_launcher gf_point_pixel_cuda;

@@ -1,6 +1,6 @@
 /* Runs point filters that are a table of 8-bit samples, and counts the histogram of their result.
  * The next filter's statistic then needs no pass over the picture. */
-#include "cuda/filters/histogram/histogram_8.cuh"
+#include "cuda/filters/histogram/histogram.cuh"
 #include "cuda/filters/point/point_table.cuh"
 #include "pixel/point/point_program.h"
 

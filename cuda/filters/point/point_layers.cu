@@ -1,5 +1,5 @@
 /* Runs of point filters with second pictures. A kernel for each separable blend mode puts an 8-bit
- * picture on another one; point_mask.cu masks 8-bit colour; point_layer.cu does all other runs of
+ * picture on another one; point_layer.cu masks 8-bit colour and does all other runs of
  * one layer; one kernel does the rest. */
 #include "cuda/common/row_copy.cuh"
 #include "cuda/filters/point/point_program.cuh"

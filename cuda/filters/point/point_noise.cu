@@ -1,7 +1,7 @@
 /* Adds normal noise to 8-bit RGB, by a table in shared memory (pixel/point/noise.h). The few pixels
  * with a doubtful sum wait until a warp has enough of them, and are then computed again in
  * float. */
-#include "cuda/common/early.cuh"
+#include "cuda/common/launch.cuh"
 #include "cuda/filters/point/point_short.cuh"
 
 enum {

@@ -1,8 +1,416 @@
-/* Runs any run of point filters as a program: operations on unrounded floats, as on the CPU. */
+/* Any program of points, operation by operation.
+ *
+ * Second pictures in runs of point filters. */
 #pragma once
 
-#include "cuda/common/early.cuh"
-#include "cuda/filters/point/point_operations.cuh"
+#include "cuda/common/launch.cuh"
+#include "cuda/filters/point/point_tile.cuh"
+#include "pixel/point/layer.h"
+#include "pixel/point/point_program.h"
+#include "stage/picture.h"
+#include "stage/stage.h"
+
+/* A second picture in device memory. */
+struct layer_source {
+    const unsigned char *data;
+    size_t pitch;
+    int width, height, channels, bits;
+};
+
+static inline struct layer_source layer_source_of(const struct gf_view &view)
+{
+    struct layer_source source;
+    source.data = view.data;
+    source.pitch = view.pitch;
+    source.width = view.format.width;
+    source.height = view.format.height;
+    source.channels = view.format.channels;
+    source.bits = view.format.bits;
+    return source;
+}
+
+/* The samples of a pixel. A gray sample is in all three colours, and alpha is `opaque` if there is
+ * none. Beyond the picture all samples are 0. */
+struct layer_pixel {
+    struct gf_rgb colour;
+    float alpha;
+};
+
+template <typename SAMPLE>
+static __device__ __forceinline__ struct layer_pixel samples_at(const struct layer_source &source,
+                                                                int x, int y, float opaque)
+{
+    const SAMPLE *const at =
+        (const SAMPLE *)(source.data + (size_t)y * source.pitch) + (size_t)x * source.channels;
+    struct layer_pixel p;
+    p.colour.r = p.colour.g = p.colour.b = (float)(int)at[0];
+    if (source.channels >= 3) {
+        p.colour.g = (float)(int)at[1];
+        p.colour.b = (float)(int)at[2];
+    }
+    p.alpha = source.channels % 2 == 0 ? (float)(int)at[source.channels - 1] : opaque;
+    return p;
+}
+
+static __device__ __forceinline__ struct layer_pixel pixel_at(const struct layer_source &source,
+                                                              int x, int y, float opaque)
+{
+    if (x < 0 || y < 0 || x >= source.width || y >= source.height)
+        return {{0.0f, 0.0f, 0.0f}, 0.0f};
+    return source.bits == 8 ? samples_at<unsigned char>(source, x, y, opaque)
+                            : samples_at<unsigned short>(source, x, y, opaque);
+}
+
+/* Returns the value of the layer's mask, whose pixel is `p`. */
+static __device__ __forceinline__ float
+mask_of(const struct gf_layer &layer, const struct layer_source &mask, const struct layer_pixel &p)
+{
+    const float scale = mask.channels % 2 == 0 ? layer.mask_scale : 1.0f;
+    return gf_layer_mask_of(&layer, p.colour, p.alpha * scale);
+}
+
+/* Returns the value of the layer's mask at that pixel of the picture. */
+static __device__ __forceinline__ float mask_at(const struct gf_layer &layer,
+                                                const struct layer_source &mask, int x, int y)
+{
+    return mask_of(layer, mask, pixel_at(mask, x - layer.mask_x, y - layer.mask_y, 1.0f));
+}
+
+#define BLEND_SEPARABLE_CASE(name) \
+    case GF_BLEND_##name: \
+        return {gf_layer_blend(GF_BLEND_##name, &layer, v.r, s.r), \
+                gf_layer_blend(GF_BLEND_##name, &layer, v.g, s.g), \
+                gf_layer_blend(GF_BLEND_##name, &layer, v.b, s.b)};
+#define BLEND_JOINT_CASE(name) \
+    case GF_BLEND_##name: \
+        return gf_layer_blend_colour(GF_BLEND_##name, &layer, v, s);
+
+/* Returns the blended colour B; for a gray picture all three samples are equal. */
+static __device__ __noinline__ struct gf_rgb blended_of(const struct gf_layer &layer,
+                                                        struct gf_rgb v, struct gf_rgb s)
+{
+    switch (layer.mode) {
+        GF_BLEND_SEPARABLE(BLEND_SEPARABLE_CASE)
+        GF_BLEND_JOINT(BLEND_JOINT_CASE)
+    default:
+        return s;
+    }
+}
+
+/* Applies the layer to a pixel, in place. `p` is the source's pixel and `part` the mask's value. */
+static __device__ __forceinline__ void lay_pixel(const struct gf_layer &layer,
+                                                 const struct layer_source &source,
+                                                 const struct layer_pixel &p, float part,
+                                                 struct gf_rgb *v, float *alpha)
+{
+    const struct gf_rgb s = {p.colour.r * layer.scale, p.colour.g * layer.scale,
+                             p.colour.b * layer.scale};
+    const float own = source.channels % 2 == 0 ? p.alpha * layer.alpha : p.alpha;
+    const float as = own * part;
+    const struct gf_rgb b = layer.mode == GF_BLEND_NORMAL ? s : blended_of(layer, *v, s);
+    if (!layer.over_alpha) {
+        v->r = gf_layer_mix(&layer, v->r, b.r, as);
+        v->g = gf_layer_mix(&layer, v->g, b.g, as);
+        v->b = gf_layer_mix(&layer, v->b, b.b, as);
+        return;
+    }
+    const float ab = *alpha * layer.least, ao = gf_layer_union(as, ab);
+    v->r = gf_layer_over(&layer, v->r, s.r, b.r, as, ab, ao);
+    v->g = gf_layer_over(&layer, v->g, s.g, b.g, as, ab, ao);
+    v->b = gf_layer_over(&layer, v->b, s.b, b.b, as, ab, ao);
+    *alpha = gf_layer_alpha(&layer, *alpha, ao, as);
+}
+
+/* Runs mask on 8-bit colour (point_layer.cu). Returns cudaErrorNotSupported for other runs. */
+int gf_point_mask8(const struct gf_launch *launch);
+
+/* Runs one overlay or mask without another point filter beside it (point_layer.cu). Returns
+ * cudaErrorNotSupported for other runs. */
+int gf_point_layer(const struct gf_launch *launch);
+
+/* The operations of point programs on a thread's pixels, as unrounded floats. */
+
+/* The operations that a program's kernel contains (see gf_point_is_wide()). A kernel ignores
+ * operations that it does not contain. */
+enum point_width { POINT_NARROW, POINT_WIDE, POINT_LAYERS };
+
+struct program {
+    struct view_pair band;
+    int in_channels, out_channels;
+    unsigned tile, row_tiles;   /* pixels of a tile; tiles in a row */
+    const unsigned char *block; /* struct gf_point_program and its tables, in device memory */
+    int table, tables, count;
+    unsigned table_at, curve_at, level_at, encode_at;
+    struct gf_point_op op[GF_POINT_OPS_MAX];
+    /* For operations that read a field; see struct gf_point_program. */
+    unsigned first_row, columns, field_at, field_bytes;
+    unsigned data_at;
+    struct layer_source picture[GF_STAGE_PICTURES_MAX];
+};
+static_assert(sizeof(struct program) <= 4096, "arguments of a kernel");
+
+template <int PIXELS> struct pixels {
+    float colour[3][PIXELS];
+    float alpha[PIXELS];
+};
+
+/* Calls function(sample, channel, alpha) for each colour sample. */
+template <int PIXELS, typename FUNCTION>
+static __device__ __forceinline__ void each_sample(struct pixels<PIXELS> *p, int colours,
+                                                   FUNCTION function)
+{
+#pragma unroll
+    for (int c = 0; c < 3; c++) {
+        if (c && colours == 1)
+            break;
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->colour[c][i] = function(p->colour[c][i], c, p->alpha[i]);
+    }
+}
+
+template <int PIXELS, typename FUNCTION>
+static __device__ __forceinline__ void each_pixel(struct pixels<PIXELS> *p, FUNCTION function)
+{
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        const struct gf_rgb from = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
+        const struct gf_rgb to = function(from);
+        p->colour[0][i] = to.r;
+        p->colour[1][i] = to.g;
+        p->colour[2][i] = to.b;
+    }
+}
+
+/* Applies MIX, ADD or FADE. Pixel i of the thread is column x + i * WARP of row y of the
+ * picture. */
+template <int PIXELS>
+static __device__ __forceinline__ void apply_position(const struct program &program,
+                                                      const struct gf_point_op &op, unsigned x,
+                                                      unsigned y, struct pixels<PIXELS> *p)
+{
+    const float *const curve =
+        (const float *)(program.block + program.field_at + (unsigned)op.d * program.field_bytes);
+    const float *const columns = curve + GF_POINT_CURVE_ROOM;
+    const float row = columns[program.columns + y];
+    const float colour[3] = {op.a, op.b, op.c};
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        const float field = gf_point_field_of(curve, columns[x + i * WARP], row);
+        if (op.kind == GF_POINT_FADE) {
+            p->alpha[i] *= field;
+            continue;
+        }
+#pragma unroll
+        for (int c = 0; c < 3; c++)
+            p->colour[c][i] = gf_point_blend_of(&op, p->colour[c][i], colour[c], field);
+    }
+}
+
+/* Applies NOISE. The pixels have the same positions as in apply_position(). */
+template <int PIXELS>
+static __device__ __forceinline__ void apply_noise(const struct gf_point_op &op, unsigned x,
+                                                   unsigned y, int colours,
+                                                   struct pixels<PIXELS> *p)
+{
+    const bool same = op.d != 0.0f;
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        const struct gf_noise noise = gf_noise_at(x + i * WARP, y, (uint32_t)op.c);
+#pragma unroll
+        for (int c = 0; c < 3; c++) {
+            if (c && colours == 1)
+                break;
+            const uint32_t word = same ? noise.word[0] : noise.word[c];
+            p->colour[c][i] = gf_point_noise_of(&op, p->colour[c][i], word);
+        }
+    }
+}
+
+/* Applies OVERLAY or MASK. The pixels have the same positions as in apply_position(). */
+template <int PIXELS>
+static __device__ __forceinline__ void
+apply_layer(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
+            int colours, struct pixels<PIXELS> *p)
+{
+    const struct gf_layer &layer =
+        ((const struct gf_point_program *)program.block)->layer[(int)op.d];
+#pragma unroll
+    for (int i = 0; i < PIXELS; i++) {
+        const int column = (int)(x + i * WARP), row = (int)y;
+        const float part =
+            layer.mask >= 0 ? mask_at(layer, program.picture[layer.mask], column, row) : 1.0f;
+        if (layer.source < 0) {
+            p->alpha[i] *= part;
+            continue;
+        }
+        struct gf_rgb v = {p->colour[0][i], p->colour[1][i], p->colour[2][i]};
+        if (colours == 1)
+            v.g = v.b = v.r;
+        const struct layer_source &source = program.picture[layer.source];
+        const struct layer_pixel other =
+            pixel_at(source, column - layer.x, row - layer.y, layer.opacity);
+        lay_pixel(layer, source, other, part, &v, &p->alpha[i]);
+        p->colour[0][i] = v.r;
+        p->colour[1][i] = v.g;
+        p->colour[2][i] = v.b;
+    }
+}
+
+/* Converts gray pixels to colour. */
+template <int PIXELS>
+static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int *colours)
+{
+#pragma unroll
+    for (int i = 0; i < PIXELS && *colours == 1; i++)
+        p->colour[1][i] = p->colour[2][i] = p->colour[0][i];
+    *colours = 3;
+}
+
+/* Applies the operations from GAIN on except the operations of layers. `op` points into the
+ * program, in which the rows of a MATRIX follow it. */
+template <int PIXELS>
+static __device__ __forceinline__ void
+apply_wide(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
+           int *colours, struct pixels<PIXELS> *p)
+{
+    const unsigned char *const data = program.block + program.data_at;
+    switch (op.kind) {
+    case GF_POINT_GAIN:
+        each_sample(p, *colours,
+                    [&](float v, int c, float) { return gf_point_gain_of(&op, v, c); });
+        break;
+    case GF_POINT_QUANTIZE:
+        each_sample(p, *colours, [&](float v, int, float) { return gf_point_quantize_of(&op, v); });
+        break;
+    case GF_POINT_SOLARIZE:
+        each_sample(p, *colours, [&](float v, int, float) { return gf_point_solarize_of(&op, v); });
+        break;
+    case GF_POINT_CURVE:
+        each_sample(p, *colours, [&](float v, int c, float) {
+            const float *const point = (const float *)data + (int)op.c + c * ((int)op.d + 2);
+            return gf_point_curve_of(&op, point, v);
+        });
+        break;
+    case GF_POINT_MATRIX:
+        make_colour(p, colours);
+        each_pixel(p, [&](struct gf_rgb v) { return gf_point_matrix_of(&op, v); });
+        break;
+    case GF_POINT_VIBRANCE:
+        each_pixel(p, [&](struct gf_rgb v) { return gf_point_vibrance_of(&op, v); });
+        break;
+    case GF_POINT_TABLE3D:
+        make_colour(p, colours);
+        each_pixel(p, [&](struct gf_rgb v) {
+            return gf_point_table3d_of(&op, (const uint32_t *)data + (int)op.c, v);
+        });
+        break;
+    case GF_POINT_OPAQUE:
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->alpha[i] = op.max;
+        break;
+    case GF_POINT_KEY:
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->alpha[i] *=
+                gf_point_key_of(&op, {p->colour[0][i], p->colour[1][i], p->colour[2][i]});
+        break;
+    case GF_POINT_MIX:
+    case GF_POINT_ADD:
+    case GF_POINT_FADE:
+        apply_position(program, op, x, y, p);
+        break;
+    case GF_POINT_NOISE:
+        apply_noise(op, x, y, *colours, p);
+        break;
+    }
+}
+
+/* Applies one operation to all of a thread's pixels, so that its kind is tested once for all of
+ * them. */
+template <int WIDE, int PIXELS>
+static __device__ __forceinline__ void apply(const struct program &program,
+                                             const struct gf_point_op &op, unsigned x, unsigned y,
+                                             int *colours, struct pixels<PIXELS> *p)
+{
+    const unsigned char *const encode = program.block + program.encode_at;
+    const uint32_t *const curve = (const uint32_t *)(program.block + program.curve_at);
+    const float *const level = (const float *)(program.block + program.level_at);
+    switch (op.kind) {
+    case GF_POINT_LINEAR:
+        each_sample(p, *colours, [&](float v, int c, float) {
+            return WIDE && gf_point_leaves(&op, c) ? v : gf_point_linear_of(&op, v);
+        });
+        break;
+    case GF_POINT_POWER:
+        each_sample(p, *colours, [&](float v, int c, float) {
+            return WIDE && gf_point_leaves(&op, c) ? v : gf_point_power_of(&op, v);
+        });
+        break;
+    case GF_POINT_STEP:
+        each_sample(p, *colours, [&](float v, int, float) { return gf_point_step_of(&op, v); });
+        break;
+    case GF_POINT_GRAY:
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->colour[0][i] =
+                gf_point_gray_of(&op, p->colour[0][i], p->colour[1][i], p->colour[2][i]);
+        *colours = 1;
+        break;
+    case GF_POINT_DECODE:
+        each_sample(p, *colours, [&](float v, int, float) { return gf_srgb_decode(v / op.max); });
+        break;
+    case GF_POINT_SATURATE:
+        each_pixel(p, [&](struct gf_rgb v) { return gf_saturate(v, op.a); });
+        break;
+    case GF_POINT_RELIGHT:
+        each_pixel(
+            p, [&](struct gf_rgb v) { return gf_relight(v, level[gf_lightness_bin(v, curve)]); });
+        break;
+    case GF_POINT_ENCODE:
+        each_sample(p, *colours, [&](float v, int, float) { return gf_point_encode_of(&op, v); });
+        break;
+    case GF_POINT_ENCODE_8:
+        each_sample(p, *colours,
+                    [&](float v, int, float) { return gf_point_encode_8_of(encode, v); });
+        break;
+    case GF_POINT_PREMULTIPLY:
+        each_sample(p, *colours,
+                    [&](float v, int, float a) { return gf_point_premultiply_of(&op, v, a); });
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->alpha[i] *= op.a;
+        break;
+    case GF_POINT_LIMIT:
+        each_sample(p, *colours, [&](float v, int, float a) { return gf_point_limit_of(v, a); });
+        break;
+    case GF_POINT_FLATTEN: {
+        const float colour[3] = {op.a, op.b, op.c};
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++) {
+#pragma unroll
+            for (int c = 0; c < 3; c++)
+                p->colour[c][i] = gf_point_flatten_of(&op, p->colour[c][i], colour[c], p->alpha[i]);
+        }
+        break;
+    }
+    case GF_POINT_UNPREMULTIPLY:
+        each_sample(p, *colours,
+                    [&](float v, int, float a) { return gf_point_unpremultiply_of(&op, v, a); });
+#pragma unroll
+        for (int i = 0; i < PIXELS; i++)
+            p->alpha[i] /= op.a;
+        break;
+    default:
+        if (WIDE == POINT_LAYERS && op.kind >= GF_POINT_OVERLAY)
+            apply_layer(program, op, x, y, *colours, p);
+        else if (WIDE)
+            apply_wide(program, op, x, y, colours, p);
+    }
+}
+
+/* Runs any run of point filters as a program: operations on unrounded floats, as on the CPU. */
 
 enum {
     PROGRAM_WARPS = 4,

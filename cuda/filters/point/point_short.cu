@@ -1,5 +1,5 @@
 /* Chooses a kernel for a short program, if there is one. */
-#include "cuda/filters/point/point_short_alpha.cuh"
+#include "cuda/filters/point/point_short.cuh"
 
 typedef void short_kernel(struct short_run run);
 

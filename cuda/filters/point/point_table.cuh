@@ -1,7 +1,6 @@
 /* Runs of point filters that are one table look-up. */
 #pragma once
 
-#include "cuda/common/early.cuh"
 #include "cuda/common/launch.cuh"
 #include "cuda/common/view_pair.cuh"
 

@@ -2,7 +2,7 @@
  * is in the shared memory of each multiprocessor, which threads can read at any place (Best
  * Practices Guide 9.2.3), as two planes: one for red and green, and one for blue. A table of 33
  * nodes along each side takes 212 KB of the 227 KB of compute capability 9.0. */
-#include "cuda/filters/point/point_short_alpha.cuh"
+#include "cuda/filters/point/point_short.cuh"
 
 enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
 

@@ -40,7 +40,7 @@ struct resize_walk {
 bool gf_resize_is_half(const struct gf_launch *launch, const struct gf_resample *resample);
 int gf_resize_halves(const struct gf_launch *launch, const struct gf_resample *resample);
 
-/* Launch the kernels of resize_nearest.cu, resize_tile.cu and resize_walk_*.cu. All return a
+/* Launch the kernels of resize.cu, resize_tile.cu and resize_walk_*.cu. All return a
  * cudaError_t. */
 int gf_resize_nearest(const struct resize_args &args, int pixel_bytes, cudaStream_t stream);
 int gf_resize_tiles(const struct resize_args &args, const struct gf_resample *resample,

@@ -2,7 +2,7 @@
  * bytes of all rows that it needs first. Sums are exact integers, and equal to those of the
  * weights. Linearly, the weights are 1, 3, 3, 1 in both directions, except at the edges of the
  * picture, whose pixels have threads of their own. */
-#include "cuda/common/early.cuh"
+#include "cuda/common/launch.cuh"
 #include "cuda/filters/resize/resize.cuh"
 #include "pixel/sample.h"
 

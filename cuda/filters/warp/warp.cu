@@ -4,8 +4,8 @@
  * each thread reads its window from global memory. With cubic and Lanczos kernels, for which a
  * block has to load a table of weights, blocks compute one tile after another; otherwise each block
  * computes one tile. */
+#include "cuda/filters/warp/warp.cuh"
 #include "cuda/filters/warp/warp_curved.cuh"
-#include "cuda/filters/warp/warp_direct.cuh"
 #include "cuda/filters/warp/warp_quad.cuh"
 
 /* The number of blocks for 8-bit pictures that a multiprocessor holds at once. Devices before

@@ -7,7 +7,7 @@
 
 #include <limits.h>
 
-#include "cuda/filters/warp/warp_direct.cuh"
+#include "cuda/filters/warp/warp.cuh"
 #include "cuda/filters/warp/warp_quad.cuh"
 
 typedef quad_shape<128, 2, 2, 4, 6> curved_shape;

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "cuda/common/early.cuh"
-#include "cuda/filters/warp/warp_format.cuh"
+#include "cuda/common/launch.cuh"
+#include "cuda/filters/warp/warp_tile.cuh"
 
 /* A warp computes 8 x 4 quads at a time, and loads 8 x 4 groups of four columns of the input at a
  * time. */

@@ -17,12 +17,11 @@ static const struct gf_param histogram_params[] = {
 };
 
 #ifdef __CUDACC__
-#include "pixel/histogram/histogram_counters.h"
 #include "cuda/study/labs/lab.cuh"
+#include "pixel/histogram/histogram.h"
 
 #include "cuda/filters/histogram/histogram_table.cuh"
-#include "cuda/study/variants/equalize_cluster.cuh"
-#include "cuda/study/variants/equalize_global.cuh"
+#include "cuda/study/variants/histogram.cuh"
 #include "pixel/histogram/histogram.h"
 
 constexpr int THREADS = 256;

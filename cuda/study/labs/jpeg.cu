@@ -17,8 +17,7 @@ static const struct gf_param jpeg_params[] = {
 #ifdef __CUDACC__
 #include <cmath>
 
-#include "cuda/jpeg/decoder.h"
-#include "cuda/jpeg/encoder.h"
+#include "cuda/jpeg/coders.h"
 #include "cuda/study/labs/lab.cuh"
 #include "gpufilter/pipeline.h"
 

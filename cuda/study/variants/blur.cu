@@ -1,14 +1,100 @@
-/* The steps that lead to the kernels of cuda/filters/gauss, one technique at a time. */
-#include "cuda/study/variants/gauss_window.cuh"
-#include "cuda/study/variants/window_tile.cuh"
+/* The steps that lead to the kernels of cuda/filters/gauss, and to the running sums of
+ * cuda/filters/boxblur, one technique at a time. */
+#include "cuda/study/variants/window.cuh"
 #include "filters/blur/blur.h"
+#include "filters/boxblur/boxblur.h"
+#include "pixel/gauss/gauss.h"
+#include "pixel/sample.h"
+
+/* ---- the Gaussian as an Op of window.cuh, with the arithmetic of pixel/gauss/gauss.h ---- */
+
+/* The taps in the kernel's parameters, which are in constant memory. Its cache serves a warp that
+ * reads one address in a single access (Best Practices 9.2.6). */
+template <class Tap> struct constant_taps {
+    Tap value[GF_GAUSS_RADIUS_MAX + 1];
+    __device__ __forceinline__ Tap operator[](int k) const
+    {
+        return value[k];
+    }
+};
+
+template <class Tap> struct global_taps {
+    const Tap *value;
+    __device__ __forceinline__ Tap operator[](int k) const
+    {
+        return value[k];
+    }
+};
+
+template <class Taps> struct gauss_op8 {
+    typedef unsigned char sample;
+    typedef unsigned middle;
+    typedef unsigned short stored;
+    int radius, shift;
+    Taps tap;
+
+    template <class At> __device__ __forceinline__ unsigned sum(const At &at, int drop) const
+    {
+        unsigned sum = (1u << (drop - 1)) + tap[0] * at(0);
+        for (int k = 1; k <= radius; k++)
+            sum += tap[k] * (at(-k) + at(k));
+        return sum >> drop;
+    }
+    template <class At> __device__ __forceinline__ middle column(const At &at) const
+    {
+        return sum(at, shift - GF_GAUSS_FRACTION);
+    }
+    template <class At> __device__ __forceinline__ sample row(const At &at) const
+    {
+        return (sample)sum(at, shift + GF_GAUSS_FRACTION);
+    }
+};
+
+template <class Taps> struct gauss_op16 {
+    typedef unsigned short sample;
+    typedef float middle;
+    typedef float stored;
+    int radius;
+    Taps tap;
+
+    template <class At> __device__ __forceinline__ middle column(const At &at) const
+    {
+        float sum = tap[0] * at(0);
+        for (int k = 1; k <= radius; k++)
+            sum = sum + tap[k] * (at(-k) + at(k));
+        return sum;
+    }
+    template <class At> __device__ __forceinline__ sample row(const At &at) const
+    {
+        return (sample)gf_round_flat(column(at), 65535.0f);
+    }
+};
+
+typedef gauss_op8<constant_taps<uint16_t>> gauss_constant8;
+typedef gauss_op16<constant_taps<float>> gauss_constant16;
+
+static inline gauss_constant8 gauss_constant_op8(const struct gf_gauss *gauss)
+{
+    gauss_constant8 op = {gauss->radius, gauss->shift, {}};
+    for (int k = 0; k <= gauss->radius; k++)
+        op.tap.value[k] = gauss->fixed[k];
+    return op;
+}
+
+static inline gauss_constant16 gauss_constant_op16(const struct gf_gauss *gauss)
+{
+    gauss_constant16 op = {gauss->radius, {}};
+    for (int k = 0; k <= gauss->radius; k++)
+        op.tap.value[k] = gauss->real[k];
+    return op;
+}
 
 static const struct gf_blur *blur_of(const struct gf_launch *launch)
 {
     return (const struct gf_blur *)launch->stage->constants;
 }
 
-/* ---- the whole window ---- */
+/* ---- blur: the whole window ---- */
 
 extern "C" int gf_blur_global_cuda(const struct gf_launch *launch)
 {
@@ -40,7 +126,7 @@ extern "C" int gf_blur_separable_cuda(const struct gf_launch *launch)
                : launch_separable(launch, blur->border, pitch, gauss_constant_op16(&blur->gauss));
 }
 
-/* ---- two passes on a tile ---- */
+/* ---- blur: two passes on a tile ---- */
 
 template <bool ASYNC> static int launch_tiled(const struct gf_launch *launch, bool padded)
 {
@@ -67,7 +153,7 @@ extern "C" int gf_blur_async_cuda(const struct gf_launch *launch)
     return launch_tiled<true>(launch, true);
 }
 
-/* ---- several results per thread ---- */
+/* ---- blur: several results per thread ---- */
 
 enum { RUN = 8 }; /* results of a thread, one below or beside the other */
 
@@ -211,4 +297,87 @@ extern "C" int gf_blur_vector_cuda(const struct gf_launch *launch)
     blur_vector_kernel<<<raw_tile_blocks(args.p, TILE_WIDE), TILE_THREADS, shared,
                          (cudaStream_t)launch->stream>>>(args);
     return cudaGetLastError();
+}
+
+/* ---- boxblur ---- */
+
+/* The box blur as an Op of window.cuh: it sums the window's columns, and then these sums. */
+template <class Sample, class Sum> struct box_op {
+    typedef Sample sample;
+    typedef unsigned middle;
+    typedef unsigned stored;
+    int radius;
+    struct gf_box_mean mean;
+
+    template <class Total, class At> __device__ __forceinline__ Total sum(const At &at) const
+    {
+        Total sum = 0;
+        for (int k = -radius; k <= radius; k++)
+            sum += at(k);
+        return sum;
+    }
+    template <class At> __device__ __forceinline__ middle column(const At &at) const
+    {
+        return sum<unsigned>(at);
+    }
+    template <class At> __device__ __forceinline__ sample row(const At &at) const
+    {
+        const Sum all = sum<Sum>(at);
+        return (sample)(sizeof(Sample) == 1 ? gf_box_mean8(&mean, (unsigned)all)
+                                            : gf_box_mean16(&mean, all));
+    }
+};
+
+typedef box_op<unsigned char, unsigned> box_op8;
+typedef box_op<unsigned short, unsigned long long> box_op16;
+
+static const struct gf_box *box_of(const struct gf_launch *launch)
+{
+    return (const struct gf_box *)launch->stage->constants;
+}
+
+template <class Op> static Op box_op_of(const struct gf_launch *launch)
+{
+    return {box_of(launch)->radius, box_of(launch)->mean};
+}
+
+extern "C" int gf_boxblur_global_cuda(const struct gf_launch *launch)
+{
+    const int border = box_of(launch)->border;
+    return launch->in.format.bits == 8 ? launch_square(launch, border, box_op_of<box_op8>(launch))
+                                       : launch_square(launch, border, box_op_of<box_op16>(launch));
+}
+
+extern "C" int gf_boxblur_separable_cuda(const struct gf_launch *launch)
+{
+    const int border = box_of(launch)->border;
+    const size_t pitch = gf_box_wide_pitch(launch->in.format);
+    return launch->in.format.bits == 8
+               ? launch_separable(launch, border, pitch, box_op_of<box_op8>(launch))
+               : launch_separable(launch, border, pitch, box_op_of<box_op16>(launch));
+}
+
+template <bool ASYNC> static int launch_box_tiled(const struct gf_launch *launch, bool padded)
+{
+    const int border = box_of(launch)->border;
+    return launch->in.format.bits == 8
+               ? launch_tile_stencil<box_op8, ASYNC>(launch, border, box_op_of<box_op8>(launch),
+                                                     padded)
+               : launch_tile_stencil<box_op16, ASYNC>(launch, border, box_op_of<box_op16>(launch),
+                                                      padded);
+}
+
+extern "C" int gf_boxblur_shared_cuda(const struct gf_launch *launch)
+{
+    return launch_box_tiled<false>(launch, false);
+}
+
+extern "C" int gf_boxblur_padded_cuda(const struct gf_launch *launch)
+{
+    return launch_box_tiled<false>(launch, true);
+}
+
+extern "C" int gf_boxblur_async_cuda(const struct gf_launch *launch)
+{
+    return launch_box_tiled<true>(launch, true);
 }

@@ -1,10 +1,9 @@
 /* The steps that lead to the kernels of cuda/filters/convolve/convolve.cu, one technique at a time:
  * first the weights are in constant, global and shared memory, then the picture is in global
  * memory, textures and tiles. */
-#include "cuda/filters/convolve/convolve_finish.cuh"
+#include "cuda/filters/convolve/convolve.cuh"
 #include "cuda/study/variants/texture.cuh"
 #include "cuda/study/variants/window.cuh"
-#include "cuda/study/variants/window_tile.cuh"
 #include "filters/convolve/convolve.h"
 #include "pixel/sample.h"
 #include "stage/border.h"

@@ -2,7 +2,6 @@
 #include "filters/median/median.h"
 
 #include "cuda/study/variants/window.cuh"
-#include "cuda/study/variants/window_tile.cuh"
 
 #define NET static __device__ __forceinline__
 #define NET_TYPE unsigned

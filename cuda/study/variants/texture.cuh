@@ -4,8 +4,8 @@
 
 #include <cuda_runtime.h>
 
+#include "stage/picture.h"
 #include "stage/stage.h"
-#include "stage/texture_layout.h"
 
 struct gf_texture_sampling {
     int channels; /* the channels of a texel: 1, 2 or 4; with 1, each sample of the view is a

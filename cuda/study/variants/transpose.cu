@@ -1,4 +1,4 @@
-/* The steps that lead to the kernel of cuda/filters/orient/transpose.cu. All of them move single
+/* The steps that lead to the kernel of cuda/filters/orient/orient.cu. All of them move single
  * pixels (CME 213's lecture; Programming Guide, 2.2.4). */
 #include "cuda/filters/orient/orient.cuh"
 

@@ -5,7 +5,7 @@
 #include <archive_entry.h>
 #include <locale.h>
 
-#include "base/library.h"
+#include "base/process/library.h"
 
 #define GF_ARCHIVE_CALLS(CALL) \
     CALL(archive_read_new) \

@@ -1,9 +1,18 @@
-/* Loads libarchive, and handles the members of archives. */
+/* Loads libarchive, handles the members of archives, and writes an archive member by member. */
 #include "batch/archives/archive_file.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "batch/names/names.h"
+#include "codec/io/output.h"
+#include "codec/io/temporary.h"
 
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_calls.h"
@@ -105,11 +114,171 @@ void gf_archive_member_set_target(struct gf_archive_member *member, const char *
 }
 
 #else
-#include "base/fail.h"
 
 enum gf_status gf_archive_load(const char *subject, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s: built without libarchive-dev", subject);
+}
+
+#endif
+
+#ifdef GF_LIBRARY_archive
+#include "batch/archives/archive_calls.h"
+
+struct gf_archive_writer {
+    struct archive *archive;
+    struct gf_output *output; /* the output file; NULL: standard output */
+    struct gf_error error;    /* the failure of the output */
+    enum gf_status status;
+    uint64_t bytes, max_bytes; /* the bytes of the members so far, and the most of all members; 0:
+                                * no limit */
+    bool abandoned;            /* drops what libarchive still writes, above all the end marker */
+};
+
+static const char *name_of(const struct gf_archive_writer *writer)
+{
+    return writer->output ? gf_output_name(writer->output) : "stdout";
+}
+
+/* Writes a block for libarchive. A failure is kept in writer->error and not returned: libarchive
+ * would leak memory after an error. */
+static la_ssize_t write_block(struct archive *archive, void *context, const void *data, size_t size)
+{
+    struct gf_archive_writer *const writer = context;
+    (void)archive;
+    if (writer->abandoned || writer->status)
+        return (la_ssize_t)size;
+    if (writer->output)
+        writer->status = gf_output_write(writer->output, data, size, &writer->error);
+    else if (!gf_write_fully(STDOUT_FILENO, data, size))
+        writer->status =
+            gf_fail(&writer->error, GF_ERROR_OUTPUT, "stdout: cannot write: %s", strerror(errno));
+    return (la_ssize_t)size;
+}
+
+static enum gf_status fail_writing(const struct gf_archive_writer *writer, struct gf_error *error)
+{
+    const char *const why = gf_archive_calls.archive_error_string(writer->archive);
+    if (!writer->status)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: cannot write the archive: %s", name_of(writer),
+                       why ? why : "unknown");
+    *error = writer->error;
+    return writer->status;
+}
+
+/* Begins an archive. libarchive must not collect blocks, so that standard output gets each member
+ * at once. */
+static enum gf_status begin_archive(struct gf_archive_writer *writer, const char *path,
+                                    struct gf_error *error)
+{
+    const char *const packer = gf_archive_packer(path);
+    writer->archive = gf_archive_calls.archive_write_new();
+    if (!writer->archive)
+        return gf_fail_memory(error);
+    if (gf_archive_calls.archive_write_set_format_pax_restricted(writer->archive) < ARCHIVE_WARN ||
+        (packer && gf_archive_calls.archive_write_add_filter_by_name(writer->archive, packer) <
+                       ARCHIVE_WARN) ||
+        /* gzip's header gets no time, so that the same members always give the same bytes. */
+        (packer && gf_archive_calls.archive_write_set_filter_option(
+                       writer->archive, "gzip", "timestamp", NULL) < ARCHIVE_FAILED) ||
+        gf_archive_calls.archive_write_set_bytes_per_block(writer->archive, 0) < ARCHIVE_WARN ||
+        gf_archive_calls.archive_write_open(writer->archive, writer, NULL, write_block, NULL) <
+            ARCHIVE_WARN)
+        return fail_writing(writer, error);
+    return GF_OK;
+}
+
+/* Opens a new file for an output whose name is `path`. */
+static enum gf_status open_file(const char *file, const char *path, struct gf_output **output,
+                                struct gf_error *error)
+{
+    const int fd = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd < 0 ? gf_fail(error, gf_status_of_name(GF_ERROR_UNFIT, GF_ERROR_OUTPUT), "%s: %s: %s",
+                            path, file, strerror(errno))
+                  : gf_output_open_descriptor(fd, path, output, error);
+}
+
+enum gf_status gf_archive_writer_open(const char *argument, const char *file,
+                                      const struct gf_options *options,
+                                      struct gf_archive_writer **writer, struct gf_error *error)
+{
+    const char *const path = gf_archive_path(argument);
+    enum gf_status status = gf_archive_load(argument, error);
+    *writer = NULL;
+    if (status)
+        return status;
+    struct gf_archive_writer *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail_memory(error);
+    if (file)
+        status = open_file(file, path, &opened->output, error);
+    else if (strcmp(path, "-"))
+        status = gf_output_open(path, &opened->output, error);
+    if (opened->output)
+        gf_output_set_options(opened->output,
+                              (struct gf_output_options){options->no_clobber, options->sync, 0, 0});
+    opened->max_bytes = options->max_output_bytes;
+    if (!status)
+        status = begin_archive(opened, path, error);
+    if (status) {
+        gf_archive_writer_close(opened);
+        return status;
+    }
+    *writer = opened;
+    return GF_OK;
+}
+
+enum gf_status gf_archive_put(struct gf_archive_writer *writer,
+                              const struct gf_archive_member *member, struct gf_error *error)
+{
+    const locale_t before = gf_archive_begin_utf8();
+    const int code = gf_archive_calls.archive_write_header(writer->archive, member->header);
+    uselocale(before);
+    return code < ARCHIVE_WARN || writer->status ? fail_writing(writer, error) : GF_OK;
+}
+
+enum gf_status gf_archive_write(struct gf_archive_writer *writer, const void *data, size_t size,
+                                struct gf_error *error)
+{
+    writer->bytes += size;
+    if (writer->max_bytes && writer->bytes > writer->max_bytes)
+        return gf_fail(error, GF_ERROR_UNFIT, "%s: holds more than options.max_output_bytes=%llu",
+                       name_of(writer), (unsigned long long)writer->max_bytes);
+    for (size_t done = 0; done < size;) {
+        const la_ssize_t count = gf_archive_calls.archive_write_data(
+            writer->archive, (const char *)data + done, size - done);
+        if (count <= 0 || writer->status)
+            return fail_writing(writer, error);
+        done += (size_t)count;
+    }
+    return GF_OK;
+}
+
+bool gf_archive_writer_goes_to(const struct gf_archive_writer *writer, const struct stat *file)
+{
+    struct stat own;
+    return !(writer->output ? stat(gf_output_name(writer->output), &own)
+                            : fstat(STDOUT_FILENO, &own)) &&
+           own.st_dev == file->st_dev && own.st_ino == file->st_ino;
+}
+
+enum gf_status gf_archive_commit(struct gf_archive_writer *writer, struct gf_error *error)
+{
+    if (gf_archive_calls.archive_write_close(writer->archive) < ARCHIVE_WARN || writer->status)
+        return fail_writing(writer, error);
+    return writer->output ? gf_output_commit(writer->output, error) : GF_OK;
+}
+
+void gf_archive_writer_close(struct gf_archive_writer *writer)
+{
+    if (!writer)
+        return;
+    writer->abandoned = true;
+    if (writer->archive)
+        gf_archive_calls.archive_write_free(writer->archive);
+    if (writer->output)
+        gf_output_close(writer->output);
+    free(writer);
 }
 
 #endif

@@ -1,15 +1,43 @@
-/* The ring through which pictures and other members stream: one thread fills slots with the members
- * of an archive, or with files; the workers filter the slots that are pictures; the calling thread
- * writes all slots into the archives in their order. The ring holds a bounded number of bytes. */
+/* Follows links in an input archive for outputs that are files. In these outputs a link to a
+ * picture becomes a picture of its own, as in the unpacked folder. For this the archive is read a
+ * second time, if it is a file. */
 #pragma once
 
 #include <sys/stat.h>
 
 #include "batch/archives/archive_file.h"
-#include "batch/archives/archive_links.h"
-#include "batch/archives/archive_record.h"
 #include "batch/transfer/transfer.h"
 #include "batch/workers/workers.h"
+#include "gpufilter/status.h"
+
+struct gf_archive_links {
+    void *members; /* all members so far, in a tree of tsearch(), ordered by name */
+    char **name;   /* the names of links that are to become pictures */
+    size_t count;
+    struct gf_archive_reader *again; /* the reader of the second reading; NULL: it has not begun */
+};
+
+/* Returns the name without ".", ".." and doubled slashes. The name is relative to the folder that
+ * the first `length` bytes of `folder` name. The result is empty if the name leads out of the
+ * archive. It is from malloc(); NULL when out of memory. */
+char *gf_archive_resolve(const char *folder, size_t length, const char *name);
+
+/* Notes the position of the member that the reader has found. Returns false when out of memory. */
+bool gf_archive_links_note(struct gf_archive_links *links, const struct gf_archive_reader *reader,
+                           const struct gf_archive_member *member);
+/* Notes that a link is to become a picture. Returns false when out of memory. */
+bool gf_archive_links_add(struct gf_archive_links *links, const char *name);
+/* Finds the member that a link leads to and gives it the link's name; links->again reads its bytes.
+ * *why becomes NULL or, if there is no such member, the reason; the member then has no header. */
+enum gf_status gf_archive_links_open(struct gf_archive_links *links,
+                                     const struct gf_archive_reader *reader, size_t number,
+                                     struct gf_archive_member *member, const char **why,
+                                     struct gf_error *error) GF_CHECKED;
+void gf_archive_links_free(struct gf_archive_links *links);
+
+/* The ring through which pictures and other members stream: one thread fills slots with the members
+ * of an archive, or with files; the workers filter the slots that are pictures; the calling thread
+ * writes all slots into the archives in their order. The ring holds a bounded number of bytes. */
 
 enum {
     GF_ARCHIVE_SLOTS = 1024,
@@ -94,7 +122,7 @@ struct gf_archive_slot {
     uint64_t original;
 };
 
-/* The sample whose members are written (archive_sample.c). */
+/* The sample whose members are written (archive_work.c). */
 struct gf_archive_sample {
     size_t end;                         /* the number of the slot after the sample's last */
     bool lost[GF_PIPELINE_OUTPUTS_MAX]; /* the outputs that lack a picture of the sample */
@@ -205,7 +233,7 @@ bool gf_archive_sample_ready(struct gf_archive_ring *ring);
 enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers,
                                struct gf_error *error) GF_CHECKED;
 
-/* The steps of an archive, for the thread that writes (archive_end.c). gf_archive_begin_outputs()
+/* The steps of an archive, for the thread that writes (archive_work.c). gf_archive_begin_outputs()
  * opens the output archives. gf_archive_conclude() reports how the input archive ended, makes the
  * output archives visible under their names, and writes their records. */
 enum gf_status gf_archive_begin_outputs(struct gf_archive_ring *ring, struct gf_archive *archive,
@@ -215,8 +243,9 @@ void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archiv
  * run's; any other is told. */
 void gf_archive_fail(struct gf_archive_ring *ring, enum gf_status status,
                      const struct gf_error *why);
-/* The lines of an archive in the log (archive_log.c): one for each output archive, and one for all
- * outputs that are files. gf_archive_log() writes those of outputs that the transfers do not store.
+/* The lines of an archive in the log (archive_record.c): one for each output archive, and one for
+ * all outputs that are files. gf_archive_log() writes those of outputs that the transfers do not
+ * store.
  */
 void gf_archive_log(struct gf_archive_ring *ring, const struct gf_archive *archive);
 /* Makes the line of an output that is complete. The line is from malloc(); NULL when out of
@@ -231,3 +260,14 @@ void gf_archive_end_stores(struct gf_archive_ring *ring, bool all);
 /* Returns the failure of the run after all archives have ended. */
 enum gf_status gf_archive_failure(const struct gf_archive_ring *ring,
                                   struct gf_error *error) GF_CHECKED;
+
+/* Runs a batch with tar archives. The members of an input archive stream in their order, with their
+ * names, times and modes, into other archives and into files. In an archive a picture whose format
+ * changes gets the new format's extension. Members whose names are not names of pictures are copied
+ * unchanged. Input files go into archives, too. A member is written when it is complete. A damaged
+ * member is reported and left out, or ends the run (fail_fast). */
+
+struct gf_batch;
+
+/* Runs a batch for which gf_batch_has_archives() holds. */
+enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "base/cpu.h"
-#include "batch/devices/cost.h"
+#include "batch/devices/devices.h"
 #include "codec/codec.h"
-#include "codec/common/source.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "engine/backend.h"
 #include "engine/device_codec.h"

@@ -1,9 +1,103 @@
-/* Chooses the devices of a batch, and how many workers share the devices, the processors and the
- * memory. */
+/* How long a CPU and a GPU would take for a batch, the devices it gets, and how many workers
+ * share the devices, the processors and the memory. */
 #pragma once
 
-#include "batch/devices/cost.h"
+#include "batch/devices/figures.h"
+#include "batch/request/request.h"
+#include "chain/plan.h"
 #include "pipeline/pipeline_internal.h"
+
+/* The times of a codec: nanoseconds of one thread for a pixel of input. alone_ns is the part of the
+ * work that only one thread does while the other threads that share the picture mostly wait. */
+struct gf_cost_codec {
+    double decode_ns, encode_ns;
+    double alone_ns;
+};
+
+/* Whether a server of this user runs: beside the run, or in place of the run's own GPU. A GPU that
+ * a server has started starts sooner in other processes, too. */
+enum gf_cost_server { GF_COST_NO_SERVER, GF_COST_SERVER_BESIDE, GF_COST_SERVER_WORKS };
+
+/* The work of a batch, from which its time is estimated. */
+struct gf_cost_work {
+    size_t files;
+    double pixels;    /* the pixels of one input */
+    double filter_ns; /* the time of one thread for a pixel of input */
+    /* cuda_codec is the codec's work on the CPU if a GPU runs and decodes and encodes most JPEGs
+     * itself. */
+    struct gf_cost_codec codec, cuda_codec;
+    double cuda_ns;      /* the GPU's time for a pixel of input: copies, decoding, filters and
+                          * encoding */
+    bool device_codec;   /* the GPU decodes or encodes at least some of the pictures */
+    bool device_unpacks; /* the GPU decodes PNGs, which takes it longer than JPEGs */
+    bool in_turn;        /* a stage needs the whole picture, so that decoding and encoding do not
+                          * overlap */
+    enum gf_cost_server server;
+    int processors;
+    const struct gf_figures *figures; /* NULL: the declared figures */
+    bool uses[GF_FIGURES_MAX];        /* the figures that determined the times above */
+};
+
+struct gf_cost_choice {
+    enum gf_device_kind device; /* never GF_DEVICE_AUTO */
+    bool device_codec;          /* the GPU decodes or encodes at least some of the pictures */
+    double pixels;              /* the pixels of one input; 0: not known */
+    bool cpu_alone;             /* without the server the CPU would be faster */
+    double cuda_s;              /* the estimated time on one GPU; 0: not known */
+};
+
+/* Returns the cost of one stage, or of all stages of a plan, for one picture: nanoseconds of one
+ * thread of the CPU, or of the GPU. */
+double gf_cost_stage_ns(const struct gf_stage *stage, const struct gf_figures *figures, bool cuda);
+double gf_cost_filter_ns(const struct gf_plan *plan, const struct gf_figures *figures, bool cuda);
+/* Returns the figure for decoding or encoding a file format on the CPU. *times becomes a factor for
+ * the figure, for a file that holds more bytes than usual, or a PNG that is compressed harder. With
+ * bytes -1 the file's size is not known. */
+enum gf_figure_id gf_cost_decoder(enum gf_file_format format, double bytes, double pixels,
+                                  double *times);
+enum gf_figure_id gf_cost_encoder(enum gf_file_format format, const struct gf_options *options,
+                                  double *times);
+
+/* Figures for a format that the GPU decodes or encodes: for the GPU's own work, and for a CPU
+ * thread's work on the file. */
+struct gf_cost_device_coder {
+    /* GF_FIGURE_PROCESS means that the GPU does not decode or encode the format. */
+    enum gf_figure_id decode, encode, file;
+};
+struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
+
+/* Returns the figure for the time that the first pictures wait for the GPU's codec. */
+enum gf_figure_id gf_cost_first(const struct gf_cost_work *work);
+
+/* Whether each worker uses one thread for its pictures. This is best with several pictures for each
+ * worker, unless there are so many workers that some would wait for the last pictures. */
+bool gf_cost_one_thread_each(size_t pictures, int workers);
+/* Whether there are fewer pictures than processors, so that several processors share each
+ * picture. */
+bool gf_cost_shares(const struct gf_cost_work *work);
+/* Returns the time of the whole program on the CPU, in seconds; the next function, with a GPU. */
+double gf_cost_cpu_s(const struct gf_cost_work *work);
+double gf_cost_cuda_s(const struct gf_cost_work *work);
+
+/* Reads the headers of some of the inputs to describe the batch for the estimates; false if no
+ * input can be read. */
+bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
+                  struct gf_cost_work *work);
+/* Chooses the GPU if the request asks for it. Otherwise, it chooses the GPU only if it can be used
+ * and its estimated time is shorter, and not for a single picture that is not filtered; the reason
+ * for this choice is written to reason[size]. */
+struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
+                                     enum gf_cost_server server, char *reason, size_t size);
+/* Reports the estimates and their figures, line by line: "estimate: CPU 0.021 s", "declared: file
+ * 0.15 ms, jpeg-decode 5 ns/pixel". `gpu` tells whether there is a GPU, whose time is then
+ * estimated as well. */
+void gf_cost_describe(const struct gf_cost_work *work, bool gpu,
+                      void (*line)(void *context, const char *text), void *context);
+/* Chooses the device with the shorter estimated time; if the times are equal, the CPU. */
+enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size);
+
+/* Chooses the devices of a batch, and how many workers share the devices, the processors and the
+ * memory. */
 
 enum {
     GF_BATCH_DEVICES_MAX = 64,
@@ -32,7 +126,7 @@ struct gf_batch_device {
 struct gf_batch_devices {
     struct gf_batch_device device[GF_BATCH_DEVICES_MAX];
     int count;
-    int here; /* the number of devices that this process runs; helpers (src/server/helper.h) run the
+    int here; /* the number of devices that this process runs; helpers (src/server/server.h) run the
                * later ones, if these are started at all */
     size_t expected; /* the number of inputs; for an archive, an estimate */
     struct gf_cost_choice choice;

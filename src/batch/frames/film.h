@@ -1,14 +1,52 @@
-/* Reads and writes films: a Y4M, or raw frames; reads streams of pictures. Between the two each
- * frame is a file of its own in memory, which has the lines of a header before its samples. */
+/* Films: Y4M, raw frames, streams of pictures. Between its reader and its writer each frame is a
+ * file of its own in memory, which has the lines of a header before its samples. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "batch/frames/raw_frames.h"
-#include "batch/frames/split.h"
+#include "batch/workers/workers.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
-#include "codec/y4m/y4m_header.h"
+#include "codec/y4m/y4m.h"
+#include "gpufilter/options.h"
+#include "gpufilter/status.h"
+
+struct gf_raw_frames {
+    char text[24]; /* the word of the format, as ffmpeg's -pix_fmt takes it */
+    int width, height;
+    unsigned frames, seconds; /* so many frames in so many seconds */
+    /* Planes have the parameters of a Y4M, such as "C420mpeg2". Pixels of RGB have none, and so
+     * many channels and bits. */
+    char planes[32];
+    int channels, bits;
+};
+
+/* Reads "1920x1080:yuv420p:30000/1001"; without a rate it is 25. */
+enum gf_status gf_raw_frames_parse(const char *text, struct gf_raw_frames *raw,
+                                   struct gf_error *error) GF_CHECKED;
+/* Returns the format of files that have the same samples behind a header. */
+enum gf_file_format gf_raw_frames_file(const struct gf_raw_frames *raw);
+/* Whether the name of an output says that it is a file of raw frames. */
+bool gf_raw_frames_named(const char *path);
+
+/* Cuts a stream of PNGs, JPEGs, PNMs and PAMs into pictures, without decoding them. */
+
+/* The bytes of a picture, in memory that grows. */
+struct gf_split {
+    unsigned char *data;
+    size_t size, room;
+    uint64_t most; /* the most bytes of a picture */
+};
+
+/* Whether pictures that begin like this can be cut. */
+bool gf_split_takes(const unsigned char *head, size_t size);
+/* Reads the next picture. *found is false at the end of the stream. */
+enum gf_status gf_split_next(struct gf_input *input, struct gf_split *split, bool *found,
+                             struct gf_error *error) GF_CHECKED;
+
+/* Reads and writes films: a Y4M, or raw frames; reads streams of pictures. Between the two each
+ * frame is a file of its own in memory, which has the lines of a header before its samples. */
 
 /* The lines before a frame's samples. */
 enum { GF_FILM_LINES_MOST = 2 * GF_Y4M_LINE_MOST + 64 };
@@ -67,3 +105,10 @@ enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char 
 /* Makes a file visible. */
 enum gf_status gf_film_commit(struct gf_film_writer *writer, struct gf_error *error) GF_CHECKED;
 void gf_film_close(struct gf_film_writer *writer);
+
+/* Runs a batch whose input or output is a film: a Y4M, or raw frames. */
+
+/* Runs the batch if its output is a film, or if its only input is one whose frames all become
+ * pictures with numbers. *done is false if there is no film; the input of a stream is then open in
+ * batch->opened. */
+enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,4 @@
-#include "batch/log/account.h"
+#include "batch/log/batch_log.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -9,13 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/exit_status.h"
 #include "base/fail.h"
-#include "base/grow.h"
-#include "base/json_read.h"
-#include "base/line.h"
+#include "base/memory/grow.h"
+#include "base/process/files.h"
+#include "base/process/program.h"
+#include "base/text/json.h"
 #include "batch/log/batch_log.h"
-#include "batch/names/archive_name.h"
+#include "batch/names/names.h"
 
 struct account_entry {
     char *input, *output, *message;

@@ -1,3 +1,37 @@
+/* Identifies an input. Two inputs of one name have different identities. An input that changes gets
+ * another identity. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "base/text/json.h"
+#include "batch/names/names.h"
+#include "chain/chain.h"
+#include "gpufilter/pipeline.h"
+
+struct gf_input_identity {
+    /* The input's size and time, as in "512 1763827100.500000000"; empty for a pipe, which has no
+     * identity. */
+    char text[128];
+    struct timespec changed; /* valid if the text is not empty */
+    bool is_gone;            /* the input does not exist any more: stat() fails */
+};
+
+struct gf_input_identity gf_identify_file(const char *path);
+/* Identifies a member of an archive; the archive's identity is a part of the result. If the archive
+ * has no identity, because it is a pipe, the result is a hash of the member's bytes. */
+struct gf_input_identity gf_identify_member(const void *bytes, size_t size, struct timespec time,
+                                            const struct gf_input_identity *archive);
+
+static inline bool gf_is_earlier(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
 /* The log of a batch has a line with a JSON object for each picture that was finished. A line is
  * appended by one write, so that a run that is killed leaves whole lines, except perhaps the last.
  * --resume reads the log.
@@ -11,17 +45,6 @@
  * status is ok, failed or skipped. Lines come in the order in which pictures are finished; index is
  * the input's position in the whole list, from 1. Bytes of a name that are not UTF-8 are written as
  * \udc80 to \udcff, as Python does. "job" is the fingerprint. */
-#pragma once
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/json.h"
-#include "batch/log/input_identity.h"
-#include "batch/names/inputs.h"
-#include "chain/chain.h"
-#include "gpufilter/pipeline.h"
 
 enum gf_outcome { GF_OUTCOME_WAITING, GF_OUTCOME_DONE, GF_OUTCOME_FAILED, GF_OUTCOME_SKIPPED };
 extern const char *const gf_outcome_names[]; /* the names of outcomes: "ok" and so on */
@@ -97,3 +120,50 @@ bool gf_resume_done(const struct gf_resume *resume, const char *input,
  * contents of the files that the chain names, and the options. */
 uint64_t gf_chain_fingerprint(const char *text, const struct gf_chain *chain,
                               const struct gf_options *options);
+
+/* The joined profiles. All zeros: no pictures. One thread at a time may add a picture. */
+struct gf_batch_profile {
+    struct gf_profile merged;
+    /* The spans of all pictures. Each picture's times count from its own begin until
+     * gf_batch_profile_timeline() changes them. */
+    struct gf_span *span;
+    size_t span_room;
+    struct gf_batch_profile_picture *picture;
+    size_t pictures;
+    struct gf_profile_stage *stage; /* the stages of all pictures, whose formats may differ */
+    bool incomplete;                /* memory ran out */
+};
+
+/* Adds a picture. begin_s is the time at which its run began, counted from the begin of the
+ * batch. */
+void gf_batch_profile_add(struct gf_batch_profile *profile, const struct gf_profile *picture,
+                          double begin_s, int worker);
+
+/* Changes the times of the spans to times of one timeline and returns its profile. With
+ * `sequential` the pictures follow one another, so that the times of simultaneous work add up;
+ * otherwise they keep the times at which they ran. */
+enum gf_status gf_batch_profile_timeline(struct gf_batch_profile *profile, bool sequential,
+                                         struct gf_error *error) GF_CHECKED;
+void gf_batch_profile_free(struct gf_batch_profile *profile);
+
+/* Adds up the logs and records of all parts of a run, for --report=json. Of several entries about
+ * an output the one that was finished last counts. */
+
+struct gf_account; /* opaque */
+
+enum gf_status gf_account_open(struct gf_account **account, struct gf_error *error) GF_CHECKED;
+void gf_account_close(struct gf_account *account);
+/* Adds a log, the record of an archive, or all records of a folder. A record that is damaged is
+ * noted, and counts for nothing. */
+enum gf_status gf_account_add(struct gf_account *account, const char *path,
+                              struct gf_error *error) GF_CHECKED;
+/* Notes the inputs that no log or record names. */
+enum gf_status gf_account_expect(struct gf_account *account, const struct gf_inputs *inputs,
+                                 struct gf_error *error) GF_CHECKED;
+void gf_account_put(struct gf_account *account, FILE *file);
+/* The keys of the object that gf_account_put() writes, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_account_keys[];
+/* Fails if inputs are missing, records are damaged, or inputs failed. The status tells whether
+ * another try may help. */
+enum gf_status gf_account_conclude(const struct gf_account *account,
+                                   struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,4 @@
-/* Reads the log of an earlier run for --resume. */
+/* Reads the log of an earlier run for --resume; tells by what an input is recognised. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -9,14 +9,48 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
-#include "base/hash.h"
-#include "base/json_read.h"
-#include "base/line.h"
-#include "base/named_file.h"
+#include "base/process/files.h"
+#include "base/text/json.h"
 #include "batch/log/batch_log.h"
-#include "batch/names/archive_name.h"
-#include "codec/fitted_sink.h"
+#include "batch/names/names.h"
+#include "codec/formats.h"
+#include "codec/io/input.h"
+
+static struct gf_input_identity identify(uint64_t size, struct timespec time, const char *more)
+{
+    struct gf_input_identity identity = {.changed = time};
+    snprintf(identity.text, sizeof identity.text, "%llu %lld.%09ld%.64s", (unsigned long long)size,
+             (long long)time.tv_sec, time.tv_nsec, more);
+    return identity;
+}
+
+struct gf_input_identity gf_identify_file(const char *path)
+{
+    struct stat file;
+    if (!gf_input_stat(path, &file))
+        return (struct gf_input_identity){.is_gone = true};
+    return S_ISREG(file.st_mode) ? identify((uint64_t)file.st_size, file.st_mtim, "")
+                                 : (struct gf_input_identity){0};
+}
+
+struct gf_input_identity gf_identify_member(const void *bytes, size_t size, struct timespec time,
+                                            const struct gf_input_identity *archive)
+{
+    char more[sizeof archive->text + 4];
+    if (*archive->text)
+        snprintf(more, sizeof more, " in %s", archive->text);
+    else
+        snprintf(more, sizeof more, " %016llx",
+                 (unsigned long long)gf_hash(GF_HASH_START, bytes, size));
+    struct gf_input_identity identity = identify(size, time, more);
+    if (*archive->text)
+        identity.changed = archive->changed;
+    return identity;
+}
+
+/* ---- the log of an earlier run ---- */
 
 /* Continues the hash over the contents and the size of a file. A file that can be read only once is
  * left out. */

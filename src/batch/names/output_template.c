@@ -1,5 +1,3 @@
-#include "batch/names/output_template.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -8,8 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "batch/names/archive_name.h"
-#include "batch/names/url.h"
+#include "batch/names/names.h"
 #include "codec/codec.h"
 #include "codec/io/input.h"
 

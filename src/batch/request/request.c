@@ -1,11 +1,19 @@
+/* Questions about the request of a batch; its options as a user types them; the names of its
+ * outputs. */
 #include "batch/request/request.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 
-#include "base/printable.h"
-#include "batch/names/archive_name.h"
-#include "chain/variants.h"
+#include "base/fail.h"
+#include "base/text/plain_text.h"
+#include "batch/names/names.h"
+#include "chain/registry.h"
+#include "codec/codec.h"
+#include "pipeline/pipeline_internal.h"
 
 void gf_batch_tell(const struct gf_batch_request *request, enum gf_message_kind kind,
                    const char *format, ...)
@@ -71,4 +79,201 @@ void gf_batch_describe_left_out(const struct gf_batch_state *state,
                  state->left_out, state->left_out == 1 ? " was" : "s were",
                  state->left_out == 1 ? "a picture" : "pictures",
                  state->left_out == 1 ? "it" : "them");
+}
+
+static const char *const units[] = {"_bytes", "_s"};
+static const char member[] = "options.", look_up[] = "gf_filter_at lists", list[] = "--list shows";
+
+/* Returns the length of the option's name in "options.NAME"; 0 if the text begins with anything
+ * else, such as the name of a file, "options.png: ". */
+static size_t option_length(const char *text)
+{
+    if (strncmp(text, member, sizeof member - 1))
+        return 0;
+    const char *const name = text + sizeof member - 1;
+    const size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz_");
+    /* A name may also end at the end of the text. */
+    return strchr("=);", name[length]) ? length : 0;
+}
+
+/* The option --max-bytes keeps the unit in its name. */
+static const char whole[] = "max_bytes";
+
+/* Returns the length of the unit with which the option's name ends; 0 if it has none. */
+static size_t unit_length(const char *name, size_t length)
+{
+    if (length == sizeof whole - 1 && !memcmp(name, whole, length))
+        return 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        const size_t size = strlen(units[i]);
+        if (length > size && !memcmp(name + length - size, units[i], size))
+            return size;
+    }
+    return 0;
+}
+
+void gf_name_options_as_typed(char *text)
+{
+    char *to = text;
+    for (const char *from = text; *from;) {
+        const size_t length = option_length(from);
+        if (length) {
+            const char *const name = from + sizeof member - 1;
+            const size_t unit = unit_length(name, length); /* --memory sets memory_bytes */
+            *to++ = '-';
+            *to++ = '-';
+            for (from = name; from < name + length; from++)
+                *to++ = *from == '_' ? '-' : *from;
+            to -= unit;
+        } else if (!strncmp(from, look_up, sizeof look_up - 1)) {
+            memcpy(to, list, sizeof list - 1);
+            to += sizeof list - 1;
+            from += sizeof look_up - 1;
+        } else {
+            *to++ = *from++;
+        }
+    }
+    *to = '\0';
+}
+
+/* Whether the output's name depends on the input's header: on {w}, {h}, or on {ext} if the input's
+ * name has no known extension. */
+static bool needs_header(const struct gf_template *output, const char *input)
+{
+    if (output->has_size)
+        return true;
+    for (int i = 0; i < output->parts; i++) {
+        if (output->part[i].field == GF_FIELD_EXT && output->format == GF_FILE_AUTO &&
+            gf_file_format_named(input) == GF_FILE_AUTO)
+            return true;
+    }
+    return false;
+}
+
+enum gf_status gf_batch_open_header_reader(const struct gf_batch_request *request, int number,
+                                           struct gf_pipeline **reader, struct gf_error *error)
+{
+    const struct gf_batch_output output = gf_batch_output_at(request, number);
+    struct gf_options options = request->options;
+    gf_options_of_output(&options, &output.options);
+    options.device = GF_DEVICE_CPU;
+    options.codec = GF_CODEC_CPU;
+    options.warn = NULL; /* the run itself warns later */
+    return *reader ? GF_OK : gf_pipeline_open(output.chain, &options, reader, error);
+}
+
+/* Names one output of one input, if that can be done before the run. */
+static enum gf_status name_output(const struct gf_batch_request *request, size_t index, int number,
+                                  struct gf_pipeline **header_reader, char **path,
+                                  struct gf_error *error)
+{
+    const struct gf_batch_output given = gf_batch_output_at(request, number);
+    const struct gf_template *const output = given.name;
+    const struct gf_input_name *const input = &request->inputs->item[index];
+    struct gf_template_values values = {.input = input, .number = input->index + 1};
+    const bool alone = gf_inputs_total(request->inputs) == 1,
+               unread = needs_header(output, input->path);
+    if (output->is_stdout || gf_batch_numbers_pictures(request, number))
+        return GF_OK;
+    if (unread && gf_input_named_is_stream(input->path)) {
+        if (alone)
+            return GF_OK;
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "%s: a stream among other inputs needs an output without {w} and {h}, and "
+                       "--format for {ext}",
+                       input->path);
+    }
+    if (unread) {
+        struct gf_peek peek;
+        GF_TRY(gf_batch_open_header_reader(request, number, header_reader, error));
+        if (gf_pipeline_peek(*header_reader, input->path, &peek, &(struct gf_error){0}))
+            return GF_OK; /* the run will report the failure */
+        values.width = peek.out.width;
+        values.height = peek.out.height;
+        values.content = peek.content;
+    }
+    const enum gf_status status = gf_template_expand(output, &values, path, error);
+    enum gf_file_format format;
+    /* An unknown extension is an error before the run. */
+    struct gf_error why = {0};
+    const char *const name = *path;
+    const enum gf_status known =
+        status ? status : gf_sink_format(name, &given.options, GF_FILE_AUTO, &format, &why);
+    if (known && !status)
+        (void)gf_fail(error, known, "%s%s", why.text,
+                      output->is_pattern || gf_file_format_named(name) != GF_FILE_AUTO
+                          ? ""
+                          : "; a folder ends in / or is there");
+    return known;
+}
+
+/* A file that is its own output would be filtered twice if an earlier run was killed between
+ * writing and logging it. */
+static enum gf_status check_in_place(const struct gf_batch_request *request, const char *input,
+                                     const char *output, struct gf_error *error)
+{
+    struct stat a, b;
+    if (!request->resume || !output || !gf_input_stat(input, &a) || stat(output, &b) ||
+        a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+        return GF_OK;
+    return gf_fail(error, GF_ERROR_USAGE, "%s: is its own output: --resume could filter it twice",
+                   input);
+}
+
+enum gf_status gf_batch_check_log(const struct gf_batch_log *log, const char *input,
+                                  const char *output, struct gf_error *error)
+{
+    const bool is_input = log && gf_batch_log_is(log, input);
+    if (!is_input && !(log && output && gf_batch_log_is(log, output)))
+        return GF_OK;
+    gf_batch_log_withdraw(log);
+    return gf_fail(error, GF_ERROR_USAGE, "%s: is an %s and the log", is_input ? input : output,
+                   is_input ? "input" : "output");
+}
+
+/* Names output number `number` of all inputs. */
+static enum gf_status name_all(const struct gf_batch_request *request, int number, char **path,
+                               struct gf_error *error)
+{
+    const struct gf_inputs *const inputs = request->inputs;
+    const size_t outputs = (size_t)gf_batch_outputs(request);
+    struct gf_pipeline *header_reader = NULL;
+    enum gf_status status = GF_OK;
+    for (size_t i = 0; !status && i < inputs->count; i++) {
+        const char *const input = inputs->item[i].path;
+        char **const output = &path[i * outputs + (size_t)number];
+        status = name_output(request, i, number, &header_reader, output, error);
+        if (!status)
+            status = check_in_place(request, input, *output, error);
+        if (!status)
+            status = gf_batch_check_log(request->log, input, *output, error);
+    }
+    gf_pipeline_close(header_reader);
+    return status;
+}
+
+enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, char **path,
+                                     struct gf_error *error)
+{
+    const struct gf_inputs *const inputs = request->inputs;
+    const int outputs = gf_batch_outputs(request);
+    enum gf_status status = GF_OK;
+    int streams = 0;
+    for (int k = 0; !status && k < outputs; k++) {
+        const struct gf_template *const output = gf_batch_output_at(request, k).name;
+        if (inputs->elsewhere && !output->is_stdout && !output->is_pattern)
+            return gf_fail(error, GF_ERROR_USAGE,
+                           "%s: one name for the outputs of all parts; " GF_OUTPUTS_APART,
+                           output->text);
+        status = output->has_archive
+                     ? gf_fail(error, GF_ERROR_USAGE, "%s: {archive} is for members of archives",
+                               output->text)
+                     : name_all(request, k, path, error);
+        streams += gf_batch_output_at(request, k).name->is_stdout;
+    }
+    if (!status && streams > 1)
+        return gf_fail(error, GF_ERROR_USAGE, "two outputs cannot both be standard output");
+    if (status || streams == outputs || (inputs->count < 2 && outputs < 2))
+        return status;
+    return gf_outputs_check(inputs, path, outputs, error);
 }

@@ -5,9 +5,7 @@
 #include <stdatomic.h>
 
 #include "batch/log/batch_log.h"
-#include "batch/log/batch_profile.h"
-#include "batch/names/inputs.h"
-#include "batch/names/output_template.h"
+#include "batch/names/names.h"
 #include "batch/transfer/transfer.h"
 
 struct gf_figures;
@@ -159,3 +157,20 @@ void gf_batch_describe_left_out(const struct gf_batch_state *state,
 /* Rewrites the library's names of options and functions in a message, in place: "over
  * options.max_pixels=99" becomes "over --max-pixels=99". */
 void gf_name_options_as_typed(char *text);
+
+/* Names the outputs of a batch before anything runs. */
+
+/* Names every output that can be named before the run: path[i * outputs + k], from malloc(), is
+ * output k of input i. Fails if an output would overwrite another output or an input. */
+enum gf_status gf_batch_name_outputs(const struct gf_batch_request *request, char **path,
+                                     struct gf_error *error) GF_CHECKED;
+
+/* Fails if the log is the input, which the log would change, or the output, which would replace the
+ * log; `log` and `output` may be NULL. */
+enum gf_status gf_batch_check_log(const struct gf_batch_log *log, const char *input,
+                                  const char *output, struct gf_error *error) GF_CHECKED;
+
+/* Opens a pipeline for calls of gf_pipeline_peek() about an output, unless the pipeline is open. */
+enum gf_status gf_batch_open_header_reader(const struct gf_batch_request *request, int output,
+                                           struct gf_pipeline **reader,
+                                           struct gf_error *error) GF_CHECKED;

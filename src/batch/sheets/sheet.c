@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "batch/names/archive_name.h"
-#include "batch/sheets/sheet_state.h"
+#include "batch/names/names.h"
+#include "batch/sheets/sheet_run.h"
 #include "chain/params.h"
 #include "pipeline/pipeline_internal.h"
 #include "stage/filter.h"

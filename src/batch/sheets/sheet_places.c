@@ -1,4 +1,4 @@
-#include "batch/sheets/sheet_places.h"
+#include "batch/sheets/sheet_run.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/json.h"
+#include "base/text/json.h"
 
 static const char *basename_of(const char *path)
 {

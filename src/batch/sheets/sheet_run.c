@@ -1,13 +1,302 @@
-/* Names the pages, and brings the workers' pictures to the thread that writes, in their order. */
-#include "batch/sheets/sheet_run.h"
-
+/* Names the pages, brings the workers' pictures to the thread that writes, in their order, and
+ * lays them on pages. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "batch/names/output_template.h"
-#include "batch/sheets/sheet_state.h"
+#include "base/memory/grow.h"
+#include "base/process/machine.h"
+#include "batch/names/names.h"
+#include "batch/sheets/sheet_run.h"
+#include "codec/common/checks.h"
+#include "stage/filter.h"
+#include "text/text.h"
+
+static const char *page_name(const struct gf_sheet_writer *writer, size_t index)
+{
+    return writer->batch->item[index].output[0];
+}
+
+static const char *input_name(const struct gf_sheet_writer *writer, size_t index)
+{
+    return writer->batch->request->inputs->item[index].path;
+}
+
+static void drop_group(struct gf_sheet_writer *writer)
+{
+    for (size_t i = 0; i < writer->count; i++) {
+        if (writer->placed[i].text)
+            gf_text_release(writer->placed[i].text);
+        else
+            gf_image_free(&writer->placed[i].image);
+    }
+    writer->count = 0;
+    writer->held = 0;
+}
+
+/* Returns a place in the group for another picture, or NULL. */
+static struct gf_placed *add_place(struct gf_sheet_writer *writer)
+{
+    if (!GF_GROW(writer->placed, writer->count))
+        return NULL;
+    struct gf_placed *const placed = &writer->placed[writer->count];
+    *placed = (struct gf_placed){.x = 0};
+    return placed;
+}
+
+static enum gf_status read_picture(const struct gf_sheet_picture *picture, const char *name,
+                                   struct gf_image *image, struct gf_error *error)
+{
+    const struct gf_options options = gf_options_default();
+    struct gf_input *input = NULL;
+    struct gf_source *source = NULL;
+    enum gf_status status =
+        gf_input_open_memory(picture->bytes.data, picture->bytes.size, name, &input, error);
+    if (!status)
+        status = gf_source_open(input, &options, &source, error);
+    if (!status)
+        status = gf_source_read_all(source, image, error);
+    if (source)
+        source->close(source);
+    if (input)
+        gf_input_close(input);
+    return status;
+}
+
+/* Notes where the picture of input `index` lies. */
+static void keep_place(struct gf_sheet_writer *writer, size_t index, const struct gf_placed *placed)
+{
+    struct gf_places *const places = &writer->places;
+    if (places->output)
+        places->place[places->count++] =
+            (struct gf_sheet_place){input_name(writer, index), placed->x, placed->y,
+                                    placed->image.format.width, placed->image.format.height};
+}
+
+static enum gf_status check_held(struct gf_sheet_writer *writer, const char *name, uint64_t bytes,
+                                 struct gf_error *error)
+{
+    const struct gf_options *const options = &writer->sheet->options;
+    writer->held += bytes;
+    return gf_memory_check(name, "the pictures of a row are held as a whole", writer->held,
+                           options->memory_bytes ? options->memory_bytes / 2
+                                                 : gf_memory_pictures_bytes(),
+                           options, error);
+}
+
+/* Places a picture in its cell. */
+static void place_picture(const struct gf_sheet_writer *writer, size_t cell,
+                          struct gf_placed *placed)
+{
+    const struct gf_sheet_layout *const layout = &writer->layout;
+    const size_t column = cell % (size_t)layout->columns, row = cell / (size_t)layout->columns;
+    const struct gf_format format = placed->image.format;
+    const int height = layout->height[row] - writer->sheet->label_height;
+    placed->x = layout->x[column] +
+                gf_gravity_x(writer->sheet->gravity, layout->width[column] - format.width);
+    placed->y = layout->y[row] + gf_gravity_y(writer->sheet->gravity, height - format.height);
+}
+
+/* Opens the page whose first picture is that of input `index`. */
+static enum gf_status open_page(struct gf_sheet_writer *writer, size_t index,
+                                struct gf_format format, struct gf_error *error)
+{
+    const struct gf_sheet *const sheet = writer->sheet;
+    const char *const path = page_name(writer, index);
+    if (!sheet->name->is_stdout && writer->batch->request->plain_members)
+        GF_TRY(gf_refuse_links(sheet->name, path, error));
+    if (!sheet->name->is_stdout)
+        GF_TRY(gf_make_folders_of(path, error));
+    return gf_page_open(&writer->page, path, format, &sheet->background, &sheet->options, error);
+}
+
+/* ---- sheets of cells ---- */
+
+/* Begins the page whose first picture is that of input `index`. */
+static enum gf_status begin_sheet(struct gf_sheet_writer *writer, size_t index,
+                                  struct gf_error *error)
+{
+    const struct gf_sheet *const sheet = writer->sheet;
+    const size_t left =
+        (writer->batch->count - index + (size_t)sheet->columns - 1) / (size_t)sheet->columns;
+    const int rows = left < (size_t)sheet->rows ? (int)left : sheet->rows;
+    struct gf_sheet_layout *const layout = &writer->layout;
+    gf_sheet_layout_free(layout);
+    GF_TRY(gf_sheet_layout_begin(layout, sheet->columns, rows, error));
+    for (int c = 0; c < sheet->columns; c++)
+        gf_sheet_layout_fit(layout, (size_t)c, sheet->cell_width, 0);
+    for (int r = 0; r < rows; r++)
+        gf_sheet_layout_fit(layout, (size_t)r * (size_t)sheet->columns, 0,
+                            sheet->cell_height + sheet->label_height);
+    GF_TRY(gf_sheet_layout_end(layout, sheet->gap, sheet->margin, error));
+    const struct gf_format format = {.width = layout->page_width,
+                                     .height = layout->page_height,
+                                     .channels = sheet->background.word ? 4 : 3,
+                                     .bits = 8};
+    return open_page(writer, index, format, error);
+}
+
+/* Ends the row of cells and, after its last row, the page. */
+static enum gf_status end_row(struct gf_sheet_writer *writer, int row, struct gf_error *error)
+{
+    const struct gf_sheet_layout *const layout = &writer->layout;
+    const bool is_last = row + 1 == layout->rows;
+    enum gf_status status =
+        gf_page_write(&writer->page, writer->placed, writer->count,
+                      is_last ? layout->page_height : layout->y[row + 1], error);
+    drop_group(writer);
+    if (!status && is_last)
+        status = gf_page_finish(&writer->page, error);
+    return status;
+}
+
+static enum gf_status add_label(struct gf_sheet_writer *writer, size_t index, size_t cell,
+                                const struct gf_sheet_picture *picture, struct gf_error *error)
+{
+    const struct gf_sheet_layout *const layout = &writer->layout;
+    struct gf_placed *const placed = add_place(writer);
+    if (!placed)
+        return gf_fail_memory(error);
+    const enum gf_status status = gf_sheet_draw_label(
+        writer, index, picture, layout->x[cell % (size_t)layout->columns],
+        layout->y[cell / (size_t)layout->columns] + writer->sheet->cell_height, placed, error);
+    writer->count += !status;
+    return status;
+}
+
+static enum gf_status add_to_sheet(struct gf_sheet_writer *writer, size_t index,
+                                   const struct gf_sheet_picture *picture, struct gf_error *error)
+{
+    const struct gf_sheet *const sheet = writer->sheet;
+    const size_t cells = (size_t)sheet->columns * (size_t)sheet->rows, cell = index % cells;
+    const bool ends_row =
+        (cell + 1) % (size_t)sheet->columns == 0 || index + 1 == writer->batch->count;
+    const bool ends_page = cell + 1 == cells || index + 1 == writer->batch->count;
+    enum gf_status status = GF_OK;
+    if (!cell) {
+        writer->incomplete = false;
+        status = begin_sheet(writer, index, error);
+    }
+    if (!status && picture->failed && !sheet->failed)
+        writer->incomplete = true;
+    if (!status && !picture->failed && !writer->incomplete) {
+        struct gf_placed *const placed = add_place(writer);
+        status = placed ? read_picture(picture, input_name(writer, index), &placed->image, error)
+                        : gf_fail_memory(error);
+        writer->count += !status;
+        if (!status) {
+            place_picture(writer, cell, placed);
+            keep_place(writer, index, placed);
+            status = check_held(writer, input_name(writer, index), picture->bytes.size, error);
+        }
+        if (!status && *sheet->label)
+            status = add_label(writer, index, cell, picture, error);
+    }
+    if (!status && ends_row && !writer->incomplete)
+        status = end_row(writer, (int)(cell / (size_t)sheet->columns), error);
+    if (!status && (ends_page || writer->incomplete)) {
+        drop_group(writer);
+        gf_page_close(&writer->page);
+    }
+    return status;
+}
+
+/* ---- joined pictures ---- */
+
+static bool is_neutral(const struct gf_colour *colour)
+{
+    return colour->part[0] == colour->part[1] && colour->part[1] == colour->part[2];
+}
+
+/* Returns the format that holds the pixels of all pictures and the background. */
+static struct gf_format joined_format(const struct gf_sheet_writer *writer)
+{
+    const struct gf_colour *const background = &writer->sheet->background;
+    int colours = background->word || is_neutral(background) ? 1 : 3, bits = 8;
+    bool alpha = background->word != 0;
+    for (size_t i = 0; i < writer->count; i++) {
+        const struct gf_format format = writer->placed[i].image.format;
+        colours = gf_colour_channels(format) > colours ? 3 : colours;
+        bits = format.bits > bits ? format.bits : bits;
+        alpha |= gf_has_alpha(format);
+    }
+    return (struct gf_format){.width = writer->layout.page_width,
+                              .height = writer->layout.page_height,
+                              .channels = colours + alpha,
+                              .bits = bits};
+}
+
+static enum gf_status lay_out_joined(struct gf_sheet_writer *writer, struct gf_error *error)
+{
+    const struct gf_sheet *const sheet = writer->sheet;
+    const int count = (int)writer->count;
+    const int columns = sheet->direction == GF_SHEET_ACROSS ? count
+                        : sheet->direction == GF_SHEET_DOWN ? 1
+                        : sheet->columns                    ? sheet->columns
+                                                            : (int)ceil(sqrt(count));
+    const int used = columns < count ? columns : count;
+    GF_TRY(gf_sheet_layout_begin(&writer->layout, used, (count + used - 1) / used, error));
+    for (size_t i = 0; i < writer->count; i++)
+        gf_sheet_layout_fit(&writer->layout, i, writer->placed[i].image.format.width,
+                            writer->placed[i].image.format.height);
+    return gf_sheet_layout_end(&writer->layout, sheet->gap, sheet->margin, error);
+}
+
+static enum gf_status write_joined(struct gf_sheet_writer *writer, struct gf_error *error)
+{
+    GF_TRY(lay_out_joined(writer, error));
+    for (size_t i = 0; i < writer->count; i++) {
+        place_picture(writer, i, &writer->placed[i]);
+        keep_place(writer, i, &writer->placed[i]);
+    }
+    GF_TRY(open_page(writer, 0, joined_format(writer), error));
+    GF_TRY(gf_page_write(&writer->page, writer->placed, writer->count, writer->layout.page_height,
+                         error));
+    return gf_page_finish(&writer->page, error);
+}
+
+/* After a failure no picture is held any more. */
+static enum gf_status add_to_joined(struct gf_sheet_writer *writer, size_t index,
+                                    const struct gf_sheet_picture *picture, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    writer->incomplete |= picture->failed;
+    if (writer->incomplete) {
+        drop_group(writer);
+        return GF_OK;
+    }
+    struct gf_placed *const placed = add_place(writer);
+    status = placed ? read_picture(picture, input_name(writer, index), &placed->image, error)
+                    : gf_fail_memory(error);
+    writer->count += !status;
+    if (!status)
+        status = check_held(writer, input_name(writer, index), picture->bytes.size, error);
+    return !status && index + 1 == writer->batch->count ? write_joined(writer, error) : status;
+}
+
+enum gf_status gf_sheet_add(struct gf_sheet_writer *writer, size_t index,
+                            const struct gf_sheet_picture *picture, struct gf_error *error)
+{
+    GF_TRY(writer->sheet->kind == GF_SHEET_JOIN ? add_to_joined(writer, index, picture, error)
+                                                : add_to_sheet(writer, index, picture, error));
+    const bool writes_places =
+        writer->places.output && index + 1 == writer->batch->count && !writer->incomplete;
+    return writes_places ? gf_places_write(&writer->places, writer->layout.page_width,
+                                           writer->layout.page_height, error)
+                         : GF_OK;
+}
+
+void gf_sheet_close_writer(struct gf_sheet_writer *writer)
+{
+    drop_group(writer);
+    gf_page_close(&writer->page);
+    gf_places_close(&writer->places);
+    gf_sheet_layout_free(&writer->layout);
+    free(writer->placed);
+    writer->placed = NULL;
+}
 
 /* The pictures between the workers and the thread that writes: picture number i is at
  * picture[i % room]. */

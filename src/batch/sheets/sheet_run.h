@@ -1,7 +1,132 @@
-/* Runs a batch whose pictures become parts of sheets. */
+/* Runs a batch whose pictures become parts of sheets: where cells lie, pages that are written
+ * row by row, places for sprites, and the thread that writes. */
 #pragma once
 
+#include <stddef.h>
+
+#include "batch/request/request.h"
+#include "batch/sheets/sheet.h"
 #include "batch/workers/workers.h"
+#include "codec/codec.h"
+#include "gpufilter/filter.h"
+#include "gpufilter/status.h"
+#include "stage/picture.h"
+
+/* Where the cells of a page lie. Row r is at y[r] and has height[r] pixels; column c is at x[c]. */
+struct gf_sheet_layout {
+    int columns, rows;
+    int *x, *y, *width, *height; /* one allocation, which begins at x */
+    int page_width, page_height;
+};
+
+/* Begins a layout whose rows and columns have no size yet. The caller frees it by
+ * gf_sheet_layout_free(), also after a failure. */
+enum gf_status gf_sheet_layout_begin(struct gf_sheet_layout *layout, int columns, int rows,
+                                     struct gf_error *error) GF_CHECKED;
+/* Makes the row and the column of the cell at least as large as this. Cells are counted row by
+ * row. */
+void gf_sheet_layout_fit(struct gf_sheet_layout *layout, size_t cell, int width, int height);
+/* Sets the places of all cells, and the size of the page. */
+enum gf_status gf_sheet_layout_end(struct gf_sheet_layout *layout, int gap, int margin,
+                                   struct gf_error *error) GF_CHECKED;
+void gf_sheet_layout_free(struct gf_sheet_layout *layout);
+
+/* A page: a picture that is written row by row from pictures that lie on a background. */
+
+/* A picture on a page. */
+struct gf_placed {
+    struct gf_image image;         /* width and height may be less than those of the pixels */
+    const struct gf_picture *text; /* the text that the image belongs to; NULL: a picture */
+    int x, y;
+};
+
+struct gf_page {
+    struct gf_output *output; /* NULL: the page is not open */
+    struct gf_sink *sink;
+    struct gf_format format;
+    unsigned char background[8]; /* a pixel */
+    unsigned char *rows;         /* a few rows */
+    int done;                    /* the rows that are written */
+};
+
+/* Opens the page. `format` is the format that the pictures need; the page's own format is that in
+ * which the file stores it. */
+enum gf_status gf_page_open(struct gf_page *page, const char *path, struct gf_format format,
+                            const struct gf_colour *background, const struct gf_options *options,
+                            struct gf_error *error) GF_CHECKED;
+/* Writes the next rows of the page, up to `end`. No two pictures may share a pixel. */
+enum gf_status gf_page_write(struct gf_page *page, const struct gf_placed *placed, size_t count,
+                             int end, struct gf_error *error) GF_CHECKED;
+/* Makes the complete page visible under its name. */
+enum gf_status gf_page_finish(struct gf_page *page, struct gf_error *error) GF_CHECKED;
+/* Closes the page if it is open. A page that is not finished leaves no file. */
+void gf_page_close(struct gf_page *page);
+
+/* The file that tells where each picture lies on its page, for sprites: CSS or JSON. */
+
+struct gf_sheet_place {
+    const char *input; /* the picture's name */
+    int x, y, width, height;
+};
+
+struct gf_places {
+    struct gf_output *output; /* NULL: there is no such file */
+    const char *path, *page;  /* the names of the file and of the page */
+    struct gf_sheet_place *place;
+    size_t count;
+};
+
+/* Whether the name says which form the file has. */
+bool gf_places_named(const char *path);
+/* Fails if two pictures would have one name in CSS. */
+enum gf_status gf_places_check(const char *path, const struct gf_inputs *inputs,
+                               struct gf_error *error) GF_CHECKED;
+/* Opens the file, which has room for the places of `room` pictures. */
+enum gf_status gf_places_open(struct gf_places *places, const char *path, const char *page,
+                              size_t room, const struct gf_options *options,
+                              struct gf_error *error) GF_CHECKED;
+/* Writes the places and makes the file visible. */
+enum gf_status gf_places_write(struct gf_places *places, int page_width, int page_height,
+                               struct gf_error *error) GF_CHECKED;
+void gf_places_close(struct gf_places *places);
+
+/* The pages while they are made. */
+
+/* A picture as the worker leaves it. */
+struct gf_sheet_picture {
+    struct gf_bytes bytes; /* a PAM */
+    int width, height;     /* of the input */
+    bool done, failed;
+};
+
+/* The state of the thread that writes. Pictures come in the order of the inputs, and are written in
+ * groups: with --sheet a row of a page, with --join all. */
+struct gf_sheet_writer {
+    const struct gf_sheet *sheet;
+    struct gf_batch *batch;
+    struct gf_sheet_layout layout;
+    struct gf_page page;
+    struct gf_places places;
+    struct gf_placed *placed; /* the pictures and labels of the group */
+    size_t count;
+    uint64_t held;   /* the bytes of the group's pictures */
+    bool incomplete; /* a picture of the page has failed, and the page is not written */
+    bool warned;     /* of letters that the font lacks */
+};
+
+/* Adds the picture of input `index`. Ends its group and its page if it is the last one there. */
+enum gf_status gf_sheet_add(struct gf_sheet_writer *writer, size_t index,
+                            const struct gf_sheet_picture *picture,
+                            struct gf_error *error) GF_CHECKED;
+void gf_sheet_close_writer(struct gf_sheet_writer *writer);
+
+/* Draws the label of the picture of input `index` below the cell at x, y. */
+enum gf_status gf_sheet_draw_label(struct gf_sheet_writer *writer, size_t index,
+                                   const struct gf_sheet_picture *picture, int x, int y,
+                                   struct gf_placed *placed, struct gf_error *error) GF_CHECKED;
+/* Returns the height of a label. */
+enum gf_status gf_sheet_label_height(const struct gf_sheet *sheet, int *height,
+                                     struct gf_error *error) GF_CHECKED;
 
 /* Names the page of each picture: path[i], from malloc(), is that of input i. Fails if a page
  * cannot have its name. */

@@ -1,4 +1,4 @@
-#include "batch/transfer/folder.h"
+#include "batch/transfer/transfer.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "codec/io/spool.h"
+#include "codec/io/temporary.h"
 
 #define PREFIX "gpufilter-transfers-"
 

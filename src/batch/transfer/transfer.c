@@ -1,11 +1,572 @@
-#include "batch/transfer/transfer.h"
-
+/* Transfers inputs and outputs by commands of the user: threads that fetch inputs ahead, and
+ * store outputs that are complete. */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
-#include "batch/transfer/folder.h"
-#include "batch/transfer/transfer_state.h"
+#include "batch/names/names.h"
+#include "batch/transfer/transfer.h"
+#include "codec/io/temporary.h"
+
+/* The most inputs that are fetched ahead. */
+enum { GF_TRANSFER_AHEAD = 64 };
+
+struct gf_transfer_input {
+    bool ready;
+    struct gf_fetched fetched;
+};
+
+/* An output that is to be stored, or whose store has ended. */
+struct gf_transfer_job {
+    struct gf_transfer_job *next;
+    char *file, *out;
+    const char *given; /* the name by which a URL is signed */
+    void *item;        /* the caller's, from malloc(); or NULL */
+    uint64_t counted;
+    bool outdated;   /* the record of another file is there */
+    bool is_awaited; /* the job belongs to a thread that waits until it has ended; no record */
+    bool ended;
+    enum gf_status status;
+    struct gf_error why;
+};
+
+struct gf_transfer_queue {
+    struct gf_transfer_job *first, **end;
+};
+
+struct gf_transfers {
+    struct gf_transfer_options options;
+    const struct gf_inputs *inputs;
+    bool (*look)(void *context, struct gf_fetched *fetched);
+    void *context;
+    pthread_t thread[GF_COMMANDS_MAX];
+    int threads, numbered; /* the number of threads, and of those that have a number */
+    pthread_mutex_t lock;  /* guards the members below */
+    pthread_cond_t changed;
+    struct gf_transfer_input input[GF_TRANSFER_AHEAD]; /* by the remainder of the position */
+    size_t begun, taken;      /* the numbers of inputs whose fetch has begun, and that were taken */
+    size_t fetching, storing; /* the numbers of commands that run */
+    struct gf_transfer_queue to_store, ended;
+    uint64_t held;    /* the bytes in the folder, and those that are to come */
+    uint64_t largest; /* the largest input so far */
+    bool stopped;     /* no fetch begins any more */
+    bool closing;     /* the threads end */
+};
+
+/* The number of the calling thread among those of the transfers. */
+extern _Thread_local int gf_transfer_thread;
+/* Runs a command until it succeeds, as often as the options allow. A fetched file must
+ * be there and have that many bytes, if `bytes` is not 0. `name` is the file's name in messages. */
+enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *words,
+                               const char *option, const struct gf_command_values *values,
+                               uint64_t bytes, const char *name, enum gf_status failure,
+                               struct gf_error *error) GF_CHECKED;
+/* Runs the command --probe once. */
+bool gf_transfer_run_probe(const struct gf_transfers *transfers,
+                           const struct gf_command_values *values, int printed);
+
+/* Whether the next input may be fetched. The caller holds the lock. */
+bool gf_transfer_may_fetch(const struct gf_transfers *transfers);
+/* Fetches the next input, or stores the next output. The caller holds the lock, which the command
+ * does not. */
+void gf_transfer_fetch_next(struct gf_transfers *transfers);
+void gf_transfer_store_next(struct gf_transfers *transfers);
+/* Frees what was not fetched for anybody, or not stored. */
+void gf_transfer_free_inputs(struct gf_transfers *transfers);
+void gf_transfer_free_jobs(struct gf_transfers *transfers);
+
+/* ---- a command until it succeeds ---- */
+
+/* The seconds without a byte after which a command has failed, without --transfer-timeout. */
+enum { IDLE_S = 3600 };
+
+_Thread_local int gf_transfer_thread;
+
+/* Waits before the next try: 0.5 s, 1 s, 2 s and so on, and up to a half more, so that the tasks of
+ * a cluster do not all come back at once. Returns false if the transfers end. */
+static bool pause_before(struct gf_transfers *transfers, int try)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    const uint64_t base = UINT64_C(500000000) << (try < 7 ? try : 7),
+                   more = gf_hash(GF_HASH_START, &end, sizeof end) % (base / 2);
+    const uint64_t at = (uint64_t)end.tv_nsec + base + more;
+    end.tv_sec += (time_t)(at / 1000000000);
+    end.tv_nsec = (long)(at % 1000000000);
+    pthread_mutex_lock(&transfers->lock);
+    while (!transfers->closing &&
+           pthread_cond_timedwait(&transfers->changed, &transfers->lock, &end) != ETIMEDOUT)
+        continue;
+    const bool goes_on = !transfers->closing;
+    pthread_mutex_unlock(&transfers->lock);
+    return goes_on;
+}
+
+/* Checks that a fetched file is there and has the bytes that the list states; a stored file is as
+ * it was. */
+static bool check_file(const struct gf_command_values *values, uint64_t bytes,
+                       struct gf_error *error)
+{
+    struct stat file;
+    if (values->out)
+        return true;
+    if (stat(values->file, &file) || !S_ISREG(file.st_mode))
+        (void)gf_fail(error, GF_OK, "it has made no file");
+    else if (bytes && (uint64_t)file.st_size != bytes)
+        (void)gf_fail(error, GF_OK, "the file has %llu bytes, and the list states %llu",
+                      (unsigned long long)file.st_size, (unsigned long long)bytes);
+    else
+        return true;
+    return false;
+}
+
+enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *words,
+                               const char *option, const struct gf_command_values *values,
+                               uint64_t bytes, const char *name, enum gf_status failure,
+                               struct gf_error *error)
+{
+    const int tries = transfers->options.tries, nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    struct gf_error why = {0};
+    bool done = false;
+    int tried = 0;
+    while (!done && tried < tries && (!tried || pause_before(transfers, tried - 1))) {
+        if (!values->out)
+            unlink(values->file); /* of an earlier try */
+        done = gf_command_run(gf_transfer_thread, words, values, transfers->options.timeout_s,
+                              IDLE_S, nowhere, &why) &&
+               check_file(values, bytes, &why);
+        tried++;
+    }
+    close(nowhere);
+    return done ? GF_OK
+                : gf_fail(error, failure, "%s: --%s failed, %d time%s: %s", name, option, tried,
+                          tried == 1 ? "" : "s", why.text);
+}
+
+bool gf_transfer_run_probe(const struct gf_transfers *transfers,
+                           const struct gf_command_values *values, int printed)
+{
+    return gf_command_run(gf_transfer_thread, transfers->options.probe, values,
+                          transfers->options.timeout_s, IDLE_S, printed, &(struct gf_error){0});
+}
+
+/* ---- inputs, fetched ahead of the work, in their order ---- */
+
+static const struct gf_input_name *name_at(const struct gf_transfers *transfers, size_t position)
+{
+    return &transfers->inputs->item[position];
+}
+
+/* Returns the extension of an archive's name, such as ".tar.gz", or of another name. What is long
+ * or has other characters, such as the parameters of a URL, is no extension. */
+static const char *extension_of(const char *path)
+{
+    enum { LONGEST = 16 };
+    const char *const slash = strrchr(path, '/'), *const name = slash ? slash + 1 : path,
+                      *const extension = name + gf_archive_stem(name);
+    size_t length = 0;
+    while (isalnum((unsigned char)extension[length]) || extension[length] == '.')
+        length++;
+    return extension[length] || length > LONGEST ? "" : extension;
+}
+
+/* Identifies an input by what the list states. An identity that would be too long is hashed. */
+static void identify_by_list(const struct gf_input_name *name, struct gf_input_identity *identity)
+{
+    enum { LONGEST = 56 }; /* as long as gf_identify_member() keeps it */
+    const size_t length = strlen(name->etag);
+    char word[LONGEST];
+    if (length < LONGEST - 24)
+        snprintf(word, sizeof word, "%s", name->etag);
+    else
+        snprintf(word, sizeof word, "%016llx",
+                 (unsigned long long)gf_hash(GF_HASH_START, name->etag, length));
+    *identity = (struct gf_input_identity){0};
+    snprintf(identity->text, sizeof identity->text, "%llu %s", (unsigned long long)name->bytes,
+             word);
+}
+
+static enum gf_status identify_by_content(struct gf_fetched *fetched, const char *name)
+{
+    unsigned char part[1 << 16];
+    uint64_t hash = GF_HASH_START, size = 0;
+    ssize_t got;
+    while ((got = pread(fetched->fd, part, sizeof part, (off_t)size)) > 0) {
+        hash = gf_hash(hash, part, (size_t)got);
+        size += (uint64_t)got;
+    }
+    if (got < 0)
+        return gf_fail(&fetched->error, GF_ERROR_READ, "%s: %s", name, strerror(errno));
+    fetched->identity = (struct gf_input_identity){0};
+    snprintf(fetched->identity.text, sizeof fetched->identity.text, "%llu %016llx",
+             (unsigned long long)size, (unsigned long long)hash);
+    return GF_OK;
+}
+
+/* Fetches a file and opens it; the file then has no name any more. */
+static enum gf_status fetch_file(struct gf_transfers *transfers, struct gf_fetched *fetched)
+{
+    const struct gf_input_name *const name = name_at(transfers, fetched->position);
+    const char *const path = gf_archive_path(name->path);
+    struct gf_error *const error = &fetched->error;
+    char *const file = gf_transfer_folder_file(fetched->position, "in", extension_of(path));
+    if (!file)
+        return gf_fail_memory(error);
+    const struct gf_command_values values = {.in = name->url ? name->url : path, .file = file};
+    enum gf_status status = gf_transfer_run(transfers, transfers->options.fetch, "fetch", &values,
+                                            name->bytes, path, GF_ERROR_READ, error);
+    if (!status) {
+        fetched->fd = open(file, O_RDONLY | O_CLOEXEC);
+        if (fetched->fd < 0)
+            status = gf_fail(error, GF_ERROR_READ, "%s: %s: %s", path, file, strerror(errno));
+    }
+    unlink(file);
+    free(file);
+    return status;
+}
+
+/* Looks at an input, and fetches it unless its outputs are done. */
+static void get(struct gf_transfers *transfers, struct gf_fetched *fetched)
+{
+    const struct gf_input_name *const name = name_at(transfers, fetched->position);
+    const bool by_content = transfers->options.fetch && !name->etag;
+    if (name->etag && transfers->options.fetch)
+        identify_by_list(name, &fetched->identity);
+    else if (!by_content)
+        fetched->identity = gf_identify_file(gf_archive_path(name->path));
+    if (!by_content)
+        fetched->done = transfers->look(transfers->context, fetched);
+    if (fetched->done || !transfers->options.fetch)
+        return;
+    fetched->status = fetch_file(transfers, fetched);
+    if (fetched->status || !by_content)
+        return;
+    fetched->status = identify_by_content(fetched, name->path);
+    if (!fetched->status)
+        fetched->done = transfers->look(transfers->context, fetched);
+}
+
+/* Sets what the space counts for an input of that many bytes. The caller holds the lock. */
+static void count(struct gf_transfers *transfers, struct gf_fetched *fetched, uint64_t bytes)
+{
+    transfers->held -= fetched->bytes + fetched->output_bytes;
+    fetched->bytes = transfers->options.fetch ? bytes : 0;
+    fetched->output_bytes = bytes * (uint64_t)transfers->options.outputs;
+    transfers->held += fetched->bytes + fetched->output_bytes;
+}
+
+/* Returns the bytes of the next input as far as they are known: by the list, or as those of the
+ * largest so far. */
+static uint64_t expected_bytes(const struct gf_transfers *transfers)
+{
+    const uint64_t bytes = name_at(transfers, transfers->begun)->bytes;
+    return bytes ? bytes : transfers->largest;
+}
+
+/* An input without a known size is fetched alone, and one that is larger than the space is in it
+ * alone. */
+bool gf_transfer_may_fetch(const struct gf_transfers *transfers)
+{
+    if (transfers->stopped || transfers->begun == transfers->inputs->count ||
+        transfers->begun - transfers->taken == GF_TRANSFER_AHEAD)
+        return false;
+    const uint64_t bytes = expected_bytes(transfers), files = (uint64_t)transfers->options.outputs +
+                                                              (transfers->options.fetch ? 1 : 0);
+    if (!bytes)
+        return !transfers->fetching;
+    return !transfers->held || transfers->held + bytes * files <= transfers->options.space;
+}
+
+void gf_transfer_fetch_next(struct gf_transfers *transfers)
+{
+    struct gf_fetched fetched = {.fd = -1};
+    struct stat file;
+    count(transfers, &fetched, expected_bytes(transfers));
+    fetched.position = transfers->begun++;
+    transfers->fetching++;
+    pthread_mutex_unlock(&transfers->lock);
+    get(transfers, &fetched);
+    const char *const path = gf_archive_path(name_at(transfers, fetched.position)->path);
+    const bool known =
+        fetched.fd >= 0 ? !fstat(fetched.fd, &file) : !fetched.status && !stat(path, &file);
+    const uint64_t bytes = known && !fetched.done ? (uint64_t)file.st_size : 0;
+    if (fetched.done && fetched.fd >= 0) {
+        close(fetched.fd);
+        fetched.fd = -1;
+    }
+    pthread_mutex_lock(&transfers->lock);
+    count(transfers, &fetched, bytes);
+    transfers->largest = bytes > transfers->largest ? bytes : transfers->largest;
+    transfers->fetching--;
+    transfers->input[fetched.position % GF_TRANSFER_AHEAD] =
+        (struct gf_transfer_input){true, fetched};
+    pthread_cond_broadcast(&transfers->changed);
+}
+
+/* Returns the input that is taken next; NULL: there is none. */
+static struct gf_transfer_input *next_input(struct gf_transfers *transfers)
+{
+    return transfers->taken < transfers->inputs->count
+               ? &transfers->input[transfers->taken % GF_TRANSFER_AHEAD]
+               : NULL;
+}
+
+bool gf_transfers_take(struct gf_transfers *transfers, struct gf_fetched *fetched)
+{
+    pthread_mutex_lock(&transfers->lock);
+    struct gf_transfer_input *next = next_input(transfers);
+    while (!transfers->stopped && next && !next->ready) {
+        pthread_cond_wait(&transfers->changed, &transfers->lock);
+        next = next_input(transfers);
+    }
+    const bool taken = next && !transfers->stopped;
+    if (taken) {
+        *fetched = next->fetched;
+        next->ready = false;
+        transfers->taken++;
+        pthread_cond_broadcast(&transfers->changed);
+    }
+    pthread_mutex_unlock(&transfers->lock);
+    return taken;
+}
+
+void gf_transfers_stop(struct gf_transfers *transfers)
+{
+    pthread_mutex_lock(&transfers->lock);
+    transfers->stopped = true;
+    pthread_cond_broadcast(&transfers->changed);
+    pthread_mutex_unlock(&transfers->lock);
+}
+
+void gf_transfers_release(struct gf_transfers *transfers, uint64_t bytes)
+{
+    pthread_mutex_lock(&transfers->lock);
+    transfers->held -= bytes;
+    pthread_cond_broadcast(&transfers->changed);
+    pthread_mutex_unlock(&transfers->lock);
+}
+
+char *gf_transfers_probe(const struct gf_transfers *transfers, const char *out, const char *given,
+                         size_t *size)
+{
+    enum { MOST = 64 << 20 };
+    const int printed = gf_spool_open();
+    struct stat file;
+    char *text = NULL, *name = NULL;
+    if (asprintf(&name, "%s.json", out) < 0)
+        name = NULL;
+    char *const url = gf_url_sign(out, given), *const record =
+                                                   name ? gf_url_sign(name, given) : NULL;
+    const struct gf_command_values values = {.out = url, .record = record};
+    if (printed >= 0 && url && record && gf_transfer_run_probe(transfers, &values, printed) &&
+        !fstat(printed, &file) && file.st_size < MOST)
+        text = malloc((size_t)file.st_size + 1);
+    if (text) {
+        const ssize_t got = pread(printed, text, (size_t)file.st_size, 0);
+        *size = got > 0 ? (size_t)got : 0;
+        text[*size] = '\0';
+    }
+    if (printed >= 0)
+        close(printed);
+    free(name);
+    free(url);
+    free(record);
+    return text;
+}
+
+void gf_transfer_free_inputs(struct gf_transfers *transfers)
+{
+    for (size_t i = 0; i < GF_TRANSFER_AHEAD; i++) {
+        const struct gf_transfer_input *const input = &transfers->input[i];
+        if (!input->ready)
+            continue;
+        if (input->fetched.fd >= 0)
+            close(input->fetched.fd);
+        free(input->fetched.item);
+    }
+}
+
+/* ---- outputs that are complete, each stored with its record behind it ---- */
+
+static void append(struct gf_transfer_queue *queue, struct gf_transfer_job *job)
+{
+    job->next = NULL;
+    *queue->end = job;
+    queue->end = &job->next;
+}
+
+static struct gf_transfer_job *remove_first(struct gf_transfer_queue *queue)
+{
+    struct gf_transfer_job *const job = queue->first;
+    if (job)
+        queue->first = job->next;
+    if (!queue->first)
+        queue->end = &queue->first;
+    return job;
+}
+
+static void free_job(struct gf_transfer_job *job)
+{
+    free(job->file);
+    free(job->out);
+    free(job->item);
+    free(job);
+}
+
+/* Stores a file under its name, or that of its record. */
+static enum gf_status store_file(struct gf_transfers *transfers, const char *file, const char *out,
+                                 const char *given, struct gf_error *error)
+{
+    char *const url = gf_url_sign(out, given);
+    const struct gf_command_values values = {.file = file, .out = url};
+    const enum gf_status status =
+        url ? gf_transfer_run(transfers, transfers->options.store, "store", &values, 0, out,
+                              GF_ERROR_OUTPUT, error)
+            : gf_fail_memory(error);
+    free(url);
+    return status;
+}
+
+/* Stores an empty record under that name. */
+static enum gf_status store_empty(struct gf_transfers *transfers, const char *file, const char *out,
+                                  const char *given, struct gf_error *error)
+{
+    char *empty;
+    if (asprintf(&empty, "%s.empty", file) < 0)
+        return gf_fail_memory(error);
+    FILE *const stream = fopen(empty, "we");
+    const bool written = stream && fputs("{}\n", stream) >= 0;
+    const bool closed = stream && !fclose(stream);
+    const enum gf_status status =
+        written && closed ? store_file(transfers, empty, out, given, error)
+                          : gf_fail(error, GF_ERROR_OUTPUT, "%s: %s", empty, strerror(errno));
+    unlink(empty);
+    free(empty);
+    return status;
+}
+
+/* Stores a file and then its record, which is FILE.json, under NAME.json. */
+static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_job *job)
+{
+    char *record = NULL, *out = NULL;
+    if (asprintf(&record, "%s.json", job->file) < 0)
+        record = NULL;
+    if (asprintf(&out, "%s.json", job->out) < 0)
+        out = NULL;
+    enum gf_status status = record && out ? GF_OK : gf_fail_memory(&job->why);
+    if (!status && job->outdated)
+        status = store_empty(transfers, job->file, out, job->given, &job->why);
+    if (!status)
+        status = store_file(transfers, job->file, job->out, job->given, &job->why);
+    if (!status)
+        status = store_file(transfers, record, out, job->given, &job->why);
+    unlink(job->file);
+    if (record)
+        unlink(record);
+    free(record);
+    free(out);
+    return status;
+}
+
+void gf_transfer_store_next(struct gf_transfers *transfers)
+{
+    struct gf_transfer_job *const job = remove_first(&transfers->to_store);
+    transfers->storing++;
+    pthread_mutex_unlock(&transfers->lock);
+    job->status = job->is_awaited
+                      ? store_file(transfers, job->file, job->out, job->given, &job->why)
+                      : store(transfers, job);
+    pthread_mutex_lock(&transfers->lock);
+    transfers->storing--;
+    transfers->held -= job->counted;
+    job->ended = true;
+    if (!job->is_awaited)
+        append(&transfers->ended, job);
+    pthread_cond_broadcast(&transfers->changed);
+}
+
+enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
+                                  const char *given, bool outdated, uint64_t counted, void *item,
+                                  struct gf_error *error)
+{
+    struct stat there;
+    const uint64_t bytes = stat(file, &there) ? 0 : (uint64_t)there.st_size;
+    struct gf_transfer_job *const job = calloc(1, sizeof *job);
+    if (job)
+        *job = (struct gf_transfer_job){.file = file,
+                                        .out = strdup(out),
+                                        .given = given,
+                                        .counted = bytes,
+                                        .outdated = outdated};
+    if (!job || !job->out) {
+        free(job);
+        free(file);
+        gf_transfers_release(transfers, counted);
+        return gf_fail_memory(error);
+    }
+    job->item = item;
+    pthread_mutex_lock(&transfers->lock);
+    transfers->held += bytes - counted;
+    append(&transfers->to_store, job);
+    pthread_cond_broadcast(&transfers->changed);
+    pthread_mutex_unlock(&transfers->lock);
+    return GF_OK;
+}
+
+enum gf_status gf_transfers_store_now(struct gf_transfers *transfers, const char *file,
+                                      const char *out, const char *given, struct gf_error *error)
+{
+    struct gf_transfer_job job = {
+        .file = (char *)file, .out = (char *)out, .given = given, .is_awaited = true};
+    pthread_mutex_lock(&transfers->lock);
+    append(&transfers->to_store, &job);
+    pthread_cond_broadcast(&transfers->changed);
+    while (!job.ended)
+        pthread_cond_wait(&transfers->changed, &transfers->lock);
+    pthread_mutex_unlock(&transfers->lock);
+    *error = job.why;
+    return job.status;
+}
+
+void gf_transfers_finish(struct gf_transfers *transfers)
+{
+    pthread_mutex_lock(&transfers->lock);
+    while (transfers->to_store.first || transfers->storing)
+        pthread_cond_wait(&transfers->changed, &transfers->lock);
+    pthread_mutex_unlock(&transfers->lock);
+}
+
+bool gf_transfers_next_ended(struct gf_transfers *transfers, void **item, struct gf_error *error)
+{
+    pthread_mutex_lock(&transfers->lock);
+    struct gf_transfer_job *const job = remove_first(&transfers->ended);
+    pthread_mutex_unlock(&transfers->lock);
+    if (!job)
+        return false;
+    *error = job->why;
+    error->status = job->status;
+    *item = job->item;
+    job->item = NULL;
+    free_job(job);
+    return true;
+}
+
+void gf_transfer_free_jobs(struct gf_transfers *transfers)
+{
+    struct gf_transfer_job *job;
+    while ((job = remove_first(&transfers->to_store)) || (job = remove_first(&transfers->ended)))
+        free_job(job);
+}
 
 /* Does what there is to do. Outputs come before inputs, since they free space. */
 static void *work(void *argument)

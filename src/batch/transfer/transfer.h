@@ -4,8 +4,14 @@
  * pause. For the rest of the program a fetched input is an open file without a name. */
 #pragma once
 
-#include "batch/log/input_identity.h"
-#include "batch/names/inputs.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "batch/log/batch_log.h"
+#include "batch/names/names.h"
+#include "gpufilter/status.h"
 
 enum { GF_TRANSFER_TRIES = 4 };
 
@@ -81,3 +87,55 @@ bool gf_transfers_next_ended(struct gf_transfers *transfers, void **item, struct
 /* Ends the commands of all transfers and removes their folder. A signal handler calls this function
  * before it ends the process. */
 void gf_transfers_abandon(void);
+
+/* Runs the commands of the user that transfer a file. */
+
+/* The values of the fields {in}, {out}, {file} and {record} in the words of a command; NULL: the
+ * command has no such field. */
+struct gf_command_values {
+    const char *in, *out, *file, *record;
+};
+
+/* The most commands that run at the same time. */
+enum { GF_COMMANDS_MAX = 4 };
+
+/* Whether a word of the command has the field, such as "{in}". */
+bool gf_command_has(char *const *words, const char *field);
+/* Fails if the program of the command is not on this machine. */
+enum gf_status gf_command_find(char *const *words, const char *option,
+                               struct gf_error *error) GF_CHECKED;
+
+/* Runs a command once, as number `number` of those that run at the same time, and waits for its
+ * end. A command that takes longer than timeout_s seconds or, if this is 0, neither reads nor
+ * writes a byte for idle_s seconds, is ended with all processes of its group, and has failed. What
+ * it prints goes to the descriptor `printed`. Returns false if it fails; *error then says how it
+ * ended, with the last line of its standard error. The calling thread must have blocked all
+ * signals. */
+bool gf_command_run(int number, char *const *words, const struct gf_command_values *values,
+                    int timeout_s, int idle_s, int printed, struct gf_error *error);
+
+/* Ends all commands, by SIGTERM and after two seconds by SIGKILL; later ones fail. */
+void gf_commands_end(void);
+/* Like gf_commands_end(), for a signal handler that ends the process: gf_command_run() does not
+ * return any more, so that nothing counts as failed. The threads that run commands have blocked all
+ * signals. */
+void gf_commands_abandon(void);
+/* Lets commands run again. */
+void gf_commands_begin(void);
+
+/* Tells whether a command that runs still moves bytes. */
+
+/* Sets *bytes to what the processes of a group have read and written so far. Returns false if the
+ * kernel tells that of none of them. */
+bool gf_bytes_moved(pid_t group, uint64_t *bytes);
+
+/* The folder under $TMPDIR in which the files of transfers lie. A process has one at a time. */
+
+/* Makes the folder. Removes those that killed processes left behind. */
+enum gf_status gf_transfer_folder_make(struct gf_error *error) GF_CHECKED;
+/* Returns the path of a file in the folder, from malloc(); NULL when out of memory. */
+char *gf_transfer_folder_file(size_t number, const char *kind, const char *extension);
+/* Returns the number of bytes that are free in the folder. */
+uint64_t gf_transfer_folder_free(void);
+/* Removes the folder with all that is in it. A signal handler may call this function. */
+void gf_transfer_folder_remove(void);

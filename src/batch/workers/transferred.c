@@ -9,10 +9,10 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "batch/transfer/folder.h"
+#include "batch/transfer/transfer.h"
 #include "batch/workers/workers.h"
 #include "codec/codec.h"
-#include "codec/io/spool.h"
+#include "codec/io/temporary.h"
 
 /* Whether no output of the picture is to be made. */
 static bool look(void *context, struct gf_fetched *fetched)

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "batch/devices/devices.h"
-#include "batch/names/claims.h"
+#include "batch/names/names.h"
 #include "batch/request/request.h"
 #include "pipeline/pipeline_internal.h"
 
@@ -169,7 +169,7 @@ void gf_batch_close_worker(struct gf_batch_worker *worker);
  * their number. The caller holds the lock. */
 int gf_batch_start_workers(struct gf_batch *batch, int first, int end);
 
-/* ---- devices that helpers run (more_devices.c) ---- */
+/* ---- devices that helpers run (workers.c) ---- */
 
 /* Returns how many workers each helper has if this process's devices have `workers_here`
  * workers. */

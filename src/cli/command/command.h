@@ -249,6 +249,12 @@ static inline bool gf_option_takes_file(const struct gf_option *option)
  * blur". */
 bool gf_option_takes_next(const struct gf_option *option);
 
+/* Returns the name of the option or the value that the word means; NULL if there is none. */
+const char *gf_option_synonym(const char *word);
+const char *gf_value_synonym(const char *word);
+/* Returns what to do in place of an option of other programs that is no option here; or NULL. */
+const char *gf_option_note(const char *word);
+
 /* Splits the text; words[count] is NULL. One free(words) releases the words and their text. */
 enum gf_status gf_shell_words_split(const char *text, char ***words, int *count,
                                     struct gf_error *error) GF_CHECKED;

@@ -1,10 +1,9 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/memory_budget.h"
+#include "base/process/machine.h"
 #include "batch/log/batch_log.h"
-#include "batch/names/archive_name.h"
-#include "batch/names/inputs.h"
+#include "batch/names/names.h"
 #include "cli/command/command.h"
 
 /* Refuses options that need -o if there is none: without -o only reports are possible. */

@@ -4,12 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggest.h"
-#include "base/value.h"
+#include "base/text/plain_text.h"
 #include "batch/sheets/sheet.h"
 #include "chain/chain.h"
 #include "cli/command/command.h"
-#include "cli/help/help.h"
 
 /* Reads "2G", "1.5M", "512MiB". The suffix is K, M, G or T in either case. */
 static bool parse_scaled(const char *text, enum gf_option_type type, double *value)

@@ -1,10 +1,14 @@
+/* Prints help, --list, and the examples of the cookbook and of the filters. */
 #include "cli/help/help.h"
 
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/fail.h"
+#include "base/process/program.h"
 #include "batch/archives/archive_file.h"
-#include "cli/help/completion.h"
+#include "cli/study/study.h"
 #include "codec/cell/cell.h"
 #include "codec/formats.h"
 #include "icc/icc_build.h"
@@ -227,4 +231,190 @@ void gf_completion_print(FILE *file, enum gf_shell shell)
                                                  [GF_SHELL_ZSH] = gf_completion_zsh,
                                                  [GF_SHELL_FISH] = gf_completion_fish};
     print[shell](file);
+}
+
+/* ---- --list, as text and as a table in Markdown ---- */
+
+static void print_text(FILE *file, const struct gf_filter *filter)
+{
+    char summary[200], params[400];
+    const char *const alias = gf_filter_alias(filter);
+    snprintf(summary, sizeof summary, "%s%s%s%s", gf_filter_summary(filter),
+             alias ? " (alias " : "", alias ? alias : "", alias ? ")" : "");
+    const int column = fprintf(file, "%-11s ", gf_filter_name(filter));
+    gf_text_wrap(file, summary, column, 12);
+    gf_params_text(gf_filter_params(filter), params, sizeof params);
+    if (!*params)
+        return;
+    fprintf(file, "%*s", 12, "");
+    gf_text_wrap(file, params, 12, 12);
+}
+
+/* Prints a cell. '|' is escaped, since it would end the cell. */
+static void print_cell(FILE *file, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '|')
+            putc('\\', file);
+        putc(*text == '\n' ? ' ' : *text, file);
+    }
+}
+
+static void print_markdown(FILE *file, const struct gf_filter *filter)
+{
+    const struct gf_param *const params = gf_filter_params(filter);
+    fprintf(file, "| `%s`", gf_filter_name(filter));
+    if (gf_filter_alias(filter))
+        fprintf(file, ", `%s`", gf_filter_alias(filter));
+    fputs(" | ", file);
+    print_cell(file, gf_filter_summary(filter));
+    fputs(" | ", file);
+    for (const struct gf_param *param = params; param->name; param++) {
+        char range[320], value[40];
+        gf_param_range(param, range, sizeof range);
+        gf_param_default(param, value, sizeof value);
+        fprintf(file, "%s`%s%s%s` (", param == params ? "" : "; ", param->name, *value ? "=" : "",
+                value);
+        print_cell(file, range);
+        putc(')', file);
+    }
+    fputs(" |\n", file);
+}
+
+void gf_help_list(FILE *file, enum gf_list_form form)
+{
+    const struct gf_filter *filter;
+    if (form == GF_LIST_MARKDOWN)
+        fputs("| filter | what it does | parameters, by position: default (range) |\n"
+              "| --- | --- | --- |\n",
+              file);
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        if (form == GF_LIST_MARKDOWN)
+            print_markdown(file, filter);
+        else
+            print_text(file, filter);
+    }
+}
+
+/* ---- --examples: the commands of the cookbook, and the filters' own examples, that have a word
+ * ---- */
+
+GF_EMBED(cookbook, "samples/README.md");
+
+struct search {
+    FILE *file;
+    const char *words, *asked; /* the words that are looked for, and those that the user gave */
+    int found;
+};
+
+static void put(struct search *search, const char *text, size_t length)
+{
+    if (!search->found++ && search->words != search->asked)
+        fprintf(search->file, "# No example has '%s'; these have '%s'.\n", search->asked,
+                search->words);
+    fwrite(text, 1, length, search->file);
+}
+
+/* Whether the text has each of the words, in small or capital letters. */
+static bool has_words(const char *text, const char *words)
+{
+    char word[64];
+    int length;
+    for (const char *at = words; sscanf(at, " %63s%n", word, &length) == 1; at += length) {
+        if (!strcasestr(text, word))
+            return false;
+    }
+    return true;
+}
+
+/* Whether this build has the options of the commands. */
+static bool is_available(const char *commands)
+{
+    struct gf_error error;
+    for (const char *at = commands; (at = strstr(at, " --")); at++) {
+        if (gf_study_check(at + 1, &error))
+            return false;
+    }
+    return true;
+}
+
+/* Prints an example, which is comments and commands, if it or its heading has the words. */
+static enum gf_status print_example(struct search *search, const char *heading, const char *begin,
+                                    const char *end, struct gf_error *error)
+{
+    char *const text = malloc((size_t)(end - begin) + strcspn(heading, "\n") + 2);
+    if (!text)
+        return gf_fail_memory(error);
+    sprintf(text, "%.*s\n%.*s", (int)(end - begin), begin, (int)strcspn(heading, "\n"), heading);
+    if (has_words(text, search->words) && is_available(text))
+        put(search, begin, (size_t)(end - begin));
+    free(text);
+    return GF_OK;
+}
+
+/* Prints what the blocks of commands in the cookbook have. An example ends where a comment follows
+ * a command, or where its block ends. */
+static enum gf_status search_cookbook(struct search *search, struct gf_error *error)
+{
+    const char *heading = "", *begin = NULL;
+    bool within = false, has_command = false;
+    enum gf_status status = GF_OK;
+    for (const char *line = gf_cookbook, *next; !status && *line; line = next) {
+        next = strchr(line, '\n');
+        next = next ? next + 1 : line + strlen(line);
+        const bool fence = !strncmp(line, "```", 3);
+        if (!within && *line == '#')
+            heading = line;
+        if (begin && (fence || (has_command && *line == '#'))) {
+            status = print_example(search, heading, begin, line, error);
+            begin = NULL;
+        }
+        if (fence) {
+            within = !strncmp(line, "```sh\n", 6);
+        } else if (within) {
+            has_command = *line != '#';
+            begin = begin ? begin : line;
+        }
+    }
+    return status;
+}
+
+static void search_filters(struct search *search)
+{
+    const struct gf_filter *filter;
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        char example[160], text[512];
+        const char *const alias = gf_filter_alias(filter);
+        gf_help_example(filter, example, sizeof example);
+        snprintf(text, sizeof text, "# %s: %s\ngpufilter -i in.png -o out.png '%s'\n",
+                 gf_filter_name(filter), gf_filter_summary(filter), example);
+        if (has_words(text, search->words) || (alias && !strcmp(alias, search->words)))
+            put(search, text, strlen(text));
+    }
+}
+
+static enum gf_status search_all(struct search *search, struct gf_error *error)
+{
+    GF_TRY(search_cookbook(search, error));
+    search_filters(search);
+    return GF_OK;
+}
+
+enum gf_status gf_help_examples(FILE *file, const char *words, struct gf_error *error)
+{
+    words = words ? words : "";
+    struct search search = {.file = file, .words = words, .asked = words};
+    GF_TRY(search_all(&search, error));
+    if (search.found)
+        return GF_OK;
+    const char *meant = gf_option_synonym(words);
+    meant = meant ? meant : gf_filter_suggest(words);
+    if (meant) {
+        search.words = meant;
+        GF_TRY(search_all(&search, error));
+    }
+    return search.found
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_USAGE,
+                         "--examples: no command has '%.60s' (--list names the filters)", words);
 }

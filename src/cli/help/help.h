@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "cli/command/command.h"
 #include "gpufilter/filter.h"
 
@@ -18,7 +18,7 @@ enum gf_status gf_help_examples(FILE *file, const char *words, struct gf_error *
 /* Lists the devices. With `measure` also measures the bandwidths of each device. */
 enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error) GF_CHECKED;
 
-/* Writes the same as JSON (devices_json.c), which has these keys; {0} ends them. */
+/* Writes the same as JSON (devices.c), which has these keys; {0} ends them. */
 enum gf_status gf_help_devices_json(FILE *file, struct gf_error *error) GF_CHECKED;
 extern const struct gf_key_help gf_devices_keys[];
 
@@ -34,12 +34,6 @@ struct gf_example {
     const char *command, *help;
 };
 const struct gf_example *gf_example_at(int index);
-
-/* Returns the name of the option or the value that the word means; NULL if there is none. */
-const char *gf_option_synonym(const char *word);
-const char *gf_value_synonym(const char *word);
-/* Returns what to do in place of an option of other programs that is no option here; or NULL. */
-const char *gf_option_note(const char *word);
 
 /* Prints the elements of the manual page, in the man macros. */
 
@@ -62,3 +56,32 @@ struct gf_man_part {
  * two
  * '*' or two '_' is bold or italic. */
 void gf_man_document(FILE *file, const char *text, const struct gf_man_part *parts);
+
+/* Prints scripts that complete command lines. Their words come from the tables of options and
+ * filters. */
+
+void gf_completion_bash(FILE *file);
+void gf_completion_zsh(FILE *file);
+void gf_completion_fish(FILE *file);
+
+enum { GF_COMPLETION_WORDS_SIZE = 2000 };
+
+/* Prints an assignment of the names of all filters, for all three shells: `assignment` is "NAME="
+ * or "set NAME ". */
+void gf_completion_filters(FILE *file, const char *assignment);
+/* Writes the words that all three shells offer for the option's value: "png jpeg", names of labs or
+ * of filters; the FILE of "html:FILE" is left out. Returns whether there are any. */
+bool gf_completion_words(const struct gf_option *option, char *text, size_t size);
+
+/* A parameter of a filter with the words that it accepts. gf_completion_param() returns the
+ * parameters one after another, `variant` last, and false past it. */
+struct gf_completion_param {
+    const char *name;
+    char values[400];
+};
+bool gf_completion_param_at(const struct gf_filter *filter, int index,
+                            struct gf_completion_param *param);
+/* Prints functions for bash and zsh that set `offers` to a filter's parameters, and to the values
+ * of a parameter. */
+void gf_completion_params(FILE *file);
+void gf_completion_param_values(FILE *file);

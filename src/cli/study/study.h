@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command/command.h"
+#include "gpufilter/status.h"
+
+struct gf_command;
 
 #ifdef GF_WITH_STUDY
 /* Contains parts of tables and of texts that only a build with the study has. */

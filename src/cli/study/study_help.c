@@ -1,16 +1,15 @@
 /* Prints the help and the manual about the study: variants of kernels, comparisons and labs. */
 #include <string.h>
 
-#include "base/embed.h"
 #include "base/fail.h"
+#include "base/process/program.h"
 #include "bench/timing.h"
 #include "chain/chain.h"
 #include "cli/help/help.h"
 #include "cli/study/study.h"
 #include "report/text.h"
 #include "study/labs/lab.h"
-#include "study/report/compare_report.h"
-#include "study/report/lab_report.h"
+#include "study/report/study_report.h"
 
 static const char explanation[] =
     "Variants of a filter's CUDA kernels: variant=NAME in a chain chooses one, and each gives the "

@@ -4,7 +4,7 @@
 
 #include <avif/avif.h>
 
-#include "base/library.h"
+#include "base/process/library.h"
 #include "gpufilter/options.h"
 
 /* clang-format off */

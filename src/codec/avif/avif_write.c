@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/time_limit.h"
+#include "base/threads/times.h"
 #include "codec/avif/avif_calls.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/whole_sink.h"
+#include "codec/common/rows/whole_picture.h"
 
 enum { SPEED = 6, SIDE_MAX = 65535 };
 

@@ -1,4 +1,4 @@
-#include "codec/cell/lock.h"
+#include "codec/cell/process.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ enum gf_status gf_cell_fail_errno(int why, const char *what, struct gf_error *er
 #include <seccomp.h>
 #include <sys/mman.h>
 
-#include "base/library.h"
+#include "base/process/library.h"
 
 /* ---- Landlock ---- */
 

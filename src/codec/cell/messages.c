@@ -1,4 +1,4 @@
-#include "codec/cell/messages.h"
+#include "codec/cell/process.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,10 +7,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/socket.h"
+#include "base/process/process.h"
 #include "codec/cell/cell.h"
-#include "codec/cell/lock.h"
-#include "codec/cell/zygote.h"
+#include "codec/cell/process.h"
 #include "icc/icc.h"
 
 struct serving {

@@ -1,4 +1,4 @@
-#include "codec/cell/zygote.h"
+#include "codec/cell/process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,10 +14,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/socket.h"
-#include "base/spawn.h"
+#include "base/process/process.h"
 #include "codec/cell/cell.h"
-#include "codec/cell/lock.h"
 
 /* ---- the program's side ---- */
 

@@ -1,11 +1,13 @@
 /* Checks and messages for all file formats: warnings, limits, errors, numbers of threads. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#include "codec/common/source.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "gpufilter/pipeline.h"
+#include "gpufilter/status.h"
 
 /* Passes one line to options->warn, if the caller set it. */
 void gf_warn(const struct gf_options *options, const char *format, ...) GF_PRINTF(2, 3);
@@ -60,3 +62,16 @@ enum gf_status gf_fail_page(const char *name, int page, int count, struct gf_err
  * row -1 "in.png: truncated in the header". */
 enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64_t row,
                                  int64_t rows);
+
+/* What a library of an older version does not read. Such a file is undamaged, and the message names
+ * the version that reads it. */
+
+/* Whether the file has what a row of the table is known by, such as an item of the type "unci". */
+typedef bool gf_has_mark(const void *context, const char *mark);
+
+/* Fails with the one line "a.heic: libheif 1.15.1 does not read JPEG 2000 in HEIF; 1.17 does" if
+ * the table has a row for the file and the row's version is above the library's. Returns GF_OK if
+ * the file needs nothing of that kind. The version is a text with numbers, such as "LIBTIFF,
+ * Version 4.5.0". */
+enum gf_status gf_fail_needs(const char *name, const char *library, const char *version,
+                             gf_has_mark *has, const void *context, struct gf_error *error);

@@ -2,9 +2,9 @@
  * jpeg.h). formats.c makes a table of them; only codec.c calls them. */
 #pragma once
 
-#include "base/library.h"
-#include "codec/common/metadata.h"
-#include "codec/common/source.h"
+#include "base/process/library.h"
+#include "codec/common/metadata/metadata.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "gpufilter/image.h"

@@ -1,4 +1,4 @@
-#include "codec/gif/gif_colours.h"
+#include "codec/gif/gif.h"
 
 #include <stdlib.h>
 

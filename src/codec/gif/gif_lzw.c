@@ -1,4 +1,4 @@
-#include "codec/gif/gif_lzw.h"
+#include "codec/gif/gif.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/grow.h"
-#include "base/time_limit.h"
+#include "base/memory/grow.h"
+#include "base/threads/times.h"
 
 /* CHOICES: so many strings of the dictionary are followed at once where pixels have two indices.
  * CUT_MOST: by so many pixels a string is shortened. */

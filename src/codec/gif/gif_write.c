@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/time_limit.h"
+#include "base/threads/times.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/samples.h"
-#include "codec/gif/gif_colours.h"
-#include "codec/gif/gif_file.h"
-#include "codec/gif/gif_frame.h"
+#include "codec/common/rows/samples.h"
+#include "codec/gif/gif.h"
 
 #define THINNED "partly transparent pixels"
 #define REDUCED "more than 256 colours in a frame"

@@ -1,15 +1,293 @@
-/* Reads an input through a buffer, and moves back in it. */
+/* Reads an input: at offsets, through a buffer, as a stream whose bytes are kept, and as a
+ * descriptor that is lent to another process. */
+#include "codec/io/input.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/bytes.h"
 #include "base/fail.h"
-#include "codec/io/input_state.h"
-#include "codec/io/transfer.h"
+#include "base/threads/times.h"
+#include "codec/io/open_files.h"
+#include "codec/io/temporary.h"
+
+static void warn_once(void *context, const char *text)
+{
+    struct gf_said *const said = context;
+    const uint64_t line = gf_hash(GF_HASH_START, text, strlen(text));
+    bool again = false;
+    pthread_mutex_lock(&said->lock);
+    for (unsigned i = 0; i < said->count && i < GF_SAID_MOST; i++)
+        again |= said->line[i] == line;
+    again |= said->count > GF_SAID_MOST;
+    if (!again && said->count < GF_SAID_MOST)
+        said->line[said->count] = line;
+    said->count += !again;
+    const bool last = said->count > GF_SAID_MOST;
+    pthread_mutex_unlock(&said->lock);
+    if (again)
+        return;
+    char more[300];
+    snprintf(more, sizeof more, "%.250s: further warnings are left out", said->name);
+    said->warn(said->context, last ? more : text);
+}
+
+const struct gf_options *gf_said_begin(struct gf_said *said, const char *name,
+                                       const struct gf_options *options)
+{
+    *said = (struct gf_said){.options = *options,
+                             .name = name,
+                             .warn = options->warn,
+                             .context = options->warn_context,
+                             .lock = PTHREAD_MUTEX_INITIALIZER};
+    if (options->warn) {
+        said->options.warn = warn_once;
+        said->options.warn_context = said;
+    }
+    return &said->options;
+}
+
+/* Reads an input's bytes. A regular file and the caller's memory are read at offsets (pread),
+ * anything else as a stream. A stream's bytes that must be kept go to an unnamed file, so that
+ * memory does not grow with the stream. */
+
+enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error)
+{
+    return gf_fail(error, gf_status_of_name(GF_ERROR_INPUT, GF_ERROR_READ), "%s: %s", input->name,
+                   strerror(errno));
+}
+
+void gf_input_set_headers_only(struct gf_input *input)
+{
+    input->headers_only = true;
+}
+
+bool gf_input_headers_only(const struct gf_input *input)
+{
+    return input->headers_only;
+}
+
+bool gf_input_borrow(struct gf_input *input, unsigned char **data, size_t *size)
+{
+    if (!input->memory)
+        return false;
+    *data = (unsigned char *)input->memory + input->base;
+    *size = (size_t)input->size;
+    return true;
+}
+
+void gf_input_keep(struct gf_input *input, const void *data, size_t size)
+{
+    if (input->spool < 0)
+        return;
+    if (gf_write_fully(input->spool, data, size)) {
+        input->spooled += (int64_t)size;
+        return;
+    }
+    /* What is being read can still be read; only gf_input_rewind() fails from now on. */
+    input->spool_errno = errno;
+    input->spooled = 0;
+    close(input->spool);
+    input->spool = -1;
+}
+
+/* Reads bytes of a regular input from offset `at`, as pread does. */
+static ssize_t read_at(struct gf_input *input, void *data, size_t size, int64_t at)
+{
+    const int64_t left = at < input->size ? input->size - at : 0;
+    const size_t got =
+        (input->memory || input->narrowed) && left < (int64_t)size ? (size_t)left : size;
+    if (!input->memory)
+        return input->threads < 2 ? pread(input->fd, data, got, input->base + at)
+                                  : gf_transfer_read(&input->crew, input->fd, data, got,
+                                                     input->base + at, input->threads);
+    memcpy(data, input->memory + input->base + at, got);
+    return (ssize_t)got;
+}
+
+/* Reads once, as read() does: 0 at the end, -1 with errno for an error. */
+static ssize_t read_once(struct gf_input *input, void *data, size_t size)
+{
+    if (input->regular)
+        return read_at(input, data, size, input->position);
+    if (input->position < input->spooled) {
+        const int64_t left = input->spooled - input->position;
+        return pread(input->spool, data, left < (int64_t)size ? (size_t)left : size,
+                     input->spool_base + input->position);
+    }
+    const ssize_t got = read(input->fd, data, size);
+    if (got > 0)
+        gf_input_keep(input, data, (size_t)got);
+    return got;
+}
+
+/* Calls the function that gives the input's next bytes. */
+static enum gf_status read_from_caller(struct gf_input *input, void *data, size_t size, size_t *got,
+                                       struct gf_error *error)
+{
+    enum gf_status status = gf_time_check(error);
+    if (!status)
+        status = input->reader->read(input->reader->context, data, size, got, error);
+    if (status) {
+        *got = 0;
+        return status;
+    }
+    input->at_end = !*got;
+    input->position += (int64_t)*got;
+    gf_input_keep(input, data, *got);
+    return GF_OK;
+}
+
+/* Waits for a stream's next bytes until the picture's time is up. */
+static enum gf_status wait_in_time(const struct gf_input *input, struct gf_error *error)
+{
+    enum { LOOK_MS = 100 };
+    struct pollfd ready = {.fd = input->fd, .events = POLLIN};
+    if (gf_time_limit() <= 0 || input->regular || input->position < input->spooled)
+        return GF_OK;
+    while (!gf_time_is_up()) {
+        if (poll(&ready, 1, LOOK_MS) > 0)
+            return GF_OK;
+    }
+    return gf_time_check(error);
+}
+
+enum gf_status gf_input_fail_kept(const struct gf_input *input, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_READ, "%s: cannot be held back in %s: %s", input->name,
+                   gf_spool_folder(), strerror(input->spool_errno));
+}
+
+enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t size, size_t *got,
+                                  struct gf_error *error)
+{
+    *got = 0;
+    if (input->lost)
+        return gf_input_fail_kept(input, error);
+    if (input->reader && !input->at_end && input->position >= input->spooled)
+        return read_from_caller(input, data, size, got, error);
+    while (!input->at_end) {
+        GF_TRY(wait_in_time(input, error));
+        const ssize_t n = read_once(input, data, size);
+        if (n > 0) {
+            input->position += n;
+            *got = (size_t)n;
+            return GF_OK;
+        }
+        if (!n) {
+            input->at_end = true;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            struct pollfd ready = {.fd = input->fd, .events = POLLIN};
+            (void)poll(&ready, 1, -1); /* an error of poll() appears in the next read() */
+        } else if (errno != EINTR) {
+            return gf_input_fail(input, error);
+        }
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *data, size_t size,
+                                size_t *got, struct gf_error *error)
+{
+    *got = 0;
+    while (*got < size) {
+        const ssize_t n = read_at(input, (char *)data + *got, size - *got, offset + (int64_t)*got);
+        if (n < 0 && errno != EINTR)
+            return gf_input_fail(input, error);
+        if (!n)
+            break;
+        *got += n > 0 ? (size_t)n : 0;
+    }
+    return GF_OK;
+}
+
+/* Keeps the bytes of a stream in an unnamed file, so that memory does not grow with them. */
+
+/* Whether a part of the stream arrives within that many milliseconds, and before a time of
+ * gf_now(). */
+static bool is_due(const struct gf_input *input, int milliseconds, double end_s)
+{
+    struct pollfd stream = {.fd = input->fd, .events = POLLIN};
+    return milliseconds < 0 || input->reader ||
+           (gf_now() < end_s && poll(&stream, 1, milliseconds) > 0);
+}
+
+/* Keeps the bytes that are not read yet: up to `most` bytes in all, and as long as each part
+ * arrives within that many milliseconds, and all of them within eight times that; -1: any time. */
+static enum gf_status keep_rest(struct gf_input *input, int64_t most, int milliseconds,
+                                struct gf_error *error)
+{
+    const int64_t position = input->position;
+    const bool kept = input->spool >= 0;
+    const double end_s = gf_now() + 8e-3 * milliseconds;
+    unsigned char *const rest = malloc(GF_INPUT_BUFFER_BYTES);
+    enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    size_t got;
+    input->position = input->spooled; /* bytes in the spool file are not read again */
+    while (!status && !input->at_end && input->spool >= 0 && input->spooled < most &&
+           is_due(input, milliseconds, end_s))
+        status = gf_input_read_next(input, rest, GF_INPUT_BUFFER_BYTES, &got, error);
+    input->position = position;
+    input->lost |= kept && input->spool < 0;
+    free(rest);
+    return status;
+}
+
+bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds)
+{
+    if (input->spool < 0)
+        return false;
+    const bool ends = !keep_rest(input, most, milliseconds, NULL) && input->at_end;
+    input->at_end = false;
+    return ends;
+}
+
+enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
+                                       struct gf_error *error)
+{
+    const int64_t limit = most < INT64_MAX ? (int64_t)most : INT64_MAX;
+    GF_TRY(keep_rest(input, limit, -1, error));
+    if (input->spool >= 0 && !input->at_end)
+        return gf_fail(error, GF_ERROR_INPUT,
+                       "%s: must be in memory as a whole, and is over the %llu MiB of "
+                       "options.memory_bytes",
+                       input->name, (unsigned long long)(most >> 20));
+    if (input->spool < 0)
+        return gf_input_fail_kept(input, error);
+    if (input->opened)
+        close(input->fd);
+    input->reader = NULL;
+    input->fd = input->spool;
+    input->base = input->spool_base;
+    input->size = input->spooled;
+    input->spool = -1;
+    input->spooled = input->spool_base = 0;
+    input->opened = input->regular = true;
+    input->at_end = false;
+    return GF_OK;
+}
+
+void gf_input_keep_from_here(struct gf_input *input, int64_t taken, size_t left)
+{
+    if (input->position < input->spooled) { /* the spool file is being read at the moment */
+        input->spool_base += taken;
+        input->spooled -= taken;
+        return;
+    }
+    input->spool_base = input->spooled = 0;
+    if (ftruncate(input->spool, 0) || lseek(input->spool, 0, SEEK_SET))
+        input->spool_errno = errno;
+    gf_input_keep(input, input->buffer, left);
+}
+
+/* Reads an input through a buffer, and moves back in it. */
 
 /* Copies bytes in memory into a file that is in memory, too. */
 static enum gf_status put_in_file(struct gf_input *input, struct gf_error *error)
@@ -265,4 +543,45 @@ enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error
     memcpy(data, input->buffer, held);
     GF_TRY(gf_input_read_at(input, (int64_t)held, (char *)data + held, size - held, &got, error));
     return (int64_t)(held + got) < input->size ? fail_shorter(input, error) : GF_OK;
+}
+
+/* Lends an input's bytes to another process, as a descriptor that can only be read. */
+
+/* A descriptor of the same file that can only be read. */
+static int read_only(int fd)
+{
+    char path[40];
+    if ((fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+        return fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* Keeps a stream from its first byte on in memory, and reads it to its end. */
+static enum gf_status hold(struct gf_input *input, uint64_t most, struct gf_error *error)
+{
+    if (input->regular && lseek(input->fd, input->base + input->position, SEEK_SET) < 0)
+        return gf_input_fail(input, error);
+    input->regular = false; /* a file of /proc, whose size is not known before */
+    if (input->spool < 0 && !input->spool_errno &&
+        input->position == (int64_t)input->end) { /* the buffer has all bytes so far */
+        input->spool = memfd_create("input", MFD_CLOEXEC);
+        input->spool_errno = input->spool < 0 ? errno : 0;
+        gf_input_keep(input, input->buffer, input->end);
+    }
+    return gf_input_become_regular(input, most, error);
+}
+
+enum gf_status gf_input_lend(struct gf_input *input, uint64_t most, struct gf_input_loan *loan,
+                             struct gf_error *error)
+{
+    int fd = -1;
+    *loan = (struct gf_input_loan){.descriptor = -1};
+    if (!input->regular || input->size < 0)
+        GF_TRY(hold(input, most, error));
+    GF_TRY(gf_input_descriptor(input, &fd, &loan->offset, error));
+    loan->descriptor = fd < 0 ? -1 : read_only(fd);
+    loan->size = input->size;
+    loan->copied = input->memory ? (uint64_t)input->size : 0;
+    return loan->descriptor < 0 ? gf_input_fail(input, error) : GF_OK;
 }

@@ -2,11 +2,13 @@
  * start, and pictures in it can follow one another. */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "codec/io/kinds.h"
+#include "gpufilter/pipeline.h"
 #include "gpufilter/pipeline_stream.h"
 
 struct gf_input;
@@ -72,7 +74,7 @@ void gf_input_go_to(struct gf_input *input, int64_t position);
 /* Makes the input consist of `size` bytes at `position` alone, as if they were a file whose first
  * picture is wanted. Only for a regular file that has these bytes. */
 void gf_input_narrow(struct gf_input *input, int64_t position, int64_t size);
-struct gf_said *gf_input_said(struct gf_input *input);   /* see said.h */
+struct gf_said *gf_input_said(struct gf_input *input);   /* see gf_said_begin() */
 const char *gf_input_name(const struct gf_input *input); /* the path or "stdin", for messages */
 
 /* Says that only headers will be read, so that a large file need not be read as a whole. */
@@ -121,3 +123,23 @@ enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size
 void gf_input_start_here(struct gf_input *input);
 bool gf_input_is_stream(const struct gf_input *input); /* true unless the input is a file or
                                                         * memory */
+
+/* Remembers the warnings about a picture, so that none is repeated and they are not many: a damaged
+ * file can cause 300,000 warnings. */
+
+enum { GF_SAID_MOST = 16 };
+
+struct gf_said {
+    struct gf_options options; /* the caller's options, with a `warn` that repeats no line */
+    const char *name;          /* of the picture */
+    void (*warn)(void *context, const char *text); /* the caller's function */
+    void *context;
+    pthread_mutex_t lock;        /* guards the members below */
+    uint64_t line[GF_SAID_MOST]; /* hashes of the lines that were passed on */
+    unsigned count;              /* of lines; one more where further lines are left out */
+};
+
+/* Begins a picture. Returns options that belong to `said`, with a `warn` that any thread may
+ * call. */
+const struct gf_options *gf_said_begin(struct gf_said *said, const char *name,
+                                       const struct gf_options *options);

@@ -1,4 +1,5 @@
-/* Opens an input: a path, standard input, memory, a function, a descriptor. */
+/* Opens an input: a path, standard input, memory, a function, a descriptor; a path may name one
+ * of its pictures or their kind. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,9 +8,35 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "codec/io/input_state.h"
 #include "codec/io/kinds.h"
-#include "codec/io/spool.h"
+#include "codec/io/open_files.h"
+#include "codec/io/temporary.h"
+
+const char *gf_picture_kind_name(enum gf_picture_kind kind)
+{
+    static const char *const names[] = {
+#define KIND(end, name) name,
+        GF_PICTURES_ALL(KIND)
+#undef KIND
+    };
+    return names[kind];
+}
+
+enum gf_picture_kind gf_picture_kind_named(const char *name, size_t length)
+{
+    enum gf_picture_kind kind = 0;
+    while (kind < GF_PICTURE_KINDS && (strlen(gf_picture_kind_name(kind)) != length ||
+                                       memcmp(gf_picture_kind_name(kind), name, length) != 0))
+        kind++;
+    return kind;
+}
+
+enum gf_picture_kind gf_page_kind(int page)
+{
+    return page < GF_PAGE_OF_KIND || page - GF_PAGE_OF_KIND >= GF_PICTURE_KINDS
+               ? GF_PICTURE_KINDS
+               : (enum gf_picture_kind)(page - GF_PAGE_OF_KIND);
+}
 
 /* Notes the identity of the input's file. `offset` is where the picture's bytes begin in a regular
  * file. */

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "codec/io/output_state.h"
-#include "codec/io/spool.h"
+#include "codec/io/open_files.h"
+#include "codec/io/temporary.h"
 
 enum { LINKS_MAX = 40 };
 

@@ -28,3 +28,16 @@ size_t gf_folder_length(const char *path);
 /* Returns the folder of a path, "." for a bare name, which the caller frees. Returns NULL when out
  * of memory. */
 char *gf_folder_of(const char *path);
+
+/* Unnamed temporary files for bytes that are kept for later, and a function that writes all bytes
+ * of a call. */
+
+/* Returns the folder for temporary files: $TMPDIR, or /tmp. */
+const char *gf_spool_folder(void);
+/* Opens a file in gf_spool_folder() that has no name and vanishes when it is closed. Returns -1
+ * with errno after a failure. */
+int gf_spool_open(void);
+
+/* Writes all bytes, however many write() accepts at once. Returns false with errno after a
+ * failure. */
+bool gf_write_fully(int fd, const void *data, size_t size);

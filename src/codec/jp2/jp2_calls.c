@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/grow.h"
-#include "codec/jp2/jp2_calls.h"
+#include "base/memory/grow.h"
+#include "codec/jp2/jp2.h"
 
 struct gf_jp2_calls gf_jp2;
 struct gf_library gf_jp2_library =

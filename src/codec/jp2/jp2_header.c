@@ -1,11 +1,302 @@
-#include "codec/jp2/jp2_header.h"
-
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
+#include "codec/jp2/jp2.h"
+
+enum marker { SOC = 0xff4f, SIZ = 0xff51, COD, COC, SOT = 0xff90, SOD = 0xff93, EOC = 0xffd9 };
+enum { MARKER = 2, PART_HEAD = 10, TILES_MAX = 65535 };
+
+static const char damaged_size[] = "damaged: the size of its picture makes no sense";
+static const char damaged_markers[] = "damaged: its markers make no sense";
+static const char cut[] = "damaged: its end is missing", no_end[] = "its end is missing";
+
+static uint64_t divide_up(uint64_t a, uint64_t b)
+{
+    return (a + b - 1) / b;
+}
+
+/* ---- the size ---- */
+
+struct gf_jp2_component gf_jp2_component(const struct gf_jp2_header *header, int component)
+{
+    const unsigned char *const size = header->sizes + 3 * component;
+    return (struct gf_jp2_component){
+        .bits = (size[0] & 0x7f) + 1, .is_signed = size[0] >> 7, .dx = size[1], .dy = size[2]};
+}
+
+/* Whether a sample is at a multiple of `step` in begin..end-1. */
+static bool has_sample(uint64_t begin, uint64_t end, int step)
+{
+    return divide_up(end, (uint64_t)step) > divide_up(begin, (uint64_t)step);
+}
+
+static const char *check_components(const struct gf_jp2_header *header)
+{
+    enum { BITS_MAX = 31 }; /* of OpenJPEG */
+    for (int i = 0; i < header->components; i++) {
+        const struct gf_jp2_component component = gf_jp2_component(header, i);
+        if (!component.dx || !component.dy || !has_sample(header->x0, header->x1, component.dx) ||
+            !has_sample(header->y0, header->y1, component.dy))
+            return damaged_size;
+        if (component.bits > BITS_MAX)
+            return "samples of more than 31 bits";
+    }
+    return NULL;
+}
+
+/* `data` are the bytes behind the segment's length. */
+static const char *read_size(const unsigned char *data, size_t size, struct gf_jp2_header *header)
+{
+    enum { HEAD = 36, COMPONENTS_MAX = 16384, TILE_COMPONENTS_MAX = 1 << 24 };
+    if (size < HEAD)
+        return damaged_size;
+    header->x1 = gf_get_be(data + 2, 4);
+    header->y1 = gf_get_be(data + 6, 4);
+    header->x0 = gf_get_be(data + 10, 4);
+    header->y0 = gf_get_be(data + 14, 4);
+    header->tile_dx = gf_get_be(data + 18, 4);
+    header->tile_dy = gf_get_be(data + 22, 4);
+    header->tile_x0 = gf_get_be(data + 26, 4);
+    header->tile_y0 = gf_get_be(data + 30, 4);
+    header->components = (int)gf_get_be(data + 34, 2);
+    if (header->x1 <= header->x0 || header->y1 <= header->y0 || !header->tile_dx ||
+        !header->tile_dy || header->tile_x0 > header->x0 || header->tile_y0 > header->y0 ||
+        (uint64_t)header->tile_x0 + header->tile_dx <= header->x0 ||
+        (uint64_t)header->tile_y0 + header->tile_dy <= header->y0 || !header->components)
+        return damaged_size;
+    if (header->components > COMPONENTS_MAX || size < HEAD + 3 * (size_t)header->components)
+        return damaged_size;
+    header->sizes = data + HEAD;
+    header->tiles = divide_up(header->x1 - header->tile_x0, header->tile_dx) *
+                    divide_up(header->y1 - header->tile_y0, header->tile_dy);
+    if (header->tiles > TILES_MAX)
+        return damaged_size;
+    if (header->tiles * (uint64_t)header->components > TILE_COMPONENTS_MAX)
+        return "millions of tiles' components";
+    return check_components(header);
+}
+
+/* ---- how the samples are coded ---- */
+
+static int least_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns the bytes of the structs of one resolution for each of its samples. The exponents are
+ * those of the width and height of its precincts and of its code blocks. */
+static double structs_of(int precinct_x, int precinct_y, int block_x, int block_y)
+{
+    enum { BLOCK_BYTES = 480, PRECINCT_BYTES = 250 };
+    const int block = least_of(block_x, precinct_x) + least_of(block_y, precinct_y);
+    return (double)BLOCK_BYTES / (1 << block) +
+           (double)PRECINCT_BYTES / (1 << (precinct_x + precinct_y));
+}
+
+/* Reads the levels, the code blocks and the precincts. */
+static const char *read_coding(const unsigned char *data, size_t size, bool has_precincts,
+                               struct gf_jp2_header *header)
+{
+    enum { HEAD = 5, LEVELS_MAX = 32, BLOCK_MAX = 10, WHOLE = 15 };
+    if (size < HEAD)
+        return damaged_markers;
+    const int levels = data[0], block_x = data[1] + 2, block_y = data[2] + 2;
+    if (levels > LEVELS_MAX || block_x > BLOCK_MAX || block_y > BLOCK_MAX ||
+        (has_precincts && size < HEAD + (size_t)levels + 1))
+        return damaged_markers;
+    header->levels = levels > header->levels ? levels : header->levels;
+    header->least_levels = least_of(levels, header->least_levels);
+    double structs = 0, part = pow(0.25, levels); /* of all samples */
+    for (int i = 0; i <= levels; i++) {
+        const int both = has_precincts ? data[HEAD + i] : WHOLE << 4 | WHOLE;
+        const int half = i > 0; /* the samples of a level are in bands of half its size */
+        if ((both & 15) < half || both >> 4 < half)
+            return damaged_markers;
+        const int x = (both & 15) - half, y = (both >> 4) - half;
+        structs += part * structs_of(x, y, block_x, block_y);
+        header->includes = fmax(header->includes, 1.0 / (1 << (x + y)));
+        part *= i ? 4 : 3;
+    }
+    header->structs = fmax(header->structs, structs);
+    return NULL;
+}
+
+static const char *read_segment(int marker, const unsigned char *data, size_t size,
+                                struct gf_jp2_header *header)
+{
+    enum { SOP = 2, EPH = 4 };
+    if (marker == COD && size > 5) {
+        header->has_sop_alone |= (data[0] & (SOP | EPH)) == SOP;
+        const int layers = (int)gf_get_be(data + 2, 2);
+        header->layers = layers > header->layers ? layers : header->layers;
+        return read_coding(data + 5, size - 5, data[0] & 1, header);
+    }
+    if (marker == COC && size > 2)
+        return read_coding(data + 2, size - 2, data[1] & 1, header);
+    return marker == COD || marker == COC ? damaged_markers : NULL;
+}
+
+/* Reads the segments from *at on, up to the marker `last`, behind which *at then is. The markers
+ * FF30 to FF3F have no segment. */
+static const char *read_segments(struct gf_jp2_header *header, size_t *at, int last)
+{
+    const unsigned char *const data = header->stream.data;
+    while (header->stream.size - *at >= MARKER) {
+        const int marker = (int)gf_get_be(data + *at, 2);
+        *at += MARKER;
+        if (marker == last)
+            return NULL;
+        if (marker >= 0xff30 && marker <= 0xff3f)
+            continue;
+        const size_t left = header->stream.size - *at,
+                     size = left >= 2 ? gf_get_be(data + *at, 2) : 0;
+        if (marker < 0xff00 || marker == EOC || (left >= 2 && size < 2))
+            return damaged_markers;
+        if (left < 2 || size > left)
+            return cut;
+        const char *const why = read_segment(marker, data + *at + 2, size - 2, header);
+        if (why)
+            return why;
+        *at += size;
+    }
+    return cut;
+}
+
+/* ---- the tiles ---- */
+
+/* The parts of a tile. */
+struct parts {
+    unsigned char seen, declared; /* declared: 0 if no part says how many there are */
+};
+
+/* Returns where the data end that begin at `at` and last to the end marker. No bytes of packets
+ * are a marker from FF90 on, but those of SOP, whose number may look like one. */
+static size_t end_of_data(const struct gf_blob *stream, size_t at)
+{
+    enum { SOP = 0x91, SOP_SIZE = 6 };
+    for (; at + MARKER <= stream->size; at++) {
+        if (gf_get_be(stream->data + at, 2) == EOC)
+            return at;
+        if (gf_get_be(stream->data + at, 2) == (0xff00 | SOP))
+            at += SOP_SIZE - 1;
+    }
+    return stream->size;
+}
+
+/* Reads the head of a tile's part, whose marker was before *at. *at is then behind the part, or at
+ * the end of a file that ends within its data. */
+static const char *read_part(struct gf_jp2_header *header, size_t *at, struct parts *tiles)
+{
+    const unsigned char *const data = header->stream.data + *at;
+    const size_t left = header->stream.size - *at;
+    if (left < PART_HEAD)
+        return cut;
+    const uint64_t tile = gf_get_be(data + 2, 2), length = gf_get_be(data + 4, 4);
+    if (tile >= header->tiles || (length && length < PART_HEAD + 2 * MARKER))
+        return damaged_markers;
+    size_t inner = *at + PART_HEAD;
+    const char *const why = read_segments(header, &inner, SOD);
+    if (why)
+        return why;
+    header->last_part = *at - MARKER;
+    tiles[tile].seen += tiles[tile].seen < UCHAR_MAX;
+    tiles[tile].declared = data[9] ? data[9] : tiles[tile].declared;
+    /* The last part may go to the end marker without saying its length. */
+    *at = !length                   ? end_of_data(&header->stream, inner)
+          : length - MARKER <= left ? *at + (size_t)length - MARKER
+                                    : header->stream.size;
+    header->is_cut = length ? length - MARKER > left : *at == header->stream.size;
+    return inner > *at ? damaged_markers : NULL;
+}
+
+/* Whether a component has samples in the tile. A tile without any needs no part. */
+static bool has_samples(const struct gf_jp2_header *header, uint64_t tile)
+{
+    const uint64_t across = divide_up(header->x1 - header->tile_x0, header->tile_dx),
+                   left = header->tile_x0 + tile % across * header->tile_dx,
+                   top = header->tile_y0 + tile / across * header->tile_dy;
+    const uint64_t x0 = left > header->x0 ? left : header->x0,
+                   y0 = top > header->y0 ? top : header->y0, right = left + header->tile_dx,
+                   below = top + header->tile_dy, x1 = right < header->x1 ? right : header->x1,
+                   y1 = below < header->y1 ? below : header->y1;
+    bool has = false;
+    for (int c = 0; !has && c < header->components; c++) {
+        const struct gf_jp2_component component = gf_jp2_component(header, c);
+        has = has_sample(x0, x1, component.dx) && has_sample(y0, y1, component.dy);
+    }
+    return has;
+}
+
+/* Looks for tiles without parts, or without all of those that they declare. */
+static void find_missing(struct gf_jp2_header *header, const struct parts *tiles)
+{
+    for (uint64_t i = 0; !header->is_cut && i < header->tiles; i++) {
+        header->is_cut = tiles[i].seen ? tiles[i].seen < tiles[i].declared : has_samples(header, i);
+        if (header->is_cut)
+            header->lacks = header->lacks ? no_end : "tiles are missing";
+    }
+}
+
+/* Reads the parts of the tiles, of which the first begins before `at`. */
+static const char *read_parts(struct gf_jp2_header *header, size_t at, struct parts *tiles)
+{
+    for (uint32_t marker = SOT; marker == SOT; at += MARKER) {
+        const char *const why = read_part(header, &at, tiles);
+        if (why && (why != cut || !header->last_part))
+            return why;
+        header->is_cut |= why != NULL;
+        header->end = why ? at - MARKER : at;
+        marker =
+            !why && header->stream.size - at >= MARKER ? gf_get_be(header->stream.data + at, 2) : 0;
+        if (marker && marker != SOT && marker != EOC)
+            return damaged_markers;
+        header->lacks = marker ? NULL : no_end;
+        header->end += marker == EOC ? MARKER : 0;
+    }
+    find_missing(header, tiles);
+    return NULL;
+}
+
+const char *gf_jp2_read_markers(struct gf_jp2_header *header)
+{
+    const unsigned char *const data = header->stream.data;
+    size_t at = 4;
+    header->least_levels = INT_MAX;
+    const size_t size = header->stream.size > at + 2 ? gf_get_be(data + at, 2) : 0;
+    if (size < 2 || size > header->stream.size - at)
+        return cut;
+    const char *why = read_size(data + at + 2, size - 2, header);
+    at += size;
+    if (!why)
+        why = read_segments(header, &at, SOT);
+    if (why)
+        return why;
+    struct parts *const tiles = calloc(header->tiles, sizeof *tiles);
+    why = tiles ? read_parts(header, at, tiles) : "it cannot be read without memory";
+    free(tiles);
+    return why;
+}
+
+/* ---- a codestream whose end is missing ---- */
+
+struct gf_blob gf_jp2_mend(const struct gf_jp2_header *header, bool checks)
+{
+    enum { LENGTH_AT = 6, CHECK = 1024 };
+    const size_t end = header->end + (checks ? CHECK : 0);
+    unsigned char *const data = malloc(end + MARKER);
+    if (!data)
+        return (struct gf_blob){0};
+    memcpy(data, header->stream.data, header->end);
+    memset(data + header->end, 0xff, end - header->end);
+    memcpy(data + end, "\xff\xd9", MARKER);
+    gf_jp2_put_be(data + header->last_part + LENGTH_AT, end - header->last_part, 4);
+    return (struct gf_blob){data, end + MARKER};
+}
 
 /* A part of the file that is read from its beginning. */
 struct box {

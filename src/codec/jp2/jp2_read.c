@@ -5,12 +5,11 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/common/cmyk.h"
+#include "codec/common/colour/colour.h"
 #include "codec/common/opening.h"
-#include "codec/common/samples.h"
-#include "codec/common/whole_source.h"
-#include "codec/jp2/jp2_calls.h"
-#include "codec/jp2/jp2_header.h"
+#include "codec/common/rows/samples.h"
+#include "codec/common/rows/whole_picture.h"
+#include "codec/jp2/jp2.h"
 
 struct jp2_source {
     struct gf_whole_source whole;

@@ -3,13 +3,12 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/time_limit.h"
+#include "base/threads/times.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/samples.h"
-#include "codec/common/whole_sink.h"
-#include "codec/jp2/jp2_calls.h"
-#include "codec/jp2/jp2_header.h"
+#include "codec/common/rows/samples.h"
+#include "codec/common/rows/whole_picture.h"
+#include "codec/jp2/jp2.h"
 
 /* ---- the codestream ---- */
 

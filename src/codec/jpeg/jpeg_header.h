@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 
 GF_C_BEGIN
 

@@ -7,7 +7,7 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/common/xmp.h"
+#include "codec/common/metadata/metadata.h"
 #include "codec/jpeg/jpeg.h"
 
 enum {

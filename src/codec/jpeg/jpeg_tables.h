@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 
 GF_C_BEGIN
 

@@ -8,14 +8,13 @@
 #include <jerror.h>
 
 #include "base/fail.h"
-#include "base/time_limit.h"
+#include "base/threads/times.h"
 #include "codec/common/checks.h"
-#include "codec/common/metadata.h"
-#include "codec/common/samples.h"
-#include "codec/common/source.h"
+#include "codec/common/metadata/metadata.h"
+#include "codec/common/rows/samples.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/output.h"
 #include "codec/jpeg/jpeg.h"
-#include "codec/jpeg/jpeg_strip_encode.h"
 #include "codec/jpeg/jpeg_strips.h"
 
 enum { BUFFER_BYTES = 64 << 10, ROWS_AT_ONCE = 16, SEGMENT_MAX = 65533 };

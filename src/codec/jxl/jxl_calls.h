@@ -6,7 +6,7 @@
 #include <jxl/thread_parallel_runner.h>
 #include <jxl/version.h>
 
-#include "base/library.h"
+#include "base/process/library.h"
 
 /* clang-format off */
 #define GF_JXL_CALLS(CALL) \

@@ -4,7 +4,7 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/whole_sink.h"
+#include "codec/common/rows/whole_picture.h"
 #include "codec/jxl/jxl_calls.h"
 
 enum { OUTPUT_BYTES = 1 << 18, SIDE_MAX = 1 << 24 };

@@ -5,8 +5,8 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/samples.h"
-#include "codec/common/source.h"
+#include "codec/common/rows/samples.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/output.h"
 
 struct pnm_sink {

@@ -1,4 +1,4 @@
-#include "codec/tiff/tiff_handle.h"
+#include "codec/tiff/tiff.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "codec/tiff/tiff_layout.h"
+#include "codec/tiff/tiff.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/common/needs.h"
 
 /* Fails for an unsupported kind of TIFF, which the message names: "of CMYK inks". */
 GF_PRINTF(3, 4)

@@ -1,4 +1,4 @@
-#include "codec/tiff/tiff_metadata.h"
+#include "codec/tiff/tiff.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "codec/common/checks.h"
-#include "codec/common/keep.h"
+#include "codec/common/metadata/metadata.h"
 
 static const double inch = 0.0254, centimetre = 0.01;
 

@@ -4,9 +4,8 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/samples.h"
-#include "codec/tiff/tiff_handle.h"
-#include "codec/tiff/tiff_metadata.h"
+#include "codec/common/rows/samples.h"
+#include "codec/tiff/tiff.h"
 
 enum { STRIP_BYTES = 256 << 10, JPEG_ROWS = 16 };
 

@@ -6,7 +6,7 @@
 #include <webp/encode.h>
 #include <webp/mux.h>
 
-#include "base/library.h"
+#include "base/process/library.h"
 
 /* clang-format off */
 #define GF_WEBP_CALLS(CALL) \

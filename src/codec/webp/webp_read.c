@@ -5,8 +5,8 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/samples.h"
-#include "codec/common/whole_source.h"
+#include "codec/common/rows/samples.h"
+#include "codec/common/rows/whole_picture.h"
 #include "codec/webp/webp_calls.h"
 
 struct gf_webp_calls gf_webp;

@@ -7,8 +7,8 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/common/samples.h"
-#include "codec/y4m/y4m_header.h"
+#include "codec/common/rows/samples.h"
+#include "codec/y4m/y4m.h"
 
 struct y4m_sink {
     struct gf_sink base;

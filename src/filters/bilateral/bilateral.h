@@ -2,7 +2,7 @@
  * space[|dy|] + colour d), where d is the squared distance of two colours in samples. */
 #pragma once
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 
 GF_C_BEGIN
 
@@ -23,7 +23,7 @@ struct gf_bilateral_weights {
 };
 
 struct gf_stage;
-/* Returns the reason why the kernel of bilateral_near.cuh does not accept the stage, or NULL. */
+/* Returns the reason why the kernel of bilateral_near.cu does not accept the stage, or NULL. */
 const char *gf_bilateral_near_refuses(const struct gf_stage *stage);
 
 GF_C_END

@@ -1,8 +1,8 @@
 /* blur: blurs by a Gaussian. */
 #include "filters/blur/blur.h"
 
-#include "base/target_clones.h"
-#include "pixel/gauss/gauss_rows.h"
+#include "base/cpu.h"
+#include "pixel/gauss/gauss.h"
 #include "pixel/stencil.h"
 
 static const struct gf_param blur_params[] = {

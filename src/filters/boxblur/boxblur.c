@@ -1,10 +1,163 @@
 /* boxblur: replaces each pixel by the mean of a square window. */
-#include "filters/boxblur/boxblur.h"
-
 #include <string.h>
 
-#include "base/target_clones.h"
+#include "base/cpu.h"
+#include "base/simd.h"
+#include "filters/boxblur/boxblur.h"
 #include "pixel/stencil.h"
+
+/* Computes window sums of any radius with vectors. Each lane has the difference between the column
+ * that enters its window and the column that leaves it; running sums of the differences are the
+ * sums of windows. */
+
+#if GF_X86
+
+enum { LANES = 16 };
+
+GF_AVX512 GF_INLINE __m512i words(const uint16_t *from)
+{
+    return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)from));
+}
+
+/* Computes gf_box_mean8() in each lane. */
+GF_AVX512 GF_INLINE __m512i means(__m512i sums, const struct gf_box_mean *mean)
+{
+    const __m512i num =
+        _mm512_slli_epi32(_mm512_add_epi32(sums, _mm512_set1_epi32((int)mean->half)), 1);
+    const __m512i multiplier = _mm512_set1_epi64(mean->multiplier);
+    const __m128i shift = _mm_cvtsi32_si128(32 + mean->shift);
+    const __m512i even = _mm512_srl_epi64(_mm512_mul_epu32(num, multiplier), shift);
+    const __m512i odd =
+        _mm512_srl_epi64(_mm512_mul_epu32(_mm512_srli_epi64(num, 32), multiplier), shift);
+    return _mm512_or_si512(even, _mm512_slli_epi64(odd, 32));
+}
+
+/* Moves each lane's value up by `back` lanes; the lowest lanes become 0. */
+GF_AVX512 GF_INLINE __m512i moved(__m512i v, __m512i lane, int back)
+{
+    const __m512i from = _mm512_sub_epi32(lane, _mm512_set1_epi32(back));
+    return _mm512_maskz_permutexvar_epi32((__mmask16)(0xffff << back), from, v);
+}
+
+/* Returns the sums of the first pixel's windows, with the channels repeated over the lanes. */
+GF_AVX512 static __m512i first_sums(const uint16_t *columns, int radius, int channels)
+{
+    uint32_t sum[LANES] = {0};
+    for (int i = 0; i < LANES; i++)
+        for (int k = 0; k <= 2 * radius; k++)
+            sum[i] += columns[i % channels + k * channels];
+    return _mm512_loadu_si512(sum);
+}
+
+/* Each caller passes a constant number of channels. */
+GF_AVX512 GF_INLINE void slide(const uint16_t *columns, int radius, const int channels,
+                               size_t count, const struct gf_box_mean *mean, unsigned char *row)
+{
+    const int step = LANES / channels * channels;
+    const ptrdiff_t reach = (ptrdiff_t)2 * radius * channels;
+    uint32_t lanes[LANES], lasts[LANES];
+    for (int i = 0; i < LANES; i++) {
+        lanes[i] = (uint32_t)i;
+        lasts[i] = (uint32_t)(step - channels + i % channels);
+    }
+    const __m512i lane = _mm512_loadu_si512(lanes), last = _mm512_loadu_si512(lasts);
+    __m512i sums = first_sums(columns, radius, channels);
+    const __m128i first = _mm512_cvtepi32_epi8(means(sums, mean));
+    memcpy(row, &first, (size_t)channels);
+    for (size_t i = (size_t)channels; i < count; i += (size_t)step) {
+        __m512i v = _mm512_sub_epi32(words(columns + i + reach), words(columns + i - channels));
+        for (int back = channels; back < LANES; back *= 2)
+            v = _mm512_add_epi32(v, moved(v, lane, back));
+        v = _mm512_add_epi32(v, sums);
+        sums = _mm512_permutexvar_epi32(last, v);
+        const __m128i bytes = _mm512_cvtepi32_epi8(means(v, mean));
+        if (i + LANES <= count)
+            _mm_storeu_si128((void *)(row + i), bytes);
+        else
+            memcpy(row + i, &bytes, count - i);
+    }
+}
+
+GF_AVX512 void gf_box_slide_simd(const uint16_t *columns, int radius, int channels, size_t count,
+                                 const struct gf_box_mean *mean, unsigned char *row)
+{
+    GF_BY_CHANNELS(channels, CHANNELS, slide(columns, radius, CHANNELS, count, mean, row));
+}
+#endif
+
+/* boxblur of 8 bits where column sums fit in 16 bits. With a small radius the sums of windows fit
+ * in 16 bits, too, and are computed directly from the columns. */
+
+GF_TARGET_CLONES static void move_small_columns(uint16_t *restrict columns,
+                                                const unsigned char *enter,
+                                                const unsigned char *leave, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        columns[i] = (uint16_t)(columns[i] + enter[i] - leave[i]);
+}
+
+/* Divides by a multiplication, which gives the exact integer quotient for all sums of up to 15 x 15
+ * samples. Each caller passes a constant radius. */
+GF_INLINE void mean_of(const int radius, const uint16_t *restrict columns, size_t step,
+                       size_t count, const struct gf_box_mean *mean, unsigned char *restrict row)
+{
+    const uint16_t half = (uint16_t)mean->half;
+    const uint32_t multiplier = mean->multiplier_small;
+    const int shift = mean->shift;
+    for (size_t i = 0; i < count; i++) {
+        uint16_t sum = half;
+        for (int k = 0; k <= 2 * radius; k++)
+            sum = (uint16_t)(sum + columns[i + (size_t)k * step]);
+        row[i] = (unsigned char)((uint16_t)(sum * multiplier >> 16) >> shift);
+    }
+}
+
+#define MEAN(radius_) \
+    GF_TARGET_CLONES static void mean_##radius_(const uint16_t *columns, size_t step, \
+                                                size_t count, const struct gf_box_mean *mean, \
+                                                unsigned char *row) \
+    { \
+        mean_of(radius_, columns, step, count, mean, row); \
+    }
+MEAN(1)
+MEAN(2)
+MEAN(3)
+MEAN(4)
+MEAN(5)
+MEAN(6)
+MEAN(7)
+
+static const unsigned char *row_of(const struct gf_box *box, const struct gf_view *in, int y,
+                                   const unsigned char *zeros)
+{
+    const unsigned char *row;
+    gf_stencil_rows(in, y, 1, box->border, zeros, &row);
+    return row;
+}
+
+void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
+                      const unsigned char *zeros, uint16_t *padded)
+{
+    static void (*const means[])(const uint16_t *columns, size_t step, size_t count,
+                                 const struct gf_box_mean *mean, unsigned char *row) = {
+        mean_1, mean_2, mean_3, mean_4, mean_5, mean_6, mean_7};
+    const int radius = box->radius;
+    const size_t channels = (size_t)in->format.channels, samples = gf_samples(in->format);
+    uint16_t *const columns = padded + (size_t)radius * channels;
+    memset(columns, 0, samples * sizeof *columns);
+    for (int y = out->y - radius; y < out->y + radius; y++)
+        move_small_columns(columns, row_of(box, in, y, zeros), zeros, samples);
+    for (int y = out->y; y < out->y + out->rows; y++) {
+        move_small_columns(columns, row_of(box, in, y + radius, zeros),
+                           y == out->y ? zeros : row_of(box, in, y - radius - 1, zeros), samples);
+        gf_stencil_pad(columns, in->format.width, radius, channels * sizeof *columns, box->border);
+        if (radius <= GF_BOX_SMALL_MAX)
+            means[radius - 1](padded, channels, samples, &box->mean, gf_view_row(out, y));
+        else
+            gf_box_slide_simd(padded, radius, in->format.channels, samples, &box->mean,
+                              gf_view_row(out, y));
+    }
+}
 
 static const struct gf_param boxblur_params[] = {
     GF_PARAM_INT(struct gf_boxblur_params, radius, 1, 0, 500,

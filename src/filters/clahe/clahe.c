@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/fail.h"
-#include "base/target_clones.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 #include "stage/stage.h"

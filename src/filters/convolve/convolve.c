@@ -1,15 +1,17 @@
 /* convolve: correlates the picture with a kernel that the user gives. */
-#include "filters/convolve/convolve_bytes.h"
+#include "filters/convolve/convolve.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
+#include "base/elementary.h"
 #include "base/image.h"
-#include "base/target_clones.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"
-#include "stage/texture_layout.h"
+#include "stage/picture.h"
+#include "stage/stage.h"
 
 static const struct gf_param convolve_params[] = {
     GF_PARAM_MATRIX(struct gf_convolve_params, kernel,
@@ -380,4 +382,106 @@ const struct gf_filter gf_convolve_filter = {
     .cuda = kernels,
     .fuses = convolve_fuses,
     .cuda_fused = GF_LAUNCHER(gf_convolve_fused_cuda),
+};
+
+/* emboss: shows the picture as a relief with light from one side. */
+
+struct emboss {
+    double angle, strength;
+    int on, border;
+};
+
+enum { ON_GRAY, ON_PICTURE };
+static const char *const grounds[] = {"gray", "picture", NULL};
+
+static const struct gf_param emboss_params[] = {
+    GF_PARAM(struct emboss, angle, 135, -360, 360,
+             "where the light comes from, in degrees from the right, counter-clockwise"),
+    GF_PARAM(struct emboss, strength, 1, 0, 100, "multiplies the slope"),
+    GF_PARAM_CHOICE(struct emboss, on, ON_GRAY, grounds, "what the relief is added to"),
+    GF_PARAM_BORDER(struct emboss),
+    {0},
+};
+
+extern const struct gf_filter gf_convolve_filter;
+
+static void emboss_expand(const void *params, const struct gf_extent *extent,
+                          struct gf_parts *parts)
+{
+    static const int smooth[3] = {1, 2, 1}, slope[3] = {-1, 0, 1};
+    const struct emboss *const emboss = params;
+    const double x = gf_sin_pi_double(emboss->angle / 180 + 0.5);
+    const double y = -gf_sin_pi_double(emboss->angle / 180);
+    struct gf_convolve_params convolve = {.kernel = {3, 3, {0}},
+                                          .divisor = 1,
+                                          .bias = emboss->on == ON_GRAY ? 128 : 0,
+                                          .border = emboss->border};
+    for (int i = 0; i < 9; i++) {
+        const int row = i / 3, column = i % 3;
+        const double towards = x * smooth[row] * slope[column] + y * slope[row] * smooth[column];
+        convolve.kernel.value[i] = (float)(-emboss->strength / 4 * towards);
+    }
+    if (emboss->on == ON_PICTURE)
+        convolve.kernel.value[4] += 1;
+    gf_parts_add(parts, &gf_convolve_filter, &convolve, sizeof convolve);
+}
+
+const struct gf_filter gf_emboss_filter = {
+    .name = "emboss",
+    .synonyms = "relief bump",
+    .summary = "a relief in light from one side",
+    .definition =
+        "128 (on=gray) or v (on=picture), minus strength * (gx cos a - gy sin a) / 4; gx and gy "
+        "are the 3x3 Sobel differences, rightwards and downwards, and a is the angle.",
+    GF_PARAMS(struct emboss, emboss_params),
+    .kind = GF_STENCIL,
+    .expand = emboss_expand,
+};
+
+/* laplace: computes how much a pixel's neighbours differ from it. */
+
+struct laplace {
+    double scale, bias;
+    int neighbours, border;
+};
+
+static const char *const counts[] = {"4", "8", NULL};
+
+static const struct gf_param laplace_params[] = {
+    GF_PARAM(struct laplace, scale, 1, -100, 100, "multiplies the sum"),
+    GF_PARAM(struct laplace, bias, 0, -255, 255,
+             "added to the result, in 8-bit steps at every depth: 128 shows both signs"),
+    GF_PARAM_CHOICE(struct laplace, neighbours, 0, counts,
+                    "4: without the diagonal neighbours; 8: with them"),
+    GF_PARAM_BORDER(struct laplace),
+    {0},
+};
+
+extern const struct gf_filter gf_convolve_filter;
+
+static void laplace_expand(const void *params, const struct gf_extent *extent,
+                           struct gf_parts *parts)
+{
+    const struct laplace *const laplace = params;
+    struct gf_convolve_params convolve = {
+        .kernel = {3, 3, {0}}, .divisor = 1, .bias = laplace->bias, .border = laplace->border};
+    for (int i = 0; i < 9; i++) {
+        const bool is_corner = i % 2 == 0;
+        if (i != 4 && (!is_corner || laplace->neighbours))
+            convolve.kernel.value[i] = (float)laplace->scale;
+    }
+    convolve.kernel.value[4] = (float)(laplace->scale * (laplace->neighbours ? -8 : -4));
+    gf_parts_add(parts, &gf_convolve_filter, &convolve, sizeof convolve);
+}
+
+const struct gf_filter gf_laplace_filter = {
+    .name = "laplace",
+    .synonyms = "laplacian edge edges",
+    .summary = "sum of the differences from the neighbours",
+    .example = "laplace=1:128",
+    .definition = "scale * the sum of v' - v over the 4 or 8 neighbours v', plus bias, clamped. "
+                  "With 4 neighbours it is OpenCV's Laplacian of ksize 1. Alpha is kept.",
+    GF_PARAMS(struct laplace, laplace_params),
+    .kind = GF_STENCIL,
+    .expand = laplace_expand,
 };

@@ -4,10 +4,12 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
+#include "base/elementary.h"
 #include "base/image.h"
-#include "base/target_clones.h"
 #include "filters/convolve/convolve.h"
 #include "pixel/stencil.h"
+#include "stage/filter.h"
 #include "stage/stage.h"
 
 enum {
@@ -240,7 +242,7 @@ static void spread_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* Returns the bytes of the matrices of all windows (see cuda/filters/convolve/spread_mma.cuh). */
+/* Returns the bytes of the matrices of all windows (see cuda/filters/convolve/spread.cu). */
 static size_t spread_device_scratch(const struct gf_stage *stage, int rows)
 {
     return 2 * GF_SPREAD_WINDOWS_MAX * GF_SPREAD_WINDOW_BYTES;
@@ -285,3 +287,79 @@ void gf_spread_add(struct gf_parts *parts, const struct gf_spread_params *params
     }
     gf_parts_add(parts, &gf_convolve_filter, &convolve, sizeof convolve);
 }
+
+/* lensblur: blurs like a lens that is out of focus. */
+
+struct lensblur {
+    double radius; /* the radius in pixels */
+    int border;
+};
+
+static const struct gf_param lensblur_params[] = {
+    GF_PARAM(struct lensblur, radius, 4, 0.5, 100, "radius of the disc, in pixels"),
+    GF_PARAM_BORDER(struct lensblur),
+    {0},
+};
+
+static void lensblur_expand(const void *params, const struct gf_extent *extent,
+                            struct gf_parts *parts)
+{
+    const struct lensblur *const lensblur = params;
+    const struct gf_spread_params spread = {{.half = lensblur->radius}, lensblur->border};
+    gf_spread_add(parts, &spread);
+}
+
+const struct gf_filter gf_lensblur_filter = {
+    .name = "lensblur",
+    .synonyms = "bokeh defocus disc disk",
+    .summary = "blur by a disc, as a lens out of focus makes it",
+    .definition = "The mean over the disc. The weight of a pixel is the part of the pixel that the "
+                  "disc covers, in 64ths (by 8 x 8 points of the pixel). Up to 31 x 31 pixels the "
+                  "result is that of convolve with these weights; sums over larger discs are "
+                  "exact.",
+    GF_PARAMS(struct lensblur, lensblur_params),
+    .kind = GF_STENCIL,
+    .expand = lensblur_expand,
+};
+
+/* motionblur: blurs like a moving camera. */
+
+struct motionblur {
+    double length, angle; /* length in pixels, angle in degrees */
+    int border;
+};
+
+static const struct gf_param motionblur_params[] = {
+    GF_PARAM(struct motionblur, length, 9, 1, 200, "length of the movement, in pixels"),
+    GF_PARAM(struct motionblur, angle, 0, -360, 360,
+             "direction of the movement, in degrees clockwise from the right: 90 is down"),
+    GF_PARAM_BORDER(struct motionblur),
+    {0},
+};
+
+static void motionblur_expand(const void *params, const struct gf_extent *extent,
+                              struct gf_parts *parts)
+{
+    const struct motionblur *const motionblur = params;
+    const struct gf_spread_params spread = {
+        {.is_line = true,
+         .half = motionblur->length / 2,
+         .cosine = gf_sin_pi_double(motionblur->angle / 180 + 0.5),
+         .sine = gf_sin_pi_double(motionblur->angle / 180)},
+        motionblur->border};
+    gf_spread_add(parts, &spread);
+}
+
+const struct gf_filter gf_motionblur_filter = {
+    .name = "motionblur",
+    .synonyms = "directional speed shake linear",
+    .summary = "blur along a line, as of a moving camera",
+    .definition = "The mean over a line one pixel wide with the pixel in its middle. The weight of "
+                  "a pixel is the part of the pixel that the line covers, in 64ths (by 8 x 8 "
+                  "points of the pixel). Up to 31 x 31 pixels the result is that of convolve with "
+                  "these weights; sums over longer lines are exact.",
+    .example = "motionblur=15:20",
+    GF_PARAMS(struct motionblur, motionblur_params),
+    .kind = GF_STENCIL,
+    .expand = motionblur_expand,
+};

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "base/target_clones.h"
+#include "base/cpu.h"
 #include "pixel/sample.h"
-#include "pixel/window_sums.h"
+#include "pixel/stencil.h"
 #include "stage/border.h"
 
 struct guided {

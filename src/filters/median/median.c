@@ -1,13 +1,206 @@
 /* median: replaces each pixel by the median of a square window. */
-#include "filters/median/median.h"
-
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/image.h"
-#include "base/target_clones.h"
-#include "filters/median/median_simd.h"
+#include "filters/median/median.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"
+
+/* Medians of small windows on the CPU: networks of minima and maxima on rows of the picture. */
+
+/* The number of a row's samples that are computed together, so that their planes stay in the first-
+ * level cache. */
+enum { CHUNK = 1024, SIDES_MAX = 2 * GF_MEDIAN_NETWORK_MAX + 1 };
+enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
+
+#define SAMPLE uint8_t
+#define SAMPLE_ANY uint8_t
+#define SAMPLE_NAME(name) name##_8
+#include "filters/median/median_small.h"
+#define SAMPLE uint16_t
+#define SAMPLE_ANY gf_u16_any
+#define SAMPLE_NAME(name) name##_16
+#include "filters/median/median_small.h"
+
+/* Copies of both ends of rows together with their borders. Row y is in slot (y + radius) mod (2
+ * radius + 1). The middle of a row is read in the picture. Vectors of 64 bytes read up to one
+ * sample beyond their end, which must be in the picture or in the slot. */
+enum { VECTOR = 64, SHORT = 3 * VECTOR, END = 256, SLOT = END + SHORT + END };
+
+struct small {
+    const struct gf_view *in;
+    int radius, border, sides;
+    int slot_count;                     /* slots for the rows of FOUR windows */
+    size_t row_bytes, pixel_bytes, pad; /* pad: bytes of the border */
+    unsigned char *slots, *zeros;
+    void *planes;
+    size_t room; /* samples of a plane */
+};
+
+static size_t carve_small(struct small *small, void *base, const struct gf_stage *stage)
+{
+    const struct gf_median *const median = stage->params;
+    const struct gf_format format = stage->in;
+    const int sides = 2 * median->radius + 1;
+    struct gf_carver carver = {.base = base};
+    *small = (struct small){.radius = median->radius,
+                            .border = median->border,
+                            .sides = sides,
+                            .slot_count = sides + FOUR - 1,
+                            .row_bytes = gf_row_bytes(format),
+                            .pixel_bytes = gf_pixel_bytes(format)};
+    small->pad = (size_t)small->radius * small->pixel_bytes;
+    small->slots = gf_carve(&carver, (size_t)small->slot_count * SLOT);
+    small->zeros = gf_carve(&carver, small->row_bytes);
+    small->room = (gf_samples(format) < CHUNK ? gf_samples(format) : CHUNK) + 2 * PAD_MAX;
+    small->planes = gf_carve(&carver, (size_t)sides * small->room * (size_t)(format.bits / 8));
+    return carver.used;
+}
+
+size_t gf_median_small_scratch(const struct gf_stage *stage)
+{
+    struct small small;
+    return carve_small(&small, NULL, stage);
+}
+
+static unsigned char *small_slot(const struct small *small, int row)
+{
+    return small->slots + (size_t)((row + small->radius) % small->slot_count) * SLOT;
+}
+
+static const unsigned char *row_of(const struct small *small, int row)
+{
+    const int from = gf_border_index(row, small->in->format.height, small->border);
+    return from < 0 ? small->zeros : gf_view_row(small->in, from);
+}
+
+/* Fills one side of the border, which begins at `column`. */
+static void fill_border(const struct small *small, const unsigned char *row, int column,
+                        unsigned char *to)
+{
+    for (int i = 0; i < small->radius; i++, to += small->pixel_bytes) {
+        const int from = gf_border_index(column + i, small->in->format.width, small->border);
+        const unsigned char *const pixel =
+            from < 0 ? small->zeros : row + (size_t)from * small->pixel_bytes;
+        GF_BY_PIXEL_BYTES(small->pixel_bytes, SIZE, memcpy(to, pixel, SIZE));
+    }
+}
+
+static bool is_short(const struct small *small)
+{
+    return small->row_bytes < SHORT;
+}
+
+/* Returns the byte at which the copied end of a row begins. The vector before it stays within the
+ * row. */
+static size_t last_end(const struct small *small)
+{
+    return (small->row_bytes - VECTOR) / VECTOR * VECTOR;
+}
+
+static void fill_small_slot(const struct small *small, int row)
+{
+    const unsigned char *const from = row_of(small, row);
+    unsigned char *const left = small_slot(small, row), *const right = left + END + SHORT;
+    const size_t size = small->row_bytes, pad = small->pad;
+    fill_border(small, from, -small->radius, left);
+    if (is_short(small)) {
+        memcpy(left + pad, from, size);
+        fill_border(small, from, small->in->format.width, left + pad + size);
+        return;
+    }
+    unsigned char *const end = right + size - (last_end(small) - pad);
+    memcpy(left + pad, from, SHORT);
+    memcpy(end - SHORT, from + size - SHORT, SHORT);
+    fill_border(small, from, small->in->format.width, end);
+}
+
+/* rows[i] begins `radius` columns left of the first result. */
+static void part_of_row(const struct small *small, const unsigned char *const *rows,
+                        unsigned char *out, size_t size)
+{
+    const size_t step = (size_t)small->in->format.channels;
+    const int bits = small->in->format.bits;
+    const size_t samples = size / (size_t)(bits / 8);
+    for (size_t x = 0; x < samples; x += CHUNK) {
+        const size_t count = samples - x < CHUNK ? samples - x : CHUNK;
+        const uint8_t *rows8[SIDES_MAX];
+        const gf_u16_any *rows16[SIDES_MAX];
+        for (int i = 0; i < small->sides; i++) {
+            rows8[i] = rows[i] + x;
+            rows16[i] = (const gf_u16_any *)rows[i] + x;
+        }
+        gf_u16_any *const wide_out = (gf_u16_any *)out + x;
+        if (small->radius == 1 && bits == 16)
+            median3_row_16(rows16, small->planes, small->room, wide_out, count, step);
+        else if (small->radius == 1)
+            median3_row_8(rows8, small->planes, small->room, out + x, count, step);
+        else if (bits == 16)
+            median5_row_16(rows16, small->planes, small->room, wide_out, count, step);
+        else
+            median5_row_8(rows8, small->planes, small->room, out + x, count, step);
+    }
+}
+
+static struct gf_median_rows rows_from(const struct small *small, int first, int count)
+{
+    struct gf_median_rows rows = {.end = is_short(small) ? 0 : last_end(small)};
+    for (int i = 0; i < count; i++) {
+        rows.left[i] = small_slot(small, first + i);
+        rows.right[i] = is_short(small) ? rows.left[i] : rows.left[i] + END + SHORT;
+        rows.between[i] = row_of(small, first + i) + VECTOR - small->pad;
+    }
+    return rows;
+}
+
+static void four_rows(const struct small *small, int y, const struct gf_view *out)
+{
+    const struct gf_median_rows rows = rows_from(small, y - 1, FOUR + 2);
+    unsigned char *results[FOUR];
+    for (int i = 0; i < FOUR; i++)
+        results[i] = gf_view_row(out, y + i);
+    gf_median_simd_four(small->in->format.bits, &rows, results, small->row_bytes,
+                        (int)small->pixel_bytes);
+}
+
+static void small_row(const struct small *small, int y, unsigned char *out)
+{
+    const struct gf_median_rows rows = rows_from(small, y - small->radius, small->sides);
+    if (gf_cpu_has(GF_CPU_VBMI)) {
+        gf_median_simd(small->radius, small->in->format.bits, &rows, out, small->row_bytes,
+                       (int)small->pixel_bytes);
+        return;
+    }
+    if (rows.end) {
+        part_of_row(small, rows.left, out, VECTOR);
+        part_of_row(small, rows.between, out + VECTOR, rows.end - VECTOR);
+    }
+    part_of_row(small, rows.right, out + rows.end, small->row_bytes - rows.end);
+}
+
+void gf_median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                         const struct gf_view *out, void *scratch)
+{
+    struct small small;
+    carve_small(&small, scratch, stage);
+    small.in = in;
+    memset(small.slots, 0, (size_t)small.slot_count * SLOT);
+    memset(small.zeros, 0, small.row_bytes);
+    for (int row = out->y - small.radius; row < out->y + small.radius; row++)
+        fill_small_slot(&small, row);
+    int y = out->y;
+    for (; y + FOUR <= out->y + out->rows && small.radius == 1 && gf_cpu_has(GF_CPU_VBMI);
+         y += FOUR) {
+        for (int i = 0; i < FOUR; i++)
+            fill_small_slot(&small, y + 1 + i);
+        four_rows(&small, y, out);
+    }
+    for (; y < out->y + out->rows; y++) {
+        fill_small_slot(&small, y + small.radius);
+        small_row(&small, y, gf_view_row(out, y));
+    }
+}
 
 enum { COARSE_SHIFT = 6, COARSE_BINS = 65536 >> COARSE_SHIFT };
 

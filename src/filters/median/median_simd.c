@@ -1,4 +1,4 @@
-#include "filters/median/median_simd.h"
+#include "filters/median/median.h"
 
 #include "base/simd.h"
 

@@ -10,8 +10,8 @@
 
 #include <stdint.h>
 
+#include "base/host_device.h"
 #include "base/image.h"
-#include "base/c_linkage.h"
 #include "stage/stage.h"
 
 GF_C_BEGIN

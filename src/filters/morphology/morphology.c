@@ -1,8 +1,133 @@
-/* morphology: opening, closing, and differences of dilation, erosion and the picture. */
-#include "filters/morphology/morphology.h"
-
-#include "base/target_clones.h"
+/* dilate, erode and morphology: opening, closing, and differences of dilation, erosion and the
+ * picture. */
+#include "base/cpu.h"
+#include "filters/morphology/element.h"
 #include "pixel/stencil.h"
+#include "stage/stage.h"
+
+struct gf_element_params {
+    struct gf_element element;
+    int border;
+};
+
+extern const struct gf_param gf_element_params[];
+enum gf_status gf_element_params_check(const void *params, struct gf_error *error) GF_CHECKED;
+int gf_element_params_radius(const void *params);
+enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error) GF_CHECKED;
+enum gf_fusing gf_element_params_fuses(const void *params);
+size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows);
+size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows);
+
+#define GF_ELEMENT_KERNELS \
+    "rectangles by columns, then rows, in runs in registers and shared memory; other elements by " \
+    "chords of 2^n samples; four samples a word"
+
+#define GF_ELEMENT_FILTER \
+    GF_PARAMS(struct gf_element_params, gf_element_params), \
+        .kind = GF_STENCIL, .within_alpha = true, .cost = {.pixel = 0.6, .row = 0.006}, \
+        .check = gf_element_params_check, .radius = gf_element_params_radius, \
+        .constants_size = sizeof(struct gf_morphology), .prepare = gf_element_prepare, \
+        .cpu_scratch = gf_element_cpu_scratch, .cuda_scratch = gf_element_cuda_scratch
+
+/* What the declarations of dilate, erode and morphology have in common. */
+
+const struct gf_param gf_element_params[] = {
+    GF_PARAM_ELEMENT(struct gf_element_params),
+    GF_PARAM_BORDER(struct gf_element_params),
+    {0},
+};
+
+enum gf_status gf_element_params_check(const void *params, struct gf_error *error)
+{
+    return gf_element_check(&((const struct gf_element_params *)params)->element, error);
+}
+
+int gf_element_params_radius(const void *params)
+{
+    return gf_element_radius(&((const struct gf_element_params *)params)->element);
+}
+
+/* The kernels for squares of 3x3 and 5x5 convert straight RGBA themselves. */
+enum gf_fusing gf_element_params_fuses(const void *params)
+{
+    const struct gf_element *const element = &((const struct gf_element_params *)params)->element;
+    return gf_element_is_square(element, 1) || gf_element_is_square(element, 2) ? GF_FUSES_ALPHA
+                                                                                : GF_FUSES_NOTHING;
+}
+
+enum gf_status gf_element_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_element_params *const params = stage->params;
+    gf_morphology_init(stage->constants, &params->element, params->border);
+    return GF_OK;
+}
+
+size_t gf_element_cpu_scratch(const struct gf_stage *stage, int rows)
+{
+    const struct gf_element_params *const params = stage->params;
+    return gf_morphology_scratch(&params->element, stage->in, rows);
+}
+
+size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows)
+{
+    const struct gf_element_params *const params = stage->params;
+    struct gf_morphology morphology;
+    gf_morphology_init(&morphology, &params->element, params->border);
+    return gf_morphology_device_scratch(&morphology, stage->in, rows,
+                                        gf_morphology_rows(&morphology, stage->in, rows));
+}
+
+/* dilate: takes the largest sample under a structuring element. */
+
+extern gf_launcher gf_dilate_cuda;
+
+static void dilate_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                       const struct gf_view *out, void *scratch)
+{
+    gf_morphology_cpu(stage->constants, true, in, out, scratch);
+}
+
+const struct gf_filter gf_dilate_filter = {
+    .name = "dilate",
+    .synonyms = "dilation maximum max grow",
+    .summary = "the largest sample under a structuring element",
+    .example = "dilate=3",
+    .definition = "The largest of the samples at p - s for all s of the structuring element, every "
+                  "channel by itself. With border=edge the result is that of OpenCV's dilate and "
+                  "erode with their default border.",
+    GF_ELEMENT_FILTER,
+    .cpu = dilate_cpu,
+    .cuda = GF_CUDA({GF_VARIANT("packed", gf_dilate_cuda, GF_ELEMENT_KERNELS)}),
+    .fuses = gf_element_params_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_dilate_cuda),
+};
+
+/* erode: takes the smallest sample under a structuring element. */
+
+extern gf_launcher gf_erode_cuda;
+
+static void erode_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                      const struct gf_view *out, void *scratch)
+{
+    gf_morphology_cpu(stage->constants, false, in, out, scratch);
+}
+
+const struct gf_filter gf_erode_filter = {
+    .name = "erode",
+    .synonyms = "erosion minimum min shrink",
+    .summary = "the smallest sample under a structuring element",
+    .example = "erode=3",
+    .definition = "The smallest of the samples at p + s for all s of the structuring element, "
+                  "every channel by itself. With border=edge the result is that of OpenCV's dilate "
+                  "and erode with their default border.",
+    GF_ELEMENT_FILTER,
+    .cpu = erode_cpu,
+    .cuda = GF_CUDA({GF_VARIANT("packed", gf_erode_cuda, GF_ELEMENT_KERNELS)}),
+    .fuses = gf_element_params_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_erode_cuda),
+};
+
+/* morphology: opening, closing, and differences of dilation, erosion and the picture. */
 
 struct morphology {
     int make;

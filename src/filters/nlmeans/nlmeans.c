@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/target_clones.h"
+#include "base/cpu.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"
 

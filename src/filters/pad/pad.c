@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "base/image.h"
-#include "pixel/fill.h"
+#include "pixel/sample.h"
+#include "stage/filter.h"
 #include "stage/stage.h"
 
 const char *const gf_pad_words[] = {"edge", "transparent", NULL};
 
 static const char *const any[] = {"any", NULL};
 
-static const struct gf_param params[] = {
+static const struct gf_param pad_params[] = {
     GF_PARAM_LENGTH(struct gf_pad_params, w, 0.001, GF_SIDE_MAX,
                     "columns of the result; fewer than the picture's do not change it"),
     GF_PARAM_LENGTH(struct gf_pad_params, h, 0.001, GF_SIDE_MAX, "rows of the result, likewise"),
@@ -24,9 +25,9 @@ static const struct gf_param params[] = {
     {0},
 };
 
-static enum gf_status check(const void *params_, struct gf_error *error)
+static enum gf_status check(const void *params, struct gf_error *error)
 {
-    const struct gf_pad_params *const pad = params_;
+    const struct gf_pad_params *const pad = params;
     if (pad->w.unit == GF_UNSET && pad->h.unit == GF_UNSET && !(pad->aspect > 0))
         return gf_fail(error, GF_ERROR_USAGE,
                        "neither w nor h nor aspect is given: pad=WIDTH:HEIGHT or pad=aspect=16/9");
@@ -40,10 +41,10 @@ static double side(struct gf_length length, int whole)
     return length.unit == GF_UNSET || given < whole ? whole : given;
 }
 
-static enum gf_status shape(const void *params_, struct gf_format in, struct gf_format *out,
+static enum gf_status shape(const void *params, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
-    const struct gf_pad_params *const pad = params_;
+    const struct gf_pad_params *const pad = params;
     const double w = side(pad->w, in.width), h = side(pad->h, in.height);
     const double width = pad->aspect > 0 ? fmax(w, floor(h * pad->aspect + 0.5)) : w;
     const double height = pad->aspect > 0 ? fmax(h, floor(w / pad->aspect + 0.5)) : h;
@@ -84,9 +85,9 @@ static int rows_above(const struct gf_stage *stage)
     return gf_gravity_y(pad->gravity, stage->out.height - stage->in.height);
 }
 
-static bool needs_whole(const void *params_)
+static bool needs_whole(const void *params)
 {
-    return ((const struct gf_pad_params *)params_)->colour.word == GF_PAD_REPEAT;
+    return ((const struct gf_pad_params *)params)->colour.word == GF_PAD_REPEAT;
 }
 
 /* A band inside the padding reads the row that is nearest to it. */
@@ -203,7 +204,7 @@ const struct gf_filter gf_pad_filter = {
                   "is odd, the part on the right or below is larger by one. With aspect the "
                   "result is the smallest picture of that shape that has the other size.",
     .example = "pad=120%:120%:colour=orange",
-    GF_PARAMS(struct gf_pad_params, params),
+    GF_PARAMS(struct gf_pad_params, pad_params),
     .kind = GF_GEOMETRY,
     .takes_no_region = true,
     .check = check,
@@ -217,4 +218,96 @@ const struct gf_filter gf_pad_filter = {
     .cuda =
         GF_CUDA({GF_VARIANT("vectors", gf_pad_cuda,
                             "a thread for 16 bytes of the result; for 4 where alpha is added")}),
+};
+
+/* border: adds a border of the same width on each side. */
+
+extern const struct gf_filter gf_pad_filter;
+
+struct border {
+    struct gf_length width;
+    struct gf_colour colour;
+};
+
+static const struct gf_param border_params[] = {
+    GF_PARAM_LENGTH(struct border, width, 0, GF_SIDE_MAX,
+                    "pixels that are added on each side; per cent are of the picture's shorter "
+                    "side; default 5%"),
+    GF_PARAM_COLOUR(struct border, colour, 0xffffff, gf_pad_words, "what is added, as with pad"),
+    {0},
+};
+
+static void border_expand(const void *params, const struct gf_extent *extent,
+                          struct gf_parts *parts)
+{
+    const struct border *const border = params;
+    const int shorter = extent->width < extent->height ? extent->width : extent->height;
+    const struct gf_length width = border->width;
+    const double part = width.unit == GF_UNSET ? 5 : width.value,
+                 added = width.unit == GF_PIXELS ? part : floor(part * shorter / 100 + 0.5);
+    const struct gf_pad_params pad = {
+        .w = {.value = extent->width + 2 * added, .unit = GF_PIXELS},
+        .h = {.value = extent->height + 2 * added, .unit = GF_PIXELS},
+        .colour = border->colour,
+    };
+    if (added > 0)
+        gf_parts_add(parts, &gf_pad_filter, &pad, sizeof pad);
+}
+
+const struct gf_filter gf_border_filter = {
+    .name = "border",
+    .synonyms = "margin splice",
+    .summary = "a border added on each side",
+    .definition = "The picture in the middle of one that is larger by twice the width; pad makes a "
+                  "picture of a given size, frame\ndraws over the edges.",
+    .example = "border=10:orange",
+    GF_PARAMS(struct border, border_params),
+    .kind = GF_GEOMETRY,
+    .takes_no_region = true,
+    .expand = border_expand,
+};
+
+/* tile: repeats the picture side by side. */
+
+extern const struct gf_filter gf_pad_filter;
+
+struct tile {
+    struct gf_length w, h;
+};
+
+static const struct gf_param tile_params[] = {
+    GF_PARAM_LENGTH(struct tile, w, 0.001, GF_SIDE_MAX,
+                    "columns of the result: 300% is three pictures; default 200%"),
+    GF_PARAM_LENGTH(struct tile, h, 0.001, GF_SIDE_MAX, "rows of the result; default 200%"),
+    {0},
+};
+
+static struct gf_length twice(struct gf_length length)
+{
+    return length.unit == GF_UNSET ? (struct gf_length){200, GF_PERCENT} : length;
+}
+
+static void tile_expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
+{
+    const struct tile *const tile = params;
+    const struct gf_pad_params pad = {
+        .w = twice(tile->w),
+        .h = twice(tile->h),
+        .gravity = GF_GRAVITY_NORTHWEST,
+        .colour.word = GF_PAD_REPEAT,
+    };
+    gf_parts_add(parts, &gf_pad_filter, &pad, sizeof pad);
+}
+
+const struct gf_filter gf_tile_filter = {
+    .name = "tile",
+    .synonyms = "repeat pattern wallpaper replicate mosaic",
+    .summary = "the picture repeated side by side",
+    .definition = "The pixel (x, y) of the result is (x mod width, y mod height) of the picture; "
+                  "the last copies are cut where the\nsize asks for it. A side never gets shorter.",
+    .example = "tile",
+    GF_PARAMS(struct tile, tile_params),
+    .kind = GF_GEOMETRY,
+    .takes_no_region = true,
+    .expand = tile_expand,
 };

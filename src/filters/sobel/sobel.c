@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/target_clones.h"
+#include "base/cpu.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 

@@ -3,7 +3,6 @@
 
 #include <math.h>
 
-#include "base/c_linkage.h"
 #include "base/host_device.h"
 #include "filters/blur/blur.h"
 #include "filters/boxblur/boxblur.h"

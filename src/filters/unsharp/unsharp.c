@@ -1,8 +1,8 @@
 /* unsharp: sharpens by adding the difference between the picture and its blurred version. */
 #include "filters/unsharp/unsharp.h"
 
-#include "base/target_clones.h"
-#include "pixel/gauss/gauss_rows.h"
+#include "base/cpu.h"
+#include "pixel/gauss/gauss.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 

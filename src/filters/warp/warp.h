@@ -9,7 +9,7 @@
 #include "filters/pad/pad.h"
 #include "pixel/point/premultiply.h"
 #include "pixel/warp/warp.h"
-#include "stage/view.h"
+#include "stage/picture.h"
 
 /* Declares the parameters kernel and colour. The type must have the members int kernel and struct
  * gf_colour colour. */

@@ -2,14 +2,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
+#include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/named_file.h"
+#include "base/process/files.h"
 
 struct gf_kept_entry {
     void *value;
@@ -120,4 +123,99 @@ void gf_kept_files_release(struct gf_kept_files *files, const void *value)
         entry->users -= entry->value == value;
     forget(files);
     pthread_mutex_unlock(&files->lock);
+}
+
+enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **picture,
+                              struct gf_error *error)
+{
+    static atomic_ullong last;
+    *picture = malloc(sizeof **picture);
+    if (!*picture)
+        return gf_fail_memory(error);
+    **picture = (struct gf_picture){.image = *image, .id = atomic_fetch_add(&last, 1) + 1};
+    return GF_OK;
+}
+
+void gf_picture_free(void *picture)
+{
+    struct gf_picture *const owned = picture;
+    if (!owned)
+        return;
+    gf_image_free(&owned->image);
+    free(owned->notes);
+    free(owned);
+}
+
+/* Draws the default picture: an ellipse in warm and cold colours with a soft edge. */
+static enum gf_status draw(double scale, struct gf_image *image, struct gf_error *error)
+{
+    const struct gf_format format = {(int)fmax(floor(96 * scale + 0.5), 1),
+                                     (int)fmax(floor(64 * scale + 0.5), 1), 4, 8};
+    GF_TRY(gf_image_alloc(image, format, error));
+    for (int y = 0; y < format.height; y++) {
+        unsigned char *const row = image->data + (size_t)y * image->pitch;
+        for (int x = 0; x < format.width; x++) {
+            const double across = (x + 0.5) / format.width, down = (y + 0.5) / format.height;
+            const double rim = hypot(2 * across - 1, 2 * down - 1);
+            const double part[4] = {0.95 - 0.75 * across, 0.35 + 0.3 * down, 0.15 + 0.8 * across,
+                                    fmin(fmax((1 - rim) * 4, 0), 1)};
+            for (int c = 0; c < 4; c++)
+                row[4 * x + c] = (unsigned char)(part[c] * 255 + 0.5);
+        }
+    }
+    return GF_OK;
+}
+
+/* Reads a picture and scales it. `how` is the scale as text. */
+static enum gf_status read_picture(int fd, const char *path, const char *how, void **value,
+                                   struct gf_error *error)
+{
+    const double scale = strtod(how, NULL);
+    struct gf_image image = {.data = NULL};
+    struct gf_picture *picture = NULL;
+    char *notes = NULL;
+    struct gf_error detail = {0};
+    enum gf_status status = fd >= 0 ? gf_picture_read(fd, path, scale, &image, &notes, &detail)
+                                    : draw(scale, &image, &detail);
+    if (status)
+        return gf_fail(error, status == GF_ERROR_INPUT ? GF_ERROR_USAGE : status, "%s",
+                       detail.text);
+    status = gf_picture_new(&image, &picture, error);
+    if (status) {
+        gf_image_free(&image);
+        free(notes);
+        return status;
+    }
+    picture->notes = notes;
+    *value = picture;
+    return GF_OK;
+}
+
+static struct gf_kept_files pictures = {
+    .read = read_picture, .free = gf_picture_free, .lock = PTHREAD_MUTEX_INITIALIZER};
+
+enum gf_status gf_picture_load(const char *path, double scale, const struct gf_picture **picture,
+                               struct gf_error *error)
+{
+    const void *value = NULL;
+    char how[40];
+    snprintf(how, sizeof how, "%.17g", scale);
+    const enum gf_status status = gf_kept_files_find(&pictures, path, how, &value, error);
+    *picture = value;
+    return status;
+}
+
+void gf_picture_release(const struct gf_picture *picture)
+{
+    gf_kept_files_release(&pictures, picture);
+}
+
+char *gf_picture_take_notes(const struct gf_picture *picture)
+{
+    struct gf_picture *const kept = (struct gf_picture *)picture;
+    pthread_mutex_lock(&pictures.lock);
+    char *const notes = kept->notes;
+    kept->notes = NULL;
+    pthread_mutex_unlock(&pictures.lock);
+    return notes;
 }

@@ -1,9 +1,11 @@
-/* Keeps values that were made from files, so that all chains of a batch share them. */
+/* Keeps values that were made from files, so that all chains of a batch share them; second
+ * pictures (layers and masks) among them. */
 #pragma once
 
 #include <pthread.h>
 
 #include "gpufilter/status.h"
+#include "stage/picture.h"
 
 struct gf_kept_entry;
 
@@ -26,3 +28,17 @@ struct gf_kept_files {
 enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path, const char *how,
                                   const void **value, struct gf_error *error) GF_CHECKED;
 void gf_kept_files_release(struct gf_kept_files *files, const void *value);
+
+/* Finds the picture of a file, scaled by `scale`. If the path is empty, it is a small picture that
+ * the program draws. A file is read once and shared; it is read again only if it has changed. The
+ * caller returns the picture by gf_picture_release(). Any thread may call this function. */
+enum gf_status gf_picture_load(const char *path, double scale, const struct gf_picture **picture,
+                               struct gf_error *error) GF_CHECKED;
+void gf_picture_release(const struct gf_picture *picture);
+/* Takes the warnings of the file's reader, which the caller frees. Returns NULL if there are none
+ * or another chain has taken them. */
+char *gf_picture_take_notes(const struct gf_picture *picture);
+/* Makes a picture, which then owns the image. The caller frees it by gf_picture_free(). */
+enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **picture,
+                              struct gf_error *error) GF_CHECKED;
+void gf_picture_free(void *picture);

@@ -3,7 +3,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/elementary.h"
+#include "pixel/stencil.h"
 
 int gf_gauss_radius(double sigma)
 {
@@ -84,4 +86,244 @@ size_t gf_gauss_mid_pitch(struct gf_format format)
 {
     const size_t samples = (size_t)format.width * (size_t)format.channels;
     return (samples * (format.bits == 8 ? sizeof(uint16_t) : sizeof(float)) + 255) / 256 * 256;
+}
+
+enum {
+    RUN16 = 512,    /* the number of a 16-bit row's samples that are computed together, in the
+                     * first-level cache */
+    COLUMNS = 2048, /* the number of an 8-bit row's samples that are computed together, in the
+                     * second-level cache */
+};
+
+struct work {
+    const unsigned char **rows, **columns;
+    unsigned char *zeros;
+    void *mid;        /* rows after the vertical pass, with room for the border on both sides */
+    int lines;        /* the number of rows of mid, a multiple of GF_GAUSS_LINES */
+    size_t mid_pitch; /* the distance between rows of `mid`, in samples */
+    struct gf_gauss_pairs *pairs;
+    uint32_t *words;
+    void *sums;
+};
+
+/* Returns the number of rows that are blurred together. The more rows, the less often each input
+ * row is read. */
+static int lines_at_once(struct gf_format format, int radius)
+{
+    return format.bits == 8 && radius > 2 * GF_GAUSS_LINES ? 4 * GF_GAUSS_LINES : GF_GAUSS_LINES;
+}
+
+static size_t carve(struct work *work, void *base, struct gf_format format, int radius)
+{
+    struct gf_carver carver = {.base = base};
+    const size_t channels = (size_t)format.channels;
+    const size_t halo = (size_t)radius * channels;
+    const bool wide = format.bits > 8;
+    work->lines = lines_at_once(format, radius);
+    work->rows = gf_carve(&carver, (size_t)(work->lines + 2 * radius) * sizeof *work->rows);
+    work->columns =
+        gf_carve(&carver, (size_t)(GF_GAUSS_LINES + 2 * radius + 3) * sizeof *work->rows);
+    work->zeros = gf_carve(&carver, gf_row_bytes(format));
+    work->mid_pitch = (gf_samples(format) + 2 * halo + channels + 31) / 32 * 32;
+    work->mid = gf_carve(&carver, (size_t)work->lines * work->mid_pitch *
+                                      (wide ? sizeof(float) : sizeof(uint16_t)));
+    work->sums = gf_carve(&carver, (wide ? RUN16 : GF_GAUSS_CHUNK) * sizeof(uint32_t));
+    if (!wide) {
+        work->pairs = gf_carve(&carver, sizeof *work->pairs);
+        work->words =
+            gf_carve(&carver, (GF_GAUSS_CHUNK + 2 * halo + GF_GAUSS_BEHIND) * sizeof *work->words);
+    }
+    return carver.used;
+}
+
+size_t gf_gauss_scratch(struct gf_format format, int radius)
+{
+    struct work work;
+    return carve(&work, NULL, format, radius);
+}
+
+size_t gf_gauss_cpu_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_gauss_scratch(stage->in, gf_stage_radius(stage));
+}
+
+size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_stage_radius(stage) <= GF_GAUSS_FUSED_MAX
+               ? 0
+               : gf_gauss_mid_pitch(stage->in) * (size_t)rows;
+}
+
+size_t gf_gauss_tensor_scratch(const struct gf_stage *stage, int rows)
+{
+    return 0;
+}
+
+const char *gf_gauss_strip_refuses(const struct gf_stage *stage)
+{
+    return stage->in.bits != 16 || gf_stage_radius(stage) > GF_GAUSS_STRIP_MAX
+               ? "takes pictures of 16 bits or with alpha, and sigma up to 2"
+               : NULL;
+}
+
+const char *gf_gauss_tensor_refuses(const struct gf_stage *stage, double sigma)
+{
+    if (stage->in.bits != 8 || gf_has_alpha(stage->in))
+        return "takes pictures of 8 bits without alpha";
+    return sigma < GF_GAUSS_TENSOR_SIGMA_MIN || gf_stage_radius(stage) > GF_GAUSS_TENSOR_MAX
+               ? "takes sigma from 0.22 to 21.33"
+               : NULL;
+}
+
+/* Lists the input rows of a block of output rows. If the band ends before the block, zeros replace
+ * the input rows that only rows after the band need. */
+static void block_rows(const struct gf_gauss_request *request, const struct work *work, int y,
+                       int lines)
+{
+    const int radius = request->gauss->radius;
+    gf_stencil_rows(request->in, y - radius, lines + 2 * radius, request->border, work->zeros,
+                    work->rows);
+    for (int i = lines; i < work->lines; i++)
+        work->rows[i + 2 * radius] = work->zeros;
+}
+
+static void vertical8(const struct gf_gauss_simd *simd, const struct work *work, uint16_t *mid,
+                      int lines, size_t samples)
+{
+    const int last = GF_GAUSS_LINES + 2 * work->pairs->gauss->radius - 1;
+    for (size_t x = 0; x < samples; x += COLUMNS)
+        for (int i = 0; i < lines; i += GF_GAUSS_LINES) {
+            for (int j = 0; j < gf_gauss_reach(work->pairs->gauss); j++)
+                work->columns[j] = work->rows[i + (j < last ? j : last)] + x;
+            simd->vertical(work->pairs, work->columns, mid + (size_t)i * work->mid_pitch + x,
+                           work->mid_pitch, samples - x < COLUMNS ? samples - x : COLUMNS);
+        }
+}
+
+static void run8(const struct gf_gauss_request *request, const struct work *work, int y, int lines)
+{
+    const struct gf_gauss_simd *const simd = request->simd ? request->simd : gf_gauss_simd_best();
+    const struct gf_format format = request->in->format;
+    const size_t samples = gf_samples(format);
+    const size_t halo = (size_t)request->gauss->radius * (size_t)format.channels;
+    const size_t pixel = (size_t)format.channels * sizeof(uint16_t);
+    uint16_t *const mid = work->mid;
+    vertical8(simd, work, mid + halo, lines, samples);
+    for (int i = 0; i < lines; i++) {
+        uint16_t *const line = mid + (size_t)i * work->mid_pitch;
+        gf_stencil_pad(line + halo, format.width, request->gauss->radius, pixel, request->border);
+        memset(line + samples + 2 * halo, 0, pixel); /* only a zero tap multiplies these samples */
+        for (size_t x = 0; x < samples; x += GF_GAUSS_CHUNK) {
+            const size_t count = samples - x < GF_GAUSS_CHUNK ? samples - x : GF_GAUSS_CHUNK;
+            simd->horizontal(work->pairs, line + x, format.channels, work->words, work->sums,
+                             count);
+            request->finish8(request, y + i, x, count, work->sums);
+        }
+    }
+}
+
+/* Adds four taps in one loop, one after the other. The running sum is then stored a quarter as
+ * often, and the order of additions stays the same. */
+GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss,
+                                        const unsigned char *const *rows, float *restrict mid,
+                                        size_t first, size_t count)
+{
+    const int radius = gauss->radius;
+    const gf_u16_any *const centre = (const gf_u16_any *)rows[radius] + first;
+    const float *const tap = gauss->real;
+    for (size_t i = 0; i < count; i++)
+        mid[i] = tap[0] * (float)centre[i];
+    int k = 1;
+    for (; k + 3 <= radius; k += 4) {
+        const gf_u16_any *above[4], *below[4];
+        for (int j = 0; j < 4; j++) {
+            above[j] = (const gf_u16_any *)rows[radius - k - j] + first;
+            below[j] = (const gf_u16_any *)rows[radius + k + j] + first;
+        }
+        for (size_t i = 0; i < count; i++) { /* sums of two 16-bit samples are exact in float */
+            float sum = mid[i];
+            sum = sum + tap[k] * (float)(above[0][i] + below[0][i]);
+            sum = sum + tap[k + 1] * (float)(above[1][i] + below[1][i]);
+            sum = sum + tap[k + 2] * (float)(above[2][i] + below[2][i]);
+            sum = sum + tap[k + 3] * (float)(above[3][i] + below[3][i]);
+            mid[i] = sum;
+        }
+    }
+    for (; k <= radius; k++) {
+        const gf_u16_any *const above = (const gf_u16_any *)rows[radius - k] + first;
+        const gf_u16_any *const below = (const gf_u16_any *)rows[radius + k] + first;
+        for (size_t i = 0; i < count; i++)
+            mid[i] = mid[i] + tap[k] * (float)(above[i] + below[i]);
+    }
+}
+
+GF_TARGET_CLONES static void horizontal16(const struct gf_gauss *gauss, const float *centre,
+                                          ptrdiff_t channels, float *restrict sums, size_t count)
+{
+    const float *const tap = gauss->real;
+    for (size_t i = 0; i < count; i++)
+        sums[i] = tap[0] * centre[i];
+    int k = 1;
+    for (; k + 3 <= gauss->radius; k += 4) {
+        const float *const left = centre - (k + 3) * channels;
+        const float *const right = centre + k * channels;
+        for (size_t i = 0; i < count; i++) {
+            const float *const l = left + i, *const r = right + i;
+            float sum = sums[i];
+            sum = sum + tap[k] * (l[3 * channels] + r[0]);
+            sum = sum + tap[k + 1] * (l[2 * channels] + r[channels]);
+            sum = sum + tap[k + 2] * (l[channels] + r[2 * channels]);
+            sum = sum + tap[k + 3] * (l[0] + r[3 * channels]);
+            sums[i] = sum;
+        }
+    }
+    for (; k <= gauss->radius; k++) {
+        const float *const left = centre - k * channels;
+        const float *const right = centre + k * channels;
+        for (size_t i = 0; i < count; i++)
+            sums[i] = sums[i] + tap[k] * (left[i] + right[i]);
+    }
+}
+
+static void run16(const struct gf_gauss_request *request, const struct work *work, int y, int lines)
+{
+    const struct gf_format format = request->in->format;
+    const size_t samples = gf_samples(format);
+    const size_t halo = (size_t)request->gauss->radius * (size_t)format.channels;
+    const size_t pixel = (size_t)format.channels * sizeof(float);
+    for (size_t x = 0; x < samples; x += RUN16) {
+        const size_t count = samples - x < RUN16 ? samples - x : RUN16;
+        for (int i = 0; i < lines; i++) {
+            float *const line = (float *)work->mid + (size_t)i * work->mid_pitch + halo;
+            vertical16(request->gauss, work->rows + i, line + x, x, count);
+        }
+    }
+    for (int i = 0; i < lines; i++) {
+        float *const line = (float *)work->mid + (size_t)i * work->mid_pitch + halo;
+        gf_stencil_pad(line, format.width, request->gauss->radius, pixel, request->border);
+        for (size_t x = 0; x < samples; x += RUN16) {
+            const size_t count = samples - x < RUN16 ? samples - x : RUN16;
+            horizontal16(request->gauss, line + x, format.channels, work->sums, count);
+            request->finish16(request, y + i, x, count, work->sums);
+        }
+    }
+}
+
+void gf_gauss_run(const struct gf_gauss_request *request)
+{
+    const struct gf_format format = request->in->format;
+    struct work work;
+    carve(&work, request->scratch, format, request->gauss->radius);
+    memset(work.zeros, 0, gf_row_bytes(format));
+    if (format.bits == 8)
+        gf_gauss_pairs_init(work.pairs, request->gauss);
+    const int end = request->out->y + request->out->rows;
+    for (int y = request->out->y; y < end; y += work.lines) {
+        const int lines = end - y < work.lines ? end - y : work.lines;
+        block_rows(request, &work, y, lines);
+        if (format.bits == 8)
+            run8(request, &work, y, lines);
+        else
+            run16(request, &work, y, lines);
+    }
 }

@@ -10,10 +10,13 @@
  * that order. */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 #include "gpufilter/image.h"
+#include "stage/stage.h"
 
 GF_C_BEGIN
 
@@ -60,3 +63,96 @@ enum { GF_GAUSS_TENSOR_MAX = 64 };
 #define GF_GAUSS_TENSOR_SIGMA_MIN 0.22
 
 GF_C_END
+
+/* Blurs bands by a Gaussian on the CPU. The filter's own functions finish the sums: blur rounds
+ * them, unsharp compares them with the picture. */
+
+/* The two inner loops of the fixed-point Gaussian on the CPU, at several levels of vector
+ * instructions, which all compute the same sums. On x86, pmaddwd multiplies two 16-bit samples by
+ * two taps and adds the products in 32 bits; vpdpwssd also adds them to the sum. Where neighbouring
+ * taps differ little, vpdpbusd does this for four 8-bit samples. */
+
+enum {
+    GF_GAUSS_LINES = 8,    /* rows that the vertical pass computes together */
+    GF_GAUSS_CHUNK = 2048, /* samples of a row that the horizontal pass computes together */
+    GF_GAUSS_LEAD = 3,     /* pairs of zero taps before the first tap */
+    GF_GAUSS_BEHIND = 144, /* the words after the last sample, which zero taps multiply */
+    GF_GAUSS_QUADS = (2 * GF_GAUSS_RADIUS_MAX + GF_GAUSS_LINES + 3) / 4,
+};
+
+/* The taps of a Gaussian whose neighbouring taps differ little, in groups of four bytes; the lowest
+ * byte belongs to the topmost row. The first row of a block is the sum of its samples times 256
+ * high + low. Each other row is the row above it plus the sum of its samples times differences of
+ * neighbouring taps. difference[p] begins p rows further down. */
+struct gf_gauss_quads {
+    bool fit; /* the differences fit into a byte */
+    int32_t high[GF_GAUSS_QUADS], low[GF_GAUSS_QUADS];
+    int32_t difference[4][GF_GAUSS_QUADS + 1]; /* each of the four begins with a zero */
+};
+
+/* The taps in pairs; the lower half of a word belongs to the upper row. even[GF_GAUSS_LEAD + m]
+ * contains taps 2m and 2m + 1 (tap 0 is the topmost one), odd[GF_GAUSS_LEAD + m] contains taps 2m -
+ * 1 and 2m. Zero taps on both sides allow each of the GF_GAUSS_LINES rows of a block to use every
+ * pair of input rows. */
+struct gf_gauss_pairs {
+    const struct gf_gauss *gauss;
+    int32_t even[GF_GAUSS_RADIUS_MAX + 1 + 2 * GF_GAUSS_LEAD];
+    int32_t odd[GF_GAUSS_RADIUS_MAX + 1 + 2 * GF_GAUSS_LEAD];
+    struct gf_gauss_quads quads;
+};
+
+/* Returns the number of input rows for a block of GF_GAUSS_LINES rows, rounded up. Zero taps
+ * multiply the additional rows. */
+static inline int gf_gauss_reach(const struct gf_gauss *gauss)
+{
+    return (2 * gauss->radius + GF_GAUSS_LINES + 3) / 4 * 4;
+}
+
+void gf_gauss_pairs_init(struct gf_gauss_pairs *pairs, const struct gf_gauss *gauss);
+
+struct gf_gauss_simd {
+    const char *name;
+    /* Computes output rows i < GF_GAUSS_LINES at mid + i * mid_pitch from rows[i] .. rows[i + 2
+     * radius]. `rows` has gf_gauss_reach() elements. */
+    void (*vertical)(const struct gf_gauss_pairs *pairs, const unsigned char *const *rows,
+                     uint16_t *mid, size_t mid_pitch, size_t count);
+    /* Computes sums[i] for i < count <= GF_GAUSS_CHUNK over the samples mid[i + k * channels], k =
+     * 0..2 radius. mid has (2 radius + 1) * channels more samples than count. work has room for
+     * GF_GAUSS_CHUNK + 2 radius * channels + GF_GAUSS_BEHIND words; sums has room for
+     * GF_GAUSS_CHUNK. */
+    void (*horizontal)(const struct gf_gauss_pairs *pairs, const uint16_t *mid, int channels,
+                       uint32_t *work, uint32_t *sums, size_t count);
+};
+
+/* Returns the functions of a level. Level 0 is plain C, and higher levels are faster. Returns NULL
+ * if this processor lacks the level or gf_cpu_allow_intrinsics() forbids it. */
+const struct gf_gauss_simd *gf_gauss_simd_level(int level);
+/* Returns the functions of the fastest level that is available. */
+const struct gf_gauss_simd *gf_gauss_simd_best(void);
+
+struct gf_gauss_request {
+    const struct gf_gauss *gauss;
+    int border;
+    const struct gf_view *in, *out;   /* both have the same format */
+    void *scratch;                    /* memory of gf_gauss_scratch bytes */
+    const struct gf_gauss_simd *simd; /* NULL: the fastest one */
+    const void *context;
+    /* For 8 bits: finishes samples first .. first + count - 1 of a row; a blurred sample is sums[i]
+     * / 2^(shift + GF_GAUSS_FRACTION). */
+    void (*finish8)(const struct gf_gauss_request *request, int row, size_t first, size_t count,
+                    const uint32_t *sums);
+    /* For 16 bits: finishes the blurred samples, which are floats. */
+    void (*finish16)(const struct gf_gauss_request *request, int row, size_t first, size_t count,
+                     const float *blurred);
+};
+
+size_t gf_gauss_scratch(struct gf_format format, int radius);
+/* The functions cpu_scratch() and cuda_scratch() of a filter that blurs by a Gaussian. */
+size_t gf_gauss_cpu_scratch(const struct gf_stage *stage, int rows);
+size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows);
+/* The function refuses() of the variant that walks down strips and needs no scratch memory. */
+const char *gf_gauss_strip_refuses(const struct gf_stage *stage);
+/* The functions scratch() and refuses() of the tensor-core variant. */
+size_t gf_gauss_tensor_scratch(const struct gf_stage *stage, int rows);
+const char *gf_gauss_tensor_refuses(const struct gf_stage *stage, double sigma);
+void gf_gauss_run(const struct gf_gauss_request *request);

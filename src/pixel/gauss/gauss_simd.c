@@ -1,4 +1,4 @@
-#include "pixel/gauss/gauss_rows.h"
+#include "pixel/gauss/gauss.h"
 
 #include <string.h>
 

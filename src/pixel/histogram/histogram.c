@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/target_clones.h"
+#include "base/cpu.h"
 #include "pixel/colour.h"
 #include "pixel/histogram/histogram.h"
-#include "pixel/histogram/histogram_tiles.h"
 #include "pixel/point/point_planes.h"
 #include "pixel/sample.h"
+#include "pixel/stencil.h"
+#include "stage/border.h"
 
 enum { PIECE = 1024, CHANNELS_MAX = 3 };
 
@@ -231,4 +232,169 @@ enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statis
                                        .bins = 1 << format.bits};
     histogram->count = calloc(gf_histogram_counters(histogram), sizeof *histogram->count);
     return histogram->count ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+}
+
+enum { TILES_PIECE = 1024 };
+
+/* The counts of 8-bit samples in a row of tiles. Pixels with zero alpha are counted in an extra
+ * last bin. */
+struct tile_tally {
+    uint32_t count[GF_TILES_MAX][GF_HISTOGRAM_TURNS][257];
+    int down; /* the number of the row of tiles; -1 before the first one */
+};
+
+static uint64_t *counters_of(const struct gf_tiles *tiles, int across, int down,
+                             struct gf_histogram *histogram)
+{
+    return histogram->count + (size_t)(down * tiles->columns + across) * (size_t)histogram->bins;
+}
+
+static void flush_tiles(const struct gf_tiles *tiles, struct tile_tally *tile_tally,
+                        struct gf_histogram *histogram)
+{
+    for (int across = 0; across < tiles->columns && tile_tally->down >= 0; across++) {
+        uint64_t *const count = counters_of(tiles, across, tile_tally->down, histogram);
+        for (int turn = 0; turn < GF_HISTOGRAM_TURNS; turn++) {
+            for (int v = 0; v < 256; v++)
+                count[v] += tile_tally->count[across][turn][v];
+        }
+    }
+    memset(tile_tally, 0, sizeof *tile_tally);
+    tile_tally->down = -1;
+}
+
+/* Counts columns x .. x + n - 1 of a row in the tiles that contain them. */
+static void count_inside(const struct gf_tiles *tiles, int y, int x, const uint32_t *bin, int n,
+                         struct tile_tally *tile_tally, struct gf_histogram *histogram)
+{
+    for (int i = 0; i < n;) {
+        const int across = (x + i) / tiles->width, left = (across + 1) * tiles->width - (x + i);
+        const int run = left < n - i ? left : n - i;
+        if (histogram->bins == 256)
+            gf_count_8(bin + i, run, tile_tally->count[across]);
+        else
+            gf_count_16(bin + i, run, counters_of(tiles, across, y / tiles->height, histogram));
+        i += run;
+    }
+}
+
+/* Tiles may extend beyond the picture, which is reflected there. Counts columns first .. end - 1 of
+ * row `place` of the extended picture, where they show one of these n pixels. */
+static void count_beyond(const struct gf_tiles *tiles, int place, int first, int end, int x,
+                         const uint32_t *bin, int n, int width, struct gf_histogram *histogram)
+{
+    for (int column = first; column < end; column++) {
+        const int from = gf_border_index(column, width, GF_BORDER_REFLECT) - x;
+        if (from >= 0 && from < n && bin[from] < (uint32_t)histogram->bins)
+            counters_of(tiles, column / tiles->width, place / tiles->height,
+                        histogram)[bin[from]]++;
+    }
+}
+
+static void add_row(const struct gf_view *view, const struct gf_tiles *tiles, int y,
+                    struct tile_tally *tile_tally, struct gf_histogram *histogram)
+{
+    const struct gf_format format = view->format;
+    const unsigned char *const row = gf_view_row(view, y);
+    const int pixel_bytes = format.channels * format.bits / 8;
+    const int width = format.width, end = tiles->columns * tiles->width;
+    uint32_t bin[TILES_PIECE];
+    for (int x = 0; x < width; x += TILES_PIECE) {
+        const int n = width - x < TILES_PIECE ? width - x : TILES_PIECE;
+        gf_histogram_luma(row + (ptrdiff_t)x * pixel_bytes, n, format, bin);
+        count_inside(tiles, y, x, bin, n, tile_tally, histogram);
+        count_beyond(tiles, y, width, end, x, bin, n, width, histogram);
+        for (int place = format.height; place < tiles->rows * tiles->height; place++) {
+            if (gf_border_index(place, format.height, GF_BORDER_REFLECT) != y)
+                continue;
+            count_beyond(tiles, place, x, x + n, x, bin, n, width, histogram);
+            count_beyond(tiles, place, width, end, x, bin, n, width, histogram);
+        }
+    }
+}
+
+static void add_tiles(const struct gf_view *view, enum gf_statistic statistic,
+                      struct gf_histogram *histogram)
+{
+    const struct gf_tiles tiles = gf_tiles_of(statistic, view->format);
+    struct tile_tally tile_tally = {.down = -1};
+    for (int y = view->y; y < view->y + view->rows; y++) {
+        if (tile_tally.down != y / tiles.height)
+            flush_tiles(&tiles, &tile_tally, histogram);
+        tile_tally.down = y / tiles.height;
+        add_row(view, &tiles, y, &tile_tally, histogram);
+    }
+    flush_tiles(&tiles, &tile_tally, histogram);
+}
+
+void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
+                      struct gf_histogram *histogram)
+{
+    if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES)
+        add_tiles(view, statistic, histogram);
+    else
+        gf_histogram_add_whole(view, statistic, histogram);
+}
+
+/* Finds the lowest and the highest level of each channel, for filters that need no other part of a
+ * histogram. */
+
+/* LANES is a multiple of the vector length and of 3, so that a lane always belongs to the same
+ * channel. */
+enum { LANES = 192 };
+
+struct extremes {
+    uint16_t low[LANES], high[LANES];
+};
+
+#define EXTREMES(name_, type_) \
+    GF_TARGET_CLONES static void name_(const unsigned char *row, size_t samples, \
+                                       struct extremes *extremes) \
+    { \
+        type_ low[LANES], high[LANES]; \
+        const type_ *const in = (const type_ *)(const void *)row; \
+        size_t i = 0; \
+        for (int k = 0; k < LANES; k++) \
+            low[k] = (type_)extremes->low[k], high[k] = (type_)extremes->high[k]; \
+        for (; i + LANES <= samples; i += LANES) { \
+            for (int k = 0; k < LANES; k++) { \
+                const type_ v = in[i + (size_t)k]; \
+                low[k] = v < low[k] ? v : low[k]; \
+                high[k] = v > high[k] ? v : high[k]; \
+            } \
+        } \
+        for (int k = 0; i < samples; k++, i++) { \
+            low[k] = in[i] < low[k] ? in[i] : low[k]; \
+            high[k] = in[i] > high[k] ? in[i] : high[k]; \
+        } \
+        for (int k = 0; k < LANES; k++) \
+            extremes->low[k] = low[k], extremes->high[k] = high[k]; \
+    }
+EXTREMES(find_8, uint8_t)
+EXTREMES(find_16, uint16_t)
+
+bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic statistic,
+                                struct gf_histogram *histogram)
+{
+    const struct gf_format format = view->format;
+    struct extremes extremes;
+    if (statistic != GF_STATISTIC_CHANNELS || gf_has_alpha(format) || !view->rows)
+        return false;
+    for (int k = 0; k < LANES; k++)
+        extremes.low[k] = (uint16_t)(histogram->bins - 1), extremes.high[k] = 0;
+    /* Rows without gaps between them are treated as one row. */
+    const bool are_one = view->pitch == gf_row_bytes(format);
+    const size_t samples = gf_samples(format) * (size_t)(are_one ? view->rows : 1);
+    for (int y = view->y; y < view->y + (are_one ? 1 : view->rows); y++)
+        (format.bits == 8 ? find_8 : find_16)(gf_view_row(view, y), samples, &extremes);
+    for (int c = 0; c < format.channels; c++) {
+        int low = histogram->bins - 1, high = 0;
+        for (int k = c; k < LANES; k += format.channels) {
+            low = extremes.low[k] < low ? extremes.low[k] : low;
+            high = extremes.high[k] > high ? extremes.high[k] : high;
+        }
+        histogram->count[c * histogram->bins + low]++;
+        histogram->count[c * histogram->bins + high]++;
+    }
+    return true;
 }

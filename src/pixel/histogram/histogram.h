@@ -1,9 +1,14 @@
+/* Histograms of whole pictures and of tiles, and the variants that count them on a GPU. */
 #pragma once
 
-#include "base/c_linkage.h"
+#include <stdint.h>
+#include <string.h>
+
+#include "base/host_device.h"
 #include "stage/histogram.h"
+#include "stage/picture.h"
+#include "stage/stage.h"
 #include "stage/variant.h"
-#include "stage/view.h"
 
 GF_C_BEGIN
 
@@ -31,3 +36,118 @@ static inline size_t gf_histogram_counters(const struct gf_histogram *histogram)
 }
 
 GF_C_END
+
+/* Counts bins on the CPU, for histograms of whole pictures and of tiles. */
+
+/* The number of tables in which successive bins are counted in turns, because incrementing a
+ * counter twice in a row waits for the first store. */
+
+enum { GF_HISTOGRAM_TURNS = 4 };
+
+/* Counts bins 0..255. Bin 256 collects pixels that are not counted. */
+static inline void gf_count_8(const uint32_t *bin, int n, uint32_t count[GF_HISTOGRAM_TURNS][257])
+{
+    int i = 0;
+    for (; i + GF_HISTOGRAM_TURNS <= n; i += GF_HISTOGRAM_TURNS) {
+        for (int turn = 0; turn < GF_HISTOGRAM_TURNS; turn++)
+            count[turn][bin[i + turn]]++;
+    }
+    for (; i < n; i++)
+        count[0][bin[i]]++;
+}
+
+/* Counts bytes as bins. One load reads eight bytes. */
+static inline void gf_count_bytes(const uint8_t *in, int n, uint32_t count[GF_HISTOGRAM_TURNS][257])
+{
+    int i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t v;
+        memcpy(&v, in + i, 8);
+        for (int j = 0; j < 8; j++)
+            count[j % GF_HISTOGRAM_TURNS][v >> 8 * j & 255]++;
+    }
+    for (; i < n; i++)
+        count[0][in[i]]++;
+}
+
+/* Counts bins 0..65535. Pixels with larger numbers are not counted. */
+static inline void gf_count_16(const uint32_t *bin, int n, uint64_t *count)
+{
+    for (int i = 0; i < n; i++) {
+        if (bin[i] < 65536)
+            count[bin[i]]++;
+    }
+}
+
+/* Computes the luma of n pixels. A pixel with zero alpha gets M + 1, where M is the largest
+ * sample. */
+void gf_histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin);
+/* Does gf_histogram_add() for all statistics but TILES. */
+void gf_histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,
+                            struct gf_histogram *histogram);
+
+/* The variants that count a histogram on a GPU. Each filter that needs a histogram includes them in
+ * its list of variants. They count in different ways (cuda/filters/histogram/levels.cuh), with
+ * equal results. */
+
+GF_C_BEGIN
+
+extern gf_counter gf_histogram_global_cuda, gf_histogram_shared_cuda, gf_histogram_warp_cuda,
+    gf_histogram_lanes_cuda, gf_histogram_aggregated_cuda, gf_histogram_packed_cuda,
+    gf_histogram_cluster_cuda, gf_histogram_tiles_cuda;
+
+GF_C_END
+
+/* Elements of a filter's list .cuda, the simplest one first. refuses_ is the function refuses() of
+ * counters for any depth, or NULL. refuses_8_ and refuses_16_ are the functions of counters for 8
+ * or 16 bits alone: gf_counter_8_bits and gf_counter_16_bits, if the filter has no other reason to
+ * refuse. */
+#define GF_HISTOGRAM_COUNTERS(refuses_, refuses_8_, refuses_16_) \
+    {GF_COUNTER("global", gf_histogram_global_cuda, \
+                "counts by an atomic addition in global memory for each level (Programming Guide " \
+                "2.2.5)"), \
+     .refuses = refuses_}, \
+        {GF_COUNTER( \
+             "shared", gf_histogram_shared_cuda, \
+             "counts by atomics in shared memory, a table a block; of 16 bits a part of the " \
+             "table, beside blocks with the other parts: the default there and of RGB's three " \
+             "channels (Programming Guide 2.2.3.8)"), \
+         .refuses = refuses_}, \
+        {GF_COUNTER("warp", gf_histogram_warp_cuda, \
+                    "counts in a table for each warp (Programming Guide 2.2.3.2)"), \
+         .refuses = refuses_8_}, \
+        {GF_COUNTER( \
+             "lanes", gf_histogram_lanes_cuda, \
+             "counts in a table for each lane or two of a block's warps, in banks of its own: " \
+             "else the default of 8 bits (Best Practices 9.2.3.1)"), \
+         .refuses = refuses_8_}, \
+        {GF_COUNTER( \
+             "aggregated", gf_histogram_aggregated_cuda, \
+             "shared, but lanes with the same level find each other by match.any, and one adds " \
+             "for them all (Programming Guide 2.2.6)"), \
+         .refuses = refuses_}, \
+        {GF_COUNTER( \
+             "packed", gf_histogram_packed_cuda, \
+             "counts in shared memory with two counters a word, so that 65,536 fit, passed on " \
+             "before they overflow: the default of 16-bit lightness (Programming Guide 2.2.3.8)"), \
+         .refuses = refuses_16_}, \
+    { \
+        GF_COUNTER( \
+            "cluster", gf_histogram_cluster_cuda, \
+            "counts in one table over the shared memory of a cluster of blocks (Programming " \
+            "Guide 2.2.3.8)"), \
+            .refuses = refuses_, .architecture = 90 \
+    }
+
+static inline const char *gf_counter_8_bits(const struct gf_stage *stage)
+{
+    return stage->in.bits == 8
+               ? NULL
+               : "takes 8 bits only: several tables of 65,536 counters do not fit in a block's "
+                 "shared memory";
+}
+
+static inline const char *gf_counter_16_bits(const struct gf_stage *stage)
+{
+    return stage->in.bits == 16 ? NULL : "takes 16 bits only: small tables need not be packed";
+}

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/spans.h"
-#include "base/time_limit.h"
+#include "base/threads/times.h"
 #include "pixel/histogram/histogram.h"
 #include "stage/filter.h"
 

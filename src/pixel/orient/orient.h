@@ -3,7 +3,7 @@
  * stage->constants, where both backends read it. */
 #pragma once
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 #include "stage/stage.h"
 
 GF_C_BEGIN

@@ -4,7 +4,7 @@
  * kernel, the parts run one after the other on the rows of a band. */
 #pragma once
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 #include "stage/stage.h"
 
 GF_C_BEGIN

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/c_linkage.h"
 #include "base/elementary.h"
 #include "base/host_device.h"
 

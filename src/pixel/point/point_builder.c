@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/fail.h"
-#include "base/target_clones.h"
 #include "pixel/histogram/histogram.h"
 
 static double clamp(double v, double max)
@@ -268,4 +268,394 @@ void gf_point_lightness(struct gf_point_builder *builder, const double *value)
     gf_point_to_light(builder);
     gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_RELIGHT, .max = 1});
     gf_point_from_light(builder);
+}
+
+/* Appends the operations of point filters that mix channels, use curves and tables, or change
+ * alpha. */
+
+struct gain {
+    double max;
+    const double *factor;
+};
+
+GF_TARGET_CLONES static void gain_values(const void *context, int channel, double *value, int bins)
+{
+    const struct gain gain = *(const struct gain *)context;
+    const double factor = gain.factor[channel];
+    for (int i = 0; i < bins; i++) {
+        const double light = clamp(gf_srgb_decode_exact(value[i] / gain.max) * factor, 1);
+        value[i] = clamp(gain.max * gf_srgb_encode_exact(light), gain.max);
+    }
+}
+
+void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3])
+{
+    const struct gain gain = {gf_sample_max(builder->format), factor};
+    const bool same = factor[0] == factor[1] && factor[1] == factor[2];
+    if (same && factor[0] == 1)
+        return;
+    if (!builder->count) {
+        for (unsigned c = 0; c < 3 && !same; c++)
+            gf_point_map(builder, 1u << c, gain_values, &gain);
+        if (same)
+            gf_point_map(builder, ~0u, gain_values, &gain);
+        return;
+    }
+    gf_point_to_light(builder);
+    gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_GAIN,
+                                                  .max = 1,
+                                                  .a = (float)factor[0],
+                                                  .b = (float)factor[1],
+                                                  .c = (float)factor[2]});
+    gf_point_from_light(builder);
+}
+
+/* Makes room for `words` more words of data at *first, an index that an operation stores as a
+ * float. Returns false after a failure. */
+static bool add_data(struct gf_point_builder *builder, size_t words, size_t *first)
+{
+    *first = (builder->words + 3) / 4 * 4;
+    uint32_t *grown = NULL;
+    if (*first + words > (size_t)1 << 24)
+        builder->status = gf_fail(builder->error, GF_ERROR_USAGE,
+                                  "tables of this size do not fit in one run of filters");
+    else if (!(grown = realloc(builder->data, (*first + words) * sizeof *grown)))
+        gf_point_fail_memory(builder);
+    if (!grown)
+        return false;
+    builder->data = grown;
+    builder->words = *first + words;
+    return true;
+}
+
+struct curve {
+    const struct gf_point_curve *curve;
+    double max;
+};
+
+/* Returns the curve's value without limits. */
+static double curve_value(const struct curve *of, int channel, double v)
+{
+    return of->max * of->curve->of(of->curve->context, channel, v / of->max);
+}
+
+static void curve_values(const void *context, int channel, double *value, int bins)
+{
+    const struct curve *const of = context;
+    for (int i = 0; i < bins; i++)
+        value[i] = clamp(curve_value(of, channel, value[i]), of->max);
+}
+
+void gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curve *curve)
+{
+    const double max = gf_sample_max(builder->format);
+    const struct curve of = {curve, max};
+    if (!builder->count) {
+        for (unsigned c = 0; c < 3 && !curve->same; c++)
+            gf_point_map(builder, 1u << c, curve_values, &of);
+        if (curve->same)
+            gf_point_map(builder, ~0u, curve_values, &of);
+        return;
+    }
+    const int points = curve->points;
+    size_t first;
+    if (!add_data(builder, 3 * (size_t)(points + 1), &first))
+        return;
+    const double range = curve->greatest - curve->least;
+    bool is_beyond = false;
+    for (int c = 0; c < 3; c++) {
+        float *const point = (float *)(builder->data + first) + c * (points + 1);
+        for (int i = 0; i <= points; i++) {
+            const int inside = i < points ? i : points - 1;
+            const double v = curve->least + range * inside / (points - 1);
+            const double to = curve_value(&of, c, v * max), limited = clamp(to, max);
+            point[i] = (float)(curve->is_lines ? to : limited);
+            is_beyond |= curve->is_lines && (float)to != (float)limited;
+        }
+    }
+    gf_point_append(builder,
+                    (struct gf_point_op){.kind = GF_POINT_CURVE,
+                                         .max = (float)max,
+                                         .a = (float)((points - 1) / (range * max)),
+                                         .b = (float)(-curve->least * (points - 1) / range),
+                                         .c = (float)first,
+                                         .d = (float)(points - 1)});
+    if (is_beyond) /* append a LINEAR that changes nothing but limits the result */
+        gf_point_append(builder,
+                        (struct gf_point_op){.kind = GF_POINT_LINEAR, .max = (float)max, .b = 1});
+}
+
+void gf_point_table3d(struct gf_point_builder *builder, int size,
+                      const struct gf_table3d_nodes *nodes)
+{
+    const double max = gf_sample_max(builder->format);
+    const size_t words = (size_t)gf_table3d_words(size);
+    size_t first;
+    if (!add_data(builder, words, &first))
+        return;
+    for (size_t i = 0; i < words / 2; i++) {
+        const uint16_t *const node = nodes->node + 3 * i;
+        builder->data[first + 2 * i] = (uint32_t)node[1] << 16 | node[0];
+        builder->data[first + 2 * i + 1] = node[2];
+    }
+    gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_TABLE3D,
+                                                  .max = (float)max,
+                                                  .a = (float)((size - 1) / max),
+                                                  .b = (float)size,
+                                                  .c = (float)first,
+                                                  .d = (float)(max / 65535)});
+    gf_point_linear(builder, 0, nodes->greatest - nodes->least, nodes->least * max);
+    builder->format.channels += gf_colour_channels(builder->format) == 1 ? 2 : 0;
+}
+
+static bool keeps_gray(const double matrix[3][4])
+{
+    const double gain = matrix[0][0] + matrix[0][1] + matrix[0][2];
+    for (int c = 1; c < 3; c++) {
+        const double sum = matrix[c][0] + matrix[c][1] + matrix[c][2];
+        if (fabs(sum - gain) > 1e-9 || matrix[c][3] != matrix[0][3])
+            return false;
+    }
+    return true;
+}
+
+static void append_matrix(struct gf_point_builder *builder, const double matrix[3][4])
+{
+    const double max = gf_sample_max(builder->format);
+    for (int c = 0; c < 3; c++)
+        gf_point_append(builder, (struct gf_point_op){.kind = c ? GF_POINT_ROW : GF_POINT_MATRIX,
+                                                      .max = (float)max,
+                                                      .a = (float)matrix[c][0],
+                                                      .b = (float)matrix[c][1],
+                                                      .c = (float)matrix[c][2],
+                                                      .d = (float)(matrix[c][3] * max)});
+    builder->format.channels += gf_colour_channels(builder->format) == 1 ? 2 : 0;
+}
+
+/* A matrix that maps grays to grays is a linear function of a gray sample. */
+void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4])
+{
+    const double max = gf_sample_max(builder->format);
+    const double sum = matrix[0][0] + matrix[0][1] + matrix[0][2];
+    if (gf_colour_channels(builder->format) == 1 && keeps_gray(matrix))
+        gf_point_linear(builder, 0, fabs(sum - 1) > 1e-9 ? sum : 1, matrix[0][3] * max);
+    else
+        append_matrix(builder, matrix);
+}
+
+void gf_point_matrix_shape(const double matrix[3][4], struct gf_format *out)
+{
+    if (gf_colour_channels(*out) == 1 && !keeps_gray(matrix))
+        out->channels += 2;
+}
+
+void gf_point_colour(struct gf_point_builder *builder)
+{
+    static const double same[3][4] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    if (gf_colour_channels(builder->format) == 1)
+        append_matrix(builder, same);
+}
+
+void gf_point_vibrance(struct gf_point_builder *builder, double amount)
+{
+    const double max = gf_sample_max(builder->format);
+    if (gf_colour_channels(builder->format) == 1 || amount == 0)
+        return;
+    gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_VIBRANCE,
+                                                  .max = (float)max,
+                                                  .a = (float)(1 + amount),
+                                                  .b = (float)(amount / max)});
+}
+
+void gf_point_opaque(struct gf_point_builder *builder)
+{
+    if (gf_has_alpha(builder->format))
+        return;
+    gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_OPAQUE,
+                                                  .max = (float)gf_sample_max(builder->format)});
+    builder->format.channels++;
+}
+
+void gf_point_key(struct gf_point_builder *builder, const double colour[3], double similarity,
+                  double blend)
+{
+    const double max = gf_sample_max(builder->format);
+    const double y = 0.299 * colour[0] + 0.587 * colour[1] + 0.114 * colour[2];
+    gf_point_opaque(builder);
+    gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_KEY,
+                                                  .max = 1,
+                                                  .a = (float)((colour[2] - y) / 1.772 * max),
+                                                  .b = (float)((colour[0] - y) / 1.402 * max),
+                                                  .c = (float)(similarity * max),
+                                                  .d = (float)(1 / (fmax(blend, 1e-9) * max))});
+}
+
+/* Appends the operations of point filters that depend on the pixel's position. */
+
+static bool dithers(const float *curve, const float *columns, int width)
+{
+    bool is = true;
+    for (int i = 0; i <= GF_POINT_CURVE_STEPS; i++)
+        is &= fabsf(curve[i]) <= 0.499f;
+    for (int x = GF_POINT_FIELD_REPEAT; is && x < width; x++)
+        is = columns[x] == columns[x - GF_POINT_FIELD_REPEAT];
+    return is;
+}
+
+/* Fills the tables of another field for the whole picture. Returns false when out of memory. */
+static bool add_field(struct gf_point_builder *builder, const struct gf_point_field *field)
+{
+    const struct gf_format format = builder->format;
+    const size_t floats = gf_point_field_floats(format), first = (size_t)builder->fields * floats;
+    float *const grown = realloc(builder->field, (first + floats) * sizeof *grown);
+    if (!grown) {
+        gf_point_fail_memory(builder);
+        return false;
+    }
+    builder->field = grown;
+    builder->fields++;
+    float *const curve = grown + first, *const columns = curve + GF_POINT_CURVE_ROOM;
+    float *const rows = columns + gf_point_field_columns(format.width);
+    memset(curve, 0, floats * sizeof *curve);
+    for (int i = 0; i <= GF_POINT_CURVE_STEPS; i++)
+        curve[i] = (float)field->curve(field->context, (double)i / GF_POINT_CURVE_STEPS);
+    for (int i = 0; i <= GF_POINT_CURVE_STEPS; i++)
+        builder->field_beyond |= !(curve[i] >= 0 && curve[i] <= 1);
+    for (int x = 0; x < format.width; x++)
+        columns[x] = (float)field->column(field->context, x);
+    for (int y = 0; y < format.height; y++)
+        rows[y] = (float)field->row(field->context, y);
+    if (!first)
+        builder->field_dithers = dithers(curve, columns, format.width);
+    return true;
+}
+
+/* Appends an operation that uses the last field that was added. */
+static void append_position(struct gf_point_builder *builder, int kind, const double value[3])
+{
+    const double max = gf_sample_max(builder->format);
+    gf_point_append(builder, (struct gf_point_op){.kind = kind,
+                                                  .max = (float)max,
+                                                  .a = (float)(value[0] * max),
+                                                  .b = (float)(value[1] * max),
+                                                  .c = (float)(value[2] * max),
+                                                  .d = (float)(builder->fields - 1)});
+}
+
+void gf_point_colour_of(struct gf_format format, const struct gf_colour *colour, double part[3])
+{
+    const double *const from = colour->part;
+    double weight[3];
+    memcpy(part, from, 3 * sizeof *part);
+    gf_point_luma_weights(format, weight);
+    if (gf_colour_channels(format) == 1)
+        part[0] = weight[0] * from[0] + weight[1] * from[1] + weight[2] * from[2];
+}
+
+double gf_length_of(struct gf_length length, int whole, double otherwise)
+{
+    if (length.unit == GF_PIXELS)
+        return length.value;
+    const double part = length.unit == GF_PERCENT ? length.value / 100 : otherwise;
+    return fmin(floor(whole * part + 0.5), whole);
+}
+
+void gf_point_mix(struct gf_point_builder *builder, const struct gf_point_field *field,
+                  const double colour[3])
+{
+    if (add_field(builder, field))
+        append_position(builder, GF_POINT_MIX, colour);
+}
+
+void gf_point_add(struct gf_point_builder *builder, const struct gf_point_field *field,
+                  double amount)
+{
+    if (add_field(builder, field))
+        append_position(builder, GF_POINT_ADD, (const double[3]){amount, amount, amount});
+}
+
+void gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field *field)
+{
+    if (!add_field(builder, field))
+        return;
+    gf_point_opaque(builder);
+    append_position(builder, GF_POINT_FADE, (const double[3]){0});
+}
+
+/* Appends the operations of point filters that read second pictures. */
+
+static struct gf_layer *add_layer(struct gf_point_builder *builder)
+{
+    const double max = gf_sample_max(builder->format);
+    struct gf_layer *const layer = &builder->layer[builder->layers++];
+    *layer = (struct gf_layer){.source = -1,
+                               .mask = -1,
+                               .max = (float)max,
+                               .least = (float)(1 / max),
+                               .over_alpha = gf_has_alpha(builder->format)};
+    return layer;
+}
+
+static void find_place(const struct gf_point_builder *builder, struct gf_format other,
+                       struct gf_point_place place, int *x, int *y)
+{
+    const struct gf_format own = builder->format;
+    const int right = (int)gf_length_of(place.x, own.width, 0);
+    const int down = (int)gf_length_of(place.y, own.height, 0);
+    const bool from_right = gf_gravity_x(place.gravity, 2) == 2;
+    const bool from_below = gf_gravity_y(place.gravity, 2) == 2;
+    *x = gf_gravity_x(place.gravity, own.width - other.width) + (from_right ? -right : right);
+    *y = gf_gravity_y(place.gravity, own.height - other.height) + (from_below ? -down : down);
+}
+
+static void append(struct gf_point_builder *builder, int kind)
+{
+    gf_point_append(builder, (struct gf_point_op){.kind = kind,
+                                                  .max = (float)gf_sample_max(builder->format),
+                                                  .d = (float)(builder->layers - 1)});
+}
+
+static void set_mask(struct gf_point_builder *builder, struct gf_layer *layer,
+                     const struct gf_mask_use *mask, struct gf_point_place place)
+{
+    const struct gf_format format = mask->picture->image.format;
+    layer->mask = builder->pictures++;
+    layer->mask_of = mask->of;
+    layer->inverted = mask->inverted;
+    layer->mask_scale = (float)(1.0 / gf_sample_max(format));
+    find_place(builder, format, place, &layer->mask_x, &layer->mask_y);
+}
+
+void gf_point_overlay(struct gf_point_builder *builder, const struct gf_picture *picture,
+                      const struct gf_mask_use *mask, struct gf_point_place place, int mode,
+                      double opacity)
+{
+    const struct gf_format format = picture->image.format;
+    const double max = gf_sample_max(format);
+    if (gf_colour_channels(format) == 3)
+        gf_point_colour(builder);
+    struct gf_layer *const layer = add_layer(builder);
+    if (mask)
+        set_mask(builder, layer, mask, place);
+    layer->source = builder->pictures++;
+    layer->mode = mode;
+    layer->opacity = (float)opacity;
+    layer->alpha = (float)(opacity / max);
+    layer->scale = (float)(gf_sample_max(builder->format) / max);
+    find_place(builder, format, place, &layer->x, &layer->y);
+    append(builder, GF_POINT_OVERLAY);
+}
+
+void gf_point_mask(struct gf_point_builder *builder, const struct gf_mask_use *mask,
+                   struct gf_point_place place)
+{
+    gf_point_opaque(builder);
+    set_mask(builder, add_layer(builder), mask, place);
+    append(builder, GF_POINT_MASK);
+}
+
+void gf_point_layer_shape(const struct gf_picture *picture, struct gf_format *out)
+{
+    if (gf_colour_channels(picture->image.format) == 3 && gf_colour_channels(*out) == 1)
+        out->channels += 2;
 }

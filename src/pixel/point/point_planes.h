@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/cpu.h"
-#include "pixel/fill.h"
 #include "pixel/point/point_program.h"
+#include "pixel/sample.h"
 
 enum { GF_PIECE = 512 }; /* pixels; a piece is always computed in full */
 

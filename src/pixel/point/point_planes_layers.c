@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
-#include "base/target_clones.h"
+#include "base/cpu.h"
 
 /* Moves the first `count` values of a plane to index `at`. The others become 0. */
 static void place_plane(float *plane, int at, int count)

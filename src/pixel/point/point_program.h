@@ -2,7 +2,7 @@
  * operations on unrounded floats, then rounding. M is the largest sample. */
 #pragma once
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 #include "pixel/colour.h"
 #include "pixel/point/layer.h"
 #include "pixel/point/noise.h"

@@ -1,11 +1,130 @@
+/* How far a region covers a pixel, and the pixel that follows, for both compilers. */
+#pragma once
+
+#include <math.h>
+#include <stdint.h>
+
+#include "base/host_device.h"
+#include "pixel/sample.h"
+#include "stage/stage.h"
+
+enum { GF_REGION_SHAPES_MAX = 16 };
+
+/* A rectangle, or the ellipse that touches its sides, in pixels. It may lie beyond the picture. */
+struct gf_region_shape {
+    int is_ellipse;
+    int x0, y0, x1, y1; /* the first pixel, and the first pixel behind it */
+};
+
+struct gf_region_cover {
+    int count;
+    float feather; /* the width of the soft edge inside a shape, in pixels */
+    struct gf_region_shape shape[GF_REGION_SHAPES_MAX];
+};
+
+/* A mask with 16-bit rows, which is stretched over the picture. */
+struct gf_region_mask {
+    const unsigned char *data; /* NULL: the region has no mask */
+    size_t pitch;
+    int width, height;
+    float scale_x, scale_y; /* the mask's size divided by the picture's */
+};
+
+GF_HOST_DEVICE float gf_region_least(float a, float b)
+{
+    return a < b ? a : b;
+}
+
+/* Returns the distance in pixels of the pixel's middle from the edge of the shape; below 0 the
+ * pixel is outside. In an ellipse the distance is that part of the smaller half axis. */
+GF_HOST_DEVICE float gf_region_depth(const struct gf_region_shape *shape, int x, int y)
+{
+    const float left = (float)(x - shape->x0) + 0.5f, right = (float)(shape->x1 - x) - 0.5f;
+    const float above = (float)(y - shape->y0) + 0.5f, below = (float)(shape->y1 - y) - 0.5f;
+    if (!shape->is_ellipse)
+        return gf_region_least(gf_region_least(left, right), gf_region_least(above, below));
+    const float rx = 0.5f * (float)(shape->x1 - shape->x0);
+    const float ry = 0.5f * (float)(shape->y1 - shape->y0);
+    const float across = (left - rx) / rx, down = (above - ry) / ry;
+    return (1.0f - sqrtf(across * across + down * down)) * gf_region_least(rx, ry);
+}
+
+/* Returns a sample of the mask, as a part of the full scale. */
+GF_HOST_DEVICE float gf_region_mask_sample(const struct gf_region_mask *mask, int x, int y)
+{
+    const uint16_t *const row =
+        (const uint16_t *)(const void *)(mask->data + (size_t)y * mask->pitch);
+    return (float)row[x] / 65535.0f;
+}
+
+/* Returns the position on the mask, limited to the middles of its outermost samples. */
+GF_HOST_DEVICE float gf_region_mask_position(int at, float scale, int count)
+{
+    const float position = ((float)at + 0.5f) * scale - 0.5f;
+    const float limited = gf_region_least(position, (float)(count - 1));
+    return limited > 0.0f ? limited : 0.0f;
+}
+
+/* Interpolates the mask bilinearly. */
+GF_HOST_DEVICE float gf_region_mask_coverage(const struct gf_region_mask *mask, int x, int y)
+{
+    const float u = gf_region_mask_position(x, mask->scale_x, mask->width);
+    const float v = gf_region_mask_position(y, mask->scale_y, mask->height);
+    const int left = (int)u, top = (int)v;
+    const int right = left + 1 < mask->width ? left + 1 : left;
+    const int bottom = top + 1 < mask->height ? top + 1 : top;
+    const float across = u - (float)left, down = v - (float)top;
+    const float a = gf_region_mask_sample(mask, left, top);
+    const float b = gf_region_mask_sample(mask, right, top);
+    const float c = gf_region_mask_sample(mask, left, bottom);
+    const float d = gf_region_mask_sample(mask, right, bottom);
+    const float upper = a + across * (b - a), lower = c + across * (d - c);
+    return upper + down * (lower - upper);
+}
+
+/* Returns how far the region covers a pixel, 0..1: the most of all shapes. */
+GF_HOST_DEVICE float gf_region_coverage(const struct gf_region_cover *cover,
+                                        const struct gf_region_mask *mask, int x, int y)
+{
+    float most = 0.0f;
+    if (mask->data)
+        return gf_region_mask_coverage(mask, x, y);
+    for (int i = 0; i < cover->count; i++) {
+        const float depth = gf_region_depth(&cover->shape[i], x, y);
+        const float part =
+            cover->feather > depth ? gf_region_least(depth / cover->feather, 1.0f) : 1.0f;
+        if (depth >= 0.0f && part > most)
+            most = part;
+    }
+    return most;
+}
+
+/* Mixes a pixel of the picture with the filtered pixel; both have straight alpha, and 0 < coverage
+ * < 1. Colours are mixed in proportion to their alphas, so that transparent pixels give none. With
+ * equal alphas, as without alpha, v becomes v + coverage (filtered - v). */
+#define GF_REGION_MIX(name_, sample_) \
+    GF_HOST_DEVICE void name_(sample_ *pixel, const sample_ *filtered, int channels, float max, \
+                              float coverage) \
+    { \
+        const int alpha = channels % 2 == 0 ? channels - 1 : channels; \
+        float part = coverage; \
+        if (alpha < channels && pixel[alpha] != filtered[alpha]) { \
+            const float a = (float)pixel[alpha], b = (float)filtered[alpha]; \
+            const float of_filtered = coverage * b; \
+            part = of_filtered / ((1.0f - coverage) * a + of_filtered); \
+            pixel[alpha] = (sample_)gf_round_sample(a + coverage * (b - a), max); \
+        } \
+        for (int c = 0; c < alpha; c++) { \
+            const float v = (float)pixel[c]; \
+            pixel[c] = (sample_)gf_round_sample(v + part * ((float)filtered[c] - v), max); \
+        } \
+    }
+GF_REGION_MIX(gf_region_mix_bytes, uint8_t)
+GF_REGION_MIX(gf_region_mix_words, uint16_t)
+
 /* A region of a picture: the stages of a filter run for the rows that the region touches, and their
  * result replaces the picture's pixels as far as the region covers them. All other pixels are
  * copied. */
-#pragma once
-
-#include "base/c_linkage.h"
-#include "pixel/region/coverage.h"
-#include "stage/stage.h"
 
 GF_C_BEGIN
 

@@ -5,7 +5,7 @@
 #include "base/elementary.h"
 #include "base/fail.h"
 #include "base/image.h"
-#include "pixel/fill.h"
+#include "pixel/sample.h"
 
 const char *const gf_warp_kernel_names[] = {"linear", "cubic", "lanczos3", "nearest", NULL};
 

@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "base/c_linkage.h"
 #include "base/cpu.h"
 #include "base/host_device.h"
 #include "stage/stage.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 
 GF_C_BEGIN
 

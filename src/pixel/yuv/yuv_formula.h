@@ -2,7 +2,6 @@
  * one definition, so that both make the same bits. */
 #pragma once
 
-#include "base/c_linkage.h"
 #include "base/host_device.h"
 #include "pixel/yuv/yuv.h"
 

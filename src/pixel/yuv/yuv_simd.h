@@ -1,4 +1,4 @@
-/* Conversions of rows of 8 bits with vectors. They compute what yuv_read.c and yuv_write.c compute
+/* Conversions of rows of 8 bits with vectors. They compute what yuv.c and yuv.c compute
  * in the same order, apart from factors that are powers of two. The functions need GF_CPU_VBMI. */
 #pragma once
 

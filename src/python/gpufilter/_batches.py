@@ -1,15 +1,188 @@
-"""Many pictures in the memory of a CUDA device: decoded, encoded, and as numbers, in one call each."""
+"""Many pictures in the memory of a CUDA device: decoded, encoded, and as numbers, in one call each.
 
+Memory into which the library writes the files of a batch is new bytes, or memory that is used again.
+
+New memory takes longer than encoding: the system clears each page when it is first touched. The library's threads share that, since
+they write into the bytes objects themselves, which are made with more room than a file needs, and cut afterwards. Room that nobody
+touches costs nothing.
+"""
+
+import collections
 import concurrent.futures
 import contextlib
 import ctypes as _c
 import itertools
+import mmap
 import os
 import re
+import sys
 
-from . import _abi, _device, _dlpack, _memory, _pictures
-from ._floats import numbers_of
+from . import _abi, _device, _dlpack, _pictures
 from ._library import check, Error, lib, usage
+from ._pictures import package_of
+
+_api = _c.pythonapi
+_new = _c.PYFUNCTYPE(_c.c_void_p, _c.c_void_p, _c.c_ssize_t)(("PyBytes_FromStringAndSize", _api))
+_cut = _c.PYFUNCTYPE(_c.c_int, _c.c_void_p, _c.c_ssize_t)(("_PyBytes_Resize", _api))
+_object_at = _c.PYFUNCTYPE(_c.py_object, _c.c_void_p)(("PyBytes_FromObject", _api))
+_drop = _c.PYFUNCTYPE(None, _c.c_void_p)(("Py_DecRef", _api))
+FIRST = bytes.__basicsize__ - 1  # the place of the bytes in an object
+
+
+class NewBytes:
+    """Bytes objects that nobody else knows yet."""
+
+    def __init__(self, rooms):
+        self.rooms = rooms
+        self._objects = (_c.c_void_p * len(rooms))()  # a reference to each
+        for i, room in enumerate(rooms):
+            self._objects[i] = _new(None, room)
+        self.addresses = [place + FIRST for place in self._objects]
+
+    def take(self, sizes):
+        """Returns the objects, which become as long as their files."""
+        at, step = _c.addressof(self._objects), _c.sizeof(_c.c_void_p)
+        for i, size in enumerate(sizes):
+            _cut(at + i * step, size)
+        return [_object_at(place) for place in self._objects]
+
+    def __del__(self):
+        for place in self._objects:
+            if place:
+                _drop(place)
+
+
+_PAGE = mmap.PAGESIZE
+_idle = collections.deque(maxlen=2)  # its operations are atomic: no lock that a fork could find taken
+
+
+class _Lent:
+    """Memory that memoryviews refer to. With the last of them it is idle again."""
+
+    def __init__(self, memory):
+        self._memory = memory
+
+    def __del__(self, idle=_idle):
+        idle.append(self._memory)
+
+
+def _take(size):
+    try:
+        memory = _idle.pop()
+        if len(memory) >= size:
+            return memory
+    except IndexError:  # there is none, or another thread was faster
+        pass
+    return mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+class Views:
+    """Parts of memory that is used again: its pages have been touched before."""
+
+    def __init__(self, rooms):
+        self.rooms, starts = rooms, [0]
+        for room in rooms:
+            starts.append(starts[-1] + -(-room // _PAGE) * _PAGE)
+        memory = _take(max(starts[-1], _PAGE))
+        holder = (_c.c_char * len(memory)).from_buffer(memory)
+        holder.lent = _Lent(memory)
+        first, self._starts, self._view = _c.addressof(holder), starts, memoryview(holder).cast("B")
+        self.addresses = [first + start for start in starts[:-1]]
+
+    def take(self, sizes):
+        """Returns a memoryview of each file."""
+        return [self._view[start:start + size] for start, size in zip(self._starts, sizes)]
+
+
+def file_of(address, size, views):
+    """Returns a copy of a file that the library has allocated."""
+    data = _c.string_at(address, size)
+    return memoryview(bytearray(data)) if views else data
+
+
+# Results as the floating-point numbers that networks take: dtype="float32" of run() and decode().
+
+
+def numbers_of(value, name, channels):
+    """Returns a number, or one for each channel, as a C array; None: the default."""
+    if value is None:
+        return None
+    try:
+        values = [float(each) for each in value] if hasattr(value, "__iter__") and getattr(value, "ndim", 1) and not isinstance(value, str) else [float(value)] * channels
+    except (TypeError, ValueError) as problem:
+        raise usage(f"{name}={value!r}: {problem}") from None
+    if len(values) != channels:
+        raise usage(f"{name} has {len(values)} numbers for {channels} channels")
+    return (_c.c_float * channels)(*values)
+
+
+class Floats:
+    """How a result becomes an array of numbers."""
+
+    def __init__(self, layout, channels, mean, std):
+        layouts = {name[len("GF_FLOATS_"):]: value for name, value in _abi.ENUMS["gf_floats"].items()}
+        if layout not in list(layouts):
+            raise usage(f"layout={layout!r} is none of {', '.join(layouts)}")
+        if channels is not None and (isinstance(channels, str) or str(channels) != "3"):
+            raise usage(f"channels={channels!r} is neither None nor 3")
+        self.layout, self.channels, self.mean, self.std = layouts[layout], channels, mean, std
+
+    def shape_of(self, form):
+        """Returns the shape of the numbers of a picture of that struct gf_format."""
+        channels = self.channels or form.channels
+        return (channels, form.height, form.width) if self.layout == _abi.GF_FLOATS_NCHW else (form.height, form.width, channels)
+
+    def shape(self, image):
+        """Returns the shape of an Image's numbers."""
+        return self.shape_of(image._image.format)
+
+    def write(self, image, address):
+        """Writes an Image's numbers to that address."""
+        channels = self.channels or image._image.format.channels
+        failure = _abi.gf_error()
+        check(lib.gf_image_to_floats(_c.byref(image._image), self.layout, channels, numbers_of(self.mean, "mean", channels),
+                                     numbers_of(self.std, "std", channels), _c.cast(address, _c.POINTER(_c.c_float)),
+                                     _c.byref(failure)), failure)
+
+    def of(self, image, array):
+        """Returns an Image's numbers as an array of the package of `array`."""
+        result, address, finish = new_floats(self.shape(image), array)
+        self.write(image, address)
+        return finish(result)
+
+
+def new_floats(shape, array):
+    """Returns (a new array of floats of the package of `array`, its address, what makes it ready)."""
+    package = package_of(array)
+    if package == "torch":
+        torch = sys.modules["torch"]
+        result = torch.empty(shape, dtype=torch.float32)
+        return result, result.data_ptr(), lambda result: result
+    try:
+        import numpy
+    except ImportError:
+        count = 1
+        for side in shape:
+            count *= side
+        memory = bytearray(4 * count)
+        return memory, _c.addressof(_c.c_char.from_buffer(memory)), lambda it: memoryview(it).cast("f", shape)
+    result = numpy.empty(shape, numpy.float32)
+    return result, result.ctypes.data, sys.modules["jax.numpy"].asarray if package == "jax" else lambda result: result
+
+
+def form_of(dtype, layout, channels, mean, std):
+    """Returns a Floats for the arguments of run() and decode(); None: results are pictures."""
+    if dtype is layout is channels is mean is std is None:
+        return None
+    if dtype in (None, "uint8", "uint16"):
+        arguments = {"dtype": dtype, "layout": layout, "channels": channels, "mean": mean, "std": std}
+        given = [name for name, value in arguments.items() if value is not None]
+        if given:
+            raise usage(f"{given[0]}= is for dtype='float32'; without it a result has the samples of its picture")
+        return None
+    if str(dtype) not in ("float32", "torch.float32", "<class 'numpy.float32'>"):
+        raise usage(f"dtype={dtype!r} is not 'float32'")
+    return Floats(layout or "NHWC", channels, mean, std)
 
 
 _PART = 16  # pictures of a thread
@@ -75,7 +248,7 @@ def _address_of(data):
             holder = _c.c_char.from_buffer(view)
             return _c.addressof(holder), view.nbytes, holder
         data = view.tobytes()
-    return id(data) + _memory.FIRST, len(data), data
+    return id(data) + FIRST, len(data), data
 
 
 def _numbers_of_device(pipeline):
@@ -171,7 +344,7 @@ def encode(pipeline, arrays, format, views=False, watched=contextlib.nullcontext
     handle = pipeline._take()
     try:
         rooms = [_room(pipeline, handle, image.format, format) for image in (images[:1] if alike else images)]
-        memory = (_memory.Views if views else _memory.NewBytes)(rooms * count if alike else rooms)
+        memory = (Views if views else NewBytes)(rooms * count if alike else rooms)
         results[:], sizes[:] = memory.addresses, memory.rooms
         with watched(handle):
             status = lib.gf_encode_batch(handle.pipeline, count, images, format, results, sizes, stream, None, _c.byref(failure))
@@ -191,7 +364,7 @@ def _encode_larger(handle, images, format, results, sizes, stream, views):
     _c.memset(results, 0, _c.sizeof(results))
     try:
         check(lib.gf_encode_batch(handle.pipeline, len(images), images, format, results, sizes, stream, None, _c.byref(failure)), failure)
-        return [_memory.file_of(result, size, views) for result, size in zip(results, sizes)]
+        return [file_of(result, size, views) for result, size in zip(results, sizes)]
     finally:
         for result in results:
             lib.gf_free(result)

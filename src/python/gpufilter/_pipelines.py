@@ -11,10 +11,9 @@ import os
 import re
 import threading
 
-from . import _abi, _batches, _device, _floats, _memory, _pictures, _streams
-from ._callbacks import interruptible, watched
+from . import _abi, _batches, _device, _pictures, _streams
 from ._library import are_lasting, check, Error, lasting, lib, make_options, number_of, text_of, usage, warn
-from ._streams import can_read, is_buffer
+from ._streams import can_read, interruptible, is_buffer, watched
 
 
 _process = os.getpid()
@@ -146,7 +145,7 @@ class Pipeline:
         progress: a function that gets the part that is done, 0..1, after each band of rows, in any thread; an exception in it
         ends the call.
         """
-        form = _floats.form_of(dtype, layout, channels, mean, std)
+        form = _batches.form_of(dtype, layout, channels, mean, std)
         if isinstance(array, (list, tuple)) and not (array and _device.has(array[0])):
             return [self.run(each, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std, progress=progress)
                     for each in array]
@@ -189,7 +188,7 @@ class Pipeline:
         it is asked for more bytes than the picture needs, though not again behind a PNM, PNG, JPEG or QOI that is complete. An
         exception in it ends the call, and comes out.
         """
-        form = _floats.form_of(dtype, layout, channels, mean, std)
+        form = _batches.form_of(dtype, layout, channels, mean, std)
         if can_read(data):
             streams = _streams.Streams()
             image = self._image_of(lib.gf_pipeline_decode_from, streams.reader(data), progress=progress, streams=streams)
@@ -251,7 +250,7 @@ class Pipeline:
         result, size = _c.c_void_p(), _c.c_size_t()
         try:
             self._call(function, *arguments, _c.byref(result), _c.byref(size), **keywords)
-            return _memory.file_of(result, size.value, views)
+            return _batches.file_of(result, size.value, views)
         finally:
             lib.gf_free(result)
 
@@ -347,7 +346,7 @@ def _stacked(images, form, workers):
     for number, shape in enumerate(shapes):
         if shape != shapes[0]:
             raise usage(f"[{number}]: its numbers have the shape {shape}, those of [0] {shapes[0]}: resize them in the chain")
-    result, address, finish = _floats.new_floats((len(images),) + shapes[0], images[0])
+    result, address, finish = _batches.new_floats((len(images),) + shapes[0], images[0])
     size = 4 * shapes[0][0] * shapes[0][1] * shapes[0][2]
     for number, image in enumerate(images):
         form.write(image, address + number * size)
@@ -394,10 +393,10 @@ def decode(data, chain="", *, dtype=None, layout=None, channels=None, mean=None,
     of torch or cupy. JPEGs are decoded there, those of a list together; bytes in pinned memory are not copied before.
     """
     if str(options.get("device", "")).lower().startswith("cuda"):
-        return _decode_on_device(data, chain, _floats.form_of(dtype, layout, channels, mean, std), workers, options)
+        return _decode_on_device(data, chain, _batches.form_of(dtype, layout, channels, mean, std), workers, options)
     if not _are_several(data):
         return _kept(chain, options).decode(data, dtype=dtype, layout=layout, channels=channels, mean=mean, std=std)
-    form = _floats.form_of(dtype, layout, channels, mean, std)
+    form = _batches.form_of(dtype, layout, channels, mean, std)
     images = _each(Pipeline.decode, list(data), workers, chain, options)
     return _stacked(images, form, workers) if form else images
 

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
-#include "codec/common/source.h"
+#include "base/text/json.h"
+#include "codec/common/rows/source.h"
 #include "pipeline/pipeline_internal.h"
 
 /* The facts: the end of the number, the key of the JSON, and its description. */

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "bench/likeness.h"
+#include "gpufilter/options.h"
 #include "gpufilter/status.h"
 
 /* Writes markup, like printf() with the conversions d, u, x, f, g, c and s. The format must be the
@@ -66,3 +68,25 @@ struct gf_chart {
 
 /* Draws the curves with their axes and a key. A chart without any point is not drawn. */
 void gf_html_chart(FILE *file, const struct gf_chart *chart);
+
+/* Writes pictures on the page: before and after the chain under a slider, and enlarged pixels. */
+
+/* A picture as a small JPEG. */
+struct gf_page_picture {
+    void *data;
+    size_t size;
+};
+
+/* Reads the file on the CPU, runs the chain (NULL or "": none) and reduces the picture. `options`
+ * are used for the chain and the codecs. If memory runs out, or the file cannot be read twice, data
+ * is NULL. */
+struct gf_page_picture gf_page_picture_make(const char *path, const char *chain,
+                                            const struct gf_options *options);
+void gf_page_picture_free(struct gf_page_picture *picture);
+
+/* Writes the part of the page; nothing if either picture is missing. */
+void gf_pictures_html(FILE *file, const struct gf_page_picture *before,
+                      const struct gf_page_picture *after);
+
+/* Writes the place where a variant differs: the expected pixels, its pixels, and the difference. */
+void gf_spot_html(FILE *file, const char *name, const struct gf_compare_spot *spot);

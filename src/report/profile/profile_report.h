@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
+#include "base/text/json.h"
 #include "gpufilter/profile.h"
 #include "gpufilter/status.h"
 

@@ -1,9 +1,11 @@
-#include "report/profile/profile_report.h"
-
+/* Puts the spans of a run on tracks and layers of a timeline, and writes it for Perfetto
+ * (--trace). */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/text/json.h"
+#include "report/profile/profile_report.h"
 
 /* The tracks, from the top: the start of the device, the reader, the lanes, and after them the
  * writer. */
@@ -92,4 +94,107 @@ void gf_timeline_name(const struct gf_timeline *timeline, const struct gf_timeli
                  : track == TRACK_READER ? "reader"
                                          : "writer",
                  layer);
+}
+
+/* Writes the timeline in Chrome's trace-event format: complete events ("X"), with times in
+ * microseconds. */
+
+/* The most layers of a track, so that thread ids are unique and in the order of the tracks. */
+enum { LAYERS_MAX = 1000 };
+
+static int thread_of(const struct gf_timeline_event *event)
+{
+    return 1 + event->track * LAYERS_MAX + event->layer % LAYERS_MAX;
+}
+
+static void begin_metadata(struct gf_json *json, int thread, const char *name)
+{
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    gf_json_string(json, "ph", "M");
+    gf_json_number(json, "pid", 1, 0);
+    if (thread >= 0)
+        gf_json_number(json, "tid", thread, 0);
+    gf_json_string(json, "name", name);
+    gf_json_object(json, "args", GF_JSON_INLINE);
+}
+
+static void end_both(struct gf_json *json)
+{
+    gf_json_end(json);
+    gf_json_end(json);
+}
+
+/* Writes metadata of a thread; -1 is the whole process. */
+static void put_metadata(struct gf_json *json, int thread, const char *name, const char *key,
+                         const char *value)
+{
+    begin_metadata(json, thread, name);
+    gf_json_string(json, key, value);
+    end_both(json);
+}
+
+/* Writes a track's name and position, before its first event. */
+static void put_track(struct gf_json *json, const struct gf_timeline *timeline,
+                      const struct gf_timeline_event *event)
+{
+    char name[48];
+    gf_timeline_name(timeline, event, name, sizeof name);
+    put_metadata(json, thread_of(event), "thread_name", "name", name);
+    begin_metadata(json, thread_of(event), "thread_sort_index");
+    gf_json_number(json, "sort_index", thread_of(event), 0);
+    end_both(json);
+}
+
+static void put_event(struct gf_json *json, const struct gf_profile *profile,
+                      const struct gf_timeline_event *event)
+{
+    const struct gf_span *const span = event->span;
+    const double duration_s = span->end_s > span->begin_s ? span->end_s - span->begin_s : 0;
+    char name[112];
+    gf_profile_span_name(profile, span->kind, span->stage, name, sizeof name);
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    gf_json_string(json, "ph", "X");
+    gf_json_string(json, "name", name);
+    gf_json_string(json, "cat", gf_span_kind_name(span->kind));
+    gf_json_number(json, "pid", 1, 0);
+    gf_json_number(json, "tid", thread_of(event), 0);
+    gf_json_number(json, "ts", span->begin_s * 1e6, 3);
+    gf_json_number(json, "dur", duration_s * 1e6, 3);
+    gf_json_object(json, "args", GF_JSON_INLINE);
+    gf_json_number(json, "bytes", (double)span->bytes, 0);
+    if (span->bytes && duration_s > 0)
+        gf_json_number(json, "GB/s", (double)span->bytes / duration_s * 1e-9, 3);
+    end_both(json);
+}
+
+static void put_trace(FILE *file, const struct gf_profile *profile,
+                      const struct gf_timeline *timeline)
+{
+    struct gf_json json = gf_json_begin(file);
+    int named = 0; /* number of threads whose names are written, since the events are sorted by
+                    * track */
+    json.indent = 0;
+    gf_json_object(&json, NULL, GF_JSON_INLINE);
+    gf_json_string(&json, "displayTimeUnit", "ms");
+    gf_json_array(&json, "traceEvents", GF_JSON_LINES);
+    put_metadata(&json, -1, "process_name", "name", "gpufilter");
+    put_metadata(&json, 0, "process_labels", "labels", profile->device);
+    for (size_t i = 0; i < timeline->count; i++) {
+        const struct gf_timeline_event *const event = &timeline->event[i];
+        if (thread_of(event) > named) {
+            named = thread_of(event);
+            put_track(&json, timeline, event);
+        }
+        put_event(&json, profile, event);
+    }
+    end_both(&json);
+}
+
+enum gf_status gf_trace_write(const struct gf_profile *profile, FILE *file, struct gf_error *error)
+{
+    struct gf_timeline timeline;
+    GF_TRY(gf_timeline_make(profile, &timeline, error));
+    put_trace(file, profile, &timeline);
+    gf_timeline_free(&timeline);
+    return GF_OK;
 }

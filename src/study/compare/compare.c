@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "base/grow.h"
-#include "bench/read_picture.h"
+#include "base/memory/grow.h"
+#include "bench/likeness.h"
 #include "gpufilter/pipeline.h"
 #include "pipeline/pipeline_internal.h"
 #include "pixel/histogram/histogram.h"

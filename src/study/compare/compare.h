@@ -1,9 +1,87 @@
-/* Makes a comparison. */
+/* The results of --profile=compare: the time of every variant of a chain's stages on this machine
+ * and this picture. Each stage of the plan, and each histogram that a stage needs, is a group. Each
+ * of its variants is a row with its times, the resources of its kernels, and the difference of its
+ * result from the CPU backend's. Then the whole chain runs from memory to memory with each setting
+ * of the pipeline. Without a GPU the rows are numbers of threads of the CPU backend. */
 #pragma once
 
+#include "bench/likeness.h"
+#include "bench/timing.h"
 #include "chain/plan.h"
 #include "engine/backend.h"
-#include "study/compare/comparison.h"
+
+enum { GF_COMPARE_KERNELS = 8 };
+
+/* A row: one variant. A number that is not known, or that does not exist, is NaN. */
+struct gf_compare_row {
+    char name[40];       /* "tiled"; on the CPU "2 threads" */
+    const char *summary; /* the technique; may be NULL */
+    char refused[160];   /* why the variant did not run; empty: it ran */
+    bool chosen;         /* the chain runs this variant */
+    struct gf_timing warm, cold;
+    double rate;                  /* bytes per second: the group's bytes divided by the warm
+                                   * median */
+    double copy_percent;          /* `rate` in per cent of the measured rate of a copy */
+    double over_naive, over_cpu;  /* speed-ups */
+    double difference;            /* the largest difference, in steps of a sample or in counts */
+    int tolerance;                /* the largest difference that the variant declares */
+    struct gf_compare_spot *spot; /* the place of the largest difference; NULL if there is none */
+    double instructions;          /* instructions of all warps, from --report with counters */
+    int kernels;                  /* number of kernels that are launched; the first
+                                   * GF_COMPARE_KERNELS of them: */
+    struct gf_kernel_info kernel[GF_COMPARE_KERNELS];
+};
+
+struct gf_compare_group {
+    char name[112]; /* "blur", "equalize histogram" */
+    int segment;
+    bool statistic; /* the group counts a histogram */
+    struct gf_format in, out;
+    double bytes;         /* the input and the output, each counted once */
+    struct gf_timing cpu; /* the CPU backend with all threads */
+    struct gf_compare_row *row;
+    int rows;
+    int naive; /* the row to which over_naive refers; -1: none */
+};
+
+/* The whole chain, from memory to memory, with one setting. */
+struct gf_compare_run {
+    char name[40]; /* the setting that differs from the first row's: "lanes=1" */
+    char refused[160];
+    int lanes, band_rows; /* the values that the layout chose */
+    struct gf_options options;
+    struct gf_timing total;  /* the time from call to return; host memory stays pinned between
+                              * runs */
+    struct gf_timing window; /* the time from the begin of the first copy or stage to the end of the
+                              * last */
+    double overlap;          /* the overlap as in the profile */
+    double kernels_s, transfers_s; /* the times with one lane, so that nothing overlaps */
+    double estimate_s;             /* the window that gf_compare_estimate() estimates */
+};
+
+struct gf_comparison {
+    char device[96], reason[160];
+    bool on_cuda;
+    int threads; /* threads of the CPU backend */
+    struct gf_format in, out;
+    double copy_peak, upload_peak, download_peak; /* bytes/s; 0: not measured */
+    double issue_peak; /* warp instructions per second, from --report with counters; 0: not known */
+    struct gf_compare_group *group;
+    int groups;
+    struct gf_compare_run *run;
+    int runs;
+    double wall_s; /* seconds of the whole comparison */
+};
+
+/* Appends an empty row; NULL when out of memory. */
+struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const char *name);
+/* Returns an error if a result differs from the CPU's by more than its filter declares. The error
+ * names the first such row. */
+enum gf_status gf_compare_judge(const struct gf_comparison *comparison,
+                                struct gf_error *error) GF_CHECKED;
+void gf_comparison_free(struct gf_comparison *comparison);
+
+/* ---- making a comparison ---- */
 
 /* Compares the variants of a chain's stages on a picture. `input` is a file, or "-". With
  * options->device=auto it uses the CPU if no GPU starts. It turns gf_cpu_allow_intrinsics() off and

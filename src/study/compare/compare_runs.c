@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "base/grow.h"
-#include "study/compare/compare.h"
+#include "base/memory/grow.h"
 #include "chain/chain.h"
 #include "pipeline/pipeline_internal.h"
+#include "study/compare/compare.h"
 
 static const double device_budget_s = 0.1, cpu_budget_s = 0.4;
 

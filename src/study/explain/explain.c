@@ -1,4 +1,5 @@
-/* Explains a run: its segments, its stages and the bytes that they move. */
+/* Explains a run: its segments, its stages, the kernels that they would launch, and the bytes
+ * that they move. */
 #include "study/explain/explain.h"
 
 #include <math.h>
@@ -6,13 +7,14 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "batch/devices/cost.h"
-#include "chain/variants.h"
+#include "batch/devices/devices.h"
+#include "chain/registry.h"
 #include "codec/codec.h"
-#include "codec/common/source.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "pipeline/pipeline_internal.h"
-#include "server/client.h"
+#include "pixel/histogram/histogram.h"
+#include "server/server.h"
 
 /* The run that is explained. */
 struct explainer {
@@ -395,4 +397,195 @@ void gf_explain_free(struct gf_explanation *explanation)
         free(explanation->segment[s].stage);
     free(explanation->segment);
     *explanation = (struct gf_explanation){0};
+}
+
+/* ---- the kernels of a stage or of a histogram that the backend would launch for one band ---- */
+
+/* Allocates device memory for rows of a picture. data is NULL if there is no memory. */
+static struct gf_view place_rows(struct gf_backend *backend, struct gf_format format,
+                                 struct gf_rows rows)
+{
+    const size_t pitch = gf_band_pitch(backend, format);
+    unsigned char *const data =
+        backend->calls->alloc(backend, pitch * (size_t)(rows.end - rows.first));
+    return gf_view_make(data, pitch, format, rows);
+}
+
+static void drop_rows(struct gf_backend *backend, const struct gf_view *view)
+{
+    if (view->data)
+        backend->calls->release(backend, view->data, view->pitch * (size_t)view->rows);
+}
+
+/* Makes the histogram that the stage needs, with every level occurring once. Which levels occur may
+ * determine which kernel runs; their counts do not. */
+static enum gf_status make_flat(const struct gf_stage *stage, struct gf_histogram *histogram,
+                                struct gf_error *error)
+{
+    const enum gf_statistic statistic = gf_stage_statistic(stage);
+    *histogram = (struct gf_histogram){0};
+    if (!statistic)
+        return GF_OK;
+    GF_TRY(gf_histogram_alloc(histogram, statistic, stage->in, error));
+    for (size_t i = 0; i < gf_histogram_counters(histogram); i++)
+        histogram->count[i] = 1;
+    return GF_OK;
+}
+
+/* Inspects kernels with real device memory, because its alignment may determine which kernels
+ * run. */
+static enum gf_status inspect(struct gf_lane *lane, struct gf_stage_work *work, struct gf_rows in,
+                              struct gf_rows out, struct gf_explained_stage *found,
+                              struct gf_error *error)
+{
+    struct gf_backend *const backend = lane->backend;
+    const struct gf_backend_calls *const calls = backend->calls;
+    const struct gf_stage *const stage = work->stage;
+    const size_t scratch = work->counts ? 0 : calls->scratch(stage, out.end - out.first);
+    work->in = place_rows(backend, stage->in, in);
+    work->out = work->counts ? (struct gf_view){0} : place_rows(backend, stage->out, out);
+    work->scratch = scratch ? calls->alloc(backend, scratch) : NULL;
+    enum gf_status status = GF_OK;
+    if (!work->in.data || (!work->counts && !work->out.data) || (scratch && !work->scratch))
+        status = gf_fail(error, GF_ERROR_DEVICE_MEMORY, "no device memory for a band");
+    if (!status)
+        status =
+            calls->inspect(lane, work, found->kernel, GF_EXPLAIN_KERNELS, &found->kernels, error);
+    drop_rows(backend, &work->in);
+    drop_rows(backend, &work->out);
+    if (work->scratch)
+        calls->release(backend, work->scratch, scratch);
+    return status;
+}
+
+static enum gf_status inspect_stage(struct gf_lane *lane, struct gf_stage *stage,
+                                    const struct gf_stage *wanting, struct gf_rows in,
+                                    struct gf_rows out, struct gf_explained_stage *found,
+                                    struct gf_error *error)
+{
+    struct gf_backend *const backend = lane->backend;
+    struct gf_stage_work work = {.stage = stage};
+    struct gf_histogram histogram;
+    enum gf_status status = make_flat(stage, &histogram, error);
+    stage->histogram = &histogram;
+    if (!status)
+        status = gf_stage_prepare(stage, error);
+    if (!status)
+        status = backend->calls->load(backend, NULL, stage, &work.constants, error);
+    /* If the counter cannot run here, the explanation of the next stage says so. */
+    if (wanting && !backend->calls->statistic_open(lane, wanting, NULL))
+        work.counted = &found->counts;
+    if (!status)
+        status = inspect(lane, &work, in, out, found, error);
+    if (wanting)
+        backend->calls->statistic_close(lane);
+    if (work.constants)
+        backend->calls->unload(backend, work.constants);
+    gf_stage_release(stage);
+    stage->histogram = NULL;
+    free(histogram.count);
+    return status;
+}
+
+static enum gf_status inspect_histogram(struct gf_lane *lane, const struct gf_stage *wanting,
+                                        struct gf_rows in, struct gf_explained_stage *found,
+                                        struct gf_error *error)
+{
+    const struct gf_backend_calls *const calls = lane->backend->calls;
+    struct gf_stage_work work = {.stage = wanting, .counts = true};
+    enum gf_status status = calls->statistic_open(lane, wanting, error);
+    if (!status)
+        status = inspect(lane, &work, in, in, found, error);
+    calls->statistic_close(lane);
+    return status;
+}
+
+/* Stores a refusal of the device in found->unknown. */
+static enum gf_status note_refusal(enum gf_status status, const struct gf_error *why,
+                                   struct gf_explained_stage *found, struct gf_error *error)
+{
+    if (status == GF_ERROR_UNAVAILABLE || status == GF_ERROR_DEVICE_MEMORY) {
+        snprintf(found->unknown, sizeof found->unknown, "%.159s", why->text);
+        return GF_OK;
+    }
+    if (status && error)
+        *error = *why;
+    return status;
+}
+
+enum gf_status gf_explain_stage_kernels(struct gf_lane *lane, struct gf_stage *stage,
+                                        const struct gf_stage *wanting, struct gf_rows in,
+                                        struct gf_rows out, struct gf_explained_stage *found,
+                                        struct gf_error *error)
+{
+    struct gf_error why = {0};
+    return note_refusal(inspect_stage(lane, stage, wanting, in, out, found, &why), &why, found,
+                        error);
+}
+
+enum gf_status gf_explain_histogram_kernels(struct gf_lane *lane, const struct gf_stage *wanting,
+                                            struct gf_rows in, struct gf_explained_stage *found,
+                                            struct gf_error *error)
+{
+    struct gf_error why = {0};
+    return note_refusal(inspect_histogram(lane, wanting, in, found, &why), &why, found, error);
+}
+
+/* ---- the stages that the outputs of one picture have in common, by their plans ---- */
+
+/* The plan of one chain, and the fraction of its size at which the picture is decoded. */
+struct way {
+    struct gf_pipeline *pipeline;
+    struct gf_input *input;
+    struct gf_source *source; /* the source of the profile to which the plan refers */
+    struct gf_plan plan;
+    int reduction;
+};
+
+static enum gf_status plan_way(const char *input, const char *chain,
+                               const struct gf_options *options, struct way *way,
+                               struct gf_error *error)
+{
+    struct gf_options own = *options;
+    own.device = GF_DEVICE_CPU;
+    own.codec = GF_CODEC_CPU;
+    own.warn = NULL;
+    GF_TRY(gf_pipeline_open(chain, &own, &way->pipeline, error));
+    GF_TRY(gf_input_open(input, false, &way->input, error));
+    GF_TRY(gf_source_open(way->input, &own, &way->source, error));
+    struct gf_plan_request request = gf_pipeline_request(way->pipeline, way->source);
+    way->reduction = request.reduction;
+    request.apart = true;
+    return gf_plan_make_for(gf_pipeline_chain(way->pipeline), way->source->format, &request,
+                            &way->plan, error);
+}
+
+static void close_way(struct way *way)
+{
+    gf_plan_free(&way->plan);
+    if (way->source)
+        way->source->close(way->source);
+    if (way->input)
+        gf_input_close(way->input);
+    gf_pipeline_close(way->pipeline);
+}
+
+enum gf_status gf_explain_sharing(const char *input, const char *const *chain, int last,
+                                  const struct gf_options *options, struct gf_sharing *sharing,
+                                  struct gf_error *error)
+{
+    struct way own = {.pipeline = NULL};
+    enum gf_status status = plan_way(input, chain[last], options, &own, error);
+    *sharing = (struct gf_sharing){.with = -1};
+    for (int i = 0; !status && i < last; i++) {
+        struct way other = {.pipeline = NULL};
+        status = plan_way(input, chain[i], options, &other, error);
+        const int common = status ? 0 : gf_plan_common(&own.plan, 0, &other.plan, 0);
+        if (!status && own.reduction == other.reduction &&
+            (sharing->with < 0 || common > sharing->stages))
+            *sharing = (struct gf_sharing){.with = i, .stages = common};
+        close_way(&other);
+    }
+    close_way(&own);
+    return status;
 }

@@ -3,7 +3,7 @@
  * takes at the bandwidths measured now. Only the picture's header is read, and nothing runs. */
 #pragma once
 
-#include "batch/devices/cost.h"
+#include "batch/devices/devices.h"
 #include "chain/plan.h"
 #include "engine/backend.h"
 #include "engine/layout.h"

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "base/c_linkage.h"
+#include "base/host_device.h"
 #include "engine/backend.h"
 #include "gpufilter/filter.h"
 #include "stage/stage.h"
@@ -68,7 +68,7 @@ struct gf_lab {
 #include "study/labs/labs.def"
 #undef GF_LAB
 
-/* ---- The result of a lab (lab_result.c) ---- */
+/* ---- The result of a lab ---- */
 
 enum {
     GF_LAB_COLUMNS_MAX = 12,
@@ -136,7 +136,7 @@ void gf_lab_claim(const struct gf_lab_run *run, bool agrees, const char *format,
     GF_PRINTF(3, 4);
 void gf_lab_note(const struct gf_lab_run *run, const char *format, ...) GF_PRINTF(2, 3);
 
-/* ---- Requests and runs (lab.c) ---- */
+/* ---- Requests and runs ---- */
 
 enum gf_lab_form { GF_LAB_TABLE, GF_LAB_JSON };
 

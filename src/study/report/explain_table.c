@@ -1,5 +1,5 @@
-#include "study/report/compare_report.h"
 #include "report/text.h"
+#include "study/report/study_report.h"
 
 enum { INDENT = 4 };
 

@@ -1,4 +1,4 @@
-#include "study/report/lab_report.h"
+#include "study/report/study_report.h"
 
 #include <math.h>
 #include <stdlib.h>

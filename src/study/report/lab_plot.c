@@ -10,7 +10,7 @@
 #include "base/fail.h"
 #include "codec/io/output.h"
 #include "study/labs/lab.h"
-#include "study/report/lab_report.h"
+#include "study/report/study_report.h"
 
 extern char **environ;
 

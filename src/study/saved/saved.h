@@ -4,13 +4,13 @@
 
 #include <stdio.h>
 
-#include "base/json_read.h"
+#include "base/text/json.h"
 #include "gpufilter/image.h"
 #include "report/batch/batch_report.h"
 #include "report/profile/profile_report.h"
-#include "study/compare/comparison.h"
+#include "study/compare/compare.h"
 #include "study/labs/lab.h"
-#include "study/report/lab_report.h"
+#include "study/report/study_report.h"
 
 enum gf_saved_kind {
     GF_SAVED_RUN,
@@ -62,7 +62,7 @@ enum gf_status gf_saved_read(const char *path, struct gf_saved *saved,
                              struct gf_error *error) GF_CHECKED;
 void gf_saved_free(struct gf_saved *saved);
 
-/* ---- a file for each kind; the root is known to be of that kind ---- */
+/* ---- reading each kind; the root is known to be of that kind ---- */
 
 enum gf_status gf_saved_read_run(const struct gf_json_value *root, struct gf_saved *saved,
                                  struct gf_error *error) GF_CHECKED;
@@ -96,3 +96,34 @@ struct gf_format gf_saved_format(const struct gf_json_value *value, const char *
 double gf_saved_peak(const struct gf_json_value *root, const char *key);
 /* Copies a text into an array of that size. */
 void gf_saved_text(const struct gf_json_value *value, const char *key, char *text, size_t size);
+
+/* ---- reports of one kind side by side: the same time in each, and whether it changed ---- */
+
+enum gf_change { GF_CHANGE_UNKNOWN, GF_CHANGE_NONE, GF_CHANGE_FASTER, GF_CHANGE_SLOWER };
+
+/* Returns whether b is faster or slower than a: only if no run of one lies within the range of the
+ * other's runs, from the least to the most. The answer is unknown if either has fewer than two
+ * runs. */
+enum gf_change gf_change_of(const struct gf_timing *a, const struct gf_timing *b);
+
+/* A time that several reports contain, under the same names. */
+struct gf_side_row {
+    char group[112], name[112];
+    struct gf_timing *side; /* a time for each report; runs is 0 if the report lacks it */
+};
+
+struct gf_sides {
+    struct gf_side_row *row;
+    int rows;
+};
+
+/* Collects the rows, in the order of the first report that has them. All reports are of one kind:
+ * runs or comparisons. */
+enum gf_status gf_sides_make(const struct gf_saved *const *saved, int count, struct gf_sides *sides,
+                             struct gf_error *error) GF_CHECKED;
+void gf_sides_free(struct gf_sides *sides);
+
+/* Writes the part of the page. `id` consists of letters and digits. */
+enum gf_status gf_sides_html(FILE *file, const struct gf_saved *const *saved, int count,
+                             const char *id, const char *heading,
+                             struct gf_error *error) GF_CHECKED;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/grow.h"
+#include "base/memory/grow.h"
 #include "study/saved/saved.h"
 
 enum { FIELD_SIZE = 512 };

@@ -10,9 +10,8 @@
 #include <jpeglib.h>
 
 #include "../bench.h"
-#include "base/spans.h"
-#include "cuda/jpeg/decoder.h"
-#include "cuda/jpeg/encoder.h"
+#include "base/threads/times.h"
+#include "cuda/jpeg/coders.h"
 
 enum { RUNS = 21, MOST = 256, SETS = 32, QUALITY = 90 };
 

@@ -1,8 +1,8 @@
-#include "codecs.h"
-#include "codec/common/source.h"
-#include "codec/common/metadata.h"
+#include "codec/common/metadata/metadata.h"
+#include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
+#include "codecs.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "base/cpu.h"
-#include "codec/png/inflate/inflate.h"
+#include "codec/png/deflate/inflate.h"
 
 enum { FIGURES = 1000 };
 

@@ -1,9 +1,247 @@
-#include "codec/common/palette/palette.h"
-
+/* A palette of at most N colours, and the index of each pixel. */
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/threads/times.h"
+#include "codec/common/palette/palette.h"
 #include "codec/common/palette/palette_parts.h"
+#include "codec/common/rows/ordered_work.h"
+
+/* Floyd and Steinberg's diffusion of the error, there and back in turn. A quarter of the error is
+ * dropped, and more where the picture is busy: noise would be seen there no more than the error,
+ * and makes the file larger. Threads take bands of rows. Each begins a few rows above its band, so
+ * that the errors that arrive at its first row are about those of a diffusion without bands. */
+enum {
+    ROWS = 128,
+    ROWS_BEFORE = 16,
+    DIFFUSED = 3, /* of 4 */
+    LIST_BYTES = 1 << 20
+};
+
+/* The entries that can be the nearest one of some point in a cell: a byte with their number less 1,
+ * then their indices. */
+struct lists {
+    int32_t *first; /* where the list of each cell begins; 0: it is not made */
+    unsigned char *entry;
+    int used;
+    struct gf_palette_point *above, *here; /* errors of two rows, with one more at both ends */
+    uint64_t distance; /* the sum of the squared distances of the points from their entries */
+};
+
+struct gf_palette_map {
+    const struct gf_image *picture;
+    const struct gf_palette_weights *weights;
+    unsigned char *indices;
+    int colours, threads;
+    struct gf_palette_point at[GF_PALETTE_MOST];
+    struct lists *lists; /* of each thread */
+};
+
+/* ---- the nearest entry ---- */
+
+/* Finds the centre of a cell, and half of its sides. */
+static void find_box(uint32_t cell, int centre[GF_PALETTE_AXES], int half[GF_PALETTE_AXES])
+{
+    const bool opaque = cell < GF_PALETTE_OPAQUE_CELLS;
+    const int bits = opaque ? 6 : 5, side = 256 * GF_PALETTE_SCALE >> bits;
+    for (int i = 0; i < 3; i++) {
+        const int index = (int)(cell >> bits * (2 - i)) & ((1 << bits) - 1);
+        centre[i] = index * side + side / 2 - 128 * GF_PALETTE_SCALE;
+        half[i] = side / 2;
+    }
+    centre[3] = opaque ? GF_PALETTE_OPAQUE : (int)(cell >> 15 & 7) * 128 + 64;
+    half[3] = opaque ? 0 : 64;
+}
+
+static void make_list(const struct gf_palette_map *mapping, struct lists *lists, uint32_t cell)
+{
+    int centre[GF_PALETTE_AXES], half[GF_PALETTE_AXES], count = 0;
+    uint32_t least[GF_PALETTE_MOST], bound = UINT32_MAX;
+    find_box(cell, centre, half);
+    for (int e = 0; e < mapping->colours; e++) {
+        uint32_t most = least[e] = 0;
+        for (int i = 0; i < GF_PALETTE_AXES; i++) {
+            const int away = abs(mapping->at[e].at[i] - centre[i]), far = away + half[i],
+                      near = away > half[i] ? away - half[i] : 0;
+            most += (uint32_t)(far * far);
+            least[e] += (uint32_t)(near * near);
+        }
+        bound = most < bound ? most : bound;
+    }
+    if (lists->used + 1 + mapping->colours > LIST_BYTES) {
+        memset(lists->first, 0, GF_PALETTE_CELLS * sizeof *lists->first);
+        lists->used = 1;
+    }
+    unsigned char *const list = lists->entry + lists->used;
+    for (int e = 0; e < mapping->colours; e++) {
+        if (least[e] <= bound)
+            list[1 + count++] = (unsigned char)e;
+    }
+    list[0] = (unsigned char)(count - 1);
+    lists->first[cell] = lists->used;
+    lists->used += 1 + count;
+}
+
+static int nearest(const struct gf_palette_map *mapping, struct lists *lists,
+                   struct gf_palette_point point)
+{
+    const uint32_t cell = gf_palette_cell(point);
+    if (!lists->first[cell])
+        make_list(mapping, lists, cell);
+    const unsigned char *const list = lists->entry + lists->first[cell];
+    int best = list[1];
+    if (!list[0])
+        return best;
+    uint32_t least = gf_palette_distance(point, mapping->at[best]);
+    for (int i = 2; i < list[0] + 2; i++) {
+        const uint32_t distance = gf_palette_distance(point, mapping->at[list[i]]);
+        best = distance < least ? list[i] : best;
+        least = distance < least ? distance : least;
+    }
+    return best;
+}
+
+/* ---- the diffusion of errors ---- */
+
+/* Adds the errors that arrive at a pixel. A pixel stays opaque or wholly transparent. */
+static struct gf_palette_point add_errors(struct gf_palette_point point,
+                                          const struct gf_palette_point *above,
+                                          const struct gf_palette_point *here, int step)
+{
+    const int axes = point.at[3] == GF_PALETTE_OPAQUE ? 3 : GF_PALETTE_AXES;
+    for (int i = 0; point.at[3] && i < axes; i++) {
+        const int error = 7 * here[-step].at[i] + 3 * above[-step].at[i] + 5 * above->at[i] +
+                          above[step].at[i],
+                  sum = point.at[i] + error / 16, least = i < 3 ? -GF_PALETTE_OPAQUE : 1,
+                  most = i < 3 ? GF_PALETTE_OPAQUE : GF_PALETTE_OPAQUE - 1;
+        point.at[i] = (int16_t)(sum < least ? least : sum > most ? most : sum);
+    }
+    return point;
+}
+
+static void map_row(const struct gf_palette_map *mapping, struct lists *lists, int y, bool written)
+{
+    const struct gf_format format = mapping->picture->format;
+    const unsigned char *const row = mapping->picture->data + (size_t)y * mapping->picture->pitch,
+                               *const weight =
+                                   mapping->weights->weight + (size_t)(y / GF_PALETTE_BLOCK) *
+                                                                  (size_t)mapping->weights->across;
+    unsigned char *const indices = mapping->indices + (size_t)y * (size_t)format.width;
+    struct gf_palette_point *const above = lists->above + 1, *const here = lists->here + 1;
+    const int step = y % 2 ? -1 : 1, first = y % 2 ? format.width - 1 : 0;
+    for (int x = first; x >= 0 && x < format.width; x += step) {
+        unsigned char rgba[4];
+        gf_palette_rgba_of(row + (size_t)x * (size_t)format.channels, format.channels, rgba);
+        if (mapping->weights->opaque && !rgba[3]) {
+            here[x] = (struct gf_palette_point){.at = {0}};
+            continue;
+        }
+        const struct gf_palette_point point =
+            add_errors(gf_palette_point_of(rgba), above + x, here + x, step);
+        const int index = nearest(mapping, lists, point),
+                  part = DIFFUSED * weight[x / GF_PALETTE_BLOCK];
+        for (int i = 0; i < GF_PALETTE_AXES; i++)
+            here[x].at[i] = (int16_t)((point.at[i] - mapping->at[index].at[i]) * part /
+                                      (4 * GF_PALETTE_WEIGHT));
+        if (written) {
+            indices[x] = (unsigned char)index;
+            lists->distance += gf_palette_distance(point, mapping->at[index]);
+        }
+    }
+    lists->above = here - 1;
+    lists->here = above - 1;
+}
+
+static bool map_band(void *context, int thread, int band)
+{
+    const struct gf_palette_map *const mapping = context;
+    struct lists *const lists = &mapping->lists[thread];
+    const int height = mapping->picture->format.height, first = band * ROWS,
+              end = height - first < ROWS ? height : first + ROWS;
+    const size_t errors = (size_t)mapping->picture->format.width + 2;
+    memset(lists->above, 0, errors * sizeof *lists->above);
+    memset(lists->here, 0, errors * sizeof *lists->here);
+    int y = first < ROWS_BEFORE ? 0 : first - ROWS_BEFORE;
+    for (; y < end && !gf_time_is_up(); y++)
+        map_row(mapping, lists, y, y >= first);
+    return y == end;
+}
+
+static bool open_lists(struct lists *lists, int width)
+{
+    const size_t errors = (size_t)width + 2;
+    lists->first = calloc(GF_PALETTE_CELLS, sizeof *lists->first);
+    lists->entry = malloc(LIST_BYTES);
+    lists->above = malloc(errors * sizeof *lists->above);
+    lists->here = malloc(errors * sizeof *lists->here);
+    lists->used = 1;
+    return lists->first && lists->entry && lists->above && lists->here;
+}
+
+static int bands_of(struct gf_format format)
+{
+    return (format.height + ROWS - 1) / ROWS;
+}
+
+enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_format format,
+                                   int threads, struct gf_palette_map **map, struct gf_error *error)
+{
+    struct gf_palette_map *const opened = calloc(1, sizeof *opened);
+    if (!opened)
+        return gf_fail_memory(error);
+    const int bands = bands_of(format);
+    opened->threads = threads < bands ? threads : bands;
+    opened->colours = palette->colours;
+    for (int i = 0; i < palette->colours; i++)
+        opened->at[i] = gf_palette_point_of(palette->rgba[i]);
+    opened->lists = calloc((size_t)opened->threads, sizeof *opened->lists);
+    bool done = opened->lists;
+    for (int i = 0; done && i < opened->threads; i++)
+        done = open_lists(&opened->lists[i], format.width);
+    if (!done) {
+        gf_palette_map_close(opened);
+        return gf_fail_memory(error);
+    }
+    *map = opened;
+    return GF_OK;
+}
+
+enum gf_status gf_palette_map_run(struct gf_palette_map *map, const struct gf_image *picture,
+                                  const struct gf_palette_weights *weights, unsigned char *indices,
+                                  uint64_t *distance, struct gf_error *error)
+{
+    map->picture = picture;
+    map->weights = weights;
+    map->indices = indices;
+    for (int i = 0; i < map->threads; i++)
+        map->lists[i].distance = 0;
+    const enum gf_status status =
+        gf_ordered_work_run(map->threads, bands_of(picture->format), map_band, map, error);
+    *distance = 0;
+    for (int i = 0; i < map->threads; i++)
+        *distance += map->lists[i].distance;
+    return status;
+}
+
+void gf_palette_map_close(struct gf_palette_map *map)
+{
+    for (int i = 0; map && map->lists && i < map->threads; i++) {
+        free(map->lists[i].first);
+        free(map->lists[i].entry);
+        free(map->lists[i].above);
+        free(map->lists[i].here);
+    }
+    if (map)
+        free(map->lists);
+    free(map);
+}
+
+uint64_t gf_palette_map_memory(struct gf_format format, int threads)
+{
+    const int bands = bands_of(format), used = threads < bands ? threads : bands;
+    const uint64_t errors = 2 * ((uint64_t)format.width + 2) * sizeof(struct gf_palette_point);
+    return (uint64_t)used * (GF_PALETTE_CELLS * sizeof(int32_t) + LIST_BYTES + errors);
+}
 
 void gf_palette_table_clear(struct gf_palette_table *table)
 {

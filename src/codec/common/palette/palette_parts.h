@@ -58,7 +58,7 @@ static inline int gf_palette_parts(int threads)
     return threads < 4 ? threads : 4;
 }
 
-/* ---- palette_cells.c ---- */
+/* ---- a picture as weighed colours (palette_choose.c) ---- */
 
 /* The means of the colours in cells. Each pixel counts by the weight of its block. */
 struct gf_palette_cells {
@@ -80,7 +80,7 @@ enum gf_status gf_palette_weigh(const struct gf_image *picture, int threads,
 
 uint64_t gf_palette_cells_memory(struct gf_format format, int threads);
 
-/* ---- palette_split.c, palette_refine.c ---- */
+/* ---- the choice of entries (palette_choose.c) ---- */
 
 /* A set of entries as points. */
 struct gf_palette_entries {
@@ -96,7 +96,7 @@ enum gf_status gf_palette_refine(const struct gf_palette_cells *cells, int threa
                                  struct gf_palette_entries *entries,
                                  struct gf_error *error) GF_CHECKED;
 
-/* ---- palette_map.c ---- */
+/* ---- the index of each pixel (palette.c) ---- */
 
 /* Writes the index of each pixel, with diffusion of the error where the picture is smooth. */
 enum gf_status gf_palette_map_run(struct gf_palette_map *map, const struct gf_image *picture,

@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "../../bench.h"
-#include "base/spans.h"
+#include "base/threads/times.h"
 #include "codec/codec.h"
-#include "cuda/png/decoder.h"
-#include "cuda/png/encoder.h"
+#include "cuda/png/coders.h"
 
 enum { RUNS = 21, MOST = 32, FRAME = 12, SIGNATURE = 8, ALIGNMENT = 256 };
 

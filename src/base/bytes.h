@@ -1,0 +1,31 @@
+/* Bytes as numbers: their hash, and eight of them as one word. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The hash function FNV-1a with 64 bits. It identifies data and finds accidental damage; it does
+ * not protect against attacks. (G. Fowler, L. C. Noll, K.-P. Vo:
+ * http://www.isthe.com/chongo/tech/comp/fnv/) */
+#define GF_HASH_START UINT64_C(0xcbf29ce484222325)
+
+/* Continues `hash` with the bytes. The first call starts with GF_HASH_START. */
+static inline uint64_t gf_hash(uint64_t hash, const void *data, size_t size)
+{
+    const unsigned char *const byte = (const unsigned char *)data;
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ byte[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* Returns eight bytes as a number. The first byte is the lowest, on every machine. */
+static inline uint64_t gf_load64(const uint8_t *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    return word;
+}

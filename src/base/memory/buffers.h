@@ -1,0 +1,73 @@
+/* Large buffers: pages that come directly from the kernel, and arenas, which cut chunks into
+ * pieces. */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/host_device.h"
+
+GF_C_BEGIN
+
+/* Pages come directly from the kernel. They use memory only where they are written, and are huge if
+ * the system has huge pages: CUDA registers these in an eighth of the time that cudaHostAlloc
+ * takes. */
+void *gf_pages_alloc(size_t size); /* zeroed; NULL when out of memory */
+/* Makes the kernel provide all pages now. The contents do not change. Several threads share a large
+ * buffer, since clearing the pages takes most of the time of pinning them. */
+void gf_pages_populate(void *pages, size_t size);
+/* Makes the kernel provide the whole pages of any memory that is about to be written, which takes
+ * it less time than one page after another. Does nothing if the last one is there already. */
+void gf_pages_expect(void *memory, size_t size);
+/* Calls gf_pages_populate() for a large buffer on another thread. Meanwhile the caller may already
+ * write to the buffer. gf_pages_ahead_end() waits for the thread; call it before
+ * gf_pages_free(). */
+struct gf_pages_ahead {
+    pthread_t thread;
+    void *pages;
+    size_t size;
+    bool started;
+};
+void gf_pages_ahead_begin(struct gf_pages_ahead *ahead, void *pages, size_t size);
+void gf_pages_ahead_end(struct gf_pages_ahead *ahead); /* does nothing if `ahead` is all zeros */
+void gf_pages_free(void *pages, size_t size);
+
+GF_C_END
+
+/* An allocator for memory that is slow to allocate, such as a device's. It cuts a few large chunks
+ * into pieces. It never writes to that memory, which the host may not be able to access. Several
+ * threads may use an arena. */
+GF_C_BEGIN
+
+enum { GF_ARENA_ALIGNMENT = 512 }; /* the alignment of pieces and of chunks, in bytes */
+
+struct gf_arena_chunk;
+
+struct gf_arena {
+    void *(*take)(void *context, size_t size); /* returns NULL if no memory is left */
+    void (*give)(void *context, void *memory);
+    void *context;
+    /* The sizes of the first chunk and of the largest. Between them, each chunk is twice as large
+     * as all earlier chunks together. A piece of at least half the largest chunk gets memory of its
+     * own. 0: every piece gets memory of its own. */
+    size_t least, most;
+    pthread_mutex_t lock; /* guards the members below */
+    struct gf_arena_chunk *chunk;
+    size_t held, used; /* bytes of all chunks, and of the pieces that are in use */
+};
+
+#define GF_ARENA_INITIAL(take_, give_, context_, least_, most_) \
+    { \
+        take_, give_, context_, least_, most_, PTHREAD_MUTEX_INITIALIZER, NULL, 0, 0 \
+    }
+
+/* Returns memory with undefined contents; NULL if no memory is left. */
+void *gf_arena_alloc(struct gf_arena *arena, size_t size);
+void gf_arena_free(struct gf_arena *arena, void *memory); /* `memory` may be NULL */
+/* Frees the chunks without a used piece. */
+void gf_arena_trim(struct gf_arena *arena);
+/* Returns the number of the arena's unused bytes. *held becomes the number of all its bytes. */
+size_t gf_arena_idle(struct gf_arena *arena, size_t *held);
+
+GF_C_END

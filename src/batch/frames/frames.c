@@ -1,0 +1,568 @@
+/* Runs a batch whose input or output is a film: reads the frames one after another, lets the
+ * workers filter several at a time, and writes the results in order. */
+#include <ctype.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/fail.h"
+#include "base/threads/times.h"
+#include "batch/frames/film.h"
+#include "batch/request/request.h"
+#include "codec/codec.h"
+#include "codec/formats.h"
+#include "pixel/histogram/smooth.h"
+
+/* A frame on its way. Frame number i is at slot[i % room]. */
+struct gf_frames_slot {
+    size_t number;
+    struct gf_film_frame frame;
+    char name[300];
+    struct gf_input_name input;
+    struct gf_batch_item item;
+    char *output; /* the name of the only output; NULL: not known before */
+    struct gf_bytes bytes;
+    bool is_done;
+};
+
+struct gf_frames {
+    struct gf_batch *batch;
+    struct gf_batch_request request; /* the batch's, for many pictures */
+    struct gf_raw_frames raw;
+    bool to_stream; /* the output is standard output, a FIFO or a device */
+    bool raw_in, raw_out, film_out;
+    bool files; /* the frames are the pictures of several inputs */
+    struct gf_film_reader reader;
+    struct gf_film_writer writer;
+    pthread_mutex_t reading; /* held by the worker that reads a frame */
+    struct gf_frames_slot *slot;
+    size_t room;
+    struct gf_smooth *smooth; /* the frames' histograms */
+    /* The batch's lock guards these members. */
+    size_t written;
+    bool at_end;
+    enum gf_status end_status; /* why the film ended before its end */
+    struct gf_error end_error;
+};
+
+/* Returns what gives the frames to the workers and writes those that are done, in their order. */
+struct gf_batch_supply gf_frames_supply(struct gf_frames *frames);
+
+/* The formats, without the bits that may follow. */
+static const struct {
+    const char *word, *planes; /* the parameter of a Y4M for 8 bits, and the range */
+    const char *wide;          /* what comes before the bits, if they are more than 8 */
+    const char *range;
+    int channels;
+} kinds[] = {{"gray", "Cmono", "Cmono", "", 1},
+             {"yuv420p", "C420mpeg2", "C420p", "", 3},
+             {"yuv422p", "C422", "C422p", "", 3},
+             {"yuv444p", "C444", "C444p", "", 3},
+             {"yuvj420p", "C420jpeg", NULL, " XCOLORRANGE=FULL", 3},
+             {"yuvj422p", "C422", NULL, " XCOLORRANGE=FULL", 3},
+             {"yuvj444p", "C444", NULL, " XCOLORRANGE=FULL", 3},
+             {"rgb24", NULL, NULL, "", 3},
+             {"rgb48le", NULL, NULL, "", 3},
+             {"rgba", NULL, NULL, "", 4}};
+
+/* Reads "10le". Returns the bits; 0: the text is something else. */
+static int bits_of(const char *text)
+{
+    char *end;
+    const long bits = isdigit((unsigned char)*text) ? strtol(text, &end, 10) : 0;
+    return bits > 8 && bits <= 16 && !strcmp(end, "le") ? (int)bits : 0;
+}
+
+static bool set_format(const char *word, struct gf_raw_frames *raw)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const size_t length = strlen(kinds[i].word);
+        const char *const rest = word + length;
+        const int bits = kinds[i].wide ? bits_of(rest) : 0;
+        if (strncmp(word, kinds[i].word, length) != 0 || (*rest && !bits))
+            continue;
+        snprintf(raw->text, sizeof raw->text, "%s", word);
+        raw->channels = kinds[i].channels;
+        raw->bits = bits ? bits : strcmp(word, "rgb48le") ? 8 : 16;
+        if (bits)
+            snprintf(raw->planes, sizeof raw->planes, "%s%d", kinds[i].wide, bits);
+        else if (kinds[i].planes)
+            snprintf(raw->planes, sizeof raw->planes, "%s%s", kinds[i].planes, kinds[i].range);
+        return true;
+    }
+    return false;
+}
+
+/* Reads nothing, ":25" or ":30000/1001". */
+static bool set_rate(const char *text, struct gf_raw_frames *raw)
+{
+    char *end;
+    if (!*text)
+        return true;
+    if (!isdigit((unsigned char)text[1]))
+        return false;
+    raw->frames = (unsigned)strtoul(text + 1, &end, 10);
+    if (*end == '/' && isdigit((unsigned char)end[1]))
+        raw->seconds = (unsigned)strtoul(end + 1, &end, 10);
+    return raw->frames && raw->seconds && !*end;
+}
+
+enum gf_status gf_raw_frames_parse(const char *text, struct gf_raw_frames *raw,
+                                   struct gf_error *error)
+{
+    enum { SIDE_DIGITS = 6 };
+    char word[24];
+    *raw = (struct gf_raw_frames){.frames = 25, .seconds = 1};
+    const size_t width = strspn(text, "0123456789");
+    const size_t height = text[width] == 'x' ? strspn(text + width + 1, "0123456789") : 0;
+    const char *const after = text + width + 1 + height;
+    if (!width || width > SIDE_DIGITS || !height || height > SIDE_DIGITS || *after != ':')
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--raw=%.60s: WIDTHxHEIGHT:FORMAT or WIDTHxHEIGHT:FORMAT:RATE is expected, "
+                       "such as 1920x1080:yuv420p:30000/1001",
+                       text);
+    raw->width = atoi(text);
+    raw->height = atoi(text + width + 1);
+    const size_t length = strcspn(after + 1, ":");
+    snprintf(word, sizeof word, "%.*s", (int)length, after + 1);
+    if (!raw->width || !raw->height || !set_rate(after + 1 + length, raw))
+        return gf_fail(error, GF_ERROR_USAGE,
+                       "--raw=%.60s: a size, or a rate such as 25 or 30000/1001, is wrong", text);
+    return set_format(word, raw)
+               ? GF_OK
+               : gf_fail(error, GF_ERROR_USAGE,
+                         "--raw=%.60s: '%s' is none of gray, yuv420p, yuv422p, yuv444p (or with "
+                         "more bits, as in gray16le), yuvj420p, yuvj422p, yuvj444p, rgb24, "
+                         "rgb48le, rgba",
+                         text, word);
+}
+
+enum gf_file_format gf_raw_frames_file(const struct gf_raw_frames *raw)
+{
+    return *raw->planes ? GF_FILE_Y4M : raw->channels == 4 ? GF_FILE_PAM : GF_FILE_PNM;
+}
+
+bool gf_raw_frames_named(const char *path)
+{
+    const char *const slash = strrchr(path, '/'), *const dot = strrchr(slash ? slash : path, '.');
+    return dot && gf_word_in_list("raw yuv rgb gray", dot + 1);
+}
+
+/* ---- the workers ---- */
+
+static bool wait_for_room(struct gf_frames *frames)
+{
+    enum { LOOK_MS = 100 };
+    struct gf_batch *const batch = frames->batch;
+    pthread_mutex_lock(&batch->lock);
+    while (!batch->stopped && !frames->at_end && batch->next >= frames->written + frames->room)
+        pthread_cond_wait(&batch->changed, &batch->lock);
+    bool reads = !batch->stopped && !frames->at_end;
+    pthread_mutex_unlock(&batch->lock);
+    /* A producer that sends nothing must not keep a run that has failed from its end. */
+    while (reads && !frames->files && !gf_input_wait(frames->reader.input, LOOK_MS)) {
+        pthread_mutex_lock(&batch->lock);
+        reads = !batch->stopped;
+        pthread_mutex_unlock(&batch->lock);
+    }
+    return reads;
+}
+
+/* Reads the next frame into its slot. The caller holds frames->reading. */
+static struct gf_frames_slot *read_next(struct gf_frames *frames)
+{
+    struct gf_batch *const batch = frames->batch;
+    const struct gf_inputs *const inputs = frames->request.inputs;
+    const size_t number = batch->next;
+    struct gf_frames_slot *const slot = &frames->slot[number % frames->room];
+    bool found = number < inputs->count;
+    struct gf_error why = {0};
+    const double begin_s = gf_now();
+    const enum gf_status status =
+        frames->files ? GF_OK : gf_film_read(&frames->reader, &slot->frame, &found, &why);
+    const double read_s = gf_now() - begin_s;
+    pthread_mutex_lock(&batch->lock);
+    batch->state.read_s += frames->files ? 0 : read_s;
+    if (!found) {
+        frames->at_end = true;
+        frames->end_status = status;
+        frames->end_error = why;
+    } else {
+        slot->number = batch->next++;
+        batch->state.files += batch->next > batch->state.files;
+        slot->is_done = false;
+    }
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+    if (!found)
+        return NULL;
+    if (frames->files) {
+        slot->input = inputs->item[number];
+        return slot;
+    }
+    snprintf(slot->name, sizeof slot->name, "%.280s[%zu]", gf_input_name(frames->reader.input),
+             number);
+    slot->input = (struct gf_input_name){.path = slot->name, .index = number};
+    return slot;
+}
+
+static bool take_frame(struct gf_batch_worker *worker)
+{
+    struct gf_frames *const frames = worker->supply->context;
+    pthread_mutex_lock(&frames->reading);
+    struct gf_frames_slot *const slot = wait_for_room(frames) ? read_next(frames) : NULL;
+    pthread_mutex_unlock(&frames->reading);
+    if (!slot)
+        return false;
+    slot->bytes = (struct gf_bytes){.format = frames->writer.plain ? frames->request.options.format
+                                              : frames->raw_out ? gf_raw_frames_file(&frames->raw)
+                                                                : GF_FILE_Y4M,
+                                    .name = frames->writer.name};
+    gf_smooth_begin(frames->smooth, slot->number);
+    slot->item = (struct gf_batch_item){.output = &slot->output};
+    worker->taken = slot;
+    worker->input = &slot->input;
+    worker->index = slot->input.index;
+    worker->item = &slot->item;
+    /* A file has no memory here. */
+    worker->member = (struct gf_file_bytes){.data = slot->frame.data, .size = slot->frame.size};
+    worker->bytes = frames->film_out ? &slot->bytes : NULL;
+    return true;
+}
+
+static void end_frame(struct gf_batch_worker *worker)
+{
+    struct gf_frames *const frames = worker->supply->context;
+    struct gf_batch *const batch = frames->batch;
+    struct gf_frames_slot *const slot = worker->taken;
+    gf_smooth_end(frames->smooth, slot->number);
+    pthread_mutex_lock(&batch->lock);
+    slot->is_done = true;
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+}
+
+/* ---- the thread that writes ---- */
+
+/* Sends the messages of a frame. Warnings are sent for the first one alone. */
+static void report(struct gf_frames *frames, struct gf_frames_slot *slot)
+{
+    const struct gf_batch *const batch = frames->batch;
+    if (slot->input.index && slot->item.outcome == GF_OUTCOME_DONE && !batch->request->verbose) {
+        free(slot->item.notes);
+        slot->item.notes = NULL;
+    }
+    gf_batch_report(batch, &slot->item, slot->input.path);
+}
+
+static enum gf_status write_slot(struct gf_frames *frames, struct gf_frames_slot *slot,
+                                 struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    if (frames->film_out && slot->item.outcome == GF_OUTCOME_FAILED)
+        status = gf_fail(error, frames->batch->failure, "%s: the film ends before this frame",
+                         slot->input.path);
+    else if (frames->film_out)
+        status = gf_film_write(&frames->writer, slot->bytes.data, slot->bytes.size, error);
+    free(slot->bytes.data);
+    slot->bytes.data = NULL;
+    return status;
+}
+
+/* Writes the frames that are done, in their order. */
+static enum gf_status write_frames(void *context, struct gf_error *error)
+{
+    struct gf_frames *const frames = context;
+    struct gf_batch *const batch = frames->batch;
+    struct timespec next = {0};
+    enum gf_status status = GF_OK;
+    pthread_mutex_lock(&batch->lock);
+    while (!status && !batch->stopped && !(frames->at_end && frames->written == batch->next)) {
+        struct gf_frames_slot *const slot = &frames->slot[frames->written % frames->room];
+        if (frames->written == batch->next || !slot->is_done) {
+            gf_batch_wait(batch, &next);
+            continue;
+        }
+        report(frames, slot);
+        pthread_mutex_unlock(&batch->lock);
+        const double begin_s = gf_now();
+        status = write_slot(frames, slot, error);
+        const double write_s = gf_now() - begin_s;
+        pthread_mutex_lock(&batch->lock);
+        batch->state.write_s += write_s;
+        frames->written++;
+        pthread_cond_broadcast(&batch->changed);
+    }
+    batch->stopped |= status != GF_OK;
+    pthread_cond_broadcast(&batch->changed);
+    while (batch->working && !status)
+        gf_batch_wait(batch, &next);
+    gf_batch_tick(batch, true);
+    pthread_mutex_unlock(&batch->lock);
+    return status;
+}
+
+struct gf_batch_supply gf_frames_supply(struct gf_frames *frames)
+{
+    return (struct gf_batch_supply){
+        .context = frames, .take = take_frame, .done = end_frame, .attend = write_frames};
+}
+
+/* ---- the run ---- */
+
+/* Copies the frames as they are. */
+static enum gf_status copy_frames(struct gf_frames *frames, struct gf_error *error)
+{
+    struct gf_batch_state *const state = &frames->batch->state;
+    enum gf_status status = GF_OK;
+    for (bool found = true; !status && found;) {
+        struct gf_film_frame *const frame = &frames->slot[0].frame;
+        status = frames->end_status = gf_film_read(&frames->reader, frame, &found, error);
+        if (status)
+            frames->end_error = *error;
+        else if (found)
+            status = gf_film_write(&frames->writer, frame->data, frame->size, error);
+        if (!status && found)
+            state->pictures = state->done = state->files = frames->reader.frames;
+    }
+    return frames->end_status ? GF_OK : status;
+}
+
+static bool is_copied(const struct gf_frames *frames)
+{
+    const struct gf_batch_request *const request = &frames->request;
+    return (!request->chain || !*request->chain) && frames->film_out && !frames->files &&
+           !frames->reader.pictures && (frames->raw_in == frames->raw_out || *frames->raw.planes) &&
+           !frames->writer.plain && request->options.subsampling == GF_SUBSAMPLING_AUTO;
+}
+
+/* The frames of a file are counted by its size. A stream may have any number. */
+static size_t expected_frames(const struct gf_frames *frames)
+{
+    const int64_t size = frames->reader.frame_bytes ? gf_input_size(frames->reader.input) : 0;
+    return frames->files ? frames->request.inputs->count
+           : size > 0    ? (size_t)size / frames->reader.frame_bytes + 1
+                         : 0;
+}
+
+static enum gf_status open_slots(struct gf_frames *frames, int workers, struct gf_error *error)
+{
+    enum { COPIES = 3, AHEAD = 2 }; /* of a frame's bytes: as read, and as written at two times */
+    const uint64_t memory = frames->request.options.memory_bytes
+                                ? frames->request.options.memory_bytes
+                                : gf_memory_pictures_bytes();
+    const uint64_t bytes = frames->reader.frame_bytes ? frames->reader.frame_bytes : 1 << 20;
+    const uint64_t fit = memory / 2 / (COPIES * bytes);
+    frames->room = (size_t)AHEAD * (size_t)workers;
+    frames->room = fit < frames->room ? (size_t)fit : frames->room;
+    frames->room += !frames->room;
+    frames->slot = calloc(frames->room, sizeof *frames->slot);
+    frames->smooth = gf_smooth_open(frames->room, memory / 4);
+    return frames->slot && frames->smooth ? GF_OK : gf_fail_memory(error);
+}
+
+/* Makes malloc() keep the memory of results for the next frames. New pages for each frame take a
+ * quarter of the time of a simple chain. */
+static void keep_memory(void)
+{
+    enum { BLOCKS_MOST = 32 << 20, KEPT_MOST = 512 << 20 };
+    mallopt(M_MMAP_THRESHOLD, BLOCKS_MOST);
+    mallopt(M_TRIM_THRESHOLD, KEPT_MOST);
+}
+
+static enum gf_status filter_frames(struct gf_frames *frames, struct gf_error *error)
+{
+    enum { MANY = 1 << 20 };
+    struct gf_batch *const batch = frames->batch;
+    const struct gf_batch_supply supply = gf_frames_supply(frames);
+    const size_t expected = frames->request.expected ? frames->request.expected : MANY;
+    gf_batch_choose_devices(&frames->request, &frames->request, expected, &batch->devices);
+    GF_TRY(gf_batch_check_devices(&frames->request, &batch->devices, error));
+    const int workers = gf_batch_divide_work(&frames->request, &batch->devices, expected,
+                                             &batch->options, &batch->memory_budget);
+    batch->state.files = frames->request.expected;
+    if (!frames->request.options.memory_bytes)
+        keep_memory();
+    enum gf_status status = open_slots(frames, workers, error);
+    if (!status)
+        status = gf_batch_work(batch, &supply, workers, error);
+    batch->state.files = batch->next;
+    gf_memory_budget_close(&batch->memory_budget);
+    return status;
+}
+
+/* Opens the output, filters, and makes the output visible. A film that is cut keeps the frames
+ * before the cut. */
+static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
+{
+    struct gf_batch *const batch = frames->batch;
+    enum gf_status status = GF_OK;
+    if (frames->film_out && frames->request.plain_members && !frames->request.output->is_stdout)
+        status = gf_refuse_links(frames->request.output, frames->request.output->text, error);
+    if (!status && frames->film_out)
+        status = gf_film_create(&frames->writer, frames->request.output->text,
+                                &frames->request.options, error);
+    if (!status && is_copied(frames)) {
+        status = open_slots(frames, 1, error);
+        if (!status)
+            status = copy_frames(frames, error);
+    } else if (!status) {
+        status = filter_frames(frames, error);
+        if (!status)
+            status = gf_batch_conclude(batch, error);
+    }
+    const bool any = frames->written + batch->state.pictures;
+    if (!status && frames->film_out && any)
+        status = gf_film_commit(&frames->writer, error);
+    if (!status && frames->end_status) {
+        *error = frames->end_error;
+        status = frames->end_status;
+    }
+    return status || any ? status
+                         : gf_fail(error, GF_ERROR_INPUT, "%s: holds no frame",
+                                   gf_input_name(frames->reader.input));
+}
+
+/* Whether the request suits a film: one output that is a film or, of one input, numbered. */
+static bool may_be_film(const struct gf_batch_request *request, struct gf_frames *frames)
+{
+    const enum gf_file_format named = request->options.format
+                                          ? request->options.format
+                                          : gf_file_format_named(request->output->text);
+    struct stat file;
+    frames->to_stream = request->output->is_stdout ||
+                        (!request->output->is_pattern && !stat(request->output->text, &file) &&
+                         !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
+    frames->raw_out = request->raw && !request->options.format &&
+                      (frames->to_stream || gf_raw_frames_named(request->output->text));
+    frames->film_out = frames->raw_out || (!request->output->is_pattern && named == GF_FILE_Y4M);
+    frames->files =
+        !gf_batch_is_single(request) && !request->transfer && !request->raw && frames->film_out;
+    return (gf_batch_is_single(request) || frames->files) && !request->more_outputs &&
+           !request->sheet && !request->dry_run &&
+           (frames->to_stream || frames->film_out || gf_batch_numbers_pictures(request, 0));
+}
+
+/* Opens the input and looks whether it is a film. */
+static enum gf_status open_film(struct gf_frames *frames, struct gf_input **input, bool *is_film,
+                                struct gf_error *error)
+{
+    const struct gf_batch_request *const request = &frames->request;
+    unsigned char head[sizeof GF_Y4M_MAGIC - 1];
+    size_t got;
+    if (frames->files) {
+        *is_film = true;
+        return GF_OK;
+    }
+    enum gf_status status =
+        request->raw ? gf_raw_frames_parse(request->raw, &frames->raw, error) : GF_OK;
+    if (!status)
+        status = gf_input_open(request->inputs->item[0].path, false, input, error);
+    if (!status)
+        status = gf_input_peek(*input, head, sizeof head, &got, error);
+    if (status) /* the ordinary run tells of an input that cannot be read, also in the log */
+        return request->raw ? status : GF_OK;
+    const bool y4m = got == sizeof head && !memcmp(head, GF_Y4M_MAGIC, sizeof head);
+    frames->raw_in = request->raw && !y4m;
+    /* Bytes behind a PNG or JPEG in a file are no other frame. */
+    const bool pictures = gf_split_takes(head, got) && frames->film_out && !request->raw &&
+                          (*head == 'P' || gf_input_is_stream(*input));
+    *is_film = y4m || request->raw || pictures;
+    /* A stream gets what the input is, unless --format names pictures. */
+    frames->writer.plain =
+        frames->to_stream && request->options.format && request->options.format != GF_FILE_Y4M;
+    frames->film_out |= frames->to_stream;
+    return GF_OK;
+}
+
+/* Fails if the film is one of the inputs. */
+static enum gf_status check_film_name(const struct gf_batch_request *request,
+                                      struct gf_error *error)
+{
+    /* The film is named once, as an output of the first input. */
+    char **const once = calloc(2 * request->inputs->count, sizeof *once);
+    if (!once)
+        return gf_fail_memory(error);
+    once[0] = request->output->text;
+    const enum gf_status status = gf_outputs_check(request->inputs, once, 2, error);
+    free(once);
+    return status;
+}
+
+static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
+                               struct gf_error *error)
+{
+    struct gf_batch *const batch = frames->batch;
+    const struct gf_batch_request *const before = batch->request;
+    enum gf_status status = GF_OK;
+    if (!strcmp(before->inputs->item[0].path, "-"))
+        gf_film_widen_pipe(STDIN_FILENO);
+    if (!frames->files)
+        status = gf_film_open(&frames->reader, input, frames->raw_in ? &frames->raw : NULL,
+                              &frames->request.options, error);
+    if (!status && !frames->film_out)
+        status = gf_batch_name_outputs(before, batch->output, error);
+    else if (!status && !frames->to_stream)
+        status = check_film_name(before, error);
+    if (status)
+        return status;
+    frames->writer.raw = frames->raw_out ? &frames->raw : NULL;
+    frames->writer.same_size = !frames->raw_in;
+    frames->writer.rate = frames->raw_in && !frames->raw_out ? &frames->raw : NULL;
+    frames->writer.name = "output";
+    frames->request.frames = true;
+    frames->request.expected = expected_frames(frames);
+    batch->request = &frames->request;
+    batch->options.subsampling = frames->request.options.subsampling;
+    batch->options.profile = false; /* measuring the peaks takes longer than many a frame */
+    pthread_mutex_init(&frames->reading, NULL);
+    status = work(frames, error);
+    pthread_mutex_destroy(&frames->reading);
+    gf_film_close(&frames->writer);
+    for (size_t i = 0; i < frames->room; i++) {
+        free(frames->slot[i].frame.memory);
+        free(frames->slot[i].bytes.data);
+        free(frames->slot[i].item.notes);
+    }
+    free(frames->slot);
+    gf_smooth_close(frames->smooth);
+    batch->request = before;
+    return status;
+}
+
+/* Whether --skip-existing keeps a film that is there. */
+static bool is_kept(const struct gf_frames *frames)
+{
+    return frames->request.skip_existing && frames->film_out && !frames->to_stream &&
+           !access(frames->request.output->text, F_OK);
+}
+
+enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error *error)
+{
+    struct gf_frames frames = {.batch = batch, .request = *batch->request};
+    struct gf_input *input = NULL;
+    *done = false;
+    if (!may_be_film(batch->request, &frames))
+        return batch->request->raw ? gf_fail(error, GF_ERROR_USAGE,
+                                             "--raw is for one input and one output, which is a "
+                                             "film or has {n} in its name")
+                                   : GF_OK;
+    enum gf_status status = open_film(&frames, &input, done, error);
+    const bool kept = !status && *done && is_kept(&frames);
+    if (!status && *done && (batch->request->update || batch->request->resume))
+        status = gf_fail(error, GF_ERROR_USAGE, "--%s is not for films; --skip-existing keeps one",
+                         batch->request->update ? "update" : "resume");
+    batch->state.skipped = kept;
+    if (!status && *done && !kept)
+        status = run_film(&frames, input, error);
+    if (!status && !*done && input && gf_input_is_stream(input)) {
+        batch->opened = input;
+        input = NULL;
+    }
+    gf_input_close(input);
+    return status;
+}

@@ -1,0 +1,311 @@
+/* What a file says of its colours beside an ICC profile, and pictures of four inks. */
+#include "codec/common/colour/colour.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "codec/common/checks.h"
+#include "icc/icc.h"
+#include "icc/icc_build.h"
+#include "icc/icc_make.h"
+
+static const double LIGHT_UNITS = 1e4; /* of mDCV and cLLI in a cd/m2 */
+enum { UNSPECIFIED = 2 };              /* primaries or transfer function of ITU-T H.273 */
+
+bool gf_transfer_is_hdr(int transfer)
+{
+    return transfer == GF_TRANSFER_PQ || transfer == GF_TRANSFER_HLG;
+}
+
+void gf_colour_tags_hdr(const struct gf_colour_tags *tags, unsigned char hdr[2])
+{
+    struct gf_icc_space space;
+    const unsigned char primaries =
+        tags->cicp[0] == UNSPECIFIED ? GF_PRIMARIES_BT2020 : tags->cicp[0];
+    const bool is_hdr =
+        tags->has_cicp && gf_transfer_is_hdr(tags->cicp[1]) && gf_icc_primaries(primaries, &space);
+    hdr[0] = is_hdr ? primaries : 0;
+    hdr[1] = is_hdr ? tags->cicp[1] : 0;
+}
+
+void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int transfer)
+{
+    tags->has_cicp =
+        transfer != UNSPECIFIED && (primaries != UNSPECIFIED || gf_transfer_is_hdr(transfer));
+    tags->cicp[0] = (unsigned char)primaries;
+    tags->cicp[1] = (unsigned char)transfer;
+    tags->cicp[2] = 0;
+    tags->cicp[3] = 1;
+}
+
+static void keep_light(const struct gf_colour_tags *tags, struct gf_colour_tags *kept)
+{
+    kept->has_mdcv = tags->has_mdcv;
+    kept->has_clli = tags->has_clli;
+    memcpy(kept->mdcv, tags->mdcv, sizeof kept->mdcv);
+    memcpy(kept->clli, tags->clli, sizeof kept->clli);
+}
+
+static uint32_t number_at(const unsigned char *bytes, int count)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < count; i++)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+void gf_colour_tags_set_light(struct gf_colour_tags *tags, double most, double mean)
+{
+    const double numbers[] = {most, mean};
+    for (int i = 0; i < 2; i++) {
+        const uint32_t value = (uint32_t)(fmin(fmax(numbers[i], 0), 1e5) * LIGHT_UNITS + 0.5);
+        for (int b = 0; b < 4; b++)
+            tags->clli[4 * i + b] = (unsigned char)(value >> (24 - 8 * b));
+    }
+    tags->has_clli = true;
+}
+
+double gf_colour_tags_light(const struct gf_colour_tags *tags, int which)
+{
+    return tags->has_clli ? number_at(tags->clli + 4 * which, 4) / LIGHT_UNITS : 0;
+}
+
+double gf_colour_tags_peak(const struct gf_colour_tags *tags)
+{
+    const double light = gf_colour_tags_light(tags, 0);
+    return light > 0 ? light : tags->has_mdcv ? number_at(tags->mdcv + 16, 4) / LIGHT_UNITS : 0;
+}
+
+/* The box mdcv (ISO/IEC 14496-12, 12.1.7) has green, blue and red in this order, and else what mDCV
+ * has; clli (12.1.6) has whole cd/m2. */
+void gf_colour_tags_add_heif(struct gf_colour_tags *tags, const unsigned char *boxes, size_t size)
+{
+    enum { HEAD = 8, MDCV = 24, CLLI = 4, POINT = 4 };
+    const unsigned char *const end = boxes + size,
+                               *const mdcv = memmem(boxes, size, "\0\0\0\x20mdcv", HEAD),
+                               *const clli = memmem(boxes, size,
+                                                    "\0\0\0\x0c"
+                                                    "clli",
+                                                    HEAD);
+    if (!tags->has_cicp || !gf_transfer_is_hdr(tags->cicp[1]))
+        return;
+    if (mdcv && end - mdcv >= HEAD + MDCV) {
+        memcpy(tags->mdcv, mdcv + HEAD + (size_t)2 * POINT, POINT);
+        memcpy(tags->mdcv + POINT, mdcv + HEAD, (size_t)2 * POINT);
+        memcpy(tags->mdcv + 3 * POINT, mdcv + HEAD + 3 * POINT, MDCV - 3 * POINT);
+        tags->has_mdcv = true;
+    }
+    if (clli && end - clli >= HEAD + CLLI)
+        gf_colour_tags_set_light(tags, number_at(clli + HEAD, 2), number_at(clli + HEAD + 2, 2));
+}
+
+/* Copies the cICP. For HDR alone (JPEG XL) only JPEG XL's primaries can be kept: BT.709, BT.2020,
+ * and P3 with either of its white points. */
+bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
+                              struct gf_colour_tags *kept)
+{
+    static const unsigned char primaries[] = {1, 9, 11, 12};
+    const unsigned char *const cicp = tags->cicp;
+    const bool fits = room > GF_TAGS_HDR || (room == GF_TAGS_HDR && gf_transfer_is_hdr(cicp[1]) &&
+                                             memchr(primaries, cicp[0], sizeof primaries));
+    kept->has_cicp = tags->has_cicp && fits && !cicp[2] && cicp[3];
+    memcpy(kept->cicp, cicp, sizeof kept->cicp);
+    if (kept->has_cicp)
+        keep_light(tags, kept);
+    return kept->has_cicp;
+}
+
+/* Converts the primaries and the transfer function of a cICP to a colour space that an ICC profile
+ * can describe. Returns false if there is none. */
+static bool space_of_cicp(const unsigned char *cicp, struct gf_icc_space *space)
+{
+    static const struct {
+        unsigned char number;
+        enum gf_icc_curve curve;
+        double gamma;
+    } transfers[] = {{1, GF_ICC_BT709, 0},  {4, GF_ICC_POWER, 2.2}, {5, GF_ICC_POWER, 2.8},
+                     {6, GF_ICC_BT709, 0},  {8, GF_ICC_POWER, 1},   {13, GF_ICC_SRGB, 0},
+                     {14, GF_ICC_BT709, 0}, {15, GF_ICC_BT709, 0}};
+    size_t t = 0;
+    while (t < sizeof transfers / sizeof *transfers && transfers[t].number != cicp[1])
+        t++;
+    if (t == sizeof transfers / sizeof *transfers || cicp[2] || !cicp[3] ||
+        !gf_icc_primaries(cicp[0], space))
+        return false;
+    space->curve = transfers[t].curve;
+    space->gamma = transfers[t].gamma;
+    return true;
+}
+
+static void space_of_chunks(const struct gf_colour_tags *tags, char *name, size_t size,
+                            struct gf_icc_space *space)
+{
+    double *const point[4] = {space->white, space->red, space->green, space->blue};
+    *space = gf_icc_srgb;
+    snprintf(name, size, "%s%s%s of a PNG", tags->has_gamma ? "gAMA" : "",
+             tags->has_gamma && tags->has_chromaticities ? " and " : "",
+             tags->has_chromaticities ? "cHRM" : "");
+    space->name = name;
+    if (tags->has_gamma) {
+        space->curve = GF_ICC_POWER;
+        space->gamma = tags->gamma ? 1e5 / tags->gamma : 0;
+    }
+    for (int i = 0; tags->has_chromaticities && i < 8; i++)
+        point[i / 2][i % 2] = tags->chromaticity[i] / 1e5;
+}
+
+bool gf_colour_tags_win(const struct gf_colour_tags *tags, bool has_icc)
+{
+    struct gf_icc_space space;
+    if (has_icc)
+        return tags->has_cicp &&
+               (space_of_cicp(tags->cicp, &space) || gf_transfer_is_hdr(tags->cicp[1]));
+    return tags->has_cicp || tags->has_srgb || tags->has_gamma || tags->has_chromaticities;
+}
+
+bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
+                           char text[GF_COLOURS_TEXT_SIZE])
+{
+    struct gf_icc_space space;
+    const unsigned char *const cicp = tags->cicp;
+    if ((has_icc && !gf_transfer_is_hdr(cicp[1])) || !tags->has_cicp || cicp[1] == UNSPECIFIED ||
+        space_of_cicp(cicp, &space))
+        return false;
+    if (gf_transfer_is_hdr(cicp[1]))
+        snprintf(text, GF_COLOURS_TEXT_SIZE, "the transfer %s",
+                 cicp[1] == GF_TRANSFER_PQ ? "PQ" : "HLG");
+    else
+        snprintf(text, GF_COLOURS_TEXT_SIZE, "the colours %d/%d/%d/%d of H.273", cicp[0], cicp[1],
+                 cicp[2], cicp[3]);
+    return true;
+}
+
+size_t gf_colour_tags_profile(const struct gf_colour_tags *tags, bool gray, unsigned char *profile)
+{
+    char name[GF_ICC_NAME_MOST];
+    struct gf_icc_space space = gf_icc_srgb;
+    if (tags->has_cicp && space_of_cicp(tags->cicp, &space))
+        return gf_icc_make(&space, gray, profile);
+    if (tags->has_srgb)
+        return gf_icc_make(&gf_icc_srgb, gray, profile);
+    if (!tags->has_gamma && !tags->has_chromaticities)
+        return 0;
+    space_of_chunks(tags, name, sizeof name, &space);
+    return gf_icc_make(&space, gray, profile);
+}
+
+enum { INKS = 4, COLOURS = 3 };
+
+/* Builds the conversion from the profile. A device link is taken of the user alone, who names it
+ * for that. */
+static enum gf_status build(struct gf_icc icc, bool links, int bits, struct gf_cmyk *cmyk,
+                            struct gf_error *error)
+{
+    const bool link = gf_icc_is_link(icc);
+    const struct gf_icc_wish wish = {.from = link ? (struct gf_icc){0} : icc,
+                                     .to = link ? icc : gf_icc_named("srgb", false),
+                                     .inputs = INKS,
+                                     .outputs = COLOURS,
+                                     .bits = bits,
+                                     .intent = GF_ICC_RELATIVE,
+                                     .black_point = true};
+    return gf_icc_fits(icc, INKS) && (links || !link)
+               ? gf_icc_build(&wish, &cmyk->transform, error)
+               : gf_fail(error, GF_ERROR_INPUT, "it is no profile of CMYK");
+}
+
+/* Opens the conversion that replaces the picture's unusable profile: by the profile in the options,
+ * or by the simple formula. */
+static enum gf_status open_other(const char *name, const char *why, const char *detail,
+                                 const struct gf_options *options, struct gf_cmyk *cmyk,
+                                 struct gf_error *error)
+{
+    struct gf_icc icc;
+    struct gf_error of_profile = {0};
+    if (!options->cmyk_profile) {
+        gf_warn(options,
+                "%s: %s%s: they become RGB by (1 - ink)(1 - black), which is not exact "
+                "(options.cmyk_profile)",
+                name, why, detail);
+        return GF_OK;
+    }
+    enum gf_status status = gf_icc_load_inks(options->cmyk_profile, &icc, error);
+    if (!status)
+        status = build(icc, true, cmyk->bits, cmyk, &of_profile);
+    return status && *of_profile.text
+               ? gf_fail(error, status, "%s: %s", options->cmyk_profile, of_profile.text)
+               : status;
+}
+
+enum gf_status gf_cmyk_open(struct gf_metadata *metadata, int bits, const char *name,
+                            const struct gf_options *options, struct gf_cmyk *cmyk,
+                            struct gf_error *error)
+{
+    struct gf_error detail = {0};
+    char why[sizeof detail.text + 4];
+    *cmyk = (struct gf_cmyk){.bits = bits};
+    if (!metadata->icc.size)
+        return open_other(name, "its CMYK colours have no ICC profile", "", options, cmyk, error);
+    enum gf_status status = build((struct gf_icc){.data = metadata->icc.data,
+                                                  .size = metadata->icc.size,
+                                                  .sandbox = options->sandbox,
+                                                  .sandbox_program = options->sandbox_program},
+                                  false, bits, cmyk, &detail);
+    if (status == GF_ERROR_MEMORY)
+        return gf_fail(error, status, "%s", detail.text);
+    free(metadata->icc.data);
+    metadata->icc = (struct gf_blob){0};
+    snprintf(why, sizeof why, " (%s)", detail.text);
+    return status ? open_other(name, "the ICC profile of its CMYK colours is not used", why,
+                               options, cmyk, error)
+                  : GF_OK;
+}
+
+void gf_cmyk_close(struct gf_cmyk *cmyk)
+{
+    free(cmyk->transform);
+    cmyk->transform = NULL;
+}
+
+GF_TARGET_CLONES static void plain_8(const unsigned char *inks, unsigned char *rgb, int pixels,
+                                     unsigned flip)
+{
+    for (int i = 0; i < pixels; i++, inks += INKS, rgb += COLOURS) {
+        const unsigned light = inks[3] ^ flip;
+        for (int c = 0; c < COLOURS; c++)
+            rgb[c] = (unsigned char)(((inks[c] ^ flip) * light + 127) / 255);
+    }
+}
+
+static void plain_16(const uint16_t *inks, uint16_t *rgb, int pixels, unsigned flip)
+{
+    for (int i = 0; i < pixels; i++, inks += INKS, rgb += COLOURS) {
+        const uint64_t light = inks[3] ^ flip;
+        for (int c = 0; c < COLOURS; c++)
+            rgb[c] = (uint16_t)(((inks[c] ^ flip) * light + 32767) / 65535);
+    }
+}
+
+static void invert(void *inks, int bits, size_t samples)
+{
+    unsigned char *const bytes = inks;
+    for (size_t i = 0; i < samples * (size_t)bits / 8; i++)
+        bytes[i] ^= 255;
+}
+
+void gf_cmyk_convert(const struct gf_cmyk *cmyk, void *inks, bool inverted, void *rgb, int pixels)
+{
+    const unsigned most = cmyk->bits == 8 ? 255 : 65535;
+    if (cmyk->transform) {
+        if (inverted)
+            invert(inks, cmyk->bits, (size_t)pixels * INKS);
+        gf_icc_convert(cmyk->transform, inks, INKS, rgb, COLOURS, pixels);
+    } else if (cmyk->bits == 8) {
+        plain_8(inks, rgb, pixels, inverted ? 0 : most);
+    } else {
+        plain_16(inks, rgb, pixels, inverted ? 0 : most);
+    }
+}

@@ -1,0 +1,237 @@
+/* The metadata of a file that an output keeps: ICC profile, EXIF, XMP, IPTC, texts and density. The
+ * codecs find the blocks in their files and write them; this code interprets the blocks. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codec/common/colour/colour.h"
+#include "codec/common/metadata/exif.h"
+#include "codec/common/metadata/texts.h"
+#include "gpufilter/image.h"
+#include "gpufilter/options.h"
+#include "gpufilter/pipeline.h"
+#include "icc/icc.h"
+#include "icc/icc_make.h"
+
+/* Kinds of metadata. A set of kinds is the sum of its members. */
+enum gf_metadata_kind {
+    GF_KIND_ICC = 1,
+    GF_KIND_EXIF = 2,
+    GF_KIND_XMP = 4,
+    GF_KIND_EXTENDED_XMP = 8, /* XMP that is too long for one segment of a JPEG */
+    GF_KIND_IPTC = 16,
+    GF_KIND_TEXTS = 32, /* texts with a keyword */
+    GF_KIND_COMMENTS = 64,
+    GF_KIND_DENSITY = 128,
+    GF_KIND_ORIENTATION = 256,
+    GF_KIND_GAIN_MAP = 512,
+    GF_KIND_PICTURES = 1024, /* other pictures after the picture that is read */
+    GF_KIND_DEPTH = 2048,
+    GF_KIND_AUXILIARY = 4096,  /* auxiliary pictures: a gain map or a depth map of the picture */
+    GF_KIND_LIGHT = 8192,      /* cLLI */
+    GF_KIND_MASTERING = 16384, /* mDCV */
+    GF_KIND_ASPECT = 32768,    /* the shape of pixels that are not square, without a density */
+    GF_KINDS_USUAL = GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_IPTC | GF_KIND_TEXTS |
+                     GF_KIND_COMMENTS | GF_KIND_DENSITY | GF_KIND_ORIENTATION
+};
+
+struct gf_metadata {
+    struct gf_blob icc;  /* an ICC profile */
+    struct gf_blob exif; /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
+    struct gf_blob xmp;  /* the XMP packet */
+    /* The palette of a PNG, as RGBA. If the output is a PNG of the same pixels, it gets this
+     * palette. */
+    struct gf_blob palette;
+    /* The header of a Y4M, a line break, and the line before the frame, which ends with a zero. An
+     * output that is a Y4M keeps the parameters. */
+    struct gf_blob y4m;
+    struct gf_blob gain_map; /* the JPEG of the gain map, if the options keep it */
+    struct gf_blob iptc;     /* IPTC records within a Photoshop resource ("8BIM" 0x0404) */
+    struct gf_texts texts;
+    struct gf_colour_tags colour;
+    unsigned char made[GF_ICC_MADE_MOST]; /* memory for the profile that gf_metadata_icc() makes */
+    double density_x, density_y;          /* pixels per metre; 0: unknown */
+    bool density_is_ratio; /* they only say how many pixels across are as long as how many down */
+    int orientation;       /* EXIF's number, 1..8; 1 if the file states none */
+    unsigned unread;       /* metadata of the file that is not read (enum gf_metadata_kind) */
+    bool inks;      /* of an output: its rows are CMYK, where 0 is no ink, not RGB with alpha */
+    int bits;       /* bits of a sample in the file; 0: they say nothing about the colours */
+    bool animated;  /* of an output: its sink writes several frames */
+    unsigned loops; /* how many times an animation is shown; 0: forever */
+    bool filtered;  /* filters have changed the pixels: thumbnails do not show them */
+};
+/* The metadata of a picture without any. */
+extern const struct gf_metadata gf_no_metadata;
+void gf_metadata_free(struct gf_metadata *metadata);
+
+/* Returns the set of kinds of metadata that the file has, including kinds that were not read. A
+ * density of 72 dots per inch means that it is unknown (EXIF 2.32, XResolution). A density that
+ * EXIF states counts as EXIF. */
+unsigned gf_metadata_kinds(const struct gf_metadata *metadata);
+
+/* The most bytes of a block of metadata; a larger one is left out. This is the size of the largest
+ * ICC profile that a JPEG can hold. */
+enum { GF_METADATA_MAX = 255 * 65519 };
+
+/* Whether something of the metadata follows the pixels when filters move them: a gain map, or a
+ * density that differs across and down. */
+static inline bool gf_metadata_moves(const struct gf_metadata *metadata)
+{
+    return metadata->gain_map.size || metadata->density_x != metadata->density_y;
+}
+
+/* Notes that so many pixels across are as long as so many down. Square pixels are nothing to note.
+ */
+void gf_metadata_set_ratio(struct gf_metadata *metadata, double across, double down);
+/* Returns the ratio in whole numbers up to `most`. */
+void gf_metadata_ratio(const struct gf_metadata *metadata, double most, uint32_t *across,
+                       uint32_t *down);
+
+/* Adds EXIF, with or without "Exif\0\0" before it, and reads its orientation. Data that is no TIFF
+ * structure is ignored; of several blocks of EXIF in a file only the first is used. Returns false
+ * when out of memory. */
+bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t size);
+/* The tags of a TIFF's directory that belong to EXIF, too: texts, orientation, ratings, and links
+ * to other directories; 0 at the end. */
+extern const uint16_t gf_exif_tags_in_tiff[];
+/* Adds EXIF from the directory of a TIFF, and from those that the directory links to. options->warn
+ * is called for a maker's note that would be wrong at another offset. */
+bool gf_metadata_add_exif_in_tiff(struct gf_metadata *metadata, const struct gf_ifd_reader *reader,
+                                  uint64_t directory, const char *name,
+                                  const struct gf_options *options);
+/* Warns of a maker's note that was not copied, unless the options strip EXIF. */
+void gf_warn_of_note(const struct gf_ifd_writer *writer, const char *name,
+                     const struct gf_options *options);
+/* Adds EXIF from a box of HEIF or JPEG XL, which begins with the offset of the TIFF structure. */
+bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size);
+/* Adds the EXIF or XMP in the payload of a JPEG's APP1 segment. Returns false when out of
+ * memory. */
+bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
+/* Notes whether the payload of a JPEG's APP2 segment announces a gain map or other pictures. */
+void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size);
+/* Returns the kind of an auxiliary picture, which the end of its type states. Alpha counts as none,
+ * because it is read with the picture. */
+unsigned gf_auxiliary_kind(const char *type, size_t length);
+/* Notes the auxiliary pictures of a HEIF file, such as a gain map or a depth map, and the light of
+ * HDR. */
+void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file);
+
+/* Reads a number of several bytes, the highest first. */
+static inline uint32_t gf_get_be(const unsigned char *at, int bytes)
+{
+    uint32_t value = 0;
+    for (int i = 0; i < bytes; i++)
+        value = value << 8 | at[i];
+    return value;
+}
+
+/* Adds IPTC from Photoshop's resources, or from IPTC records alone. False when out of memory. */
+bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, size_t size);
+
+/* Returns the IPTC records without the Photoshop resource around them; the bytes belong to `iptc`.
+ */
+struct gf_blob gf_iptc_records(const struct gf_blob *iptc);
+/* Removes the datasets first..last of record 2 from IPTC (IIM 4.2). Damaged records are removed
+ * together with all later records, since such a dataset might be there. */
+void gf_iptc_remove(struct gf_blob *iptc, int first, int last);
+
+#define GF_APP1_EXIF "Exif\0"                      /* with the terminating zero */
+#define GF_APP1_XMP "http://ns.adobe.com/xap/1.0/" /* with the terminating zero */
+#define GF_APP2_ICC "ICC_PROFILE"                  /* with the terminating zero */
+#define GF_APP13_PHOTOSHOP "Photoshop 3.0"         /* with the terminating zero */
+
+/* Collects the parts of an ICC profile from the APP2 segments of a JPEG, which may come in any
+ * order. */
+struct gf_icc_parts {
+    struct gf_blob part[256]; /* the index is the number of the part, from 1 on */
+    int count;                /* the number of parts, which each segment states */
+    bool broken;              /* the segments contradict each other */
+};
+/* Adds the payload of an APP2 segment if it is a part of a profile. False when out of memory. */
+bool gf_icc_parts_add(struct gf_icc_parts *parts, const void *data, size_t size);
+/* Joins the parts to `icc`, which does not change if the profile is incomplete. Returns false when
+ * out of memory. */
+bool gf_icc_parts_join(const struct gf_icc_parts *parts, struct gf_blob *icc);
+void gf_icc_parts_free(struct gf_icc_parts *parts);
+
+/* Returns the profile of the picture's colours, for conversions: the file's own profile, or a
+ * profile in metadata->made that is made from its colour tags. The profile is empty if the file has
+ * no usable profile, which means sRGB, or if no profile can describe the colours. */
+struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format format,
+                              const struct gf_options *options);
+
+/* Whether the picture's colours hardly differ from sRGB, or are not said. */
+bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format format,
+                         const struct gf_options *options);
+
+/* Copies the metadata that an output keeps by the options. `format` is the output's
+ * pixel format and `room` the colour tags of its file format. If options->autorotate has applied
+ * the orientation it becomes 1, also in EXIF and XMP. Some metadata is removed: XMP about things
+ * that no output has, thumbnails of a filtered picture, damaged XMP, and an ICC profile for another
+ * colour model (RGB for a gray picture). What describes colours that are not sRGB stays unless
+ * options->strip is set. Colour tags that the file format cannot hold become an ICC
+ * profile, unless there is one. The caller frees the copy by gf_metadata_free(). */
+enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
+                                      enum gf_tags_room room, const struct gf_options *options,
+                                      struct gf_metadata *kept, struct gf_error *error) GF_CHECKED;
+
+/* Changes XMP packets in place. */
+
+/* Properties of a namespace: one property or, if `name` ends with '*', all properties whose names
+ * begin with `name`. */
+struct gf_xmp_name {
+    const char *space, *name;
+};
+
+/* Removes the properties, which are attributes or elements of the packet. The last of `names` is
+ * NULL. Returns false if damage in the packet, or a form that is not read, prevents that. */
+bool gf_xmp_remove(struct gf_blob *xmp, const struct gf_xmp_name *names);
+
+/* The properties that describe parts of the file that no output has: a gain map, pictures and films
+ * after a JPEG's end, and the second part of a long packet. */
+extern const struct gf_xmp_name gf_xmp_of_lost_things[];
+/* The properties that hold small copies of the picture. */
+extern const struct gf_xmp_name gf_xmp_thumbnails[];
+/* The properties that say where the picture was taken, and who has rights in it. */
+extern const struct gf_xmp_name gf_xmp_places[], gf_xmp_rights[];
+
+/* Whether the packet states that the file has a gain map. */
+bool gf_xmp_names_gain_map(const struct gf_blob *xmp);
+#define GF_XMP_GAIN_MAP "http://ns.adobe.com/hdr-gain-map/1.0/"
+#define GF_XMP_GAIN_MAP_OF_APPLE "http://ns.apple.com/HDRGainMap/1.0/"
+/* Reads the numbers of a property: an attribute's one, or those of the items in an element; "True"
+ * counts as 1 and "False" as 0. Returns how many there are, `most` at most; 0 also for a packet
+ * that is damaged or not read. */
+int gf_xmp_numbers(const struct gf_blob *xmp, const char *space, const char *name, double *number,
+                   int most);
+/* Returns the number of bytes after a JPEG's end marker that belong to the pictures and films in
+ * the packet's directory. */
+int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp);
+/* Changes the number of a property, such as "tiff:Orientation", wherever the packet has it. The
+ * packet's memory is from malloc(). Returns false when out of memory. */
+bool gf_xmp_set_number(struct gf_blob *xmp, const char *property, int number);
+
+/* What the options strip of the metadata, and what they keep. The list of the items is items.def.
+ */
+
+/* Whether the item is written if the input has it. */
+bool gf_keeps(const struct gf_options *options, enum gf_metadata_item item);
+/* Whether the item is named to be stripped, and therefore also taken out of a block of metadata
+ * that is kept, such as EXIF. */
+bool gf_strips(const struct gf_options *options, enum gf_metadata_item item);
+/* Whether the thumbnails are stripped: they are named, or one is a JPEG with EXIF or XMP of its
+ * own, which may repeat the place or the copyright that is stripped. */
+bool gf_strips_thumbnails(const struct gf_metadata *metadata, const struct gf_options *options);
+/* Whether the colours are to be converted to sRGB, because no profile will describe them. */
+bool gf_converts_for_output(const struct gf_options *options);
+
+/* Returns the kinds of metadata (enum gf_metadata_kind) whose loss needs no warning, because the
+ * options ask for it. A picture that has to be turned is warned of unless the orientation is
+ * named. */
+unsigned gf_kinds_unwanted(const struct gf_options *options);
+
+/* Removes what the options strip from metadata that will be written, except for the colours and the
+ * number of the orientation. Returns false when out of memory. */
+bool gf_metadata_strip(struct gf_metadata *metadata, const struct gf_options *options);

@@ -1,0 +1,126 @@
+/* A source reads the rows of a picture file, in the pixel format of gpufilter/image.h. A sink
+ * writes finished rows in order. */
+#pragma once
+
+#include <stdint.h>
+
+#include "codec/common/metadata/metadata.h"
+#include "codec/io/kinds.h"
+#include "gpufilter/image.h"
+#include "pixel/yuv/yuv.h"
+
+/* The memory that a codec needs because of a picture's size or a file's structure. Most codecs need
+ * almost none, which counts as 0. */
+struct gf_codec_memory {
+    uint64_t bytes;
+    const char *why; /* the reason, such as "an interlaced PNG is decoded as a whole" */
+};
+
+enum gf_stored_colour {
+    GF_STORED_PLAIN, /* gray or RGB, as in the format */
+    GF_STORED_PALETTE,
+    GF_STORED_YCBCR,
+    GF_STORED_CMYK,
+    GF_STORED_YCCK,
+    GF_STORED_BAYER, /* a sensor's mosaic of colours */
+    GF_STORED_XTRANS
+};
+
+/* What a file's header says beyond the format in which the rows are read. */
+struct gf_stored {
+    int pages;         /* number of pictures or frames; 0: the header does not count them */
+    bool is_animation; /* they are the frames of an animation */
+    double seconds;    /* how long all frames are shown, once; 0: nobody counted */
+    int bits;          /* bits of a sample in the file; 0: as in the format */
+    enum gf_stored_colour colour;
+    bool is_float; /* samples are floating-point numbers */
+    char kind[8];  /* the kind of a format that has several, such as "DNG"; "": none is known */
+    uint16_t pictures[GF_PICTURE_KINDS]; /* how many pictures of each kind the file has; all 0: the
+                                          * file has `pages` pages or frames */
+};
+
+/* How long a frame of an animation is shown, in seconds: count / per_second. */
+struct gf_duration {
+    uint32_t count, per_second;
+};
+
+struct gf_source {
+    struct gf_format format;
+    enum gf_file_format file; /* the file's format; gf_source_open() sets it */
+    struct gf_stored stored;
+    struct gf_metadata metadata;
+    struct gf_codec_memory memory; /* memory that reading the rows takes */
+    uint64_t file_bytes;           /* the bytes of the file if opening the source has read it as a
+                                    * whole; else 0 */
+    bool for_device_codec;         /* the header says that a GPU's decoder can decode the file */
+    const struct gf_yuv *yuv;      /* the input goes on with a frame of YCbCr, from which the rows
+                                    * are made, and which a GPU can convert; else NULL */
+    int reduction;                 /* the reduction given to reduce(); 0 and 1: the full size */
+    int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: pictures are decoded at the
+                         * full size only */
+    /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
+     * `format` to the smaller size, in which sides are rounded up. It must be called before the
+     * first read(). */
+    void (*reduce)(struct gf_source *source, int reduction);
+    /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
+    enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
+                           struct gf_error *error);
+    /* Skips the next rows if reading them could not find any damage. The function is NULL or
+     * returns false if nothing is skipped; the caller must then read the rows. */
+    bool (*pass_over)(struct gf_source *source, int rows);
+    /* Checks the data after the last row (checksums, the end marker). NULL if there is nothing to
+     * check. If pictures of the format can follow one another, the input's next byte is then the
+     * first byte after this picture. */
+    enum gf_status (*finish)(struct gf_source *source, struct gf_error *error);
+    /* Replaces read() and finish() after a GPU has decoded the picture of a regular file: moves the
+     * input to the byte after the picture, whose data ends at offset `end`. NULL if no other
+     * picture can follow in the file. */
+    enum gf_status (*leave)(struct gf_source *source, int64_t end, struct gf_error *error);
+    struct gf_duration duration; /* how long the present frame is shown; per_second is 0 if the
+                                  * picture is no frame */
+    /* Goes to the next of the chosen frames, after finish(): its rows are read next. *found is
+     * false after the last. NULL if one picture alone is read. */
+    enum gf_status (*next)(struct gf_source *source, bool *found, struct gf_error *error);
+    bool renews; /* next() changes `format`, `stored`, `metadata` and `memory`, since the frames are
+                  * pages, each with its own; callers use gf_source_next() */
+    void (*close)(struct gf_source *source); /* frees the source, but not the input */
+};
+
+struct gf_sink_order;
+
+struct gf_sink {
+    /* Writes the next rows. */
+    enum gf_status (*write)(struct gf_sink *sink, int rows, const unsigned char *src, size_t pitch,
+                            struct gf_error *error);
+    /* It must be called after the last row. */
+    enum gf_status (*finish)(struct gf_sink *sink, struct gf_error *error);
+    void (*close)(struct gf_sink *sink);
+    /* Writes the next bytes of a file whose coded picture a GPU has made; replaces write(). `last`
+     * finishes the file. NULL if the sink accepts only rows. */
+    enum gf_status (*splice)(struct gf_sink *sink, const unsigned char *coded, size_t size,
+                             bool last, struct gf_error *error);
+    const struct gf_yuv *yuv; /* splice() accepts a frame of YCbCr of that kind; else NULL */
+    /* An animation: finish() ends a frame, and end() the file after the last frame. NULL: the sink
+     * writes one picture. */
+    enum gf_status (*end)(struct gf_sink *sink, struct gf_error *error);
+    /* Begins another page, after finish(), whose format, metadata and options are the order's.
+     * NULL: the format and the metadata of the first frame are those of all. */
+    enum gf_status (*turn)(struct gf_sink *sink, const struct gf_sink_order *order,
+                           struct gf_error *error);
+    const struct gf_duration *duration; /* of an animation: the caller's, and at finish() how long
+                                         * the frame is shown */
+    int quality; /* after finish(): the quality that trials have found; 0: there were none */
+};
+
+/* What a sink is opened for: the format of the rows that write() will get, and the metadata, from
+ * gf_metadata_for_output(), of the file. */
+struct gf_sink_order {
+    struct gf_output *output;
+    struct gf_format format;
+    const struct gf_metadata *metadata;
+    const struct gf_options *options;
+};
+
+/* Allocates the picture and reads all rows of the source. */
+enum gf_status gf_source_read_all(struct gf_source *source, struct gf_image *picture,
+                                  struct gf_error *error) GF_CHECKED;

@@ -1,0 +1,177 @@
+/* The state of open inputs and outputs, for the files that implement input.h and output.h alone;
+ * and large transfers between memory and a file by several threads: a single thread copies to
+ * and from the page cache at a fraction of the memory's bandwidth. */
+#pragma once
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "base/fail.h"
+#include "codec/io/input.h"
+#include "codec/io/output.h"
+#include "codec/io/temporary.h"
+
+enum { GF_PIECES_MOST = 16 };
+
+/* One thread's part of a transfer. */
+struct gf_piece {
+    int fd;
+    unsigned char *data;       /* where bytes that are read go */
+    const unsigned char *from; /* the bytes to be written; NULL: the piece is read from the file */
+    size_t size, got;
+    int64_t offset;
+    int failed; /* errno; 0: all bytes were transferred, or the file ended */
+};
+
+struct gf_crew; /* the threads of an open file, started by the first transfer that needs them */
+void gf_crew_free(struct gf_crew *crew); /* does nothing with NULL */
+/* Cuts a transfer into at most `threads` pieces, calls run(piece) for each on a thread of its own,
+ * and returns their number. Transfers that run at the same time share the processors. *crew is NULL
+ * before the first call and is freed by the caller; only one thread at a time may use it. */
+int gf_crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, void *(*run)(void *),
+                struct gf_piece piece[GF_PIECES_MOST]);
+/* Returns the number of bytes before the first incomplete piece; -1 with errno if an error leaves
+ * none. */
+ssize_t gf_crew_join(const struct gf_piece *piece, int pieces);
+
+/* Reads like pread(), but returns fewer bytes than `size` only at the end of the file or before an
+ * error. At most `threads` threads read at the same time. */
+ssize_t gf_transfer_read(struct gf_crew **crew, int fd, void *data, size_t size, int64_t offset,
+                         int threads);
+
+/* Allocates the bytes of a file ahead of the thread that writes it. */
+
+struct gf_reservation;
+
+/* Starts threads, some of `threads`, that allocate the bytes of a file from `offset` on while it is
+ * written: for a file in memory (tmpfs) allocating pages takes longer than copying to them. The
+ * file has its final size at once. Nothing is reserved if the file system cannot do that; write()
+ * then reports a full disk. Returns NULL when out of memory. */
+struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size, int threads);
+/* Writes bytes to a file in memory by at most `threads` threads through a mapping, whose pages are
+ * allocated first; several write() calls would wait for each other. Returns false if this does not
+ * work: the caller has to call write(), which continues after the last bytes written. */
+bool gf_reservation_write(struct gf_reservation *reservation, const void *data, size_t size,
+                          int64_t offset, int threads);
+/* Ends the threads and truncates the file to its `written` bytes. Does nothing with NULL. */
+void gf_reservation_end(struct gf_reservation *reservation, int64_t written);
+
+/* The state of an input. */
+
+/* The first read reads only as much as headers need. Later bytes can then be read directly to the
+ * memory in which they are decoded. */
+enum {
+    GF_INPUT_BUFFER_BYTES = 256 << 10,
+    GF_INPUT_FIRST_BYTES = 32 << 10,
+    GF_INPUT_GIVEN_BACK_MOST = 64 << 10
+};
+
+struct gf_input {
+    char *name;
+    int fd;
+    struct gf_pages pages;
+    int threads;                    /* number of threads that may read at the same time; 0 is one */
+    struct gf_crew *crew;           /* the other threads that read */
+    const unsigned char *memory;    /* the caller's bytes; NULL: the bytes are read from fd */
+    const struct gf_reader *reader; /* gives a stream's bytes; NULL: they are read from fd */
+    bool regular, opened;           /* regular: a file or memory; opened: fd has to be closed */
+    bool at_end;
+    bool narrowed;      /* the file has bytes after `size` that do not belong to the input */
+    bool headers_only;  /* no pixels will be read */
+    int64_t base;       /* the offset at which the input begins in a regular file: another process
+                         * may have read bytes before it */
+    int64_t size;       /* bytes of a regular file, else -1 */
+    int64_t position;   /* offset of the next byte that is not in the buffer yet */
+    int spool;          /* the unnamed file with the stream's bytes so far; -1: none are kept */
+    int64_t spool_base; /* offset at which the stream's bytes begin in the spool file */
+    int64_t spooled;
+    int spool_errno;   /* errno of the failure after which bytes are no longer kept */
+    bool lost;         /* bytes that follow were taken from the stream and could not be kept */
+    bool given_back;   /* the buffer begins with the bytes of gf_input_give_back */
+    size_t first, end; /* the part of the buffer that is not read yet */
+    struct gf_said said;
+    unsigned char buffer[GF_INPUT_BUFFER_BYTES + GF_INPUT_GIVEN_BACK_MOST];
+};
+
+/* Fails with the text of errno and the input's name. */
+enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error);
+/* Appends bytes that have been read to the spool file, if the input's bytes are to be kept. */
+void gf_input_keep(struct gf_input *input, const void *data, size_t size);
+/* Reads the bytes after the buffer's bytes; bytes of a stream are kept if they must be. *got is 0
+ * at the end. */
+enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t size, size_t *got,
+                                  struct gf_error *error) GF_CHECKED;
+
+/* ---- streams whose bytes are kept (input.c) ---- */
+
+/* Reads the rest of a kept stream, which may have about `most` bytes; from then on the input reads
+ * its spool file as a regular one. */
+enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
+                                       struct gf_error *error) GF_CHECKED;
+/* Fails because a stream's bytes could not be kept. */
+enum gf_status gf_input_fail_kept(const struct gf_input *input, struct gf_error *error);
+/* Makes the spool file begin at the input's position: `taken` bytes of the stream are before it,
+ * and `left` bytes in the buffer are still to be read. */
+void gf_input_keep_from_here(struct gf_input *input, int64_t taken, size_t left);
+
+/* The state of an output. */
+
+/* An output in memory needs its buffer for small pieces alone. */
+enum {
+    GF_OUTPUT_BUFFER_BYTES = 1 << 20,
+    GF_OUTPUT_SMALL_BUFFER_BYTES = 16 << 10,
+    GF_OUTPUT_NAME_TRIES = 100
+};
+
+struct gf_output {
+    char *name;   /* the name in the caller's words, for messages */
+    char *target; /* the file to replace, without links; NULL: there is none */
+    struct gf_temporary temporary;
+    int fd;
+    bool to_stdout, exists;
+    bool in_memory;
+    bool foreign;          /* another process commits the file */
+    unsigned char *memory; /* an output in memory: its bytes, of which there are `written` */
+    size_t capacity;
+    bool borrowed; /* the memory is a caller's */
+    bool failed;   /* a write failed, so that commit fails too */
+    struct gf_output_options options;
+    struct gf_reservation *reservation; /* disk space allocated ahead; NULL: none */
+    int threads;                        /* number of threads that may write at the same time */
+    int64_t written;                    /* the number of bytes written, without the bytes in the
+                                         * buffer */
+    size_t held, buffer_bytes;
+    unsigned char buffer[];
+};
+
+/* Fails with the text of errno and the output's name. */
+static inline enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error)
+{
+    return gf_fail(error, gf_status_of_name(GF_ERROR_UNFIT, GF_ERROR_OUTPUT), "%s: %s",
+                   output->name, strerror(errno));
+}
+
+/* Fails with the text of errno, by which the folder of the output's file, and not the file, refuses
+ * a new file or its name. */
+static inline enum gf_status gf_output_fail_folder(const struct gf_output *output,
+                                                   struct gf_error *error)
+{
+    if (errno == EBUSY)
+        return gf_fail(error, GF_ERROR_OUTPUT,
+                       "%s: is mounted by itself, and cannot be replaced: mount its folder, or "
+                       "name another file",
+                       output->name);
+    if (errno == EACCES || errno == EPERM || errno == EROFS)
+        return gf_fail(error, GF_ERROR_OUTPUT,
+                       "%s: its folder takes no new file: %s (an output is a new file beside the "
+                       "one that it replaces; name it in another folder)",
+                       output->name, strerror(errno));
+    return gf_output_fail(output, error);
+}
+
+/* Gives the output's complete file its name, or copies it to its destination. (output.c) */
+enum gf_status gf_output_put_in_place(struct gf_output *output, struct gf_error *error) GF_CHECKED;

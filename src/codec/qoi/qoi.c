@@ -1,0 +1,372 @@
+/* Reads and writes QOI. Dominic Szablewski, "The Quite OK Image Format Specification", version
+ * 1.0, 2022. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
+#include "codec/common/checks.h"
+#include "codec/common/opening.h"
+#include "codec/common/rows/samples.h"
+
+enum {
+    GF_QOI_HEADER = 14,
+    GF_QOI_END = 8, /* bytes of the end marker: zeros, and a 1 */
+    GF_QOI_SEEN = 64,
+    GF_QOI_LINEAR = 1, /* the colour space whose samples grow with the light; 0 is sRGB */
+    GF_QOI_RUN_MOST = 62,
+    /* The first byte of each operation; the two highest bits decide unless it is RGB or RGBA. */
+    GF_QOI_INDEX = 0x00,
+    GF_QOI_DIFF = 0x40,
+    GF_QOI_LUMA = 0x80,
+    GF_QOI_RUN = 0xc0,
+    GF_QOI_RGB = 0xfe,
+    GF_QOI_RGBA = 0xff
+};
+
+struct gf_qoi_pixel {
+    uint8_t r, g, b, a;
+};
+
+/* The pixel before, and pixels that were seen, each at the place that its samples choose. */
+struct gf_qoi_state {
+    struct gf_qoi_pixel last, seen[GF_QOI_SEEN];
+};
+
+static inline struct gf_qoi_state gf_qoi_begin(void)
+{
+    return (struct gf_qoi_state){.last = {0, 0, 0, 255}};
+}
+
+static inline unsigned gf_qoi_place(struct gf_qoi_pixel pixel)
+{
+    return (pixel.r * 3u + pixel.g * 5u + pixel.b * 7u + pixel.a * 11u) % GF_QOI_SEEN;
+}
+
+/* Reads QOI. */
+
+enum { BUFFER_BYTES = 64 << 10, NO_BYTE = -1, BT709 = 1, LINEAR = 8 /* of ITU-T H.273 */ };
+
+struct qoi_source {
+    struct gf_source base;
+    struct gf_input *input;
+    struct gf_error *error;
+    enum gf_status status; /* of the last read from the input */
+    struct gf_qoi_state state;
+    int run; /* pixels of a run that are left */
+    int row;
+    size_t first, end; /* the part of the buffer that is not read yet */
+    unsigned char buffer[BUFFER_BYTES];
+};
+
+static int refill(struct qoi_source *qoi)
+{
+    qoi->first = qoi->end = 0;
+    qoi->status = gf_input_read_some(qoi->input, qoi->buffer, BUFFER_BYTES, &qoi->end, qoi->error);
+    return !qoi->status && qoi->end ? qoi->buffer[qoi->first++] : NO_BYTE;
+}
+
+static inline int next_byte(struct qoi_source *qoi)
+{
+    return qoi->first < qoi->end ? qoi->buffer[qoi->first++] : refill(qoi);
+}
+
+static enum gf_status fail_short(const struct qoi_source *qoi)
+{
+    const int rows = qoi->base.format.height;
+    return qoi->status ? qoi->status
+                       : gf_fail_truncated(qoi->error, gf_input_name(qoi->input),
+                                           rows ? qoi->row : -1, rows);
+}
+
+/* Reads the next `count` bytes. Returns false if the input ends before. */
+static bool take(struct qoi_source *qoi, unsigned char *bytes, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const int byte = next_byte(qoi);
+        if (byte == NO_BYTE)
+            return false;
+        bytes[i] = (unsigned char)byte;
+    }
+    return true;
+}
+
+/* Reads an operation, and makes its pixel the last one. Returns false if the input ends. */
+static bool next_operation(struct qoi_source *qoi)
+{
+    struct gf_qoi_pixel *const pixel = &qoi->state.last;
+    unsigned char first, more[4] = {0};
+    if (!take(qoi, &first, 1))
+        return false;
+    if (first >= GF_QOI_RGB) {
+        if (!take(qoi, more, first == GF_QOI_RGBA ? 4 : 3))
+            return false;
+        *pixel = (struct gf_qoi_pixel){more[0], more[1], more[2],
+                                       first == GF_QOI_RGBA ? more[3] : pixel->a};
+    } else if (first >= GF_QOI_RUN) {
+        qoi->run = first - GF_QOI_RUN;
+    } else if (first >= GF_QOI_LUMA) {
+        if (!take(qoi, more, 1))
+            return false;
+        const int green = first - GF_QOI_LUMA - 32;
+        pixel->r = (uint8_t)(pixel->r + green + (more[0] >> 4) - 8);
+        pixel->g = (uint8_t)(pixel->g + green);
+        pixel->b = (uint8_t)(pixel->b + green + (more[0] & 15) - 8);
+    } else if (first >= GF_QOI_DIFF) {
+        pixel->r = (uint8_t)(pixel->r + (first >> 4 & 3) - 2);
+        pixel->g = (uint8_t)(pixel->g + (first >> 2 & 3) - 2);
+        pixel->b = (uint8_t)(pixel->b + (first & 3) - 2);
+    } else {
+        *pixel = qoi->state.seen[first];
+    }
+    qoi->state.seen[gf_qoi_place(*pixel)] = *pixel;
+    return true;
+}
+
+static enum gf_status qoi_read(struct gf_source *base, int rows, unsigned char *dst, size_t pitch,
+                               struct gf_error *error)
+{
+    struct qoi_source *const qoi = (struct qoi_source *)base;
+    const size_t channels = (size_t)base->format.channels;
+    qoi->error = error;
+    for (int y = 0; y < rows; y++, qoi->row++) {
+        unsigned char *to = dst + (size_t)y * pitch;
+        for (int x = 0; x < base->format.width; x++, to += channels) {
+            if (qoi->run)
+                qoi->run--;
+            else if (!next_operation(qoi))
+                return fail_short(qoi);
+            memcpy(to, &qoi->state.last, channels);
+        }
+    }
+    return GF_OK;
+}
+
+/* The end marker must follow the last pixel: that it does not may be the only trace of damaged
+ * pixels. What was read beyond it may belong to the next picture. */
+static enum gf_status qoi_source_finish(struct gf_source *base, struct gf_error *error)
+{
+    static const unsigned char end[GF_QOI_END] = {0, 0, 0, 0, 0, 0, 0, 1};
+    struct qoi_source *const qoi = (struct qoi_source *)base;
+    unsigned char marker[GF_QOI_END];
+    qoi->error = error;
+    if (!take(qoi, marker, GF_QOI_END))
+        return fail_short(qoi);
+    if (qoi->run || memcmp(marker, end, GF_QOI_END) != 0)
+        return gf_fail(error, GF_ERROR_INPUT,
+                       "%s: damaged: the end marker does not follow the last pixel",
+                       gf_input_name(qoi->input));
+    const size_t left = qoi->end - qoi->first;
+    qoi->end = qoi->first;
+    return gf_input_give_back(qoi->input, qoi->buffer + qoi->first, left, error);
+}
+
+static void qoi_source_close(struct gf_source *base)
+{
+    gf_metadata_free(&base->metadata);
+    free(base);
+}
+
+static uint32_t big_endian(const unsigned char *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static enum gf_status read_header(struct qoi_source *qoi, const struct gf_options *options)
+{
+    unsigned char header[GF_QOI_HEADER];
+    const char *const name = gf_input_name(qoi->input);
+    if (!take(qoi, header, GF_QOI_HEADER))
+        return fail_short(qoi);
+    const uint32_t width = big_endian(header + 4), height = big_endian(header + 8);
+    if (header[12] < 3 || header[12] > 4 || header[13] > GF_QOI_LINEAR)
+        return gf_fail(qoi->error, GF_ERROR_INPUT, "%s: damaged: %d channels, colour space %d",
+                       name, header[12], header[13]);
+    GF_TRY(gf_size_check(name, width, height, options, qoi->error));
+    qoi->base.format = (struct gf_format){(int)width, (int)height, header[12], 8};
+    if (header[13] == GF_QOI_LINEAR)
+        gf_colour_tags_set_cicp(&qoi->base.metadata.colour, BT709, LINEAR);
+    return GF_OK;
+}
+
+enum gf_status gf_qoi_source_open(struct gf_input *input, const struct gf_options *options,
+                                  struct gf_source **source, struct gf_error *error)
+{
+    struct qoi_source *const qoi = malloc(sizeof *qoi);
+    if (!qoi)
+        return gf_fail_memory(error);
+    memset(qoi, 0, offsetof(struct qoi_source, buffer));
+    qoi->base = (struct gf_source){.metadata = {.orientation = 1},
+                                   .read = qoi_read,
+                                   .finish = qoi_source_finish,
+                                   .close = qoi_source_close};
+    qoi->input = input;
+    qoi->error = error;
+    qoi->state = gf_qoi_begin();
+    const enum gf_status status = read_header(qoi, options);
+    if (status)
+        qoi_source_close(&qoi->base);
+    else
+        *source = &qoi->base;
+    return status;
+}
+
+/* Writes QOI, with the choices of the specification's encoder. */
+
+enum { OPERATION_MOST = 5 };
+
+struct qoi_sink {
+    struct gf_sink base;
+    struct gf_output *output;
+    struct gf_format format; /* of the rows that write() gets */
+    struct gf_qoi_state state;
+    int run;
+    unsigned char *row;   /* a row of RGB or RGBA of 8 bits */
+    unsigned char *coded; /* the operations of a row */
+};
+
+static unsigned char *end_run(struct qoi_sink *qoi, unsigned char *to)
+{
+    if (qoi->run)
+        *to++ = (unsigned char)(GF_QOI_RUN + qoi->run - 1);
+    qoi->run = 0;
+    return to;
+}
+
+static bool is_within(int value, int least, int most)
+{
+    return value >= least && value <= most;
+}
+
+/* Codes a pixel that differs from the last one and was not seen. */
+static unsigned char *put_new(const struct gf_qoi_pixel *last, const struct gf_qoi_pixel *pixel,
+                              unsigned char *to)
+{
+    const int red = (int8_t)(pixel->r - last->r), green = (int8_t)(pixel->g - last->g),
+              blue = (int8_t)(pixel->b - last->b);
+    const int red_green = (int8_t)(red - green), blue_green = (int8_t)(blue - green);
+    if (pixel->a == last->a && is_within(red, -2, 1) && is_within(green, -2, 1) &&
+        is_within(blue, -2, 1)) {
+        *to++ = (unsigned char)(GF_QOI_DIFF | (red + 2) << 4 | (green + 2) << 2 | (blue + 2));
+    } else if (pixel->a == last->a && is_within(green, -32, 31) && is_within(red_green, -8, 7) &&
+               is_within(blue_green, -8, 7)) {
+        *to++ = (unsigned char)(GF_QOI_LUMA | (green + 32));
+        *to++ = (unsigned char)((red_green + 8) << 4 | (blue_green + 8));
+    } else {
+        const int size = pixel->a == last->a ? 3 : 4;
+        *to++ = size == 3 ? GF_QOI_RGB : GF_QOI_RGBA;
+        memcpy(to, pixel, (size_t)size);
+        to += size;
+    }
+    return to;
+}
+
+static unsigned char *put_pixel(struct qoi_sink *qoi, struct gf_qoi_pixel pixel, unsigned char *to)
+{
+    struct gf_qoi_state *const state = &qoi->state;
+    if (!memcmp(&pixel, &state->last, sizeof pixel))
+        return ++qoi->run == GF_QOI_RUN_MOST ? end_run(qoi, to) : to;
+    to = end_run(qoi, to);
+    const unsigned place = gf_qoi_place(pixel);
+    if (!memcmp(&pixel, &state->seen[place], sizeof pixel))
+        *to++ = (unsigned char)(GF_QOI_INDEX | place);
+    else
+        to = put_new(&state->last, &pixel, to);
+    state->seen[place] = state->last = pixel;
+    return to;
+}
+
+/* Returns the row as RGB or RGBA of 8 bits. */
+static const unsigned char *convert(const struct qoi_sink *qoi, const unsigned char *row)
+{
+    const struct gf_format format = qoi->format;
+    const size_t width = (size_t)format.width, samples = width * (size_t)format.channels;
+    unsigned char *const gray = qoi->row + 2 * width; /* RGB and RGBA take 2 samples more */
+    unsigned char *const to = format.channels < 3 ? gray : qoi->row;
+    if (format.bits == 8 && format.channels > 2)
+        return row;
+    if (format.bits == 16)
+        gf_samples_narrow(row, to, samples);
+    else
+        memcpy(to, row, samples);
+    if (format.channels < 3)
+        gf_pixels_gray_to_rgb(gray, qoi->row, width, format.channels, 8);
+    return qoi->row;
+}
+
+static enum gf_status qoi_write(struct gf_sink *base, int rows, const unsigned char *src,
+                                size_t pitch, struct gf_error *error)
+{
+    struct qoi_sink *const qoi = (struct qoi_sink *)base;
+    const size_t channels = gf_has_alpha(qoi->format) ? 4 : 3;
+    for (int y = 0; y < rows; y++) {
+        const unsigned char *from = convert(qoi, src + (size_t)y * pitch);
+        struct gf_qoi_pixel pixel = {.a = 255};
+        unsigned char *to = qoi->coded;
+        for (int x = 0; x < qoi->format.width; x++, from += channels) {
+            memcpy(&pixel, from, channels);
+            to = put_pixel(qoi, pixel, to);
+        }
+        GF_TRY(gf_output_write(qoi->output, qoi->coded, (size_t)(to - qoi->coded), error));
+    }
+    return GF_OK;
+}
+
+static enum gf_status qoi_sink_finish(struct gf_sink *base, struct gf_error *error)
+{
+    struct qoi_sink *const qoi = (struct qoi_sink *)base;
+    unsigned char last[1 + GF_QOI_END] = {0};
+    unsigned char *const end = end_run(qoi, last) + GF_QOI_END;
+    end[-1] = 1;
+    return gf_output_write(qoi->output, last, (size_t)(end - last), error);
+}
+
+static void qoi_sink_close(struct gf_sink *base)
+{
+    struct qoi_sink *const qoi = (struct qoi_sink *)base;
+    free(qoi->row);
+    free(qoi->coded);
+    free(qoi);
+}
+
+static enum gf_status write_header(const struct qoi_sink *qoi, struct gf_error *error)
+{
+    const unsigned width = (unsigned)qoi->format.width, height = (unsigned)qoi->format.height;
+    const unsigned char header[GF_QOI_HEADER] = {'q',
+                                                 'o',
+                                                 'i',
+                                                 'f',
+                                                 (unsigned char)(width >> 24),
+                                                 (unsigned char)(width >> 16),
+                                                 (unsigned char)(width >> 8),
+                                                 (unsigned char)width,
+                                                 (unsigned char)(height >> 24),
+                                                 (unsigned char)(height >> 16),
+                                                 (unsigned char)(height >> 8),
+                                                 (unsigned char)height,
+                                                 gf_has_alpha(qoi->format) ? 4 : 3};
+    return gf_output_write(qoi->output, header, sizeof header, error);
+}
+
+enum gf_status gf_qoi_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
+                                struct gf_error *error)
+{
+    const struct gf_format format = order->format;
+    struct qoi_sink *const qoi = calloc(1, sizeof *qoi);
+    if (!qoi)
+        return gf_fail_memory(error);
+    qoi->base =
+        (struct gf_sink){.write = qoi_write, .finish = qoi_sink_finish, .close = qoi_sink_close};
+    qoi->output = order->output;
+    qoi->format = format;
+    qoi->state = gf_qoi_begin();
+    qoi->row = malloc((size_t)format.width * 4);
+    qoi->coded = malloc((size_t)format.width * OPERATION_MOST + 1);
+    const enum gf_status status =
+        qoi->row && qoi->coded ? write_header(qoi, error) : gf_fail_memory(error);
+    if (status)
+        qoi_sink_close(&qoi->base);
+    else
+        *sink = &qoi->base;
+    return status;
+}

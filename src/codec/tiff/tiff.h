@@ -1,0 +1,234 @@
+/* What the files of TIFF's reader and writer share. First what connects libtiff with the
+ * project's inputs and outputs: its functions, handles whose bytes come from an input or go to
+ * an output, and its messages. */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <tiffio.h>
+
+#include "base/process/library.h"
+#include "codec/common/colour/colour.h"
+#include "codec/common/metadata/metadata.h"
+#include "codec/common/rows/ordered_work.h"
+#include "codec/common/rows/source.h"
+#include "codec/io/input.h"
+#include "codec/io/kinds.h"
+#include "codec/io/output.h"
+#include "gpufilter/image.h"
+#include "gpufilter/options.h"
+
+/* clang-format off */
+#define GF_TIFF_CALLS(CALL) \
+    CALL(TIFFClientOpenExt) CALL(TIFFOpenOptionsAlloc) CALL(TIFFOpenOptionsFree) \
+    CALL(TIFFOpenOptionsSetErrorHandlerExtR) CALL(TIFFOpenOptionsSetWarningHandlerExtR) \
+    CALL(TIFFClose) CALL(TIFFGetField) CALL(TIFFGetFieldDefaulted) CALL(TIFFSetField) CALL(TIFFMergeFieldInfo) CALL(TIFFFindField) CALL(TIFFFieldName) \
+    CALL(TIFFReadDirectory) CALL(TIFFSetDirectory) CALL(TIFFSetSubDirectory) CALL(TIFFNumberOfDirectories) CALL(TIFFIsTiled) CALL(TIFFTileSize64) \
+    CALL(TIFFScanlineSize64) CALL(TIFFReadScanline) \
+    CALL(TIFFReadEncodedTile) CALL(TIFFComputeTile) CALL(TIFFComputeStrip) \
+    CALL(TIFFNumberOfStrips) CALL(TIFFGetVersion) CALL(TIFFFieldWithTag) CALL(TIFFFieldDataType) CALL(TIFFIsCODECConfigured) CALL(TIFFFindCODEC) CALL(TIFFGetStrileByteCount) \
+    CALL(TIFFGetStrileOffset) CALL(TIFFIsByteSwapped) CALL(TIFFWriteEncodedStrip) \
+    CALL(TIFFWriteDirectory) CALL(TIFFCurrentDirOffset) \
+    CALL(TIFFIsBigEndian) CALL(TIFFIsBigTIFF) CALL(TIFFSwabArrayOfLong) \
+    CALL(TIFFSwabArrayOfShort) CALL(TIFFSwabArrayOfTriples) CALL(TIFFSwabArrayOfLong8) \
+    CALL(TIFFRGBAImageOK) CALL(TIFFRGBAImageBegin) CALL(TIFFRGBAImageGet) CALL(TIFFRGBAImageEnd)
+/* clang-format on */
+
+struct gf_tiff_calls {
+    GF_TIFF_CALLS(GF_LIBRARY_CALL)
+};
+extern struct gf_tiff_calls gf_tiff;
+
+/* A handle of libtiff. Its address must not change while it is open. */
+struct gf_tiff_handle {
+    TIFF *tiff; /* NULL: not open */
+    const char *name;
+    struct gf_input *input; /* a regular file */
+    struct gf_output *output;
+    int64_t at;
+    uint64_t directory;       /* the one that is the first to the handle; 0: the file's first */
+    unsigned char header[16]; /* that libtiff reads where there is such a directory */
+    int pages;                /* directories of the file; 0: not counted */
+    bool damaged;             /* behind these */
+    char why[200];            /* libtiff's first message since gf_tiff_begin() */
+    struct gf_error error;    /* a failure of the input or the output */
+};
+
+/* Opens a handle. `mode` is libtiff's: "rm" to read the input, "w" to write the output; the other
+ * one is NULL. directory: the offset of the directory that is the first to the handle; 0: the
+ * file's. Fails with GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
+enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *input,
+                            struct gf_output *output, const char *mode, uint64_t directory,
+                            struct gf_error *error) GF_CHECKED;
+/* Closes a handle, which may be all zeros. */
+void gf_tiff_close(struct gf_tiff_handle *handle);
+/* Forgets libtiff's messages. It must be called before a call whose failure gf_tiff_fail() will
+ * explain. */
+void gf_tiff_begin(struct gf_tiff_handle *handle);
+/* Fails with libtiff's message: "a.tif: damaged: WHY" (row -1) or "a.tif: damaged at row 3 of 9:
+ * WHY"; for an output "a.tif: libtiff: WHY". The status is GF_ERROR_MEMORY if memory ran out. */
+enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int rows,
+                            struct gf_error *error);
+
+/* Reads and writes the metadata in a TIFF's directory. */
+
+/* Reads the current directory's metadata. options->warn is called for a profile and XMP that the
+ * file does not have as a whole. False when out of memory. */
+bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, const struct gf_options *options,
+                           struct gf_metadata *metadata);
+/* Sets the tags of metadata in the directory that is being written. options->warn is called for
+ * texts without a tag. */
+enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
+                                      const struct gf_metadata *metadata,
+                                      const struct gf_options *options,
+                                      struct gf_error *error) GF_CHECKED;
+
+/* Chooses the picture of a TIFF: the picture that the user requests, otherwise the first of full
+ * resolution. */
+
+/* Counts the file's pages by their kinds, and returns the number of the first page of the wanted
+ * kind; -1 if there is none. */
+int gf_tiff_count_kinds(struct gf_tiff_handle *handle, enum gf_picture_kind wanted,
+                        uint16_t count[GF_PICTURE_KINDS]);
+/* Goes to the directory of the chosen picture. `wanted` is its number from 0, or -1. *directory
+ * becomes the directory's offset, or 0 for the first. Returns GF_ERROR_INPUT for a camera's raw
+ * file, whose first picture is only a preview, unless `wanted` is given. */
+enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
+                              const struct gf_options *options, uint64_t *directory,
+                              struct gf_error *error) GF_CHECKED;
+
+/* The storage of the pixels of a TIFF in the file, and their conversion. */
+
+enum gf_tiff_colour {
+    GF_TIFF_PLAIN, /* gray or RGB */
+    GF_TIFF_PALETTE,
+    GF_TIFF_CMYK,
+    GF_TIFF_CIELAB, /* a* and b* are signed */
+    GF_TIFF_ICCLAB, /* a* and b* are unsigned, 128 is gray */
+    GF_TIFF_DISPLAY /* libtiff converts to 8 bits for a screen: YCbCr without JPEG, LogLuv */
+};
+
+enum gf_tiff_number { GF_TIFF_UNSIGNED, GF_TIFF_SIGNED, GF_TIFF_FLOAT };
+
+struct gf_tiff_layout {
+    struct gf_format format; /* format of the rows that read() gives */
+    int samples;             /* samples of a pixel in the file, including ignored samples */
+    int bits;                /* the bits of a sample in the file: 1..32 or 64 */
+    enum gf_tiff_number number;
+    bool is_reversed; /* integers of 24 bits, which are stored from the highest bit on in files of
+                       * either byte order, have been swapped by libtiff */
+    enum gf_tiff_colour colour;
+    int colours;     /* 1, 3 or 4 samples of colour; 1 with a palette */
+    int alpha_at;    /* index of the sample that is alpha; 0: none */
+    bool associated; /* the colours are multiplied by alpha */
+    bool inverted;   /* 0 is white */
+    bool separate;   /* each sample is in a plane of its own */
+    int planes;      /* 1; with `separate` the number of samples */
+    uint16_t compression;
+    int tile_width, tile_height; /* 0: strips */
+    void *palette;               /* RGB of format.bits for each index, from malloc(); or NULL */
+    /* The values of floating-point numbers and of integers of more than 16 bits that become 0 and
+     * 65535. Alpha always has the usual range. */
+    double low, high;
+    struct gf_tiff_counts *counts; /* while percentiles are sought: wide samples are counted */
+    struct gf_cmyk cmyk;           /* only for GF_TIFF_CMYK */
+};
+
+/* Reads and checks the current directory. Returns GF_ERROR_INPUT with a message for a kind of
+ * picture that cannot be read. After a failure, too, gf_tiff_layout_free() frees the members. */
+enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
+                                   const struct gf_options *options, struct gf_tiff_layout *layout,
+                                   struct gf_error *error) GF_CHECKED;
+/* Whether the rows need that sample: it is colour or alpha. */
+static inline bool gf_tiff_needs(const struct gf_tiff_layout *layout, int sample)
+{
+    return sample < layout->colours || sample == layout->alpha_at;
+}
+void gf_tiff_layout_free(struct gf_tiff_layout *layout);
+/* Configures a handle for decoding. It must be called for each handle. */
+void gf_tiff_prepare(const struct gf_tiff_handle *handle, const struct gf_tiff_layout *layout);
+
+/* ---- samples ---- */
+
+/* Whether the layout's samples become 16 bits by its range `low`..`high`. */
+bool gf_tiff_is_wide(const struct gf_tiff_layout *layout);
+/* Whether the bits and kind of samples can be read. */
+bool gf_tiff_can_unpack(const struct gf_tiff_layout *layout);
+/* Sets low..high to the usual range: 0..1 for floating-point numbers, and the whole range of a
+ * type of integers. */
+void gf_tiff_usual_range(const struct gf_tiff_layout *layout, double *low, double *high);
+/* Converts a row of samples to format.bits. Samples of whole bytes are in the machine's order, the
+ * others follow each other from the highest bit of a byte on. Indices of a palette keep their
+ * value. `plane` is the number of the plane, or -1 if samples are interleaved. Returns whether all
+ * wide samples are within their range. */
+bool gf_tiff_unpack(const struct gf_tiff_layout *layout, const unsigned char *src, int plane,
+                    void *dst, size_t count);
+
+/* Counts of colours by their values as float: first by the upper halves of their bits, in the order
+ * of the values, then by the lower halves of two upper ones. */
+enum { GF_TIFF_COUNTS = 65536 };
+struct gf_tiff_counts {
+    bool fine;
+    uint16_t upper[2];
+    uint64_t count[2][GF_TIFF_COUNTS];
+};
+
+/* ---- pixels ---- */
+
+/* Returns the bytes of memory that the conversion of a row needs. */
+size_t gf_tiff_scratch_bytes(const struct gf_tiff_layout *layout, int pixels);
+/* Converts a row of pixels, whose planes are `plane_bytes` apart if they are separate. Returns
+ * whether all wide samples are within their range. */
+bool gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *src,
+                     size_t plane_bytes, void *scratch, unsigned char *dst, int pixels);
+
+/* The source of a TIFF, and the three ways to its rows. */
+
+enum { GF_TIFF_THREADS_MAX = 32, GF_TIFF_HANDLES_MAX = 64 };
+
+struct gf_tiff_source {
+    struct gf_source base;
+    struct gf_tiff_layout layout;
+    struct gf_options options;
+    struct gf_input *input, *memory; /* memory: holds a stream's bytes and then is also `input` */
+    struct gf_blob file;
+    uint64_t directory; /* offset of the picture's directory; 0: the first */
+    /* One handle for each thread (tiles), or for each plane (strips). */
+    struct gf_tiff_handle handle[GF_TIFF_HANDLES_MAX];
+    unsigned char *buffer[GF_TIFF_HANDLES_MAX];  /* a tile of each plane, or a row of the plane */
+    unsigned char *scratch[GF_TIFF_HANDLES_MAX]; /* for gf_tiff_convert() */
+    bool beyond[GF_TIFF_HANDLES_MAX];            /* a sample was outside layout.low..high */
+    int handles, block_rows; /* block_rows: of a tile, or of a strip that libtiff converts */
+    size_t block_bytes;      /* bytes of a tile, or of a row, in one plane */
+    bool begun;              /* a row was asked for */
+    bool warned;             /* of samples outside the range */
+    bool raw;                /* uncompressed strips, which are read without libtiff */
+    int row;                 /* the next row */
+    /* Only for tiles, and for what libtiff converts: a row of tiles or a strip, converted. */
+    unsigned char *band;
+    int band_first, band_rows, columns;
+    uint32_t *raster; /* pixels that libtiff has converted */
+    struct gf_ordered_work *work;
+    struct gf_error failure; /* the first failure in a band */
+    pthread_mutex_t lock;
+};
+
+/* Opens the page of that number, or the usual one for -1. directory: the page's offset; 0: it is
+ * not known. */
+enum gf_status gf_tiff_open_page(struct gf_input *input, int page, uint64_t directory,
+                                 const struct gf_options *options, struct gf_source **source,
+                                 struct gf_error *error) GF_CHECKED;
+/* Reads the next row. */
+typedef enum gf_status gf_tiff_row_reader(struct gf_tiff_source *tiff, unsigned char *dst,
+                                          struct gf_error *error);
+/* Reads all rows twice and makes percentiles of their samples the layout's range. */
+enum gf_status gf_tiff_find_range(struct gf_tiff_source *tiff, gf_tiff_row_reader *read,
+                                  struct gf_error *error) GF_CHECKED;
+/* Decodes the row of tiles that contains the next row into `band`. */
+enum gf_status gf_tiff_read_tiles(struct gf_tiff_source *tiff, struct gf_error *error) GF_CHECKED;
+/* Lets libtiff convert the strip or the row of tiles that begins with the next row into `band`. */
+enum gf_status gf_tiff_read_display(struct gf_tiff_source *tiff, struct gf_error *error) GF_CHECKED;
+/* Reads the next row of a picture in strips. */
+enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char *dst,
+                                      struct gf_error *error) GF_CHECKED;

@@ -1,0 +1,237 @@
+/* The ways to a TIFF's rows. Strips are read row by row. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/elementary.h"
+#include "base/fail.h"
+#include "codec/common/checks.h"
+#include "codec/tiff/tiff.h"
+
+/* Swaps the bytes of samples that are whole bytes, as libtiff does after decoding. */
+static void swap(const struct gf_tiff_layout *layout, void *row, size_t bytes)
+{
+    const tmsize_t count = (tmsize_t)bytes / (layout->bits > 7 ? layout->bits / 8 : 1);
+    if (layout->bits == 16)
+        gf_tiff.TIFFSwabArrayOfShort(row, count);
+    else if (layout->bits == 24)
+        gf_tiff.TIFFSwabArrayOfTriples(row, count);
+    else if (layout->bits == 32)
+        gf_tiff.TIFFSwabArrayOfLong(row, count);
+    else if (layout->bits == 64)
+        gf_tiff.TIFFSwabArrayOfLong8(row, count);
+}
+
+/* Reads an uncompressed row from its offset in the file. */
+static bool read_raw(struct gf_tiff_source *tiff, struct gf_tiff_handle *handle, int plane)
+{
+    const uint32_t strip =
+        gf_tiff.TIFFComputeStrip(handle->tiff, (uint32_t)tiff->row, (uint16_t)plane);
+    uint32_t strip_rows = 0;
+    size_t got = 0;
+    gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_ROWSPERSTRIP, &strip_rows);
+    const uint64_t skipped = (uint64_t)((uint32_t)tiff->row % strip_rows) * tiff->block_bytes;
+    const uint64_t offset = gf_tiff.TIFFGetStrileOffset(handle->tiff, strip) + skipped;
+    if (offset > INT64_MAX - tiff->block_bytes ||
+        skipped + tiff->block_bytes > gf_tiff.TIFFGetStrileByteCount(handle->tiff, strip) ||
+        gf_input_read_at(tiff->input, (int64_t)offset, tiff->buffer[plane], tiff->block_bytes, &got,
+                         &handle->error))
+        return false;
+    if (gf_tiff.TIFFIsByteSwapped(handle->tiff))
+        swap(&tiff->layout, tiff->buffer[plane], tiff->block_bytes);
+    return got == tiff->block_bytes;
+}
+
+enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char *dst,
+                                      struct gf_error *error)
+{
+    const struct gf_tiff_layout *const layout = &tiff->layout;
+    for (int p = 0; p < layout->planes; p++) {
+        if (!gf_tiff_needs(layout, p))
+            continue;
+        struct gf_tiff_handle *const handle = &tiff->handle[p];
+        gf_tiff_begin(handle);
+        const bool done = tiff->raw
+                              ? read_raw(tiff, handle, p)
+                              : gf_tiff.TIFFReadScanline(handle->tiff, tiff->buffer[p],
+                                                         (uint32_t)tiff->row, (uint16_t)p) >= 0;
+        if (!done && tiff->raw && !handle->error.status)
+            return gf_fail_truncated(error, handle->name, tiff->row, layout->format.height);
+        if (!done)
+            return gf_tiff_fail(handle, tiff->row, layout->format.height, error);
+    }
+    /* The buffers of the planes follow each other in memory. */
+    if (!gf_tiff_convert(layout, tiff->buffer[0], tiff->block_bytes, tiff->scratch[0], dst,
+                         layout->format.width))
+        tiff->beyond[0] = true;
+    return GF_OK;
+}
+
+/* Tiles, which several threads decode, each with a handle of its own. */
+
+/* Decodes a tile of the band and copies its pixels to their place. */
+static bool read_tile(void *context, int thread, int item)
+{
+    struct gf_tiff_source *const tiff = context;
+    const int column = item % tiff->columns;
+    const struct gf_tiff_layout *const layout = &tiff->layout;
+    struct gf_tiff_handle *const handle = &tiff->handle[thread];
+    const int x = column * layout->tile_width, width = layout->format.width;
+    const int pixels = width - x < layout->tile_width ? width - x : layout->tile_width;
+    const size_t pixel_bytes = gf_row_bytes(layout->format) / (size_t)width,
+                 tile_row = tiff->block_bytes / (size_t)layout->tile_height;
+    unsigned char *const tile = tiff->buffer[thread];
+    for (int p = 0; p < layout->planes; p++) {
+        if (!gf_tiff_needs(layout, p))
+            continue;
+        const uint32_t number = gf_tiff.TIFFComputeTile(handle->tiff, (uint32_t)x,
+                                                        (uint32_t)tiff->band_first, 0, (uint16_t)p);
+        gf_tiff_begin(handle);
+        if (gf_tiff.TIFFReadEncodedTile(handle->tiff, number, tile + (size_t)p * tiff->block_bytes,
+                                        (tmsize_t)tiff->block_bytes) !=
+            (tmsize_t)tiff->block_bytes) {
+            pthread_mutex_lock(&tiff->lock);
+            if (!tiff->failure.status)
+                (void)gf_tiff_fail(handle, tiff->band_first, layout->format.height, &tiff->failure);
+            pthread_mutex_unlock(&tiff->lock);
+            return false;
+        }
+    }
+    for (int y = 0; y < tiff->band_rows; y++) {
+        unsigned char *const to =
+            tiff->band + (size_t)y * gf_row_bytes(layout->format) + (size_t)x * pixel_bytes;
+        if (!gf_tiff_convert(layout, tile + (size_t)y * tile_row, tiff->block_bytes,
+                             tiff->scratch[thread], to, pixels))
+            tiff->beyond[thread] = true;
+    }
+    return true;
+}
+
+enum gf_status gf_tiff_read_tiles(struct gf_tiff_source *tiff, struct gf_error *error)
+{
+    const struct gf_tiff_layout *const layout = &tiff->layout;
+    const int columns = tiff->columns, left = layout->format.height - tiff->row;
+    bool failed = false;
+    tiff->band_first = tiff->row;
+    tiff->band_rows = left < layout->tile_height ? left : layout->tile_height;
+    if (!tiff->work) {
+        GF_TRY(gf_ordered_work_open(tiff->handles, columns, read_tile, tiff, &tiff->work, error));
+    }
+    for (int i = 0; i < columns; i++)
+        gf_ordered_work_submit(tiff->work);
+    for (int i = 0; i < columns; i++)
+        (void)gf_ordered_work_take(tiff->work, true, &failed);
+    if (tiff->failure.status && error)
+        *error = tiff->failure;
+    return tiff->failure.status;
+}
+
+/* Colours that libtiff converts to 8 bits for a screen. */
+
+/* Converts the rows of the band to pixels, the first row first. */
+static bool fill_raster(struct gf_tiff_source *tiff)
+{
+    struct gf_tiff_handle *const handle = &tiff->handle[0];
+    char why[1024] = "";
+    TIFFRGBAImage image;
+    gf_tiff_begin(handle);
+    if (!gf_tiff.TIFFRGBAImageBegin(&image, handle->tiff, 1, why)) {
+        snprintf(handle->why, sizeof handle->why, "%.*s", (int)sizeof handle->why - 1, why);
+        return false;
+    }
+    image.req_orientation = image.orientation; /* libtiff must not flip the rows */
+    image.row_offset = tiff->band_first;
+    const bool done = gf_tiff.TIFFRGBAImageGet(
+        &image, tiff->raster, (uint32_t)tiff->layout.format.width, (uint32_t)tiff->band_rows);
+    gf_tiff.TIFFRGBAImageEnd(&image);
+    return done && !*handle->why;
+}
+
+enum gf_status gf_tiff_read_display(struct gf_tiff_source *tiff, struct gf_error *error)
+{
+    const struct gf_format format = tiff->layout.format;
+    const int left = format.height - tiff->row;
+    tiff->band_first = tiff->row;
+    tiff->band_rows = left < tiff->block_rows ? left : tiff->block_rows;
+    if (!fill_raster(tiff))
+        return gf_tiff_fail(&tiff->handle[0], tiff->row, format.height, error);
+    const size_t pixels = (size_t)format.width * (size_t)tiff->band_rows;
+    unsigned char *to = tiff->band;
+    for (size_t i = 0; i < pixels; i++)
+        for (int c = 0; c < format.channels; c++)
+            *to++ = (unsigned char)(tiff->raster[i] >> 8 * c);
+    return GF_OK;
+}
+
+/* Percentiles of the samples as the range from black to white. */
+
+/* Reads all rows, whose samples are counted. */
+static enum gf_status count_rows(struct gf_tiff_source *tiff, gf_tiff_row_reader *read,
+                                 unsigned char *row, struct gf_error *error)
+{
+    enum gf_status status = GF_OK;
+    memset(tiff->layout.counts->count, 0, sizeof tiff->layout.counts->count);
+    for (int y = 0; !status && y < tiff->base.format.height; y++)
+        status = read(tiff, row, error);
+    tiff->row = tiff->band_first = tiff->band_rows = 0;
+    return status;
+}
+
+/* Finds the value of that rank, and makes *rank its rank among those that are counted with it. */
+static uint16_t find(const uint64_t count[GF_TIFF_COUNTS], uint64_t *rank)
+{
+    int i = 0;
+    while (i < GF_TIFF_COUNTS - 1 && *rank >= count[i])
+        *rank -= count[i++];
+    return (uint16_t)i;
+}
+
+static double value_of(uint16_t upper, uint16_t lower)
+{
+    const uint32_t key = (uint32_t)upper << 16 | lower;
+    return (double)gf_float_of_bits(key & 0x80000000u ? key & 0x7fffffffu : ~key);
+}
+
+static enum gf_status find_percentiles(struct gf_tiff_source *tiff, gf_tiff_row_reader *read,
+                                       unsigned char *row, struct gf_error *error)
+{
+    enum { PER_MILLE = 1000 };
+    struct gf_tiff_counts *const counts = tiff->layout.counts;
+    uint64_t total = 0;
+    enum gf_status status = count_rows(tiff, read, row, error);
+    for (int i = 0; i < GF_TIFF_COUNTS; i++)
+        total += counts->count[0][i];
+    if (status || !total)
+        return status;
+    uint64_t rank[2] = {total / PER_MILLE, total - 1 - total / PER_MILLE};
+    for (int i = 0; i < 2; i++)
+        counts->upper[i] = find(counts->count[0], &rank[i]);
+    counts->fine = true;
+    status = count_rows(tiff, read, row, error);
+    if (status)
+        return status;
+    const double low = value_of(counts->upper[0], find(counts->count[0], &rank[0])),
+                 high = value_of(counts->upper[1], find(counts->count[1], &rank[1]));
+    if (low < high) { /* a picture of one value keeps the usual range */
+        tiff->layout.low = low;
+        tiff->layout.high = high;
+    }
+    return GF_OK;
+}
+
+enum gf_status gf_tiff_find_range(struct gf_tiff_source *tiff, gf_tiff_row_reader *read,
+                                  struct gf_error *error)
+{
+    unsigned char *const row = malloc(gf_row_bytes(tiff->base.format));
+    tiff->layout.counts = calloc(1, sizeof *tiff->layout.counts);
+    const enum gf_status status = row && tiff->layout.counts
+                                      ? find_percentiles(tiff, read, row, error)
+                                      : gf_fail_memory(error);
+    free(tiff->layout.counts);
+    tiff->layout.counts = NULL;
+    free(row);
+    if (!status)
+        gf_warn(&tiff->options, "%s: the range of its samples is %.9g..%.9g", tiff->handle[0].name,
+                tiff->layout.low, tiff->layout.high);
+    return status;
+}

@@ -1,0 +1,533 @@
+/* resize, and thumbnail and pixelate, which are made of it. */
+#include <string.h>
+
+#include "filters/crop/crop.h"
+#include "filters/icc/icc.h"
+#include "filters/pad/pad.h"
+#include "filters/unsharp/unsharp.h"
+#include "gpufilter/filter.h"
+#include "pixel/resample/resample.h"
+#include "pixel/stencil.h"
+#include "stage/filter.h"
+#include "stage/picture.h"
+
+/* The parameters of resize. The filter thumbnail sets them, too. */
+enum gf_fit { GF_FIT_FILL, GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN };
+enum gf_resize_only { GF_RESIZE_ANY, GF_RESIZE_SHRINK, GF_RESIZE_ENLARGE };
+enum gf_resize_load { GF_LOAD_FULL, GF_LOAD_REDUCED };
+
+/* A picture of in_w x in_h pixels is scaled to full_w x full_h, of which w x h is computed. */
+struct gf_resize_size {
+    double w, h, full_w, full_h, in_w, in_h;
+};
+
+struct gf_resize_params {
+    struct gf_length w, h;
+    int kernel, light, fit, only, gravity;
+    struct gf_colour colour;
+    int load;
+    /* The sizes in pixels. They replace the sizes above where resize is a part of itself. */
+    struct gf_resize_size size;
+};
+
+/* Returns the sizes for a picture of width x height pixels. */
+struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, int width,
+                                        int height);
+/* Appends the padding of fit=contain. */
+void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
+                           struct gf_parts *parts);
+int gf_resize_reduction(const void *params, int width, int height);
+
+/* Computes the size of resize's result, and its padding. */
+
+extern const struct gf_filter gf_pad_filter;
+
+/* Multiplies `side` by the factor that makes `whole` as long as `length` says. Only the result is
+ * rounded, so that a percentage means the same for both sides. */
+static double scaled(struct gf_length length, int whole, int side)
+{
+    const double exact = length.value * side / (length.unit == GF_PERCENT ? 100 : (double)whole);
+    return fmax(floor(exact + 0.5), 1);
+}
+
+/* Returns the size that the user requests, in pixels. A side that is not given follows from the
+ * other side. */
+static struct gf_resize_size asked_size(const struct gf_resize_params *resize, int width,
+                                        int height)
+{
+    const bool has_w = resize->w.unit != GF_UNSET, has_h = resize->h.unit != GF_UNSET;
+    struct gf_resize_size size = {.in_w = width, .in_h = height};
+    size.w = has_w ? scaled(resize->w, width, width) : scaled(resize->h, height, width);
+    size.h = has_h ? scaled(resize->h, height, height) : scaled(resize->w, width, height);
+    size.full_w = size.w;
+    size.full_h = size.h;
+    return size;
+}
+
+static double scale_of(struct gf_length length, int whole)
+{
+    return length.value / (length.unit == GF_PERCENT ? 100 : whole);
+}
+
+static bool keeps_shape(const struct gf_resize_params *resize)
+{
+    return resize->fit != GF_FIT_FILL && resize->w.unit != GF_UNSET && resize->h.unit != GF_UNSET;
+}
+
+/* Applies the parameter only= to the scaled size. Where the proportions are kept, the picture is
+ * either scaled or not scaled at all. */
+static void limit_size(const struct gf_resize_params *resize, int width, int height,
+                       struct gf_resize_size *size)
+{
+    const int sign = resize->only == GF_RESIZE_SHRINK ? 1 : -1;
+    const bool w_exceeds = sign * (size->full_w - width) > 0,
+               h_exceeds = sign * (size->full_h - height) > 0;
+    const bool fixed =
+        keeps_shape(resize) || resize->w.unit == GF_UNSET || resize->h.unit == GF_UNSET;
+    if (resize->only == GF_RESIZE_ANY)
+        return;
+    if (w_exceeds || (fixed && h_exceeds))
+        size->full_w = width;
+    if (h_exceeds || (fixed && w_exceeds))
+        size->full_h = height;
+    const bool cuts = keeps_shape(resize) && resize->fit == GF_FIT_COVER;
+    size->w = cuts && size->w < size->full_w ? size->w : size->full_w;
+    size->h = cuts && size->h < size->full_h ? size->h : size->full_h;
+}
+
+struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, int width,
+                                        int height)
+{
+    if (resize->size.w > 0)
+        return resize->size;
+    struct gf_resize_size size = asked_size(resize, width, height);
+    const bool covers = resize->fit == GF_FIT_COVER;
+    if (keeps_shape(resize)) {
+        const bool width_is_nearer = scale_of(resize->w, width) < scale_of(resize->h, height);
+        if (width_is_nearer != covers)
+            size.full_h = scaled(resize->w, width, height);
+        else
+            size.full_w = scaled(resize->h, height, width);
+        if (!covers) {
+            size.w = size.full_w;
+            size.h = size.full_h;
+        }
+    }
+    limit_size(resize, width, height, &size);
+    return size;
+}
+
+void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
+                           struct gf_parts *parts)
+{
+    const struct gf_resize_size asked = asked_size(resize, extent->width, extent->height);
+    const struct gf_pad_params pad = {.w = gf_in_pixels(asked.w),
+                                      .h = gf_in_pixels(asked.h),
+                                      .gravity = resize->gravity,
+                                      .colour = resize->colour};
+    if (resize->fit == GF_FIT_CONTAIN && keeps_shape(resize))
+        gf_parts_add(parts, &gf_pad_filter, &pad, sizeof pad);
+}
+
+int gf_resize_reduction(const void *params, int width, int height)
+{
+    const struct gf_resize_params *const resize = params;
+    const struct gf_resize_size size = gf_resize_size_of(resize, width, height);
+    int reduction = 8;
+    if (resize->load == GF_LOAD_FULL || resize->kernel == GF_RESAMPLE_NEAREST)
+        return 1;
+    while (reduction > 1 &&
+           (width / reduction < 2 * size.full_w || height / reduction < 2 * size.full_h))
+        reduction /= 2;
+    return reduction;
+}
+
+/* ---- resize: changes the size ---- */
+
+enum { SIDE_MAX = 65535 };
+
+/* The names are in the order of enum gf_resample_kernel and of the enums of resize.h. */
+static const char *const kernels[] = {"lanczos3", "cubic", "linear", "nearest", "area", NULL};
+static const char *const lights[] = {"srgb", "linear", NULL};
+static const char *const resize_fits[] = {"fill", "inside", "cover", "contain", NULL};
+static const char *const onlies[] = {"any", "shrink", "enlarge", NULL};
+static const char *const resize_loads[] = {"full", "reduced", NULL};
+
+static const struct gf_param resize_params[] = {
+    GF_PARAM_LENGTH(struct gf_resize_params, w, 0.001, SIDE_MAX,
+                    "columns; by default they follow from h, and the picture keeps its shape"),
+    GF_PARAM_LENGTH(struct gf_resize_params, h, 0.001, SIDE_MAX,
+                    "rows; by default they follow from w, and the picture keeps its shape"),
+    GF_PARAM_CHOICE(struct gf_resize_params, kernel, GF_RESAMPLE_LANCZOS3, kernels,
+                    "the weights by which pixels are averaged"),
+    GF_PARAM_CHOICE(struct gf_resize_params, light, 0, lights,
+                    "what is averaged: sRGB values or linear light"),
+    GF_PARAM_CHOICE(struct gf_resize_params, fit, GF_FIT_FILL, resize_fits,
+                    "with w and h: fill distorts the picture to this size; inside makes the "
+                    "largest picture within it; cover fills it and cuts the rest off; contain pads "
+                    "the largest picture within it"),
+    GF_PARAM_CHOICE(struct gf_resize_params, only, GF_RESIZE_ANY, onlies,
+                    "shrink never makes a side larger, enlarge none smaller"),
+    GF_PARAM_GRAVITY(struct gf_resize_params,
+                     "which part fit=cover keeps; where fit=contain places the picture"),
+    GF_PARAM_COLOUR(struct gf_resize_params, colour, 0xffffff, gf_pad_words,
+                    "colour of the padding, as for pad"),
+    GF_PARAM_CHOICE(struct gf_resize_params, load, GF_LOAD_FULL, resize_loads,
+                    "reduced: a JPEG is decoded at 1/2, 1/4 or 1/8 where that is at least twice "
+                    "the size, if the filter is the first of its chain"),
+    {0},
+};
+
+static enum gf_status resize_check(const void *params, struct gf_error *error)
+{
+    const struct gf_resize_params *const resize = params;
+    if (resize->w.unit == GF_UNSET && resize->h.unit == GF_UNSET)
+        return gf_fail(error, GF_ERROR_USAGE, "w or h is missing: pixels, or per cent as in 50%%");
+    return GF_OK;
+}
+
+static enum gf_status resize_shape(const void *params, struct gf_format in, struct gf_format *out,
+                                   struct gf_error *error)
+{
+    const struct gf_resize_size size = gf_resize_size_of(params, in.width, in.height);
+    if (size.w > SIDE_MAX || size.h > SIDE_MAX)
+        return gf_fail(error, GF_ERROR_USAGE, "%.0fx%.0f is larger than %d pixels a side", size.w,
+                       size.h, SIDE_MAX);
+    if (size.full_w > 1e9 || size.full_h > 1e9)
+        return gf_fail(error, GF_ERROR_USAGE, "%dx%d is too narrow to cover %.0fx%.0f", in.width,
+                       in.height, size.w, size.h);
+    out->width = (int)size.w;
+    out->height = (int)size.h;
+    return GF_OK;
+}
+
+static struct gf_resample_axis column_axis(const struct gf_stage *stage)
+{
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resize_size size = gf_resize_size_of(resize, stage->in.width, stage->in.height);
+    return (struct gf_resample_axis){.in = stage->in.width,
+                                     .out = (int)size.w,
+                                     .offset = gf_gravity_x(resize->gravity, size.full_w - size.w),
+                                     .scale = size.in_w / size.full_w};
+}
+
+static struct gf_resample_axis row_axis(const struct gf_stage *stage)
+{
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resize_size size = gf_resize_size_of(resize, stage->in.width, stage->in.height);
+    return (struct gf_resample_axis){.in = stage->in.height,
+                                     .out = (int)size.h,
+                                     .offset = gf_gravity_y(resize->gravity, size.full_h - size.h),
+                                     .scale = size.in_h / size.full_h};
+}
+
+static void resize_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
+{
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resample_axis axis = row_axis(stage);
+    gf_resample_inputs((enum gf_resample_kernel)resize->kernel, &axis, y0, y1, first, end);
+}
+
+static enum gf_status resize_prepare(struct gf_stage *stage, struct gf_error *error)
+{
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resample_axis columns = column_axis(stage);
+    const struct gf_resample_axis rows = row_axis(stage);
+    return gf_resample_prepare(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
+                               &columns, &rows, error);
+}
+
+static size_t resize_scratch(const struct gf_stage *stage, int rows)
+{
+    const struct gf_resize_params *const resize = stage->params;
+    const struct gf_resample_axis columns = column_axis(stage), axis = row_axis(stage);
+    return gf_resample_scratch(stage, (enum gf_resample_kernel)resize->kernel, resize->light == 1,
+                               &columns, &axis);
+}
+
+extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda,
+    gf_resize_direct_cuda, gf_resize_texture_cuda, gf_resize_separable_cuda, gf_resize_shared_cuda;
+
+static const char *refuses_nearest(const struct gf_stage *stage)
+{
+    return ((const struct gf_resize_params *)stage->params)->kernel == GF_RESAMPLE_NEAREST
+               ? "does not take kernel=nearest, which sums nothing"
+               : NULL;
+}
+
+static const char *refuses_texture(const struct gf_stage *stage)
+{
+    const bool is_small =
+        gf_samples(stage->in) <= GF_TEXTURE_WIDTH_MAX && stage->in.height <= GF_TEXTURE_HEIGHT_MAX;
+    return is_small ? refuses_nearest(stage) : "takes up to 131072 samples a row and 65000 rows";
+}
+
+/* The largest number of input rows that any `rows` rows of the result depend on. */
+static int input_rows_most(const struct gf_stage *stage, int rows)
+{
+    const struct gf_resample_axis axis = row_axis(stage);
+    const double between = ceil((rows - 1) * axis.scale) + 1;
+    const double most =
+        gf_resample_taps_most(
+            (enum gf_resample_kernel)((const struct gf_resize_params *)stage->params)->kernel,
+            &axis) +
+        between;
+    return most < axis.in ? (int)most : axis.in;
+}
+
+/* The kernels of nearest pixels and of halves convert straight RGBA themselves. */
+static enum gf_fusing resize_fuses(const void *params)
+{
+    const struct gf_resize_params *const resize = params;
+    return resize->kernel == GF_RESAMPLE_NEAREST ||
+                   (!resize->light && resize->size.in_w == 2 * resize->size.full_w)
+               ? GF_FUSES_ALPHA
+               : GF_FUSES_NOTHING;
+}
+
+static size_t separable_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_samples(stage->out) * sizeof(float) * (size_t)input_rows_most(stage, rows);
+}
+
+static size_t texture_scratch(const struct gf_stage *stage, int rows)
+{
+    return gf_texture_scratch(stage->in, input_rows_most(stage, rows));
+}
+
+extern const struct gf_filter gf_resize_filter, gf_crop_filter;
+
+/* Appends the crop of a picture that the parameter only= leaves unscaled. */
+static void add_cut(const struct gf_resize_params *resize, const struct gf_resize_size *size,
+                    struct gf_parts *parts)
+{
+    const struct gf_crop_params crop = {
+        .w = gf_in_pixels(size->w), .h = gf_in_pixels(size->h), .gravity = resize->gravity};
+    if (size->w < size->full_w || size->h < size->full_h)
+        gf_parts_add(parts, &gf_crop_filter, &crop, sizeof crop);
+}
+
+static void resize_expand(const void *params, const struct gf_extent *extent,
+                          struct gf_parts *parts)
+{
+    struct gf_resize_params resize = *(const struct gf_resize_params *)params;
+    resize.size = gf_resize_size_of(&resize, extent->width, extent->height);
+    resize.size.in_w = (double)extent->width / extent->reduction;
+    resize.size.in_h = (double)extent->height / extent->reduction;
+    if (resize.only != GF_RESIZE_ANY && extent->reduction == 1 &&
+        resize.size.full_w == extent->width && resize.size.full_h == extent->height)
+        add_cut(&resize, &resize.size, parts);
+    else
+        gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
+    gf_resize_add_padding(params, extent, parts);
+}
+
+const struct gf_filter gf_resize_filter = {
+    .name = "resize",
+    .names = "scale",
+    .synonyms = "size shrink enlarge fit contain cover",
+    .summary = "another size, by a weighted mean of pixels",
+    .definition =
+        "Pixel centres lie at half integers; when shrinking, the kernel is widened by the ratio; "
+        "weights are normalised.\nColumns first, clamped, then rows. Kernels: Lanczos of 3 lobes, "
+        "cubic with a = -1/2, linear (triangle), area (box),\nnearest. light=linear averages "
+        "linear light instead of sRGB values.",
+    GF_PARAMS(struct gf_resize_params, resize_params),
+    .kind = GF_STENCIL,
+    .takes_no_region = true,
+    .example = "resize=50%",
+    .cost = {.pixel = 1, .row = 1.1},
+    .check = resize_check,
+    .expand = resize_expand,
+    .reduction = gf_resize_reduction,
+    .shape = resize_shape,
+    .input_rows = resize_input_rows,
+    .input_rows_most = input_rows_most,
+    .prepare = resize_prepare,
+    .cpu_scratch = resize_scratch,
+    .cpu = gf_resample_cpu,
+    .cpu_intrinsics = true,
+    .cuda = GF_CUDA(
+        {GF_VARIANT("tiled", gf_resize_cuda,
+                    "both passes at once, by threads that walk down through registers, or by tiles "
+                    "in shared memory")},
+        {GF_STUDIED("direct", gf_resize_direct_cuda,
+                    "one thread a pixel, which sums its whole window from global memory (Best "
+                    "Practices 9.2.1)"),
+         .refuses = refuses_nearest},
+        {GF_STUDIED("texture", gf_resize_texture_cuda,
+                    "the same by texture fetches (Best Practices 9.2.5)"),
+         .refuses = refuses_texture, .scratch = texture_scratch},
+        {GF_STUDIED("separable", gf_resize_separable_cuda,
+                    "columns, then rows, through global memory"),
+         .refuses = refuses_nearest, .scratch = separable_scratch},
+        {GF_STUDIED("shared", gf_resize_shared_cuda,
+                    "both passes at once, by tiles in shared memory (Best Practices 9.2.3)"),
+         .refuses = refuses_nearest}),
+    .fuses = resize_fuses,
+    .cuda_fused = GF_LAUNCHER(gf_resize_fused_cuda),
+    .cuda_stacked = GF_LAUNCHER(gf_resize_stacked_cuda),
+};
+
+/* thumbnail: makes a small picture for the web, as vipsthumbnail does. */
+
+struct thumbnail {
+    struct gf_length w, h;
+    int fit, gravity;
+    struct gf_colour colour;
+    double sharpen;
+    int load;
+};
+
+enum { LOAD_REDUCED, LOAD_FULL };
+
+static const char *const thumbnail_fits[] = {"inside", "cover", "contain", NULL};
+static const char *const thumbnail_loads[] = {"reduced", "full", NULL};
+
+static const struct gf_param thumbnail_params[] = {
+    GF_PARAM_LENGTH(struct thumbnail, w, 0.001, SIDE_MAX, "columns at most"),
+    GF_PARAM_LENGTH(struct thumbnail, h, 0.001, SIDE_MAX,
+                    "rows at most; by default as many as columns"),
+    GF_PARAM_CHOICE(struct thumbnail, fit, 0, thumbnail_fits,
+                    "inside: the largest picture within the size; cover: the size is filled and "
+                    "the rest cut off; contain: the picture is padded to the size"),
+    GF_PARAM_GRAVITY(struct thumbnail,
+                     "which part fit=cover keeps; where fit=contain places the picture"),
+    GF_PARAM_COLOUR(struct thumbnail, colour, 0xffffff, gf_pad_words,
+                    "colour of the padding, as for pad"),
+    GF_PARAM(struct thumbnail, sharpen, 0, 0, 10, "the amount of unsharp with a sigma of 0.7"),
+    GF_PARAM_CHOICE(struct thumbnail, load, LOAD_REDUCED, thumbnail_loads,
+                    "reduced: a JPEG is decoded at 1/2, 1/4 or 1/8 where that is at least twice "
+                    "the size, if the filter is the first of its chain"),
+    {0},
+};
+
+static enum gf_status check(const void *params, struct gf_error *error)
+{
+    const struct thumbnail *const thumbnail = params;
+    if (thumbnail->w.unit == GF_UNSET)
+        return gf_fail(error, GF_ERROR_USAGE, "w is missing: thumbnail=SIZE");
+    return GF_OK;
+}
+
+static struct gf_resize_params resize_of(const struct thumbnail *thumbnail)
+{
+    static const int fit[] = {GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN};
+    return (struct gf_resize_params){
+        .w = thumbnail->w,
+        .h = thumbnail->h.unit == GF_UNSET ? thumbnail->w : thumbnail->h,
+        .kernel = GF_RESAMPLE_LANCZOS3,
+        .fit = fit[thumbnail->fit],
+        .only = GF_RESIZE_SHRINK,
+        .gravity = thumbnail->gravity,
+        .colour = thumbnail->colour,
+        .load = thumbnail->load == LOAD_REDUCED ? GF_LOAD_REDUCED : GF_LOAD_FULL,
+    };
+}
+
+extern const struct gf_filter gf_resize_filter, gf_unsharp_filter;
+
+/* The padding comes last, since sharpening after it would change the picture's edge. The padding's
+ * colour is in sRGB. */
+static void thumbnail_expand(const void *params, const struct gf_extent *extent,
+                             struct gf_parts *parts)
+{
+    const struct thumbnail *const thumbnail = params;
+    const struct gf_resize_params asked = resize_of(thumbnail);
+    const struct gf_unsharp_params unsharp = {.sigma = 0.7, .amount = thumbnail->sharpen};
+    struct gf_resize_params resize = asked;
+    if (asked.fit == GF_FIT_CONTAIN)
+        resize.fit = GF_FIT_INSIDE;
+    gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
+    if (thumbnail->sharpen > 0)
+        gf_parts_add(parts, &gf_unsharp_filter, &unsharp, sizeof unsharp);
+    gf_parts_add(parts, &gf_icc_to_srgb, NULL, 0);
+    gf_resize_add_padding(&asked, extent, parts);
+}
+
+static int reduction(const void *params, int width, int height)
+{
+    const struct gf_resize_params resize = resize_of(params);
+    return gf_resize_reduction(&resize, width, height);
+}
+
+const struct gf_filter gf_thumbnail_filter = {
+    .name = "thumbnail",
+    .synonyms = "thumb preview vipsthumbnail",
+    .summary = "a small picture for the web",
+    .definition = "resize=w:h:fit=inside:only=shrink:load=reduced by the lanczos3 kernel, then "
+                  "unsharp if sharpen is above 0. The colours become sRGB. The EXIF orientation is "
+                  "applied before, as for every chain. A file gets samples of 8 bits; --depth=16 "
+                  "keeps those of 16.",
+    .example = "thumbnail=120",
+    GF_PARAMS(struct thumbnail, thumbnail_params),
+    .kind = GF_STENCIL,
+    .takes_no_region = true,
+    .for_screens = true,
+    .check = check,
+    .expand = thumbnail_expand,
+    .reduction = reduction,
+};
+
+/* pixelate: replaces blocks by their mean colour. */
+
+extern const struct gf_filter gf_resize_filter;
+
+struct pixelate {
+    int size; /* the side of a block, in pixels */
+};
+
+static const struct gf_param params[] = {
+    GF_PARAM_INT(struct pixelate, size, 8, 1, 10000, "side of a block, in pixels"),
+    {0},
+};
+
+/* Returns the parameters of a resize that makes a pixel from each block. Blocks at the edges may be
+ * partly outside of the picture. */
+static struct gf_resize_params means(double size, double width, double height)
+{
+    return (struct gf_resize_params){
+        .kernel = GF_RESAMPLE_AREA,
+        .gravity = GF_GRAVITY_NORTHWEST, /* the first block begins at the picture's corner */
+        .size = {.w = ceil(width / size),
+                 .h = ceil(height / size),
+                 .full_w = width / size,
+                 .full_h = height / size,
+                 .in_w = width,
+                 .in_h = height},
+    };
+}
+
+static void pixelate_expand(const void *params_, const struct gf_extent *extent,
+                            struct gf_parts *parts)
+{
+    const double size = ((const struct pixelate *)params_)->size;
+    const struct gf_resize_params small = means(size, extent->width, extent->height);
+    struct gf_resize_params large = small;
+    large.kernel = GF_RESAMPLE_NEAREST;
+    large.size = (struct gf_resize_size){
+        .w = extent->width,
+        .h = extent->height,
+        .full_w = small.size.w * size,
+        .full_h = small.size.h * size,
+        .in_w = small.size.w,
+        .in_h = small.size.h,
+    };
+    if (size == 1)
+        return;
+    gf_parts_add(parts, &gf_resize_filter, &small, sizeof small);
+    gf_parts_add(parts, &gf_resize_filter, &large, sizeof large);
+}
+
+const struct gf_filter gf_pixelate_filter = {
+    .name = "pixelate",
+    .names = "pixelize pixelise",
+    .synonyms = "mosaic block censor anonymise",
+    .summary = "blocks of one colour",
+    .definition = "Each block of size x size pixels becomes its mean; blocks at the right and "
+                  "lower edge may be smaller.",
+    .example = "pixelate=6",
+    GF_PARAMS(struct pixelate, params),
+    .kind = GF_STENCIL,
+    .expand = pixelate_expand,
+};

@@ -1,0 +1,163 @@
+/* Noise: its table for 8-bit samples, and the operation that adds it. */
+#include "pixel/point/noise.h"
+
+#include <math.h>
+
+#include "base/cpu.h"
+#include "pixel/point/point_builder.h"
+#include "pixel/point/point_planes.h"
+
+/* Makes the table for adding normal noise to 8-bit samples. A code is the upper 24 bits of a random
+ * word; noise depends on these bits alone, and grows with them. */
+
+enum {
+    CODES = 1 << 24,
+    CELL_CODES = CODES / GF_NOISE_CELLS,
+    UNITS = 256 >> GF_NOISE_SKIPPED_BITS, /* one code is this many units of a sum */
+    STEPS_MOST = 1500, /* the most steps of noise on each side of 0, with a margin */
+    DOUBT_MOST = CELL_CODES / 4
+};
+
+static double noise_of(int code, float scale)
+{
+    return (double)gf_noise_normal(gf_noise_even((uint32_t)code << 8)) * (double)scale;
+}
+
+/* Returns the first code, from `from` on, whose noise is at least `least`, or CODES. */
+static int first_code(double least, float scale, int from)
+{
+    int end = CODES;
+    while (from < end) {
+        const int middle = from + (end - from) / 2;
+        if (noise_of(middle, scale) < least)
+            from = middle + 1;
+        else
+            end = middle;
+    }
+    return from;
+}
+
+/* The largest distance between noise and a step at which rounding to float can change the result.
+ * The sum with a sample is below 256 and is rounded twice, by at most 2^-17 each time. */
+static const double doubtful = 0x1p-16;
+
+/* The step from sample k - 1 to k. For codes first .. end - 1 the rounded result is uncertain. */
+struct step {
+    int first, end;
+};
+
+static struct step step_to(int k, float scale, int from)
+{
+    const double at = k - 0.5;
+    struct step step;
+    step.first = first_code(at - doubtful, scale, from);
+    step.end = first_code(at + doubtful, scale, step.first);
+    return step;
+}
+
+static uint32_t cell_of(int index, int value, int fraction)
+{
+    return ((uint32_t)value << GF_NOISE_FRACTION_BITS) + (uint32_t)fraction -
+           ((uint32_t)index << (GF_NOISE_REST_BITS - GF_NOISE_SKIPPED_BITS));
+}
+
+/* Marks the cells that contain the step. `crossed` counts the steps of each cell. */
+static void mark_step(uint32_t *cells, uint8_t *crossed, struct step step, int k, int doubt)
+{
+    const int middle = step.first + (step.end - step.first) / 2;
+    const int most = step.end > step.first ? step.end - 1 : step.first;
+    for (int i = step.first / CELL_CODES; i <= most / CELL_CODES && i < GF_NOISE_CELLS; i++) {
+        const int before = middle - doubt - i * CELL_CODES; /* the codes of the cell before the sum
+                                                             * wraps */
+        cells[i] = crossed[i]++ ? cell_of(i, GF_NOISE_UNKNOWN, 0)
+                                : cell_of(i, k - 1, (1 << GF_NOISE_FRACTION_BITS) - before * UNITS);
+    }
+}
+
+uint32_t gf_noise_cells(float scale, uint32_t *cells)
+{
+    static const int half = 1 << (GF_NOISE_FRACTION_BITS - 2);
+    uint8_t crossed[GF_NOISE_CELLS] = {0};
+    const int least = (int)floor(noise_of(0, scale) + 0.5);
+    const int most = (int)floor(noise_of(CODES - 1, scale) + 0.5);
+    if (!(scale > 0) || least < -STEPS_MOST || most > STEPS_MOST)
+        return 0;
+    int doubt = 1, from = 0;
+    for (int k = least; k <= most + 1; k++) { /* the steps in the middle span the most codes */
+        const struct step step = step_to(k, scale, from);
+        while (2 * doubt < step.end - step.first + 2)
+            doubt *= 2;
+        from = step.first;
+    }
+    if (doubt > DOUBT_MOST)
+        return 0;
+    from = 0;
+    int cell = 0;
+    for (int k = least; k <= most + 1; k++) {
+        const struct step step = step_to(k, scale, from);
+        for (; cell < GF_NOISE_CELLS && cell * CELL_CODES < step.first; cell++) {
+            if (!crossed[cell])
+                cells[cell] = cell_of(cell, k - 1, half);
+        }
+        if (step.end > 0)
+            mark_step(cells, crossed, step, k, doubt);
+        from = step.first;
+    }
+    for (; cell < GF_NOISE_CELLS; cell++) {
+        if (!crossed[cell])
+            cells[cell] = cell_of(cell, most, half);
+    }
+    return 2u * (uint32_t)doubt * UNITS;
+}
+
+void gf_point_noise(struct gf_point_builder *builder, const struct gf_point_noise *noise)
+{
+    const double max = gf_sample_max(builder->format), normal = noise->normal;
+    /* Uniform numbers in -1..1 have a standard deviation of sqrt(1/3). */
+    const double scale = noise->sigma * max * (normal ? 1 : sqrt(3));
+    gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_NOISE,
+                                                  .max = (float)max,
+                                                  .a = (float)scale,
+                                                  .b = (float)normal,
+                                                  .c = (float)noise->seed,
+                                                  .d = (float)noise->same});
+}
+
+/* Computes the random words for a piece that begins at column x of row y. */
+GF_TARGET_CLONES static void find_words(uint32_t x, uint32_t y, uint32_t seed,
+                                        uint32_t (*restrict word)[GF_PIECE])
+{
+    for (int i = 0; i < GF_PIECE; i++) {
+        const struct gf_noise noise = gf_noise_at(x + (uint32_t)i, y, seed);
+        word[0][i] = noise.word[0];
+        word[1][i] = noise.word[1];
+        word[2][i] = noise.word[2];
+    }
+}
+
+GF_TARGET_CLONES static void add_normal(const struct gf_point_op op, const uint32_t *restrict word,
+                                        float *restrict v)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        v[i] = gf_clamp(fmaf(gf_noise_normal(gf_noise_even(word[i])), op.a, v[i]), op.max);
+}
+
+GF_TARGET_CLONES static void add_even(const struct gf_point_op op, const uint32_t *restrict word,
+                                      float *restrict v)
+{
+    for (int i = 0; i < GF_PIECE; i++)
+        v[i] = gf_clamp(fmaf(gf_noise_even(word[i]), op.a, v[i]), op.max);
+}
+
+void gf_planes_noise(const struct gf_point_op *op, int colours, int x, int y, struct gf_planes *p)
+{
+    uint32_t word[3][GF_PIECE];
+    find_words((uint32_t)x, (uint32_t)y, (uint32_t)op->c, word);
+    for (int c = 0; c < colours; c++) {
+        const uint32_t *const from = word[op->d != 0 ? 0 : c];
+        if (op->b != 0)
+            add_normal(*op, from, p->colour[c]);
+        else
+            add_even(*op, from, p->colour[c]);
+    }
+}

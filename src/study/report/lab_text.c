@@ -1,0 +1,217 @@
+/* Prints the list of labs, the help of a lab, and its result as a table and as JSON. */
+#include <math.h>
+#include <string.h>
+
+#include "gpufilter/pipeline.h"
+#include "report/text.h"
+#include "study/report/study_report.h"
+
+enum { INDENT = 20 };
+
+void gf_lab_list(FILE *file)
+{
+    const struct gf_lab *lab;
+    for (int i = 0; (lab = gf_lab_at(i)); i++) {
+        char text[400];
+        struct gf_param params[GF_LAB_PARAMS_MAX];
+        snprintf(text, sizeof text, "%s (guide %s)", lab->summary, lab->guide);
+        const int column = fprintf(file, "%-*s ", INDENT - 1, lab->name);
+        gf_text_wrap(file, text, column, INDENT);
+        gf_lab_params(lab, params);
+        gf_params_text(params, text, sizeof text);
+        fprintf(file, "%*s", INDENT, "");
+        gf_text_wrap(file, text, INDENT, INDENT);
+    }
+    fputs("\n--lab=NAME[:KEY=VALUE...] runs one, --lab=all every one; --lab=NAME:help explains\n",
+          file);
+}
+
+void gf_lab_help(FILE *file, const struct gf_lab *lab)
+{
+    struct gf_param params[GF_LAB_PARAMS_MAX];
+    gf_lab_params(lab, params);
+    fprintf(file, "%s: %s\nGuide: %s", lab->name, lab->summary, lab->guide);
+    fprintf(file, "%s%s\n", lab->figure ? "; " : "", lab->figure ? lab->figure : "");
+    if (lab->axes.x)
+        fprintf(file, "Curve: %s (%s) along %s%s%s%s\n", lab->axes.y, lab->axes.y_unit, lab->axes.x,
+                *lab->axes.x_unit ? " (" : "", lab->axes.x_unit, *lab->axes.x_unit ? ")" : "");
+    fputs("\nParameters, in their order by position:\n", file);
+    for (const struct gf_param *param = params; param->name; param++)
+        gf_param_print(file, param);
+}
+
+void gf_lab_number(double value, const struct gf_lab_column *column, char *text, size_t size)
+{
+    const bool part = !strcmp(column->unit, "%");
+    const double least = 0.5 * pow(10, -column->decimals);
+    if (isnan(value))
+        snprintf(text, size, "-");
+    else if (fabs(value) >= 1e9 || (value && fabs(value) < least && !part))
+        snprintf(text, size, "%.3g", value); /* an error of 1e-7 must not appear as 0 */
+    else
+        snprintf(text, size, "%.*f", column->decimals, value);
+}
+
+static int label_width(const struct gf_lab_result *result)
+{
+    int width = gf_text_widest(0, result->rows_name);
+    for (int i = 0; i < result->rows; i++)
+        width = gf_text_widest(width, result->row[i].label);
+    return width;
+}
+
+static int column_width(const struct gf_lab_result *result, int column)
+{
+    const struct gf_lab_column *const at = &result->column[column];
+    int width = gf_text_widest(gf_text_widest(5, at->name), at->unit);
+    for (int i = 0; i < result->rows; i++) {
+        char text[64];
+        gf_lab_number(result->row[i].value[column], at, text, sizeof text);
+        width = gf_text_widest(width, text);
+    }
+    return width;
+}
+
+static bool has_values(const struct gf_lab_result *result, const struct gf_lab_row *row)
+{
+    for (int i = 0; i < result->columns; i++) {
+        if (!isnan(row->value[i]))
+            return true;
+    }
+    return false;
+}
+
+static void put_rows(FILE *file, const struct gf_lab_result *result)
+{
+    const int first = label_width(result);
+    int width[GF_LAB_COLUMNS_MAX];
+    fprintf(file, "  %-*s", first, result->rows_name);
+    for (int i = 0; i < result->columns; i++)
+        fprintf(file, "  %*s", width[i] = column_width(result, i), result->column[i].name);
+    fprintf(file, "\n  %-*s", first, "");
+    for (int i = 0; i < result->columns; i++)
+        fprintf(file, "  %*s", width[i], result->column[i].unit);
+    putc('\n', file);
+    for (int k = 0; k < result->rows; k++) {
+        const struct gf_lab_row *const row = &result->row[k];
+        fprintf(file, "  %-*s", first, row->label);
+        for (int i = 0; i < result->columns && has_values(result, row); i++) {
+            char text[64];
+            gf_lab_number(row->value[i], &result->column[i], text, sizeof text);
+            fprintf(file, "  %*s", width[i], text);
+        }
+        fprintf(file, "%s%s\n", *row->reason ? "  " : "", row->reason);
+    }
+}
+
+const char *gf_lab_remark_name(enum gf_lab_remark_kind kind)
+{
+    static const char *const names[] = {
+        [GF_LAB_RIGHT] = "right",     [GF_LAB_WRONG] = "wrong", [GF_LAB_AGREES] = "agrees",
+        [GF_LAB_DIFFERS] = "differs", [GF_LAB_NOTE] = "note",
+    };
+    return names[kind];
+}
+
+void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
+{
+    fprintf(file, "%s: %s\n", lab->name, lab->summary);
+    fprintf(file, "  guide %s%s%s\n", lab->guide, lab->figure ? "; " : "",
+            lab->figure ? lab->figure : "");
+    fprintf(file, "  here  %s; %s; %.2f s\n\n", result->device, result->settings,
+            result->elapsed_s);
+    put_rows(file, result);
+    if (result->remarks)
+        putc('\n', file);
+    for (int i = 0; i < result->remarks; i++)
+        fprintf(file, "  %-7s %s\n", gf_lab_remark_name(result->remark[i].kind),
+                result->remark[i].text);
+}
+
+/* ---- as JSON; the manual prints this list of keys ---- */
+
+const struct gf_key_help gf_lab_keys[] = {
+    {"version", "of the program, a string"},
+    {"lab", "the lab's name"},
+    {"summary", "what it teaches"},
+    {"guide", "number of the guide, and section"},
+    {"figure", "the guide's figure on its hardware, or null"},
+    {"device", "what it ran on"},
+    {"settings", "the values of its parameters"},
+    {"elapsed_s", "duration of the whole lab"},
+    {"rows_name", "the heading over the labels of the rows"},
+    {"columns", "a list; of each: name, unit, decimals (of the table)"},
+    {"rows",
+     "a list; of each: label, x (its place on the plot's axis, or null), values (a number or null "
+     "for each column), reason (a remark, or why there are no values; or null)"},
+    {"remarks", "a list; of each: kind, text"},
+    {"remarks.kind",
+     "right or wrong: a computed result that was checked; agrees or differs: a claim of "
+     "the guide beside this GPU's figure; note"},
+    {0},
+};
+
+/* Writes a text. An empty text becomes null. */
+static void put_text(struct gf_json *json, const char *key, const char *text)
+{
+    gf_json_string(json, key, text && *text ? text : NULL);
+}
+
+static void put_remark(struct gf_json *json, const struct gf_lab_remark *remark)
+{
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    put_text(json, "kind", gf_lab_remark_name(remark->kind));
+    put_text(json, "text", remark->text);
+    gf_json_end(json);
+}
+
+static void put_column(struct gf_json *json, const struct gf_lab_column *column)
+{
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    put_text(json, "name", column->name);
+    put_text(json, "unit", column->unit);
+    gf_json_number(json, "decimals", column->decimals, 0);
+    gf_json_end(json);
+}
+
+static void put_row(struct gf_json *json, const struct gf_lab_result *result,
+                    const struct gf_lab_row *row)
+{
+    gf_json_object(json, NULL, GF_JSON_INLINE);
+    put_text(json, "label", row->label);
+    gf_json_figure(json, "x", row->x);
+    gf_json_array(json, "values", GF_JSON_INLINE);
+    for (int i = 0; i < result->columns; i++)
+        gf_json_figure(json, NULL, row->value[i]);
+    gf_json_end(json);
+    put_text(json, "reason", row->reason);
+    gf_json_end(json);
+}
+
+void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result)
+{
+    struct gf_json json = gf_json_begin(file);
+    gf_json_object(&json, NULL, GF_JSON_LINES);
+    put_text(&json, "version", gf_version());
+    put_text(&json, "lab", lab->name);
+    put_text(&json, "summary", lab->summary);
+    put_text(&json, "guide", lab->guide);
+    put_text(&json, "figure", lab->figure);
+    put_text(&json, "device", result->device);
+    put_text(&json, "settings", result->settings);
+    gf_json_figure(&json, "elapsed_s", result->elapsed_s);
+    put_text(&json, "rows_name", result->rows_name);
+    gf_json_array(&json, "columns", GF_JSON_LINES_OPEN);
+    for (int i = 0; i < result->columns; i++)
+        put_column(&json, &result->column[i]);
+    gf_json_end(&json);
+    gf_json_array(&json, "rows", GF_JSON_LINES_OPEN);
+    for (int i = 0; i < result->rows; i++)
+        put_row(&json, result, &result->row[i]);
+    gf_json_end(&json);
+    gf_json_array(&json, "remarks", GF_JSON_LINES_OPEN);
+    for (int i = 0; i < result->remarks; i++)
+        put_remark(&json, &result->remark[i]);
+    gf_json_end(&json);
+    gf_json_end(&json);
+}

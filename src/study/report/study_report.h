@@ -1,0 +1,68 @@
+/* Prints comparisons, explanations and labs as text, and writes them as JSON, CSV, plots and
+ * parts of a page. */
+#pragma once
+
+#include <stdio.h>
+
+#include "base/text/json.h"
+#include "study/compare/compare.h"
+#include "study/explain/explain.h"
+#include "study/labs/lab.h"
+
+void gf_compare_table(const struct gf_comparison *comparison, FILE *file);
+void gf_compare_json(const struct gf_comparison *comparison, FILE *file);
+void gf_compare_csv(const struct gf_comparison *comparison, FILE *file);
+/* Returns the kernel that a row shows: the first with the least occupancy; NULL if none is
+ * known. */
+const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row);
+
+/* Words that all forms use: "stage" or "statistic"; "pinned" or "pageable"; "copy" or "zero-
+ * copy". */
+const char *gf_compare_kind_name(const struct gf_compare_group *group);
+const char *gf_compare_host_memory_name(const struct gf_compare_run *run);
+const char *gf_compare_transfer_name(const struct gf_compare_run *run);
+
+/* The keys of the JSON and the columns of the CSV, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_compare_keys[];
+extern const struct gf_key_help gf_compare_columns[];
+
+/* Draws a group's variants below the roofs; nothing if no instructions are known. */
+void gf_roofline_html(FILE *file, const struct gf_comparison *comparison,
+                      const struct gf_compare_group *group);
+/* Writes the part of the page. `heading` is "" for a page that has only one comparison. `id`
+ * identifies the part, by letters and digits. */
+void gf_compare_html(FILE *file, const struct gf_comparison *comparison, const char *id,
+                     const char *heading);
+
+void gf_explain_print(const struct gf_explanation *explanation, FILE *file);
+
+/* ---- labs ---- */
+
+void gf_lab_list(FILE *file);
+void gf_lab_help(FILE *file, const struct gf_lab *lab);
+void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
+void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
+/* The keys of the JSON, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_lab_keys[];
+/* Writes a value as in the tables: "12.4"; "-" for NaN. */
+void gf_lab_number(double value, const struct gf_lab_column *column, char *text, size_t size);
+/* Returns "right", "wrong", "agrees", "differs" or "note". */
+const char *gf_lab_remark_name(enum gf_lab_remark_kind kind);
+
+/* Writes the points of the curves in columns with a heading, as gnuplot reads them. */
+void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
+/* Draws the curves to `path` by the gnuplot in PATH. Without gnuplot the data is written instead,
+ * with the extension .dat. *said becomes a line that tells the user which file was written. */
+enum gf_status gf_lab_draw(const char *path, const struct gf_lab *lab,
+                           const struct gf_lab_result *result, char *said, size_t said_size,
+                           struct gf_error *error) GF_CHECKED;
+
+struct gf_lab_found {
+    const struct gf_lab *lab;
+    const struct gf_lab_result *result;
+};
+
+/* Writes the part of the page. `heading` is "" for a page that has only these labs. `id` identifies
+ * the part, by letters and digits. */
+void gf_labs_html(FILE *file, const struct gf_lab_found *found, int count, const char *id,
+                  const char *heading);
