@@ -300,7 +300,7 @@ static void calibrate_whole(struct gf_calibrator *calibrator)
                               (least_s - expected_s) * 1e9 / calibrator->large.pixels);
 }
 
-void gf_calibrate_cpu(struct gf_calibrator *calibrator)
+static void calibrate_cpu(struct gf_calibrator *calibrator)
 {
     const struct gf_options options = gf_calibrate_options(1);
     const double process_s = gf_calibrate_process_s(calibrator, "cpu", 7);
@@ -456,7 +456,7 @@ static void calibrate_png(struct gf_calibrator *calibrator)
                        GF_FIGURE_CUDA_PNG_ENCODE, GF_FIGURE_CUDA_PNG_FILE);
 }
 
-void gf_calibrate_gpu(struct gf_calibrator *calibrator)
+static void calibrate_gpu(struct gf_calibrator *calibrator)
 {
     const struct gf_options options = on_gpu();
     const struct gf_made_file out = gf_made_file_named(&calibrator->large, "-out.ppm");
@@ -517,9 +517,9 @@ enum gf_status gf_calibrate(const char *program, double seconds, struct gf_calib
     if (!calibration->gpu)
         snprintf(calibration->why_no_gpu, sizeof calibration->why_no_gpu, "%s", why_not);
     if (!status && calibration->gpu) /* this figure is measured first, while there is time */
-        gf_calibrate_gpu(&calibrator);
+        calibrate_gpu(&calibrator);
     if (!status)
-        gf_calibrate_cpu(&calibrator);
+        calibrate_cpu(&calibrator);
     if (*calibrator.folder)
         (void)nftw(calibrator.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     calibration->seconds = gf_now() - begin_s;

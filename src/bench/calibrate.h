@@ -78,8 +78,6 @@ void gf_calibrate_filters(struct gf_calibrator *calibrator, const struct gf_opti
 double gf_calibrate_process_s(const struct gf_calibrator *calibrator, const char *device, int runs);
 
 /* Measure the figures of the CPU and of the GPU. */
-void gf_calibrate_cpu(struct gf_calibrator *calibrator);
-void gf_calibrate_gpu(struct gf_calibrator *calibrator);
 
 /* The figures in the spans of one picture, which was alone in work: the measured seconds, and the
  * seconds for a figure of 1. */

@@ -21,7 +21,8 @@
 
 enum { SHOWN_MOST = 120 };
 
-bool gf_quote_hint_suits(const struct gf_filter *filter)
+/* Whether the filter's first parameter is a text. */
+static bool quote_hint_suits(const struct gf_filter *filter)
 {
     return gf_filter_params(filter)->name && gf_filter_params(filter)->type == GF_TYPE_TEXT;
 }
@@ -71,9 +72,12 @@ static bool is_font_file(const char *begin, const char *end)
     return is_file;
 }
 
-void gf_quote_hint_colon(const struct gf_filter *filter, const char *values, struct gf_error *error)
+/* `values` is the part of the chain after the filter's name. The error changes if the filter begins
+ * with a text, and a value without a name follows that is not the name of a font's file. */
+static void quote_hint_colon(const struct gf_filter *filter, const char *values,
+                             struct gf_error *error)
 {
-    const char *const begin = gf_quote_hint_suits(filter) ? begin_of_text(filter, values) : NULL;
+    const char *const begin = quote_hint_suits(filter) ? begin_of_text(filter, values) : NULL;
     const char *end = begin;
     while (end && *end && *end != ',') {
         const char *const value = *end == ':' ? end + 1 : end;
@@ -87,12 +91,14 @@ void gf_quote_hint_colon(const struct gf_filter *filter, const char *values, str
         append(filter, begin, end, "colon", error);
 }
 
-void gf_quote_hint_comma(const struct gf_filter *filter, const char *item, const char *next,
-                         struct gf_error *error)
+/* `item` is the filter's item in the chain, and `next` the item after its comma, which is no
+ * filter. */
+static void quote_hint_comma(const struct gf_filter *filter, const char *item, const char *next,
+                             struct gf_error *error)
 {
     char token[GF_TOKEN_MAX];
     const char *const begin =
-        gf_quote_hint_suits(filter) ? begin_of_text(filter, item + strcspn(item, "=,:")) : NULL;
+        quote_hint_suits(filter) ? begin_of_text(filter, item + strcspn(item, "=,:")) : NULL;
     const char *const comma = begin ? gf_token_next_text(begin, token) : NULL;
     if (comma && *comma == ',' && comma + 1 + strspn(comma + 1, " \t\n") == next)
         append(filter, begin, next + strcspn(next, "=:,"), "comma", error);
@@ -143,14 +149,14 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
     const char *const name = stop ? token : "";
     if (!*name)
         return gf_fail(error, GF_ERROR_USAGE, "a filter's name is missing at '%.60s'", *text);
-    const bool after_text = before && gf_quote_hint_suits(before->filter);
+    const bool after_text = before && quote_hint_suits(before->filter);
     const char *const advice = before && !after_text ? "; a comma within a value needs quotes" : "";
     const char *const begin = *text;
     enum gf_status status = gf_filter_named(name, advice, &item->filter, error);
     if (status)
         add_meaning(item, name, begin, error);
     if (status && after_text)
-        gf_quote_hint_comma(before->filter, written, *text, error);
+        quote_hint_comma(before->filter, written, *text, error);
     if (status)
         return status;
     item->params = calloc(1, item->filter->params_size + 1);
@@ -174,7 +180,7 @@ static enum gf_status parse_item(const char **text, const struct gf_chain_item *
             status = gf_fail(error, status, "%s: %s", item->filter->name, detail.text);
     }
     if (status)
-        gf_quote_hint_colon(item->filter, stop, error);
+        quote_hint_colon(item->filter, stop, error);
     return status;
 }
 
@@ -211,8 +217,9 @@ enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain, struct g
     return parse(text, true, chain, error);
 }
 
-enum gf_status gf_chain_parse_names(const char *text, struct gf_chain *chain,
-                                    struct gf_error *error)
+/* Does the same without reading the files that the chain names. */
+static GF_CHECKED enum gf_status chain_parse_names(const char *text, struct gf_chain *chain,
+                                                   struct gf_error *error)
 {
     return parse(text, false, chain, error);
 }
@@ -439,7 +446,7 @@ static uint64_t add_file(uint64_t stamp, const char *path)
 uint64_t gf_chain_stamp(const char *text)
 {
     struct gf_chain chain = {0};
-    uint64_t stamp = !text || !gf_chain_parse_names(text, &chain, NULL);
+    uint64_t stamp = !text || !chain_parse_names(text, &chain, NULL);
     const int count = gf_chain_files(&chain, NULL, 0);
     const char **const path = calloc((size_t)count + 1, sizeof *path);
     if (!path || gf_chain_files(&chain, path, count) != count)

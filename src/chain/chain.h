@@ -26,9 +26,7 @@ enum gf_status gf_filter_named(const char *name, const char *advice,
                                const struct gf_filter **filter, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_chain_parse(const char *text, struct gf_chain *chain,
                               struct gf_error *error) GF_CHECKED;
-/* Does the same without reading the files that the chain names. */
-enum gf_status gf_chain_parse_names(const char *text, struct gf_chain *chain,
-                                    struct gf_error *error) GF_CHECKED;
+
 /* Returns the index of the first item, from `first` on, whose filter must find a box in a finished
  * picture; `count` if there is none. */
 int gf_chain_next_box(const struct gf_chain *chain, int first);

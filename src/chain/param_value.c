@@ -165,18 +165,20 @@ static const struct {
 };
 enum { NAMES = sizeof names / sizeof *names };
 
-struct gf_colour gf_colour_of_number(unsigned number)
+/* Returns the colour of the number 0xRRGGBB. */
+static struct gf_colour colour_of_number(unsigned number)
 {
     return (struct gf_colour){
         {(number >> 16) / 255.0, (number >> 8 & 255) / 255.0, (number & 255) / 255.0}, 0};
 }
 
-bool gf_colour_parse(const char *text, struct gf_colour *colour)
+/* Reads a colour. Returns false if the text is no colour. */
+static bool colour_parse(const char *text, struct gf_colour *colour)
 {
     static const char digits[] = "0123456789abcdefABCDEF";
     for (int i = 0; i < NAMES; i++) {
         if (!strcasecmp(text, names[i].name)) {
-            *colour = gf_colour_of_number(names[i].number);
+            *colour = colour_of_number(names[i].number);
             return true;
         }
     }
@@ -276,7 +278,7 @@ static enum gf_status set_choice(const struct gf_filter *filter, const struct gf
     if (found < 0)
         return unknown_choice(
             filter, param, text,
-            gf_colour_parse(text, &colour) ? "; a colour has its name: colour=white" : "", error);
+            colour_parse(text, &colour) ? "; a colour has its name: colour=white" : "", error);
     *value = found;
     return GF_OK;
 }
@@ -386,7 +388,7 @@ static enum gf_status set_colour(const struct gf_filter *filter, const struct gf
         *colour = (struct gf_colour){.word = found + 1};
         return GF_OK;
     }
-    return gf_colour_parse(text, colour)
+    return colour_parse(text, colour)
                ? GF_OK
                : not_a(filter, param, text, "a colour such as white or #ff8800", error);
 }
@@ -509,7 +511,7 @@ enum gf_status gf_param_set_value(const struct gf_filter *filter, const struct g
  * members. */
 static void set_default_colour(const struct gf_param *param, struct gf_colour *colour)
 {
-    const struct gf_colour usual = gf_colour_of_number((unsigned)fmax(param->value, 0));
+    const struct gf_colour usual = colour_of_number((unsigned)fmax(param->value, 0));
     colour->word = param->value < 0 ? -(int)param->value : 0;
     for (int c = 0; c < 3; c++)
         colour->part[c] = colour->word ? 0 : usual.part[c];

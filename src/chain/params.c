@@ -73,7 +73,8 @@ const char *gf_token_next_text(const char *text, char *token)
     return next_token(text, ":,", true, token);
 }
 
-char *gf_token_trim(char *text)
+/* Removes the blanks at both ends of the text, in place. */
+static char *token_trim(char *text)
 {
     text += strspn(text, blanks);
     for (char *end = text + strlen(text); end > text && strchr(blanks, end[-1]);)
@@ -143,7 +144,7 @@ static enum gf_status set_value(const struct gf_filter *filter, const struct gf_
                                 char *value, void *params, struct gf_error *error)
 {
     const bool is_text = param->type == GF_TYPE_FILE || param->type == GF_TYPE_TEXT;
-    return gf_param_set_value(filter, param, is_text ? value : gf_token_trim(value), params, error);
+    return gf_param_set_value(filter, param, is_text ? value : token_trim(value), params, error);
 }
 
 static enum gf_status set_region(struct parser *parser, const struct gf_param *param, char *value,

@@ -24,9 +24,6 @@ const char *gf_token_next(const char *text, const char *stops, char *token);
  * digits. */
 const char *gf_token_next_text(const char *text, char *token);
 
-/* Removes the blanks at both ends of the text, in place. */
-char *gf_token_trim(char *text);
-
 /* Parameters that filters take besides their own ones. */
 struct gf_common_params {
     const struct gf_variant *variant; /* chosen by variant=name; NULL: the default */
@@ -48,27 +45,12 @@ void gf_params_set_defaults(const struct gf_filter *filter, void *params);
 
 /* Colours as text: names of CSS, "#rgb", "#rrggbb" (in FFmpeg "0xrrggbb") and "#rrrrggggbbbb". */
 
-/* Reads a colour. Returns false if the text is no colour. */
-bool gf_colour_parse(const char *text, struct gf_colour *colour);
-/* Returns the colour of the number 0xRRGGBB. */
-struct gf_colour gf_colour_of_number(unsigned number);
 /* Writes the colour 0xRRGGBB as its name, if it has one, otherwise as gf_colour_parse() reads
  * it. */
 void gf_colour_text(unsigned number, char *text, size_t size);
 
 /* Adds the quoted form of a text to the error of a chain in which the text has a colon or a comma.
  */
-
-/* Whether the filter's first parameter is a text. */
-bool gf_quote_hint_suits(const struct gf_filter *filter);
-/* `values` is the part of the chain after the filter's name. The error changes if the filter begins
- * with a text, and a value without a name follows that is not the name of a font's file. */
-void gf_quote_hint_colon(const struct gf_filter *filter, const char *values,
-                         struct gf_error *error);
-/* `item` is the filter's item in the chain, and `next` the item after its comma, which is no
- * filter. */
-void gf_quote_hint_comma(const struct gf_filter *filter, const char *item, const char *next,
-                         struct gf_error *error);
 
 /* What ImageMagick, libvips, sharp and FFmpeg call by words that no filter has. */
 

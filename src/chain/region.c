@@ -282,7 +282,8 @@ static bool is_one(const struct gf_rectangle *a, const struct gf_rectangle *b, b
            (whole_rows || overlap(a->x, a->width, b->x, b->width));
 }
 
-void gf_region_merge_boxes(struct gf_region_run *run, bool whole_rows)
+/* Merges boxes that overlap or, with whole_rows, have rows in common. */
+static void region_merge_boxes(struct gf_region_run *run, bool whole_rows)
 {
     for (int a = 0; a < run->boxes; a++) {
         for (int b = a + 1; b < run->boxes; b++) {
@@ -295,14 +296,15 @@ void gf_region_merge_boxes(struct gf_region_run *run, bool whole_rows)
     }
 }
 
-void gf_region_find_boxes(const struct gf_region *region, struct gf_format format,
-                          struct gf_region_run *run)
+/* Sets run->cover, run->mask and the places of the boxes, which do not overlap. */
+static void region_find_boxes(const struct gf_region *region, struct gf_format format,
+                              struct gf_region_run *run)
 {
     if (region->mask)
         add_mask(run, region, format);
     else
         add_shapes(run, region, format);
-    gf_region_merge_boxes(run, false);
+    region_merge_boxes(run, false);
 }
 
 /* Makes the plan of the filter alone, for a picture of that format. With channels, the result gets
@@ -427,7 +429,7 @@ static enum gf_status plan_columns(const struct gf_region_request *request, stru
 static enum gf_status plan_rows(struct gf_plan *plan, struct gf_plan *owner,
                                 struct gf_region_run *run, struct gf_error *error)
 {
-    gf_region_merge_boxes(run, true);
+    region_merge_boxes(run, true);
     for (int b = 0; b < run->boxes; b++) {
         run->box[b].count = plan->stage_count;
         run->box[b].columns = plan->in.width;
@@ -446,7 +448,7 @@ static enum gf_status make_run(const struct gf_region_request *request, struct g
     if (!run)
         return gf_fail_memory(error);
     run->written = request->item->filter;
-    gf_region_find_boxes(request->item->region, plan->in, run);
+    region_find_boxes(request->item->region, plan->in, run);
     if (!run->boxes || !plan->stage_count)
         return GF_OK;
     *made = run;

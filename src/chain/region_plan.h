@@ -25,9 +25,3 @@ struct gf_region_request {
 enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf_format in,
                               struct gf_plan *plan, struct gf_channels **wider,
                               struct gf_region_run **run, struct gf_error *error) GF_CHECKED;
-
-/* Sets run->cover, run->mask and the places of the boxes, which do not overlap. */
-void gf_region_find_boxes(const struct gf_region *region, struct gf_format format,
-                          struct gf_region_run *run);
-/* Merges boxes that overlap or, with whole_rows, have rows in common. */
-void gf_region_merge_boxes(struct gf_region_run *run, bool whole_rows);

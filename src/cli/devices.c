@@ -25,9 +25,6 @@ struct gf_nvml_info {
     int pcie_generation, pcie_lanes; /* the fastest link that both the GPU and the slot support */
 };
 
-/* pci_bus_id: "0000:01:00.0". */
-void gf_nvml_query(const char *pci_bus_id, struct gf_nvml_info *info);
-
 /* The functions of NVML that this file calls. Each returns 0 for success. */
 typedef struct nvml_device *nvml_device;
 typedef int nvml_plain(void);
@@ -63,7 +60,8 @@ static void ask(void *library, nvml_device device, struct gf_nvml_info *info)
     info->pcie_lanes = get(library, "nvmlDeviceGetMaxPcieLinkWidth", device);
 }
 
-void gf_nvml_query(const char *pci_bus_id, struct gf_nvml_info *info)
+/* pci_bus_id: "0000:01:00.0". */
+static void nvml_query(const char *pci_bus_id, struct gf_nvml_info *info)
 {
     *info = (struct gf_nvml_info){"", -1, -1, -1, -1, -1, -1, -1, -1};
     void *const library = dlopen("libnvidia-ml.so.1", RTLD_LAZY);
@@ -194,7 +192,7 @@ static enum gf_status print_gpu(FILE *file, int index, bool measured, struct gf_
     struct gf_device_info info;
     struct gf_nvml_info nvml;
     GF_TRY(gf_device_describe(index, &info, error));
-    gf_nvml_query(info.pci_bus_id, &nvml);
+    nvml_query(info.pci_bus_id, &nvml);
     print_nature(file, &info);
     enum gf_status status = print_software(file, &info, &nvml, error);
     print_memory(file, &info, &nvml);
@@ -315,7 +313,7 @@ static void put_gpu(struct gf_json *json, const struct gf_device_info *info)
 {
     struct gf_nvml_info nvml;
     char text[32];
-    gf_nvml_query(info->pci_bus_id, &nvml);
+    nvml_query(info->pci_bus_id, &nvml);
     gf_json_object(json, NULL, GF_JSON_LINES);
     snprintf(text, sizeof text, "cuda:%d", info->index);
     gf_json_string(json, "device", text);

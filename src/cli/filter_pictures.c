@@ -33,10 +33,6 @@ struct gf_profile_page {
                                           * NULL */
 };
 
-/* Writes the page. The function is a gf_report_writer, whose context is a struct gf_profile_page.
- */
-enum gf_status gf_profile_page_put(FILE *file, const void *context, struct gf_error *error);
-
 /* A run, and the files and reports that it has opened. */
 struct gf_session {
     struct gf_command *command;
@@ -59,23 +55,14 @@ struct gf_session {
     struct gf_error report_error;
 };
 
-/* Prints a message of the batch. */
-void gf_session_message(void *context, enum gf_message_kind kind, const char *text);
-/* Shows the progress, and writes the file of --metrics if it is due. */
-void gf_session_tick(void *context, const struct gf_batch_state *state, bool at_end);
-/* Reports a picture of a single input. If the input is a stream of pictures, the trace shows the
- * last one. */
-void gf_session_picture(void *context, const char *input, const char *output,
-                        const struct gf_profile *profile);
-/* Keeps the facts about a picture that the page will show. */
-void gf_session_keep_entry(void *context, const struct gf_batch_log_entry *entry);
-/* Reports the profile of a batch of several inputs; gf_session_picture() does so for a single
+static enum gf_status session_report_batch(struct gf_session *session,
+                                           const struct gf_batch_state *state,
+                                           struct gf_error *error);
+
+/* Reports the profile of a batch of several inputs; session_picture() does so for a single
  * input. */
-enum gf_status gf_session_report_batch(struct gf_session *session,
-                                       const struct gf_batch_state *state,
-                                       struct gf_error *error) GF_CHECKED;
-/* Whether this run is to be profiled. A comparison has runs of its own. */
-bool gf_session_is_profiled(const struct gf_command *command);
+enum gf_status session_report_batch(struct gf_session *session, const struct gf_batch_state *state,
+                                    struct gf_error *error) GF_CHECKED;
 
 /* Puts the input and the output on the page, if they are files. */
 static void put_pictures(FILE *file, const struct gf_command *command)
@@ -88,7 +75,9 @@ static void put_pictures(FILE *file, const struct gf_command *command)
     gf_page_picture_free(&after);
 }
 
-enum gf_status gf_profile_page_put(FILE *file, const void *context, struct gf_error *error)
+/* Writes the page. The function is a gf_report_writer, whose context is a struct gf_profile_page.
+ */
+static enum gf_status profile_page_put(FILE *file, const void *context, struct gf_error *error)
 {
     const struct gf_profile_page *const page = context;
     const struct gf_command *const command = page->command;
@@ -111,7 +100,8 @@ enum gf_status gf_profile_page_put(FILE *file, const void *context, struct gf_er
 /* The least number of seconds between two files of --metrics. */
 enum { METRICS_S = 5 };
 
-void gf_session_message(void *context, enum gf_message_kind kind, const char *text)
+/* Prints a message of the batch. */
+static void session_message(void *context, enum gf_message_kind kind, const char *text)
 {
     struct gf_session *const session = context;
     gf_progress_clear(&session->progress);
@@ -123,7 +113,8 @@ void gf_session_message(void *context, enum gf_message_kind kind, const char *te
         gf_message_print(kind == GF_MESSAGE_WARNING ? "warning: " : "", text);
 }
 
-void gf_session_tick(void *context, const struct gf_batch_state *state, bool at_end)
+/* Shows the progress, and writes the file of --metrics if it is due. */
+static void session_tick(void *context, const struct gf_batch_state *state, bool at_end)
 {
     struct gf_session *const session = context;
     enum gf_status *const status = &session->report_status;
@@ -175,7 +166,8 @@ static void describe_run(const char *input, const char *output, const struct gf_
     describe_file(output, profile->out_file, &profile->out, text);
 }
 
-bool gf_session_is_profiled(const struct gf_command *command)
+/* Whether this run is to be profiled. A comparison has runs of its own. */
+static bool session_is_profiled(const struct gf_command *command)
 {
     return command->profile && command->profile < GF_PROFILE_COMPARE;
 }
@@ -205,7 +197,7 @@ static enum gf_status show_profile(struct gf_session *session, const struct gf_p
     if (command->profile == GF_PROFILE_HTML && batch && !status)
         status = gf_batch_report_finish(&session->pictures, error);
     if (command->profile == GF_PROFILE_HTML && !status)
-        status = gf_report_write(session->page, gf_profile_page_put, &page, error);
+        status = gf_report_write(session->page, profile_page_put, &page, error);
     if (command->profile == GF_PROFILE_JSON)
         gf_profile_report_json(&report, profile, gf_report_file(command));
     if (command->profile == GF_PROFILE_TABLE)
@@ -219,8 +211,10 @@ static enum gf_status put_trace(FILE *file, const void *profile, struct gf_error
     return gf_trace_write(profile, file, error);
 }
 
-void gf_session_picture(void *context, const char *input, const char *output,
-                        const struct gf_profile *profile)
+/* Reports a picture of a single input. If the input is a stream of pictures, the trace shows the
+ * last one. */
+static void session_picture(void *context, const char *input, const char *output,
+                            const struct gf_profile *profile)
 {
     struct gf_session *const session = context;
     struct gf_command *const command = session->command;
@@ -229,13 +223,14 @@ void gf_session_picture(void *context, const char *input, const char *output,
     session->pictures_shown = true;
     if (command->verbose)
         describe_run(input, output, profile);
-    if (gf_session_is_profiled(command) && !*status)
+    if (session_is_profiled(command) && !*status)
         *status = show_profile(session, profile, NULL, &session->report_error);
     if (session->trace && !*status)
         *status = gf_report_write(session->trace, put_trace, profile, &session->report_error);
 }
 
-void gf_session_keep_entry(void *context, const struct gf_batch_log_entry *entry)
+/* Keeps the facts about a picture that the page will show. */
+static void session_keep_entry(void *context, const struct gf_batch_log_entry *entry)
 {
     struct gf_session *const session = context;
     if (!session->report_status)
@@ -243,12 +238,13 @@ void gf_session_keep_entry(void *context, const struct gf_batch_log_entry *entry
                                                      &session->report_error);
 }
 
-enum gf_status gf_session_report_batch(struct gf_session *session,
-                                       const struct gf_batch_state *state, struct gf_error *error)
+static enum gf_status session_report_batch(struct gf_session *session,
+                                           const struct gf_batch_state *state,
+                                           struct gf_error *error)
 {
-    if (gf_session_is_profiled(session->command))
+    if (session_is_profiled(session->command))
         GF_TRY(gf_batch_profile_timeline(&session->profile, true, error));
-    if (gf_session_is_profiled(session->command))
+    if (session_is_profiled(session->command))
         GF_TRY(show_profile(session, &session->profile.merged, state, error));
     if (session->trace)
         GF_TRY(gf_batch_profile_timeline(&session->profile, false, error));
@@ -481,13 +477,13 @@ static void describe_fonts(void)
 static enum gf_status run_batch(struct gf_session *session, struct gf_error *error)
 {
     struct gf_command *const command = session->command;
-    const bool reports = command->verbose || gf_session_is_profiled(command) || session->trace;
+    const bool reports = command->verbose || session_is_profiled(command) || session->trace;
     const bool several =
         gf_inputs_total(&session->inputs) > 1 || command->more_outputs || command->fetch ||
         command->store ||
         (session->inputs.count && gf_archive_named(session->inputs.item[0].path)) ||
         gf_archive_named(command->output);
-    const bool profiled = gf_session_is_profiled(command) || session->trace;
+    const bool profiled = session_is_profiled(command) || session->trace;
     struct gf_batch_state state;
     const struct gf_transfer_options transfer = {.fetch = session->fetch,
                                                  .store = session->store,
@@ -524,13 +520,13 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
         .transfer = transfer.fetch || transfer.store ? &transfer : NULL,
         .log = session->log,
         .resume = session->resume,
-        .message = gf_session_message,
-        .picture = reports ? gf_session_picture : NULL,
-        .tick = session->progress.form == GF_PROGRESS_NONE && !command->metrics ? NULL
-                                                                                : gf_session_tick,
+        .message = session_message,
+        .picture = reports ? session_picture : NULL,
+        .tick =
+            session->progress.form == GF_PROGRESS_NONE && !command->metrics ? NULL : session_tick,
         .tick_s = session->progress.tick_s,
         .profile = profiled ? &session->profile : NULL,
-        .entry = session->page ? gf_session_keep_entry : NULL,
+        .entry = session->page ? session_keep_entry : NULL,
         .figures = &session->figures,
         .counts = several ? gf_summary_prepare(command) : NULL,
         .context = session};
@@ -555,7 +551,7 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
     if (command->verbose)
         gf_summary_start();
     if (!session->pictures_shown && session->profile.pictures && !session->report_status)
-        session->report_status = gf_session_report_batch(session, &state, &session->report_error);
+        session->report_status = session_report_batch(session, &state, &session->report_error);
     return ran;
 }
 

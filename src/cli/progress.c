@@ -20,7 +20,9 @@
 static const double patience_s = 1, bar_tick_s = 0.1, lines_tick_s = 10, json_tick_s = 1;
 enum { BAR_CELLS = 24, COLUMNS_LEAST = 40 };
 
-const char *gf_progress_bound(const struct gf_batch_state *state)
+/* Returns the kind of work that has taken most time: "decode", "upload", "filter", "download" or
+ * "encode"; "" at the begin. */
+static const char *progress_bound(const struct gf_batch_state *state)
 {
     const double *const busy = state->busy_s;
     const struct {
@@ -103,7 +105,7 @@ static void show_json(const struct gf_progress *progress, const struct gf_batch_
     gf_json_number(&json, "elapsed_s", state->elapsed_s, 3);
     gf_json_number(&json, "pictures_per_s", rates.pictures_per_s, 1);
     gf_json_number(&json, "eta_s", rates.left_s, 1);
-    gf_json_string(&json, "bound_by", gf_progress_bound(state));
+    gf_json_string(&json, "bound_by", progress_bound(state));
     gf_json_bool(&json, "at_end", at_end);
     gf_json_end(&json);
 }
@@ -118,7 +120,7 @@ static void show_line(const struct gf_progress *progress, const struct gf_batch_
     fprintf(progress->file,
             "gpufilter: %zu of %zu files%s, %.0f Mpixel, %.1f pictures/s, %s left, bound by %s\n",
             rates.finished, state->files, failed, state->megapixels, rates.pictures_per_s, left,
-            *gf_progress_bound(state) ? gf_progress_bound(state) : "nothing yet");
+            *progress_bound(state) ? progress_bound(state) : "nothing yet");
 }
 
 static void describe_files(const struct gf_batch_state *state, char *text, size_t size)
@@ -129,7 +131,7 @@ static void describe_files(const struct gf_batch_state *state, char *text, size_
     if (state->failed)
         snprintf(failed, sizeof failed, " %zu failed", state->failed);
     snprintf(text, size, " %zu/%zu%s %.0f MP %.1f/s left %s %s", rates.finished, state->files,
-             failed, state->megapixels, rates.pictures_per_s, left, gf_progress_bound(state));
+             failed, state->megapixels, rates.pictures_per_s, left, progress_bound(state));
 }
 
 static void describe_picture(const struct gf_batch_state *state, char *text, size_t size)
@@ -234,7 +236,7 @@ static bool on_terminal;
 
 void gf_summary_make(const struct gf_batch_state *state, char *text, size_t size)
 {
-    const char *const bound = gf_progress_bound(state);
+    const char *const bound = progress_bound(state);
     char skipped[40] = "", left_out[GF_BATCH_LEFT_OUT_SIZE];
     gf_batch_describe_left_out(state, left_out);
     if (state->skipped)

@@ -25,10 +25,6 @@ void gf_progress_show(struct gf_progress *progress, const struct gf_batch_state 
 /* Removes the bar, so that something else can be printed in its place. */
 void gf_progress_clear(struct gf_progress *progress);
 
-/* Returns the kind of work that has taken most time: "decode", "upload", "filter", "download" or
- * "encode"; "" at the begin. */
-const char *gf_progress_bound(const struct gf_batch_state *state);
-
 /* Prints the summary of a batch: one line when the batch is done, or when a signal ends it. */
 
 /* Writes a summary such as "3 files done, 1 skipped, in 0.52 s: 12.0 Mpixel, 5.8 pictures/s, bound

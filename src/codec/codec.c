@@ -98,9 +98,12 @@ void gf_metadata_kinds_text(unsigned set, char text[GF_METADATA_KINDS_TEXT_SIZE]
     }
 }
 
-void gf_warn_left_out(const char *name, const struct gf_file_type *type, struct gf_format format,
-                      const struct gf_metadata *metadata, const struct gf_metadata *kept,
-                      const struct gf_options *options)
+/* Passes one line to options->warn that names all lost metadata, and one line if the colours look
+ * different without it. `name` is the output, `type` its file format, `format` its pixel format,
+ * and `kept` the result of gf_metadata_for_output(). */
+static void warn_left_out(const char *name, const struct gf_file_type *type,
+                          struct gf_format format, const struct gf_metadata *metadata,
+                          const struct gf_metadata *kept, const struct gf_options *options)
 {
     const unsigned lost = lost_kinds(type, metadata, kept, options);
     char list[GF_METADATA_KINDS_TEXT_SIZE];
@@ -471,7 +474,7 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
              : fitted ? gf_fitted_sink_open(type, output, rows, &own, sink, error)
                       : type->create(&order, sink, error);
     if (!status && metadata)
-        gf_warn_left_out(gf_output_name(output), type, in_file, metadata, &kept, options);
+        warn_left_out(gf_output_name(output), type, in_file, metadata, &kept, options);
     if (!status && metadata && metadata->icc.size && !kept.icc.size &&
         gf_keeps(options, GF_METADATA_ICC))
         gf_warn(options, "%s: the input's colour profile is not for %s and is left out",

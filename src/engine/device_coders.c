@@ -156,9 +156,6 @@ static inline uint64_t gf_bytes_of_thread(const struct gf_device_coders *coders)
     return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) / THREADS;
 }
 
-/* The main function of a coding thread. The argument is its struct coding_thread. */
-void *gf_coding_thread_main(void *argument);
-
 /* The threads that decode and encode on a device, each with coders of its own. */
 
 /* Waits until callers have returned the results of a turn. */
@@ -320,7 +317,8 @@ static void serve_group(struct coding_thread *thread, struct gf_coding *const *g
     }
 }
 
-void *gf_coding_thread_main(void *argument)
+/* The main function of a coding thread. The argument is its struct coding_thread. */
+static void *coding_thread_main(void *argument)
 {
     struct coding_thread *const thread = argument;
     struct gf_coding *group[GF_CODER_GROUP_MOST];
@@ -467,7 +465,7 @@ static bool start_threads(struct gf_device_coders *coders)
         thread->queue = &coders->queue[i % ROLES];
         for (int turn = 0; turn < TURNS; turn++)
             sem_init(&thread->returned[turn], 0, 0);
-        thread->started = !pthread_create(&thread->thread, NULL, gf_coding_thread_main, thread);
+        thread->started = !pthread_create(&thread->thread, NULL, coding_thread_main, thread);
         if (!thread->started && i < ROLES) /* each role must have a thread */
             return false;
     }

@@ -124,16 +124,16 @@ static struct gf_ring shape(size_t slot_bytes, int count)
     return (struct gf_ring){.slot_bytes = (slot_bytes + PAGE - 1) / PAGE * PAGE, .count = count};
 }
 
-enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_buffer_pool *buffers,
-                             size_t slot_bytes, int count, struct gf_error *error)
+static GF_CHECKED enum gf_status ring_alloc(struct gf_ring *ring, struct gf_buffer_pool *buffers,
+                                            size_t slot_bytes, int count, struct gf_error *error)
 {
     *ring = shape(slot_bytes, count);
     ring->data = gf_buffer_pool_take_host(buffers, ring->slot_bytes * (size_t)count);
     return ring->data ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory for band buffers");
 }
 
-bool gf_ring_borrow(struct gf_ring *ring, const struct gf_ring *lender, size_t slot_bytes,
-                    int count)
+static bool ring_borrow(struct gf_ring *ring, const struct gf_ring *lender, size_t slot_bytes,
+                        int count)
 {
     struct gf_ring borrowed = shape(slot_bytes, count);
     if (borrowed.slot_bytes * (size_t)count > lender->slot_bytes * (size_t)lender->count)
@@ -243,8 +243,8 @@ enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state, struct 
     const int rows = (int)(pass->bands.between_bytes / gf_band_pitch(backend, stage->out));
     const size_t scratch = stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
     for (int i = 0; i < state->workers; i++) {
-        GF_TRY(gf_ring_alloc(&state->worker[i].host, state->buffers,
-                             gf_larger(pass->bands.between_bytes, scratch), 2, error));
+        GF_TRY(ring_alloc(&state->worker[i].host, state->buffers,
+                          gf_larger(pass->bands.between_bytes, scratch), 2, error));
         gf_buffer_pool_pin(state->buffers, state->worker[i].host.data);
     }
     return GF_OK;
@@ -258,9 +258,9 @@ static enum gf_status alloc_ring(struct gf_schedule_state *state, struct gf_ring
                                  const struct gf_ring *lender, struct gf_error *error)
 {
     const int most = state->schedule->lanes + 1, count = bands->count < most ? bands->count : most;
-    if (lender && gf_ring_borrow(ring, lender, slot_bytes, count))
+    if (lender && ring_borrow(ring, lender, slot_bytes, count))
         return GF_OK;
-    GF_TRY(gf_ring_alloc(ring, state->buffers, slot_bytes, count, error));
+    GF_TRY(ring_alloc(ring, state->buffers, slot_bytes, count, error));
     if (state->schedule->backend->calls->unified && !state->schedule->serial)
         gf_pages_ahead_begin(&ring->ahead, ring->data, ring->slot_bytes * (size_t)count);
     return GF_OK;

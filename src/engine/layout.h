@@ -58,12 +58,9 @@ struct gf_ring {
     struct gf_pages_ahead ahead; /* touches the memory before the reader and the lanes do */
 };
 
-enum gf_status gf_ring_alloc(struct gf_ring *ring, struct gf_buffer_pool *buffers,
-                             size_t slot_bytes, int count, struct gf_error *error) GF_CHECKED;
 /* Puts a ring into the memory of another ring, which must live longer and must not be used at the
  * same time. Returns false if that memory is too small. */
-bool gf_ring_borrow(struct gf_ring *ring, const struct gf_ring *lender, size_t slot_bytes,
-                    int count);
+
 void gf_ring_free(struct gf_ring *ring, struct gf_buffer_pool *buffers);
 
 static inline unsigned char *gf_ring_slot(const struct gf_ring *ring, int band)

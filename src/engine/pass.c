@@ -99,7 +99,8 @@ void gf_pass_publish(struct gf_pass *pass, int *counter, int value)
     pthread_mutex_unlock(&pass->lock);
 }
 
-unsigned char *gf_pass_input_slot(const struct gf_pass *pass, int b, int first_row)
+/* Returns the memory for the input of band b, which begins at first_row. */
+static unsigned char *pass_input_slot(const struct gf_pass *pass, int b, int first_row)
 {
     return pass->decode_in_place ? gf_view_row(&pass->out.view, first_row)
                                  : gf_ring_slot(pass->in_ring, b);
@@ -108,7 +109,7 @@ unsigned char *gf_pass_input_slot(const struct gf_pass *pass, int b, int first_r
 struct gf_view gf_pass_host_input(const struct gf_pass *pass, int b, struct gf_rows rows)
 {
     return pass->in.kind == GF_PLACEMENT_STREAM
-               ? gf_view_make(gf_pass_input_slot(pass, b, rows.first), pass->bands.in_pitch,
+               ? gf_view_make(pass_input_slot(pass, b, rows.first), pass->bands.in_pitch,
                               pass->segment->in, rows)
                : gf_view_part(&pass->in.view, rows);
 }
@@ -177,7 +178,7 @@ enum gf_status gf_reader_read_band(struct gf_pass *pass, int b, struct gf_rows *
     struct gf_rows cut[GF_CUTS_MAX + 1];
     const struct gf_rows rows = gf_bands_rows(&pass->bands, pass->segment, b);
     gf_segment_rows(pass->schedule->plan, pass->segment, rows.first, rows.end, cut);
-    unsigned char *const slot = gf_pass_input_slot(pass, b, cut[0].first);
+    unsigned char *const slot = pass_input_slot(pass, b, cut[0].first);
     const size_t pitch = pass->bands.in_pitch;
     enum gf_status status = GF_OK;
     if (cut[0].first > held->end) {

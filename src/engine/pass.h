@@ -51,8 +51,6 @@ void gf_pass_finish_band(struct gf_pass *pass, int b);
 /* Sets a counter and wakes the threads that wait for it. */
 void gf_pass_publish(struct gf_pass *pass, int *counter, int value);
 
-/* Returns the memory for the input of band b, which begins at first_row. */
-unsigned char *gf_pass_input_slot(const struct gf_pass *pass, int b, int first_row);
 /* Return the input and the result of band b in host memory. */
 struct gf_view gf_pass_host_input(const struct gf_pass *pass, int b, struct gf_rows rows);
 struct gf_view gf_pass_host_output(const struct gf_pass *pass, int b, struct gf_rows rows);
@@ -105,15 +103,9 @@ struct gf_schedule_state {
     struct gf_histogram histogram;
 };
 
-/* Passes all bands of the segment through the stages. A failure is stored in the segment. */
-void gf_pass_bands(struct gf_schedule_state *state);
-/* Whether the calling thread may queue the bands, without a thread for each lane. */
-bool gf_schedule_can_queue(const struct gf_schedule_state *state);
 /* Called before and after the calls that give the device work in a serial schedule. They acquire
  * and return the backend's right to use the device (acquire(), give_back()), since a batch runs
  * many serial schedules at a time. They do nothing in other schedules. */
-void gf_schedule_begin_turn(const struct gf_schedule *schedule);
-void gf_schedule_end_turn(const struct gf_schedule *schedule);
 
 /* Allocates the rings between the codecs and the lanes in host memory, which is not pinned yet. */
 enum gf_status gf_lanes_alloc_rings(struct gf_schedule_state *state,

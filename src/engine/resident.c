@@ -65,10 +65,14 @@ static inline bool gf_resident_is_aligned(const struct gf_image *image)
     return ((uintptr_t)image->data | image->pitch) % VECTOR == 0;
 }
 
+static enum gf_status resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
+                                       const struct gf_image *in, const struct gf_image *out,
+                                       struct gf_error *error);
+
 /* Queues one picture on the lane, which follows a stream. */
-enum gf_status gf_resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
-                                   const struct gf_image *in, const struct gf_image *out,
-                                   struct gf_error *error) GF_CHECKED;
+enum gf_status resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
+                                const struct gf_image *in, const struct gf_image *out,
+                                struct gf_error *error) GF_CHECKED;
 
 enum gf_status gf_resident_open(struct gf_backend *backend, const struct gf_options *options,
                                 struct gf_resident **resident, struct gf_error *error)
@@ -365,9 +369,9 @@ static enum gf_status place_image(const struct gf_resident *resident, const stru
     return status;
 }
 
-enum gf_status gf_resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
-                                   const struct gf_image *in, const struct gf_image *out,
-                                   struct gf_error *error)
+static enum gf_status resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
+                                       const struct gf_image *in, const struct gf_image *out,
+                                       struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = resident->backend->calls;
     const struct gf_view source = gf_image_view(in), result = gf_image_view(out);
@@ -640,7 +644,7 @@ static enum gf_status run_all(struct gf_resident *resident, struct gf_ready_plan
         const int left = count - i;
         const struct batch batch = {resident, ready, left < most ? left : most};
         GF_TRY(most > 1 ? run_stack(&batch, in + i, out + i, error)
-                        : gf_resident_run_one(resident, ready, in + i, out + i, error));
+                        : resident_run_one(resident, ready, in + i, out + i, error));
     }
     return GF_OK;
 }

@@ -15,13 +15,13 @@ static bool takes_turns(const struct gf_schedule *schedule)
     return schedule->serial && schedule->backend->calls->acquire;
 }
 
-void gf_schedule_begin_turn(const struct gf_schedule *schedule)
+static void schedule_begin_turn(const struct gf_schedule *schedule)
 {
     if (takes_turns(schedule))
         schedule->backend->calls->acquire(schedule->backend);
 }
 
-void gf_schedule_end_turn(const struct gf_schedule *schedule)
+static void schedule_end_turn(const struct gf_schedule *schedule)
 {
     if (takes_turns(schedule))
         schedule->backend->calls->give_back(schedule->backend);
@@ -59,9 +59,9 @@ static void pass_by_calling_thread(struct gf_schedule_state *state)
         if (!state->reading && streams_in)
             status = gf_reader_read_band(pass, b, &held, &error);
         if (!status) {
-            gf_schedule_begin_turn(pass->schedule);
+            schedule_begin_turn(pass->schedule);
             status = gf_worker_compute_band(worker, b, &error);
-            gf_schedule_end_turn(pass->schedule);
+            schedule_end_turn(pass->schedule);
         }
         if (!status)
             gf_pass_finish_band(pass, b);
@@ -110,7 +110,8 @@ static void queue_bands(struct gf_schedule_state *state)
         gf_pass_fail(pass, status, &error);
 }
 
-bool gf_schedule_can_queue(const struct gf_schedule_state *state)
+/* Whether the calling thread may queue the bands, without a thread for each lane. */
+static bool schedule_can_queue(const struct gf_schedule_state *state)
 {
     const struct gf_schedule *const schedule = state->schedule;
     bool can = !schedule->backend->calls->unified && !schedule->source && !schedule->sink &&
@@ -121,7 +122,8 @@ bool gf_schedule_can_queue(const struct gf_schedule_state *state)
     return can;
 }
 
-void gf_pass_bands(struct gf_schedule_state *state)
+/* Passes all bands of the segment through the stages. A failure is stored in the segment. */
+static void pass_bands(struct gf_schedule_state *state)
 {
     if (state->queues)
         queue_bands(state);
@@ -320,7 +322,7 @@ static enum gf_status open_first_segment(struct gf_schedule_state *state, struct
         status = gf_lanes_open(state, error);
     if (!status && !unified)
         status = place_output(state, 0, error);
-    state->queues = !status && gf_schedule_can_queue(state);
+    state->queues = !status && schedule_can_queue(state);
     if (!status && !state->serial && !state->queues)
         start_threads(state);
     return status;
@@ -346,23 +348,23 @@ static enum gf_status pass_segment(struct gf_schedule_state *state, int s, struc
         if (!status && state->pass.first_on_host)
             status = gf_lanes_open_host_stage(state, error);
     }
-    gf_schedule_begin_turn(state->schedule);
+    schedule_begin_turn(state->schedule);
     if (!status)
         status = load_stages(state, error);
     if (!status && state->pass.segment->statistic)
         status = gf_lanes_open_histograms(state, error);
-    gf_schedule_end_turn(state->schedule);
+    schedule_end_turn(state->schedule);
     if (status)
         return status;
-    gf_pass_bands(state);
+    pass_bands(state);
     join_reader(state); /* the reader may still find damage after the last band */
     status = state->pass.status;
     if (status && error)
         *error = state->pass.error;
     if (!status && state->pass.segment->statistic) {
-        gf_schedule_begin_turn(state->schedule);
+        schedule_begin_turn(state->schedule);
         status = gf_lanes_take_histograms(state, error);
-        gf_schedule_end_turn(state->schedule);
+        schedule_end_turn(state->schedule);
         if (!status)
             status = smooth_histogram(state, s, error);
     }

@@ -30,14 +30,6 @@ struct gf_resize_params {
     struct gf_resize_size size;
 };
 
-/* Returns the sizes for a picture of width x height pixels. */
-struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, int width,
-                                        int height);
-/* Appends the padding of fit=contain. */
-void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
-                           struct gf_parts *parts);
-int gf_resize_reduction(const void *params, int width, int height);
-
 /* Computes the size of resize's result, and its padding. */
 
 extern const struct gf_filter gf_pad_filter;
@@ -95,8 +87,9 @@ static void limit_size(const struct gf_resize_params *resize, int width, int hei
     size->h = cuts && size->h < size->full_h ? size->h : size->full_h;
 }
 
-struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, int width,
-                                        int height)
+/* Returns the sizes for a picture of width x height pixels. */
+static struct gf_resize_size resize_size_of(const struct gf_resize_params *resize, int width,
+                                            int height)
 {
     if (resize->size.w > 0)
         return resize->size;
@@ -117,8 +110,8 @@ struct gf_resize_size gf_resize_size_of(const struct gf_resize_params *resize, i
     return size;
 }
 
-void gf_resize_add_padding(const struct gf_resize_params *resize, const struct gf_extent *extent,
-                           struct gf_parts *parts)
+static void resize_add_padding(const struct gf_resize_params *resize,
+                               const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct gf_resize_size asked = asked_size(resize, extent->width, extent->height);
     const struct gf_pad_params pad = {.w = gf_in_pixels(asked.w),
@@ -129,10 +122,11 @@ void gf_resize_add_padding(const struct gf_resize_params *resize, const struct g
         gf_parts_add(parts, &gf_pad_filter, &pad, sizeof pad);
 }
 
-int gf_resize_reduction(const void *params, int width, int height)
+/* Appends the padding of fit=contain. */
+static int resize_reduction(const void *params, int width, int height)
 {
     const struct gf_resize_params *const resize = params;
-    const struct gf_resize_size size = gf_resize_size_of(resize, width, height);
+    const struct gf_resize_size size = resize_size_of(resize, width, height);
     int reduction = 8;
     if (resize->load == GF_LOAD_FULL || resize->kernel == GF_RESAMPLE_NEAREST)
         return 1;
@@ -189,7 +183,7 @@ static enum gf_status resize_check(const void *params, struct gf_error *error)
 static enum gf_status resize_shape(const void *params, struct gf_format in, struct gf_format *out,
                                    struct gf_error *error)
 {
-    const struct gf_resize_size size = gf_resize_size_of(params, in.width, in.height);
+    const struct gf_resize_size size = resize_size_of(params, in.width, in.height);
     if (size.w > SIDE_MAX || size.h > SIDE_MAX)
         return gf_fail(error, GF_ERROR_USAGE, "%.0fx%.0f is larger than %d pixels a side", size.w,
                        size.h, SIDE_MAX);
@@ -204,7 +198,7 @@ static enum gf_status resize_shape(const void *params, struct gf_format in, stru
 static struct gf_resample_axis column_axis(const struct gf_stage *stage)
 {
     const struct gf_resize_params *const resize = stage->params;
-    const struct gf_resize_size size = gf_resize_size_of(resize, stage->in.width, stage->in.height);
+    const struct gf_resize_size size = resize_size_of(resize, stage->in.width, stage->in.height);
     return (struct gf_resample_axis){.in = stage->in.width,
                                      .out = (int)size.w,
                                      .offset = gf_gravity_x(resize->gravity, size.full_w - size.w),
@@ -214,7 +208,7 @@ static struct gf_resample_axis column_axis(const struct gf_stage *stage)
 static struct gf_resample_axis row_axis(const struct gf_stage *stage)
 {
     const struct gf_resize_params *const resize = stage->params;
-    const struct gf_resize_size size = gf_resize_size_of(resize, stage->in.width, stage->in.height);
+    const struct gf_resize_size size = resize_size_of(resize, stage->in.width, stage->in.height);
     return (struct gf_resample_axis){.in = stage->in.height,
                                      .out = (int)size.h,
                                      .offset = gf_gravity_y(resize->gravity, size.full_h - size.h),
@@ -311,7 +305,7 @@ static void resize_expand(const void *params, const struct gf_extent *extent,
                           struct gf_parts *parts)
 {
     struct gf_resize_params resize = *(const struct gf_resize_params *)params;
-    resize.size = gf_resize_size_of(&resize, extent->width, extent->height);
+    resize.size = resize_size_of(&resize, extent->width, extent->height);
     resize.size.in_w = (double)extent->width / extent->reduction;
     resize.size.in_h = (double)extent->height / extent->reduction;
     if (resize.only != GF_RESIZE_ANY && extent->reduction == 1 &&
@@ -319,7 +313,7 @@ static void resize_expand(const void *params, const struct gf_extent *extent,
         add_cut(&resize, &resize.size, parts);
     else
         gf_parts_add(parts, &gf_resize_filter, &resize, sizeof resize);
-    gf_resize_add_padding(params, extent, parts);
+    resize_add_padding(params, extent, parts);
 }
 
 const struct gf_filter gf_resize_filter = {
@@ -339,7 +333,7 @@ const struct gf_filter gf_resize_filter = {
     .cost = {.pixel = 1, .row = 1.1},
     .check = resize_check,
     .expand = resize_expand,
-    .reduction = gf_resize_reduction,
+    .reduction = resize_reduction,
     .shape = resize_shape,
     .input_rows = resize_input_rows,
     .input_rows_most = input_rows_most,
@@ -442,13 +436,13 @@ static void thumbnail_expand(const void *params, const struct gf_extent *extent,
     if (thumbnail->sharpen > 0)
         gf_parts_add(parts, &gf_unsharp_filter, &unsharp, sizeof unsharp);
     gf_parts_add(parts, &gf_icc_to_srgb, NULL, 0);
-    gf_resize_add_padding(&asked, extent, parts);
+    resize_add_padding(&asked, extent, parts);
 }
 
 static int reduction(const void *params, int width, int height)
 {
     const struct gf_resize_params resize = resize_of(params);
-    return gf_resize_reduction(&resize, width, height);
+    return resize_reduction(&resize, width, height);
 }
 
 const struct gf_filter gf_thumbnail_filter = {

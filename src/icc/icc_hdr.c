@@ -21,7 +21,8 @@ static double light_of_pq(double sample)
     return gf_pow_double(fmax(p - c1, 0) / (c2 - c3 * p), 1 / m1);
 }
 
-double gf_tone_pq(double light)
+/* Returns the PQ sample of light, both 0..1; a light of 1 is 10,000 cd/m2. */
+static double tone_pq(double light)
 {
     const double p = gf_pow_double(light, m1);
     return gf_pow_double((c1 + c2 * p) / (1 + c3 * p), m2);
@@ -54,8 +55,8 @@ double gf_tone_luminance(int transfer, double sample)
  * becomes `white`. All numbers are PQ samples, relative to that of the peak. */
 static double bt2390(double luminance, double white, double peak)
 {
-    const double most = gf_tone_pq(peak / pq_most), goal = gf_tone_pq(white / pq_most) / most;
-    const double knee = 1.5 * goal - 0.5, v = fmin(gf_tone_pq(luminance / pq_most) / most, 1);
+    const double most = tone_pq(peak / pq_most), goal = tone_pq(white / pq_most) / most;
+    const double knee = 1.5 * goal - 0.5, v = fmin(tone_pq(luminance / pq_most) / most, 1);
     if (v <= knee || knee >= 1)
         return luminance;
     const double t = (v - knee) / (1 - knee), t2 = t * t, t3 = t2 * t;
@@ -271,7 +272,7 @@ enum gf_status gf_gain_build(const struct gf_gain_wish *wish, struct gf_gain **g
     }
     for (int i = 0; i < PQ_SIZE; i++)
         made->pq[i] =
-            (float)(65535 * gf_tone_pq(gf_float_of_bits(least_bits + ((uint32_t)i << REST_BITS))));
+            (float)(65535 * tone_pq(gf_float_of_bits(least_bits + ((uint32_t)i << REST_BITS))));
     *gain = made;
     return GF_OK;
 }

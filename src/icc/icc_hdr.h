@@ -29,8 +29,6 @@ struct gf_tone_wish {
 /* Returns the luminance in cd/m2 of a gray sample, which is a part of the full scale. PQ is that of
  * SMPTE ST 2084; HLG that of ITU-R BT.2100-2 on a display of 1000 cd/m2. */
 double gf_tone_luminance(int transfer, double sample);
-/* Returns the PQ sample of light, both 0..1; a light of 1 is 10,000 cd/m2. */
-double gf_tone_pq(double light);
 
 /* Makes the transform, a block from malloc(). */
 enum gf_status gf_tone_build(const struct gf_tone_wish *wish, struct gf_icc_transform **transform,

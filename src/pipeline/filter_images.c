@@ -83,8 +83,10 @@ enum gf_status gf_pipeline_run_image(struct gf_pipeline *pipeline, const struct 
     return status;
 }
 
-enum gf_status gf_pipeline_decode_input(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                        struct gf_error *error)
+/* The same for a task whose input is open; it is closed here. */
+static GF_CHECKED enum gf_status pipeline_decode_input(struct gf_pipeline *pipeline,
+                                                       struct gf_picture_task *task,
+                                                       struct gf_error *error)
 {
     gf_pipeline_begin_profile(pipeline);
     enum gf_status status = gf_input_format(task->input, &task->own_format, error);
@@ -101,7 +103,7 @@ enum gf_status gf_pipeline_decode_task(struct gf_pipeline *pipeline, const void 
                                        struct gf_error *error)
 {
     GF_TRY(gf_input_open_memory(data, size, name, &task->input, error));
-    return gf_pipeline_decode_input(pipeline, task, error);
+    return pipeline_decode_input(pipeline, task, error);
 }
 
 enum gf_status gf_pipeline_decode(struct gf_pipeline *pipeline, const void *data, size_t size,
@@ -136,9 +138,12 @@ enum gf_status gf_pipeline_encode_task(struct gf_pipeline *pipeline, struct gf_p
     return status;
 }
 
-enum gf_status gf_pipeline_encode_named(struct gf_pipeline *pipeline, const struct gf_image *input,
-                                        enum gf_file_format format, const char *name, void **result,
-                                        size_t *result_size, struct gf_error *error)
+/* Does what gf_pipeline_encode() does; `name` is the output's for messages. */
+static GF_CHECKED enum gf_status pipeline_encode_named(struct gf_pipeline *pipeline,
+                                                       const struct gf_image *input,
+                                                       enum gf_file_format format, const char *name,
+                                                       void **result, size_t *result_size,
+                                                       struct gf_error *error)
 {
     struct gf_bytes bytes = {.format = format, .name = name};
     const struct gf_destination destination = {.bytes = &bytes};
@@ -157,7 +162,7 @@ enum gf_status gf_pipeline_encode(struct gf_pipeline *pipeline, const struct gf_
     GF_NOT_NULL(input, error);
     GF_NOT_NULL(result, error);
     GF_NOT_NULL(result_size, error);
-    return gf_pipeline_encode_named(pipeline, input, format, "output", result, result_size, error);
+    return pipeline_encode_named(pipeline, input, format, "output", result, result_size, error);
 }
 
 /* Filters pictures from and to functions of the caller, which give and take bytes. */
@@ -270,7 +275,7 @@ enum gf_status gf_pipeline_decode_from(struct gf_pipeline *pipeline, const struc
     if (pipeline->on_cuda)
         gf_input_keep_all(task.input);
     const enum gf_status status =
-        end_reading(&reading, gf_pipeline_decode_input(pipeline, &task, error), error);
+        end_reading(&reading, pipeline_decode_input(pipeline, &task, error), error);
     if (status && own)
         gf_image_free(output);
     return status;
@@ -285,8 +290,8 @@ enum gf_status gf_pipeline_encode_to(struct gf_pipeline *pipeline, const struct 
     GF_NOT_NULL(writer, error);
     struct gf_bytes file = {.data = NULL};
     GF_TRY(check_writer(writer, error));
-    GF_TRY(gf_pipeline_encode_named(pipeline, input, format, name_of(writer), &file.data,
-                                    &file.size, error));
+    GF_TRY(pipeline_encode_named(pipeline, input, format, name_of(writer), &file.data, &file.size,
+                                 error));
     return write_all(writer, &file, error);
 }
 

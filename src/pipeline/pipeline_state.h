@@ -261,16 +261,11 @@ void gf_pipeline_select(struct gf_pipeline *pipeline, int output);
 enum gf_status gf_pipeline_filter_to_outputs(struct gf_pipeline *pipeline, struct gf_input *input,
                                              struct gf_destination *destination,
                                              struct gf_error *error) GF_CHECKED;
-/* Filters the picture to the outputs that have not ended, with further attempts if the device
- * fails. Each output's task says how it ended. */
-void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task);
 
 /* Filters the picture, with further attempts if the device fails. */
 enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                        struct gf_error *error) GF_CHECKED;
-/* The same for a task whose input is open; it is closed here. */
-enum gf_status gf_pipeline_decode_input(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                        struct gf_error *error) GF_CHECKED;
+
 /* The same for the task of a file in memory, which is opened and closed here. */
 enum gf_status gf_pipeline_decode_task(struct gf_pipeline *pipeline, const void *data, size_t size,
                                        const char *name, struct gf_picture_task *task,
@@ -283,14 +278,7 @@ enum gf_status gf_pipeline_encode_task(struct gf_pipeline *pipeline, struct gf_p
 enum gf_status gf_pipeline_run_to_bytes(struct gf_pipeline *pipeline, const char *name,
                                         const struct gf_file_bytes *input, struct gf_bytes *result,
                                         struct gf_error *error) GF_CHECKED;
-/* Does what gf_pipeline_encode() does; `name` is the output's for messages. */
-enum gf_status gf_pipeline_encode_named(struct gf_pipeline *pipeline, const struct gf_image *input,
-                                        enum gf_file_format format, const char *name, void **result,
-                                        size_t *result_size, struct gf_error *error) GF_CHECKED;
-/* Adds the picture's number to the message of a failure, as in "[3]: ", unless it is the only one.
- * Returns the status. */
-enum gf_status gf_pipeline_number(enum gf_status status, int i, int count,
-                                  struct gf_error *error) GF_CHECKED;
+
 /* Fails if a caller's stream is being captured. The calling thread is bound to the device. */
 enum gf_status gf_pipeline_check_stream(const struct gf_pipeline *pipeline, void *stream,
                                         struct gf_error *error) GF_CHECKED;
@@ -352,20 +340,3 @@ struct gf_device_images {
 
 /* Returns the size of the largest file that is decoded or encoded on the device. */
 uint64_t gf_pipeline_file_bytes_most(const struct gf_pipeline *pipeline);
-/* Decodes the input on the device if its coders can, and allocates the result there if they can
- * encode it for the sink. Without stages, the input and the result are the same image. */
-enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
-                                              const struct gf_picture_task *task,
-                                              const struct gf_plan *plan, struct gf_source *source,
-                                              const struct gf_sink *sink,
-                                              struct gf_device_images *device_images,
-                                              struct gf_error *error) GF_CHECKED;
-/* Returns the images' memory to the pool, except for the images of the task. */
-void gf_pipeline_drop_device_images(struct gf_pipeline *pipeline,
-                                    const struct gf_picture_task *task,
-                                    const struct gf_device_images *device_images);
-enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline,
-                                            const struct gf_picture_task *task,
-                                            struct gf_sink *sink,
-                                            const struct gf_device_images *device_images,
-                                            struct gf_error *error) GF_CHECKED;

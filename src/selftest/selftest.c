@@ -87,7 +87,11 @@ static bool is_number(const struct gf_param *param)
     return param->type == GF_TYPE_INT || param->type == GF_TYPE_FLOAT;
 }
 
-bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text)
+/* Writes a chain such as "blur=sigma=0.1:border=edge" with a set of values: the defaults, all
+ * parameters at their least or at their greatest, and from GF_SELFTEST_CHOICES on each choice in
+ * turn. text has room for GF_SELFTEST_TEXT bytes. Returns false if there is no such set, nor a
+ * later one. */
+static bool selftest_chain(const struct gf_filter *filter, int set, char *text)
 {
     const struct gf_param *const list = gf_filter_params(filter);
     size_t length = append(text, 0, "%s", gf_filter_name(filter));
@@ -119,11 +123,13 @@ bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text)
     return more;
 }
 
-bool gf_selftest_region(const struct gf_filter *filter, char *text)
+/* Likewise with the defaults, within a region that has shapes of both kinds and soft edges. Returns
+ * false if the filter takes no region. */
+static bool selftest_region(const struct gf_filter *filter, char *text)
 {
     if (!gf_filter_takes_region(filter))
         return false;
-    gf_selftest_chain(filter, GF_SELFTEST_DEFAULT, text);
+    selftest_chain(filter, GF_SELFTEST_DEFAULT, text);
     append(text, strlen(text),
            "%cregion=20%% 10%% 40%% 50%%/ellipse 50%% 40%% 60%% 50%%/-3 80%% 9 9:feather=5",
            strchr(text, '=') ? ':' : '=');
@@ -209,11 +215,11 @@ static enum gf_status run_filter(struct gf_selftester *test, const struct gf_fil
     const bool fuses = filter->fuses && !test->variant && bits == 8 && channels % 2;
     test->cases = test->failures = test->worst = 0;
     const bool in_region = !test->variant && (!test->small_only || channels == 3);
-    if (in_region && gf_selftest_region(filter, text))
+    if (in_region && selftest_region(filter, text))
         GF_TRY(run_chain(test, GF_SELFTEST_DEFAULT, GF_FUSES_NOTHING, channels, bits, text, error));
-    for (int set = 0; gf_selftest_chain(filter, set, text); set++) {
+    for (int set = 0; selftest_chain(filter, set, text); set++) {
         for (int fused = 0; fused <= (fuses ? GF_FUSES_BOTH : 0); fused++) {
-            gf_selftest_chain(filter, set, text);
+            selftest_chain(filter, set, text);
             GF_TRY(run_chain(test, set, fused, channels, bits, text, error));
         }
     }

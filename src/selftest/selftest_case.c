@@ -77,7 +77,7 @@ double gf_histogram_difference(const struct gf_histogram *a, const struct gf_his
 
 enum { GUARD_BYTE = 0xa5 };
 
-void gf_selftest_guarded_free(struct gf_lane *lane, struct gf_selftest_guarded *buffer)
+static void selftest_guarded_free(struct gf_lane *lane, struct gf_selftest_guarded *buffer)
 {
     free(buffer->host);
     if (buffer->device)
@@ -85,8 +85,10 @@ void gf_selftest_guarded_free(struct gf_lane *lane, struct gf_selftest_guarded *
     *buffer = (struct gf_selftest_guarded){0};
 }
 
-enum gf_status gf_selftest_guarded_alloc(struct gf_lane *lane, size_t bytes,
-                                         struct gf_selftest_guarded *buffer, struct gf_error *error)
+/* Allocates a buffer. The caller frees it, even after a failure. */
+static GF_CHECKED enum gf_status selftest_guarded_alloc(struct gf_lane *lane, size_t bytes,
+                                                        struct gf_selftest_guarded *buffer,
+                                                        struct gf_error *error)
 {
     buffer->bytes = bytes + 2 * GF_SELFTEST_GUARD;
     buffer->host = malloc(buffer->bytes);
@@ -106,8 +108,10 @@ static struct gf_view flat(unsigned char *data, size_t bytes)
                             .rows = 1};
 }
 
-enum gf_status gf_selftest_copy(struct gf_lane *lane, struct gf_selftest_guarded *buffer,
-                                bool to_device, struct gf_error *error)
+/* Copies the whole buffer to the device, or back. */
+static GF_CHECKED enum gf_status selftest_copy(struct gf_lane *lane,
+                                               struct gf_selftest_guarded *buffer, bool to_device,
+                                               struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = lane->backend->calls;
     const struct gf_view device = flat(buffer->device, buffer->bytes);
@@ -120,15 +124,17 @@ enum gf_status gf_selftest_copy(struct gf_lane *lane, struct gf_selftest_guarded
     return GF_OK;
 }
 
-size_t gf_selftest_padded_pitch(struct gf_format format)
+static size_t selftest_padded_pitch(struct gf_format format)
 {
     return (gf_row_bytes(format) + 15) / 16 * 16 + 32;
 }
 
-struct gf_view gf_selftest_view_in(unsigned char *base, struct gf_format format, int y0, int y1)
+/* Returns a view of rows y0 .. y1 - 1 of a picture, which begin after the guard bytes of the buffer
+ * at `base`. */
+static struct gf_view selftest_view_in(unsigned char *base, struct gf_format format, int y0, int y1)
 {
     return (struct gf_view){.data = base ? base + GF_SELFTEST_GUARD : NULL,
-                            .pitch = gf_selftest_padded_pitch(format),
+                            .pitch = selftest_padded_pitch(format),
                             .format = format,
                             .y = y0,
                             .rows = y1 - y0};
@@ -143,7 +149,10 @@ static bool all_guard(const unsigned char *bytes, size_t count)
     return true;
 }
 
-bool gf_selftest_guards_hold(const struct gf_selftest_guarded *buffer, const struct gf_view *view)
+/* Whether the guard bytes, and the padding after every row of the view, are unchanged. `view` is
+ * NULL if there are no rows. */
+static bool selftest_guards_hold(const struct gf_selftest_guarded *buffer,
+                                 const struct gf_view *view)
 {
     if (!all_guard(buffer->host, GF_SELFTEST_GUARD) ||
         !all_guard(buffer->host + buffer->bytes - GF_SELFTEST_GUARD, GF_SELFTEST_GUARD))
@@ -196,11 +205,11 @@ static enum gf_status run_on_device(struct gf_selftester *test, const struct gf_
 {
     const struct gf_backend_calls *const calls = test->backend->calls;
     for (int i = 0; i < BUFFERS; i++)
-        GF_TRY(gf_selftest_copy(test->lane, &buffer[i], true, error));
+        GF_TRY(selftest_copy(test->lane, &buffer[i], true, error));
     GF_TRY(calls->run(test->lane, stage, constants, in, out,
                       buffer[SCRATCH].device + GF_SELFTEST_GUARD, error));
     for (int i = 0; i < BUFFERS; i++)
-        GF_TRY(gf_selftest_copy(test->lane, &buffer[i], false, error));
+        GF_TRY(selftest_copy(test->lane, &buffer[i], false, error));
     return calls->wait(test->lane, error);
 }
 
@@ -214,32 +223,31 @@ static enum gf_status run_band(struct gf_selftester *test, const struct gf_stage
     struct gf_selftest_guarded buffer[BUFFERS] = {0};
     int first, end;
     gf_stage_input_rows(stage, y0, y1, &first, &end);
-    const size_t bytes[BUFFERS] = {
-        [INPUT] = gf_selftest_padded_pitch(stage->in) * (size_t)(end - first),
-        [OUTPUT] = gf_selftest_padded_pitch(stage->out) * (size_t)(y1 - y0),
-        [SCRATCH] = test->backend->calls->scratch(stage, y1 - y0)};
+    const size_t bytes[BUFFERS] = {[INPUT] =
+                                       selftest_padded_pitch(stage->in) * (size_t)(end - first),
+                                   [OUTPUT] = selftest_padded_pitch(stage->out) * (size_t)(y1 - y0),
+                                   [SCRATCH] = test->backend->calls->scratch(stage, y1 - y0)};
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < BUFFERS; i++)
-        status = gf_selftest_guarded_alloc(test->lane, bytes[i], &buffer[i], error);
+        status = selftest_guarded_alloc(test->lane, bytes[i], &buffer[i], error);
     if (!status) {
-        const struct gf_view host = gf_selftest_view_in(buffer[INPUT].host, stage->in, first, end);
+        const struct gf_view host = selftest_view_in(buffer[INPUT].host, stage->in, first, end);
         for (int y = first; y < end; y++)
             memcpy(gf_view_row(&host, y), gf_view_row(in, y), gf_row_bytes(stage->in));
         const struct gf_view in_band =
-            gf_selftest_view_in(buffer[INPUT].device, stage->in, first, end);
-        const struct gf_view out_band =
-            gf_selftest_view_in(buffer[OUTPUT].device, stage->out, y0, y1);
+            selftest_view_in(buffer[INPUT].device, stage->in, first, end);
+        const struct gf_view out_band = selftest_view_in(buffer[OUTPUT].device, stage->out, y0, y1);
         status = run_on_device(test, stage, constants, buffer, &in_band, &out_band, error);
     }
     if (!status) {
-        const struct gf_view result = gf_selftest_view_in(buffer[OUTPUT].host, stage->out, y0, y1);
+        const struct gf_view result = selftest_view_in(buffer[OUTPUT].host, stage->out, y0, y1);
         judge_band(test, stage, &result, expected,
-                   gf_selftest_guards_hold(&buffer[INPUT], NULL) &&
-                       gf_selftest_guards_hold(&buffer[OUTPUT], &result) &&
-                       gf_selftest_guards_hold(&buffer[SCRATCH], NULL));
+                   selftest_guards_hold(&buffer[INPUT], NULL) &&
+                       selftest_guards_hold(&buffer[OUTPUT], &result) &&
+                       selftest_guards_hold(&buffer[SCRATCH], NULL));
     }
     for (int i = 0; i < BUFFERS; i++)
-        gf_selftest_guarded_free(test->lane, &buffer[i]);
+        selftest_guarded_free(test->lane, &buffer[i]);
     return status;
 }
 
@@ -307,13 +315,13 @@ static enum gf_status count_on_device(struct gf_selftester *test, const struct g
     const struct gf_backend_calls *const calls = test->backend->calls;
     const struct gf_format format = picture->format;
     const struct gf_view from = gf_image_view(picture);
-    const struct gf_view host = gf_selftest_view_in(buffer->host, format, 0, format.height);
-    const struct gf_view device = gf_selftest_view_in(buffer->device, format, 0, format.height);
+    const struct gf_view host = selftest_view_in(buffer->host, format, 0, format.height);
+    const struct gf_view device = selftest_view_in(buffer->device, format, 0, format.height);
     for (int y = 0; y < format.height; y++)
         memcpy(gf_view_row(&host, y), gf_view_row(&from, y), gf_row_bytes(format));
     enum gf_status status = calls->statistic_open(test->lane, stage, error);
     if (!status)
-        status = gf_selftest_copy(test->lane, buffer, true, error);
+        status = selftest_copy(test->lane, buffer, true, error);
     if (!status)
         status = calls->statistic_add(test->lane, &device, error);
     if (!status)
@@ -329,7 +337,7 @@ static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_
 {
     const enum gf_statistic statistic = gf_stage_statistic(stage);
     const struct gf_format format = picture->format;
-    const size_t bytes = gf_selftest_padded_pitch(format) * (size_t)format.height;
+    const size_t bytes = selftest_padded_pitch(format) * (size_t)format.height;
     const struct gf_view view = gf_image_view(picture);
     struct gf_histogram other = {0};
     struct gf_selftest_guarded buffer = {0};
@@ -337,7 +345,7 @@ static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_
     if (!status)
         status = gf_histogram_alloc(&other, statistic, format, error);
     if (!status)
-        status = gf_selftest_guarded_alloc(test->lane, bytes, &buffer, error);
+        status = selftest_guarded_alloc(test->lane, bytes, &buffer, error);
     if (!status) {
         gf_histogram_add(&view, statistic, histogram);
         status = count_on_device(test, stage, picture, &buffer, &other, error);
@@ -347,7 +355,7 @@ static enum gf_status run_statistic(struct gf_selftester *test, const struct gf_
     if (!status && gf_histogram_difference(histogram, &other, extremes) > 0)
         note_failure(test, "its histogram differs");
     free(other.count);
-    gf_selftest_guarded_free(test->lane, &buffer);
+    selftest_guarded_free(test->lane, &buffer);
     return status;
 }
 

@@ -50,24 +50,6 @@ struct gf_selftest_guarded {
     size_t bytes; /* guards included */
 };
 
-void gf_selftest_guarded_free(struct gf_lane *lane, struct gf_selftest_guarded *buffer);
-/* Allocates a buffer. The caller frees it, even after a failure. */
-enum gf_status gf_selftest_guarded_alloc(struct gf_lane *lane, size_t bytes,
-                                         struct gf_selftest_guarded *buffer,
-                                         struct gf_error *error) GF_CHECKED;
-/* Copies the whole buffer to the device, or back. */
-enum gf_status gf_selftest_copy(struct gf_lane *lane, struct gf_selftest_guarded *buffer,
-                                bool to_device, struct gf_error *error) GF_CHECKED;
-
-size_t gf_selftest_padded_pitch(struct gf_format format);
-/* Returns a view of rows y0 .. y1 - 1 of a picture, which begin after the guard bytes of the buffer
- * at `base`. */
-struct gf_view gf_selftest_view_in(unsigned char *base, struct gf_format format, int y0, int y1);
-
-/* Whether the guard bytes, and the padding after every row of the view, are unchanged. `view` is
- * NULL if there are no rows. */
-bool gf_selftest_guards_hold(const struct gf_selftest_guarded *buffer, const struct gf_view *view);
-
 enum { GF_SELFTEST_TEXT = 16384 }; /* bytes of a chain's text */
 
 enum gf_selftest_set {
@@ -76,12 +58,3 @@ enum gf_selftest_set {
     GF_SELFTEST_GREATEST,
     GF_SELFTEST_CHOICES
 };
-
-/* Writes a chain such as "blur=sigma=0.1:border=edge" with a set of values: the defaults, all
- * parameters at their least or at their greatest, and from GF_SELFTEST_CHOICES on each choice in
- * turn. text has room for GF_SELFTEST_TEXT bytes. Returns false if there is no such set, nor a
- * later one. */
-bool gf_selftest_chain(const struct gf_filter *filter, int set, char *text);
-/* Likewise with the defaults, within a region that has shapes of both kinds and soft edges. Returns
- * false if the filter takes no region. */
-bool gf_selftest_region(const struct gf_filter *filter, char *text);

@@ -43,8 +43,9 @@ static enum gf_server_type wait_for(int socket, union gf_server_message *message
     }
 }
 
-bool gf_server_say_hello(int socket, enum gf_server_wish wish, int device,
-                         const struct gf_server_identity *identity)
+/* Sends the first message. */
+static bool server_say_hello(int socket, enum gf_server_wish wish, int device,
+                             const struct gf_server_identity *identity)
 {
     union gf_server_message message;
     gf_server_prepare(&message, GF_SERVER_HELLO);
@@ -65,7 +66,7 @@ static int greet(enum gf_server_wish wish, int device, union gf_server_message *
     *silent = false;
     if (socket < 0)
         return -1;
-    if (gf_server_say_hello(socket, wish, device, &identity) &&
+    if (server_say_hello(socket, wish, device, &identity) &&
         wait_for(socket, message) == GF_SERVER_WELCOME)
         return socket;
     *silent = errno == EAGAIN;
@@ -203,7 +204,9 @@ static struct gf_remote *link_to(int socket, struct gf_server_peer *peer)
     return &link->base;
 }
 
-struct gf_remote *gf_server_link(int socket, struct gf_server_peer *peer)
+/* Waits for the answer, and returns a connection to a process of this run's own, which owns the
+ * socket. Returns NULL and closes the socket if the process does not accept work. */
+static struct gf_remote *server_link(int socket, struct gf_server_peer *peer)
 {
     union gf_server_message message;
     if (wait_for(socket, &message) == GF_SERVER_WELCOME &&
@@ -382,7 +385,7 @@ static int connect_to(const struct gf_helper *helper)
     if (fd < 0)
         return -1;
     if (!connect(fd, (const struct sockaddr *)&helper->address, helper->address_size) &&
-        gf_server_say_hello(fd, GF_SERVER_WORK, helper->device, &helper->identity))
+        server_say_hello(fd, GF_SERVER_WORK, helper->device, &helper->identity))
         return fd;
     close(fd);
     return -1;
@@ -458,7 +461,7 @@ enum gf_helper_state gf_helper_look(struct gf_helper *helper)
 struct gf_remote *gf_helper_connect(struct gf_helper *helper)
 {
     const int socket = helper->peer.failed ? -1 : connect_to(helper);
-    return socket < 0 ? NULL : gf_server_link(socket, &helper->peer);
+    return socket < 0 ? NULL : server_link(socket, &helper->peer);
 }
 
 pid_t gf_helper_process(const struct gf_helper *helper)

@@ -204,7 +204,8 @@ static struct gf_server_client *free_client(struct gf_server *server)
     return NULL;
 }
 
-void gf_server_accept(struct gf_server *server)
+/* Accepts all clients that want to connect. */
+static void server_accept(struct gf_server *server)
 {
     for (;;) {
         struct gf_server_client *const client = free_client(server);
@@ -377,7 +378,7 @@ static void wait_and_act(struct gf_server *server, double next_s)
             gf_server_read_message(server, &server->client[i]);
     }
     if (ready[1].revents)
-        gf_server_accept(server);
+        server_accept(server);
     gf_server_begin_jobs(server);
 }
 

@@ -78,8 +78,7 @@ void gf_server_hang_up(struct gf_server *server, struct gf_server_client *client
 void gf_server_beat(struct gf_server *server, struct gf_server_client *client);
 /* Receives a message from the client and does what it requests. */
 void gf_server_read_message(struct gf_server *server, struct gf_server_client *client);
-/* Accepts all clients that want to connect. */
-void gf_server_accept(struct gf_server *server);
+
 /* Sends the results of finished jobs, and gives waiting jobs to the workers. */
 void gf_server_finish_jobs(struct gf_server *server);
 void gf_server_begin_jobs(struct gf_server *server);

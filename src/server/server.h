@@ -33,13 +33,6 @@ struct gf_server_peer {
     atomic_bool failed;
 };
 
-/* Sends the first message. */
-bool gf_server_say_hello(int socket, enum gf_server_wish wish, int device,
-                         const struct gf_server_identity *identity);
-/* Waits for the answer, and returns a connection to a process of this run's own, which owns the
- * socket. Returns NULL and closes the socket if the process does not accept work. */
-struct gf_remote *gf_server_link(int socket, struct gf_server_peer *peer);
-
 /* ---- the server itself ---- */
 
 /* Asks the server for its state. Returns false if no server answers. */

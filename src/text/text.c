@@ -106,7 +106,8 @@ enum gf_status gf_text_fill(const char *from, const struct gf_text_about *about,
     return GF_OK;
 }
 
-bool gf_text_has_field(const char *text)
+/* Whether the text has a field. */
+static bool text_has_field(const char *text)
 {
     size_t length;
     int digits;
@@ -262,7 +263,7 @@ static void note(struct gf_picture *picture, const struct how *how)
 {
     picture->brief = how->style.filled;
     picture->local = how->local;
-    if (!how->style.filled && gf_text_has_field(how->text))
+    if (!how->style.filled && text_has_field(how->text))
         picture->notes = strdup("text: its braces are drawn as they stand; fields=yes replaces "
                                 "{stem} and the like");
 }

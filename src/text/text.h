@@ -63,5 +63,3 @@ struct gf_text_about {
  * four digits at least. The error names a field that is unknown. */
 enum gf_status gf_text_fill(const char *from, const struct gf_text_about *about, char *to,
                             size_t size, struct gf_error *error) GF_CHECKED;
-/* Whether the text has a field. */
-bool gf_text_has_field(const char *text);

@@ -51,9 +51,12 @@ static enum gf_status blur(unsigned char *coverage, int width, int height, doubl
     return good ? GF_OK : gf_fail_memory(error);
 }
 
-enum gf_status gf_text_shade(const unsigned char *fill, const unsigned char *edge, int width,
-                             int height, const struct gf_text_style *style, unsigned char **shade,
-                             struct gf_error *error)
+/* Makes the coverage of a shadow of the letters and, unless it is NULL, of their outline; the
+ * caller frees it, even after a failure. */
+static GF_CHECKED enum gf_status text_shade(const unsigned char *fill, const unsigned char *edge,
+                                            int width, int height,
+                                            const struct gf_text_style *style,
+                                            unsigned char **shade, struct gf_error *error)
 {
     const int away = style->distance;
     *shade = calloc((size_t)width * (size_t)height, 1);
@@ -98,8 +101,9 @@ enum gf_status gf_text_choose_pictures(FT_Face face, double pixels, double *scal
     return GF_OK;
 }
 
-enum gf_status gf_text_load_picture(FT_Face face, unsigned index, const FT_Bitmap **picture,
-                                    struct gf_error *error)
+/* Loads a glyph's picture, which stays in face->glyph until the next call. */
+static GF_CHECKED enum gf_status
+text_load_picture(FT_Face face, unsigned index, const FT_Bitmap **picture, struct gf_error *error)
 {
     if (gf_text.FT_Load_Glyph(face, index, FT_LOAD_COLOR | FT_LOAD_NO_HINTING))
         return gf_fail(error, GF_ERROR_USAGE,
@@ -128,8 +132,9 @@ static void add_point(const FT_Bitmap *picture, double x, double y, double *sum)
     }
 }
 
-void gf_text_paint(const struct gf_text_canvas *canvas, FT_Face face, double scale, double x,
-                   double y)
+/* Paints the picture in face->glyph, whose origin is at (x, y), over the canvas. */
+static void text_paint(const struct gf_text_canvas *canvas, FT_Face face, double scale, double x,
+                       double y)
 {
     const FT_Bitmap *const picture = &face->glyph->bitmap;
     const double c = canvas->cosine, s = canvas->sine;
@@ -283,7 +288,7 @@ static enum gf_status measure_glyph(const struct drawing *d, const struct gf_tex
     const FT_Face face = d->faces->face[at->face];
     const FT_Bitmap *picture;
     FT_Glyph glyph;
-    GF_TRY(scale > 0 ? gf_text_load_picture(face, at->index, &picture, error)
+    GF_TRY(scale > 0 ? text_load_picture(face, at->index, &picture, error)
                      : load_glyph(d, at, &glyph, error));
     if (scale > 0) {
         const double left = face->glyph->bitmap_left, top = face->glyph->bitmap_top;
@@ -381,12 +386,12 @@ static enum gf_status paint_glyph(const struct drawing *d, const struct gf_text_
     const FT_Bitmap *picture;
     FT_Vector part;
     int64_t x, y;
-    GF_TRY(gf_text_load_picture(face, at->index, &picture, error));
+    GF_TRY(text_load_picture(face, at->index, &picture, error));
     if (!picture->rows)
         return GF_OK;
     place(d, d->turned, at, &part, &x, &y);
-    gf_text_paint(&canvas, face, scale_of(d, at->face), (double)(64 * x + part.x) / 64,
-                  (double)(64 * y + part.y) / 64);
+    text_paint(&canvas, face, scale_of(d, at->face), (double)(64 * x + part.x) / 64,
+               (double)(64 * y + part.y) / 64);
     return GF_OK;
 }
 
@@ -425,8 +430,8 @@ static enum gf_status shade(struct drawing *d, struct gf_error *error)
         return gf_fail_memory(error);
     for (size_t i = 0; all && i < pixels; i++)
         all[i] = d->fill[i] > d->paint[4 * i + 3] ? d->fill[i] : d->paint[4 * i + 3];
-    const enum gf_status status = gf_text_shade(all ? all : d->fill, d->edge, d->width, d->height,
-                                                d->style, &d->shade, error);
+    const enum gf_status status =
+        text_shade(all ? all : d->fill, d->edge, d->width, d->height, d->style, &d->shade, error);
     free(all);
     return status;
 }

@@ -300,7 +300,8 @@ static bool find_usual(struct gf_text_fonts *fonts)
     return fonts->count;
 }
 
-const char *gf_text_fonts_library(void)
+/* Returns ", fontconfig" if fonts can be found by name, otherwise "". */
+static const char *text_fonts_library(void)
 {
     struct gf_error missing;
     return load_fontconfig(&missing) ? "" : ", fontconfig";
@@ -354,7 +355,7 @@ void gf_text_libraries(char *text, size_t size)
         gf_text.FT_Done_FreeType(freetype);
     }
     snprintf(text, size, "FreeType %d.%d.%d, HarfBuzz %s%s", version[0], version[1], version[2],
-             gf_text.hb_version_string(), gf_text_fonts_library());
+             gf_text.hb_version_string(), text_fonts_library());
 }
 
 #else

@@ -51,9 +51,6 @@ bool gf_text_names_font(const char *font);
 enum gf_status gf_text_fonts_find(const char *name, const char *text, struct gf_text_fonts *fonts,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Returns ", fontconfig" if fonts can be found by name, otherwise "". */
-const char *gf_text_fonts_library(void);
-
 /* Makes the font as a TrueType file. The caller frees it. */
 enum gf_status gf_text_font_make(unsigned char **bytes, size_t *size,
                                  struct gf_error *error) GF_CHECKED;

@@ -48,20 +48,11 @@ enum gf_status gf_text_shape(const struct gf_text_faces *faces, const char *text
                              struct gf_text_lines *lines, struct gf_error *error) GF_CHECKED;
 void gf_text_lines_free(struct gf_text_lines *lines);
 
-/* Makes the coverage of a shadow of the letters and, unless it is NULL, of their outline; the
- * caller frees it, even after a failure. */
-enum gf_status gf_text_shade(const unsigned char *fill, const unsigned char *edge, int width,
-                             int height, const struct gf_text_style *style, unsigned char **shade,
-                             struct gf_error *error) GF_CHECKED;
-
 /* Whether the font has its glyphs as pictures with colours. */
 bool gf_text_has_pictures(FT_Face face);
 /* Chooses the pictures of the size nearest to `pixels`, larger ones first. */
 enum gf_status gf_text_choose_pictures(FT_Face face, double pixels, double *scale,
                                        struct gf_error *error) GF_CHECKED;
-/* Loads a glyph's picture, which stays in face->glyph until the next call. */
-enum gf_status gf_text_load_picture(FT_Face face, unsigned index, const FT_Bitmap **picture,
-                                    struct gf_error *error) GF_CHECKED;
 
 /* Where pictures of glyphs are painted: premultiplied R, G, B, A. `left` and `top` are as in struct
  * drawing of text_draw.c; the text is turned by an angle clockwise. */
@@ -70,10 +61,6 @@ struct gf_text_canvas {
     int left, top, width, height;
     double cosine, sine;
 };
-
-/* Paints the picture in face->glyph, whose origin is at (x, y), over the canvas. */
-void gf_text_paint(const struct gf_text_canvas *canvas, FT_Face face, double scale, double x,
-                   double y);
 
 /* Draws the lines with faces whose size is set. The caller frees the image by gf_image_free(). */
 enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *faces,

@@ -62,7 +62,3 @@ struct gf_archive_calls {
     GF_ARCHIVE_CALLS(GF_LIBRARY_CALL)
 };
 extern struct gf_archive_calls gf_archive_calls; /* valid after gf_archive_load() */
-
-/* Makes the calling thread's locale UTF-8, since libarchive converts names by that locale and the
- * names in tar archives are UTF-8. Returns the previous locale, for uselocale(). */
-locale_t gf_archive_begin_utf8(void);

@@ -26,7 +26,9 @@ enum gf_status gf_archive_load(const char *subject, struct gf_error *error)
     return gf_library_load(&library, subject, GF_ERROR_UNAVAILABLE, error);
 }
 
-locale_t gf_archive_begin_utf8(void)
+/* Makes the calling thread's locale UTF-8, since libarchive converts names by that locale and the
+ * names in tar archives are UTF-8. Returns the previous locale, for uselocale(). */
+static locale_t archive_begin_utf8(void)
 {
     static locale_t utf8;
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,7 +65,7 @@ bool gf_archive_member_change(struct gf_archive_member *member, const char *name
     free(member->name);
     member->name = copy;
     member->size = size;
-    const locale_t before = gf_archive_begin_utf8();
+    const locale_t before = archive_begin_utf8();
     gf_archive_calls.archive_entry_copy_pathname(member->header, copy);
     uselocale(before);
     gf_archive_calls.archive_entry_set_size(member->header, (int64_t)size);
@@ -72,7 +74,7 @@ bool gf_archive_member_change(struct gf_archive_member *member, const char *name
 
 const char *gf_archive_member_target(const struct gf_archive_member *member)
 {
-    const locale_t before = gf_archive_begin_utf8();
+    const locale_t before = archive_begin_utf8();
     const char *target = gf_archive_calls.archive_entry_hardlink(member->header);
     if (!target)
         target = gf_archive_calls.archive_entry_symlink(member->header);
@@ -105,7 +107,7 @@ struct timespec gf_archive_member_time(const struct gf_archive_member *member)
 
 void gf_archive_member_set_target(struct gf_archive_member *member, const char *target)
 {
-    const locale_t before = gf_archive_begin_utf8();
+    const locale_t before = archive_begin_utf8();
     if (gf_archive_member_is_hard_link(member))
         gf_archive_calls.archive_entry_copy_hardlink(member->header, target);
     else
@@ -231,7 +233,7 @@ enum gf_status gf_archive_writer_open(const char *argument, const char *file,
 enum gf_status gf_archive_put(struct gf_archive_writer *writer,
                               const struct gf_archive_member *member, struct gf_error *error)
 {
-    const locale_t before = gf_archive_begin_utf8();
+    const locale_t before = archive_begin_utf8();
     const int code = gf_archive_calls.archive_write_header(writer->archive, member->header);
     uselocale(before);
     return code < ARCHIVE_WARN || writer->status ? fail_writing(writer, error) : GF_OK;

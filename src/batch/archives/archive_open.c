@@ -177,7 +177,7 @@ enum gf_status gf_archive_links_open(struct gf_archive_links *links,
     return GF_OK;
 }
 
-void gf_archive_links_free(struct gf_archive_links *links)
+static void archive_links_free(struct gf_archive_links *links)
 {
     tdestroy(links->members, free_known);
     for (size_t i = 0; i < links->count; i++)
@@ -373,7 +373,7 @@ void gf_archive_close(struct gf_archive_ring *ring, struct gf_archive *archive)
     pthread_mutex_lock(&batch->lock);
     ring->open = NULL;
     pthread_mutex_unlock(&batch->lock);
-    gf_archive_links_free(&archive->links);
+    archive_links_free(&archive->links);
     gf_archive_reader_close(archive->reader);
     archive->links = (struct gf_archive_links){0};
     archive->reader = NULL;

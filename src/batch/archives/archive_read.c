@@ -47,12 +47,11 @@ struct gf_archive_reader {
     char block[64 << 10];
 };
 
+static enum gf_status archive_open_steps(struct gf_archive_reader *reader, struct gf_error *error);
+
 /* Opens the steps of a reader that has its input. */
-enum gf_status gf_archive_open_steps(struct gf_archive_reader *reader,
-                                     struct gf_error *error) GF_CHECKED;
-/* Fails with libarchive's message, or with an earlier message of the input. */
-enum gf_status gf_archive_fail_reading(const struct gf_archive_reader *reader,
-                                       struct gf_error *error);
+enum gf_status archive_open_steps(struct gf_archive_reader *reader,
+                                  struct gf_error *error) GF_CHECKED;
 
 /* ---- the steps ---- */
 
@@ -154,8 +153,9 @@ static enum gf_status status_of_damage(const struct gf_archive_reader *reader)
     return reader->ended && !reader->uncut && *reader->member ? GF_ERROR_READ : GF_ERROR_INPUT;
 }
 
-enum gf_status gf_archive_fail_reading(const struct gf_archive_reader *reader,
-                                       struct gf_error *error)
+/* Fails with libarchive's message, or with an earlier message of the input. */
+static enum gf_status archive_fail_reading(const struct gf_archive_reader *reader,
+                                           struct gf_error *error)
 {
     const char *why = gf_archive_calls.archive_error_string(reader->archive);
     if (!why && reader->unpacked)
@@ -189,18 +189,18 @@ static enum gf_status open_second_step(struct gf_archive_reader *reader, struct 
     if (reader->packed || gf_input_size(reader->input) < 0)
         return gf_archive_calls.archive_read_open2(reader->archive, reader, NULL, read_unpacked,
                                                    NULL, NULL)
-                   ? gf_archive_fail_reading(reader, error)
+                   ? archive_fail_reading(reader, error)
                    : GF_OK;
     gf_archive_calls.archive_read_free(reader->unpacked);
     reader->unpacked = NULL;
     reader->into = (struct passage){0};
     return gf_archive_calls.archive_read_open2(reader->archive, reader, NULL, read_direct,
                                                skip_direct, NULL)
-               ? gf_archive_fail_reading(reader, error)
+               ? archive_fail_reading(reader, error)
                : GF_OK;
 }
 
-enum gf_status gf_archive_open_steps(struct gf_archive_reader *reader, struct gf_error *error)
+static enum gf_status archive_open_steps(struct gf_archive_reader *reader, struct gf_error *error)
 {
     struct archive *const unpacked = reader->unpacked = gf_archive_calls.archive_read_new();
     struct archive *const archive = reader->archive = gf_archive_calls.archive_read_new();
@@ -213,7 +213,7 @@ enum gf_status gf_archive_open_steps(struct gf_archive_reader *reader, struct gf
         status =
             gf_archive_calls.archive_read_open2(unpacked, reader, NULL, read_block, NULL, NULL) ||
                     gf_archive_calls.archive_read_next_header2(unpacked, whole)
-                ? gf_archive_fail_reading(reader, error)
+                ? archive_fail_reading(reader, error)
                 : open_second_step(reader, error);
     }
     if (whole)
@@ -235,7 +235,7 @@ enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more, stru
             continue;
     }
     if (got < 0)
-        return gf_archive_fail_reading(reader, error);
+        return archive_fail_reading(reader, error);
     const int64_t packed =
         reader->unpacked ? gf_archive_calls.archive_filter_bytes(reader->unpacked, -1) : end;
     *more = reader->out.zeros_from > end || reader->into.zeros_from > packed;
@@ -277,7 +277,7 @@ static enum gf_status open_reader(struct gf_input *input, int64_t start, bool un
     opened->input = input;
     opened->start = start;
     opened->uncut = uncut;
-    const enum gf_status status = gf_archive_open_steps(opened, error);
+    const enum gf_status status = archive_open_steps(opened, error);
     if (status) {
         gf_archive_reader_close(opened);
         return status;
@@ -389,7 +389,7 @@ enum gf_status gf_archive_next(struct gf_archive_reader *reader, struct gf_archi
         return GF_OK;
     }
     if (code < ARCHIVE_WARN || !member->name) {
-        const enum gf_status status = gf_archive_fail_reading(reader, error);
+        const enum gf_status status = archive_fail_reading(reader, error);
         gf_archive_member_free(member);
         return status;
     }
@@ -440,7 +440,7 @@ enum gf_status gf_archive_read(struct gf_archive_reader *reader, void *data, siz
     for (la_ssize_t count = 1; count && got < size; got += (size_t)count) {
         count = gf_archive_calls.archive_read_data(reader->archive, (char *)data + got, size - got);
         if (count < 0)
-            return gf_archive_fail_reading(reader, error);
+            return archive_fail_reading(reader, error);
     }
     memset((char *)data + got, 0, size - got); /* libarchive leaves out a hole that ends a file */
     return GF_OK;

@@ -33,7 +33,6 @@ enum gf_status gf_archive_links_open(struct gf_archive_links *links,
                                      const struct gf_archive_reader *reader, size_t number,
                                      struct gf_archive_member *member, const char **why,
                                      struct gf_error *error) GF_CHECKED;
-void gf_archive_links_free(struct gf_archive_links *links);
 
 /* The ring through which pictures and other members stream: one thread fills slots with the members
  * of an archive, or with files; the workers filter the slots that are pictures; the calling thread
@@ -181,11 +180,6 @@ static inline bool gf_archive_has_room(const struct gf_archive_ring *ring, size_
 void gf_archive_slot_load(const struct gf_archive_ring *ring, struct gf_archive_slot *slot);
 void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *slot);
 
-/* Refuses, before anything runs, options that do not suit archives, and names that collide. Names
- * the outputs of each input. */
-enum gf_status gf_archive_check(const struct gf_archive_ring *ring,
-                                struct gf_error *error) GF_CHECKED;
-
 /* The steps of an archive, for the thread that reads (archive_open.c). gf_archive_begin() makes the
  * structure of input `index`, and finds out whether an earlier run has made its outputs; NULL: the
  * run has stopped. */
@@ -201,9 +195,7 @@ void gf_archive_free_first(struct gf_archive_ring *ring);
 
 /* Fills the ring. This is the start function of a thread, whose argument is the ring. */
 void *gf_archive_fill(void *ring);
-/* Returns the name that a member gets in another archive: a picture whose format changes gets
- * another extension. The name is from malloc(); NULL when out of memory. */
-char *gf_archive_renamed(const char *name, enum gf_file_format wanted);
+
 /* Names the member and its outputs. If they are claimed, outputs whose names are taken are refused,
  * and later members' of these names. */
 enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
@@ -224,10 +216,6 @@ const struct gf_input_name *gf_archive_input_of(const struct gf_archive_ring *ri
 enum gf_status gf_archive_write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                      struct gf_error *error) GF_CHECKED;
 
-/* Whether all slots of the sample that begins with the next slot are done, or the ring cannot hold
- * them; sets ring->sample. The caller holds the lock. */
-bool gf_archive_sample_ready(struct gf_archive_ring *ring);
-
 /* Starts `workers` workers for the pictures, writes the slots that the workers and the reader have
  * finished until all are written or the run stops, and waits for the workers. */
 enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers,
@@ -238,11 +226,7 @@ enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers,
  * output archives visible under their names, and writes their records. */
 enum gf_status gf_archive_begin_outputs(struct gf_archive_ring *ring, struct gf_archive *archive,
                                         struct gf_error *error) GF_CHECKED;
-void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archive);
-/* Notes that an archive could not be read or written. The failure of the only archive becomes the
- * run's; any other is told. */
-void gf_archive_fail(struct gf_archive_ring *ring, enum gf_status status,
-                     const struct gf_error *why);
+
 /* The lines of an archive in the log (archive_record.c): one for each output archive, and one for
  * all outputs that are files. gf_archive_log() writes those of outputs that the transfers do not
  * store.

@@ -217,7 +217,10 @@ static enum gf_status check_kinds(const struct gf_inputs *inputs, bool from_arch
     return GF_OK;
 }
 
-enum gf_status gf_archive_check(const struct gf_archive_ring *ring, struct gf_error *error)
+/* Refuses, before anything runs, options that do not suit archives, and names that collide. Names
+ * the outputs of each input. */
+static GF_CHECKED enum gf_status archive_check(const struct gf_archive_ring *ring,
+                                               struct gf_error *error)
 {
     const struct gf_batch *const batch = ring->batch;
     const struct gf_batch_request *const request = batch->request;
@@ -368,7 +371,7 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
     for (int k = 0; k < ring->outputs; k++)
         ring->files |=
             ring->from_archives && !gf_archive_named(gf_batch_output_at(request, k).name->text);
-    GF_TRY(gf_archive_check(ring, error));
+    GF_TRY(archive_check(ring, error));
     if (ring->from_archives) {
         batch->count = MANY; /* the number of pictures is known only at the end */
         batch->state.files = 0;

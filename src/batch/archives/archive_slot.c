@@ -21,7 +21,9 @@ static char *join(const char *archive, const char *member)
     return asprintf(&text, "%s/%s", archive, member) < 0 ? NULL : text;
 }
 
-char *gf_archive_renamed(const char *name, enum gf_file_format wanted)
+/* Returns the name that a member gets in another archive: a picture whose format changes gets
+ * another extension. The name is from malloc(); NULL when out of memory. */
+static char *archive_renamed(const char *name, enum gf_file_format wanted)
 {
     const enum gf_file_format own = gf_file_format_named(name);
     const bool stays = !own || (wanted ? wanted == own : gf_file_format_keeps_extension(name));
@@ -66,7 +68,7 @@ static enum gf_status name_output(const struct gf_archive_ring *ring,
                    ? GF_OK
                    : gf_template_expand(output.name, &values, name, error);
     }
-    char *const renamed = gf_archive_renamed(slot->member.name, output.options.format);
+    char *const renamed = archive_renamed(slot->member.name, output.options.format);
     *name = renamed ? join(slot->archive->output[number].to, renamed) : NULL;
     free(renamed);
     return *name ? GF_OK : gf_fail_memory(error);
@@ -366,7 +368,7 @@ static enum gf_status write_link(struct gf_archive_ring *ring, int number,
         gf_batch_output_at(ring->batch->request, number).options.format;
     const char *const name =
         slot->item.output[number] + strlen(slot->archive->output[number].to) + 1;
-    char *const target = gf_archive_renamed(slot->target, wanted);
+    char *const target = archive_renamed(slot->target, wanted);
     struct gf_error why;
     enum gf_status status = GF_OK;
     if (!target || !gf_archive_member_change(&slot->member, name, 0)) {

@@ -36,7 +36,9 @@ static bool is_same_sample(const struct gf_archive_slot *a, const struct gf_arch
     return length == length_of_key(name_of(b)) && !strncmp(name_of(a), name_of(b), length);
 }
 
-bool gf_archive_sample_ready(struct gf_archive_ring *ring)
+/* Whether all slots of the sample that begins with the next slot are done, or the ring cannot hold
+ * them; sets ring->sample. The caller holds the lock. */
+static bool archive_sample_ready(struct gf_archive_ring *ring)
 {
     const struct gf_archive_slot *const first = gf_archive_slot_at(ring, ring->written);
     struct gf_archive_sample sample = {.end = ring->written};
@@ -113,8 +115,10 @@ enum gf_status gf_archive_begin_outputs(struct gf_archive_ring *ring, struct gf_
     return GF_OK;
 }
 
-void gf_archive_fail(struct gf_archive_ring *ring, enum gf_status status,
-                     const struct gf_error *why)
+/* Notes that an archive could not be read or written. The failure of the only archive becomes the
+ * run's; any other is told. */
+static void archive_fail(struct gf_archive_ring *ring, enum gf_status status,
+                         const struct gf_error *why)
 {
     struct gf_batch *const batch = ring->batch;
     if (ring->alone)
@@ -258,7 +262,7 @@ static void count_earlier(struct gf_archive_ring *ring, const struct gf_archive 
 
 /* Members that were left out make the run fail, but the archives are whole. An archive that cannot
  * be read, and a failure that stops the run, leave no archive. */
-void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archive)
+static void archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archive)
 {
     const struct gf_batch_request *const request = ring->batch->request;
     struct gf_error why = {0};
@@ -278,7 +282,7 @@ void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archiv
     enum gf_status input = status_of_input(ring, archive, in_place, &why), status = GF_OK;
     if (input) {
         archive->fault = why;
-        gf_archive_fail(ring, input, &why);
+        archive_fail(ring, input, &why);
     }
     if (archive->read_status || ((input || archive->failure) && request->fail_fast)) {
         if (input)
@@ -294,7 +298,7 @@ void gf_archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archiv
         (void)gf_fail(&why, status, "%s%snot all outputs were written",
                       ring->alone ? "" : archive->from, ring->alone ? "" : ": ");
     if (status)
-        gf_archive_fail(ring, status, &why);
+        archive_fail(ring, status, &why);
     gf_archive_log(ring, archive);
 }
 
@@ -306,7 +310,7 @@ void gf_archive_end_stores(struct gf_archive_ring *ring, bool all)
         gf_transfers_finish(ring->transfers);
     while (ring->transfers && gf_transfers_next_ended(ring->transfers, &line, &why)) {
         if (why.status)
-            gf_archive_fail(ring, why.status, &why);
+            archive_fail(ring, why.status, &why);
         gf_archive_log_stored(ring, line, &why);
         free(line);
     }
@@ -440,7 +444,7 @@ static void end_archive(struct gf_archive_ring *ring, struct gf_archive *archive
     pthread_mutex_unlock(&batch->lock);
     if (stopped)
         return;
-    gf_archive_conclude(ring, archive);
+    archive_conclude(ring, archive);
     gf_archive_free_first(ring);
 }
 
@@ -457,7 +461,7 @@ static void write_slot(struct gf_archive_ring *ring, struct gf_archive_slot *slo
         archive->written = gf_archive_write_slot(ring, slot, &why);
     if (archive->written && !before) {
         archive->fault = why;
-        gf_archive_fail(ring, archive->written, &why);
+        archive_fail(ring, archive->written, &why);
     }
     if (slot->ends && !(archive->written && ring->alone))
         end_archive(ring, archive);
@@ -470,8 +474,7 @@ static bool is_ready(struct gf_archive_ring *ring)
     if (ring->written == ring->read || slot->state != GF_SLOT_DONE)
         return false;
     return ring->batch->request->on_failure != GF_ON_FAILURE_DROP_SAMPLE || slot->ends ||
-           slot->archive->written || ring->written < ring->sample.end ||
-           gf_archive_sample_ready(ring);
+           slot->archive->written || ring->written < ring->sample.end || archive_sample_ready(ring);
 }
 
 /* Writes the slots that are done, in order, until everything is written or the run stops. The

@@ -179,7 +179,8 @@ double gf_cost_cpu_s(const struct gf_cost_work *work)
            pictures_s(work, &codec, work->filter_ns + (gf_cost_shares(work) ? 0 : whole_ns));
 }
 
-enum gf_figure_id gf_cost_first(const struct gf_cost_work *work)
+/* Returns the figure for the time that the first pictures wait for the GPU's codec. */
+static enum gf_figure_id cost_first(const struct gf_cost_work *work)
 {
     if (work->files == 1)
         return GF_FIGURE_CUDA_FIRST;
@@ -190,7 +191,7 @@ static double start_s(const struct gf_cost_work *work)
 {
     const enum gf_figure_id start =
         work->server == GF_COST_SERVER_BESIDE ? GF_FIGURE_CUDA_BESIDE : GF_FIGURE_CUDA_START;
-    return ms(work, start) + (work->device_codec ? ms(work, gf_cost_first(work)) : 0) +
+    return ms(work, start) + (work->device_codec ? ms(work, cost_first(work)) : 0) +
            ms(work, GF_FIGURE_CUDA_END);
 }
 
@@ -270,7 +271,7 @@ static bool uses(const struct text *text, int figure)
     case GF_FIGURE_CUDA_FIRST:
     case GF_FIGURE_CUDA_CROWD:
     case GF_FIGURE_CUDA_PNG_CROWD:
-        return starts_gpu && work->device_codec && figure == (int)gf_cost_first(work);
+        return starts_gpu && work->device_codec && figure == (int)cost_first(work);
     case GF_FIGURE_SERVER:
         return text->gpu && work->server == GF_COST_SERVER_WORKS;
     default:

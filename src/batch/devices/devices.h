@@ -66,9 +66,6 @@ struct gf_cost_device_coder {
 };
 struct gf_cost_device_coder gf_cost_device_coder(enum gf_file_format format);
 
-/* Returns the figure for the time that the first pictures wait for the GPU's codec. */
-enum gf_figure_id gf_cost_first(const struct gf_cost_work *work);
-
 /* Whether each worker uses one thread for its pictures. This is best with several pictures for each
  * worker, unless there are so many workers that some would wait for the last pictures. */
 bool gf_cost_one_thread_each(size_t pictures, int workers);

@@ -163,8 +163,9 @@ bool gf_split_takes(const unsigned char *head, size_t size)
                          (head[0] == 'P' && head[1] >= '4' && head[1] <= '7'));
 }
 
-enum gf_status gf_split_next(struct gf_input *input, struct gf_split *split, bool *found,
-                             struct gf_error *error)
+/* Reads the next picture. *found is false at the end of the stream. */
+static GF_CHECKED enum gf_status split_next(struct gf_input *input, struct gf_split *split,
+                                            bool *found, struct gf_error *error)
 {
     unsigned char head[4];
     size_t got;
@@ -274,7 +275,7 @@ static enum gf_status read_picture(struct gf_film_reader *reader, struct gf_film
 {
     struct gf_split split = {
         .data = frame->memory, .room = frame->room, .most = reader->picture_most};
-    const enum gf_status status = gf_split_next(reader->input, &split, found, error);
+    const enum gf_status status = split_next(reader->input, &split, found, error);
     *frame = (struct gf_film_frame){split.data, split.room, split.data, split.size};
     *found &= !status;
     reader->frames += *found;

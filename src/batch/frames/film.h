@@ -22,14 +22,6 @@ struct gf_raw_frames {
     int channels, bits;
 };
 
-/* Reads "1920x1080:yuv420p:30000/1001"; without a rate it is 25. */
-enum gf_status gf_raw_frames_parse(const char *text, struct gf_raw_frames *raw,
-                                   struct gf_error *error) GF_CHECKED;
-/* Returns the format of files that have the same samples behind a header. */
-enum gf_file_format gf_raw_frames_file(const struct gf_raw_frames *raw);
-/* Whether the name of an output says that it is a file of raw frames. */
-bool gf_raw_frames_named(const char *path);
-
 /* Cuts a stream of PNGs, JPEGs, PNMs and PAMs into pictures, without decoding them. */
 
 /* The bytes of a picture, in memory that grows. */
@@ -41,9 +33,6 @@ struct gf_split {
 
 /* Whether pictures that begin like this can be cut. */
 bool gf_split_takes(const unsigned char *head, size_t size);
-/* Reads the next picture. *found is false at the end of the stream. */
-enum gf_status gf_split_next(struct gf_input *input, struct gf_split *split, bool *found,
-                             struct gf_error *error) GF_CHECKED;
 
 /* Reads and writes films: a Y4M, or raw frames; reads streams of pictures. Between the two each
  * frame is a file of its own in memory, which has the lines of a header before its samples. */

@@ -49,9 +49,6 @@ struct gf_frames {
     struct gf_error end_error;
 };
 
-/* Returns what gives the frames to the workers and writes those that are done, in their order. */
-struct gf_batch_supply gf_frames_supply(struct gf_frames *frames);
-
 /* The formats, without the bits that may follow. */
 static const struct {
     const char *word, *planes; /* the parameter of a Y4M for 8 bits, and the range */
@@ -111,8 +108,9 @@ static bool set_rate(const char *text, struct gf_raw_frames *raw)
     return raw->frames && raw->seconds && !*end;
 }
 
-enum gf_status gf_raw_frames_parse(const char *text, struct gf_raw_frames *raw,
-                                   struct gf_error *error)
+/* Reads "1920x1080:yuv420p:30000/1001"; without a rate it is 25. */
+static GF_CHECKED enum gf_status raw_frames_parse(const char *text, struct gf_raw_frames *raw,
+                                                  struct gf_error *error)
 {
     enum { SIDE_DIGITS = 6 };
     char word[24];
@@ -141,12 +139,14 @@ enum gf_status gf_raw_frames_parse(const char *text, struct gf_raw_frames *raw,
                          text, word);
 }
 
-enum gf_file_format gf_raw_frames_file(const struct gf_raw_frames *raw)
+/* Returns the format of files that have the same samples behind a header. */
+static enum gf_file_format raw_frames_file(const struct gf_raw_frames *raw)
 {
     return *raw->planes ? GF_FILE_Y4M : raw->channels == 4 ? GF_FILE_PAM : GF_FILE_PNM;
 }
 
-bool gf_raw_frames_named(const char *path)
+/* Whether the name of an output says that it is a file of raw frames. */
+static bool raw_frames_named(const char *path)
 {
     const char *const slash = strrchr(path, '/'), *const dot = strrchr(slash ? slash : path, '.');
     return dot && gf_word_in_list("raw yuv rgb gray", dot + 1);
@@ -219,8 +219,8 @@ static bool take_frame(struct gf_batch_worker *worker)
     if (!slot)
         return false;
     slot->bytes = (struct gf_bytes){.format = frames->writer.plain ? frames->request.options.format
-                                              : frames->raw_out ? gf_raw_frames_file(&frames->raw)
-                                                                : GF_FILE_Y4M,
+                                              : frames->raw_out    ? raw_frames_file(&frames->raw)
+                                                                   : GF_FILE_Y4M,
                                     .name = frames->writer.name};
     gf_smooth_begin(frames->smooth, slot->number);
     slot->item = (struct gf_batch_item){.output = &slot->output};
@@ -306,7 +306,8 @@ static enum gf_status write_frames(void *context, struct gf_error *error)
     return status;
 }
 
-struct gf_batch_supply gf_frames_supply(struct gf_frames *frames)
+/* Returns what gives the frames to the workers and writes those that are done, in their order. */
+static struct gf_batch_supply frames_supply(struct gf_frames *frames)
 {
     return (struct gf_batch_supply){
         .context = frames, .take = take_frame, .done = end_frame, .attend = write_frames};
@@ -378,7 +379,7 @@ static enum gf_status filter_frames(struct gf_frames *frames, struct gf_error *e
 {
     enum { MANY = 1 << 20 };
     struct gf_batch *const batch = frames->batch;
-    const struct gf_batch_supply supply = gf_frames_supply(frames);
+    const struct gf_batch_supply supply = frames_supply(frames);
     const size_t expected = frames->request.expected ? frames->request.expected : MANY;
     gf_batch_choose_devices(&frames->request, &frames->request, expected, &batch->devices);
     GF_TRY(gf_batch_check_devices(&frames->request, &batch->devices, error));
@@ -438,7 +439,7 @@ static bool may_be_film(const struct gf_batch_request *request, struct gf_frames
                         (!request->output->is_pattern && !stat(request->output->text, &file) &&
                          !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode));
     frames->raw_out = request->raw && !request->options.format &&
-                      (frames->to_stream || gf_raw_frames_named(request->output->text));
+                      (frames->to_stream || raw_frames_named(request->output->text));
     frames->film_out = frames->raw_out || (!request->output->is_pattern && named == GF_FILE_Y4M);
     frames->files =
         !gf_batch_is_single(request) && !request->transfer && !request->raw && frames->film_out;
@@ -459,7 +460,7 @@ static enum gf_status open_film(struct gf_frames *frames, struct gf_input **inpu
         return GF_OK;
     }
     enum gf_status status =
-        request->raw ? gf_raw_frames_parse(request->raw, &frames->raw, error) : GF_OK;
+        request->raw ? raw_frames_parse(request->raw, &frames->raw, error) : GF_OK;
     if (!status)
         status = gf_input_open(request->inputs->item[0].path, false, input, error);
     if (!status)

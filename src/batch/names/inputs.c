@@ -36,12 +36,6 @@ struct gf_parts {
                                 * bytes so far */
 };
 
-/* Gives the next input, of that name, to a part. With bytes, the part that has the fewest bytes so
- * far gets it; with bytes < 0, the parts take turns. *own tells whether it is an input of the own
- * part. Returns false when out of memory. */
-bool gf_parts_take(struct gf_parts *parts, const char *name, int64_t bytes, bool *own);
-void gf_parts_free(struct gf_parts *parts);
-
 struct gf_search {
     const struct gf_inputs_request *request;
     struct gf_inputs *inputs;
@@ -51,24 +45,27 @@ struct gf_search {
     struct gf_error *error;
 };
 
+static enum gf_status search_add(struct gf_search *search, char *path, size_t below);
+
 /* Adds a path from malloc(), which the list then owns. Of a URL the path keeps what does not sign
  * it. */
-enum gf_status gf_search_add(struct gf_search *search, char *path, size_t below) GF_CHECKED;
-void gf_search_free_name(struct gf_input_name *name);
-bool gf_search_is_folder(const char *path);
+enum gf_status search_add(struct gf_search *search, char *path, size_t below) GF_CHECKED;
+static enum gf_status search_path(struct gf_search *search, const char *path);
+
 /* Takes a file, or the files of a folder. */
-enum gf_status gf_search_path(struct gf_search *search, const char *path) GF_CHECKED;
-/* Whether the text is a pattern. The bracket of a page number, as in a.tif[2], does not make the
- * text a pattern. */
-bool gf_search_is_pattern(const char *text);
+enum gf_status search_path(struct gf_search *search, const char *path) GF_CHECKED;
+static enum gf_status search_pattern(struct gf_search *search, const char *pattern);
+
 /* Takes the files that match a pattern. */
-enum gf_status gf_search_pattern(struct gf_search *search, const char *pattern) GF_CHECKED;
-/* Sorts the inputs from number `first` on by their paths. */
-void gf_search_sort(struct gf_inputs *inputs, size_t first);
+enum gf_status search_pattern(struct gf_search *search, const char *pattern) GF_CHECKED;
+static enum gf_status search_select_own(struct gf_search *search);
+
 /* Drops the inputs of other parts among those that were found since the last call. */
-enum gf_status gf_search_select_own(struct gf_search *search) GF_CHECKED;
+enum gf_status search_select_own(struct gf_search *search) GF_CHECKED;
+static enum gf_status search_list(struct gf_search *search, const char *path);
+
 /* Takes the inputs that a list names; "-" is standard input. */
-enum gf_status gf_search_list(struct gf_search *search, const char *path) GF_CHECKED;
+enum gf_status search_list(struct gf_search *search, const char *path) GF_CHECKED;
 
 static bool is_less(struct gf_part_load a, struct gf_part_load b)
 {
@@ -108,7 +105,7 @@ static bool hash_input(uint64_t *hash, const char *name, int64_t bytes)
     return true;
 }
 
-bool gf_parts_take(struct gf_parts *parts, const char *name, int64_t bytes, bool *own)
+static bool parts_take(struct gf_parts *parts, const char *name, int64_t bytes, bool *own)
 {
     const size_t position = parts->position++;
     *own = true;
@@ -128,7 +125,10 @@ bool gf_parts_take(struct gf_parts *parts, const char *name, int64_t bytes, bool
     return true;
 }
 
-void gf_parts_free(struct gf_parts *parts)
+/* Gives the next input, of that name, to a part. With bytes, the part that has the fewest bytes so
+ * far gets it; with bytes < 0, the parts take turns. *own tells whether it is an input of the own
+ * part. Returns false when out of memory. */
+static void parts_free(struct gf_parts *parts)
 {
     free(parts->load);
     parts->load = NULL;
@@ -157,13 +157,13 @@ static enum gf_status add_to(struct gf_search *search, struct gf_inputs *inputs,
     return GF_OK;
 }
 
-void gf_search_free_name(struct gf_input_name *name)
+static void search_free_name(struct gf_input_name *name)
 {
     free(name->path);
     free(name->url);
 }
 
-enum gf_status gf_search_add(struct gf_search *search, char *path, size_t below)
+static enum gf_status search_add(struct gf_search *search, char *path, size_t below)
 {
     return add_to(search, search->inputs, path, below);
 }
@@ -184,7 +184,8 @@ static int compare(const void *a, const void *b)
     return strcmp(((const struct gf_input_name *)a)->path, ((const struct gf_input_name *)b)->path);
 }
 
-void gf_search_sort(struct gf_inputs *inputs, size_t first)
+/* Sorts the inputs from number `first` on by their paths. */
+static void search_sort(struct gf_inputs *inputs, size_t first)
 {
     if (inputs->count > first)
         qsort(inputs->item + first, inputs->count - first, sizeof *inputs->item, compare);
@@ -229,14 +230,14 @@ static enum gf_status take_entry(struct gf_search *search, const struct dirent *
     struct stat file;
     enum gf_status status = GF_OK;
     if (kind == S_IFREG && gf_file_format_named(path) != GF_FILE_AUTO)
-        return gf_search_add(search, path, below);
+        return search_add(search, path, below);
     if (kind == S_IFREG && gf_archive_named(path))
         return add_to(search, &search->archives, path, below);
     if (kind != S_IFDIR && (recursive || kind != S_IFLNK))
         return leave_out(search, path);
     /* A folder that cannot be searched becomes an input, which fails as an unreadable file does. */
     if (kind == S_IFDIR && recursive && faccessat(AT_FDCWD, path, R_OK | X_OK, AT_EACCESS))
-        return gf_search_add(search, path, below);
+        return search_add(search, path, below);
     if (kind == S_IFDIR && recursive && !stat(path, &file) && !is_output_folder(search, &file))
         status = search_folder(search, path, below);
     free(path);
@@ -279,7 +280,7 @@ static enum gf_status take_archives(struct gf_search *search, bool wanted)
         if (status)
             free(path);
         else
-            status = wanted ? gf_search_add(search, path, archives->item[i].below)
+            status = wanted ? search_add(search, path, archives->item[i].below)
                             : leave_out(search, path);
     }
     free(archives->item);
@@ -301,7 +302,7 @@ static enum gf_status take_folder(struct gf_search *search, const char *folder)
     status = status ? status : taken;
     if (status)
         return status;
-    gf_search_sort(search->inputs, first);
+    search_sort(search->inputs, first);
     if (mixed && !search->inputs->mixed &&
         !(search->inputs->mixed = strdup(search->inputs->item[first].path)))
         return gf_fail_memory(search->error);
@@ -317,13 +318,13 @@ static enum gf_status take_folder(struct gf_search *search, const char *folder)
     return GF_OK;
 }
 
-bool gf_search_is_folder(const char *path)
+static bool search_is_folder(const char *path)
 {
     struct stat file;
     return !stat(path, &file) && S_ISDIR(file.st_mode);
 }
 
-enum gf_status gf_search_path(struct gf_search *search, const char *path)
+static enum gf_status search_path(struct gf_search *search, const char *path)
 {
     struct stat file;
     errno = 0;
@@ -332,10 +333,12 @@ enum gf_status gf_search_path(struct gf_search *search, const char *path)
     /* A folder that cannot be looked at just now is not to become a picture. */
     if (errno == EIO)
         return gf_fail(search->error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
-    return gf_search_add(search, strdup(path), 0);
+    return search_add(search, strdup(path), 0);
 }
 
-bool gf_search_is_pattern(const char *text)
+/* Whether the text is a pattern. The bracket of a page number, as in a.tif[2], does not make the
+ * text a pattern. */
+static bool search_is_pattern(const char *text)
 {
     struct stat file;
     struct gf_pages pages;
@@ -345,7 +348,7 @@ bool gf_search_is_pattern(const char *text)
     return text[special] && !is_page && !gf_url_is_web(gf_archive_path(text)) && lstat(text, &file);
 }
 
-enum gf_status gf_search_pattern(struct gf_search *search, const char *pattern)
+static enum gf_status search_pattern(struct gf_search *search, const char *pattern)
 {
     const size_t first = search->inputs->count;
     glob_t found = {0};
@@ -356,12 +359,12 @@ enum gf_status gf_search_pattern(struct gf_search *search, const char *pattern)
         return gf_fail(search->error, failed == GLOB_NOSPACE ? GF_ERROR_MEMORY : GF_ERROR_READ,
                        failed == GLOB_NOMATCH ? "%s: no such file" : "%s: cannot be read", pattern);
     for (size_t i = 0; !status && i < found.gl_pathc; i++) {
-        if (!gf_search_is_folder(found.gl_pathv[i]))
-            status = gf_search_add(search, strdup(found.gl_pathv[i]), 0);
+        if (!search_is_folder(found.gl_pathv[i]))
+            status = search_add(search, strdup(found.gl_pathv[i]), 0);
     }
-    gf_search_sort(search->inputs, first);
+    search_sort(search->inputs, first);
     for (size_t i = 0; !status && search->request->recursive && i < found.gl_pathc; i++) {
-        if (gf_search_is_folder(found.gl_pathv[i]))
+        if (search_is_folder(found.gl_pathv[i]))
             status = take_folder(search, found.gl_pathv[i]);
     }
     globfree(&found);
@@ -371,7 +374,7 @@ enum gf_status gf_search_pattern(struct gf_search *search, const char *pattern)
     return status;
 }
 
-enum gf_status gf_search_select_own(struct gf_search *search)
+static enum gf_status search_select_own(struct gf_search *search)
 {
     struct gf_inputs *const inputs = search->inputs;
     size_t kept = search->selected;
@@ -379,12 +382,12 @@ enum gf_status gf_search_select_own(struct gf_search *search)
     for (size_t i = kept; i < inputs->count; i++) {
         bool own = true;
         inputs->item[i].index = search->parts.position;
-        if (!status && !gf_parts_take(&search->parts, inputs->item[i].path, -1, &own))
+        if (!status && !parts_take(&search->parts, inputs->item[i].path, -1, &own))
             status = gf_fail_memory(search->error);
         if (own)
             inputs->item[kept++] = inputs->item[i];
         else
-            gf_search_free_name(&inputs->item[i]);
+            search_free_name(&inputs->item[i]);
     }
     inputs->elsewhere += inputs->count - kept;
     inputs->count = search->selected = kept;
@@ -447,7 +450,7 @@ static enum gf_status add_line(struct gf_search *search, const char *line, int64
         return gf_fail_memory(search->error);
     strcpy(path, line);
     strcpy(path + length + 1, etag);
-    GF_TRY(gf_search_add(search, path, 0));
+    GF_TRY(search_add(search, path, 0));
     struct gf_input_name *const name = &search->inputs->item[search->inputs->count - 1];
     name->bytes = bytes > 0 ? (uint64_t)bytes : 0;
     name->etag = *etag ? path + length + 1 : NULL;
@@ -465,15 +468,15 @@ static enum gf_status take_line(struct gf_search *search, const char *name, char
     if (!length)
         return GF_OK;
     if (bytes < 0 && (!search->request->shards || line[length - 1] == '/')) {
-        GF_TRY(gf_search_path(search, line));
-        return gf_search_select_own(search);
+        GF_TRY(search_path(search, line));
+        return search_select_own(search);
     }
-    if (!gf_parts_take(&search->parts, line, bytes, &own))
+    if (!parts_take(&search->parts, line, bytes, &own))
         return gf_fail_memory(search->error);
     search->inputs->elsewhere += !own;
     if (!own)
         return GF_OK;
-    if (gf_search_is_folder(line))
+    if (search_is_folder(line))
         return gf_fail(
             search->error, GF_ERROR_INPUT,
             "%s: '%.200s' is a folder: in a list for parts its line ends in /, without bytes", name,
@@ -514,7 +517,7 @@ static enum gf_status take_lines(struct gf_search *search, FILE *file, const cha
     return status;
 }
 
-enum gf_status gf_search_list(struct gf_search *search, const char *path)
+static enum gf_status search_list(struct gf_search *search, const char *path)
 {
     const bool standard = !strcmp(path, "-");
     const size_t first = gf_inputs_total(search->inputs);
@@ -540,8 +543,8 @@ bool gf_input_named_is_stream(const char *path)
 
 bool gf_inputs_is_group(const char *argument)
 {
-    return (argument[0] == '@' && argument[1]) || gf_search_is_pattern(argument) ||
-           gf_search_is_folder(argument);
+    return (argument[0] == '@' && argument[1]) || search_is_pattern(argument) ||
+           search_is_folder(argument);
 }
 
 enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct gf_inputs *inputs,
@@ -557,20 +560,20 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
     for (int i = 0; !status && i < request->count; i++) {
         const char *const argument = request->argument[i];
         if (argument[0] == '@' && argument[1])
-            status = gf_search_list(&search, argument + 1);
+            status = search_list(&search, argument + 1);
         else if (!strcmp(argument, "-"))
-            status = gf_search_add(&search, strdup(argument), 0);
-        else if (gf_search_is_pattern(argument))
-            status = gf_search_pattern(&search, argument);
+            status = search_add(&search, strdup(argument), 0);
+        else if (search_is_pattern(argument))
+            status = search_pattern(&search, argument);
         else
-            status = gf_search_path(&search, argument);
+            status = search_path(&search, argument);
         if (!status)
-            status = gf_search_select_own(&search);
+            status = search_select_own(&search);
     }
-    gf_parts_free(&search.parts);
+    parts_free(&search.parts);
     inputs->list = request->shards ? search.parts.list : 0;
     if (request->left_out)
-        gf_search_sort(request->left_out, 0);
+        search_sort(request->left_out, 0);
     if (status)
         gf_inputs_free(inputs);
     return status;
@@ -579,7 +582,7 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
 void gf_inputs_free(struct gf_inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
-        gf_search_free_name(&inputs->item[i]);
+        search_free_name(&inputs->item[i]);
     free(inputs->item);
     free(inputs->mixed);
     *inputs = (struct gf_inputs){0};

@@ -276,8 +276,9 @@ static enum gf_status add_to_joined(struct gf_sheet_writer *writer, size_t index
     return !status && index + 1 == writer->batch->count ? write_joined(writer, error) : status;
 }
 
-enum gf_status gf_sheet_add(struct gf_sheet_writer *writer, size_t index,
-                            const struct gf_sheet_picture *picture, struct gf_error *error)
+static GF_CHECKED enum gf_status sheet_add(struct gf_sheet_writer *writer, size_t index,
+                                           const struct gf_sheet_picture *picture,
+                                           struct gf_error *error)
 {
     GF_TRY(writer->sheet->kind == GF_SHEET_JOIN ? add_to_joined(writer, index, picture, error)
                                                 : add_to_sheet(writer, index, picture, error));
@@ -288,7 +289,7 @@ enum gf_status gf_sheet_add(struct gf_sheet_writer *writer, size_t index,
                          : GF_OK;
 }
 
-void gf_sheet_close_writer(struct gf_sheet_writer *writer)
+static void sheet_close_writer(struct gf_sheet_writer *writer)
 {
     drop_group(writer);
     gf_page_close(&writer->page);
@@ -468,7 +469,7 @@ static enum gf_status write_pages(void *context, struct gf_error *error)
     struct timespec next = {0};
     enum gf_status status = GF_OK;
     while (!status && (picture = wait_for_next(ring, &next))) {
-        status = gf_sheet_add(&ring->writer, ring->written, picture, error);
+        status = sheet_add(&ring->writer, ring->written, picture, error);
         leave_picture(ring, picture);
     }
     end_workers(ring, &next, status != GF_OK);
@@ -495,6 +496,6 @@ enum gf_status gf_sheet_work(struct gf_batch *batch, int workers, struct gf_erro
     for (size_t i = 0; ring.picture && i < ring.room; i++)
         free(ring.picture[i].bytes.data);
     free(ring.picture);
-    gf_sheet_close_writer(&ring.writer);
+    sheet_close_writer(&ring.writer);
     return status;
 }

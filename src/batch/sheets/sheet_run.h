@@ -115,10 +115,6 @@ struct gf_sheet_writer {
 };
 
 /* Adds the picture of input `index`. Ends its group and its page if it is the last one there. */
-enum gf_status gf_sheet_add(struct gf_sheet_writer *writer, size_t index,
-                            const struct gf_sheet_picture *picture,
-                            struct gf_error *error) GF_CHECKED;
-void gf_sheet_close_writer(struct gf_sheet_writer *writer);
 
 /* Draws the label of the picture of input `index` below the cell at x, y. */
 enum gf_status gf_sheet_draw_label(struct gf_sheet_writer *writer, size_t index,

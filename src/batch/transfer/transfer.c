@@ -65,25 +65,17 @@ struct gf_transfers {
 
 /* The number of the calling thread among those of the transfers. */
 extern _Thread_local int gf_transfer_thread;
+static enum gf_status transfer_run(struct gf_transfers *transfers, char *const *words,
+                                   const char *option, const struct gf_command_values *values,
+                                   uint64_t bytes, const char *name, enum gf_status failure,
+                                   struct gf_error *error);
+
 /* Runs a command until it succeeds, as often as the options allow. A fetched file must
  * be there and have that many bytes, if `bytes` is not 0. `name` is the file's name in messages. */
-enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *words,
-                               const char *option, const struct gf_command_values *values,
-                               uint64_t bytes, const char *name, enum gf_status failure,
-                               struct gf_error *error) GF_CHECKED;
-/* Runs the command --probe once. */
-bool gf_transfer_run_probe(const struct gf_transfers *transfers,
-                           const struct gf_command_values *values, int printed);
-
-/* Whether the next input may be fetched. The caller holds the lock. */
-bool gf_transfer_may_fetch(const struct gf_transfers *transfers);
-/* Fetches the next input, or stores the next output. The caller holds the lock, which the command
- * does not. */
-void gf_transfer_fetch_next(struct gf_transfers *transfers);
-void gf_transfer_store_next(struct gf_transfers *transfers);
-/* Frees what was not fetched for anybody, or not stored. */
-void gf_transfer_free_inputs(struct gf_transfers *transfers);
-void gf_transfer_free_jobs(struct gf_transfers *transfers);
+enum gf_status transfer_run(struct gf_transfers *transfers, char *const *words, const char *option,
+                            const struct gf_command_values *values, uint64_t bytes,
+                            const char *name, enum gf_status failure,
+                            struct gf_error *error) GF_CHECKED;
 
 /* ---- a command until it succeeds ---- */
 
@@ -130,10 +122,10 @@ static bool check_file(const struct gf_command_values *values, uint64_t bytes,
     return false;
 }
 
-enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *words,
-                               const char *option, const struct gf_command_values *values,
-                               uint64_t bytes, const char *name, enum gf_status failure,
-                               struct gf_error *error)
+static enum gf_status transfer_run(struct gf_transfers *transfers, char *const *words,
+                                   const char *option, const struct gf_command_values *values,
+                                   uint64_t bytes, const char *name, enum gf_status failure,
+                                   struct gf_error *error)
 {
     const int tries = transfers->options.tries, nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     struct gf_error why = {0};
@@ -153,8 +145,9 @@ enum gf_status gf_transfer_run(struct gf_transfers *transfers, char *const *word
                           tried == 1 ? "" : "s", why.text);
 }
 
-bool gf_transfer_run_probe(const struct gf_transfers *transfers,
-                           const struct gf_command_values *values, int printed)
+/* Runs the command --probe once. */
+static bool transfer_run_probe(const struct gf_transfers *transfers,
+                               const struct gf_command_values *values, int printed)
 {
     return gf_command_run(gf_transfer_thread, transfers->options.probe, values,
                           transfers->options.timeout_s, IDLE_S, printed, &(struct gf_error){0});
@@ -223,8 +216,8 @@ static enum gf_status fetch_file(struct gf_transfers *transfers, struct gf_fetch
     if (!file)
         return gf_fail_memory(error);
     const struct gf_command_values values = {.in = name->url ? name->url : path, .file = file};
-    enum gf_status status = gf_transfer_run(transfers, transfers->options.fetch, "fetch", &values,
-                                            name->bytes, path, GF_ERROR_READ, error);
+    enum gf_status status = transfer_run(transfers, transfers->options.fetch, "fetch", &values,
+                                         name->bytes, path, GF_ERROR_READ, error);
     if (!status) {
         fetched->fd = open(file, O_RDONLY | O_CLOEXEC);
         if (fetched->fd < 0)
@@ -275,7 +268,7 @@ static uint64_t expected_bytes(const struct gf_transfers *transfers)
 
 /* An input without a known size is fetched alone, and one that is larger than the space is in it
  * alone. */
-bool gf_transfer_may_fetch(const struct gf_transfers *transfers)
+static bool transfer_may_fetch(const struct gf_transfers *transfers)
 {
     if (transfers->stopped || transfers->begun == transfers->inputs->count ||
         transfers->begun - transfers->taken == GF_TRANSFER_AHEAD)
@@ -287,7 +280,7 @@ bool gf_transfer_may_fetch(const struct gf_transfers *transfers)
     return !transfers->held || transfers->held + bytes * files <= transfers->options.space;
 }
 
-void gf_transfer_fetch_next(struct gf_transfers *transfers)
+static void transfer_fetch_next(struct gf_transfers *transfers)
 {
     struct gf_fetched fetched = {.fd = -1};
     struct stat file;
@@ -368,7 +361,7 @@ char *gf_transfers_probe(const struct gf_transfers *transfers, const char *out, 
     char *const url = gf_url_sign(out, given), *const record =
                                                    name ? gf_url_sign(name, given) : NULL;
     const struct gf_command_values values = {.out = url, .record = record};
-    if (printed >= 0 && url && record && gf_transfer_run_probe(transfers, &values, printed) &&
+    if (printed >= 0 && url && record && transfer_run_probe(transfers, &values, printed) &&
         !fstat(printed, &file) && file.st_size < MOST)
         text = malloc((size_t)file.st_size + 1);
     if (text) {
@@ -384,7 +377,7 @@ char *gf_transfers_probe(const struct gf_transfers *transfers, const char *out, 
     return text;
 }
 
-void gf_transfer_free_inputs(struct gf_transfers *transfers)
+static void transfer_free_inputs(struct gf_transfers *transfers)
 {
     for (size_t i = 0; i < GF_TRANSFER_AHEAD; i++) {
         const struct gf_transfer_input *const input = &transfers->input[i];
@@ -429,10 +422,9 @@ static enum gf_status store_file(struct gf_transfers *transfers, const char *fil
 {
     char *const url = gf_url_sign(out, given);
     const struct gf_command_values values = {.file = file, .out = url};
-    const enum gf_status status =
-        url ? gf_transfer_run(transfers, transfers->options.store, "store", &values, 0, out,
-                              GF_ERROR_OUTPUT, error)
-            : gf_fail_memory(error);
+    const enum gf_status status = url ? transfer_run(transfers, transfers->options.store, "store",
+                                                     &values, 0, out, GF_ERROR_OUTPUT, error)
+                                      : gf_fail_memory(error);
     free(url);
     return status;
 }
@@ -478,7 +470,9 @@ static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_j
     return status;
 }
 
-void gf_transfer_store_next(struct gf_transfers *transfers)
+/* Fetches the next input, or stores the next output. The caller holds the lock, which the command
+ * does not. */
+static void transfer_store_next(struct gf_transfers *transfers)
 {
     struct gf_transfer_job *const job = remove_first(&transfers->to_store);
     transfers->storing++;
@@ -561,7 +555,8 @@ bool gf_transfers_next_ended(struct gf_transfers *transfers, void **item, struct
     return true;
 }
 
-void gf_transfer_free_jobs(struct gf_transfers *transfers)
+/* Frees what was not fetched for anybody, or not stored. */
+static void transfer_free_jobs(struct gf_transfers *transfers)
 {
     struct gf_transfer_job *job;
     while ((job = remove_first(&transfers->to_store)) || (job = remove_first(&transfers->ended)))
@@ -576,9 +571,9 @@ static void *work(void *argument)
     gf_transfer_thread = transfers->numbered++;
     while (!transfers->closing) {
         if (transfers->to_store.first)
-            gf_transfer_store_next(transfers);
-        else if (gf_transfer_may_fetch(transfers))
-            gf_transfer_fetch_next(transfers);
+            transfer_store_next(transfers);
+        else if (transfer_may_fetch(transfers))
+            transfer_fetch_next(transfers);
         else
             pthread_cond_wait(&transfers->changed, &transfers->lock);
     }
@@ -667,8 +662,8 @@ void gf_transfers_close(struct gf_transfers *transfers)
     gf_commands_end();
     for (int i = 0; i < transfers->threads; i++)
         pthread_join(transfers->thread[i], NULL);
-    gf_transfer_free_inputs(transfers);
-    gf_transfer_free_jobs(transfers);
+    transfer_free_inputs(transfers);
+    transfer_free_jobs(transfers);
     gf_transfer_folder_remove();
     pthread_cond_destroy(&transfers->changed);
     pthread_mutex_destroy(&transfers->lock);

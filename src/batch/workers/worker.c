@@ -89,9 +89,11 @@ static enum gf_status check_other_paths(const struct gf_batch_result *result,
     return GF_OK;
 }
 
-enum gf_status gf_batch_choose_path(void *context, int number, enum gf_file_format content,
-                                    struct gf_format format, const char **path,
-                                    struct gf_error *error)
+/* The function choose() of struct gf_destination; the context is a struct gf_batch_result. */
+static GF_CHECKED enum gf_status batch_choose_path(void *context, int number,
+                                                   enum gf_file_format content,
+                                                   struct gf_format format, const char **path,
+                                                   struct gf_error *error)
 {
     struct gf_batch_result *const result = context;
     const struct gf_batch_worker *const worker = result->worker;
@@ -360,7 +362,7 @@ static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *
     for (int k = 0; k < outputs; k++)
         destination[k] = (struct gf_destination){
             .bytes = worker->result[k].bytes,
-            .choose = gf_batch_choose_path,
+            .choose = batch_choose_path,
             .pattern = gf_batch_output_at(request, k).name->text,
             .done = gf_batch_picture_done,
             .number = gf_batch_is_single(request) ? 0 : (int)(worker->index + 1),
@@ -407,7 +409,9 @@ static void set_results(struct gf_batch_worker *worker, enum gf_status status,
     }
 }
 
-void gf_worker_do_file(struct gf_batch_worker *worker)
+/* Processes the worker's file, on another device if the worker's device fails. Makes the outputs
+ * whose results are GF_OUTCOME_WAITING, and sets their results. */
+static void worker_do_file(struct gf_batch_worker *worker)
 {
     struct gf_error why = {0};
     enum gf_status status;
@@ -477,7 +481,7 @@ static void do_input(struct gf_batch_worker *worker)
     const struct gf_batch_request *const request = worker->batch->request;
     worker->counted = false;
     if (begin_results(worker))
-        gf_worker_do_file(worker);
+        worker_do_file(worker);
     if (worker->supply->store)
         worker->supply->store(worker);
     /* A failure that ends the whole run, such as a failure of a closed standard output, becomes the

@@ -19,7 +19,9 @@ static const double never_s = 3600, look_s = 0.01, /* look_s: the time between t
     window_s = 0.25, long_window_s = 1;
 enum { WINDOW_PICTURES = 16 };
 
-int gf_batch_workers_of_helper(const struct gf_batch *batch, int workers_here)
+/* Returns how many workers each helper has if this process's devices have `workers_here`
+ * workers. */
+static int batch_workers_of_helper(const struct gf_batch *batch, int workers_here)
 {
     const int helpers = batch->devices.count - batch->devices.here;
     if (!helpers)
@@ -159,7 +161,7 @@ static struct gf_batch_device *sleeping_device(struct gf_batch *batch)
 
 /* One helper starts at a time. The driver starts one GPU after another, even for different
  * processes; in this way the first of them joins soon. */
-double gf_batch_attend_helpers(struct gf_batch *batch)
+static double batch_attend_helpers(struct gf_batch *batch)
 {
     const int here = batch->devices.here;
     int awake = here, starting = 0;
@@ -182,7 +184,8 @@ double gf_batch_attend_helpers(struct gf_batch *batch)
     return look_s;
 }
 
-void gf_batch_end_helpers(struct gf_batch *batch)
+/* Ends all helpers after the workers have ended. */
+static void batch_end_helpers(struct gf_batch *batch)
 {
     for (int i = batch->devices.here; i < batch->devices.count; i++) {
         struct gf_helper *const helper = batch->devices.device[i].helper;
@@ -225,7 +228,7 @@ void gf_batch_wait(struct gf_batch *batch, struct timespec *next)
         batch->request->tick && batch->request->tick_s > 0 ? batch->request->tick_s : 3600;
     if (!next->tv_sec)
         *next = after(tick_s);
-    const struct timespec look = after(gf_batch_attend_helpers(batch));
+    const struct timespec look = after(batch_attend_helpers(batch));
     const bool ticks = is_earlier(next, &look);
     if (pthread_cond_timedwait(&batch->changed, &batch->lock, ticks ? next : &look) == ETIMEDOUT &&
         ticks) {
@@ -267,7 +270,7 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
                              int count, struct gf_error *error)
 {
     batch->workers_here = count;
-    batch->workers_of_helper = gf_batch_workers_of_helper(batch, count);
+    batch->workers_of_helper = batch_workers_of_helper(batch, count);
     const int helpers = batch->devices.count - batch->devices.here,
               all = count + helpers * batch->workers_of_helper;
     struct gf_batch_worker *const worker = calloc((size_t)all, sizeof *worker);
@@ -281,7 +284,7 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
         if (worker[i].started)
             pthread_join(worker[i].thread, NULL);
     }
-    gf_batch_end_helpers(batch);
+    batch_end_helpers(batch);
     for (int i = 0; worker && i < all; i++)
         gf_batch_close_worker(&worker[i]);
     free(worker);

@@ -171,15 +171,6 @@ int gf_batch_start_workers(struct gf_batch *batch, int first, int end);
 
 /* ---- devices that helpers run (workers.c) ---- */
 
-/* Returns how many workers each helper has if this process's devices have `workers_here`
- * workers. */
-int gf_batch_workers_of_helper(const struct gf_batch *batch, int workers_here);
-/* Starts helpers as they are needed, and the workers of started helpers. The calling thread calls
- * this function with the lock held. Returns after how many seconds it is to be called again. */
-double gf_batch_attend_helpers(struct gf_batch *batch);
-/* Ends all helpers after the workers have ended. */
-void gf_batch_end_helpers(struct gf_batch *batch);
-
 /* Whether another device pays for its start, if `awake` devices of this pace have `left` inputs
  * left to do. It pays if these devices need more than start_s for the rest, and the processors can
  * keep another device busy. */
@@ -191,10 +182,6 @@ void gf_batch_tick(struct gf_batch *batch, bool at_end);
  * on. The caller holds the lock. */
 void gf_batch_wait(struct gf_batch *batch, struct timespec *next);
 
-/* Processes the worker's file, on another device if the worker's device fails. Makes the outputs
- * whose results are GF_OUTCOME_WAITING, and sets their results. */
-void gf_worker_do_file(struct gf_batch_worker *worker);
-
 /* Returns GF_OUTCOME_SKIPPED or GF_OUTCOME_FAILED if the file is not processed because of an
  * existing output, with the reason in *why; else GF_OUTCOME_WAITING. */
 enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char *input,
@@ -202,10 +189,6 @@ enum gf_outcome gf_batch_check_existing(const struct gf_batch *batch, const char
                                         const struct gf_batch_item *item, int output, char *why,
                                         size_t size);
 enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int output);
-/* The function choose() of struct gf_destination; the context is a struct gf_batch_result. */
-enum gf_status gf_batch_choose_path(void *result, int number, enum gf_file_format content,
-                                    struct gf_format format, const char **path,
-                                    struct gf_error *error) GF_CHECKED;
 
 /* Writes a line of the worker's input to the log. */
 void gf_batch_record(struct gf_batch_worker *worker, const struct gf_batch_log_entry *entry);

@@ -22,15 +22,17 @@ static void append_filters(char *text, size_t size)
     }
 }
 
-void gf_completion_filters(FILE *file, const char *assignment)
+/* Prints an assignment of the names of all filters, for all three shells: `assignment` is "NAME="
+ * or "set NAME ". */
+static void completion_filters(FILE *file, const char *assignment)
 {
     char names[GF_COMPLETION_WORDS_SIZE] = "";
     append_filters(names, sizeof names);
     fprintf(file, "%s'%s'\n", assignment, names);
 }
 
-bool gf_completion_param_at(const struct gf_filter *filter, int index,
-                            struct gf_completion_param *param)
+static bool completion_param_at(const struct gf_filter *filter, int index,
+                                struct gf_completion_param *param)
 {
     const struct gf_param *declared = gf_filter_params(filter);
     int count = 0, own = 0;
@@ -63,27 +65,27 @@ static void put_pattern(FILE *file, const struct gf_filter *filter, const char *
     fputs(") offers='", file);
 }
 
-void gf_completion_params(FILE *file)
+static void completion_params(FILE *file)
 {
     const struct gf_filter *filter;
     struct gf_completion_param param;
     fputs("_gpufilter_params() # filter\n{\n    case $1 in\n", file);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
         put_pattern(file, filter, "");
-        for (int k = 0; gf_completion_param_at(filter, k, &param); k++)
+        for (int k = 0; completion_param_at(filter, k, &param); k++)
             fprintf(file, "%s%s", k ? " " : "", param.name);
         fputs("' ;;\n", file);
     }
     fputs("    *) offers= ;;\n    esac\n}\n", file);
 }
 
-void gf_completion_param_values(FILE *file)
+static void completion_param_values(FILE *file)
 {
     const struct gf_filter *filter;
     struct gf_completion_param param;
     fputs("_gpufilter_values() # filter.parameter\n{\n    case $1 in\n", file);
     for (int i = 0; (filter = gf_filter_at(i)); i++) {
-        for (int k = 0; gf_completion_param_at(filter, k, &param); k++) {
+        for (int k = 0; completion_param_at(filter, k, &param); k++) {
             char suffix[64];
             if (!*param.values)
                 continue;
@@ -104,7 +106,9 @@ static void append_choices(const struct gf_choice *choices, char *text, size_t s
     append_word(words, text, size);
 }
 
-bool gf_completion_words(const struct gf_option *option, char *text, size_t size)
+/* Writes the words that all three shells offer for the option's value: "png jpeg", names of labs or
+ * of filters; the FILE of "html:FILE" is left out. Returns whether there are any. */
+static bool completion_words(const struct gf_option *option, char *text, size_t size)
 {
     const char *word;
     text[0] = '\0';
@@ -154,7 +158,7 @@ static void put_option_values(FILE *file)
         fprintf(file, "--%s) ", option->name);
         if (gf_option_takes_file(option))
             fputs("kind=file ;;\n", file);
-        else if (gf_completion_words(option, words, sizeof words))
+        else if (completion_words(option, words, sizeof words))
             fprintf(file, "kind=words offers='%s' ;;\n", words);
         else
             fputs("kind=none ;;\n", file);
@@ -184,11 +188,11 @@ void gf_completion_bash(FILE *file)
 {
     fputs("# bash completion for gpufilter, made by gpufilter --completion=bash\n", file);
     put_option_names(file);
-    gf_completion_filters(file, "_gpufilter_filters=");
+    completion_filters(file, "_gpufilter_filters=");
     put_separate(file, "_gpufilter_separate", true);
     put_separate(file, "_gpufilter_optional", false);
-    gf_completion_params(file);
-    gf_completion_param_values(file);
+    completion_params(file);
+    completion_param_values(file);
     put_option_values(file);
     fputs(gf_grammar_bash, file);
 }
@@ -213,7 +217,7 @@ static void put_zsh_value(FILE *file, const struct gf_option *option)
     fprintf(file, "%svalue:", option->optional ? "::" : ":");
     if (gf_option_takes_file(option))
         fputs("_files", file);
-    else if (gf_completion_words(option, words, sizeof words))
+    else if (completion_words(option, words, sizeof words))
         fprintf(file, "(%s)", words);
 }
 
@@ -248,9 +252,9 @@ void gf_completion_zsh(FILE *file)
     fputs(
         "#compdef gpufilter\n# zsh completion for gpufilter, made by gpufilter --completion=zsh\n",
         file);
-    gf_completion_filters(file, "_gpufilter_filters=");
-    gf_completion_params(file);
-    gf_completion_param_values(file);
+    completion_filters(file, "_gpufilter_filters=");
+    completion_params(file);
+    completion_param_values(file);
     fputs(gf_grammar_zsh, file);
     for (int i = 0; (option = gf_option_at(i)); i++)
         put_zsh_option(file, option);
@@ -275,7 +279,7 @@ static void put_fish_option(FILE *file, const struct gf_option *option)
     fprintf(file, "-l %s ", option->name);
     if (gf_option_takes_file(option))
         fputs("-r -F ", file);
-    else if (gf_completion_words(option, words, sizeof words))
+    else if (completion_words(option, words, sizeof words))
         fprintf(file, "%s-a '%s' ", option->optional ? "" : "-x ", words);
     else if (option->type != GF_OPTION_SWITCH)
         fputs("-x ", file);
@@ -292,7 +296,7 @@ static void put_fish_filter(FILE *file, const struct gf_filter *filter)
     struct gf_completion_param param;
     fprintf(file, "        case %s%s%s\n", gf_filter_name(filter), alias ? " " : "",
             alias ? alias : "");
-    for (int i = 0; gf_completion_param_at(filter, i, &param); i++)
+    for (int i = 0; completion_param_at(filter, i, &param); i++)
         fprintf(file, "            echo %s%s%s\n", param.name, *param.values ? " " : "",
                 param.values);
 }
@@ -304,7 +308,7 @@ void gf_completion_fish(FILE *file)
     const struct gf_option *option;
     const struct gf_filter *filter;
     fputs("# fish completion for gpufilter, made by gpufilter --completion=fish\n", file);
-    gf_completion_filters(file, "set -g _gpufilter_filters ");
+    completion_filters(file, "set -g _gpufilter_filters ");
     fputs("function _gpufilter_params\n    switch $argv[1]\n", file);
     for (int i = 0; (filter = gf_filter_at(i)); i++)
         put_fish_filter(file, filter);

@@ -138,7 +138,7 @@ static enum gf_status run_labs(const struct gf_lab_request *request,
     return status;
 }
 
-enum gf_status gf_act_labs(const struct gf_command *command, struct gf_error *error)
+static GF_CHECKED enum gf_status act_labs(const struct gf_command *command, struct gf_error *error)
 {
     struct gf_lab_request request;
     struct gf_device_info device;
@@ -225,7 +225,7 @@ static enum gf_status compare(struct gf_command *command, struct gf_output *page
     return status;
 }
 
-enum gf_status gf_act_variants(struct gf_command *command, struct gf_error *error)
+static GF_CHECKED enum gf_status act_variants(struct gf_command *command, struct gf_error *error)
 {
     struct gf_output *page = NULL;
     /* If a picture was written as well, that run has already given the warnings. */
@@ -261,7 +261,7 @@ static enum gf_status explain_sharing(const struct gf_command *command, int inde
     return GF_OK;
 }
 
-enum gf_status gf_act_explain(struct gf_command *command, struct gf_error *error)
+static GF_CHECKED enum gf_status act_explain(struct gf_command *command, struct gf_error *error)
 {
     struct gf_explanation explanation;
     struct gf_figures figures;
@@ -336,7 +336,9 @@ static enum gf_status read_file(struct reports *reports, const char *path, struc
     return GF_OK;
 }
 
-enum gf_status gf_act_report(const struct gf_command *command, struct gf_error *error)
+/* Does the action --report (saved.c). */
+static GF_CHECKED enum gf_status act_report(const struct gf_command *command,
+                                            struct gf_error *error)
 {
     struct gf_output *page = NULL;
     struct reports reports = {0};
@@ -361,13 +363,13 @@ enum gf_status gf_act_study(struct gf_command *command, struct gf_error *error)
 {
     switch (command->action) {
     case GF_ACTION_EXPLAIN:
-        return gf_act_explain(command, error);
+        return act_explain(command, error);
     case GF_ACTION_LAB:
-        return gf_act_labs(command, error);
+        return act_labs(command, error);
     case GF_ACTION_REPORT:
-        return gf_act_report(command, error);
+        return act_report(command, error);
     default:
-        return gf_act_variants(command, error);
+        return act_variants(command, error);
     }
 }
 

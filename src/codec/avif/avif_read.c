@@ -20,7 +20,7 @@ struct gf_library gf_avif_library =
 #define MIRROR(image) (image)->imir.mode
 #endif
 
-int gf_avif_orientation(const avifImage *image)
+static int avif_orientation(const avifImage *image)
 {
     return gf_heif_turn_orientation((struct gf_heif_turn){
         image->transformFlags & AVIF_TRANSFORM_IROT ? image->irot.angle & 3 : 0,
@@ -198,7 +198,7 @@ static bool read_metadata(struct avif_source *avif)
         gf_colour_tags_set_cicp(&metadata->colour, image->colorPrimaries,
                                 image->transferCharacteristics);
     /* The picture's own transformations are valid, even where EXIF states another orientation. */
-    metadata->orientation = gf_avif_orientation(image);
+    metadata->orientation = avif_orientation(image);
     gf_metadata_note_heif(metadata, &avif->whole.file);
     metadata->loops = GF_AVIF_LOOPS(avif->decoder);
     return true;

@@ -282,7 +282,9 @@ static void set_limit(pid_t process, int kind, uint64_t most)
     (void)prlimit(process, (__rlimit_resource_t)kind, &limit, NULL);
 }
 
-void gf_cell_limit(const struct gf_cell *cell, uint64_t bytes, double seconds)
+/* Sets the most memory that it may have in use, and the seconds of its processors' time from now
+ * on, which may be INFINITY. */
+static void cell_limit(const struct gf_cell *cell, uint64_t bytes, double seconds)
 {
     struct timespec used;
     clockid_t clock;
@@ -349,7 +351,7 @@ enum gf_status gf_cell_fail_reported(struct gf_cell_talk *talk, uint32_t status,
 void gf_cell_allow(struct gf_cell_talk *talk, uint64_t bytes, double seconds)
 {
     talk->limit = 256 * MIB + bytes;
-    gf_cell_limit(talk->cell, talk->limit, seconds);
+    cell_limit(talk->cell, talk->limit, seconds);
 }
 
 void gf_cell_say(const struct gf_cell_talk *talk, const union gf_cell_message *message,

@@ -268,9 +268,6 @@ void gf_cell_give_back(struct gf_cell *cell);
 /* Ends it. Returns what waitpid() says of a process that had ended by itself, or that has been
  * killed now; -1 where its zygote has died, or where it is another process's. */
 int gf_cell_end(struct gf_cell *cell);
-/* Sets the most memory that it may have in use, and the seconds of its processors' time from now
- * on, which may be INFINITY. */
-void gf_cell_limit(const struct gf_cell *cell, uint64_t bytes, double seconds);
 
 /* The program's talk with a cell about one picture or profile: messages there and back, and the
  * failure when the cell dies, says what makes no sense, or takes too long. */

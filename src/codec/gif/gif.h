@@ -49,11 +49,6 @@ struct gf_gif_decoder {
     unsigned char suffix[4096], stack[4096];
 };
 
-void gf_gif_decoder_open(struct gf_gif_decoder *decoder, int bits, const unsigned char *blocks,
-                         const unsigned char *end);
-/* Returns false if the codes are damaged or end too early. */
-bool gf_gif_decode_line(struct gf_gif_decoder *decoder, unsigned char *line, int pixels);
-
 /* The bytes of a GIF file around the codes of its pixels. */
 
 /* The bytes behind a packet of XMP: 1, 255 to 0, and 0. Wherever a reader of blocks comes from, it
@@ -94,8 +89,7 @@ struct gf_gif_file {
 enum gf_status gf_gif_file_set_metadata(struct gf_gif_file *file,
                                         const struct gf_metadata *metadata,
                                         struct gf_error *error) GF_CHECKED;
-enum gf_status gf_gif_file_add(struct gf_gif_file *file, const struct gf_gif_image *image,
-                               struct gf_error *error) GF_CHECKED;
+
 enum gf_status gf_gif_file_end(struct gf_gif_file *file, const struct gf_palette_table *palette,
                                struct gf_error *error) GF_CHECKED;
 

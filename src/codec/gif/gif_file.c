@@ -158,8 +158,8 @@ static enum gf_status flush(struct gf_gif_file *file, struct gf_error *error)
     return gf_output_write(file->output, file->held.data, size, error);
 }
 
-enum gf_status gf_gif_file_add(struct gf_gif_file *file, const struct gf_gif_image *image,
-                               struct gf_error *error)
+static GF_CHECKED enum gf_status
+gif_file_add(struct gf_gif_file *file, const struct gf_gif_image *image, struct gf_error *error)
 {
     static const struct gf_palette_table none;
     enum { AROUND = 8 + 10 + 3 * GF_PALETTE_MOST + 2 };
@@ -313,7 +313,7 @@ enum gf_status gf_gif_frame_write(struct gf_gif_coding *coding, const struct gf_
     image.bits = bits_of_index(frame->drawn < all && unused > most ? unused : most);
     list_indices(coding, frame, palette, before, &image);
     GF_TRY(encode(coding, coding->either, coding->other, (size_t)all, image.bits, error));
-    return gf_gif_file_add(file, &image, error);
+    return gif_file_add(file, &image, error);
 }
 
 bool gf_gif_coding_open(struct gf_gif_coding *coding, size_t pixels)

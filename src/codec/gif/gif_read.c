@@ -21,8 +21,8 @@ static void clear(struct gf_gif_decoder *decoder)
     decoder->last = NONE;
 }
 
-void gf_gif_decoder_open(struct gf_gif_decoder *decoder, int bits, const unsigned char *blocks,
-                         const unsigned char *end)
+static void gif_decoder_open(struct gf_gif_decoder *decoder, int bits, const unsigned char *blocks,
+                             const unsigned char *end)
 {
     memset(decoder, 0, offsetof(struct gf_gif_decoder, prefix));
     decoder->bits = bits;
@@ -80,7 +80,8 @@ static bool put_string(struct gf_gif_decoder *decoder, int code)
     return true;
 }
 
-bool gf_gif_decode_line(struct gf_gif_decoder *decoder, unsigned char *line, int pixels)
+/* Returns false if the codes are damaged or end too early. */
+static bool gif_decode_line(struct gf_gif_decoder *decoder, unsigned char *line, int pixels)
 {
     const int clears = 1 << decoder->bits;
     for (int x = 0; x < pixels;) {
@@ -372,12 +373,12 @@ static bool draw(struct walk *walk, struct gf_format format, GifByteType *line,
     const struct gf_rectangle area = clipped(desc, format);
     struct gf_gif_decoder decoder;
     if (walk->long_bits)
-        gf_gif_decoder_open(&decoder, walk->long_bits, walk->file->data + walk->at,
-                            walk->file->data + walk->file->size);
+        gif_decoder_open(&decoder, walk->long_bits, walk->file->data + walk->at,
+                         walk->file->data + walk->file->size);
     for (int i = 0; i < desc->Height; i++) {
         const int y = row_of(i, desc->Height, desc->Interlace);
         if (gf_time_is_up() ||
-            !(walk->long_bits ? gf_gif_decode_line(&decoder, line, desc->Width)
+            !(walk->long_bits ? gif_decode_line(&decoder, line, desc->Width)
                               : calls.DGifGetLine(walk->gif, line, desc->Width) != GIF_ERROR))
             return false;
         if (y < area.height)

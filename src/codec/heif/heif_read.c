@@ -49,17 +49,6 @@ struct gf_heif_calls {
 };
 extern struct gf_heif_calls gf_heif;
 
-/* Counts the thumbnails, depth maps and other auxiliary pictures of a picture, by their kinds. */
-void gf_heif_count_parts(const struct heif_image_handle *picture, uint16_t count[GF_PICTURE_KINDS]);
-/* Opens the first of these pictures that has the kind, and sets *item to its number; NULL if there
- * is none. */
-struct heif_image_handle *gf_heif_open_part(const struct heif_image_handle *picture,
-                                            enum gf_picture_kind kind, heif_item_id *item);
-
-/* Undoes the turn of that EXIF orientation: upright pixels become stored ones of `format`. Returns
- * false when out of memory. */
-bool gf_heif_turn_back(unsigned char *pixels, struct gf_format format, int orientation);
-
 /* The pictures that belong to another one, and the turn that libheif has applied. */
 
 struct gf_heif_calls gf_heif;
@@ -114,8 +103,10 @@ static struct heif_image_handle *open_item(const struct heif_image_handle *pictu
     return NULL;
 }
 
-struct heif_image_handle *gf_heif_open_part(const struct heif_image_handle *picture,
-                                            enum gf_picture_kind kind, heif_item_id *item)
+/* Opens the first of these pictures that has the kind, and sets *item to its number; NULL if there
+ * is none. */
+static struct heif_image_handle *heif_open_part(const struct heif_image_handle *picture,
+                                                enum gf_picture_kind kind, heif_item_id *item)
 {
     heif_item_id ids[PARTS_MAX];
     struct heif_image_handle *part = NULL;
@@ -125,7 +116,9 @@ struct heif_image_handle *gf_heif_open_part(const struct heif_image_handle *pict
     return part;
 }
 
-void gf_heif_count_parts(const struct heif_image_handle *picture, uint16_t count[GF_PICTURE_KINDS])
+/* Counts the thumbnails, depth maps and other auxiliary pictures of a picture, by their kinds. */
+static void heif_count_parts(const struct heif_image_handle *picture,
+                             uint16_t count[GF_PICTURE_KINDS])
 {
     static const enum gf_picture_kind kinds[] = {GF_PICTURE_DEPTH, GF_PICTURE_THUMBNAIL,
                                                  GF_PICTURE_GAIN_MAP, GF_PICTURE_AUXILIARY};
@@ -141,7 +134,9 @@ void gf_heif_count_parts(const struct heif_image_handle *picture, uint16_t count
     }
 }
 
-bool gf_heif_turn_back(unsigned char *pixels, struct gf_format format, int orientation)
+/* Undoes the turn of that EXIF orientation: upright pixels become stored ones of `format`. Returns
+ * false when out of memory. */
+static bool heif_turn_back(unsigned char *pixels, struct gf_format format, int orientation)
 {
     const bool sideways = orientation >= 5, flip_x = memchr("\2\3\7\10", orientation, 4),
                flip_y = memchr("\3\4\6\7", orientation, 4);
@@ -278,7 +273,7 @@ static enum gf_status copy_pixels(const struct heif_source *heif, struct heif_im
     if (gf_has_alpha(format) && gf_heif.heif_image_handle_is_premultiplied_alpha(heif->handle))
         gf_pixels_unpremultiply(pixels, (size_t)format.width * (size_t)format.height,
                                 format.channels, format.bits);
-    return heif->orientation > 1 && !gf_heif_turn_back(pixels, format, heif->orientation)
+    return heif->orientation > 1 && !heif_turn_back(pixels, format, heif->orientation)
                ? gf_fail_memory(error)
                : GF_OK;
 }
@@ -394,10 +389,10 @@ static enum gf_status open_main(struct heif_source *heif, struct gf_error *error
         return fail(heif, failure, error);
     stored->pictures[GF_PICTURE_MAIN] = 1;
     stored->pictures[GF_PICTURE_OTHER] = (uint16_t)(stored->pages - 1);
-    gf_heif_count_parts(heif->handle, stored->pictures);
+    heif_count_parts(heif->handle, stored->pictures);
     if (kind == GF_PICTURE_KINDS || kind == GF_PICTURE_MAIN)
         return GF_OK;
-    chosen = gf_heif_open_part(heif->handle, kind, &heif->item);
+    chosen = heif_open_part(heif->handle, kind, &heif->item);
     if (!chosen)
         return gf_fail_page(whole->name, whole->page, 0, error);
     gf_heif.heif_image_handle_release(heif->handle);

@@ -159,7 +159,8 @@ static enum gf_status wait_in_time(const struct gf_input *input, struct gf_error
     return gf_time_check(error);
 }
 
-enum gf_status gf_input_fail_kept(const struct gf_input *input, struct gf_error *error)
+/* Fails because a stream's bytes could not be kept. */
+static enum gf_status input_fail_kept(const struct gf_input *input, struct gf_error *error)
 {
     return gf_fail(error, GF_ERROR_READ, "%s: cannot be held back in %s: %s", input->name,
                    gf_spool_folder(), strerror(input->spool_errno));
@@ -170,7 +171,7 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
 {
     *got = 0;
     if (input->lost)
-        return gf_input_fail_kept(input, error);
+        return input_fail_kept(input, error);
     if (input->reader && !input->at_end && input->position >= input->spooled)
         return read_from_caller(input, data, size, got, error);
     while (!input->at_end) {
@@ -249,8 +250,10 @@ bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds
     return ends;
 }
 
-enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
-                                       struct gf_error *error)
+/* Reads the rest of a kept stream, which may have about `most` bytes; from then on the input reads
+ * its spool file as a regular one. */
+static GF_CHECKED enum gf_status input_become_regular(struct gf_input *input, uint64_t most,
+                                                      struct gf_error *error)
 {
     const int64_t limit = most < INT64_MAX ? (int64_t)most : INT64_MAX;
     GF_TRY(keep_rest(input, limit, -1, error));
@@ -260,7 +263,7 @@ enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
                        "options.memory_bytes",
                        input->name, (unsigned long long)(most >> 20));
     if (input->spool < 0)
-        return gf_input_fail_kept(input, error);
+        return input_fail_kept(input, error);
     if (input->opened)
         close(input->fd);
     input->reader = NULL;
@@ -274,7 +277,9 @@ enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
     return GF_OK;
 }
 
-void gf_input_keep_from_here(struct gf_input *input, int64_t taken, size_t left)
+/* Makes the spool file begin at the input's position: `taken` bytes of the stream are before it,
+ * and `left` bytes in the buffer are still to be read. */
+static void input_keep_from_here(struct gf_input *input, int64_t taken, size_t left)
 {
     if (input->position < input->spooled) { /* the spool file is being read at the moment */
         input->spool_base += taken;
@@ -309,7 +314,7 @@ enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int6
 {
     *descriptor = -1;
     if (!input->regular && input->spool >= 0)
-        GF_TRY(gf_input_become_regular(input, UINT64_MAX, error));
+        GF_TRY(input_become_regular(input, UINT64_MAX, error));
     if (input->memory && input->fd < 0)
         GF_TRY(put_in_file(input, error));
     if (input->regular && input->size >= 0) {
@@ -500,7 +505,7 @@ void gf_input_start_here(struct gf_input *input)
         input->base += taken;
         input->size -= input->size < 0 ? 0 : taken;
     } else if (input->spool >= 0) {
-        gf_input_keep_from_here(input, taken, left);
+        input_keep_from_here(input, taken, left);
     }
     input->position = (int64_t)left;
     input->first = 0;
@@ -569,7 +574,7 @@ static enum gf_status hold(struct gf_input *input, uint64_t most, struct gf_erro
         input->spool_errno = input->spool < 0 ? errno : 0;
         gf_input_keep(input, input->buffer, input->end);
     }
-    return gf_input_become_regular(input, most, error);
+    return input_become_regular(input, most, error);
 }
 
 enum gf_status gf_input_lend(struct gf_input *input, uint64_t most, struct gf_input_loan *loan,

@@ -22,7 +22,8 @@ const char *gf_picture_kind_name(enum gf_picture_kind kind)
     return names[kind];
 }
 
-enum gf_picture_kind gf_picture_kind_named(const char *name, size_t length)
+/* Returns the kind of that name; GF_PICTURE_KINDS if there is none. */
+static enum gf_picture_kind picture_kind_named(const char *name, size_t length)
 {
     enum gf_picture_kind kind = 0;
     while (kind < GF_PICTURE_KINDS && (strlen(gf_picture_kind_name(kind)) != length ||
@@ -76,7 +77,7 @@ static int read_number(const char *text, size_t length)
  * is none of these. */
 static bool read_pages(const char *text, size_t length, struct gf_pages *pages)
 {
-    const enum gf_picture_kind kind = gf_picture_kind_named(text, length);
+    const enum gf_picture_kind kind = picture_kind_named(text, length);
     const char *const dots = memmem(text, length, "..", 2);
     *pages = (struct gf_pages){read_number(text, length), -1};
     if (kind < GF_PICTURE_KINDS)

@@ -31,7 +31,6 @@ enum { GF_PAGES_ALL = 1 << 20 };
 enum { GF_PAGE_OF_KIND = 1 << 24 };
 
 const char *gf_picture_kind_name(enum gf_picture_kind kind);
-/* Returns the kind of that name; GF_PICTURE_KINDS if there is none. */
-enum gf_picture_kind gf_picture_kind_named(const char *name, size_t length);
+
 /* Returns the kind that a page chooses; GF_PICTURE_KINDS if it is a number, or -1. */
 enum gf_picture_kind gf_page_kind(int page);

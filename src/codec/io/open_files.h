@@ -29,14 +29,6 @@ struct gf_piece {
 
 struct gf_crew; /* the threads of an open file, started by the first transfer that needs them */
 void gf_crew_free(struct gf_crew *crew); /* does nothing with NULL */
-/* Cuts a transfer into at most `threads` pieces, calls run(piece) for each on a thread of its own,
- * and returns their number. Transfers that run at the same time share the processors. *crew is NULL
- * before the first call and is freed by the caller; only one thread at a time may use it. */
-int gf_crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, void *(*run)(void *),
-                struct gf_piece piece[GF_PIECES_MOST]);
-/* Returns the number of bytes before the first incomplete piece; -1 with errno if an error leaves
- * none. */
-ssize_t gf_crew_join(const struct gf_piece *piece, int pieces);
 
 /* Reads like pread(), but returns fewer bytes than `size` only at the end of the file or before an
  * error. At most `threads` threads read at the same time. */
@@ -108,16 +100,6 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
 
 /* ---- streams whose bytes are kept (input.c) ---- */
 
-/* Reads the rest of a kept stream, which may have about `most` bytes; from then on the input reads
- * its spool file as a regular one. */
-enum gf_status gf_input_become_regular(struct gf_input *input, uint64_t most,
-                                       struct gf_error *error) GF_CHECKED;
-/* Fails because a stream's bytes could not be kept. */
-enum gf_status gf_input_fail_kept(const struct gf_input *input, struct gf_error *error);
-/* Makes the spool file begin at the input's position: `taken` bytes of the stream are before it,
- * and `left` bytes in the buffer are still to be read. */
-void gf_input_keep_from_here(struct gf_input *input, int64_t taken, size_t left);
-
 /* The state of an output. */
 
 /* An output in memory needs its buffer for small pieces alone. */
@@ -172,6 +154,3 @@ static inline enum gf_status gf_output_fail_folder(const struct gf_output *outpu
                        output->name, strerror(errno));
     return gf_output_fail(output, error);
 }
-
-/* Gives the output's complete file its name, or copies it to its destination. (output.c) */
-enum gf_status gf_output_put_in_place(struct gf_output *output, struct gf_error *error) GF_CHECKED;

@@ -186,7 +186,9 @@ static enum gf_status commit_spooled(struct gf_output *output, struct gf_error *
     return status;
 }
 
-enum gf_status gf_output_put_in_place(struct gf_output *output, struct gf_error *error)
+/* Gives the output's complete file its name, or copies it to its destination. (output.c) */
+static GF_CHECKED enum gf_status output_put_in_place(struct gf_output *output,
+                                                     struct gf_error *error)
 {
     return output->target ? commit_beside(output, error) : commit_spooled(output, error);
 }
@@ -433,7 +435,7 @@ enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error
     end_reservation(output);
     if (status || output->in_memory || output->foreign)
         return status;
-    return gf_output_put_in_place(output, error);
+    return output_put_in_place(output, error);
 }
 
 void *gf_output_take(struct gf_output *output, size_t *size)

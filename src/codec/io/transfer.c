@@ -96,8 +96,11 @@ static int count_pieces(size_t size, int threads)
     return count ? (int)count : 1;
 }
 
-int gf_crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, void *(*run)(void *),
-                struct gf_piece piece[GF_PIECES_MOST])
+/* Cuts a transfer into at most `threads` pieces, calls run(piece) for each on a thread of its own,
+ * and returns their number. Transfers that run at the same time share the processors. *crew is NULL
+ * before the first call and is freed by the caller; only one thread at a time may use it. */
+static int crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, void *(*run)(void *),
+                    struct gf_piece piece[GF_PIECES_MOST])
 {
     int count = count_pieces(whole.size, threads);
     if (count > 1 && !*crew)
@@ -135,7 +138,9 @@ int gf_crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, void 
     return count;
 }
 
-ssize_t gf_crew_join(const struct gf_piece *piece, int pieces)
+/* Returns the number of bytes before the first incomplete piece; -1 with errno if an error leaves
+ * none. */
+static ssize_t crew_join(const struct gf_piece *piece, int pieces)
 {
     size_t got = 0;
     for (int i = 0; i < pieces; i++) {
@@ -170,9 +175,9 @@ ssize_t gf_transfer_read(struct gf_crew **crew, int fd, void *data, size_t size,
 {
     struct gf_piece piece[GF_PIECES_MOST];
     const struct gf_piece whole = {.fd = fd, .data = data, .size = size, .offset = offset};
-    const int pieces = gf_crew_run(crew, whole, threads < READERS_MOST ? threads : READERS_MOST,
-                                   read_piece, piece);
-    return gf_crew_join(piece, pieces);
+    const int pieces =
+        crew_run(crew, whole, threads < READERS_MOST ? threads : READERS_MOST, read_piece, piece);
+    return crew_join(piece, pieces);
 }
 
 enum {
@@ -297,13 +302,13 @@ bool gf_reservation_write(struct gf_reservation *reservation, const void *data, 
     if (!reservation || !reservation->mapped || size < MAPPED_FROM_BYTES || end > reservation->end)
         return false;
     pass(reservation, end);
-    const int pieces = gf_crew_run(
+    const int pieces = crew_run(
         &reservation->crew,
         (struct gf_piece){
             .data = reservation->mapped + (offset - reservation->base), .from = data, .size = size},
         threads, copy_piece, piece);
     /* A later write() must begin after these bytes. */
-    return gf_crew_join(piece, pieces) == (ssize_t)size &&
+    return crew_join(piece, pieces) == (ssize_t)size &&
            lseek(reservation->fd, end, SEEK_SET) == end;
 }
 

@@ -119,9 +119,7 @@ static inline bool gf_jp2_is_converted(const struct gf_jp2_header *header)
 unsigned char *gf_jp2_put_be(unsigned char *at, uint64_t value, int bytes);
 
 struct gf_jp2_component gf_jp2_component(const struct gf_jp2_header *header, int component);
-/* Reads the markers of header->stream, from its beginning to its end marker. Returns why the
- * picture is not read; NULL if it is, or if header->lacks says what is missing. */
-const char *gf_jp2_read_markers(struct gf_jp2_header *header);
+
 /* Makes a codestream of one whose end is missing: with an end marker, and with a last part that is
  * as long as its data. checks: bytes behind them make OpenJPEG fail if it looks for more packets.
  * Returns bytes that the caller frees; .data is NULL when out of memory. */

@@ -262,7 +262,9 @@ static const char *read_parts(struct gf_jp2_header *header, size_t at, struct pa
     return NULL;
 }
 
-const char *gf_jp2_read_markers(struct gf_jp2_header *header)
+/* Reads the markers of header->stream, from its beginning to its end marker. Returns why the
+ * picture is not read; NULL if it is, or if header->lacks says what is missing. */
+static const char *jp2_read_markers(struct gf_jp2_header *header)
 {
     const unsigned char *const data = header->stream.data;
     size_t at = 4;
@@ -541,7 +543,7 @@ enum gf_status gf_jp2_header_read(const struct gf_blob *file, const char *name,
         return gf_fail_memory(error);
     if (header->stream.size < sizeof start || memcmp(header->stream.data, start, sizeof start) != 0)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: it has no codestream", name);
-    const char *why = gf_jp2_read_markers(header);
+    const char *why = jp2_read_markers(header);
     why = why ? why : choose_channels(header, &metadata->icc, is_bare);
     if (errno == ENOMEM)
         return gf_fail_memory(error);

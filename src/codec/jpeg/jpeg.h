@@ -40,9 +40,3 @@ enum gf_status gf_jpeg_gain_move(const struct gf_blob *jpeg, const struct gf_ima
 /* Opens a sink for a JPEG with the gain map in the metadata, if there is one. */
 enum gf_status gf_jpeg_gain_create(const struct gf_sink_order *order, struct gf_sink **sink,
                                    struct gf_error *error) GF_CHECKED;
-
-/* Makes the HDR picture of a source and the JPEG of its gain map. On success *source becomes the
- * HDR picture's source, which owns the other one; else *source is unchanged. */
-enum gf_status gf_jpeg_gain_apply(const struct gf_blob *jpeg, const struct gf_gain_map_facts *map,
-                                  const struct gf_options *options, struct gf_source **source,
-                                  struct gf_error *error) GF_CHECKED;

@@ -201,12 +201,6 @@ struct gf_jpeg_scouts;
 
 /* Opens scouts for the scan at the offset `begin` of the input. Returns NULL if scouts do not help,
  * or when out of memory. */
-struct gf_jpeg_scouts *gf_jpeg_scouts_open(const struct gf_jpeg_unit *unit, struct gf_input *input,
-                                           int64_t begin, int threads, int segment_bytes);
-void gf_jpeg_scouts_close(struct gf_jpeg_scouts *scouts);
-/* Waits for the next segment, and ends the use of the segment before. Returns NULL after the last
- * one. */
-const struct gf_jpeg_segment *gf_jpeg_scouts_next(struct gf_jpeg_scouts *scouts);
 
 struct gf_jpeg_index_row {
     int64_t bit;  /* the row's first bit in the input, after a restart marker */

@@ -189,9 +189,12 @@ static void describe(struct hdr_source *source, struct gf_source *picture)
     source->picture = picture;
 }
 
-enum gf_status gf_jpeg_gain_apply(const struct gf_blob *jpeg, const struct gf_gain_map_facts *map,
-                                  const struct gf_options *options, struct gf_source **source,
-                                  struct gf_error *error)
+/* Makes the HDR picture of a source and the JPEG of its gain map. On success *source becomes the
+ * HDR picture's source, which owns the other one; else *source is unchanged. */
+static GF_CHECKED enum gf_status jpeg_gain_apply(const struct gf_blob *jpeg,
+                                                 const struct gf_gain_map_facts *map,
+                                                 const struct gf_options *options,
+                                                 struct gf_source **source, struct gf_error *error)
 {
     struct hdr_source *const opened = calloc(1, sizeof *opened);
     if (!opened)
@@ -311,8 +314,7 @@ static enum gf_status use_map(const struct gf_options *options, struct gf_source
         (*source)->metadata.gain_map = jpeg;
         return GF_OK;
     }
-    if (!status && !reason &&
-        gf_jpeg_gain_apply(&jpeg, &map, options, source, why) == GF_ERROR_MEMORY)
+    if (!status && !reason && jpeg_gain_apply(&jpeg, &map, options, source, why) == GF_ERROR_MEMORY)
         status = gf_fail_memory(error);
     free(jpeg.data);
     return status;

@@ -76,8 +76,21 @@ static bool scout(void *context, int thread, int index)
     return true;
 }
 
-struct gf_jpeg_scouts *gf_jpeg_scouts_open(const struct gf_jpeg_unit *unit, struct gf_input *input,
-                                           int64_t begin, int threads, int segment_bytes)
+static void jpeg_scouts_close(struct gf_jpeg_scouts *scouts)
+{
+    if (!scouts)
+        return;
+    gf_ordered_work_close(scouts->work);
+    for (int i = 0; scouts->slot && i < scouts->slots; i++)
+        free(scouts->slot[i].mark);
+    free(scouts->bits);
+    free(scouts->slot);
+    free(scouts);
+}
+
+static struct gf_jpeg_scouts *jpeg_scouts_open(const struct gf_jpeg_unit *unit,
+                                               struct gf_input *input, int64_t begin, int threads,
+                                               int segment_bytes)
 {
     struct gf_jpeg_scouts *const scouts = calloc(1, sizeof *scouts);
     if (!scouts)
@@ -98,7 +111,7 @@ struct gf_jpeg_scouts *gf_jpeg_scouts_open(const struct gf_jpeg_unit *unit, stru
     }
     if (!scouts->slot || !scouts->bits ||
         gf_ordered_work_open(scouts->threads, scouts->slots, scout, scouts, &scouts->work, NULL)) {
-        gf_jpeg_scouts_close(scouts);
+        jpeg_scouts_close(scouts);
         return NULL;
     }
     for (int i = 0; i < scouts->slots; i++)
@@ -106,19 +119,9 @@ struct gf_jpeg_scouts *gf_jpeg_scouts_open(const struct gf_jpeg_unit *unit, stru
     return scouts;
 }
 
-void gf_jpeg_scouts_close(struct gf_jpeg_scouts *scouts)
-{
-    if (!scouts)
-        return;
-    gf_ordered_work_close(scouts->work);
-    for (int i = 0; scouts->slot && i < scouts->slots; i++)
-        free(scouts->slot[i].mark);
-    free(scouts->bits);
-    free(scouts->slot);
-    free(scouts);
-}
-
-const struct gf_jpeg_segment *gf_jpeg_scouts_next(struct gf_jpeg_scouts *scouts)
+/* Waits for the next segment, and ends the use of the segment before. Returns NULL after the last
+ * one. */
+static const struct gf_jpeg_segment *jpeg_scouts_next(struct gf_jpeg_scouts *scouts)
 {
     bool failed;
     if (scouts->taken && scouts->taken + scouts->slots <= scouts->segments)
@@ -146,14 +149,14 @@ struct gf_jpeg_index *gf_jpeg_index_open(const struct gf_jpeg_unit *unit, int un
     gf_jpeg_bits_open(&index->bits, input, 8 * begin, gf_input_size(input));
     index->row[0] = (struct gf_jpeg_index_row){.bit = 8 * begin, .stop = begin};
     if (!restart_interval)
-        index->scouts = gf_jpeg_scouts_open(unit, input, begin, threads, segment_bytes);
+        index->scouts = jpeg_scouts_open(unit, input, begin, threads, segment_bytes);
     return index;
 }
 
 void gf_jpeg_index_close(struct gf_jpeg_index *index)
 {
     if (index)
-        gf_jpeg_scouts_close(index->scouts);
+        jpeg_scouts_close(index->scouts);
     free(index);
 }
 
@@ -258,7 +261,7 @@ static bool take_marks(struct gf_jpeg_index *index, const struct gf_jpeg_mark *m
  * has marked; from there on it uses the scout's marks. */
 static bool walk_segment(struct gf_jpeg_index *index)
 {
-    const struct gf_jpeg_segment *const segment = gf_jpeg_scouts_next(index->scouts);
+    const struct gf_jpeg_segment *const segment = jpeg_scouts_next(index->scouts);
     const int64_t end = segment ? 8 * segment->end : INT64_MAX;
     const int count = segment ? segment->count : 0;
     const struct gf_jpeg_mark *mark = count ? segment->mark : NULL;

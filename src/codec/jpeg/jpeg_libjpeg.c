@@ -9,7 +9,7 @@
 enum { MARKER = 0xff, TEM = 0x01, SOF0 = 0xc0, RST0 = 0xd0, SOI = 0xd8, EOI = 0xd9, SOS = 0xda };
 enum { HEAD_BYTES = 4 }; /* a marker and the length that follows it */
 
-void gf_jpeg_segments_open(struct gf_jpeg_segments *segments, struct gf_input *input)
+static void jpeg_segments_open(struct gf_jpeg_segments *segments, struct gf_input *input)
 {
     memset(segments, 0, offsetof(struct gf_jpeg_segments, buffer));
     segments->input = input;
@@ -122,8 +122,11 @@ static enum gf_status next_of_scan(struct gf_jpeg_segments *segments, size_t *si
     return status;
 }
 
-enum gf_status gf_jpeg_segments_next(struct gf_jpeg_segments *segments, const unsigned char **data,
-                                     size_t *size, struct gf_error *error)
+/* Returns the next bytes, which are valid until the next call; *size is 0 at the end of the input
+ * and after the end marker. On a stream the call waits only for bytes that it needs. */
+static GF_CHECKED enum gf_status jpeg_segments_next(struct gf_jpeg_segments *segments,
+                                                    const unsigned char **data, size_t *size,
+                                                    struct gf_error *error)
 {
     enum gf_status status = GF_OK;
     *size = 0;
@@ -143,7 +146,8 @@ enum gf_status gf_jpeg_segments_next(struct gf_jpeg_segments *segments, const un
     return status;
 }
 
-bool gf_jpeg_segments_may_be_whole(const struct gf_jpeg_segments *segments)
+/* Whether the input ended in or after a scan, so that perhaps only the end marker is missing. */
+static bool jpeg_segments_may_be_whole(const struct gf_jpeg_segments *segments)
 {
     return segments->scanned && !segments->left;
 }
@@ -335,14 +339,14 @@ static boolean fill_buffer(j_decompress_ptr jpeg)
     static const unsigned char end_marker[] = {0xff, JPEG_EOI};
     struct gf_jpeg_source *const source = jpeg->client_data;
     const enum gf_status status =
-        gf_jpeg_segments_next(&source->segments, &source->bytes.next_input_byte,
-                              &source->bytes.bytes_in_buffer, source->error);
+        jpeg_segments_next(&source->segments, &source->bytes.next_input_byte,
+                           &source->bytes.bytes_in_buffer, source->error);
     if (status)
         give_up(source, status);
     if (source->bytes.bytes_in_buffer)
         return TRUE;
     source->cut = true;
-    if (jpeg->arith_code || !gf_jpeg_segments_may_be_whole(&source->segments))
+    if (jpeg->arith_code || !jpeg_segments_may_be_whole(&source->segments))
         gf_jpeg_report_damage(source, "");
     source->bytes.next_input_byte = end_marker;
     source->bytes.bytes_in_buffer = sizeof end_marker;
@@ -431,7 +435,7 @@ void gf_jpeg_open_input(struct gf_jpeg_source *source)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;
     jpeg_create_decompress(jpeg);
-    gf_jpeg_segments_open(&source->segments, source->input);
+    jpeg_segments_open(&source->segments, source->input);
     source->bytes = (struct jpeg_source_mgr){.init_source = ignore_source,
                                              .fill_input_buffer = fill_buffer,
                                              .skip_input_data = skip_bytes,

@@ -31,13 +31,6 @@ struct gf_jpeg_segments {
     unsigned char buffer[GF_JPEG_SEGMENTS_BUFFER_BYTES];
 };
 
-void gf_jpeg_segments_open(struct gf_jpeg_segments *segments, struct gf_input *input);
-/* Returns the next bytes, which are valid until the next call; *size is 0 at the end of the input
- * and after the end marker. On a stream the call waits only for bytes that it needs. */
-enum gf_status gf_jpeg_segments_next(struct gf_jpeg_segments *segments, const unsigned char **data,
-                                     size_t *size, struct gf_error *error) GF_CHECKED;
-/* Whether the input ended in or after a scan, so that perhaps only the end marker is missing. */
-bool gf_jpeg_segments_may_be_whole(const struct gf_jpeg_segments *segments);
 /* Returns the offset in the input of a byte that the last call of gf_jpeg_segments_next()
  * returned. */
 int64_t gf_jpeg_segments_place(const struct gf_jpeg_segments *segments, const unsigned char *at);

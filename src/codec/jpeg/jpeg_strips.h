@@ -99,10 +99,6 @@ struct gf_jpeg_coding {
     struct gf_jpeg_unit unit;
     int units_across, unit_width, unit_height; /* unit_width and unit_height are in pixels */
 };
-/* Prepares the encoding. `jpeg` is configured for the picture. Returns false if its tables are not
- * the standard ones. */
-bool gf_jpeg_coding_make(struct gf_jpeg_coding *coding, const struct jpeg_compress_struct *jpeg,
-                         struct gf_format format, const struct gf_options *options);
 
 struct gf_jpeg_encoded {
     unsigned char *data; /* freed by the caller */
@@ -114,8 +110,3 @@ struct gf_jpeg_encoded {
 
 /* An encoder, which belongs to one thread. */
 struct gf_jpeg_strip_encoder;
-struct gf_jpeg_strip_encoder *gf_jpeg_strip_encoder_open(const struct gf_jpeg_coding *coding);
-void gf_jpeg_strip_encoder_close(struct gf_jpeg_strip_encoder *encoder);
-/* Encodes rows that are coding->row_bytes apart. False when out of memory. */
-bool gf_jpeg_strip_encode(struct gf_jpeg_strip_encoder *encoder, int rows, const unsigned char *src,
-                          struct gf_jpeg_encoded *encoded);

@@ -24,12 +24,6 @@ struct gf_jpeg_kind {
     int unit_width, unit_height; /* the size of a unit, in pixels */
 };
 
-/* Whether the file's header allows decoding in strips: one sequential scan of 8 bits. */
-bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg);
-/* Prepares the decoding. Returns false if the tables are unusual. */
-bool gf_jpeg_kind_make(struct gf_jpeg_kind *kind, const struct jpeg_decompress_struct *jpeg,
-                       struct gf_input *input);
-
 /* A strip: the part of the scan from begin.bit to end.stop, and if there are no restart markers
  * only to end.bit. */
 struct gf_jpeg_strip {
@@ -40,11 +34,6 @@ struct gf_jpeg_strip {
 
 /* A decoder, which belongs to one thread. */
 struct gf_jpeg_strip_decoder;
-struct gf_jpeg_strip_decoder *gf_jpeg_strip_decoder_open(const struct gf_jpeg_kind *kind);
-void gf_jpeg_strip_decoder_close(struct gf_jpeg_strip_decoder *decoder);
-/* Decodes a strip. Returns false if libjpeg reports anything, or when out of memory. */
-bool gf_jpeg_strip_decode(struct gf_jpeg_strip_decoder *decoder, const struct gf_jpeg_strip *strip,
-                          unsigned char *dst, size_t pitch);
 
 enum {
     CHUNK_BYTES = 32 << 10, /* passed to libjpeg at a time */
@@ -64,7 +53,8 @@ static bool has_tables(const struct jpeg_decompress_struct *jpeg,
            jpeg->quant_tbl_ptrs[q] && jpeg->dc_huff_tbl_ptrs[dc] && jpeg->ac_huff_tbl_ptrs[ac];
 }
 
-bool gf_jpeg_kind_suits(struct jpeg_decompress_struct *jpeg)
+/* Whether the file's header allows decoding in strips: one sequential scan of 8 bits. */
+static bool jpeg_kind_suits(struct jpeg_decompress_struct *jpeg)
 {
     const int components = jpeg->num_components;
     if (jpeg->progressive_mode || jpeg->arith_code || jpeg->data_precision != 8 ||
@@ -118,8 +108,9 @@ static bool make_tables(struct gf_jpeg_kind *kind, const jpeg_component_info *co
     return true;
 }
 
-bool gf_jpeg_kind_make(struct gf_jpeg_kind *kind, const struct jpeg_decompress_struct *jpeg,
-                       struct gf_input *input)
+/* Prepares the decoding. Returns false if the tables are unusual. */
+static bool jpeg_kind_make(struct gf_jpeg_kind *kind, const struct jpeg_decompress_struct *jpeg,
+                           struct gf_input *input)
 {
     struct gf_jpeg_unit *const unit = &kind->unit;
     const bool interleaved = jpeg->num_components > 1;
@@ -369,7 +360,16 @@ static bool attempt(struct gf_jpeg_strip_decoder *decoder,
     return true;
 }
 
-struct gf_jpeg_strip_decoder *gf_jpeg_strip_decoder_open(const struct gf_jpeg_kind *kind)
+static void jpeg_strip_decoder_close(struct gf_jpeg_strip_decoder *decoder)
+{
+    if (!decoder)
+        return;
+    jpeg_destroy_decompress(&decoder->jpeg);
+    free(decoder->dropped);
+    free(decoder);
+}
+
+static struct gf_jpeg_strip_decoder *jpeg_strip_decoder_open(const struct gf_jpeg_kind *kind)
 {
     struct gf_jpeg_strip_decoder *const decoder = malloc(sizeof *decoder);
     if (!decoder)
@@ -382,23 +382,15 @@ struct gf_jpeg_strip_decoder *gf_jpeg_strip_decoder_open(const struct gf_jpeg_ki
     decoder->errors.error_exit = error_exit;
     decoder->errors.emit_message = emit_message;
     if (!decoder->dropped || !attempt(decoder, create)) {
-        gf_jpeg_strip_decoder_close(decoder);
+        jpeg_strip_decoder_close(decoder);
         return NULL;
     }
     return decoder;
 }
 
-void gf_jpeg_strip_decoder_close(struct gf_jpeg_strip_decoder *decoder)
-{
-    if (!decoder)
-        return;
-    jpeg_destroy_decompress(&decoder->jpeg);
-    free(decoder->dropped);
-    free(decoder);
-}
-
-bool gf_jpeg_strip_decode(struct gf_jpeg_strip_decoder *decoder, const struct gf_jpeg_strip *strip,
-                          unsigned char *dst, size_t pitch)
+/* Decodes a strip. Returns false if libjpeg reports anything, or when out of memory. */
+static bool jpeg_strip_decode(struct gf_jpeg_strip_decoder *decoder,
+                              const struct gf_jpeg_strip *strip, unsigned char *dst, size_t pitch)
 {
     decoder->strip = strip;
     decoder->dst = dst;
@@ -499,7 +491,7 @@ static bool decode_strip(void *context, int thread, int number)
     struct gf_jpeg_strip strip;
     slot->decoded =
         find_strip(reader, number, &strip) &&
-        gf_jpeg_strip_decode(reader->decoder[thread], &strip, slot->pixels, reader->row_bytes);
+        jpeg_strip_decode(reader->decoder[thread], &strip, slot->pixels, reader->row_bytes);
     return true;
 }
 
@@ -571,8 +563,7 @@ struct gf_jpeg_strips_reader *gf_jpeg_strips_reader_open(struct jpeg_decompress_
                                                          const struct gf_options *options,
                                                          int strip_rows)
 {
-    if (gf_input_size(input) < 0 || gf_jpeg_share_threads(options) == 1 ||
-        !gf_jpeg_kind_suits(jpeg))
+    if (gf_input_size(input) < 0 || gf_jpeg_share_threads(options) == 1 || !jpeg_kind_suits(jpeg))
         return NULL;
     struct gf_jpeg_strips_reader *const reader = calloc(1, sizeof *reader);
     if (!reader)
@@ -581,7 +572,7 @@ struct gf_jpeg_strips_reader *gf_jpeg_strips_reader_open(struct jpeg_decompress_
     reader->begin = begin;
     reader->segment_bytes = strip_rows ? SMALL_SEGMENT_BYTES : 0;
     reader->row_bytes = (size_t)jpeg->image_width * (size_t)jpeg->num_components;
-    if (gf_jpeg_kind_make(&reader->kind, jpeg, input)) {
+    if (jpeg_kind_make(&reader->kind, jpeg, input)) {
         reader->rows =
             ((int)jpeg->image_height + reader->kind.unit_height - 1) / reader->kind.unit_height;
         if (choose_strips(reader, options, strip_rows))
@@ -604,7 +595,7 @@ void gf_jpeg_strips_reader_close(struct gf_jpeg_strips_reader *reader)
     gf_ordered_work_close(reader->work);
     gf_pages_free(reader->pixels, (size_t)reader->slots * slot_bytes(reader));
     for (int i = 0; reader->decoder && i < reader->threads; i++)
-        gf_jpeg_strip_decoder_close(reader->decoder[i]);
+        jpeg_strip_decoder_close(reader->decoder[i]);
     pthread_mutex_destroy(&reader->lock);
     gf_jpeg_index_close(reader->index);
     free(reader->decoder);
@@ -625,7 +616,7 @@ static bool start(struct gf_jpeg_strips_reader *reader)
     for (int i = 0; there && i < reader->slots; i++)
         reader->slot[i].pixels = reader->pixels + (size_t)i * slot_bytes(reader);
     for (int i = 0; there && i < reader->threads; i++) {
-        reader->decoder[i] = gf_jpeg_strip_decoder_open(kind);
+        reader->decoder[i] = jpeg_strip_decoder_open(kind);
         there = reader->decoder[i];
     }
     if (!there || gf_ordered_work_open(reader->threads, reader->slots, decode_strip, reader,
@@ -679,10 +670,10 @@ bool gf_jpeg_codes_are_left(struct jpeg_decompress_struct *jpeg, struct gf_input
                             int64_t begin)
 {
     struct gf_jpeg_index *index = NULL;
-    if (gf_input_size(input) < 0 || !gf_jpeg_kind_suits(jpeg))
+    if (gf_input_size(input) < 0 || !jpeg_kind_suits(jpeg))
         return false;
     struct gf_jpeg_kind *const kind = malloc(sizeof *kind);
-    if (kind && gf_jpeg_kind_make(kind, jpeg, input))
+    if (kind && jpeg_kind_make(kind, jpeg, input))
         index =
             gf_jpeg_index_open(&kind->unit, (int)jpeg->MCUs_per_row, (int)jpeg->MCU_rows_in_scan,
                                (int)jpeg->restart_interval, input, begin, 1, 0);

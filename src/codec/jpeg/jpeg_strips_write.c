@@ -70,8 +70,10 @@ static bool make_tables(struct gf_jpeg_coding *coding, const struct jpeg_compres
     return true;
 }
 
-bool gf_jpeg_coding_make(struct gf_jpeg_coding *coding, const struct jpeg_compress_struct *jpeg,
-                         struct gf_format format, const struct gf_options *options)
+/* Prepares the encoding. `jpeg` is configured for the picture. Returns false if its tables are not
+ * the standard ones. */
+static bool jpeg_coding_make(struct gf_jpeg_coding *coding, const struct jpeg_compress_struct *jpeg,
+                             struct gf_format format, const struct gf_options *options)
 {
     struct gf_jpeg_unit *const unit = &coding->unit;
     const int h = jpeg->comp_info[0].h_samp_factor, v = jpeg->comp_info[0].v_samp_factor;
@@ -191,7 +193,16 @@ static bool attempt(struct gf_jpeg_strip_encoder *encoder,
     return true;
 }
 
-struct gf_jpeg_strip_encoder *gf_jpeg_strip_encoder_open(const struct gf_jpeg_coding *coding)
+static void jpeg_strip_encoder_close(struct gf_jpeg_strip_encoder *encoder)
+{
+    if (!encoder)
+        return;
+    jpeg_destroy_compress(&encoder->jpeg);
+    free(encoder->corner.data);
+    free(encoder);
+}
+
+static struct gf_jpeg_strip_encoder *jpeg_strip_encoder_open(const struct gf_jpeg_coding *coding)
 {
     struct gf_jpeg_strip_encoder *const encoder = malloc(sizeof *encoder);
     if (!encoder)
@@ -203,19 +214,10 @@ struct gf_jpeg_strip_encoder *gf_jpeg_strip_encoder_open(const struct gf_jpeg_co
     encoder->errors.error_exit = error_exit;
     encoder->errors.emit_message = ignore_message;
     if (!attempt(encoder, create)) {
-        gf_jpeg_strip_encoder_close(encoder);
+        jpeg_strip_encoder_close(encoder);
         return NULL;
     }
     return encoder;
-}
-
-void gf_jpeg_strip_encoder_close(struct gf_jpeg_strip_encoder *encoder)
-{
-    if (!encoder)
-        return;
-    jpeg_destroy_compress(&encoder->jpeg);
-    free(encoder->corner.data);
-    free(encoder);
 }
 
 /* Returns the offset in the encoded JPEG after the scan's header. */
@@ -285,8 +287,9 @@ static bool find_end(struct gf_jpeg_strip_encoder *encoder, int units,
     return padding >= 0 && padding < 8;
 }
 
-bool gf_jpeg_strip_encode(struct gf_jpeg_strip_encoder *encoder, int rows, const unsigned char *src,
-                          struct gf_jpeg_encoded *encoded)
+/* Encodes rows that are coding->row_bytes apart. False when out of memory. */
+static bool jpeg_strip_encode(struct gf_jpeg_strip_encoder *encoder, int rows,
+                              const unsigned char *src, struct gf_jpeg_encoded *encoded)
 {
     const struct gf_jpeg_coding *const coding = encoder->coding;
     const int down = (rows + coding->unit_height - 1) / coding->unit_height;
@@ -375,7 +378,7 @@ static bool encode(void *context, int thread, int index)
 {
     struct gf_jpeg_strips_writer *const writer = context;
     struct slot *const slot = &writer->slot[index % writer->layout.slots];
-    return gf_jpeg_strip_encode(writer->encoder[thread], slot->rows, slot->pixels, &slot->encoded);
+    return jpeg_strip_encode(writer->encoder[thread], slot->rows, slot->pixels, &slot->encoded);
 }
 
 static size_t pixel_bytes(const struct gf_jpeg_strips_writer *writer)
@@ -396,7 +399,7 @@ static bool open_slots(struct gf_jpeg_strips_writer *writer)
     for (int i = 0; there && i < layout->slots; i++)
         writer->slot[i].pixels = writer->pixels + (size_t)i * pixel_bytes(writer);
     for (int i = 0; there && i < layout->threads; i++) {
-        writer->encoder[i] = gf_jpeg_strip_encoder_open(&writer->coding);
+        writer->encoder[i] = jpeg_strip_encoder_open(&writer->coding);
         there = writer->encoder[i];
     }
     return there;
@@ -417,7 +420,7 @@ enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
     opened->layout = *layout;
     opened->bits.at = opened->chunk;
     enum gf_status status =
-        gf_jpeg_coding_make(&opened->coding, jpeg, format, options) && open_slots(opened)
+        jpeg_coding_make(&opened->coding, jpeg, format, options) && open_slots(opened)
             ? GF_OK
             : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     if (!status)
@@ -437,7 +440,7 @@ void gf_jpeg_strips_writer_close(struct gf_jpeg_strips_writer *writer)
         return;
     gf_ordered_work_close(writer->work);
     for (int i = 0; writer->encoder && i < writer->layout.threads; i++)
-        gf_jpeg_strip_encoder_close(writer->encoder[i]);
+        jpeg_strip_encoder_close(writer->encoder[i]);
     for (int i = 0; writer->slot && i < writer->layout.slots; i++)
         free(writer->slot[i].encoded.data);
     gf_pages_ahead_end(&writer->pages_ahead);

@@ -31,18 +31,6 @@ struct gf_jxl_header {
     int black; /* the extra channel that is black ink: the colours are CMY; -1: there is none */
 };
 
-/* Reads the header. Returns NULL, or a text that describes the damage. *out_of_memory is set if
- * memory ran out. */
-const char *gf_jxl_read_header(const struct gf_blob *file, struct gf_jxl_header *header,
-                               struct gf_metadata *metadata, bool *out_of_memory);
-/* Chooses the decoder's output colours. It must be called after JXL_DEC_COLOR_ENCODING. A picture
- * that can be decoded to any colours gets the primaries of its profile. It gets sRGB if the profile
- * has no usable primaries, and for gray that is not HDR. */
-void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info);
-/* Copies the ICC profile to memory from malloc(). Returns false if there is none. */
-bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct gf_blob *icc,
-                     bool *out_of_memory);
-
 /* Chooses the colours to which the decoder converts a picture that is stored as XYB, as lossy
  * pictures are: the colours of the picture's profile if libjxl can convert to them, so that none is
  * clipped. */
@@ -108,8 +96,9 @@ static bool read_primaries(const struct gf_blob *icc, JxlColorEncoding *colour)
            chromaticity(b, colour->primaries_blue_xy);
 }
 
-bool gf_jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct gf_blob *icc,
-                     bool *out_of_memory)
+/* Copies the ICC profile to memory from malloc(). Returns false if there is none. */
+static bool jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, struct gf_blob *icc,
+                         bool *out_of_memory)
 {
     size_t size = 0;
     *icc = (struct gf_blob){0};
@@ -136,7 +125,10 @@ static bool is_for_the_eye(JxlTransferFunction curve)
            curve == JXL_TRANSFER_FUNCTION_DCI;
 }
 
-void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info)
+/* Chooses the decoder's output colours. It must be called after JXL_DEC_COLOR_ENCODING. A picture
+ * that can be decoded to any colours gets the primaries of its profile. It gets sRGB if the profile
+ * has no usable primaries, and for gray that is not HDR. */
+static void jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info)
 {
     JxlColorEncoding srgb, own;
     struct gf_blob icc;
@@ -154,7 +146,7 @@ void gf_jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info)
     if (known && !is_for_the_eye(own.transfer_function))
         own.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
     if (!known && !gray &&
-        gf_jxl_read_icc(decoder, JXL_COLOR_PROFILE_TARGET_ORIGINAL, &icc, &no_memory)) {
+        jxl_read_icc(decoder, JXL_COLOR_PROFILE_TARGET_ORIGINAL, &icc, &no_memory)) {
         own = srgb;
         own.primaries = JXL_PRIMARIES_CUSTOM;
         known = read_primaries(&icc, &own);
@@ -217,13 +209,13 @@ static void read_colours(struct walk *walk)
 {
     JxlColorEncoding colour;
     struct gf_blob icc;
-    gf_jxl_prefer_own_colours(walk->decoder, &walk->header->info);
+    jxl_prefer_own_colours(walk->decoder, &walk->header->info);
     if (gf_jxl.JxlDecoderGetColorAsEncodedProfile(walk->decoder,
                                                   GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_DATA,
                                                   &colour) == JXL_DEC_SUCCESS &&
         (is_srgb(&colour) || keep_hdr(&colour, &walk->metadata->colour)))
         return;
-    if (!gf_jxl_read_icc(walk->decoder, JXL_COLOR_PROFILE_TARGET_DATA, &icc, &walk->out_of_memory))
+    if (!jxl_read_icc(walk->decoder, JXL_COLOR_PROFILE_TARGET_DATA, &icc, &walk->out_of_memory))
         return;
     free(walk->metadata->icc.data);
     walk->metadata->icc = icc;
@@ -336,8 +328,10 @@ static const char *walk_on(struct walk *walk)
     }
 }
 
-const char *gf_jxl_read_header(const struct gf_blob *file, struct gf_jxl_header *header,
-                               struct gf_metadata *metadata, bool *out_of_memory)
+/* Reads the header. Returns NULL, or a text that describes the damage. *out_of_memory is set if
+ * memory ran out. */
+static const char *jxl_read_header(const struct gf_blob *file, struct gf_jxl_header *header,
+                                   struct gf_metadata *metadata, bool *out_of_memory)
 {
     struct walk walk = {
         .decoder = gf_jxl.JxlDecoderCreate(NULL), .header = header, .metadata = metadata};
@@ -417,7 +411,7 @@ static const char *decode(struct jxl_source *jxl, unsigned char *pixels)
     for (;;) {
         switch (gf_jxl.JxlDecoderProcessInput(decoder)) {
         case JXL_DEC_COLOR_ENCODING:
-            gf_jxl_prefer_own_colours(decoder, &jxl->header.info);
+            jxl_prefer_own_colours(decoder, &jxl->header.info);
             break;
         case JXL_DEC_FRAME:
             set_duration(jxl);
@@ -530,7 +524,7 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
     struct jxl_source *const jxl = (struct jxl_source *)whole;
     bool out_of_memory;
     const char *const why =
-        gf_jxl_read_header(&whole->file, &jxl->header, &whole->base.metadata, &out_of_memory);
+        jxl_read_header(&whole->file, &jxl->header, &whole->base.metadata, &out_of_memory);
     const JxlBasicInfo *const info = &jxl->header.info;
     if (out_of_memory)
         return gf_fail_memory(error);

@@ -121,8 +121,10 @@ static bool add_profile(struct gf_metadata *metadata, const char *type, const un
     return gf_metadata_add_photoshop(metadata, bytes, size);
 }
 
-bool gf_png_add_raw_profile(struct gf_metadata *metadata, const char *type, const char *text,
-                            size_t size, bool *damaged)
+/* Adds the profile in the text, if its type is "exif", "APP1", "xmp", "iptc" or "8bim". *damaged is
+ * set if the text has not the form of such a profile. Returns false when out of memory. */
+static bool png_add_raw_profile(struct gf_metadata *metadata, const char *type, const char *text,
+                                size_t size, bool *damaged)
 {
     static const char *const types[] = {"exif", "APP1", "xmp", "iptc", "8bim"};
     bool known = false;
@@ -145,7 +147,9 @@ bool gf_png_add_raw_profile(struct gf_metadata *metadata, const char *type, cons
     return added;
 }
 
-bool gf_png_make_raw_profile(const char *type, const struct gf_blob *profile, struct gf_blob *text)
+/* Makes the text of a profile. Returns false when out of memory. */
+static bool png_make_raw_profile(const char *type, const struct gf_blob *profile,
+                                 struct gf_blob *text)
 {
     const size_t digits = 2 * profile->size;
     char *const made = malloc(HEADER_MOST + digits + digits / DIGITS_OF_LINE + 2);
@@ -292,7 +296,7 @@ static bool add_latin1(struct gf_metadata *metadata, const char *keyword, const 
     }
     const char *const type = keyword + prefix;
     const bool added =
-        !size || gf_png_add_raw_profile(metadata, type, (const char *)text, size, &damaged);
+        !size || png_add_raw_profile(metadata, type, (const char *)text, size, &damaged);
     if (added && damaged)
         gf_warn(options, "%s: its raw profile of type %.20s is damaged: left out", file, type);
     return added;
@@ -492,7 +496,7 @@ static enum gf_status write_iptc(struct gf_output *output, const struct gf_blob 
 {
     static const char head[] = GF_PNG_RAW_PROFILE "iptc\0"; /* keyword, zero, method 0 */
     struct gf_blob text;
-    if (!gf_png_make_raw_profile("iptc", iptc, &text))
+    if (!png_make_raw_profile("iptc", iptc, &text))
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     const enum gf_status status = write_packed(output, "zTXt", head, sizeof head, &text, error);
     free(text.data);

@@ -79,14 +79,6 @@ enum gf_status gf_png_write_metadata(struct gf_output *output, const struct gf_m
 
 #define GF_PNG_RAW_PROFILE "Raw profile type " /* beginning of the keyword */
 
-/* Adds the profile in the text, if its type is "exif", "APP1", "xmp", "iptc" or "8bim". *damaged is
- * set if the text has not the form of such a profile. Returns false when out of memory. */
-bool gf_png_add_raw_profile(struct gf_metadata *metadata, const char *type, const char *text,
-                            size_t size, bool *damaged);
-
-/* Makes the text of a profile. Returns false when out of memory. */
-bool gf_png_make_raw_profile(const char *type, const struct gf_blob *profile, struct gf_blob *text);
-
 enum { GF_PNG_METADATA_CHUNK_MAX = GF_METADATA_MAX + 4096 }; /* a longer chunk is skipped */
 
 /* The mark (a chunk) of a PNG whose stripes of rows are independent, as compression level 1 writes

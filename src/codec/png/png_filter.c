@@ -41,8 +41,8 @@ GF_TARGET_CLONES static void add_sums(const uint8_t *row, const uint8_t *above, 
     }
 }
 
-void gf_png_sums_plain(const uint8_t *row, const uint8_t *above, size_t bytes, int bpp,
-                       uint64_t sums[GF_PNG_FILTERS])
+static void png_sums_plain(const uint8_t *row, const uint8_t *above, size_t bytes, int bpp,
+                           uint64_t sums[GF_PNG_FILTERS])
 {
     add_sums(row, above, bytes, bpp, sums);
 }
@@ -148,7 +148,7 @@ void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
     filters->apply(best, row, above ? above : row, bytes, bpp, out + 1);
 }
 
-const struct gf_png_filters gf_png_filters_plain = {"plain", gf_png_sums_plain, gf_png_apply_plain,
+const struct gf_png_filters gf_png_filters_plain = {"plain", png_sums_plain, gf_png_apply_plain,
                                                     undo_plain, undo_two_plain};
 
 /* PNG's filters for AVX2. A filter is applied to vectors of a row's bytes. It is undone on the
@@ -236,7 +236,7 @@ AVX2 static void sums_avx2(const uint8_t *row, const uint8_t *above, size_t byte
     }
     for (int f = 0; f < GF_PNG_FILTERS; f++)
         sums[f] += across(sum[f]);
-    gf_png_sums_plain(row + i, above + i, bytes - i, bpp, sums);
+    png_sums_plain(row + i, above + i, bytes - i, bpp, sums);
 }
 
 AVX2 static void apply_avx2(enum gf_png_filter filter, const uint8_t *row, const uint8_t *above,

@@ -53,8 +53,7 @@ int gf_png_undo_rows(const struct gf_png_filters *filters, uint8_t *rows, int co
                      const uint8_t *above, size_t bytes, int bpp);
 
 /* The plain C functions, which vector code also calls for the ends of rows. */
-void gf_png_sums_plain(const uint8_t *row, const uint8_t *above, size_t bytes, int bpp,
-                       uint64_t sums[GF_PNG_FILTERS]);
+
 void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uint8_t *above,
                         size_t bytes, int bpp, uint8_t *out);
 

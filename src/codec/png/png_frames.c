@@ -29,42 +29,29 @@ struct gf_png_control {
     bool over; /* alpha blends the frame with what is below it; else it replaces that */
 };
 
-/* Reads the data of an fcTL chunk. `png` is the file, which begins with the signature and IHDR.
- * full: the frame must fill the canvas. Returns false if a value is not allowed. */
-bool gf_png_control_read(const unsigned char *data, const unsigned char *png, bool full,
-                         struct gf_png_control *control);
-struct gf_png_control gf_png_control_of_canvas(const unsigned char *png);
-/* Whether the frame `over` has all pixels of the place of `under`. */
-bool gf_png_control_covers(const struct gf_png_control *over, const struct gf_png_control *under);
-
-/* Draws a row of a frame, whose pixels have `channels`, to a row of the canvas, which can have an
- * alpha channel more. */
-void gf_png_draw_row(const struct gf_png_control *control, const unsigned char *from, int channels,
-                     unsigned char *canvas_row, struct gf_format canvas);
-/* Makes the frame's place on the canvas what the next frame is drawn over. `under` is the canvas
- * before the frame was drawn; NULL, if it is not needed. */
-void gf_png_dispose(const struct gf_png_control *control, const unsigned char *under,
-                    unsigned char *pixels, struct gf_format canvas);
-
-struct gf_png_control gf_png_control_of_canvas(const unsigned char *png)
+static struct gf_png_control png_control_of_canvas(const unsigned char *png)
 {
     const unsigned char *const ihdr = png + GF_PNG_SIGNATURE_BYTES + GF_PNG_HEAD_BYTES;
     return (struct gf_png_control){.width = gf_png_get_be32(ihdr),
                                    .height = gf_png_get_be32(ihdr + 4)};
 }
 
-bool gf_png_control_covers(const struct gf_png_control *over, const struct gf_png_control *under)
+/* Whether the frame `over` has all pixels of the place of `under`. */
+static bool png_control_covers(const struct gf_png_control *over,
+                               const struct gf_png_control *under)
 {
     return over->x <= under->x && over->y <= under->y &&
            (uint64_t)over->x + over->width >= (uint64_t)under->x + under->width &&
            (uint64_t)over->y + over->height >= (uint64_t)under->y + under->height;
 }
 
-bool gf_png_control_read(const unsigned char *data, const unsigned char *png, bool full,
-                         struct gf_png_control *control)
+/* Reads the data of an fcTL chunk. `png` is the file, which begins with the signature and IHDR.
+ * full: the frame must fill the canvas. Returns false if a value is not allowed. */
+static bool png_control_read(const unsigned char *data, const unsigned char *png, bool full,
+                             struct gf_png_control *control)
 {
     enum { HUNDREDTHS = 100, DISPOSE = 24, BLEND = 25 };
-    const struct gf_png_control canvas = gf_png_control_of_canvas(png);
+    const struct gf_png_control canvas = png_control_of_canvas(png);
     const uint32_t delay = gf_png_get_be32(data + 20), per_second = delay & 0xffff;
     *control =
         (struct gf_png_control){.width = gf_png_get_be32(data + 4),
@@ -75,8 +62,8 @@ bool gf_png_control_read(const unsigned char *data, const unsigned char *png, bo
                                 .dispose = data[DISPOSE],
                                 .over = data[BLEND]};
     return control->width && control->height && data[DISPOSE] <= GF_PNG_DISPOSE_UNDER &&
-           data[BLEND] <= 1 && gf_png_control_covers(&canvas, control) &&
-           (!full || gf_png_control_covers(control, &canvas));
+           data[BLEND] <= 1 && png_control_covers(&canvas, control) &&
+           (!full || png_control_covers(control, &canvas));
 }
 
 static uint64_t sample(const unsigned char *pixel, int channel, int bits)
@@ -112,8 +99,10 @@ static void blend(const unsigned char *from, unsigned char *to, struct gf_format
     set_sample(to, alpha, bits, (both + most / 2) / most);
 }
 
-void gf_png_draw_row(const struct gf_png_control *control, const unsigned char *from, int channels,
-                     unsigned char *canvas_row, struct gf_format canvas)
+/* Draws a row of a frame, whose pixels have `channels`, to a row of the canvas, which can have an
+ * alpha channel more. */
+static void png_draw_row(const struct gf_png_control *control, const unsigned char *from,
+                         int channels, unsigned char *canvas_row, struct gf_format canvas)
 {
     const size_t bytes = (size_t)canvas.bits / 8, pixel = (size_t)canvas.channels * bytes,
                  own = (size_t)channels * bytes;
@@ -133,8 +122,10 @@ void gf_png_draw_row(const struct gf_png_control *control, const unsigned char *
     }
 }
 
-void gf_png_dispose(const struct gf_png_control *control, const unsigned char *under,
-                    unsigned char *pixels, struct gf_format canvas)
+/* Makes the frame's place on the canvas what the next frame is drawn over. `under` is the canvas
+ * before the frame was drawn; NULL, if it is not needed. */
+static void png_dispose(const struct gf_png_control *control, const unsigned char *under,
+                        unsigned char *pixels, struct gf_format canvas)
 {
     const size_t pitch = gf_row_bytes(canvas), pixel = pitch / (size_t)canvas.width;
     const size_t bytes = pixel * control->width;
@@ -147,11 +138,14 @@ void gf_png_dispose(const struct gf_png_control *control, const unsigned char *u
     }
 }
 
+static enum gf_status png_frames_load(struct gf_png_source *still, struct gf_blob *file,
+                                      struct gf_error *error);
+
 /* Reads the file: the header, PLTE and tRNS, acTL, the first fcTL if it is before the pixels, and
  * all chunks from the first IDAT on, up to IEND or as far as they are there. `still` has read up to
  * the head of the first IDAT chunk; the input is then behind IEND. The caller frees the bytes. */
-enum gf_status gf_png_frames_load(struct gf_png_source *still, struct gf_blob *file,
-                                  struct gf_error *error) GF_CHECKED;
+enum gf_status png_frames_load(struct gf_png_source *still, struct gf_blob *file,
+                               struct gf_error *error) GF_CHECKED;
 
 /* Reads an animated PNG into memory, with the chunks alone that its pixels depend on. */
 
@@ -248,8 +242,8 @@ static enum gf_status add_late_metadata(struct gf_png_source *still, const struc
     return status;
 }
 
-enum gf_status gf_png_frames_load(struct gf_png_source *still, struct gf_blob *file,
-                                  struct gf_error *error)
+static enum gf_status png_frames_load(struct gf_png_source *still, struct gf_blob *file,
+                                      struct gf_error *error)
 {
     struct growing read = {0};
     enum gf_status status = append_header(&read, still) ? GF_OK : gf_fail_memory(error);
@@ -317,7 +311,7 @@ static const char *add_frame(struct frames_source *source, const struct gf_png_c
     *frame = (struct frame){.first = first, .end = source->whole.file.size};
     const bool full = !known && !source->before;
     if (chunk->size != GF_PNG_CONTROL_BYTES ||
-        !gf_png_control_read(chunk->data, source->whole.file.data, full, &frame->control))
+        !png_control_read(chunk->data, source->whole.file.data, full, &frame->control))
         return "a frame has a wrong size, place or way of drawing";
     source->found++;
     return NULL;
@@ -341,7 +335,7 @@ static const char *take_still(struct frames_source *source)
         gf_warn(&source->whole.options,
                 "%s: its %d frames are missing: it is read as a still picture", source->whole.name,
                 source->stated);
-    source->frame[0] = (struct frame){gf_png_control_of_canvas(source->whole.file.data),
+    source->frame[0] = (struct frame){png_control_of_canvas(source->whole.file.data),
                                       source->head_bytes, source->whole.file.size};
     source->frame[0].control.duration.per_second = 1;
     source->stated = source->found = 1;
@@ -403,13 +397,13 @@ static enum gf_status choose_frames(struct frames_source *source, const char *da
  * not fill the canvas, or the next one does not fill the place that it clears. */
 static bool shows_nothing(const struct frames_source *source, int last)
 {
-    const struct gf_png_control canvas = gf_png_control_of_canvas(source->whole.file.data);
-    bool any = source->found && !gf_png_control_covers(&source->frame[0].control, &canvas);
+    const struct gf_png_control canvas = png_control_of_canvas(source->whole.file.data);
+    bool any = source->found && !png_control_covers(&source->frame[0].control, &canvas);
     for (int i = 0; i < last && i + 1 < source->found; i++) {
         const struct gf_png_control *const control = &source->frame[i].control;
         any |= (control->dispose == GF_PNG_DISPOSE_CLEAR ||
                 (!i && control->dispose == GF_PNG_DISPOSE_UNDER)) &&
-               !gf_png_control_covers(&source->frame[i + 1].control, control);
+               !png_control_covers(&source->frame[i + 1].control, control);
     }
     return any;
 }
@@ -506,7 +500,7 @@ static enum gf_status draw_rows(struct frames_source *source, const struct frame
     for (uint32_t y = 0; y < control->height; y++) {
         unsigned char *const to = canvas + gf_row_bytes(format) * (control->y + y);
         GF_TRY(png->read(png, 1, source->row, gf_row_bytes(png->format), error));
-        gf_png_draw_row(control, source->row, png->format.channels, to, format);
+        png_draw_row(control, source->row, png->format.channels, to, format);
     }
     return png->finish(png, error);
 }
@@ -543,7 +537,7 @@ static enum gf_status draw_next(struct frames_source *source, unsigned char *can
     const struct gf_format format = source->whole.base.format;
     const struct frame *const frame = &source->frame[source->drawn];
     if (source->drawn)
-        gf_png_dispose(&frame[-1].control, source->under, canvas, format);
+        png_dispose(&frame[-1].control, source->under, canvas, format);
     if (frame->control.dispose == GF_PNG_DISPOSE_UNDER) {
         const size_t bytes = gf_row_bytes(format) * (size_t)format.height;
         if (!source->under && !(source->under = malloc(bytes)))
@@ -600,7 +594,7 @@ static enum gf_status open_frames(struct gf_png_source *still, struct gf_source 
                                               .decode = frames_decode,
                                               .release = frames_release};
     struct gf_blob file;
-    GF_TRY(gf_png_frames_load(still, &file, error));
+    GF_TRY(png_frames_load(still, &file, error));
     GF_TRY(gf_whole_source_take(&own, still->input, &still->options, file, source, error));
     const struct gf_metadata nothing = {.orientation = 1};
     still->base.stored.seconds = (*source)->stored.seconds;

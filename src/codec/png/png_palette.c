@@ -18,27 +18,37 @@ struct gf_png_held {
     struct gf_palette palette;
 };
 
-enum gf_status gf_png_hold_open(struct gf_png_held *held, struct gf_format format,
-                                struct gf_error *error) GF_CHECKED;
-/* Adds the next rows, whose samples have 8 or 16 bits. */
-void gf_png_hold_rows(struct gf_png_held *held, int bits, int rows, const unsigned char *src,
-                      size_t pitch);
-/* Sets the palette and the index of each pixel, and frees the picture. Returns GF_ERROR_UNFIT if
- * options->lossless is set, and colours have changed. */
-enum gf_status gf_png_reduce(struct gf_png_held *held, const char *name,
-                             const struct gf_options *options, unsigned char *indices,
-                             struct gf_error *error) GF_CHECKED;
-
-/* Returns the least bits of gray samples that have all levels of the palette. Returns 0 if the
- * palette has colours or alpha, or if an index, which has `bits`, is shorter. */
-int gf_png_gray_bits(const struct gf_palette *palette, int bits);
-
-enum gf_status gf_png_hold_open(struct gf_png_held *held, struct gf_format format,
-                                struct gf_error *error)
+static enum gf_status png_hold_open(struct gf_png_held *held, struct gf_format format,
+                                    struct gf_error *error)
 {
     format.bits = 8;
     return gf_image_alloc(&held->picture, format, error);
 }
+
+static enum gf_status png_reduce(struct gf_png_held *held, const char *name,
+                                 const struct gf_options *options, unsigned char *indices,
+                                 struct gf_error *error)
+{
+    const int most = options->png_colours;
+    const enum gf_status status = gf_palette_make(&held->picture, most, gf_codec_threads(options),
+                                                  &held->palette, indices, error);
+    gf_image_free(&held->picture);
+    if (status)
+        return status;
+    return options->lossless && (held->rounded || !held->palette.exact)
+               ? gf_fail(error, GF_ERROR_UNFIT,
+                         "%s: a palette of %d colours of 8 bits is not lossless for this picture",
+                         name, most)
+               : GF_OK;
+}
+
+enum gf_status png_hold_open(struct gf_png_held *held, struct gf_format format,
+                             struct gf_error *error) GF_CHECKED;
+/* Sets the palette and the index of each pixel, and frees the picture. Returns GF_ERROR_UNFIT if
+ * options->lossless is set, and colours have changed. */
+enum gf_status png_reduce(struct gf_png_held *held, const char *name,
+                          const struct gf_options *options, unsigned char *indices,
+                          struct gf_error *error) GF_CHECKED;
 
 static bool are_levels_of_8(const unsigned char *row, size_t samples)
 {
@@ -49,8 +59,9 @@ static bool are_levels_of_8(const unsigned char *row, size_t samples)
     return true;
 }
 
-void gf_png_hold_rows(struct gf_png_held *held, int bits, int rows, const unsigned char *src,
-                      size_t pitch)
+/* Adds the next rows, whose samples have 8 or 16 bits. */
+static void png_hold_rows(struct gf_png_held *held, int bits, int rows, const unsigned char *src,
+                          size_t pitch)
 {
     const struct gf_image *const picture = &held->picture;
     const size_t samples = gf_row_bytes(picture->format);
@@ -66,24 +77,9 @@ void gf_png_hold_rows(struct gf_png_held *held, int bits, int rows, const unsign
     }
 }
 
-enum gf_status gf_png_reduce(struct gf_png_held *held, const char *name,
-                             const struct gf_options *options, unsigned char *indices,
-                             struct gf_error *error)
-{
-    const int most = options->png_colours;
-    const enum gf_status status = gf_palette_make(&held->picture, most, gf_codec_threads(options),
-                                                  &held->palette, indices, error);
-    gf_image_free(&held->picture);
-    if (status)
-        return status;
-    return options->lossless && (held->rounded || !held->palette.exact)
-               ? gf_fail(error, GF_ERROR_UNFIT,
-                         "%s: a palette of %d colours of 8 bits is not lossless for this picture",
-                         name, most)
-               : GF_OK;
-}
-
-int gf_png_gray_bits(const struct gf_palette *palette, int bits)
+/* Returns the least bits of gray samples that have all levels of the palette. Returns 0 if the
+ * palette has colours or alpha, or if an index, which has `bits`, is shorter. */
+static int png_gray_bits(const struct gf_palette *palette, int bits)
 {
     int least = 1;
     for (int i = 0; i < palette->colours; i++) {
@@ -230,7 +226,7 @@ static enum gf_status palette_write(struct gf_sink *base, int rows, const unsign
     const size_t width = (size_t)sink->format.width;
     enum gf_status status = GF_OK;
     if (sink->held.picture.data) {
-        gf_png_hold_rows(&sink->held, sink->format.bits, rows, src, pitch);
+        png_hold_rows(&sink->held, sink->format.bits, rows, src, pitch);
         return GF_OK;
     }
     for (int y = 0; !status && y < rows; y++, sink->row++) {
@@ -252,14 +248,13 @@ static enum gf_status palette_write(struct gf_sink *base, int rows, const unsign
 /* Makes a palette, whose indices become samples of gray where a palette would be larger. */
 static enum gf_status reduce_colours(struct palette_sink *sink, struct gf_error *error)
 {
-    GF_TRY(gf_png_reduce(&sink->held, gf_output_name(sink->output), &sink->options, sink->indices,
-                         error));
+    GF_TRY(png_reduce(&sink->held, gf_output_name(sink->output), &sink->options, sink->indices,
+                      error));
     const struct gf_palette *const palette = &sink->held.palette;
     sink->table.colours = palette->colours;
     memcpy(sink->table.rgba, palette->rgba, sizeof sink->table.rgba);
     /* A profile of gray does not go with a palette, whose colours are RGB. */
-    sink->gray_bits =
-        gf_png_gray_bits(palette, sink->gray_profile ? 8 : bits_for(palette->colours));
+    sink->gray_bits = png_gray_bits(palette, sink->gray_profile ? 8 : bits_for(palette->colours));
     const size_t pixels = (size_t)sink->format.width * (size_t)sink->format.height;
     for (size_t i = 0; sink->gray_bits && i < pixels; i++)
         sink->indices[i] =
@@ -356,7 +351,7 @@ static enum gf_status start(struct palette_sink *sink, const struct gf_metadata 
     if (!sink->indices || !sink->packed)
         return gf_fail_memory(error);
     if (reduces)
-        GF_TRY(gf_png_hold_open(&sink->held, sink->format, error));
+        GF_TRY(png_hold_open(&sink->held, sink->format, error));
     GF_TRY(gf_png_write_header(sink->output, sink->format, sink->bits, PALETTE_TYPE, error));
     GF_TRY(gf_png_write_metadata(sink->output, metadata, error));
     if (sink->fixed)

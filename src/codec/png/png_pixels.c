@@ -48,8 +48,8 @@ static bool corrupt_stream(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return corrupt(fault, idat->message);
 }
 
-struct gf_png_idat *gf_png_idat_open(struct gf_input *input, const struct gf_options *options,
-                                     uint32_t length)
+static struct gf_png_idat *png_idat_open(struct gf_input *input, const struct gf_options *options,
+                                         uint32_t length)
 {
     struct gf_png_idat *const idat = calloc(1, sizeof *idat);
     if (!idat)
@@ -65,7 +65,7 @@ struct gf_png_idat *gf_png_idat_open(struct gf_input *input, const struct gf_opt
     return NULL;
 }
 
-void gf_png_idat_close(struct gf_png_idat *idat)
+static void png_idat_close(struct gf_png_idat *idat)
 {
     if (idat)
         gf_inflate_close(idat->inflate);
@@ -149,8 +149,10 @@ static bool feed(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return true;
 }
 
-bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
-                      struct gf_png_fault *fault)
+/* Decompresses the next `size` bytes to `out`. Returns false after a fault, with only *got
+ * bytes. */
+static bool png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
+                          struct gf_png_fault *fault)
 {
     *got = 0;
     while (*got < size) {
@@ -170,7 +172,7 @@ bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_
 }
 
 /* Skips the rest of the last IDAT. A fault after its checksum does not damage the pixels;
- * gf_png_idat_trailer() reports it. */
+ * png_idat_trailer() reports it. */
 static bool skip_idat(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     size_t size;
@@ -188,7 +190,7 @@ static bool skip_idat(struct gf_png_idat *idat, struct gf_png_fault *fault)
 
 /* Surplus data is decompressed, too, up to a limit, because it may show that the rows are
  * damaged. */
-bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
+static bool png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     uint8_t more[SURPLUS_BYTES];
     size_t surplus = 0;
@@ -209,7 +211,9 @@ bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return skip_idat(idat, fault);
 }
 
-bool gf_png_idat_skipped(struct gf_png_idat *idat, struct gf_png_fault *fault)
+/* Replaces gf_png_idat_end() if another reader has read all rows. The input's next byte is the
+ * first one after the last IDAT chunk. */
+static bool png_idat_skipped(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
     idat->behind = true;
     return read_head(idat, fault);
@@ -234,8 +238,10 @@ static bool read_trailing_chunk(struct gf_png_idat *idat, struct gf_png_trailer 
     return read_crc(idat, critical ? idat->message : NULL, fault);
 }
 
-bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
-                         struct gf_png_fault *fault)
+/* Checks the remaining chunks up to IEND. It must be called after gf_png_idat_end() or
+ * gf_png_idat_skipped(). */
+static bool png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
+                             struct gf_png_fault *fault)
 {
     if (idat->surplus)
         gf_warn(idat->options, "%s: %s", gf_input_name(idat->input), idat->surplus);
@@ -302,10 +308,10 @@ static bool unpack_block(struct gf_png_pixels *pixels, int b)
     const size_t filtered = pixels->row_bytes + 1;
     struct gf_png_fault fault = {0};
     size_t got;
-    bool whole = gf_png_idat_read(pixels->idat, pixels->slot[b % pixels->slots],
-                                  filtered * (size_t)rows, &got, &fault);
+    bool whole = png_idat_read(pixels->idat, pixels->slot[b % pixels->slots],
+                               filtered * (size_t)rows, &got, &fault);
     if (whole && rows == rest)
-        whole = gf_png_idat_end(pixels->idat, &fault);
+        whole = png_idat_end(pixels->idat, &fault);
     int whole_rows = first + (int)(got / filtered);
     whole_rows -= whole_rows == pixels->format.height; /* the last row is valid only if the stream
                                                         * ends without a fault */
@@ -374,7 +380,7 @@ static bool open_blocks(struct gf_png_pixels *pixels)
     const bool large = pixels->row_bytes * (size_t)pixels->format.height > BLOCK_BYTES;
     pixels->threaded = threads > 1 && large;
     cut_blocks(pixels, pixels->options->memory_bytes);
-    pixels->idat = gf_png_idat_open(pixels->input, pixels->options, pixels->length);
+    pixels->idat = png_idat_open(pixels->input, pixels->options, pixels->length);
     return pixels->idat && alloc_blocks(pixels);
 }
 
@@ -427,7 +433,7 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
     for (int i = 0; i < pixels->slots; i++)
         gf_pages_free(pixels->slot[i], pixels->slot_bytes);
     gf_pages_free(pixels->above, pixels->above_bytes);
-    gf_png_idat_close(pixels->idat);
+    png_idat_close(pixels->idat);
     pthread_cond_destroy(&pixels->changed);
     pthread_mutex_destroy(&pixels->lock);
     free(pixels);
@@ -531,12 +537,12 @@ bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_trailer *t
                           struct gf_png_fault *fault)
 {
     if (!pixels->stripes)
-        return gf_png_idat_trailer(pixels->idat, trailer, fault);
+        return png_idat_trailer(pixels->idat, trailer, fault);
     gf_input_go_to(pixels->input, gf_png_stripes_read_end(pixels->stripes));
-    pixels->idat = gf_png_idat_open(pixels->input, pixels->options, 0);
+    pixels->idat = png_idat_open(pixels->input, pixels->options, 0);
     if (pixels->idat)
-        return gf_png_idat_skipped(pixels->idat, fault) &&
-               gf_png_idat_trailer(pixels->idat, trailer, fault);
+        return png_idat_skipped(pixels->idat, fault) &&
+               png_idat_trailer(pixels->idat, trailer, fault);
     *fault = (struct gf_png_fault){0};
     fault->status = gf_fail(&fault->error, GF_ERROR_MEMORY, "out of memory");
     return false;

@@ -49,8 +49,9 @@ static enum gf_status fail_damaged(struct gf_png_source *source, bool ended, con
                    hint);
 }
 
-enum gf_status gf_png_fail(struct gf_png_source *source, const struct gf_png_fault *fault,
-                           struct gf_error *error)
+/* Fails with the message for a fault that the project's own reader found. */
+static enum gf_status png_fail(struct gf_png_source *source, const struct gf_png_fault *fault,
+                               struct gf_error *error)
 {
     if (fault->status)
         return gf_fail(error, fault->status, "%s", fault->error.text);
@@ -135,7 +136,8 @@ static void note_animation(struct gf_png_source *source, const struct gf_png_chu
         memcpy(source->control, chunk->data, sizeof source->control);
 }
 
-int gf_png_pictures(const struct gf_png_source *source)
+/* Returns the number of pictures: 1, or more in an animation. */
+static int png_pictures(const struct gf_png_source *source)
 {
     const uint64_t pictures = (uint64_t)source->frames + !source->first_is_frame;
     return !source->frames ? 1 : pictures < INT_MAX ? (int)pictures : INT_MAX;
@@ -178,7 +180,11 @@ static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
     return 1;
 }
 
-enum gf_status gf_png_read_late_metadata(struct gf_png_source *source, struct gf_error *error)
+/* Adds the metadata after the pixels, and finds out whether an animation has any frames, if the
+ * input is a regular file. It must be called before the
+ * pixels are read, which need the orientation. */
+static GF_CHECKED enum gf_status png_read_late_metadata(struct gf_png_source *source,
+                                                        struct gf_error *error)
 {
     if (gf_input_is_stream(source->input) || memcmp(source->chunk_head + 4, "IDAT", 4) != 0)
         return GF_OK;
@@ -193,7 +199,8 @@ enum gf_status gf_png_read_late_metadata(struct gf_png_source *source, struct gf
     return GF_OK;
 }
 
-void gf_png_warn_of_late_metadata(const struct gf_png_source *source)
+/* Warns of EXIF after the pixels, which came too late in a pipe. */
+static void png_warn_of_late_metadata(const struct gf_png_source *source)
 {
     if (source->trailer.has_exif && !source->base.metadata.exif.size &&
         gf_input_is_stream(source->input))
@@ -203,8 +210,11 @@ void gf_png_warn_of_late_metadata(const struct gf_png_source *source)
                 gf_png_name(source));
 }
 
-enum gf_status gf_png_attempt(struct gf_png_source *source,
-                              void (*work)(struct gf_png_source *source), struct gf_error *error)
+/* Calls `work`, which may call libpng, and returns the status of its failure. `work` must not own
+ * anything, since an error leaves it by longjmp. */
+static GF_CHECKED enum gf_status png_attempt(struct gf_png_source *source,
+                                             void (*work)(struct gf_png_source *source),
+                                             struct gf_error *error)
 {
     source->error = error;
     errno = 0;
@@ -214,7 +224,8 @@ enum gf_status gf_png_attempt(struct gf_png_source *source,
     return GF_OK;
 }
 
-void gf_png_read_header(struct gf_png_source *source)
+/* Reads up to the head of the first IDAT chunk; called by gf_png_attempt. */
+static void png_read_header(struct gf_png_source *source)
 {
     source->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, source, on_error, on_warning);
     if (source->png)
@@ -411,7 +422,7 @@ static enum gf_status attempt_or_forgive(struct gf_png_source *source,
     struct gf_error failure = {0};
     if (source->given_up)
         return GF_OK;
-    return forgive(source, gf_png_attempt(source, work, &failure), &failure, error);
+    return forgive(source, png_attempt(source, work, &failure), &failure, error);
 }
 
 /* Counts the memory. A row of usual length counts as 0. */
@@ -443,7 +454,7 @@ static enum gf_status read_plain(struct gf_png_source *source, struct gf_error *
         source->row += done;
         source->rows -= done;
         source->dst += (size_t)done * source->pitch;
-        if (source->rows && forgive(source, gf_png_fail(source, &fault, &failure), &failure, error))
+        if (source->rows && forgive(source, png_fail(source, &fault, &failure), &failure, error))
             return error->status;
     }
     gf_rows_clear(source->dst, source->pitch, source->rows, row_bytes);
@@ -457,7 +468,7 @@ static enum gf_status finish_plain(struct gf_png_source *source, bool *in_idat,
     if (gf_png_pixels_finish(source->pixels, &source->trailer, &fault))
         return GF_OK;
     *in_idat = fault.in_idat;
-    return gf_png_fail(source, &fault, failure);
+    return png_fail(source, &fault, failure);
 }
 
 /* Whether libpng failed in an IDAT chunk. If the head of the next chunk is cut off, libpng still
@@ -515,14 +526,14 @@ static enum gf_status png_finish(struct gf_source *base, struct gf_error *error)
     if (!source->given_up && source->pixels) {
         status = finish_plain(source, &in_idat, &failure);
     } else if (!source->given_up) {
-        status = gf_png_attempt(source, finish, &failure);
+        status = png_attempt(source, finish, &failure);
         in_idat = status && is_in_idat(source);
     }
     if (status && (!source->damaged || (in_idat && !source->options.allow_truncated)))
         return gf_fail(error, status, "%s", failure.text);
     if (status)
         gf_warn(&source->options, "%s", failure.text);
-    gf_png_warn_of_late_metadata(source);
+    png_warn_of_late_metadata(source);
     if (source->beyond)
         gf_warn(&source->options,
                 "%s: some of its pixels have an index beyond its palette of %d: they are black",
@@ -566,8 +577,8 @@ static enum gf_status check_size(struct gf_png_source *source, struct gf_error *
 static struct gf_stored stored_in(const struct gf_png_source *source)
 {
     const bool palette = png_get_color_type(source->png, source->info) == PNG_COLOR_TYPE_PALETTE;
-    return (struct gf_stored){.pages = gf_png_pictures(source),
-                              .is_animation = gf_png_pictures(source) > 1,
+    return (struct gf_stored){.pages = png_pictures(source),
+                              .is_animation = png_pictures(source) > 1,
                               .bits = png_get_bit_depth(source->png, source->info),
                               .colour = palette ? GF_STORED_PALETTE : GF_STORED_PLAIN};
 }
@@ -585,11 +596,11 @@ enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_option
                                       .close = png_close};
     opened->input = input;
     opened->options = *options;
-    enum gf_status status = gf_png_attempt(opened, gf_png_read_header, error);
+    enum gf_status status = png_attempt(opened, png_read_header, error);
     if (!status)
         status = check_size(opened, error);
     if (!status)
-        status = gf_png_read_late_metadata(opened, error);
+        status = png_read_late_metadata(opened, error);
     if (status) {
         png_close(&opened->base);
         return status;
@@ -602,7 +613,7 @@ enum gf_status gf_png_header_open(struct gf_input *input, const struct gf_option
 
 enum gf_status gf_png_start(struct gf_png_source *source, struct gf_error *error)
 {
-    GF_TRY(is_plain(source) ? start_plain(source, error) : gf_png_attempt(source, start, error));
+    GF_TRY(is_plain(source) ? start_plain(source, error) : png_attempt(source, start, error));
     count_memory(source);
     return GF_OK;
 }

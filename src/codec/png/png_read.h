@@ -57,25 +57,6 @@ struct gf_png_idat;
 
 /* Opens a reader. `length` is the length of the first IDAT chunk. Returns NULL when out of
  * memory. */
-struct gf_png_idat *gf_png_idat_open(struct gf_input *input, const struct gf_options *options,
-                                     uint32_t length);
-void gf_png_idat_close(struct gf_png_idat *idat);
-
-/* Decompresses the next `size` bytes to `out`. Returns false after a fault, with only *got
- * bytes. */
-bool gf_png_idat_read(struct gf_png_idat *idat, uint8_t *out, size_t size, size_t *got,
-                      struct gf_png_fault *fault);
-/* Checks that the stream ends here with its checksum. It must be called after the last row. If the
- * stream contains more data, gf_png_idat_trailer() warns, because rows may be damaged
- * nevertheless. */
-bool gf_png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault);
-/* Replaces gf_png_idat_end() if another reader has read all rows. The input's next byte is the
- * first one after the last IDAT chunk. */
-bool gf_png_idat_skipped(struct gf_png_idat *idat, struct gf_png_fault *fault);
-/* Checks the remaining chunks up to IEND. It must be called after gf_png_idat_end() or
- * gf_png_idat_skipped(). */
-bool gf_png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
-                         struct gf_png_fault *fault);
 
 struct gf_png_pixels;
 
@@ -148,24 +129,3 @@ enum gf_status gf_png_start(struct gf_png_source *source, struct gf_error *error
 
 /* The input's name, for messages. */
 const char *gf_png_name(const struct gf_png_source *source);
-/* Fails with the message for a fault that the project's own reader found. */
-enum gf_status gf_png_fail(struct gf_png_source *source, const struct gf_png_fault *fault,
-                           struct gf_error *error);
-
-/* Calls `work`, which may call libpng, and returns the status of its failure. `work` must not own
- * anything, since an error leaves it by longjmp. */
-enum gf_status gf_png_attempt(struct gf_png_source *source,
-                              void (*work)(struct gf_png_source *source),
-                              struct gf_error *error) GF_CHECKED;
-/* Reads up to the head of the first IDAT chunk; called by gf_png_attempt. */
-void gf_png_read_header(struct gf_png_source *source);
-
-/* Adds the metadata after the pixels, and finds out whether an animation has any frames, if the
- * input is a regular file. It must be called before the
- * pixels are read, which need the orientation. */
-enum gf_status gf_png_read_late_metadata(struct gf_png_source *source,
-                                         struct gf_error *error) GF_CHECKED;
-/* Returns the number of pictures: 1, or more in an animation. */
-int gf_png_pictures(const struct gf_png_source *source);
-/* Warns of EXIF after the pixels, which came too late in a pipe. */
-void gf_png_warn_of_late_metadata(const struct gf_png_source *source);

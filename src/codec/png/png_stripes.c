@@ -26,7 +26,7 @@ static int at_least_one(size_t count)
     return count > 1 ? (int)count : 1;
 }
 
-struct gf_png_layout gf_png_layout_make(int height, size_t row_bytes, int bpp, int level)
+static struct gf_png_layout png_layout_make(int height, size_t row_bytes, int bpp, int level)
 {
     struct gf_png_layout layout = {
         .height = height, .bpp = bpp, .level = level, .row_bytes = row_bytes};
@@ -53,7 +53,7 @@ struct gf_png_layout gf_png_layout_make(int height, size_t row_bytes, int bpp, i
     return layout;
 }
 
-int gf_png_stripe_above(const struct gf_png_layout *layout, int index)
+static int png_stripe_above(const struct gf_png_layout *layout, int index)
 {
     const int64_t before = (int64_t)index * layout->rows;
     if (layout->level <= GF_PNG_FAST_LEVEL)
@@ -61,13 +61,13 @@ int gf_png_stripe_above(const struct gf_png_layout *layout, int index)
     return before < layout->window_rows + 1 ? (int)before : layout->window_rows + 1;
 }
 
-int gf_png_stripe_rows(const struct gf_png_layout *layout, int index)
+static int png_stripe_rows(const struct gf_png_layout *layout, int index)
 {
     const int rest = layout->height - index * layout->rows;
     return rest < layout->rows ? rest : layout->rows;
 }
 
-bool gf_png_packer_open(struct gf_png_packer *packer, const struct gf_png_layout *layout)
+static bool png_packer_open(struct gf_png_packer *packer, const struct gf_png_layout *layout)
 {
     packer->filters = gf_png_filters();
     packer->filtered = malloc(layout->filtered_bytes);
@@ -83,7 +83,7 @@ bool gf_png_packer_open(struct gf_png_packer *packer, const struct gf_png_layout
     return packer->filtered && packer->zlib_open;
 }
 
-void gf_png_packer_close(struct gf_png_packer *packer)
+static void png_packer_close(struct gf_png_packer *packer)
 {
     if (packer->zlib_open)
         deflateEnd(&packer->zlib);
@@ -120,7 +120,7 @@ static size_t deflate_rows(struct gf_png_packer *packer, const struct gf_png_lay
                            size_t room)
 {
     z_stream *const zlib = &packer->zlib;
-    const int above = gf_png_stripe_above(layout, stripe->index);
+    const int above = png_stripe_above(layout, stripe->index);
     const int rows = above < layout->window_rows ? above : layout->window_rows;
     const size_t before = (size_t)(own - filter_rows(packer, layout, stripe, -rows, 0));
     const size_t window = before < GF_PNG_WINDOW ? before : GF_PNG_WINDOW;
@@ -147,17 +147,19 @@ static void put_zlib_head(uint8_t *out, int level)
     out[1] = (uint8_t)(head + 31 - head % 31);
 }
 
-void gf_png_stripe_end(struct gf_png_stripe *stripe, uint32_t adler)
+/* Completes the last stripe's chunk with the checksum of the whole zlib stream. */
+static void png_stripe_end(struct gf_png_stripe *stripe, uint32_t adler)
 {
     gf_png_put_be32(stripe->chunk + GF_PNG_HEAD_BYTES + stripe->data_bytes, adler);
     stripe->chunk_bytes =
         gf_png_chunk_close(stripe->chunk, "IDAT", stripe->data_bytes + ADLER_BYTES);
 }
 
-bool gf_png_pack(struct gf_png_packer *packer, const struct gf_png_layout *layout,
-                 struct gf_png_stripe *stripe)
+/* Makes the stripe's chunk. False when out of memory. */
+static bool png_pack(struct gf_png_packer *packer, const struct gf_png_layout *layout,
+                     struct gf_png_stripe *stripe)
 {
-    const int rows = gf_png_stripe_rows(layout, stripe->index);
+    const int rows = png_stripe_rows(layout, stripe->index);
     const uint8_t *const own = filter_rows(packer, layout, stripe, 0, rows);
     uint8_t *const data = stripe->chunk + GF_PNG_HEAD_BYTES;
     const size_t head = stripe->index ? 0 : ZLIB_HEAD_BYTES;
@@ -207,7 +209,7 @@ static struct gf_png_stripe *slot_of(const struct gf_png_stripes *stripes, int i
 static bool pack(void *context, int thread, int index)
 {
     const struct gf_png_stripes *const stripes = context;
-    return gf_png_pack(&stripes->packer[thread], &stripes->layout, slot_of(stripes, index));
+    return png_pack(&stripes->packer[thread], &stripes->layout, slot_of(stripes, index));
 }
 
 /* Return the memory of one slot, and of a thread's packer; zlib's part is an estimate. */
@@ -223,8 +225,8 @@ static uint64_t packer_bytes(const struct gf_png_layout *layout)
 
 static struct gf_png_layout layout_of(struct gf_format format, const struct gf_options *options)
 {
-    return gf_png_layout_make(format.height, gf_row_bytes(format),
-                              format.channels * format.bits / 8, options->png_level);
+    return png_layout_make(format.height, gf_row_bytes(format), format.channels * format.bits / 8,
+                           options->png_level);
 }
 
 uint64_t gf_png_stripes_memory(struct gf_format format, const struct gf_options *options)
@@ -275,7 +277,7 @@ static bool open_packers(struct gf_png_stripes *stripes)
     stripes->packer = calloc((size_t)stripes->packers, sizeof *stripes->packer);
     bool there = stripes->packer;
     for (int i = 0; there && i < stripes->packers; i++)
-        there = gf_png_packer_open(&stripes->packer[i], &stripes->layout);
+        there = png_packer_open(&stripes->packer[i], &stripes->layout);
     return there;
 }
 
@@ -312,7 +314,7 @@ void gf_png_stripes_close(struct gf_png_stripes *stripes)
         return;
     gf_ordered_work_close(stripes->work);
     for (int i = 0; stripes->packer && i < stripes->packers; i++)
-        gf_png_packer_close(&stripes->packer[i]);
+        png_packer_close(&stripes->packer[i]);
     for (int i = 0; stripes->slot && i < stripes->slots; i++) {
         gf_pages_free(stripes->slot[i].raw, stripes->layout.raw_bytes);
         gf_pages_free(stripes->slot[i].chunk, stripes->layout.chunk_bytes);
@@ -335,7 +337,7 @@ static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, str
         if (failed)
             return gf_fail_memory(error);
         if (stripes->written == stripes->layout.count)
-            gf_png_stripe_end(stripe, stripes->adler);
+            png_stripe_end(stripe, stripes->adler);
         GF_TRY(gf_output_write(stripes->output, stripe->chunk, stripe->chunk_bytes, error));
     }
     return GF_OK;
@@ -346,7 +348,7 @@ static void begin_stripe(struct gf_png_stripes *stripes, int index)
 {
     const struct gf_png_layout *const layout = &stripes->layout;
     struct gf_png_stripe *const stripe = slot_of(stripes, index);
-    const int above = gf_png_stripe_above(layout, index);
+    const int above = png_stripe_above(layout, index);
     stripe->index = index;
     if (above <= layout->window_rows)
         memset(gf_png_stripe_row(layout, stripe, -above - 1), 0, layout->row_bytes);
@@ -370,7 +372,7 @@ static enum gf_status write_row(struct gf_png_stripes *stripes, const unsigned c
         gf_samples_big_endian(src, row, layout->row_bytes / 2);
     else
         memcpy(row, src, layout->row_bytes);
-    if (stripes->row == gf_png_stripe_rows(layout, stripes->filled)) {
+    if (stripes->row == png_stripe_rows(layout, stripes->filled)) {
         gf_ordered_work_submit(stripes->work);
         stripes->filled++;
         stripes->row = 0;

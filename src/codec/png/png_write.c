@@ -13,7 +13,10 @@
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_write.h"
 
-gf_sink_opener gf_png_picture_sink_open;
+static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
+                                            struct gf_sink **sink, struct gf_error *error);
+
+gf_sink_opener png_picture_sink_open;
 
 /* Writes PNG files: gray and RGB, with and without alpha, of 8 and 16 bits. This file writes the
  * header and the end, png_chunk.c the metadata, png_stripes.c the pixels. */
@@ -95,8 +98,8 @@ struct gf_codec_memory gf_png_sink_memory(struct gf_format format, const struct 
                                             : "several of its long rows are packed at once"};
 }
 
-enum gf_status gf_png_picture_sink_open(const struct gf_sink_order *order, struct gf_sink **sink,
-                                        struct gf_error *error)
+static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
+                                            struct gf_sink **sink, struct gf_error *error)
 {
     const struct gf_format format = order->format;
     if (order->options->depth != 1 &&
@@ -247,7 +250,7 @@ static enum gf_status make_png(const struct gf_whole_sink *sink, struct gf_outpu
         &nothing,
         &sink->options};
     struct gf_sink *frame = NULL;
-    enum gf_status status = gf_png_picture_sink_open(&order, &frame, error);
+    enum gf_status status = png_picture_sink_open(&order, &frame, error);
     if (!status)
         status = frame->write(frame, box.height,
                               animation->shown + (size_t)box.y * pitch + (size_t)box.x * pixel,
@@ -377,5 +380,5 @@ enum gf_status gf_png_sink_open(const struct gf_sink_order *order, struct gf_sin
                                 struct gf_error *error)
 {
     return order->metadata->animated ? open_animation(order, sink, error)
-                                     : gf_png_picture_sink_open(order, sink, error);
+                                     : png_picture_sink_open(order, sink, error);
 }

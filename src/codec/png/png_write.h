@@ -29,7 +29,6 @@ struct gf_png_layout {
     size_t filtered_bytes;
     size_t chunk_bytes; /* the most bytes of a compressed stripe's chunk */
 };
-struct gf_png_layout gf_png_layout_make(int height, size_t row_bytes, int bpp, int level);
 
 /* The memory that one thread needs. */
 struct gf_png_packer {
@@ -39,8 +38,6 @@ struct gf_png_packer {
     z_stream zlib;
     bool zlib_open;
 };
-bool gf_png_packer_open(struct gf_png_packer *packer, const struct gf_png_layout *layout);
-void gf_png_packer_close(struct gf_png_packer *packer);
 
 struct gf_png_stripe {
     int index;
@@ -52,22 +49,15 @@ struct gf_png_stripe {
 };
 /* Returns the number of rows before its own that stripe `index` keeps: the window and the row above
  * it, if the picture has them. A row of zeros is above the picture's first row. */
-int gf_png_stripe_above(const struct gf_png_layout *layout, int index);
-int gf_png_stripe_rows(const struct gf_png_layout *layout, int index); /* the number of rows of the
-                                                                        * stripe itself */
+
+/* the number of rows of the
+ * stripe itself */
 /* Returns the address of a row. Row 0 is the first of the stripe's own rows. */
 static inline uint8_t *gf_png_stripe_row(const struct gf_png_layout *layout,
                                          const struct gf_png_stripe *stripe, int row)
 {
     return stripe->raw + (size_t)(1 + layout->window_rows + row) * layout->pitch + GF_PNG_MARGIN;
 }
-
-/* Makes the stripe's chunk. False when out of memory. */
-bool gf_png_pack(struct gf_png_packer *packer, const struct gf_png_layout *layout,
-                 struct gf_png_stripe *stripe);
-
-/* Completes the last stripe's chunk with the checksum of the whole zlib stream. */
-void gf_png_stripe_end(struct gf_png_stripe *stripe, uint32_t adler);
 
 /* Compresses the pixels of a PNG in stripes of rows by several threads. Each stripe is filtered and
  * deflated by itself; together they are one zlib stream. The division into stripes depends on the

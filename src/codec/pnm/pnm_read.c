@@ -32,32 +32,7 @@ struct gf_pnm_header {
     char unknown_type[41]; /* the beginning of an unknown TUPLTYPE; "": there is none */
 };
 
-int gf_pnm_refill(struct gf_pnm_reader *reader); /* the next byte, or GF_PNM_END */
-
-static inline int gf_pnm_byte(struct gf_pnm_reader *reader)
-{
-    return reader->first < reader->end ? reader->buffer[reader->first++] : gf_pnm_refill(reader);
-}
-
-static inline bool gf_pnm_is_space(int byte)
-{
-    return byte == ' ' || (byte >= '\t' && byte <= '\r');
-}
-
-/* Returns the next byte. A comment counts as the newline at its end. */
-int gf_pnm_byte_outside_comments(struct gf_pnm_reader *reader);
-/* Reads a decimal number and one byte of white space after it. */
-enum gf_status gf_pnm_number(struct gf_pnm_reader *reader, unsigned *number) GF_CHECKED;
-/* Fails for an input that ended too early or could not be read. */
-enum gf_status gf_pnm_fail_short(const struct gf_pnm_reader *reader);
-
-/* Reads the whole header up to the first sample. It checks no number except the depth. */
-enum gf_status gf_pnm_read_header(struct gf_pnm_reader *reader,
-                                  struct gf_pnm_header *header) GF_CHECKED;
-
-enum { LINE_BYTES = 512 };
-
-int gf_pnm_refill(struct gf_pnm_reader *reader)
+static int pnm_refill(struct gf_pnm_reader *reader)
 {
     reader->first = reader->end = 0;
     reader->status = gf_input_read_some(reader->input, reader->buffer, GF_PNM_BUFFER, &reader->end,
@@ -66,7 +41,31 @@ int gf_pnm_refill(struct gf_pnm_reader *reader)
     return !reader->status && reader->end ? reader->buffer[reader->first++] : GF_PNM_END;
 }
 
-int gf_pnm_byte_outside_comments(struct gf_pnm_reader *reader)
+static inline int gf_pnm_byte(struct gf_pnm_reader *reader)
+{
+    return reader->first < reader->end ? reader->buffer[reader->first++] : pnm_refill(reader);
+}
+
+static inline bool gf_pnm_is_space(int byte)
+{
+    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+static enum gf_status pnm_number(struct gf_pnm_reader *reader, unsigned *number);
+
+/* Reads a decimal number and one byte of white space after it. */
+enum gf_status pnm_number(struct gf_pnm_reader *reader, unsigned *number) GF_CHECKED;
+
+static enum gf_status pnm_read_header(struct gf_pnm_reader *reader, struct gf_pnm_header *header);
+
+/* Reads the whole header up to the first sample. It checks no number except the depth. */
+enum gf_status pnm_read_header(struct gf_pnm_reader *reader,
+                               struct gf_pnm_header *header) GF_CHECKED;
+
+enum { LINE_BYTES = 512 };
+
+/* Returns the next byte. A comment counts as the newline at its end. */
+static int pnm_byte_outside_comments(struct gf_pnm_reader *reader)
 {
     int byte = gf_pnm_byte(reader);
     if (byte == '#') {
@@ -76,7 +75,8 @@ int gf_pnm_byte_outside_comments(struct gf_pnm_reader *reader)
     return byte;
 }
 
-enum gf_status gf_pnm_fail_short(const struct gf_pnm_reader *reader)
+/* Fails for an input that ended too early or could not be read. */
+static enum gf_status pnm_fail_short(const struct gf_pnm_reader *reader)
 {
     if (reader->status)
         return reader->status;
@@ -84,18 +84,18 @@ enum gf_status gf_pnm_fail_short(const struct gf_pnm_reader *reader)
                              reader->rows ? reader->row : -1, reader->rows);
 }
 
-enum gf_status gf_pnm_number(struct gf_pnm_reader *reader, unsigned *number)
+static enum gf_status pnm_number(struct gf_pnm_reader *reader, unsigned *number)
 {
     const char *const name = gf_input_name(reader->input);
     int byte;
     do
-        byte = gf_pnm_byte_outside_comments(reader);
+        byte = pnm_byte_outside_comments(reader);
     while (gf_pnm_is_space(byte));
     if (byte == GF_PNM_END)
-        return gf_pnm_fail_short(reader);
+        return pnm_fail_short(reader);
     uint64_t value = 0;
     int digits = 0;
-    for (; byte >= '0' && byte <= '9'; byte = gf_pnm_byte_outside_comments(reader), digits++) {
+    for (; byte >= '0' && byte <= '9'; byte = pnm_byte_outside_comments(reader), digits++) {
         value = value * 10 + (unsigned)(byte - '0');
         if (value > INT_MAX)
             return gf_fail(reader->error, GF_ERROR_INPUT, "%s: a number over %d", name, INT_MAX);
@@ -112,10 +112,10 @@ static enum gf_status read_pnm(struct gf_pnm_reader *reader, struct gf_pnm_heade
     const bool bitmap = header->type == '1' || header->type == '4';
     header->depth = header->type == '3' || header->type == '6' ? 3 : 1;
     header->maxval = 1;
-    GF_TRY(gf_pnm_number(reader, &header->width));
-    GF_TRY(gf_pnm_number(reader, &header->height));
+    GF_TRY(pnm_number(reader, &header->width));
+    GF_TRY(pnm_number(reader, &header->height));
     if (!bitmap)
-        GF_TRY(gf_pnm_number(reader, &header->maxval));
+        GF_TRY(pnm_number(reader, &header->maxval));
     return GF_OK;
 }
 
@@ -126,7 +126,7 @@ static enum gf_status read_line(struct gf_pnm_reader *reader, char *line)
     for (;;) {
         const int byte = gf_pnm_byte(reader);
         if (byte == GF_PNM_END)
-            return gf_pnm_fail_short(reader);
+            return pnm_fail_short(reader);
         if (byte == '\n')
             break;
         const bool comment = *line == '#';
@@ -213,7 +213,7 @@ static enum gf_status read_pam(struct gf_pnm_reader *reader, struct gf_pnm_heade
     }
 }
 
-enum gf_status gf_pnm_read_header(struct gf_pnm_reader *reader, struct gf_pnm_header *header)
+static enum gf_status pnm_read_header(struct gf_pnm_reader *reader, struct gf_pnm_header *header)
 {
     *header = (struct gf_pnm_header){0};
     gf_pnm_byte(reader); /* gf_file_format_of has checked both bytes */
@@ -246,7 +246,7 @@ static enum gf_status read_header(struct pnm_source *pnm)
     struct gf_error *const error = pnm->reader.error;
     static const char *const models[] = {"gray", "gray with alpha", "RGB", "RGB with alpha"};
     struct gf_pnm_header header;
-    GF_TRY(gf_pnm_read_header(&pnm->reader, &header));
+    GF_TRY(pnm_read_header(&pnm->reader, &header));
     if (header.maxval < 1 || header.maxval > 65535)
         return gf_fail(error, GF_ERROR_INPUT, "%s: a maxval of %u is outside 1..65535",
                        name_of(pnm), header.maxval);
@@ -310,7 +310,7 @@ static enum gf_status read_bytes(struct pnm_source *pnm, unsigned char *data, si
     if (reader->status || got + more == size)
         return reader->status;
     reader->row += (int)((got + more) / file_row_bytes(pnm));
-    return gf_pnm_fail_short(reader);
+    return pnm_fail_short(reader);
 }
 
 GF_TARGET_CLONES static unsigned greatest8(const unsigned char *sample, size_t count)
@@ -368,10 +368,10 @@ static enum gf_status read_plain_bits_row(struct pnm_source *pnm, unsigned char 
     for (int x = 0; x < pnm->base.format.width; x++) {
         int byte;
         do
-            byte = gf_pnm_byte_outside_comments(&pnm->reader);
+            byte = pnm_byte_outside_comments(&pnm->reader);
         while (gf_pnm_is_space(byte));
         if (byte == GF_PNM_END)
-            return gf_pnm_fail_short(&pnm->reader);
+            return pnm_fail_short(&pnm->reader);
         if (byte != '0' && byte != '1')
             return gf_fail(pnm->reader.error, GF_ERROR_INPUT, "%s: neither 0 nor 1 in row %d",
                            name_of(pnm), pnm->reader.row + 1);
@@ -386,7 +386,7 @@ static enum gf_status read_plain_row(struct pnm_source *pnm, unsigned char *row)
     uint16_t *const wide = (uint16_t *)(void *)row;
     for (size_t i = 0; i < count; i++) {
         unsigned sample;
-        GF_TRY(gf_pnm_number(&pnm->reader, &sample));
+        GF_TRY(pnm_number(&pnm->reader, &sample));
         if (sample > pnm->maxval)
             return fail_sample(pnm, sample);
         const unsigned scaled = pnm->scale ? pnm->scale[sample] : sample;

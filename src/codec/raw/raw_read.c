@@ -18,10 +18,6 @@
 #include "codec/common/opening.h"
 #include "codec/common/rows/whole_picture.h"
 
-/* Whether the strips and tiles of the sensor's samples lie within the file. *known becomes false if
- * no directory says where they are. */
-bool gf_raw_ends(const struct gf_blob *file, bool *known);
-
 enum { PARTS_MOST = 8192 };
 
 /* The offsets of the parts, and their bytes. */
@@ -43,7 +39,9 @@ static bool end_within(const struct gf_ifd_reader *reader, uint64_t directory, u
     return true;
 }
 
-bool gf_raw_ends(const struct gf_blob *file, bool *known)
+/* Whether the strips and tiles of the sensor's samples lie within the file. *known becomes false if
+ * no directory says where they are. */
+static bool raw_ends(const struct gf_blob *file, bool *known)
 {
     enum { STRIP_OFFSETS = 273, STRIP_BYTES = 279, TILE_OFFSETS = 324, TILE_BYTES = 325 };
     uint64_t first, directory[GF_SENSORS_MOST];
@@ -195,7 +193,7 @@ static enum gf_status develop(const struct gf_whole_source *source, libraw_data_
                               libraw_processed_image_t **image, struct gf_error *error)
 {
     bool known;
-    if (!gf_raw_ends(&source->file, &known))
+    if (!raw_ends(&source->file, &known))
         return fail(source, LIBRAW_IO_ERROR, error);
     int code = unpack(raw);
     if (!code && is_black(raw, known ? 0 : raw->sizes.height - 1))

@@ -87,17 +87,6 @@ enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
 /* Chooses the picture of a TIFF: the picture that the user requests, otherwise the first of full
  * resolution. */
 
-/* Counts the file's pages by their kinds, and returns the number of the first page of the wanted
- * kind; -1 if there is none. */
-int gf_tiff_count_kinds(struct gf_tiff_handle *handle, enum gf_picture_kind wanted,
-                        uint16_t count[GF_PICTURE_KINDS]);
-/* Goes to the directory of the chosen picture. `wanted` is its number from 0, or -1. *directory
- * becomes the directory's offset, or 0 for the first. Returns GF_ERROR_INPUT for a camera's raw
- * file, whose first picture is only a preview, unless `wanted` is given. */
-enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
-                              const struct gf_options *options, uint64_t *directory,
-                              struct gf_error *error) GF_CHECKED;
-
 /* The storage of the pixels of a TIFF in the file, and their conversion. */
 
 enum gf_tiff_colour {
@@ -158,12 +147,6 @@ bool gf_tiff_can_unpack(const struct gf_tiff_layout *layout);
 /* Sets low..high to the usual range: 0..1 for floating-point numbers, and the whole range of a
  * type of integers. */
 void gf_tiff_usual_range(const struct gf_tiff_layout *layout, double *low, double *high);
-/* Converts a row of samples to format.bits. Samples of whole bytes are in the machine's order, the
- * others follow each other from the highest bit of a byte on. Indices of a palette keep their
- * value. `plane` is the number of the plane, or -1 if samples are interleaved. Returns whether all
- * wide samples are within their range. */
-bool gf_tiff_unpack(const struct gf_tiff_layout *layout, const unsigned char *src, int plane,
-                    void *dst, size_t count);
 
 /* Counts of colours by their values as float: first by the upper halves of their bits, in the order
  * of the values, then by the lower halves of two upper ones. */
@@ -214,11 +197,6 @@ struct gf_tiff_source {
     pthread_mutex_t lock;
 };
 
-/* Opens the page of that number, or the usual one for -1. directory: the page's offset; 0: it is
- * not known. */
-enum gf_status gf_tiff_open_page(struct gf_input *input, int page, uint64_t directory,
-                                 const struct gf_options *options, struct gf_source **source,
-                                 struct gf_error *error) GF_CHECKED;
 /* Reads the next row. */
 typedef enum gf_status gf_tiff_row_reader(struct gf_tiff_source *tiff, unsigned char *dst,
                                           struct gf_error *error);

@@ -213,8 +213,12 @@ static void copy(const struct gf_tiff_layout *layout, const unsigned char *src, 
         words[i] ^= 0x8000;
 }
 
-bool gf_tiff_unpack(const struct gf_tiff_layout *layout, const unsigned char *src, int plane,
-                    void *dst, size_t count)
+/* Converts a row of samples to format.bits. Samples of whole bytes are in the machine's order, the
+ * others follow each other from the highest bit of a byte on. Indices of a palette keep their
+ * value. `plane` is the number of the plane, or -1 if samples are interleaved. Returns whether all
+ * wide samples are within their range. */
+static bool tiff_unpack(const struct gf_tiff_layout *layout, const unsigned char *src, int plane,
+                        void *dst, size_t count)
 {
     if (gf_tiff_is_wide(layout))
         return unpack_wide(layout, src, plane, dst, count);
@@ -400,7 +404,7 @@ static bool join_planes(const struct gf_tiff_layout *layout, const unsigned char
         if (!gf_tiff_needs(layout, p))
             continue;
         within &=
-            gf_tiff_unpack(layout, src + (size_t)p * plane_bytes, p, scratch->inks, (size_t)pixels);
+            tiff_unpack(layout, src + (size_t)p * plane_bytes, p, scratch->inks, (size_t)pixels);
         for (int i = 0; i < pixels; i++, from += bytes, to += step)
             memcpy(to, from, bytes);
     }
@@ -423,7 +427,7 @@ bool gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *s
     else if (as_stored)
         samples = src;
     else
-        within = gf_tiff_unpack(layout, src, -1, plain ? dst : scratch.samples, count);
+        within = tiff_unpack(layout, src, -1, plain ? dst : scratch.samples, count);
     const bool undone =
         layout->associated && layout->colour != GF_TIFF_PLAIN && layout->colour != GF_TIFF_PALETTE;
     if (undone)

@@ -18,8 +18,10 @@ static enum gf_picture_kind kind_of(const struct gf_tiff_handle *handle)
                                           : GF_PICTURE_PAGE;
 }
 
-int gf_tiff_count_kinds(struct gf_tiff_handle *handle, enum gf_picture_kind wanted,
-                        uint16_t count[GF_PICTURE_KINDS])
+/* Counts the file's pages by their kinds, and returns the number of the first page of the wanted
+ * kind; -1 if there is none. */
+static int tiff_count_kinds(struct gf_tiff_handle *handle, enum gf_picture_kind wanted,
+                            uint16_t count[GF_PICTURE_KINDS])
 {
     int found = -1;
     gf_tiff_begin(handle);
@@ -82,9 +84,12 @@ static int count_pages(struct gf_tiff_handle *handle, const struct gf_options *o
     return count;
 }
 
-enum gf_status gf_tiff_choose(struct gf_tiff_handle *handle, int wanted,
-                              const struct gf_options *options, uint64_t *directory,
-                              struct gf_error *error)
+/* Goes to the directory of the chosen picture. `wanted` is its number from 0, or -1. *directory
+ * becomes the directory's offset, or 0 for the first. Returns GF_ERROR_INPUT for a camera's raw
+ * file, whose first picture is only a preview, unless `wanted` is given. */
+static GF_CHECKED enum gf_status tiff_choose(struct gf_tiff_handle *handle, int wanted,
+                                             const struct gf_options *options, uint64_t *directory,
+                                             struct gf_error *error)
 {
     int page = 0;
     *directory = 0;
@@ -215,13 +220,13 @@ static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct
     struct gf_stored stored = {0};
     GF_TRY(gf_tiff_open(handle, tiff->input, NULL, "rm", tiff->directory, error));
     if (kind < GF_PICTURE_KINDS || gf_input_headers_only(tiff->input)) {
-        const int found = gf_tiff_count_kinds(handle, kind, stored.pictures);
+        const int found = tiff_count_kinds(handle, kind, stored.pictures);
         if (kind < GF_PICTURE_KINDS && kind != GF_PICTURE_MAIN && found < 0)
             return gf_fail_page(handle->name, wanted, 0, error);
         wanted = found < 0 ? wanted : found;
     }
     if (!tiff->directory)
-        GF_TRY(gf_tiff_choose(handle, wanted, &tiff->options, &tiff->directory, error));
+        GF_TRY(tiff_choose(handle, wanted, &tiff->options, &tiff->directory, error));
     GF_TRY(gf_tiff_read_layout(handle, &tiff->options, &tiff->layout, error));
     tiff->base.format = tiff->layout.format;
     stored.pages = handle->pages;
@@ -353,9 +358,12 @@ static enum gf_status open_all(struct gf_tiff_source *tiff, struct gf_input *inp
     return status ? status : make_buffers(tiff, error);
 }
 
-enum gf_status gf_tiff_open_page(struct gf_input *input, int page, uint64_t directory,
-                                 const struct gf_options *options, struct gf_source **source,
-                                 struct gf_error *error)
+/* Opens the page of that number, or the usual one for -1. directory: the page's offset; 0: it is
+ * not known. */
+static GF_CHECKED enum gf_status tiff_open_page(struct gf_input *input, int page,
+                                                uint64_t directory,
+                                                const struct gf_options *options,
+                                                struct gf_source **source, struct gf_error *error)
 {
     struct gf_tiff_source *const tiff = calloc(1, sizeof *tiff);
     if (!tiff)
@@ -445,8 +453,8 @@ static enum gf_status pages_next(struct gf_source *base, bool *found, struct gf_
     close_page(pages);
     pages->number++;
     if (!status)
-        status = gf_tiff_open_page(pages->input, pages->number, directory, &pages->options,
-                                   &pages->page, error);
+        status = tiff_open_page(pages->input, pages->number, directory, &pages->options,
+                                &pages->page, error);
     if (!status)
         take_page(pages);
     return status;
@@ -476,7 +484,7 @@ static enum gf_status begin(struct pages_source *pages, struct gf_pages wanted,
         pages->input = pages->memory;
     }
     pages->number = wanted.first;
-    GF_TRY(gf_tiff_open_page(pages->input, pages->number, 0, &pages->options, &pages->page, error));
+    GF_TRY(tiff_open_page(pages->input, pages->number, 0, &pages->options, &pages->page, error));
     const struct gf_tiff_handle *const handle = &((struct gf_tiff_source *)pages->page)->handle[0];
     if (handle->damaged && wanted.last >= handle->pages && !pages->options.allow_truncated)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged behind its first %d pictures%s",
@@ -512,6 +520,6 @@ enum gf_status gf_tiff_source_open(struct gf_input *input, const struct gf_optio
                                    struct gf_source **source, struct gf_error *error)
 {
     return gf_input_pages(input).last < 0
-               ? gf_tiff_open_page(input, gf_input_page(input), 0, options, source, error)
+               ? tiff_open_page(input, gf_input_page(input), 0, options, source, error)
                : open_pages(input, options, source, error);
 }

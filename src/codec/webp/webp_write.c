@@ -16,31 +16,35 @@ struct gf_webp_encoder {
     WebPMemoryWriter writer; /* the coded picture; the caller clears it */
 };
 
-/* Fails with libwebp's message. libwebp does not always report a lack of memory as such, but
- * malloc() has set errno. */
-enum gf_status gf_webp_fail(const struct gf_whole_sink *sink, const char *why,
-                            struct gf_error *error);
+static enum gf_status gf_webp_encode(const struct gf_whole_sink *sink,
+                                     struct gf_webp_encoder *encoder, enum gf_status status,
+                                     struct gf_error *error);
+
+static enum gf_status webp_prepare(const struct gf_whole_sink *sink, int left, int top, int width,
+                                   int height, struct gf_webp_encoder *encoder,
+                                   struct gf_error *error);
+
+static enum gf_status webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mux,
+                                       struct gf_error *error);
+
 /* Prepares to encode `width` x `height` of the sink's pixels, from the column `left` and the row
  * `top` on. The caller calls gf_webp_encode(), even after a failure. */
-enum gf_status gf_webp_prepare(const struct gf_whole_sink *sink, int left, int top, int width,
-                               int height, struct gf_webp_encoder *encoder,
-                               struct gf_error *error) GF_CHECKED;
+enum gf_status webp_prepare(const struct gf_whole_sink *sink, int left, int top, int width,
+                            int height, struct gf_webp_encoder *encoder,
+                            struct gf_error *error) GF_CHECKED;
 /* Encodes the picture, unless `status` says that preparing it has failed, and frees it. */
 enum gf_status gf_webp_encode(const struct gf_whole_sink *sink, struct gf_webp_encoder *encoder,
                               enum gf_status status, struct gf_error *error) GF_CHECKED;
 /* Adds the metadata and writes the file. */
-enum gf_status gf_webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mux,
-                                   struct gf_error *error) GF_CHECKED;
-
-/* The functions of an animation (whole_picture.h). */
-enum gf_status gf_webp_add(struct gf_whole_sink *sink, struct gf_error *error);
-enum gf_status gf_webp_end(struct gf_whole_sink *sink, struct gf_error *error);
-void gf_webp_release(struct gf_whole_sink *sink);
+enum gf_status webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mux,
+                                struct gf_error *error) GF_CHECKED;
 
 /* Encodes a picture or a part of it, and writes a file of its metadata and pictures. */
 
-enum gf_status gf_webp_fail(const struct gf_whole_sink *sink, const char *why,
-                            struct gf_error *error)
+/* Fails with libwebp's message. libwebp does not always report a lack of memory as such, but
+ * malloc() has set errno. */
+static enum gf_status webp_fail(const struct gf_whole_sink *sink, const char *why,
+                                struct gf_error *error)
 {
     if (errno == ENOMEM)
         return gf_fail_memory(error);
@@ -66,8 +70,8 @@ static bool configure(const struct gf_options *options, WebPConfig *config)
     return true;
 }
 
-enum gf_status gf_webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mux,
-                                   struct gf_error *error)
+static enum gf_status webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mux,
+                                       struct gf_error *error)
 {
     const struct {
         const char *name;
@@ -83,9 +87,8 @@ enum gf_status gf_webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mu
             done = gf_webp.WebPMuxSetChunk(mux, chunks[i].name, &data, 0) == WEBP_MUX_OK;
     }
     done = done && gf_webp.WebPMuxAssemble(mux, &file) == WEBP_MUX_OK;
-    const enum gf_status status =
-        done ? gf_output_write(sink->output, file.bytes, file.size, error)
-             : gf_webp_fail(sink, "the file cannot be put together", error);
+    const enum gf_status status = done ? gf_output_write(sink->output, file.bytes, file.size, error)
+                                       : webp_fail(sink, "the file cannot be put together", error);
     gf_webp.WebPFree((void *)file.bytes);
     return status;
 }
@@ -98,8 +101,9 @@ static int goes_on(int percent, const WebPPicture *picture)
     return !gf_time_is_up();
 }
 
-enum gf_status gf_webp_prepare(const struct gf_whole_sink *sink, int left, int top, int width,
-                               int height, struct gf_webp_encoder *encoder, struct gf_error *error)
+static enum gf_status webp_prepare(const struct gf_whole_sink *sink, int left, int top, int width,
+                                   int height, struct gf_webp_encoder *encoder,
+                                   struct gf_error *error)
 {
     const struct gf_format format = sink->format;
     const int stride = (int)gf_row_bytes(format);
@@ -111,7 +115,7 @@ enum gf_status gf_webp_prepare(const struct gf_whole_sink *sink, int left, int t
     gf_webp.WebPMemoryWriterInit(&encoder->writer);
     if (!configure(&sink->options, &encoder->config) ||
         !gf_webp.WebPPictureInitInternal(picture, WEBP_ENCODER_ABI_VERSION))
-        return gf_webp_fail(sink, "another version than the program was built with", error);
+        return webp_fail(sink, "another version than the program was built with", error);
     picture->use_argb = 1;
     picture->width = width;
     picture->height = height;
@@ -124,14 +128,15 @@ enum gf_status gf_webp_prepare(const struct gf_whole_sink *sink, int left, int t
     return imported ? GF_OK : gf_fail_memory(error);
 }
 
-enum gf_status gf_webp_encode(const struct gf_whole_sink *sink, struct gf_webp_encoder *encoder,
-                              enum gf_status status, struct gf_error *error)
+static enum gf_status gf_webp_encode(const struct gf_whole_sink *sink,
+                                     struct gf_webp_encoder *encoder, enum gf_status status,
+                                     struct gf_error *error)
 {
     WebPPicture *const picture = &encoder->picture;
     if (!status && !gf_webp.WebPEncode(&encoder->config, picture))
         status = picture->error_code == VP8_ENC_ERROR_USER_ABORT
                      ? gf_time_check(error)
-                     : gf_webp_fail(sink, encoding_error(picture->error_code), error);
+                     : webp_fail(sink, encoding_error(picture->error_code), error);
     gf_webp.WebPPictureFree(picture);
     return status;
 }
@@ -221,7 +226,7 @@ static bool show_through(const struct gf_whole_sink *sink, struct gf_rectangle a
 static enum gf_status prepare(const struct gf_whole_sink *sink, struct gf_rectangle area,
                               struct gf_webp_encoder *encoder, struct gf_error *error)
 {
-    return gf_webp_prepare(sink, area.x, area.y, area.width, area.height, encoder, error);
+    return webp_prepare(sink, area.x, area.y, area.width, area.height, encoder, error);
 }
 
 /* Encodes the rectangle. *blends becomes whether it is drawn over the frame before. */
@@ -257,7 +262,7 @@ static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
                    gf_webp.WebPMuxSetCanvasSize(animation->mux, format.width, format.height) ==
                        WEBP_MUX_OK
                ? GF_OK
-               : gf_webp_fail(sink, "the animation cannot be begun", error);
+               : webp_fail(sink, "the animation cannot be begun", error);
 }
 
 static enum gf_status push(struct gf_whole_sink *sink, struct gf_rectangle area, bool blends,
@@ -276,10 +281,10 @@ static enum gf_status push(struct gf_whole_sink *sink, struct gf_rectangle area,
     animation->coded += writer->size;
     return gf_webp.WebPMuxPushFrame(animation->mux, &frame, 1) == WEBP_MUX_OK
                ? gf_whole_sink_check(sink, 2 * animation->coded, error)
-               : gf_webp_fail(sink, "a frame cannot be added", error);
+               : webp_fail(sink, "a frame cannot be added", error);
 }
 
-enum gf_status gf_webp_add(struct gf_whole_sink *sink, struct gf_error *error)
+static enum gf_status webp_add(struct gf_whole_sink *sink, struct gf_error *error)
 {
     const struct gf_format format = sink->format;
     struct gf_webp_encoder encoder;
@@ -299,13 +304,14 @@ enum gf_status gf_webp_add(struct gf_whole_sink *sink, struct gf_error *error)
     return status;
 }
 
-enum gf_status gf_webp_end(struct gf_whole_sink *sink, struct gf_error *error)
+static enum gf_status webp_end(struct gf_whole_sink *sink, struct gf_error *error)
 {
     struct animation *const animation = sink->animation;
-    return gf_webp_write_muxed(sink, animation->mux, error);
+    return webp_write_muxed(sink, animation->mux, error);
 }
 
-void gf_webp_release(struct gf_whole_sink *sink)
+/* The functions of an animation (whole_picture.h). */
+static void webp_release(struct gf_whole_sink *sink)
 {
     struct animation *const animation = sink->animation;
     if (!animation)
@@ -320,10 +326,9 @@ static enum gf_status write_with_metadata(const struct gf_whole_sink *sink, cons
                                           struct gf_error *error)
 {
     WebPMux *const mux = gf_webp.WebPNewInternal(WEBP_MUX_ABI_VERSION);
-    const enum gf_status status =
-        mux && gf_webp.WebPMuxSetImage(mux, picture, 0) == WEBP_MUX_OK
-            ? gf_webp_write_muxed(sink, mux, error)
-            : gf_webp_fail(sink, "the file cannot be put together", error);
+    const enum gf_status status = mux && gf_webp.WebPMuxSetImage(mux, picture, 0) == WEBP_MUX_OK
+                                      ? webp_write_muxed(sink, mux, error)
+                                      : webp_fail(sink, "the file cannot be put together", error);
     gf_webp.WebPMuxDelete(mux);
     return status;
 }
@@ -333,8 +338,7 @@ static enum gf_status webp_encode(struct gf_whole_sink *sink, struct gf_error *e
     const struct gf_metadata *const metadata = &sink->metadata;
     const struct gf_format format = sink->format;
     struct gf_webp_encoder encoder;
-    enum gf_status status =
-        gf_webp_prepare(sink, 0, 0, format.width, format.height, &encoder, error);
+    enum gf_status status = webp_prepare(sink, 0, 0, format.width, format.height, &encoder, error);
     free(sink->pixels);
     sink->pixels = NULL;
     status = gf_webp_encode(sink, &encoder, status, error);
@@ -371,8 +375,8 @@ enum gf_status gf_webp_sink_open(const struct gf_sink_order *order, struct gf_si
     static const struct gf_whole_encoder encoder = {.name = "WebP",
                                                     .side_most = WEBP_MAX_DIMENSION,
                                                     .encode = webp_encode,
-                                                    .add = gf_webp_add,
-                                                    .end = gf_webp_end,
-                                                    .release = gf_webp_release};
+                                                    .add = webp_add,
+                                                    .end = webp_end,
+                                                    .release = webp_release};
     return gf_whole_sink_open(&encoder, order, in_file(order->format), sink, error);
 }

@@ -135,8 +135,8 @@ static const unsigned char *row_of(const struct gf_box *box, const struct gf_vie
     return row;
 }
 
-void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
-                      const unsigned char *zeros, uint16_t *padded)
+static void box_small_cpu(const struct gf_box *box, const struct gf_view *in,
+                          const struct gf_view *out, const unsigned char *zeros, uint16_t *padded)
 {
     static void (*const means[])(const uint16_t *columns, size_t step, size_t count,
                                  const struct gf_box_mean *mean, unsigned char *row) = {
@@ -296,7 +296,7 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     memset(work.zeros, 0, gf_row_bytes(format));
     if (gf_box_narrow(format, box->radius) && box->radius &&
         (box->radius <= GF_BOX_SMALL_MAX || gf_cpu_has(GF_CPU_AVX512))) {
-        gf_box_small_cpu(box, in, out, work.zeros, (uint16_t *)(void *)work.columns);
+        box_small_cpu(box, in, out, work.zeros, (uint16_t *)(void *)work.columns);
         return;
     }
     uint32_t *const columns = work.columns + (size_t)box->radius * (size_t)format.channels;

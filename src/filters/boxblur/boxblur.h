@@ -68,8 +68,6 @@ struct gf_box {
  * 1..GF_BOX_SMALL_MAX, or for any radius where gf_box_slide_simd() can be used. zeros: a row of
  * zeros; columns: memory for a padded row and one more vector. */
 struct gf_view;
-void gf_box_small_cpu(const struct gf_box *box, const struct gf_view *in, const struct gf_view *out,
-                      const unsigned char *zeros, uint16_t *columns);
 
 /* Computes `count` means of a row from its padded column sums. Up to 32 bytes after the sums are
  * read. Needs GF_CPU_AVX512. */

@@ -43,7 +43,7 @@ static size_t carve_edges(struct work *work, void *base, struct gf_format format
     return carver.used;
 }
 
-size_t gf_edge_scratch(struct gf_format in)
+static size_t edge_scratch(struct gf_format in)
 {
     struct work work;
     return carve_edges(&work, NULL, in);
@@ -186,8 +186,10 @@ static void thin_row(const struct work *work, const struct gf_edge_limits *limit
     pack(work->strong, to + bytes, bytes);
 }
 
-void gf_edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
-                  const struct gf_view *out, void *scratch)
+/* Computes the rows of `out` as planes of weak and strong pixels. Hysteresis comes
+ * later. scratch: gf_edge_scratch() bytes. */
+static void edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
+                      const struct gf_view *out, void *scratch)
 {
     struct work work;
     carve_edges(&work, scratch, in->format);
@@ -225,7 +227,7 @@ static size_t carve_flood(struct flood *flood, void *base, struct gf_format plan
     return carver.used;
 }
 
-size_t gf_hysteresis_scratch(struct gf_format planes)
+static size_t hysteresis_scratch(struct gf_format planes)
 {
     struct flood flood;
     return carve_flood(&flood, NULL, planes);
@@ -295,7 +297,10 @@ static void spread(struct flood *flood, size_t at)
     }
 }
 
-void gf_hysteresis(const struct gf_view *in, unsigned char *bits, void *scratch)
+/* Connects the pixels. in: all rows of the planes, declared as gray samples of 8 bits. bits:
+ * [rows][words / 2], the result: strong pixels and all that are connected with them. scratch:
+ * gf_hysteresis_scratch() bytes. */
+static void hysteresis(const struct gf_view *in, unsigned char *bits, void *scratch)
 {
     struct flood flood = {.in = in, .bits = bits};
     carve_flood(&flood, scratch, in->format);
@@ -367,13 +372,13 @@ static enum gf_status thin_prepare(struct gf_stage *stage, struct gf_error *erro
 
 static size_t thin_scratch(const struct gf_stage *stage, int rows)
 {
-    return gf_edge_scratch(stage->in);
+    return edge_scratch(stage->in);
 }
 
 static void thin_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch)
 {
-    gf_edge_rows(in, stage->constants, out, scratch);
+    edge_rows(in, stage->constants, out, scratch);
 }
 
 extern gf_launcher gf_canny_thin_cuda, gf_canny_link_cuda, gf_canny_draw_cuda;
@@ -422,7 +427,7 @@ static void all_rows(const struct gf_stage *stage, int y0, int y1, int *first, i
 
 static size_t link_scratch(const struct gf_stage *stage, int rows)
 {
-    return gf_hysteresis_scratch(stage->in);
+    return hysteresis_scratch(stage->in);
 }
 
 static size_t link_device_scratch(const struct gf_stage *stage, int rows)
@@ -433,7 +438,7 @@ static size_t link_device_scratch(const struct gf_stage *stage, int rows)
 static void link_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch)
 {
-    gf_hysteresis(in, out->data, scratch);
+    hysteresis(in, out->data, scratch);
 }
 
 static const struct gf_filter link = {

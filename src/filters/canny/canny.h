@@ -18,12 +18,6 @@ static inline int gf_bit_words(int width)
     return (int)(((unsigned)width + 63) / 64 * 2);
 }
 
-/* Connects the pixels. in: all rows of the planes, declared as gray samples of 8 bits. bits:
- * [rows][words / 2], the result: strong pixels and all that are connected with them. scratch:
- * gf_hysteresis_scratch() bytes. */
-void gf_hysteresis(const struct gf_view *in, unsigned char *bits, void *scratch);
-size_t gf_hysteresis_scratch(struct gf_format planes);
-
 /* The number of nodes of the device's union-find trees. Each run of pixels within a word of two
  * rows is a node; node 0 stands for strong pixels. Any two runs of a word begin at different pairs
  * of pixels. */
@@ -89,9 +83,3 @@ GF_HOST_DEVICE unsigned gf_edge_over_black(unsigned v, unsigned alpha, unsigned 
 
 /* A pixel's result depends on samples up to this many rows and columns away. */
 enum { GF_EDGE_REACH = 2 };
-
-/* Computes the rows of `out` as planes of weak and strong pixels. Hysteresis comes
- * later. scratch: gf_edge_scratch() bytes. */
-void gf_edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
-                  const struct gf_view *out, void *scratch);
-size_t gf_edge_scratch(struct gf_format in);

@@ -270,7 +270,9 @@ static const struct gf_filter spread_filter = {
                                 "that exceed shared memory")}),
 };
 
-void gf_spread_add(struct gf_parts *parts, const struct gf_spread_params *params)
+/* Appends the filter that does the work: convolve for shapes that its kernel can hold, else
+ * spread. */
+static void spread_add(struct gf_parts *parts, const struct gf_spread_params *params)
 {
     const int columns = gf_coverage_columns(&params->coverage);
     const int rows = gf_coverage_rows(&params->coverage);
@@ -306,7 +308,7 @@ static void lensblur_expand(const void *params, const struct gf_extent *extent,
 {
     const struct lensblur *const lensblur = params;
     const struct gf_spread_params spread = {{.half = lensblur->radius}, lensblur->border};
-    gf_spread_add(parts, &spread);
+    spread_add(parts, &spread);
 }
 
 const struct gf_filter gf_lensblur_filter = {
@@ -347,7 +349,7 @@ static void motionblur_expand(const void *params, const struct gf_extent *extent
          .cosine = gf_sin_pi_double(motionblur->angle / 180 + 0.5),
          .sine = gf_sin_pi_double(motionblur->angle / 180)},
         motionblur->border};
-    gf_spread_add(parts, &spread);
+    spread_add(parts, &spread);
 }
 
 const struct gf_filter gf_motionblur_filter = {

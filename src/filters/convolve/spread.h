@@ -149,7 +149,3 @@ static inline void gf_spread_list(const struct gf_spread_weights *weights, int l
         }
     }
 }
-
-/* Appends the filter that does the work: convolve for shapes that its kernel can hold, else
- * spread. */
-void gf_spread_add(struct gf_parts *parts, const struct gf_spread_params *params);

@@ -146,8 +146,9 @@ static enum gf_status icc_prepare(struct gf_stage *stage, struct gf_error *error
     return build(stage, stage->params, error);
 }
 
-void gf_icc_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
-                void *scratch)
+/* The cpu() of filters whose constants are a struct gf_icc_transform. */
+static void icc_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                    const struct gf_view *out, void *scratch)
 {
     for (int y = out->y; y < out->y + out->rows; y++)
         gf_icc_convert(stage->constants, gf_view_row(in, y), in->format.channels,
@@ -177,7 +178,7 @@ const struct gf_filter gf_icc_filter = {
     .colours = icc_colours,
     .shape = shape,
     .prepare = icc_prepare,
-    .cpu = gf_icc_cpu,
+    .cpu = icc_cpu,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };
 
@@ -208,7 +209,7 @@ const struct gf_filter gf_icc_to_srgb = {
     .colours = srgb_colours,
     .shape = srgb_shape,
     .prepare = srgb_prepare,
-    .cpu = gf_icc_cpu,
+    .cpu = icc_cpu,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves in shared memory")}),
 };
 
@@ -353,6 +354,6 @@ const struct gf_filter gf_tonemap_filter = {
     .colours = tonemap_colours,
     .statistic = statistic,
     .prepare = tonemap_prepare,
-    .cpu = gf_icc_cpu,
+    .cpu = icc_cpu,
     .cuda = GF_CUDA({GF_VARIANT("tables", gf_icc_cuda, "curves and a gain from tables")}),
 };

@@ -15,7 +15,3 @@ struct gf_tonemap {
 };
 extern const struct gf_filter gf_tonemap_filter;
 extern const struct gf_tonemap gf_tonemap_to_srgb, gf_tonemap_to_display_p3;
-
-/* The cpu() of filters whose constants are a struct gf_icc_transform. */
-void gf_icc_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
-                void *scratch);

@@ -58,7 +58,7 @@ static size_t carve_small(struct small *small, void *base, const struct gf_stage
     return carver.used;
 }
 
-size_t gf_median_small_scratch(const struct gf_stage *stage)
+static size_t median_small_scratch(const struct gf_stage *stage)
 {
     struct small small;
     return carve_small(&small, NULL, stage);
@@ -179,8 +179,9 @@ static void small_row(const struct small *small, int y, unsigned char *out)
     part_of_row(small, rows.right, out + rows.end, small->row_bytes - rows.end);
 }
 
-void gf_median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
-                         const struct gf_view *out, void *scratch)
+/* The functions cpu() and cpu_scratch() for radii up to GF_MEDIAN_NETWORK_MAX. */
+static void median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
+                             const struct gf_view *out, void *scratch)
 {
     struct small small;
     carve_small(&small, scratch, stage);
@@ -273,7 +274,7 @@ static size_t median_scratch(const struct gf_stage *stage, int rows)
     const int radius = median_radius(stage->params);
     struct work work;
     if (is_small(stage))
-        return gf_median_small_scratch(stage);
+        return median_small_scratch(stage);
     const size_t size = carve(&work, NULL, stage);
     const size_t columns =
         may_have_columns(stage) ? gf_median_columns_scratch(stage->in, radius) : 0;
@@ -404,7 +405,7 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
 {
     struct work work;
     if (is_small(stage)) {
-        gf_median_small_cpu(stage, in, out, scratch);
+        median_small_cpu(stage, in, out, scratch);
         return;
     }
     if (may_have_columns(stage) && gf_cpu_has(GF_CPU_AVX2)) {

@@ -19,11 +19,6 @@ struct gf_median {
 struct gf_stage;
 struct gf_view;
 
-/* The functions cpu() and cpu_scratch() for radii up to GF_MEDIAN_NETWORK_MAX. */
-void gf_median_small_cpu(const struct gf_stage *stage, const struct gf_view *in,
-                         const struct gf_view *out, void *scratch);
-size_t gf_median_small_scratch(const struct gf_stage *stage);
-
 /* Medians by vector instructions. gf_median_simd() uses networks of minima and maxima for windows
  * of 3x3 and 5x5 samples (GF_CPU_VBMI). */
 

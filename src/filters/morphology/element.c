@@ -197,7 +197,7 @@ static int sample_count(const struct gf_morphology *morphology)
     return count;
 }
 
-bool gf_morphology_is_small(const struct gf_morphology *morphology)
+static bool morphology_is_small(const struct gf_morphology *morphology)
 {
     if (morphology->is_rectangle)
         return morphology->rx >= 1 && morphology->rx <= RADIUS_MOST && morphology->ry >= 1 &&
@@ -514,7 +514,7 @@ void gf_morphology_cpu(const struct gf_morphology *morphology, bool dilates,
     memset(work.zeros, 0, work.row_bytes);
     gf_stencil_rows(in, out->y - morphology->ry, out->rows + 2 * morphology->ry, morphology->border,
                     work.zeros, work.rows);
-    if (gf_morphology_is_small(morphology))
+    if (morphology_is_small(morphology))
         gf_morphology_small(morphology, dilates, work.rows, out, work.run);
     else if (morphology->is_rectangle)
         rectangle(morphology, operation, &work, out);

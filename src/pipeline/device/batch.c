@@ -10,13 +10,6 @@
 #include "pipeline/device/batch.h"
 #include "pipeline/pipeline_state.h"
 
-/* Opens `count` pipelines with the pipeline's chain and options, each of which uses one thread, and
- * keeps them until it closes. Returns how many there are: 0 if its pictures must follow each other,
- * or have one budget of memory. */
-int gf_pipeline_gather_crew(struct gf_pipeline *pipeline, int count);
-/* Returns pipeline number 0..count - 1 of these. */
-struct gf_pipeline *gf_pipeline_of_crew(struct gf_pipeline *pipeline, int number);
-
 static void warn_in_turn(void *context, const char *text)
 {
     struct gf_crew *const crew = context;
@@ -41,7 +34,10 @@ static bool add_member(struct gf_crew *crew)
     return true;
 }
 
-int gf_pipeline_gather_crew(struct gf_pipeline *pipeline, int count)
+/* Opens `count` pipelines with the pipeline's chain and options, each of which uses one thread, and
+ * keeps them until it closes. Returns how many there are: 0 if its pictures must follow each other,
+ * or have one budget of memory. */
+static int pipeline_gather_crew(struct gf_pipeline *pipeline, int count)
 {
     const struct gf_options *const options = &pipeline->options;
     if (options->serial || options->memory_bytes || options->device_memory_bytes ||
@@ -59,7 +55,8 @@ int gf_pipeline_gather_crew(struct gf_pipeline *pipeline, int count)
     return pipeline->crew->count < count ? pipeline->crew->count : count;
 }
 
-struct gf_pipeline *gf_pipeline_of_crew(struct gf_pipeline *pipeline, int number)
+/* Returns pipeline number 0..count - 1 of these. */
+static struct gf_pipeline *pipeline_of_crew(struct gf_pipeline *pipeline, int number)
 {
     return pipeline->crew->member[number];
 }
@@ -302,7 +299,7 @@ static bool do_picture(void *context, int thread, int item)
 {
     const struct each *const each = context;
     struct gf_pipeline *const pipeline = each->batch->pipeline;
-    each->work(each->context, each->crew ? gf_pipeline_of_crew(pipeline, thread) : pipeline,
+    each->work(each->context, each->crew ? pipeline_of_crew(pipeline, thread) : pipeline,
                each->pictures[item]);
     return true;
 }
@@ -310,7 +307,7 @@ static bool do_picture(void *context, int thread, int item)
 static void do_pictures(struct each *each, int count)
 {
     const int threads = each->batch->pipeline->options.threads;
-    each->crew = gf_pipeline_gather_crew(each->batch->pipeline, threads < count ? threads : count);
+    each->crew = pipeline_gather_crew(each->batch->pipeline, threads < count ? threads : count);
     if (each->crew > 1 && !gf_ordered_work_run(each->crew, count, do_picture, each, NULL))
         return;
     each->crew = 0;

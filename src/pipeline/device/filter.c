@@ -115,7 +115,10 @@ static enum gf_status run_ready(struct gf_pipeline *pipeline, struct gf_ready_pl
     return gf_pipeline_describe_plan(pipeline, &task, gf_ready_plan_of(ready), error);
 }
 
-enum gf_status gf_pipeline_number(enum gf_status status, int i, int count, struct gf_error *error)
+/* Adds the picture's number to the message of a failure, as in "[3]: ", unless it is the only one.
+ * Returns the status. */
+static GF_CHECKED enum gf_status pipeline_number(enum gf_status status, int i, int count,
+                                                 struct gf_error *error)
 {
     if (!status || !error || count < 2)
         return status;
@@ -134,7 +137,7 @@ static enum gf_status check_pictures(const struct gf_pipeline *pipeline, const c
         if (!status)
             status =
                 gf_resident_check(pipeline->resident, &image[i], count > 1 ? &known : NULL, error);
-        status = gf_pipeline_number(status, i, count, error);
+        status = pipeline_number(status, i, count, error);
     }
     return status;
 }
@@ -185,7 +188,7 @@ static enum gf_status run_bound(struct gf_pipeline *pipeline, const struct gf_im
             end++;
         const enum gf_status status =
             run_alike(pipeline, in + i, out + i, end - i, stream, &failed, error);
-        GF_TRY(gf_pipeline_number(status, i + failed, count, error));
+        GF_TRY(pipeline_number(status, i + failed, count, error));
     }
     gf_pipeline_end_profile(pipeline);
     return GF_OK;
@@ -228,11 +231,11 @@ static enum gf_status allocate(struct gf_pipeline *pipeline, const struct gf_ima
     struct gf_format format = {0};
     for (int i = 0; i < count; i++) {
         if (!i || memcmp(&inputs[i].format, &inputs[i - 1].format, sizeof format))
-            GF_TRY(gf_pipeline_number(
-                gf_pipeline_format(pipeline, inputs[i].format, &format, error), i, count, error));
+            GF_TRY(pipeline_number(gf_pipeline_format(pipeline, inputs[i].format, &format, error),
+                                   i, count, error));
         if (!images[i].data)
-            GF_TRY(gf_pipeline_number(gf_pipeline_alloc_image(pipeline, format, &images[i], error),
-                                      i, count, error));
+            GF_TRY(pipeline_number(gf_pipeline_alloc_image(pipeline, format, &images[i], error), i,
+                                   count, error));
     }
     return GF_OK;
 }

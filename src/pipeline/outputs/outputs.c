@@ -265,7 +265,9 @@ static enum gf_status begin_attempt(struct gf_several *several, struct gf_pipeli
     return status;
 }
 
-void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task)
+/* Filters the picture to the outputs that have not ended, with further attempts if the device
+ * fails. Each output's task says how it ended. */
+static void pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task)
 {
     struct gf_several *const several = malloc(sizeof *several);
     struct gf_error failure = {0};
@@ -384,7 +386,7 @@ static enum gf_status filter_to_all(struct gf_pipeline *pipeline, struct gf_pict
                                            .status = status,
                                            .error = why};
     if (!status)
-        gf_pipeline_filter_tasks(pipeline, task);
+        pipeline_filter_tasks(pipeline, task);
     *more = false;
     if (!destination->several)
         look_behind(pipeline, task);

@@ -64,11 +64,10 @@ static enum gf_status decode_on_device(struct gf_pipeline *pipeline,
     return GF_OK;
 }
 
-enum gf_status gf_pipeline_encode_on_device(struct gf_pipeline *pipeline,
-                                            const struct gf_picture_task *task,
-                                            struct gf_sink *sink,
-                                            const struct gf_device_images *device_images,
-                                            struct gf_error *error)
+static GF_CHECKED enum gf_status
+pipeline_encode_on_device(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                          struct gf_sink *sink, const struct gf_device_images *device_images,
+                          struct gf_error *error)
 {
     const double begin_s = gf_now();
     double coded_s = begin_s;
@@ -101,12 +100,13 @@ static enum gf_status take_images(struct gf_pipeline *pipeline, struct gf_device
     return GF_OK;
 }
 
-enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
-                                              const struct gf_picture_task *task,
-                                              const struct gf_plan *plan, struct gf_source *source,
-                                              const struct gf_sink *sink,
-                                              struct gf_device_images *device_images,
-                                              struct gf_error *error)
+/* Decodes the input on the device if its coders can, and allocates the result there if they can
+ * encode it for the sink. Without stages, the input and the result are the same image. */
+static GF_CHECKED enum gf_status
+pipeline_take_device_images(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
+                            const struct gf_plan *plan, struct gf_source *source,
+                            const struct gf_sink *sink, struct gf_device_images *device_images,
+                            struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = pipeline->backend->calls;
     const uint64_t encoded = gf_device_encoded_bytes(task->file_format, plan->out);
@@ -146,9 +146,10 @@ enum gf_status gf_pipeline_take_device_images(struct gf_pipeline *pipeline,
     return status;
 }
 
-void gf_pipeline_drop_device_images(struct gf_pipeline *pipeline,
-                                    const struct gf_picture_task *task,
-                                    const struct gf_device_images *device_images)
+/* Returns the images' memory to the pool, except for the images of the task. */
+static void pipeline_drop_device_images(struct gf_pipeline *pipeline,
+                                        const struct gf_picture_task *task,
+                                        const struct gf_device_images *device_images)
 {
     const unsigned char *const held = task->in_on_device ? task->image_in->data : NULL;
     if (device_images->in.data != held)
@@ -209,7 +210,7 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
         gf_buffer_pool_open(&pipeline->buffers, pipeline->backend);
     struct gf_device_images device_images;
     enum gf_status status =
-        gf_pipeline_take_device_images(pipeline, task, plan, source, sink, &device_images, error);
+        pipeline_take_device_images(pipeline, task, plan, source, sink, &device_images, error);
     struct gf_options options = gf_pipeline_resolved(pipeline);
     const uint64_t encoded = device_images.out.data ? device_images.encoded_bytes : 0,
                    taken = task->codec_bytes + task->second_bytes + task->image_bytes +
@@ -259,7 +260,7 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
             pipeline->spans.item[i].stage += pipeline->stages_done;
     }
     if (!status && device_images.out.data)
-        status = gf_pipeline_encode_on_device(pipeline, task, sink, &device_images, error);
+        status = pipeline_encode_on_device(pipeline, task, sink, &device_images, error);
     if (!status && is_result && pipeline->progress)
         gf_schedule_tell_whole(pipeline->progress);
     if (!task->in_on_device)
@@ -270,7 +271,7 @@ static enum gf_status schedule_on_backend(struct gf_pipeline *pipeline, struct g
         *task->image_out = device_images.in;
         device_images.in.data = NULL;
     }
-    gf_pipeline_drop_device_images(pipeline, task, &device_images);
+    pipeline_drop_device_images(pipeline, task, &device_images);
     if (status == GF_ERROR_DEVICE_MEMORY && !pipeline->device_codec_used)
         pipeline->band_rows = schedule.first_band_rows / 2;
     if (status && !pipeline->holds_buffers)

@@ -268,7 +268,7 @@ enum gf_status gf_cube_set_nodes(struct gf_cube *cube, const double *value, stru
     return GF_OK;
 }
 
-enum gf_status gf_cube_make_look(struct gf_cube *cube, struct gf_error *error)
+static GF_CHECKED enum gf_status cube_make_look(struct gf_cube *cube, struct gf_error *error)
 {
     enum { SIDE = 17 };
     double value[3 * SIDE * SIDE * SIDE];
@@ -319,7 +319,7 @@ static enum gf_status read_cube(int fd, const char *path, const char *how, void 
     if (!cube)
         return gf_fail_memory(error);
     const enum gf_status status =
-        fd >= 0 ? read_file(fd, path, cube, error) : gf_cube_make_look(cube, error);
+        fd >= 0 ? read_file(fd, path, cube, error) : cube_make_look(cube, error);
     if (status)
         free(cube);
     else

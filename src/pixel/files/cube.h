@@ -37,7 +37,7 @@ enum gf_status gf_cube_parse(const char *text, size_t length, struct gf_cube *cu
                              struct gf_error *error) GF_CHECKED;
 /* Makes the default look, for users without a file: dark tones towards teal, bright ones towards
  * orange. */
-enum gf_status gf_cube_make_look(struct gf_cube *cube, struct gf_error *error) GF_CHECKED;
+
 void gf_cube_free(struct gf_cube *cube);
 
 /* Finds the table of a file, or the default look if the path is empty. A file is read once and

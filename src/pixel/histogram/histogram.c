@@ -196,13 +196,16 @@ static void add_piece(const void *in, int n, struct gf_format format, enum gf_st
     }
 }
 
-void gf_histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin)
+/* Computes the luma of n pixels. A pixel with zero alpha gets M + 1, where M is the largest
+ * sample. */
+static void histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin)
 {
     find_any_bins(in, n, format, true, 0, bin);
 }
 
-void gf_histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,
-                            struct gf_histogram *histogram)
+/* Does gf_histogram_add() for all statistics but TILES. */
+static void histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,
+                                struct gf_histogram *histogram)
 {
     const struct gf_format format = view->format;
     const int pixel_bytes = format.channels * format.bits / 8;
@@ -301,7 +304,7 @@ static void add_row(const struct gf_view *view, const struct gf_tiles *tiles, in
     uint32_t bin[TILES_PIECE];
     for (int x = 0; x < width; x += TILES_PIECE) {
         const int n = width - x < TILES_PIECE ? width - x : TILES_PIECE;
-        gf_histogram_luma(row + (ptrdiff_t)x * pixel_bytes, n, format, bin);
+        histogram_luma(row + (ptrdiff_t)x * pixel_bytes, n, format, bin);
         count_inside(tiles, y, x, bin, n, tile_tally, histogram);
         count_beyond(tiles, y, width, end, x, bin, n, width, histogram);
         for (int place = format.height; place < tiles->rows * tiles->height; place++) {
@@ -333,7 +336,7 @@ void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
     if (gf_statistic_kind(statistic) == GF_STATISTIC_TILES)
         add_tiles(view, statistic, histogram);
     else
-        gf_histogram_add_whole(view, statistic, histogram);
+        histogram_add_whole(view, statistic, histogram);
 }
 
 /* Finds the lowest and the highest level of each channel, for filters that need no other part of a

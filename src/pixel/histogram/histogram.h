@@ -79,13 +79,6 @@ static inline void gf_count_16(const uint32_t *bin, int n, uint64_t *count)
     }
 }
 
-/* Computes the luma of n pixels. A pixel with zero alpha gets M + 1, where M is the largest
- * sample. */
-void gf_histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin);
-/* Does gf_histogram_add() for all statistics but TILES. */
-void gf_histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,
-                            struct gf_histogram *histogram);
-
 /* The variants that count a histogram on a GPU. Each filter that needs a histogram includes them in
  * its list of variants. They count in different ways (cuda/filters/histogram/levels.cuh), with
  * equal results. */

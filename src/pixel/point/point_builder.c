@@ -28,9 +28,11 @@ void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op)
                                   "more operations than fit in one run of filters");
 }
 
-void gf_point_map(struct gf_point_builder *builder, unsigned channels,
-                  void (*of)(const void *context, int channel, double *value, int bins),
-                  const void *context)
+/* Lets `of` change the `bins` values in the tables of `channels` (a bit for each) before any
+ * operation. If channels differ, each gets a table of its own. */
+static void point_map(struct gf_point_builder *builder, unsigned channels,
+                      void (*of)(const void *context, int channel, double *value, int bins),
+                      const void *context)
 {
     const size_t bins = (size_t)builder->bins;
     const unsigned all = (1u << gf_colour_channels(builder->format)) - 1;
@@ -97,7 +99,7 @@ static void samplewise(struct gf_point_builder *builder, int kind, double a, dou
                                                       .c = (float)c,
                                                       .d = (float)builder->left});
     else
-        gf_point_map(builder, ~builder->left, samplewise_values, &op);
+        point_map(builder, ~builder->left, samplewise_values, &op);
 }
 
 void gf_point_only(struct gf_point_builder *builder, unsigned channels)
@@ -160,7 +162,7 @@ void gf_point_luma_weights(struct gf_format format, double weight[3])
         weight[c] = (double)luma601[format.bits == 16][c] / (1 << format.bits);
 }
 
-void gf_point_to_light(struct gf_point_builder *builder)
+static void point_to_light(struct gf_point_builder *builder)
 {
     /* If the last operation converts from linear light, it and the new operation cancel each
      * other. */
@@ -170,7 +172,7 @@ void gf_point_to_light(struct gf_point_builder *builder)
         samplewise(builder, GF_POINT_DECODE, 0, 0, 0);
 }
 
-void gf_point_from_light(struct gf_point_builder *builder)
+static void point_from_light(struct gf_point_builder *builder)
 {
     gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_ENCODE,
                                                   .max = (float)gf_sample_max(builder->format)});
@@ -180,10 +182,10 @@ void gf_point_saturate(struct gf_point_builder *builder, double factor)
 {
     if (gf_colour_channels(builder->format) == 1 || factor == 1)
         return;
-    gf_point_to_light(builder);
+    point_to_light(builder);
     gf_point_append(builder,
                     (struct gf_point_op){.kind = GF_POINT_SATURATE, .max = 1, .a = (float)factor});
-    gf_point_from_light(builder);
+    point_from_light(builder);
 }
 
 void gf_point_premultiply(struct gf_point_builder *builder)
@@ -265,9 +267,9 @@ void gf_point_lightness(struct gf_point_builder *builder, const double *value)
         return lightness_of_gray(builder, value);
     for (int i = 0; i < builder->bins; i++)
         builder->level[i] = (float)((value[i] * 100 / max + 16) / 116);
-    gf_point_to_light(builder);
+    point_to_light(builder);
     gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_RELIGHT, .max = 1});
-    gf_point_from_light(builder);
+    point_from_light(builder);
 }
 
 /* Appends the operations of point filters that mix channels, use curves and tables, or change
@@ -296,18 +298,18 @@ void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3
         return;
     if (!builder->count) {
         for (unsigned c = 0; c < 3 && !same; c++)
-            gf_point_map(builder, 1u << c, gain_values, &gain);
+            point_map(builder, 1u << c, gain_values, &gain);
         if (same)
-            gf_point_map(builder, ~0u, gain_values, &gain);
+            point_map(builder, ~0u, gain_values, &gain);
         return;
     }
-    gf_point_to_light(builder);
+    point_to_light(builder);
     gf_point_append(builder, (struct gf_point_op){.kind = GF_POINT_GAIN,
                                                   .max = 1,
                                                   .a = (float)factor[0],
                                                   .b = (float)factor[1],
                                                   .c = (float)factor[2]});
-    gf_point_from_light(builder);
+    point_from_light(builder);
 }
 
 /* Makes room for `words` more words of data at *first, an index that an operation stores as a
@@ -352,9 +354,9 @@ void gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curv
     const struct curve of = {curve, max};
     if (!builder->count) {
         for (unsigned c = 0; c < 3 && !curve->same; c++)
-            gf_point_map(builder, 1u << c, curve_values, &of);
+            point_map(builder, 1u << c, curve_values, &of);
         if (curve->same)
-            gf_point_map(builder, ~0u, curve_values, &of);
+            point_map(builder, ~0u, curve_values, &of);
         return;
     }
     const int points = curve->points;

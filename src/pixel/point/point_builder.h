@@ -28,12 +28,6 @@ struct gf_point_builder {
 };
 
 void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op);
-/* Lets `of` change the `bins` values in the tables of `channels` (a bit for each) before any
- * operation. If channels differ, each gets a table of its own. */
-void gf_point_map(struct gf_point_builder *builder, unsigned channels,
-                  void (*of)(const void *context, int channel, double *value, int bins),
-                  const void *context);
+
 /* Append the conversions of samples to linear light, 0..1, and back. A conversion that would cancel
  * the last one removes it instead. */
-void gf_point_to_light(struct gf_point_builder *builder);
-void gf_point_from_light(struct gf_point_builder *builder);

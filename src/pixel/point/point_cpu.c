@@ -201,8 +201,10 @@ static void to_colour(int *colours, struct gf_planes *p)
     *colours = 3;
 }
 
-void gf_planes_apply(const struct gf_point_program *program, const struct gf_point_op *op,
-                     int *colours, struct gf_planes *p)
+/* Runs an operation that neither depends on the position nor reads second pictures. *colours is the
+ * number of colour channels; the operation may change it. */
+static void planes_apply(const struct gf_point_program *program, const struct gf_point_op *op,
+                         int *colours, struct gf_planes *p)
 {
     float new_fy[GF_PIECE];
     switch (op->kind) {
@@ -320,7 +322,7 @@ static void apply(struct evaluation *evaluation, int x, int y)
         else if (op->kind >= GF_POINT_MIX)
             gf_planes_position(stage, op, colours, x, y, planes);
         else
-            gf_planes_apply(program, op, &colours, planes);
+            planes_apply(program, op, &colours, planes);
     }
 }
 

@@ -55,10 +55,6 @@ static inline bool gf_is_rgb8(struct gf_format format)
     return format.bits == 8 && format.channels == 3;
 }
 
-/* Runs an operation that neither depends on the position nor reads second pictures. *colours is the
- * number of colour channels; the operation may change it. */
-void gf_planes_apply(const struct gf_point_program *program, const struct gf_point_op *op,
-                     int *colours, struct gf_planes *p);
 /* Runs NOISE on a piece that begins at column x of row y. */
 void gf_planes_noise(const struct gf_point_op *op, int colours, int x, int y, struct gf_planes *p);
 /* Runs MIX, ADD or FADE on a piece that begins at column x of row y. */

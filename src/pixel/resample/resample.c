@@ -88,8 +88,8 @@ int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resamp
     return gf_at_most(ceil(2 * kernel_radius(kernel) * widening) + 1, axis->in);
 }
 
-void gf_resample_weights(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i,
-                         float *weight)
+static void resample_weights(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
+                             int i, float *weight)
 {
     const struct window window = window_of(kernel, axis, i);
     double sum = 0;
@@ -204,8 +204,8 @@ static void plan_columns(const struct gf_resample *resample, struct gf_format fo
     }
 }
 
-struct gf_resample_walk gf_resample_walk_plan(const struct gf_resample *resample,
-                                              struct gf_format format, size_t *used)
+static struct gf_resample_walk resample_walk_plan(const struct gf_resample *resample,
+                                                  struct gf_format format, size_t *used)
 {
     const struct gf_resample_axis *const columns = &resample->column_axis, *const rows =
                                                                                &resample->row_axis;
@@ -324,7 +324,7 @@ static void fill_encode(uint32_t *table)
     }
 }
 
-void gf_resample_walk_fill(const struct gf_resample *resample, int bits, char *block)
+static void resample_walk_fill(const struct gf_resample *resample, int bits, char *block)
 {
     if (!resample->walk.group)
         return;
@@ -445,7 +445,7 @@ static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_
             memcpy(own, own - table->taps, (size_t)count[i] * sizeof *own);
             continue;
         }
-        gf_resample_weights(kernel, axis, i, own);
+        resample_weights(kernel, axis, i, own);
         if (is_short)
             shorten_weights(own, count[i]);
     }
@@ -486,7 +486,7 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
     size_t used = (sizeof resample + 15) / 16 * 16;
     resample.columns = lay_out(kernel, column_axis, &used);
     resample.rows = lay_out(kernel, row_axis, &used);
-    resample.walk = gf_resample_walk_plan(&resample, stage->in, &used);
+    resample.walk = resample_walk_plan(&resample, stage->in, &used);
     /* A variant may need the groups although the default kernel walks down the rows. */
     const bool has_groups =
         kernel != GF_RESAMPLE_NEAREST && (!resample.walk.group || stage->variant);
@@ -506,7 +506,7 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
         fill_groups(kernel, column_axis, GF_RESAMPLE_GROUP, &resample.columns, block);
         fill_groups(kernel, row_axis, 1, &resample.rows, block);
     }
-    gf_resample_walk_fill(&resample, stage->in.bits, block);
+    resample_walk_fill(&resample, stage->in.bits, block);
     for (int i = 0; resample.linear && i < samples; i++)
         ((float *)(block + resample.decode))[i] =
             (float)gf_srgb_decode_exact((double)i / (samples - 1));

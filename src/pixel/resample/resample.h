@@ -131,8 +131,7 @@ void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample
                         int i1, int *first, int *end);
 
 /* Computes the weights of output i's inputs. Not for the nearest kernel. */
-void gf_resample_weights(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i,
-                         float *weight);
+
 static inline int gf_at_most(double v, int most)
 {
     return v < most ? (int)v : most;
@@ -148,9 +147,6 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
 
 /* gf_resample_walk_plan() reserves memory for the walk's tables, from *used on.
  * gf_resample_walk_fill() fills them after the tables of rows and columns. */
-struct gf_resample_walk gf_resample_walk_plan(const struct gf_resample *resample,
-                                              struct gf_format format, size_t *used);
-void gf_resample_walk_fill(const struct gf_resample *resample, int bits, char *block);
 
 /* The functions cpu_scratch() and cpu() of resize. */
 size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel kernel,
@@ -162,9 +158,6 @@ void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
 /* gf_resample_halvings() returns how often both sides of a picture are halved, 1..3, if each result
  * is the mean of whole 8-bit pixels; otherwise 0. gf_resample_halve() computes rows of such a
  * result; `sums` has room for an input row. */
-int gf_resample_halvings(const struct gf_resample *resample, struct gf_format format);
-void gf_resample_halve(int halvings, const struct gf_view *in, const struct gf_view *out,
-                       uint16_t *sums);
 
 GF_HOST_DEVICE float gf_resample_encode(float light)
 {

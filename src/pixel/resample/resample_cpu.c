@@ -28,12 +28,6 @@ struct gf_resample_lanes {
     int *from; /* index in the column table of the first weight of each lane's pixel */
 };
 
-/* Whether the inputs of a vector's lanes are close enough together. */
-bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in);
-
-/* Fills the arrays of `lanes`, which the caller has allocated. */
-void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_resample *resample);
-
 /* Computes 1..GF_RESAMPLE_LINES rows of the first pass from as many input rows of `samples` bytes.
  * Results are clamped to 0..max; up to 15 floats after a row are overwritten. */
 GF_X86_ONLY void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
@@ -56,7 +50,8 @@ GF_X86_ONLY void gf_resample_picks_row(const struct gf_resample_lanes *lanes,
 
 enum { REACH = 64, PICKED = 64 }; /* bytes from which the lanes select */
 
-bool gf_resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in)
+/* Whether the inputs of a vector's lanes are close enough together. */
+static bool resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in)
 {
     /* The distance between the pixels of a vector's first and last lane is at most 15 / channels
      * results. */
@@ -98,7 +93,8 @@ GF_TARGET_CLONES static void fill_weights(const struct gf_resample_lanes *lanes,
     }
 }
 
-void gf_resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_resample *resample)
+/* Fills the arrays of `lanes`, which the caller has allocated. */
+static void resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_resample *resample)
 {
     const int samples = resample->column_axis.out * lanes->channels;
     lanes->taps = resample->columns.taps;
@@ -384,7 +380,7 @@ static int halvings_of(const struct gf_resample_axis *axis)
     return 0;
 }
 
-int gf_resample_halvings(const struct gf_resample *resample, struct gf_format format)
+static int resample_halvings(const struct gf_resample *resample, struct gf_format format)
 {
     const int n = halvings_of(&resample->column_axis);
     const bool takes = resample->kernel == GF_RESAMPLE_AREA && !resample->linear &&
@@ -392,8 +388,8 @@ int gf_resample_halvings(const struct gf_resample *resample, struct gf_format fo
     return takes ? n : 0;
 }
 
-void gf_resample_halve(int halvings, const struct gf_view *in, const struct gf_view *out,
-                       uint16_t *sums)
+static void resample_halve(int halvings, const struct gf_view *in, const struct gf_view *out,
+                           uint16_t *sums)
 {
     const size_t samples = gf_samples(in->format);
     for (int y = out->y; y < out->y + out->rows; y++) {
@@ -444,7 +440,7 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage,
     work->slots = gf_carve(&carver, (size_t)work->slot_count * work->slot * sizeof(float));
     work->rows = gf_carve(&carver, (size_t)work->slot_count * sizeof *work->rows);
     work->sums = gf_carve(&carver, work->slot * sizeof(float));
-    if (!linear && gf_resample_lanes_fit(columns, stage->in)) {
+    if (!linear && resample_lanes_fit(columns, stage->in)) {
         work->has_lanes = gf_cpu_has(GF_CPU_VBMI);
         const size_t taps = (size_t)gf_resample_taps_most(kernel, columns);
         work->lanes.channels = stage->in.channels;
@@ -660,17 +656,17 @@ void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch)
 {
     const struct gf_resample *const resample = stage->constants;
-    const int halvings = gf_resample_halvings(resample, stage->in);
+    const int halvings = resample_halvings(resample, stage->in);
     struct work work;
     carve(&work, scratch, stage, resample->kernel, resample->linear, &resample->column_axis,
           &resample->row_axis);
     if (resample->kernel == GF_RESAMPLE_NEAREST) {
         pick(&work, in, out);
     } else if (halvings) {
-        gf_resample_halve(halvings, in, out, (uint16_t *)(void *)work.source);
+        resample_halve(halvings, in, out, (uint16_t *)(void *)work.source);
     } else {
         if (work.has_lanes)
-            gf_resample_lanes_fill(&work.lanes, resample);
+            resample_lanes_fill(&work.lanes, resample);
         weigh(&work, in, out);
     }
 }

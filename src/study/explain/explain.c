@@ -79,6 +79,12 @@ static double cut_bytes(const struct gf_plan *plan, const struct gf_segment *seg
     return bytes;
 }
 
+static GF_CHECKED enum gf_status explain_stage_kernels(struct gf_lane *lane, struct gf_stage *stage,
+                                                       const struct gf_stage *wanting,
+                                                       struct gf_rows in, struct gf_rows out,
+                                                       struct gf_explained_stage *found,
+                                                       struct gf_error *error);
+
 static enum gf_status explain_stage(const struct explainer *explainer, const struct gf_bands *bands,
                                     const struct gf_segment *segment, int i,
                                     const struct gf_rows *cut, struct gf_explained_stage *found,
@@ -94,9 +100,13 @@ static enum gf_status explain_stage(const struct explainer *explainer, const str
     name_variant(stage, false, found);
     const bool may_count =
         segment->statistic && i + 1 == segment->count && !explainer->schedule->options->no_fuse;
-    return gf_explain_stage_kernels(explainer->lane, stage, may_count ? stage + 1 : NULL, cut[i],
-                                    cut[i + 1], found, error);
+    return explain_stage_kernels(explainer->lane, stage, may_count ? stage + 1 : NULL, cut[i],
+                                 cut[i + 1], found, error);
 }
+
+static GF_CHECKED enum gf_status
+explain_histogram_kernels(struct gf_lane *lane, const struct gf_stage *wanting, struct gf_rows in,
+                          struct gf_explained_stage *found, struct gf_error *error);
 
 static enum gf_status explain_histogram(const struct explainer *explainer,
                                         const struct gf_segment *segment, struct gf_rows rows,
@@ -113,7 +123,7 @@ static enum gf_status explain_histogram(const struct explainer *explainer,
     if (!explainer->lane)
         return GF_OK;
     name_variant(wanting, true, found);
-    return gf_explain_histogram_kernels(explainer->lane, wanting, rows, found, error);
+    return explain_histogram_kernels(explainer->lane, wanting, rows, found, error);
 }
 
 /* Counts the segment's bytes on PCIe and in device memory. An upload is also written to device
@@ -513,19 +523,20 @@ static enum gf_status note_refusal(enum gf_status status, const struct gf_error 
     return status;
 }
 
-enum gf_status gf_explain_stage_kernels(struct gf_lane *lane, struct gf_stage *stage,
-                                        const struct gf_stage *wanting, struct gf_rows in,
-                                        struct gf_rows out, struct gf_explained_stage *found,
-                                        struct gf_error *error)
+static GF_CHECKED enum gf_status explain_stage_kernels(struct gf_lane *lane, struct gf_stage *stage,
+                                                       const struct gf_stage *wanting,
+                                                       struct gf_rows in, struct gf_rows out,
+                                                       struct gf_explained_stage *found,
+                                                       struct gf_error *error)
 {
     struct gf_error why = {0};
     return note_refusal(inspect_stage(lane, stage, wanting, in, out, found, &why), &why, found,
                         error);
 }
 
-enum gf_status gf_explain_histogram_kernels(struct gf_lane *lane, const struct gf_stage *wanting,
-                                            struct gf_rows in, struct gf_explained_stage *found,
-                                            struct gf_error *error)
+static GF_CHECKED enum gf_status
+explain_histogram_kernels(struct gf_lane *lane, const struct gf_stage *wanting, struct gf_rows in,
+                          struct gf_explained_stage *found, struct gf_error *error)
 {
     struct gf_error why = {0};
     return note_refusal(inspect_histogram(lane, wanting, in, found, &why), &why, found, error);

@@ -85,6 +85,9 @@ static void put_row(FILE *file, const struct gf_comparison *comparison,
     }
 }
 
+static void roofline_html(FILE *file, const struct gf_comparison *comparison,
+                          const struct gf_compare_group *group);
+
 static void put_group(FILE *file, const struct gf_comparison *comparison,
                       const struct gf_compare_group *group)
 {
@@ -112,7 +115,7 @@ static void put_group(FILE *file, const struct gf_comparison *comparison,
     for (int i = 0; i < group->rows; i++)
         put_row(file, comparison, group, &group->row[row_at(comparison, group, i)], slowest(group));
     gf_html(file, "</tbody></table></div>\n");
-    gf_roofline_html(file, comparison, group);
+    roofline_html(file, comparison, group);
     for (int i = 0; i < group->rows; i++) {
         if (group->row[i].spot)
             gf_spot_html(file, group->row[i].name, group->row[i].spot);
@@ -298,8 +301,9 @@ static void make_roof(const struct gf_comparison *comparison, double least, doub
     }
 }
 
-void gf_roofline_html(FILE *file, const struct gf_comparison *comparison,
-                      const struct gf_compare_group *group)
+/* Draws a group's variants below the roofs; nothing if no instructions are known. */
+static void roofline_html(FILE *file, const struct gf_comparison *comparison,
+                          const struct gf_compare_group *group)
 {
     struct gf_chart_series series[1 + VARIANTS_MOST];
     struct gf_chart_point point[VARIANTS_MOST], roof[ROOF_POINTS];

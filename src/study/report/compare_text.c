@@ -18,17 +18,17 @@ const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row)
     return worst;
 }
 
-const char *gf_compare_kind_name(const struct gf_compare_group *group)
+static const char *compare_kind_name(const struct gf_compare_group *group)
 {
     return group->statistic ? "statistic" : "stage";
 }
 
-const char *gf_compare_host_memory_name(const struct gf_compare_run *run)
+static const char *compare_host_memory_name(const struct gf_compare_run *run)
 {
     return run->options.host_memory == GF_HOST_PAGEABLE ? "pageable" : "pinned";
 }
 
-const char *gf_compare_transfer_name(const struct gf_compare_run *run)
+static const char *compare_transfer_name(const struct gf_compare_run *run)
 {
     return run->options.transfer == GF_TRANSFER_ZERO_COPY ? "zero-copy" : "copy";
 }
@@ -343,7 +343,7 @@ static void put_csv_row(FILE *file, const struct gf_compare_group *group,
                         const struct gf_compare_row *row)
 {
     struct line line = {.file = file};
-    put_csv_text(&line, gf_compare_kind_name(group));
+    put_csv_text(&line, compare_kind_name(group));
     put_csv_text(&line, group->name);
     put_csv_text(&line, row->name);
     put_csv_whole(&line, row->chosen);
@@ -373,8 +373,8 @@ static void put_csv_run(FILE *file, const struct gf_compare_run *run, bool first
     put_csv_nothing(&line, 16);
     put_csv_whole(&line, run->total.runs ? run->lanes : NAN);
     put_csv_whole(&line, run->total.runs ? run->band_rows : NAN);
-    put_csv_text(&line, gf_compare_host_memory_name(run));
-    put_csv_text(&line, gf_compare_transfer_name(run));
+    put_csv_text(&line, compare_host_memory_name(run));
+    put_csv_text(&line, compare_transfer_name(run));
     put_csv_whole(&line, !run->options.no_fuse);
     put_csv_number(&line, run->window.runs ? run->window.median_s * 1e3 : NAN);
     put_csv_number(&line, run->overlap);
@@ -529,7 +529,7 @@ static void put_json_group(struct gf_json *json, const struct gf_compare_group *
 {
     gf_json_object(json, NULL, GF_JSON_INLINE);
     gf_json_string(json, "name", group->name);
-    gf_json_string(json, "kind", gf_compare_kind_name(group));
+    gf_json_string(json, "kind", compare_kind_name(group));
     gf_json_number(json, "segment", group->segment, 0);
     gf_json_format(json, "in", group->in);
     gf_json_format(json, "out", group->out);
@@ -549,8 +549,8 @@ static void put_json_run(struct gf_json *json, const struct gf_compare_run *run)
     gf_json_string(json, "refused", *run->refused ? run->refused : NULL);
     gf_json_number(json, "lanes", run->total.runs ? run->lanes : NAN, 0);
     gf_json_number(json, "band_rows", run->total.runs ? run->band_rows : NAN, 0);
-    gf_json_string(json, "host_memory", gf_compare_host_memory_name(run));
-    gf_json_string(json, "transfer", gf_compare_transfer_name(run));
+    gf_json_string(json, "host_memory", compare_host_memory_name(run));
+    gf_json_string(json, "transfer", compare_transfer_name(run));
     gf_json_bool(json, "fused", !run->options.no_fuse);
     gf_json_number(json, "runs", run->total.runs, 0);
     put_json_timing(json, "total", &run->total);

@@ -18,17 +18,11 @@ const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row)
 
 /* Words that all forms use: "stage" or "statistic"; "pinned" or "pageable"; "copy" or "zero-
  * copy". */
-const char *gf_compare_kind_name(const struct gf_compare_group *group);
-const char *gf_compare_host_memory_name(const struct gf_compare_run *run);
-const char *gf_compare_transfer_name(const struct gf_compare_run *run);
 
 /* The keys of the JSON and the columns of the CSV, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_compare_keys[];
 extern const struct gf_key_help gf_compare_columns[];
 
-/* Draws a group's variants below the roofs; nothing if no instructions are known. */
-void gf_roofline_html(FILE *file, const struct gf_comparison *comparison,
-                      const struct gf_compare_group *group);
 /* Writes the part of the page. `heading` is "" for a page that has only one comparison. `id`
  * identifies the part, by letters and digits. */
 void gf_compare_html(FILE *file, const struct gf_comparison *comparison, const char *id,

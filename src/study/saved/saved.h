@@ -90,10 +90,6 @@ void gf_saved_count(const struct gf_counters *counters, struct gf_comparison *co
 enum gf_status gf_saved_html(FILE *file, const struct gf_saved *saved, int count,
                              struct gf_error *error) GF_CHECKED;
 
-/* Read values that several kinds of saved reports contain. */
-struct gf_format gf_saved_format(const struct gf_json_value *value, const char *key);
-/* Returns bytes per second; 0 if they were not measured. */
-double gf_saved_peak(const struct gf_json_value *root, const char *key);
 /* Copies a text into an array of that size. */
 void gf_saved_text(const struct gf_json_value *value, const char *key, char *text, size_t size);
 
@@ -122,8 +118,3 @@ struct gf_sides {
 enum gf_status gf_sides_make(const struct gf_saved *const *saved, int count, struct gf_sides *sides,
                              struct gf_error *error) GF_CHECKED;
 void gf_sides_free(struct gf_sides *sides);
-
-/* Writes the part of the page. `id` consists of letters and digits. */
-enum gf_status gf_sides_html(FILE *file, const struct gf_saved *const *saved, int count,
-                             const char *id, const char *heading,
-                             struct gf_error *error) GF_CHECKED;

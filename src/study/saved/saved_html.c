@@ -232,8 +232,10 @@ static void put_labs(FILE *file, const struct gf_saved *const *saved, int count)
             "it holds on that GPU, \xe2\x89\xa0 it does not.</p>\n");
 }
 
-enum gf_status gf_sides_html(FILE *file, const struct gf_saved *const *saved, int count,
-                             const char *id, const char *heading, struct gf_error *error)
+/* Writes the part of the page. `id` consists of letters and digits. */
+static GF_CHECKED enum gf_status sides_html(FILE *file, const struct gf_saved *const *saved,
+                                            int count, const char *id, const char *heading,
+                                            struct gf_error *error)
 {
     struct gf_sides sides;
     GF_TRY(gf_sides_make(saved, count, &sides, error));
@@ -332,7 +334,7 @@ static enum gf_status put_all(FILE *file, const struct gf_saved *saved, int coun
         snprintf(id, sizeof id, "sides%d", kind);
         snprintf(heading, sizeof heading, "%s side by side", kind_names[kind]);
         if (sides > 1)
-            GF_TRY(gf_sides_html(file, found, sides, id, heading, error));
+            GF_TRY(sides_html(file, found, sides, id, heading, error));
     }
     for (int i = 0; i < count; i++)
         GF_TRY(put_one(file, &saved[i], i, count == 1, error));

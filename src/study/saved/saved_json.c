@@ -11,7 +11,8 @@
 #include "study/report/study_report.h"
 #include "study/saved/saved.h"
 
-struct gf_format gf_saved_format(const struct gf_json_value *value, const char *key)
+/* Read values that several kinds of saved reports contain. */
+static struct gf_format saved_format(const struct gf_json_value *value, const char *key)
 {
     const struct gf_json_value *const format = gf_json_member(value, key);
     return (struct gf_format){.width = gf_json_int_of(format, "width", 0, INT32_MAX, 0),
@@ -20,7 +21,8 @@ struct gf_format gf_saved_format(const struct gf_json_value *value, const char *
                               .bits = gf_json_int_of(format, "bits", 1, 16, 0)};
 }
 
-double gf_saved_peak(const struct gf_json_value *root, const char *key)
+/* Returns bytes per second; 0 if they were not measured. */
+static double saved_peak(const struct gf_json_value *root, const char *key)
 {
     const double gb_s = gf_json_number_of(gf_json_member(root, "peaks"), key);
     return gb_s > 0 ? gb_s * 1e9 : 0;
@@ -74,11 +76,11 @@ static void read_profile_head(const struct gf_json_value *root, struct gf_profil
                                    .lanes = gf_json_int_of(root, "lanes", 0, INT32_MAX, 0),
                                    .segments = gf_json_int_of(root, "segments", 0, INT32_MAX, 0),
                                    .band_rows = gf_json_int_of(root, "band_rows", 0, INT32_MAX, 0),
-                                   .in = gf_saved_format(root, "in"),
-                                   .out = gf_saved_format(root, "out"),
-                                   .device_copy_peak = gf_saved_peak(root, "device_copy_gb_s"),
-                                   .upload_peak = gf_saved_peak(root, "upload_gb_s"),
-                                   .download_peak = gf_saved_peak(root, "download_gb_s")};
+                                   .in = saved_format(root, "in"),
+                                   .out = saved_format(root, "out"),
+                                   .device_copy_peak = saved_peak(root, "device_copy_gb_s"),
+                                   .upload_peak = saved_peak(root, "upload_gb_s"),
+                                   .download_peak = saved_peak(root, "download_gb_s")};
     gf_saved_text(root, "device", profile->device, sizeof profile->device);
     gf_saved_text(root, "reason", profile->reason, sizeof profile->reason);
 }
@@ -216,8 +218,8 @@ static enum gf_status read_group(const struct gf_json_value *value, struct gf_co
     gf_saved_text(value, "name", group->name, sizeof group->name);
     group->statistic = !strcmp(gf_json_text_of(value, "kind"), "statistic");
     group->segment = whole(value, "segment");
-    group->in = gf_saved_format(value, "in");
-    group->out = gf_saved_format(value, "out");
+    group->in = saved_format(value, "in");
+    group->out = saved_format(value, "out");
     group->bytes = fmax(0, gf_json_number_of(value, "bytes")); /* NaN becomes 0, too */
     group->cpu = read_timing(value, "cpu", 1);
     group->naive = -1;
@@ -263,11 +265,11 @@ static void read_compare_head(const struct gf_json_value *root, struct gf_compar
     gf_saved_text(root, "reason", comparison->reason, sizeof comparison->reason);
     comparison->on_cuda = !strncmp(comparison->device, "cuda:", 5);
     comparison->threads = whole(root, "cpu_threads");
-    comparison->in = gf_saved_format(root, "in");
-    comparison->out = gf_saved_format(root, "out");
-    comparison->copy_peak = gf_saved_peak(root, "device_copy_gb_s");
-    comparison->upload_peak = gf_saved_peak(root, "upload_gb_s");
-    comparison->download_peak = gf_saved_peak(root, "download_gb_s");
+    comparison->in = saved_format(root, "in");
+    comparison->out = saved_format(root, "out");
+    comparison->copy_peak = saved_peak(root, "device_copy_gb_s");
+    comparison->upload_peak = saved_peak(root, "upload_gb_s");
+    comparison->download_peak = saved_peak(root, "download_gb_s");
     comparison->wall_s = isnan(wall_s) ? 0 : wall_s;
 }
 

@@ -52,7 +52,9 @@ static bool has_app1(const struct gf_blob *blob)
                           memmem(blob->data, blob->size, GF_APP1_XMP, sizeof GF_APP1_XMP));
 }
 
-bool gf_strips_thumbnails(const struct gf_metadata *metadata, const struct gf_options *options)
+/* Whether the thumbnails are stripped: they are named, or one is a JPEG with EXIF or XMP of its
+ * own, which may repeat the place or the copyright that is stripped. */
+static bool strips_thumbnails(const struct gf_metadata *metadata, const struct gf_options *options)
 {
     const bool strips_within =
         gf_strips(options, GF_METADATA_GPS) || gf_strips(options, GF_METADATA_COPYRIGHT);
@@ -505,7 +507,7 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     }
     gf_exif_set_size(&kept->exif, format.width, format.height);
-    const bool no_thumbnails = metadata->filtered || gf_strips_thumbnails(kept, options);
+    const bool no_thumbnails = metadata->filtered || strips_thumbnails(kept, options);
     if (no_thumbnails) {
         gf_exif_remove_thumbnails(&kept->exif);
         gf_iptc_remove(&kept->iptc, PREVIEW, PREVIEW_END);

@@ -221,9 +221,7 @@ bool gf_keeps(const struct gf_options *options, enum gf_metadata_item item);
 /* Whether the item is named to be stripped, and therefore also taken out of a block of metadata
  * that is kept, such as EXIF. */
 bool gf_strips(const struct gf_options *options, enum gf_metadata_item item);
-/* Whether the thumbnails are stripped: they are named, or one is a JPEG with EXIF or XMP of its
- * own, which may repeat the place or the copyright that is stripped. */
-bool gf_strips_thumbnails(const struct gf_metadata *metadata, const struct gf_options *options);
+
 /* Whether the colours are to be converted to sRGB, because no profile will describe them. */
 bool gf_converts_for_output(const struct gf_options *options);
 

@@ -206,9 +206,11 @@ enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_f
     return GF_OK;
 }
 
-enum gf_status gf_palette_map_run(struct gf_palette_map *map, const struct gf_image *picture,
-                                  const struct gf_palette_weights *weights, unsigned char *indices,
-                                  uint64_t *distance, struct gf_error *error)
+static GF_CHECKED enum gf_status palette_map_run(struct gf_palette_map *map,
+                                                 const struct gf_image *picture,
+                                                 const struct gf_palette_weights *weights,
+                                                 unsigned char *indices, uint64_t *distance,
+                                                 struct gf_error *error)
 {
     map->picture = picture;
     map->weights = weights;
@@ -236,7 +238,7 @@ void gf_palette_map_close(struct gf_palette_map *map)
     free(map);
 }
 
-uint64_t gf_palette_map_memory(struct gf_format format, int threads)
+static uint64_t palette_map_memory(struct gf_format format, int threads)
 {
     const int bands = bands_of(format), used = threads < bands ? threads : bands;
     const uint64_t errors = 2 * ((uint64_t)format.width + 2) * sizeof(struct gf_palette_point);
@@ -378,7 +380,7 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
     if (!status)
         status = gf_palette_map_open(palette, picture->format, threads, &map, error);
     if (!status)
-        status = gf_palette_map_run(map, picture, &weights, indices, &distance, error);
+        status = palette_map_run(map, picture, &weights, indices, &distance, error);
     gf_palette_map_close(map);
     free(weights.weight);
     return status;
@@ -405,7 +407,7 @@ enum gf_status gf_palette_map_part(struct gf_palette_map *map, const struct gf_i
     struct gf_palette_weights weights = {.opaque = true};
     enum gf_status status = gf_palette_weigh(picture, 1, &weights, NULL, error);
     if (!status)
-        status = gf_palette_map_run(map, picture, &weights, indices, distance, error);
+        status = palette_map_run(map, picture, &weights, indices, distance, error);
     free(weights.weight);
     return status;
 }
@@ -414,5 +416,5 @@ uint64_t gf_palette_memory(struct gf_format format, int threads)
 {
     const uint64_t pixels = (uint64_t)format.width * (uint64_t)format.height;
     return pixels + pixels / 64 + gf_palette_cells_memory(format, threads) +
-           gf_palette_map_memory(format, threads);
+           palette_map_memory(format, threads);
 }

@@ -99,7 +99,3 @@ enum gf_status gf_palette_refine(const struct gf_palette_cells *cells, int threa
 /* ---- the index of each pixel (palette.c) ---- */
 
 /* Writes the index of each pixel, with diffusion of the error where the picture is smooth. */
-enum gf_status gf_palette_map_run(struct gf_palette_map *map, const struct gf_image *picture,
-                                  const struct gf_palette_weights *weights, unsigned char *indices,
-                                  uint64_t *distance, struct gf_error *error) GF_CHECKED;
-uint64_t gf_palette_map_memory(struct gf_format format, int threads);

@@ -50,17 +50,6 @@ struct gf_deflate_piece {
     size_t matches;
 };
 
-/* Finds the matches with the distance 1 (runs of equal bytes). Returns the number of cells in
- * them. */
-size_t gf_deflate_find_runs(struct gf_deflate_piece *piece);
-/* Whether the piece is a drawing, in which a search for repeats pays: more than half of the cells
- * are runs (`runs` is their number), or more than three quarters of the cells in a sample repeat
- * earlier bytes. */
-bool gf_deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs, uint16_t *distances);
-/* Finds the matches with any distance up to deflate's window; they replace the matches of
- * gf_deflate_find_runs(). `distances` has room for one distance of each whole cell. */
-void gf_deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances);
-
 /* Returns the length of the next part of a long match. The rest is never too short for a match. */
 static inline size_t gf_deflate_part(size_t length)
 {

@@ -93,7 +93,9 @@ GF_TARGET_CLONES static size_t next_run(const uint8_t *data, size_t first, size_
     return first;
 }
 
-size_t gf_deflate_find_runs(struct gf_deflate_piece *piece)
+/* Finds the matches with the distance 1 (runs of equal bytes). Returns the number of cells in
+ * them. */
+static size_t deflate_find_runs(struct gf_deflate_piece *piece)
 {
     const size_t count = piece->size / GF_DEFLATE_CELL;
     size_t runs = 0;
@@ -179,7 +181,11 @@ static size_t find_distances(struct search *search, size_t segment, uint16_t *di
     return missed;
 }
 
-bool gf_deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs, uint16_t *distances)
+/* Whether the piece is a drawing, in which a search for repeats pays: more than half of the cells
+ * are runs (`runs` is their number), or more than three quarters of the cells in a sample repeat
+ * earlier bytes. */
+static bool deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs,
+                               uint16_t *distances)
 {
     struct search search = {.data = piece->data, .size = piece->size};
     const size_t count = piece->size / GF_DEFLATE_CELL, segments = count / SEGMENT_CELLS;
@@ -201,7 +207,9 @@ static uint16_t agree(const uint8_t *data, const uint16_t *first, size_t k, size
     return first[k] != 1 && behind > 1 && repeats(data, k, behind) ? behind : first[k];
 }
 
-void gf_deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances)
+/* Finds the matches with any distance up to deflate's window; they replace the matches of
+ * gf_deflate_find_runs(). `distances` has room for one distance of each whole cell. */
+static void deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances)
 {
     struct search search = {.data = piece->data, .size = piece->size};
     const size_t count = piece->size / GF_DEFLATE_CELL;
@@ -325,14 +333,14 @@ static void try_repeats(struct gf_deflate_piece *piece, size_t runs, struct gf_d
 {
     uint16_t *const distances = (uint16_t *)(piece->match + piece->size / GF_DEFLATE_CELL);
     struct gf_deflate_code other;
-    if (!gf_deflate_is_drawing(piece, runs, distances))
+    if (!deflate_is_drawing(piece, runs, distances))
         return;
-    gf_deflate_find_repeats(piece, distances);
+    deflate_find_repeats(piece, distances);
     gf_deflate_fit(piece, true, &other);
     if (other.bits < code->bits)
         *code = other;
     else
-        (void)gf_deflate_find_runs(piece);
+        (void)deflate_find_runs(piece);
 }
 
 size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, void *scratch, uint8_t *out)
@@ -341,7 +349,7 @@ size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, void *scratc
     struct gf_deflate_bits bits = {.out = out};
     struct gf_deflate_code code;
     struct codes codes;
-    const size_t runs = gf_deflate_find_runs(&piece);
+    const size_t runs = deflate_find_runs(&piece);
     gf_deflate_fit(&piece, false, &code);
     try_repeats(&piece, runs, &code);
     const uint64_t packed =

@@ -50,13 +50,6 @@ struct gf_inflate_decoder {
     struct gf_inflate_codes literals, distances;
 };
 
-/* Reads the head of a block with its own codes, after the block's type, and fills the decoder.
- * Returns false if the codes are not complete. */
-bool gf_inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder);
-/* Skips a stored block. Returns its `length` bytes; NULL if its head is damaged or bytes are
- * missing. */
-const uint8_t *gf_inflate_stored(struct gf_inflate_reader *reader, size_t *length);
-
 /* Refills `bits` to at least 56 bits. */
 static inline void gf_inflate_refill(struct gf_inflate_reader *reader)
 {
@@ -80,8 +73,8 @@ static inline uint64_t gf_inflate_place(const struct gf_inflate_reader *reader)
     return (uint64_t)reader->at * 8 - reader->count;
 }
 
-/* Takes one code, bit by bit, and returns its symbol, or -1 if no code matches. */
-int gf_inflate_take_symbol(struct gf_inflate_reader *reader, const struct gf_inflate_codes *codes);
+static int inflate_take_symbol(struct gf_inflate_reader *reader,
+                               const struct gf_inflate_codes *codes);
 
 /* Takes the symbol of an entry that contains no literals. The symbol may be a literal nevertheless,
  * if its code is longer than the table's index. */
@@ -90,7 +83,7 @@ static inline int gf_inflate_take_other(struct gf_inflate_reader *reader,
 {
     gf_inflate_refill(reader);
     if (!(entry & 255))
-        return gf_inflate_take_symbol(reader, &decoder->literals);
+        return inflate_take_symbol(reader, &decoder->literals);
     gf_inflate_take(reader, entry & 255);
     return (int)(entry >> 16);
 }
@@ -123,7 +116,7 @@ static inline bool gf_inflate_take_match(struct gf_inflate_reader *reader,
     if (entry)
         gf_inflate_take(reader, entry & 255);
     else
-        of_distance = gf_inflate_take_symbol(reader, &decoder->distances);
+        of_distance = inflate_take_symbol(reader, &decoder->distances);
     if (of_distance < 0)
         return false;
     *distance = gf_inflate_take_range(reader, gf_inflate_distances[of_distance]);
@@ -176,7 +169,9 @@ static bool make_codes(struct gf_inflate_codes *codes, const uint8_t *lengths, i
     return !left || (single && used == 1 && codes->of_length[1] == 1);
 }
 
-int gf_inflate_take_symbol(struct gf_inflate_reader *reader, const struct gf_inflate_codes *codes)
+/* Takes one code, bit by bit, and returns its symbol, or -1 if no code matches. */
+static int inflate_take_symbol(struct gf_inflate_reader *reader,
+                               const struct gf_inflate_codes *codes)
 {
     int code = 0, first = 0, index = 0;
     for (unsigned length = 1; length <= LONGEST; length++) {
@@ -242,7 +237,7 @@ static bool read_lengths(struct gf_inflate_reader *reader, uint8_t *lengths, int
         return false;
     for (int i = 0; i < count;) {
         gf_inflate_refill(reader);
-        const int symbol = gf_inflate_take_symbol(reader, &codes);
+        const int symbol = inflate_take_symbol(reader, &codes);
         if (symbol < 0 || (symbol == 16 && !i))
             return false;
         const uint8_t length = (uint8_t)(symbol < 16 ? symbol : symbol == 16 ? lengths[i - 1] : 0);
@@ -258,7 +253,9 @@ static bool read_lengths(struct gf_inflate_reader *reader, uint8_t *lengths, int
     return true;
 }
 
-bool gf_inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder)
+/* Reads the head of a block with its own codes, after the block's type, and fills the decoder.
+ * Returns false if the codes are not complete. */
+static bool inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder)
 {
     uint8_t lengths[LITERALS + DISTANCES] = {0}, all[LITERALS] = {0};
     gf_inflate_refill(reader);
@@ -277,7 +274,9 @@ bool gf_inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflate_de
     return true;
 }
 
-const uint8_t *gf_inflate_stored(struct gf_inflate_reader *reader, size_t *length)
+/* Skips a stored block. Returns its `length` bytes; NULL if its head is damaged or bytes are
+ * missing. */
+static const uint8_t *inflate_stored(struct gf_inflate_reader *reader, size_t *length)
 {
     gf_inflate_take(reader, reader->count & 7);
     const size_t at = (size_t)(gf_inflate_place(reader) / 8);
@@ -372,7 +371,7 @@ GF_TARGET_CLONES static uint8_t *take_data(struct gf_inflate_reader *from,
 static uint8_t *copy_stored(struct gf_inflate_reader *reader, uint8_t *out, const uint8_t *end)
 {
     size_t length;
-    const uint8_t *const data = gf_inflate_stored(reader, &length);
+    const uint8_t *const data = inflate_stored(reader, &length);
     if (!data || length > (size_t)(end - out))
         return NULL;
     memcpy(out, data, length);
@@ -390,7 +389,7 @@ bool gf_inflate_stripe(const uint8_t *data, size_t size, bool last, uint8_t *out
         const uint32_t kind = gf_inflate_take(&reader, 2);
         if (kind == GF_INFLATE_STORED)
             at = copy_stored(&reader, at, end);
-        else if (kind == GF_INFLATE_DYNAMIC && gf_inflate_read_head(&reader, &decoder))
+        else if (kind == GF_INFLATE_DYNAMIC && inflate_read_head(&reader, &decoder))
             at = take_data(&reader, &decoder, out, at, end);
         else
             return false;
