@@ -106,6 +106,10 @@ enum gf_status gf_text_fill(const char *from, const struct gf_text_about *about,
     return GF_OK;
 }
 
+/* Draws texts. The pictures of all texts are kept, with the font's file, so that all chains of a
+ * batch share them. */
+
+#ifdef GF_LIBRARY_freetype
 /* Whether the text has a field. */
 static bool text_has_field(const char *text)
 {
@@ -116,10 +120,6 @@ static bool text_has_field(const char *text)
     return text;
 }
 
-/* Draws texts. The pictures of all texts are kept, with the font's file, so that all chains of a
- * batch share them. */
-
-#ifdef GF_LIBRARY_freetype
 /* ---- how a text is drawn, as text, under which a picture is kept ---- */
 
 enum { HOW_SIZE = 200 + GF_TEXT_FACES_MAX * (GF_TEXT_PATH_SIZE + 16) };

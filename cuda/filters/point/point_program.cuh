@@ -517,8 +517,8 @@ static unsigned tile_pixels(const struct gf_stage *stage, const struct gf_point_
     return program->level_at ? TILE / 4 : program->table == GF_POINT_FLOATS ? TILE / 2 : TILE;
 }
 
-static void fill_program(struct program *to, const struct gf_launch *launch,
-                         const struct view_pair *band)
+static inline void fill_program(struct program *to, const struct gf_launch *launch,
+                                const struct view_pair *band)
 {
     const struct gf_stage *const stage = launch->stage;
     const struct gf_point_program *const from = (const struct gf_point_program *)stage->constants;
