@@ -306,10 +306,12 @@ test: ## installs what is missing, builds, runs every test, or with ONLY=tiff th
 	@BUILD=$(BUILD) tests/packages.sh test
 	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD) test-only
 
+# What reads sources, or builds with settings of its own, says the same of a build with sanitizers.
+SCRIPTS := $(call only,$(wildcard tests/cli/*.sh) tests/selftest.sh tests/readme.sh tests/page.sh $(if $(SANITIZE),,tests/layers.sh tests/calls.sh))
+SCRIPTS_ALONE := $(call only,tests/python.sh $(if $(SANITIZE),,tests/build.sh tests/package.sh tests/api.sh tests/cmake.sh tests/example_filters.sh))
 test-only: all $(TESTS) $(if $(shell command -v $(PYTHON)),python)
 	@GPUFILTER=$(abspath $(PROGRAM)) CC="$(CC)" CXX="$(CXX)" LINK_FLAGS="$(GF_LDFLAGS) $(LDFLAGS) $(LIBS)" \
-	  tests/run.sh $(TESTS) $(call only,$(wildcard tests/cli/*.sh) tests/selftest.sh tests/layers.sh tests/calls.sh tests/readme.sh tests/page.sh) \
-	  -- $(call only,tests/python.sh tests/build.sh tests/package.sh tests/api.sh tests/cmake.sh tests/example_filters.sh)
+	  tests/run.sh $(TESTS) $(SCRIPTS) -- $(SCRIPTS_ALONE)
 
 test-server: $(BUILD)/tests/test_server_faults ## kills 200 servers, starts 500 clients at once, stops one for a minute
 	@GF_SERVER_KILLS=200 GF_SERVER_CROWD=500 GF_SERVER_STOPPED=60 GF_SERVER_SECONDS=1000 tests/run.sh $<
