@@ -35,7 +35,8 @@ enum gf_file_format {
     GF_FILE_QOI,
     GF_FILE_JP2,
     GF_FILE_RAW,
-    GF_FILE_Y4M
+    GF_FILE_Y4M,
+    GF_FILE_COUNT
 };
 enum gf_host_memory { GF_HOST_PINNED, GF_HOST_PAGEABLE };
 enum gf_transfer { GF_TRANSFER_COPY, GF_TRANSFER_ZERO_COPY };

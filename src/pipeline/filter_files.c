@@ -168,10 +168,10 @@ enum gf_status gf_pipeline_run_file(struct gf_pipeline *pipeline, const char *in
 
 enum gf_status gf_pipeline_check_format(enum gf_file_format format, struct gf_error *error)
 {
-    return (int)format >= 0 && format <= GF_FILE_Y4M
+    return (int)format >= 0 && format < GF_FILE_COUNT
                ? GF_OK
                : gf_fail(error, GF_ERROR_USAGE, "format=%d is outside 0..%d", (int)format,
-                         GF_FILE_Y4M);
+                         GF_FILE_COUNT - 1);
 }
 
 enum gf_status gf_pipeline_run_to_bytes(struct gf_pipeline *pipeline, const char *name,

@@ -302,7 +302,7 @@ static const struct member {
     MEMBER(host_memory, 0, GF_HOST_PAGEABLE),
     MEMBER(transfer, 0, GF_TRANSFER_ZERO_COPY),
     MEMBER(codec, 0, GF_CODEC_GPU),
-    MEMBER(format, 0, GF_FILE_Y4M),
+    MEMBER(format, 0, GF_FILE_COUNT - 1),
     MEMBER(quality, 1, GF_QUALITY_MAX),
     MEMBER(subsampling, 0, GF_SUBSAMPLING_AUTO),
     MEMBER(tiff_compression, 0, GF_TIFF_G4),
@@ -374,7 +374,7 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
     if (!(checked->timeout_s >= 0 && checked->timeout_s <= GF_TIMEOUT_MAX))
         return gf_fail(error, GF_ERROR_USAGE, "options.timeout_s=%g is outside 0..%d",
                        checked->timeout_s, GF_TIMEOUT_MAX);
-    if (checked->formats >> (GF_FILE_Y4M + 1) || checked->formats & 1 << GF_FILE_AUTO)
+    if (checked->formats >> GF_FILE_COUNT || checked->formats & 1 << GF_FILE_AUTO)
         return gf_fail(error, GF_ERROR_USAGE, "options.formats=%#llx has bits of no format",
                        (unsigned long long)checked->formats);
     if (!(checked->target_ssim >= 0 && checked->target_ssim <= 1))

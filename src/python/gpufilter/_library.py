@@ -107,7 +107,7 @@ OWN = ("size", "warn", "warn_context")
 
 def words_of(enum):
     """Returns the words of an enum's values: "444" of GF_SUBSAMPLING_444."""
-    names = [name for name in _abi.ENUMS[enum] if not name.endswith("_ITEMS")]
+    names = [name for name in _abi.ENUMS[enum] if not name.endswith(("_ITEMS", "_COUNT"))]
     prefix = os.path.commonprefix(names).rpartition("_")[0]
     return [name[len(prefix) + 1:].lower().replace("_", "-") for name in names]
 
