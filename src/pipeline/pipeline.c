@@ -19,6 +19,13 @@ const char *gf_version(void)
     return GF_VERSION;
 }
 
+/* Chains read their second pictures when they are parsed, also without a pipeline and on any
+ * thread: the function is set when the library is loaded, before there are threads. */
+__attribute__((constructor)) static void lend_reader(void)
+{
+    gf_picture_read = gf_pipeline_read_picture;
+}
+
 /* Parses the chain. Its second pictures must keep to the options' limits, unless the caller has set
  * limits for this thread. */
 static enum gf_status parse_within(const char *text, const struct gf_options *options,

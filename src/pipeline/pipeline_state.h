@@ -282,6 +282,11 @@ enum gf_status gf_pipeline_run_to_bytes(struct gf_pipeline *pipeline, const char
 /* Fails if a caller's stream is being captured. The calling thread is bound to the device. */
 enum gf_status gf_pipeline_check_stream(const struct gf_pipeline *pipeline, void *stream,
                                         struct gf_error *error) GF_CHECKED;
+/* What gf_picture_read is set to: the picture goes through a pipeline of its own on the CPU, with
+ * the limits of the thread's second pictures. */
+enum gf_status gf_pipeline_read_picture(int descriptor, const char *name, double scale,
+                                        struct gf_image *image, char **notes,
+                                        struct gf_error *error) GF_CHECKED;
 /* Checks the options and uses them from the next picture on. */
 enum gf_status gf_pipeline_set_options(struct gf_pipeline *pipeline,
                                        const struct gf_options *options,

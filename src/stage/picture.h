@@ -75,14 +75,6 @@ static inline uint64_t gf_picture_bytes(const struct gf_picture *picture)
     return (uint64_t)picture->image.pitch * (uint64_t)picture->image.format.height;
 }
 
-/* Reads a picture file, turned upright by its EXIF orientation and scaled by `scale`, with the
- * file's 8 or 16 bits. The caller keeps the descriptor; `name` is for messages. The caller frees
- * the image by gf_image_free(), and *notes: lines of warnings, or NULL.
- * (src/pipeline/filter_images.c defines it, since codecs are in a layer below filters) */
-enum gf_status gf_picture_read(int descriptor, const char *name, double scale,
-                               struct gf_image *image, char **notes,
-                               struct gf_error *error) GF_CHECKED;
-
 /* What a text can say about the picture on which it is drawn. */
 
 /* The facts: the end of the constant, the field's name, and its description. */

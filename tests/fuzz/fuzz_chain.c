@@ -3,6 +3,7 @@
 
 #include "chain/chain.h"
 #include "chain/plan.h"
+#include "pipeline/pipeline_internal.h"
 
 static void plan(const struct gf_chain *chain, int orientation)
 {
@@ -25,9 +26,11 @@ static void parse(const char *text)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    const struct gf_options options = fuzz_options();
     struct fuzz_bytes bytes = {data, size};
     struct gf_error error = {0};
     char *const text = fuzz_string(&bytes), *from_file = NULL;
+    gf_second_pictures_set_limits(&options);
     parse(text);
     /* A line break: a file is another text than the line that it stands for. */
     if (strchr(text, '\n') &&

@@ -166,6 +166,9 @@ static enum gf_status draw(double scale, struct gf_image *image, struct gf_error
     return GF_OK;
 }
 
+enum gf_status (*gf_picture_read)(int descriptor, const char *name, double scale,
+                                  struct gf_image *image, char **notes, struct gf_error *error);
+
 /* Reads a picture and scales it. `how` is the scale as text. */
 static enum gf_status read_picture(int fd, const char *path, const char *how, void **value,
                                    struct gf_error *error)

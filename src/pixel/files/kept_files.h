@@ -29,6 +29,14 @@ enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path,
                                   const void **value, struct gf_error *error) GF_CHECKED;
 void gf_kept_files_release(struct gf_kept_files *files, const void *value);
 
+/* Reads a picture file, turned upright by its EXIF orientation and scaled by `scale`, with the
+ * file's 8 or 16 bits. The caller keeps the descriptor; `name` is for messages. The caller frees
+ * the image by gf_image_free(), and *notes: lines of warnings, or NULL.
+ * Codecs are in a layer above: src/pipeline/pipeline.c sets it when the library is loaded. */
+extern enum gf_status (*gf_picture_read)(int descriptor, const char *name, double scale,
+                                         struct gf_image *image, char **notes,
+                                         struct gf_error *error) GF_CHECKED;
+
 /* Finds the picture of a file, scaled by `scale`. If the path is empty, it is a small picture that
  * the program draws. A file is read once and shared; it is read again only if it has changed. The
  * caller returns the picture by gf_picture_release(). Any thread may call this function. */
