@@ -270,17 +270,35 @@ const struct gf_chain *gf_pipeline_chain(const struct gf_pipeline *pipeline)
 
 static const struct gf_options defaults = {
     .size = sizeof defaults,
-    .max_pixels = 1000000000,
-    .autorotate = true,
-    .quality = 90,
-    .png_level = 1,
-    .subsampling = GF_SUBSAMPLING_AUTO,
+#define GF_MEMBER(member, type, least, greatest, usual, ...) .member = usual,
+#include "pipeline/options.def"
 };
 
-/* A caller's struct may lack later members. The struct must not end in padding, since later members
- * would lie in it. */
-_Static_assert(offsetof(struct gf_options, yuv) + sizeof defaults.yuv == sizeof(struct gf_options),
-               "struct gf_options ends with padding");
+/* clang-format off */
+static const struct gf_option_member members[] = {
+#define GF_OPTION(member_, type_, least_, greatest_, usual, scope, word_, print_, name_, ...) \
+    {.member = #member_, .name = name_, .offset = offsetof(struct gf_options, member_), .size = sizeof defaults.member_, \
+     .type = GF_OPTION_##type_, .least = least_, .greatest = greatest_, .of_output = GF_OPTION_##scope, .word = word_, .print = print_},
+#define GF_MEMBER(...) GF_OPTION(__VA_ARGS__, NULL, )
+#include "pipeline/options.def"
+};
+/* clang-format on */
+
+/* As large as the last member that the table has ends. A caller's struct may lack later members; it
+ * must not end in padding, in which they would lie. */
+union covered {
+#define GF_MEMBER(member, ...) \
+    char to_##member[offsetof(struct gf_options, member) + sizeof defaults.member];
+#include "pipeline/options.def"
+};
+_Static_assert(sizeof(union covered) == sizeof(struct gf_options),
+               "struct gf_options ends with padding, or with a member that options.def lacks");
+_Static_assert(sizeof(enum gf_codec) == sizeof(int), "an enum is read as an int");
+
+const struct gf_option_member *gf_option_member_at(int index)
+{
+    return index < (int)(sizeof members / sizeof *members) ? &members[index] : NULL;
+}
 
 void gf_options_init(struct gf_options *options, size_t size)
 {
@@ -291,56 +309,50 @@ void gf_options_init(struct gf_options *options, size_t size)
     options->size = size;
 }
 
-/* The members of type int or enum. */
-static const struct member {
-    const char *name;
-    size_t offset;
-    int least, greatest;
-} members[] = {
-#define MEMBER(name_, least_, greatest_) \
-    { \
-#name_, offsetof(struct gf_options, name_), least_, greatest_ \
-    }
-    MEMBER(device, 0, GF_DEVICE_CUDA),
-    MEMBER(device_index, 0, GF_DEVICE_INDEX_MAX),
-    MEMBER(lanes, 0, GF_LANES_MAX),
-    MEMBER(band_rows, 0, GF_BAND_ROWS_MAX),
-    MEMBER(threads, 0, GF_THREADS_MAX),
-    MEMBER(host_memory, 0, GF_HOST_PAGEABLE),
-    MEMBER(transfer, 0, GF_TRANSFER_ZERO_COPY),
-    MEMBER(codec, 0, GF_CODEC_GPU),
-    MEMBER(format, 0, GF_FILE_COUNT - 1),
-    MEMBER(quality, 1, GF_QUALITY_MAX),
-    MEMBER(subsampling, 0, GF_SUBSAMPLING_AUTO),
-    MEMBER(tiff_compression, 0, GF_TIFF_G4),
-    MEMBER(sandbox, 0, GF_SANDBOX_ALL),
-    MEMBER(png_level, 0, GF_PNG_LEVEL_MAX),
-    MEMBER(depth, GF_DEPTH_AUTO, GF_DEPTH_MAX),
-    MEMBER(gain_map, 0, GF_GAIN_MAP_APPLY),
-    MEMBER(png_colours, 0, GF_PNG_COLOURS_MAX),
-#undef MEMBER
-};
-_Static_assert(sizeof(enum gf_codec) == sizeof(int), "an enum is read as an int");
-
 void gf_options_of_output(struct gf_options *options, const struct gf_options *from)
 {
-    options->format = from->format;
-    options->quality = from->quality;
-    options->subsampling = from->subsampling;
-    options->progressive = from->progressive;
-    options->png_level = from->png_level;
-    options->lossless = from->lossless;
-    options->optimize = from->optimize;
-    options->png_palette = from->png_palette;
-    options->png_colours = from->png_colours;
-    options->tiff_compression = from->tiff_compression;
-    options->depth = from->depth;
-    options->dither = from->dither;
-    options->strip = from->strip;
-    options->max_bytes = from->max_bytes;
-    options->target_ssim = from->target_ssim;
-    options->stripped = from->stripped;
-    options->kept = from->kept;
+    const struct gf_option_member *member;
+    for (int i = 0; (member = gf_option_member_at(i)); i++) {
+        if (member->of_output)
+            memcpy((char *)options + member->offset, (const char *)from + member->offset,
+                   member->size);
+    }
+}
+
+double gf_option_member_value(const struct gf_options *options,
+                              const struct gf_option_member *member)
+{
+    const void *const at = (const char *)options + member->offset;
+    switch (member->type) {
+    case GF_OPTION_SWITCH:
+        return *(const bool *)at;
+    case GF_OPTION_NUMBER:
+    case GF_OPTION_RANGE:
+        return *(const double *)at;
+    case GF_OPTION_COUNT:
+    case GF_OPTION_SIZE:
+    case GF_OPTION_SET:
+        return (double)*(const uint64_t *)at;
+    default:
+        return *(const int *)at;
+    }
+}
+
+static enum gf_status check_ranges(const struct gf_options *options, struct gf_error *error)
+{
+    const struct gf_option_member *member;
+    for (int i = 0; (member = gf_option_member_at(i)); i++) {
+        const bool real = member->type == GF_OPTION_NUMBER;
+        if (!real && member->type != GF_OPTION_INT && member->type != GF_OPTION_CHOICE &&
+            member->type != GF_OPTION_DEVICE)
+            continue;
+        const double value = gf_option_member_value(options, member),
+                     least = fmin(member->least, gf_option_member_value(&defaults, member));
+        if (!(value >= least && value <= member->greatest))
+            return gf_fail(error, GF_ERROR_USAGE, "options.%s=%.*g is outside %.15g..%.15g",
+                           member->member, real ? 6 : 15, value, least, member->greatest);
+    }
+    return GF_OK;
 }
 
 enum gf_status gf_options_check(const struct gf_options *given, struct gf_options *checked,
@@ -356,14 +368,7 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
                        sizeof size, sizeof *checked);
     memcpy(checked, given, size);
     checked->size = sizeof *checked;
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
-        const struct member *const member = &members[i];
-        int value;
-        memcpy(&value, (const char *)checked + member->offset, sizeof value);
-        if (value < member->least || value > member->greatest)
-            return gf_fail(error, GF_ERROR_USAGE, "options.%s=%d is outside %d..%d", member->name,
-                           value, member->least, member->greatest);
-    }
+    GF_TRY(check_ranges(checked, error));
     if (checked->depth > 0 && !gf_depth_exists(checked->depth))
         return gf_fail(error, GF_ERROR_USAGE, "options.depth=%d: no format has such samples",
                        checked->depth);
@@ -378,15 +383,9 @@ enum gf_status gf_options_check(const struct gf_options *given, struct gf_option
                        GF_PNG_COLOURS_MAX);
     if (!checked->max_pixels)
         return gf_fail(error, GF_ERROR_USAGE, "options.max_pixels=0 allows no picture");
-    if (!(checked->timeout_s >= 0 && checked->timeout_s <= GF_TIMEOUT_MAX))
-        return gf_fail(error, GF_ERROR_USAGE, "options.timeout_s=%g is outside 0..%d",
-                       checked->timeout_s, GF_TIMEOUT_MAX);
     if (checked->formats >> GF_FILE_COUNT || checked->formats & 1 << GF_FILE_AUTO)
         return gf_fail(error, GF_ERROR_USAGE, "options.formats=%#llx has bits of no format",
                        (unsigned long long)checked->formats);
-    if (!(checked->target_ssim >= 0 && checked->target_ssim <= 1))
-        return gf_fail(error, GF_ERROR_USAGE, "options.target_ssim=%g is outside 0..1",
-                       checked->target_ssim);
     if (checked->max_bytes && checked->target_ssim > 0)
         return gf_fail(error, GF_ERROR_USAGE,
                        "options.max_bytes=%llu and options.target_ssim=%g both choose the quality",

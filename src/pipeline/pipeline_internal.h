@@ -22,6 +22,46 @@ struct gf_bytes {
     size_t size;
 };
 
+/* Words of pipeline/options.def, which says what the last three mean. */
+enum gf_option_type {
+    GF_OPTION_SWITCH, /* the option has no value */
+    GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
+    GF_OPTION_INPUT,  /* like GF_OPTION_FILE, but the option may be given several times */
+    GF_OPTION_OUTPUT, /* like GF_OPTION_FILE, but each use of the option begins another output */
+    GF_OPTION_SHARD,  /* the members shard and shards: "K/N" */
+    GF_OPTION_FILTER, /* a filter's name, stored as the topic; or a choice, stored as the form of
+                         --help */
+    GF_OPTION_WORDS,  /* const char *, a text that is no file's name */
+    GF_OPTION_RANGE,  /* the options' range: "MIN:MAX", "percentile" or "unit" */
+    GF_OPTION_INT,    /* int, least..greatest */
+    GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
+    GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
+    GF_OPTION_NUMBER, /* double, least..greatest */
+    GF_OPTION_CHOICE, /* int */
+    GF_OPTION_SET,    /* uint64_t: the bits 1 << value of several choices, with commas between the
+                       * choices */
+    GF_OPTION_SMALL_SET, /* such bits as a uint32_t */
+    GF_OPTION_DEVICE,    /* a choice; "cuda" also as cuda:N, cuda:N,N... and cuda:all */
+};
+enum { GF_OPTION_STAYS = -1 };
+enum { GF_OPTION_ALL, GF_OPTION_EACH };
+
+/* A member of struct gf_options, as a line of pipeline/options.def declares it. */
+struct gf_option_member {
+    const char *member;
+    const char *name; /* of the option of the command line; NULL: there is none */
+    size_t offset, size;
+    enum gf_option_type type;
+    double least, greatest;
+    bool of_output; /* each of several outputs has the option for itself */
+    int word, print;
+};
+/* Returns the members in the order of the table; NULL past the last one. */
+const struct gf_option_member *gf_option_member_at(int index);
+/* Returns the value of a member that is no text. */
+double gf_option_member_value(const struct gf_options *options,
+                              const struct gf_option_member *member);
+
 enum { GF_PIPELINE_OUTPUTS_MAX = 16 };
 
 /* One of several outputs of a picture: its chain and its options. Only the options that

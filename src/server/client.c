@@ -253,8 +253,14 @@ static bool keeps_chain_here(const char *text, int files)
 
 static bool options_go(const struct gf_options *options)
 {
-    return !options->profile && !options->device_memory_bytes && !options->cmyk_profile &&
-           options->host_memory == GF_HOST_PINNED && options->transfer == GF_TRANSFER_COPY;
+    const struct gf_options usual = gf_options_default();
+    const struct gf_option_member *member;
+    bool go = true;
+    for (int i = 0; (member = gf_option_member_at(i)); i++)
+        go &= member->word != GF_OPTION_STAYS ||
+              !memcmp((const char *)options + member->offset, (const char *)&usual + member->offset,
+                      member->size);
+    return go;
 }
 
 bool gf_server_may_run(const char *chain, const struct gf_options *options)

@@ -28,18 +28,46 @@ static bool ends(const char *text, size_t size)
     return memchr(text, '\0', size) != NULL;
 }
 
+static struct gf_options read_options(const struct gf_server_request *request)
+{
+    struct gf_options options = gf_options_default();
+    const struct gf_option_member *member;
+    for (int i = 0; (member = gf_option_member_at(i)); i++) {
+        void *const at = (char *)&options + member->offset;
+        if (member->word > 0 && member->type == GF_OPTION_SWITCH)
+            *(bool *)at = request->word[member->word - 1];
+        else if (member->word > 0)
+            memcpy(at, &request->word[member->word - 1], member->size);
+    }
+    return options;
+}
+
+static void write_options(struct gf_server_request *request, const struct gf_options *options)
+{
+    const struct gf_option_member *member;
+    for (int i = 0; (member = gf_option_member_at(i)); i++) {
+        const void *const at = (const char *)options + member->offset;
+        if (member->word > 0 && member->type == GF_OPTION_SWITCH)
+            request->word[member->word - 1] = *(const bool *)at;
+        else if (member->word > 0)
+            memcpy(&request->word[member->word - 1], at, member->size);
+    }
+}
+
 /* Checks a request. gf_options_check() checks the ranges of the options. */
 static bool request_is_good(const struct gf_server_request *request)
 {
-    const uint32_t flags = request->no_fuse | request->autorotate | request->allow_truncated |
-                           request->strip | request->serial | request->progressive |
-                           request->optimize | request->png_palette | request->spans |
-                           request->lossless | request->warn;
+    const struct gf_option_member *member;
+    uint32_t flags = request->word[GF_SERVER_WARN];
+    for (int i = 0; (member = gf_option_member_at(i)); i++)
+        flags |= member->word > 0 && member->type == GF_OPTION_SWITCH
+                     ? request->word[member->word - 1]
+                     : 0;
     bool files = request->files >= 0 && request->files <= GF_REMOTE_FILES;
     for (int i = 0; files && i < request->files; i++)
         files = ends(request->file_name[i], sizeof request->file_name[i]);
     return flags <= 1 && files && request->in_offset >= 0 && request->in_page >= -1 &&
-           request->in_last_page >= -1 && request->format > GF_FILE_AUTO &&
+           request->in_last_page >= -1 && (int)read_options(request).format > GF_FILE_AUTO &&
            ends(request->chain, sizeof request->chain) &&
            ends(request->in_name, sizeof request->in_name) &&
            ends(request->out_name, sizeof request->out_name);
@@ -91,38 +119,6 @@ enum gf_server_type gf_server_check(const union gf_server_message *message, size
     return good ? type : 0;
 }
 
-/* The options in a request: one list for both directions. Flags are bool in the options. */
-#define NUMBERS(X) \
-    X(lanes) \
-    X(band_rows) \
-    X(threads) \
-    X(quality) \
-    X(png_level) \
-    X(png_colours) \
-    X(memory_bytes) \
-    X(max_pixels) \
-    X(timeout_s) \
-    X(max_output_bytes) \
-    X(formats) \
-    X(max_bytes) X(target_ssim) X(stripped) X(kept) X(range_low) X(range_high) X(depth) X(yuv)
-#define ENUMS(X) \
-    X(tiff_compression, enum gf_tiff_compression) \
-    X(codec, enum gf_codec) \
-    X(format, enum gf_file_format) \
-    X(subsampling, enum gf_subsampling) X(sandbox, enum gf_sandbox) X(gain_map, enum gf_gain_map)
-#define FLAGS(X) \
-    X(no_fuse) \
-    X(autorotate) \
-    X(allow_truncated) \
-    X(strip) \
-    X(serial) \
-    X(progressive) X(optimize) X(png_palette) X(spans) X(lossless) X(range_percentile) X(dither)
-
-/* A new member of the options must be added to one of these lists, unless the client (no_clobber,
- * sync), gf_server_may_run() or the server (device ...) decides it. */
-_Static_assert(sizeof(struct gf_options) == 240 || sizeof(void *) != 8,
-               "struct gf_options has changed: does its new member go with a request?");
-
 static bool put_text(char *to, size_t size, const char *text)
 {
     return snprintf(to, size, "%s", text ? text : "") < (int)size;
@@ -130,17 +126,10 @@ static bool put_text(char *to, size_t size, const char *text)
 
 bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_message *message)
 {
-    const struct gf_options *const options = &work->options;
     struct gf_server_request *const request = &message->request;
     gf_server_prepare(message, GF_SERVER_REQUEST);
-#define WRITE(member) request->member = options->member;
-#define WRITE_ENUM(member, type) request->member = (int32_t)options->member;
-    NUMBERS(WRITE)
-    FLAGS(WRITE)
-    ENUMS(WRITE_ENUM)
-#undef WRITE_ENUM
-#undef WRITE
-    request->warn = options->warn != NULL;
+    write_options(request, &work->options);
+    request->word[GF_SERVER_WARN] = work->options.warn != NULL;
     request->in_offset = work->in_offset;
     request->in_page = work->in_pages.first;
     request->in_last_page = work->in_pages.last;
@@ -156,16 +145,8 @@ bool gf_server_write_work(const struct gf_remote_work *work, union gf_server_mes
 
 void gf_server_read_work(const struct gf_server_request *request, struct gf_remote_work *work)
 {
-    struct gf_options options = gf_options_default();
-#define READ(member) options.member = request->member;
-#define READ_ENUM(member, type) options.member = (type)request->member;
-    NUMBERS(READ)
-    FLAGS(READ)
-    ENUMS(READ_ENUM)
-#undef READ_ENUM
-#undef READ
     *work = (struct gf_remote_work){.chain = request->chain,
-                                    .options = options,
+                                    .options = read_options(request),
                                     .in = -1,
                                     .out = -1,
                                     .in_offset = request->in_offset,

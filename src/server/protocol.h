@@ -72,16 +72,22 @@ struct gf_server_welcome {
     uint64_t host_bytes, device_bytes; /* memory of the process; device memory of its buffers */
 };
 
+/* Is a byte larger than a request has words: options.def says which words the options take. */
+union gf_server_words {
+#define GF_MEMBER(member, type, least, greatest, usual, scope, word, ...) \
+    char to_##member[(word) + 2];
+#include "pipeline/options.def"
+};
+enum {
+    GF_SERVER_WORDS = sizeof(union gf_server_words) - 1,
+    GF_SERVER_WARN = 25 /* the word that says whether the client takes warnings */
+};
+
 /* A request to filter a picture. The descriptors of the input, the output and the files that the
- * chain names come with the message. Flags are 0 or 1. */
+ * chain names come with the message. */
 struct gf_server_request {
     struct gf_server_head head;
-    int32_t lanes, band_rows, threads, codec, format, quality, subsampling, png_level, png_colours,
-        tiff_compression, sandbox, depth, gain_map;
-    uint32_t no_fuse, autorotate, allow_truncated, strip, serial, progressive, optimize,
-        png_palette, spans, lossless, range_percentile, dither, warn, yuv;
-    uint64_t memory_bytes, max_pixels, max_output_bytes, formats, max_bytes, stripped, kept;
-    double timeout_s, target_ssim, range_low, range_high;
+    uint32_t word[GF_SERVER_WORDS]; /* the options; a switch takes a word, which is 0 or 1 */
     int64_t in_offset;
     int32_t in_page, in_last_page; /* struct gf_pages */
     int32_t number;                /* of the input in a list */

@@ -68,7 +68,7 @@ static void do_job(struct gf_server_worker *worker, struct gf_server_job *job)
     work.out = job->out;
     memcpy(work.file, job->file, sizeof work.file);
     work.options.serial |= !job->alone;
-    work.options.warn = job->request.warn ? note_warning : NULL;
+    work.options.warn = job->request.word[GF_SERVER_WARN] ? note_warning : NULL;
     work.options.warn_context = job;
     work.progress = &job->progress;
     job->status = open_pipeline(worker, &job->error);

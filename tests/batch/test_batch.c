@@ -8,6 +8,7 @@
 
 #include "base/process/machine.h"
 #include "batch/batch.h"
+#include "batch/log/batch_log.h"
 #include "pipeline/pipeline_internal.h"
 #include "runner.h"
 #include "temp_folder.h"
@@ -353,6 +354,30 @@ static void test_memory_budget(void **state)
     gf_memory_budget_close(&memory_budget);
 }
 
+/* Each option with a number in options.def counts, and logs of earlier versions stay valid: these
+ * fingerprints never change. */
+static void test_fingerprints(void **state)
+{
+    const struct gf_chain empty = {0};
+    const struct gf_options defaults = gf_options_default();
+    const uint64_t of_defaults = gf_chain_fingerprint("blur", &empty, &defaults);
+    const struct gf_option_member *member;
+    struct gf_options all = defaults;
+    all.depth = 10;
+    all.dither = true;
+    for (int i = 0; (member = gf_option_member_at(i)); i++) {
+        struct gf_options changed = defaults;
+        if (member->print <= 0)
+            continue;
+        *((unsigned char *)&all + member->offset) ^= 1;
+        *((unsigned char *)&changed + member->offset) ^= 1;
+        if (gf_chain_fingerprint("blur", &empty, &changed) == of_defaults)
+            fail_msg("%s does not count", member->member);
+    }
+    assert_true(of_defaults == 0xe272344e652232b1);
+    assert_true(gf_chain_fingerprint("blur", &empty, &all) == 0xe26d9e9da7ef6f53);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -363,6 +388,7 @@ int main(void)
         cmocka_unit_test(test_a_device_that_is_not_there),
         cmocka_unit_test(test_a_device_that_is_too_small),
         cmocka_unit_test(test_memory_budget),
+        cmocka_unit_test(test_fingerprints),
     };
     return cmocka_run_group_tests_name("batch", tests, make_inputs, remove_folder);
 }

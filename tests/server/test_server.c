@@ -113,9 +113,17 @@ static void test_bad_messages(void **state)
     assert_true(gf_server_write_work(&work, &message));
     assert_int_equal(gf_server_check(&message, size), GF_SERVER_REQUEST);
     assert_int_equal(gf_server_check(&message, size - 1), 0);
-    message.request.strip = 2;
+    message.request.word[GF_SERVER_WARN] = 2;
     assert_int_equal(gf_server_check(&message, size), 0);
-    message.request.strip = 1;
+    message.request.word[GF_SERVER_WARN] = 1;
+    const struct gf_option_member *member;
+    for (int i = 0; (member = gf_option_member_at(i)); i++) {
+        if (member->word <= 0 || member->type != GF_OPTION_SWITCH)
+            continue;
+        message.request.word[member->word - 1] |= 2;
+        assert_int_equal(gf_server_check(&message, size), 0);
+        message.request.word[member->word - 1] &= 1;
+    }
     message.request.files = GF_REMOTE_FILES + 1;
     assert_int_equal(gf_server_check(&message, size), 0);
     message.request.files = 1;

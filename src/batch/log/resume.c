@@ -17,6 +17,7 @@
 #include "batch/names/names.h"
 #include "codec/formats.h"
 #include "codec/io/input.h"
+#include "pipeline/pipeline_internal.h"
 
 static struct gf_input_identity identify(uint64_t size, struct timespec time, const char *more)
 {
@@ -83,34 +84,51 @@ static uint64_t hash_files(uint64_t hash, const struct gf_chain *chain)
     return hash;
 }
 
+/* The numbers of options.def. Up to PRINT_INTS each is an option that always counts, as an int. The
+ * options of a later number count together, in the order of the table, if one of them is not 0; the
+ * two with names count as doubles. */
+enum { PRINT_INTS = 13, PRINT_FIT = 15, PRINT_RANGE = 16 };
+
+static uint64_t hash_option(uint64_t hash, const struct gf_options *options,
+                            const struct gf_option_member *member)
+{
+    const double value = gf_option_member_value(options, member);
+    if (member->print <= PRINT_INTS)
+        return gf_hash(hash, &(int){(int)value}, sizeof(int));
+    if (member->print == PRINT_FIT || member->print == PRINT_RANGE)
+        return gf_hash(hash, &value, sizeof value);
+    return gf_hash(hash, (const char *)options + member->offset, member->size);
+}
+
+static uint64_t hash_options(uint64_t hash, const struct gf_options *options)
+{
+    const struct gf_option_member *member;
+    const double depth = options->depth + 100 * options->dither;
+    bool found = true;
+    for (int print = 1; found; print++) {
+        bool counts = print <= PRINT_INTS || (print == PRINT_RANGE && depth != 0);
+        uint64_t longer = hash;
+        found = false;
+        for (int i = 0; (member = gf_option_member_at(i)); i++) {
+            if (member->print != print)
+                continue;
+            found = true;
+            counts |= gf_option_member_value(options, member) != 0;
+            longer = hash_option(longer, options, member);
+        }
+        if (print == PRINT_RANGE)
+            longer = gf_hash(longer, &depth, sizeof depth);
+        hash = counts ? longer : hash;
+    }
+    return hash;
+}
+
 uint64_t gf_chain_fingerprint(const char *given, const struct gf_chain *chain,
                               const struct gf_options *options)
 {
-    const int values[] = {
-        (int)options->format,     options->quality,   (int)options->subsampling,
-        options->progressive,     options->png_level, options->autorotate,
-        options->allow_truncated, options->strip,     options->no_fuse,
-        options->lossless,        options->optimize,  (int)options->tiff_compression,
-        options->png_palette};
-    const double fit[] = {(double)options->max_bytes, options->target_ssim};
     const char *const text = given ? given : "";
     const char *const inks = options->cmyk_profile ? options->cmyk_profile : "";
-    uint64_t hash = gf_hash(gf_hash(GF_HASH_START, text, strlen(text) + 1), values, sizeof values);
-    const uint64_t items[] = {options->stripped, options->kept};
-    if (options->png_colours)
-        hash = gf_hash(hash, &options->png_colours, sizeof options->png_colours);
-    if (gf_options_fit(options))
-        hash = gf_hash(hash, fit, sizeof fit);
-    const double range[] = {options->range_low, options->range_high, options->range_percentile,
-                            options->depth + 100 * options->dither};
-    if (range[0] != 0 || range[1] != 0 || range[2] != 0 || range[3] != 0)
-        hash = gf_hash(hash, range, sizeof range);
-    if (options->gain_map)
-        hash = gf_hash(hash, &options->gain_map, sizeof options->gain_map);
-    if (options->yuv)
-        hash = gf_hash(hash, &options->yuv, sizeof options->yuv);
-    if (items[0] || items[1])
-        hash = gf_hash(hash, items, sizeof items);
+    uint64_t hash = hash_options(gf_hash(GF_HASH_START, text, strlen(text) + 1), options);
     if (*inks)
         hash = hash_file(gf_hash(hash, inks, strlen(inks)), inks);
     return hash_files(hash, chain);

@@ -1,5 +1,5 @@
-/* The command line. The table of options (options.c) declares each option's name, value, range and
- * meaning; parsing, --help, the man page and the shell completion all read it. */
+/* The command line. The table of options (pipeline/options.def) declares each option's name, value,
+ * range and meaning; parsing, --help, the man page and the shell completion all read it. */
 #pragma once
 
 #include <stdbool.h>
@@ -115,27 +115,6 @@ struct gf_command {
 
 /* Sets limits for pictures from strangers where the command line sets none. */
 void gf_command_distrust(struct gf_command *command);
-
-enum gf_option_type {
-    GF_OPTION_SWITCH, /* the option has no value */
-    GF_OPTION_FILE,   /* const char *; "-" is standard input or output */
-    GF_OPTION_INPUT,  /* like GF_OPTION_FILE, but the option may be given several times */
-    GF_OPTION_OUTPUT, /* like GF_OPTION_FILE, but each use of the option begins another output */
-    GF_OPTION_SHARD,  /* the members shard and shards: "K/N" */
-    GF_OPTION_FILTER, /* a filter's name, stored as the topic; or a choice, stored as the form of
-                         --help */
-    GF_OPTION_WORDS,  /* const char *, a text that is no file's name */
-    GF_OPTION_RANGE,  /* the options' range: "MIN:MAX", "percentile" or "unit" */
-    GF_OPTION_INT,    /* int, least..greatest */
-    GF_OPTION_COUNT,  /* uint64_t, least..greatest, suffixes k, M, G, T of 1000 */
-    GF_OPTION_SIZE,   /* uint64_t, least..greatest, suffixes K, M, G, T of 1024 */
-    GF_OPTION_NUMBER, /* double, least..greatest */
-    GF_OPTION_CHOICE, /* int */
-    GF_OPTION_SET,    /* uint64_t: the bits 1 << value of several choices, with commas between the
-                       * choices */
-    GF_OPTION_SMALL_SET, /* such bits as a uint32_t */
-    GF_OPTION_DEVICE,    /* a choice; "cuda" also as cuda:N, cuda:N,N... and cuda:all */
-};
 
 struct gf_choice {
     /* The value's name. A second name of the same value is an alias, which help leaves out. */

@@ -142,13 +142,12 @@ static enum gf_status set_small_set(const struct gf_option *option, const char *
 }
 
 /* Reads the numbers "0,2,3" of "cuda:0,2,3". */
-static bool read_devices(const struct gf_option *option, const char *text,
-                         struct gf_command *command)
+static bool read_devices(const char *text, struct gf_command *command)
 {
     for (const char *at = text;; at++) {
         char *end;
         const long index = strtol(at, &end, 10);
-        if (!isdigit((unsigned char)*at) || index > option->greatest ||
+        if (!isdigit((unsigned char)*at) || index > GF_DEVICE_INDEX_MAX ||
             command->devices == GF_COMMAND_DEVICES_MAX)
             return false;
         for (int i = 0; i < command->devices; i++) {
@@ -176,7 +175,7 @@ static enum gf_status set_device(const struct gf_option *option, const char *tex
     command->all_devices = !strcmp(text + strlen(prefix), "all");
     if (command->all_devices)
         return GF_OK;
-    if (!read_devices(option, text + strlen(prefix), command))
+    if (!read_devices(text + strlen(prefix), command))
         return fail_choice(option, text, error);
     command->options.device_index = command->device[0];
     return GF_OK;

@@ -12,8 +12,6 @@
 /* The offset of the member of the command that an option sets. */
 #define AT(member) offsetof(struct gf_command, member)
 #define KI 1024.0
-#define MEMORY_LEAST (KI * KI)
-#define MEMORY_GREATEST (KI * KI * KI * KI)
 
 /* clang-format off */
 static const struct gf_choice formats[] = {
@@ -94,243 +92,27 @@ static const struct gf_choice shells[] = {
     {"bash", GF_SHELL_BASH}, {"zsh", GF_SHELL_ZSH}, {"fish", GF_SHELL_FISH}, {0},
 };
 
-static const struct gf_option options[] = {
-    {.group = "Files", .name = "input", .letter = 'i', .argument = "FILE", .type = GF_OPTION_INPUT,
-     .help = "the picture to read: "
+static const char input_help[] =
+    "the picture to read: "
 #define GF_FORMAT_READ_WRITE(id, choice, name, ...) name ", "
 #define GF_FORMAT_READ(id, choice, name, ...) name ", "
 #include "codec/formats.def"
-             "known by content. FILE[2] is a file's third picture, FILE[2..5] and FILE[all] frames, FILE[depth] a depth map, - is standard input. Also a folder, a quoted "
-             "pattern, or @LIST, a file with one name per line (@-: standard input); -i may be given several times. "
-             "Or archives: FILE.tar, also compressed; tar:- reads a pipe"},
-    {.name = "output", .letter = 'o', .argument = "FILE", .type = GF_OPTION_OUTPUT,
-     .offset = AT(output),
-     .help = "the picture to write, in the format of its extension; it appears complete or not at all. - is standard "
-             "output. For several inputs a folder, which ends in / or exists, or a template with {dir}, {stem}, {archive}, "
-             "{ext}, {n}, {w}, {h}. Several -o make several outputs of one decoding; a chain and encoding options then belong "
-             "to the -o before them. Or an archive: FILE.tar, FILE.tar.gz, .xz, .zst, {stem}.tar; "
-             "tar:- is standard output"},
-    {.name = "chain-file", .of_output = true, .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(chain_file),
-     .help = "read the chain from a file; # starts comments"},
-    {.name = "format", .of_output = true, .type = GF_OPTION_CHOICE, .choices = formats, .offset = AT(options.format),
-     .help = "format of the output, whatever its extension"},
-    {.name = "quality", .of_output = true, .argument = "N", .type = GF_OPTION_INT, .least = 1, .greatest = GF_QUALITY_MAX,
-     .offset = AT(options.quality),
-     .help = "quality of lossy formats"},
-    {.name = "max-bytes", .of_output = true, .argument = "N", .type = GF_OPTION_COUNT, .least = 1, .greatest = 1e12,
-     .offset = AT(options.max_bytes),
-     .help = "the best quality whose file has at most N bytes, found by trials; 200k"},
-    {.name = "target-ssim", .of_output = true, .argument = "N", .type = GF_OPTION_NUMBER, .least = 0.01, .greatest = 1,
-     .offset = AT(options.target_ssim),
-     .help = "the least quality with this SSIM to the result (--compare), found by trials"},
-    {.name = "lossless", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.lossless),
-     .help = "write the same pixels again, or refuse"},
-    {.name = "subsampling", .of_output = true, .type = GF_OPTION_CHOICE, .choices = subsamplings,
-     .offset = AT(options.subsampling),
-     .help = "colours of JPEG, AVIF, Y4M; auto is 444 above quality 90, else 420"},
-    {.name = "progressive", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true,
-     .offset = AT(options.progressive),
-     .help = "write a progressive JPEG"},
-    {.name = "optimize", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.optimize),
-     .help = "a smaller JPEG, by Huffman codes of its own"},
-    {.name = "png-level", .of_output = true, .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_PNG_LEVEL_MAX,
-     .offset = AT(options.png_level),
-     .help = "PNG compression; 1 is fast"},
-    {.name = "png-palette", .of_output = true, .argument = "N", .type = GF_OPTION_INT, .optional = true, .least = 2,
-     .greatest = GF_PNG_COLOURS_MAX, .offset = AT(options.png_colours), .bare_offset = AT(options.png_palette),
-     .help = "reduce a PNG or GIF to N colours; without N a PNG of up to 256 gets a palette"},
-    {.name = "tiff-compression", .of_output = true, .type = GF_OPTION_CHOICE, .choices = tiff_compressions,
-     .offset = AT(options.tiff_compression),
-     .help = "compression; g4 is for 1 bit"},
-    {.name = "depth", .of_output = true, .type = GF_OPTION_CHOICE, .choices = depths, .offset = AT(options.depth),
-     .help = "bits of a sample; auto: those of the input"},
-    {.name = "dither", .of_output = true, .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.dither),
-     .help = "dither where samples lose bits"},
-    {.name = "to-icc", .of_output = true, .argument = "PROFILE", .type = GF_OPTION_FILE, .offset = AT(to_icc),
-     .help = "convert the colours after the chain: srgb, display-p3 or a file, with parameters as icc takes them: srgb:intent=perceptual"},
-    {.name = "cmyk-profile", .argument = "FILE", .type = GF_OPTION_FILE,
-     .offset = AT(options.cmyk_profile),
-     .help = "the ICC profile of CMYK pictures that carry none; else RGB is (1 - ink)(1 - black)"},
-    {.name = "strip", .of_output = true, .argument = "LIST", .type = GF_OPTION_SET, .optional = true, .choices = items,
-     .implied = (1 << GF_METADATA_ITEMS) - 1, .offset = AT(options.stripped),
-     .help = "metadata to leave out: "
+    "known by content. FILE[2] is a file's third picture, FILE[2..5] and FILE[all] frames, FILE[depth] a depth map, - is standard input. Also a folder, a quoted "
+    "pattern, or @LIST, a file with one name per line (@-: standard input); -i may be given several times. "
+    "Or archives: FILE.tar, also compressed; tar:- reads a pipe";
+static const char strip_help[] =
+    "metadata to leave out: "
 #define GF_METADATA_ITEM(id, word, ...) word ", "
 #include "codec/common/items.def"
-             "or all"},
-    {.name = "keep", .of_output = true, .argument = "LIST", .type = GF_OPTION_SET, .choices = items,
-     .offset = AT(options.kept),
-     .help = "leave out all other metadata"},
-    {.name = "no-autorotate", .type = GF_OPTION_SWITCH, .implied = false,
-     .offset = AT(options.autorotate),
-     .help = "keep the pixels as the file stores them"},
-    {.name = "gain-map", .type = GF_OPTION_CHOICE, .choices = gain_maps, .offset = AT(options.gain_map),
-     .help = "a JPEG's gain map; apply: HDR"},
-    {.name = "range", .argument = "RANGE", .type = GF_OPTION_RANGE, .offset = AT(options.range_low),
-     .help = "MIN:MAX, percentile or unit: what becomes black and white of floating-point TIFFs"},
-    {.name = "raw", .argument = "WxH:FORMAT:RATE", .type = GF_OPTION_WORDS, .offset = AT(raw),
-     .help = "frames without headers: 64x48:rgb24:25"},
-    {.name = "yuv", .argument = "LIST", .type = GF_OPTION_SMALL_SET, .choices = yuv_items, .offset = AT(options.yuv),
-     .help = "matrix and range of films: bt601, bt709 or bt2020, limited or full"},
-    {.name = "allow-truncated", .type = GF_OPTION_SWITCH, .implied = true,
-     .offset = AT(options.allow_truncated),
-     .help = "read what is there of a cut PNG, JPEG or JP2"},
-    {.name = "max-pixels", .argument = "N", .type = GF_OPTION_COUNT, .least = 1, .greatest = 1e12,
-     .offset = AT(options.max_pixels),
-     .help = "refuse larger inputs and larger results of filters; suffixes k, M, G"},
-    {.name = "timeout", .argument = "SECONDS", .type = GF_OPTION_NUMBER, .least = 0.001, .greatest = GF_TIMEOUT_MAX,
-     .offset = AT(options.timeout_s),
-     .help = "fail inputs that take longer"},
-    {.name = "max-output", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = 1, .greatest = MEMORY_GREATEST,
-     .offset = AT(options.max_output_bytes),
-     .help = "drop larger outputs of an input; by default an archive's members may have 1 GiB or 16 KiB for each of its bytes"},
-    {.name = "formats", .argument = "LIST", .type = GF_OPTION_SET, .choices = input_formats, .offset = AT(options.formats),
-     .help = "read inputs of these formats only: png,jpeg"},
-    {.name = "sandbox", .type = GF_OPTION_CHOICE, .choices = sandboxes, .offset = AT(options.sandbox),
-     .help = "decoders in cells, without files and network; auto: those of libraries"},
-    {.name = "untrusted", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(untrusted),
-     .help = "for strangers' pictures, where not given: all in cells but PNM and PAM, 1 GiB, 64 megapixels, 30 s, 256 MiB of "
-             "output; plain files of archives, no links in output folders"},
+    "or all";
 
-    {.group = "Batches", .name = "recursive", .letter = 'r', .type = GF_OPTION_SWITCH, .implied = true,
-     .offset = AT(recursive),
-     .help = "also search the folders within a folder"},
-    {.name = "join", .argument = "across|down|grid", .type = GF_OPTION_WORDS, .word_at = gf_sheet_direction,
-     .offset = AT(join),
-     .help = "one picture of several; see --help join"},
-    {.name = "sheet", .argument = "COLUMNSxROWS", .type = GF_OPTION_WORDS, .offset = AT(sheet),
-     .help = "contact sheets; see --help sheet"},
-    {.name = "null", .letter = '0', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(nul_separated),
-     .help = "names in a list end with NUL"},
-    {.name = "log", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(log),
-     .help = "append a line of JSON for every picture"},
-    {.name = "resume", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(resume),
-     .help = "skip what this log lists as done; append to it"},
-    {.name = "skip-existing", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(skip_existing),
-     .help = "leave outputs that exist; not with {n}"},
-    {.name = "update", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(update),
-     .help = "leave outputs as new as inputs; not with {n}"},
-    {.name = "no-clobber", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.no_clobber),
-     .help = "an output that exists is an error"},
-    {.name = "fail-fast", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(fail_fast),
-     .help = "begin no file after the first that failed"},
-    {.name = "on-failure", .type = GF_OPTION_CHOICE, .choices = failures, .offset = AT(on_failure),
-     .help = "failed pictures of archives"},
-    {.name = "sync", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.sync),
-     .help = "flush every output to the disk"},
-    {.name = "dry-run", .letter = 'n', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(dry_run),
-     .help = "print what would be done"},
-    {.name = "shard", .argument = "K/N", .type = GF_OPTION_SHARD,
-     .help = "only the K-th of N parts of the inputs"},
-    {.name = "fetch", .argument = "COMMAND", .type = GF_OPTION_FILE, .offset = AT(fetch),
-     .help = "get inputs: rclone copyto {in} {file}"},
-    {.name = "store", .argument = "COMMAND", .type = GF_OPTION_FILE, .offset = AT(store),
-     .help = "put outputs: rclone copyto {file} {out}"},
-    {.name = "probe", .argument = "COMMAND", .type = GF_OPTION_FILE, .offset = AT(probe),
-     .help = "look what is done: rclone cat {record}"},
-    {.name = "transfer-tries", .argument = "N", .type = GF_OPTION_INT, .least = 1, .greatest = 100,
-     .offset = AT(transfer_tries),
-     .help = "tries of each"},
-    {.name = "transfer-timeout", .argument = "SECONDS", .type = GF_OPTION_INT, .least = 1, .greatest = 1000000,
-     .offset = AT(transfer_timeout),
-     .help = "limit of a try; else 1 h idle"},
-    {.name = "transfer-space", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = 1,
-     .greatest = MEMORY_GREATEST, .offset = AT(transfer_space),
-     .help = "bytes in $TMPDIR; by default a quarter of what is free"},
-    {.name = "progress", .type = GF_OPTION_CHOICE, .choices = progresses, .offset = AT(progress),
-     .help = "form of the progress; auto is a bar on a terminal, else lines"},
-
-    {.group = "Device and memory", .name = "device", .type = GF_OPTION_DEVICE, .choices = devices,
-     .greatest = GF_DEVICE_INDEX_MAX, .offset = AT(options.device),
-     .help = "where to run; auto takes what is done sooner. Several GPUs if they pay: cuda:0,1 or cuda:all"},
-    {.name = "server", .type = GF_OPTION_CHOICE, .choices = server_uses, .offset = AT(server),
-     .help = "whether a server that keeps the GPU awake does single pictures; start starts a server where there is none"},
-    {.name = "serve", .type = GF_OPTION_CHOICE, .optional = true, .choices = serve_forms,
-     .implied = GF_SERVE_BEGIN, .action = GF_ACTION_SERVE, .offset = AT(form),
-     .help = "run as that server, or stop it"},
-    {.name = "idle", .argument = "SECONDS", .type = GF_OPTION_INT, .least = 1, .greatest = 1e9,
-     .offset = AT(idle_s),
-     .help = "time without work after which a server ends; 300 with --server=start"},
-    {.name = "lanes", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_LANES_MAX,
-     .offset = AT(options.lanes),
-     .help = "bands in work at once; 0: automatic"},
-    {.name = "band-rows", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_BAND_ROWS_MAX,
-     .offset = AT(options.band_rows),
-     .help = "rows of a band; 0: automatic"},
-    {.name = "threads", .argument = "N", .type = GF_OPTION_INT, .least = 0, .greatest = GF_THREADS_MAX,
-     .offset = AT(options.threads),
-     .help = "CPU threads for filters, PNG and JPEG; 0: one for each processor"},
-    {.name = "memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
-     .greatest = MEMORY_GREATEST, .offset = AT(options.memory_bytes),
-     .help = "limit of host memory; a picture that needs more is refused; by default three quarters of the memory there is, and for a decoder 1 GiB or 16 KiB for each byte of the file; suffixes K, M, G"},
-    {.name = "device-memory", .argument = "SIZE", .type = GF_OPTION_SIZE, .least = MEMORY_LEAST,
-     .greatest = MEMORY_GREATEST, .offset = AT(options.device_memory_bytes),
-     .help = "limit; by default what is free"},
-    {.name = "codec", .type = GF_OPTION_CHOICE, .choices = codecs, .offset = AT(options.codec),
-     .help = "where JPEGs, PNGs of level 1 and frames of Y4Ms are decoded and encoded, with the same result; auto: on the GPU, where a GPU runs and can do it"},
-    {.name = "host-memory", .type = GF_OPTION_CHOICE, .choices = host_memories,
-     .offset = AT(options.host_memory),
-     .help = "host memory for copies to a GPU; pageable shows what copies cost without pinning"},
-    {.name = "transfer", .type = GF_OPTION_CHOICE, .choices = transfers, .offset = AT(options.transfer),
-     .help = "how data get to a GPU; zero-copy lets kernels read and write pinned host memory over PCIe, without copies"},
-    {.name = "no-fuse", .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(options.no_fuse),
-     .help = "run every filter as a stage of its own, rounding after each; kernels of their own count histograms"},
-
-    {.group = "Reports", .name = "profile", .type = GF_OPTION_CHOICE, .optional = true,
-     .implied = GF_PROFILE_TABLE, .choices = profiles, .offset = AT(profile), .file_offset = AT(page),
-     .argument = "FORM",
-     .help = "report how long each stage took: table, json, or html:FILE, a page" GF_STUDY("; compare, compare:json, "
-             "compare:csv, compare:html:FILE: compare all variants and settings (-o not needed)") ". On "
-             "standard error if -o is -"},
-    GF_STUDY({.name = "explain", .type = GF_OPTION_SWITCH, .action = GF_ACTION_EXPLAIN,
-     .help = "say what would run and where: bands, kernels, bytes, the time that bandwidths allow"},)
-    {.name = "metrics", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(metrics),
-     .help = "write counts for Prometheus as they change"},
-    {.name = "trace", .argument = "FILE", .type = GF_OPTION_FILE, .offset = AT(trace),
-     .help = "write a timeline for Perfetto"},
-    {.name = "report", .argument = "FILE", .type = GF_OPTION_FILE, .action = GF_ACTION_REPORT, .offset = AT(page),
-     .help = "json:FILE adds up logs and records"
-             GF_STUDY("; else a page of saved JSON, logs and the counts of ncu --csv")},
-    {.name = "info", .type = GF_OPTION_CHOICE, .optional = true, .choices = info_forms,
-     .implied = GF_INFO_TABLE, .action = GF_ACTION_INFO, .offset = AT(form),
-     .help = "say what the inputs are: size, colours, GPS; statistics: count each channel's levels"},
-    {.name = "compare", .argument = "FILE[:LIMIT...]", .type = GF_OPTION_FILE,
-     .action = GF_ACTION_COMPARE, .offset = AT(likeness),
-     .help = "compare this picture with the one whose name follows: largest and mean difference, PSNR, SSIM, "
-             "MS-SSIM; -o draws the differences. A limit sets the exit status: max-largest, max-mean, min-psnr, "
-             "min-ssim, min-ms-ssim, as in a.png:min-ssim=0.98; a.png:json prints JSON"},
-    {.name = "verbose", .letter = 'v', .type = GF_OPTION_SWITCH, .implied = true,
-     .offset = AT(verbose),
-     .help = "say which device ran and why, how long its start took, sizes, bands and time, and what libraries print"},
-    {.name = "quiet", .letter = 'q', .type = GF_OPTION_SWITCH, .implied = true, .offset = AT(quiet),
-     .help = "no warnings, no progress"},
-
-    {.group = "Information", .name = "help", .letter = 'h', .argument = "FILTER",
-     .type = GF_OPTION_FILTER, .optional = true, .choices = help_forms, .action = GF_ACTION_HELP,
-     .help = "this text, or a filter's parameters, an example and its definition" GF_STUDY("; --help=study FILTER: the variants of its CUDA kernels")},
-    {.name = "examples", .argument = "WORD", .type = GF_OPTION_WORDS, .optional = true,
-     .action = GF_ACTION_EXAMPLES, .offset = AT(examples),
-     .help = "commands of the cookbook that have a word"},
-    {.name = "list", .type = GF_OPTION_CHOICE, .optional = true, .choices = lists,
-     .implied = GF_LIST_TEXT, .action = GF_ACTION_LIST, .offset = AT(form),
-     .help = "list the filters with their parameters"},
-    {.name = "devices", .type = GF_OPTION_CHOICE, .optional = true, .choices = device_forms,
-     .implied = GF_DEVICES_TEXT, .action = GF_ACTION_DEVICES, .offset = AT(form),
-     .help = "list the GPUs of this machine, or say why there is none; measure: also bandwidths"},
-    {.name = "calibrate", .type = GF_OPTION_SWITCH, .action = GF_ACTION_CALIBRATE,
-     .help = "measure the figures of --device=auto, in 10 s"},
-    {.name = "selftest", .type = GF_OPTION_CHOICE, .optional = true, .choices = extents,
-     .implied = GF_SELFTEST_FULL, .action = GF_ACTION_SELFTEST, .offset = AT(form),
-     .help = "compare every filter and variant on every device with the CPU, or only the filters named, separated by commas"},
-    GF_STUDY({.name = "lab", .argument = "NAME[:KEY=VALUE...]", .type = GF_OPTION_WORDS, .optional = true,
-     .word_at = gf_study_lab_word, .action = GF_ACTION_LAB, .offset = AT(lab),
-     .help = "list the microbenchmarks of single techniques, or run one or all of them"},)
-    {.name = "version", .letter = 'V', .type = GF_OPTION_SWITCH, .action = GF_ACTION_VERSION,
-     .help = "the version"},
-    {.name = "man", .type = GF_OPTION_SWITCH, .action = GF_ACTION_MAN,
-     .help = "the manual page in roff"},
-    {.name = "completion", .type = GF_OPTION_CHOICE, .choices = shells,
-     .action = GF_ACTION_COMPLETION, .offset = AT(form),
-     .help = "print a script that completes command lines"},
+static const struct gf_option options[] = {
+#define GF_MEMBER(...)
+#define GF_OPTION(member, type_, least_, greatest_, usual, scope, word, print, name_, ...) \
+    {.name = name_, .type = GF_OPTION_##type_, .least = least_, .greatest = greatest_, .of_output = GF_OPTION_##scope, .offset = AT(options.member), __VA_ARGS__},
+#define GF_COMMAND_OPTION(...) {__VA_ARGS__},
+#define GF_STUDY_OPTION(...) GF_STUDY({__VA_ARGS__},)
+#include "pipeline/options.def"
 };
 /* clang-format on */
 enum { OPTION_COUNT = sizeof options / sizeof *options };
