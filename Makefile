@@ -137,7 +137,7 @@ LIB_DIRS := base icc stage pixel text filters chain codec/io codec/common codec/
 PROGRAM_DIRS := server batch bench report study cli
 without_study = $(filter-out $(if $(filter 1,$(STUDY)),,src/study/% src/cli/study/% cuda/study/% tests/study/%),$1)
 sources = $(wildcard $(foreach folder,$1,src/$(folder)/*.c src/$(folder)/*/*.c))
-LIB_SRC := $(call sources,$(LIB_DIRS)) $(wildcard src/codec/*.c)
+LIB_SRC := $(call sources,$(LIB_DIRS)) $(wildcard src/codec/*.c) $(call without_study,$(wildcard cuda/study/variants/*.c))
 MAIN_SRC := src/cli/main.c
 PROGRAM_SRC := $(call without_study,$(filter-out $(MAIN_SRC),$(call sources,$(PROGRAM_DIRS))))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)

@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/text/plain_text.h"
 #include "chain/registry.h"
+#include "cuda/study/variants/variants.h"
 #include "gpufilter/filter.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/point/point.h"
@@ -100,17 +101,27 @@ const struct gf_param *gf_filter_params(const struct gf_filter *filter)
 
 /* Finds the CUDA kernels of a filter, and the kernel that a stage runs. */
 
-const struct gf_variant *gf_filter_variant_at(const struct gf_filter *filter, int index)
+/* Returns the list's element *index, or NULL where the list ends before it; *index is then less by
+ * their number. */
+static const struct gf_variant *element(const struct gf_variant *list, int *index)
 {
-    const struct gf_variant *const lists[] = {
-        filter->kind == GF_POINT && filter != &gf_point ? gf_point.cuda : NULL, filter->cuda};
-    for (int list = 0; list < 2; list++) {
-        for (const struct gf_variant *variant = lists[list]; variant && variant->name; variant++) {
-            if (!index--)
-                return variant;
-        }
+    for (; list && list->name; list++) {
+        if (!(*index)--)
+            return list;
     }
     return NULL;
+}
+
+const struct gf_variant *gf_filter_variant_at(const struct gf_filter *filter, int index)
+{
+    const struct gf_filter *const owners[] = {&gf_point, filter};
+    const struct gf_variant *found = NULL, *list;
+    for (int i = filter->kind == GF_POINT && filter != &gf_point ? 0 : 1; !found && i < 2; i++) {
+        found = element(owners[i]->cuda, &index);
+        for (int k = 0; !found && (list = gf_studied_variants(owners[i], k)); k++)
+            found = element(list, &index);
+    }
+    return found;
 }
 
 const struct gf_variant *gf_filter_naive(const struct gf_filter *filter)

@@ -80,8 +80,6 @@ static void saturation_point(const struct gf_stage *stage, struct gf_point_build
     gf_point_saturate(builder, saturation->factor);
 }
 
-extern gf_launcher gf_point_powf_cuda, gf_point_cbrtf_cuda;
-
 const struct gf_filter gf_saturation_filter = {
     .name = "saturation",
     .names = "saturate",
@@ -94,11 +92,6 @@ const struct gf_filter gf_saturation_filter = {
     .kind = GF_POINT,
     .cost = {.pixel = 8.5},
     .point = saturation_point,
-    .cuda =
-        GF_CUDA({GF_STUDIED("powf", gf_point_powf_cuda, "roots by powf (Best Practices 11.1.5)"),
-                 .tolerance = 1, .tolerance_16 = 8, .refuses = gf_point_refuses_gray},
-                {GF_STUDIED("cbrtf", gf_point_cbrtf_cuda, "roots by cbrtf (Best Practices 11.1.5)"),
-                 .tolerance = 1, .tolerance_16 = 8, .refuses = gf_point_refuses_gray}),
 };
 
 /* vibrance: intensifies pale colours. */
@@ -354,7 +347,6 @@ const struct gf_filter gf_whitebalance_filter = {
     .cost = {.pixel = 2.2},
     .statistic = statistic,
     .point = whitebalance_point,
-    .cuda = GF_CUDA(GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits)),
 };
 
 /* colormatrix: makes each channel a weighted sum of all three. */

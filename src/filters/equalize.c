@@ -81,16 +81,6 @@ static void equalize_point(const struct gf_stage *stage, struct gf_point_builder
     free(table);
 }
 
-extern gf_launcher gf_point_powf_cuda, gf_point_cbrtf_cuda;
-
-static const char *refuses_roots(const struct gf_stage *stage)
-{
-    const struct gf_point_run *const run = stage->params;
-    const struct equalize *const equalize = run->item[0].params;
-    return equalize->mode == BY_LIGHTNESS ? gf_point_refuses_gray(stage)
-                                          : "takes mode=lightness only";
-}
-
 const struct gf_filter gf_equalize_filter = {
     .name = "equalize",
     .names = "equalise histeq histequal",
@@ -105,13 +95,6 @@ const struct gf_filter gf_equalize_filter = {
     .cost = {.pixel = 1.2},
     .statistic = equalize_statistic,
     .point = equalize_point,
-    .cuda = GF_CUDA(
-        GF_HISTOGRAM_COUNTERS(NULL, gf_counter_8_bits, gf_counter_16_bits),
-        {GF_STUDIED("powf", gf_point_powf_cuda, "lightness: roots by powf (Best Practices 11.1.5)"),
-         .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_roots},
-        {GF_STUDIED("cbrtf", gf_point_cbrtf_cuda,
-                    "lightness: roots by cbrtf (Best Practices 11.1.5)"),
-         .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_roots}),
 };
 
 /* normalize: stretches the picture's levels over the whole scale. */
@@ -181,24 +164,11 @@ static void normalize_point(const struct gf_stage *stage, struct gf_point_builde
     free(value);
 }
 
-extern gf_counter gf_extremes_shared_cuda, gf_extremes_warp_cuda, gf_extremes_groups_cuda;
-
 static bool extremes(const void *params)
 {
     const struct normalize *const normalize = params;
     return normalize->clip == 0;
 }
-
-static const char *only_without_clip(const struct gf_stage *stage)
-{
-    const struct gf_point_run *const run = stage->params;
-    return extremes(run->item[0].params)
-               ? NULL
-               : "takes clip=0 only: it finds the lowest and the highest level, and counts nothing";
-}
-
-#define EXTREMES(name_, counter_, summary_) \
-    GF_COUNTER(name_, counter_, summary_), .count_extremes = true, .refuses = only_without_clip
 
 const struct gf_filter gf_normalize_filter = {
     .name = "normalize",
@@ -215,16 +185,4 @@ const struct gf_filter gf_normalize_filter = {
     .statistic = normalize_statistic,
     .extremes = extremes,
     .point = normalize_point,
-    .cuda =
-        GF_CUDA({EXTREMES("shared", gf_extremes_shared_cuda,
-                          "lowest and highest level, in place of a histogram, by a tree in each "
-                          "block's shared memory (Best Practices 9.2.3)")},
-                {EXTREMES("warp", gf_extremes_warp_cuda,
-                          "by shuffles within each warp, then one warp over what the warps found "
-                          "(Programming Guide 2.2.6)")},
-                {EXTREMES("groups", gf_extremes_groups_cuda,
-                          "the same by cooperative groups' reduce (Programming Guide 2.2.6)")},
-                {EXTREMES("atomic-ref", gf_extremes_cuda,
-                          "by cuda::atomic_ref of block scope, each thread for itself: the default "
-                          "where clip=0 (Programming Guide 2.2.5)")}),
 };

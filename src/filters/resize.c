@@ -9,7 +9,6 @@
 #include "pixel/resample/resample.h"
 #include "pixel/stencil.h"
 #include "stage/filter.h"
-#include "stage/picture.h"
 
 /* The parameters of resize. The filter thumbnail sets them, too. */
 enum gf_fit { GF_FIT_FILL, GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN };
@@ -239,22 +238,7 @@ static size_t resize_scratch(const struct gf_stage *stage, int rows)
                                &columns, &axis);
 }
 
-extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda,
-    gf_resize_direct_cuda, gf_resize_texture_cuda, gf_resize_separable_cuda, gf_resize_shared_cuda;
-
-static const char *refuses_nearest(const struct gf_stage *stage)
-{
-    return ((const struct gf_resize_params *)stage->params)->kernel == GF_RESAMPLE_NEAREST
-               ? "does not take kernel=nearest, which sums nothing"
-               : NULL;
-}
-
-static const char *refuses_texture(const struct gf_stage *stage)
-{
-    const bool is_small =
-        gf_samples(stage->in) <= GF_TEXTURE_WIDTH_MAX && stage->in.height <= GF_TEXTURE_HEIGHT_MAX;
-    return is_small ? refuses_nearest(stage) : "takes up to 131072 samples a row and 65000 rows";
-}
+extern gf_launcher gf_resize_cuda, gf_resize_stacked_cuda, gf_resize_fused_cuda;
 
 /* The largest number of input rows that any `rows` rows of the result depend on. */
 static int input_rows_most(const struct gf_stage *stage, int rows)
@@ -277,16 +261,6 @@ static enum gf_fusing resize_fuses(const void *params)
                    (!resize->light && resize->size.in_w == 2 * resize->size.full_w)
                ? GF_FUSES_ALPHA
                : GF_FUSES_NOTHING;
-}
-
-static size_t separable_scratch(const struct gf_stage *stage, int rows)
-{
-    return gf_samples(stage->out) * sizeof(float) * (size_t)input_rows_most(stage, rows);
-}
-
-static size_t texture_scratch(const struct gf_stage *stage, int rows)
-{
-    return gf_texture_scratch(stage->in, input_rows_most(stage, rows));
 }
 
 extern const struct gf_filter gf_resize_filter, gf_crop_filter;
@@ -344,20 +318,7 @@ const struct gf_filter gf_resize_filter = {
     .cuda = GF_CUDA(
         {GF_VARIANT("tiled", gf_resize_cuda,
                     "both passes at once, by threads that walk down through registers, or by tiles "
-                    "in shared memory")},
-        {GF_STUDIED("direct", gf_resize_direct_cuda,
-                    "one thread a pixel, which sums its whole window from global memory (Best "
-                    "Practices 9.2.1)"),
-         .refuses = refuses_nearest},
-        {GF_STUDIED("texture", gf_resize_texture_cuda,
-                    "the same by texture fetches (Best Practices 9.2.5)"),
-         .refuses = refuses_texture, .scratch = texture_scratch},
-        {GF_STUDIED("separable", gf_resize_separable_cuda,
-                    "columns, then rows, through global memory"),
-         .refuses = refuses_nearest, .scratch = separable_scratch},
-        {GF_STUDIED("shared", gf_resize_shared_cuda,
-                    "both passes at once, by tiles in shared memory (Best Practices 9.2.3)"),
-         .refuses = refuses_nearest}),
+                    "in shared memory")}),
     .fuses = resize_fuses,
     .cuda_fused = GF_LAUNCHER(gf_resize_fused_cuda),
     .cuda_stacked = GF_LAUNCHER(gf_resize_stacked_cuda),

@@ -16,5 +16,5 @@ const struct gf_filter gf_transpose_filter = {
     .takes_no_region = true,
     .cost = {.pixel = 1.3},
     GF_ORIENT_FILTER,
-    .cuda = GF_CUDA(GF_TRANSPOSE_KERNELS(NULL)),
+    .cuda = GF_CUDA(GF_TRANSPOSE_KERNEL),
 };

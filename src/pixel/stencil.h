@@ -48,10 +48,6 @@ void gf_floats_to_samples(const float *from, int bits, size_t count, unsigned ch
 void gf_keep_alpha(const unsigned char *from, unsigned char *to, struct gf_format format,
                    size_t bytes);
 
-/* The largest radii, in pixels, of variants of blur and boxblur: of variants that read each window
- * from global memory, and of variants that hold tiles in shared memory. */
-enum { GF_WINDOW_REACH_MAX = 60, GF_WINDOW_TILE_REACH_MAX = 16 };
-
 static inline size_t gf_samples(struct gf_format format)
 {
     return (size_t)format.width * (size_t)format.channels;

@@ -237,10 +237,9 @@ struct gf_filter {
                 void *scratch);
     bool cpu_intrinsics; /* cpu() has hand-written vector code, which gf_cpu_allow_intrinsics() can
                             turn off */
-    /* The variants of the CUDA kernels; the first is the default. A point filter lists only
-     * variants in addition to the kernels of gf_point; they are launched on a stage of gf_point
-     * whose run is that one filter. NULL, if there is cpu(): the filter has no kernels, and its
-     * chains run on the CPU. */
+    /* The CUDA kernels; the first is the default. A point filter has those of gf_point, which are
+     * launched on a stage of gf_point whose run is that one filter. NULL, if there is cpu(): the
+     * filter has no kernels, and its chains run on the CPU. */
     const struct gf_variant *cuda;
     /* GF_STENCIL: whether cuda_fused can apply launch->before and launch->after for 8-bit pictures
      * without alpha, and whether it can read straight RGBA (GF_FUSES_ALPHA). The planner sets no

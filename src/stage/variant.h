@@ -87,16 +87,6 @@ static inline int gf_variant_tolerance(const struct gf_variant *variant, int bit
 #endif
 #define GF_VARIANT(name_, launcher_, summary_) \
     .name = name_, .launch = GF_LAUNCHER(launcher_), .summary = summary_
-/* GF_STUDIED declares a variant that is not the default, and GF_COUNTER a way of counting, for the
- * study of kernels. A build without the study ends the list at the first of them. */
-#ifdef GF_WITH_STUDY
-#define GF_STUDIED GF_VARIANT
-#define GF_COUNTER(name_, counter_, summary_) \
-    .name = name_, .count = GF_LAUNCHER(counter_), .summary = summary_
-#else
-#define GF_STUDIED(...) .name = NULL
-#define GF_COUNTER(...) .name = NULL
-#endif
-/* A list of variants; the first is the default: GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")},
- * {GF_STUDIED(...), .refuses = ...}) */
+/* A filter's list; the first is the default: GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")}).
+ * Those that people study stand in cuda/study/variants/variants.def. */
 #define GF_CUDA(...) ((const struct gf_variant[]){__VA_ARGS__, {0}})

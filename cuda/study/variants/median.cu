@@ -1,6 +1,6 @@
 /* The steps that lead to the networks of cuda/filters/median, one technique at a time. */
+#include "cuda/study/variants/variants.h"
 #include "filters/median/median.h"
-
 #include "cuda/study/variants/window.cuh"
 
 #define NET static __device__ __forceinline__

@@ -279,13 +279,6 @@ static void bilateral_cpu(const struct gf_stage *stage, const struct gf_view *in
     }
 }
 
-static const char *refuses_tile(const struct gf_stage *stage)
-{
-    return gf_stage_radius(stage) > GF_BILATERAL_TILE_MAX
-               ? "takes sigma_s up to 8: what the window reaches has to fit into shared memory"
-               : NULL;
-}
-
 const char *gf_bilateral_near_refuses(const struct gf_stage *stage)
 {
     return stage->in.bits != 8 || gf_has_alpha(stage->in) ||
@@ -294,30 +287,7 @@ const char *gf_bilateral_near_refuses(const struct gf_stage *stage)
                : NULL;
 }
 
-extern gf_launcher gf_bilateral_cuda, gf_bilateral_near_cuda, gf_bilateral_tiled_cuda,
-    gf_bilateral_global_cuda, gf_bilateral_intrinsic_cuda, gf_bilateral_shared_cuda;
-
-static const struct gf_variant kernels[] = {
-    {GF_VARIANT("best", gf_bilateral_cuda, "near where it takes the picture, else tiled")},
-    {GF_STUDIED("near", gf_bilateral_near_cuda,
-                "weights by the GPU's power of two, distances by dot products of bytes, four "
-                "pixels a thread; pixels whose rounding is in doubt are done again as tiled does"),
-     .refuses = gf_bilateral_near_refuses},
-    {GF_STUDIED("tiled", gf_bilateral_tiled_cuda,
-                "powers of two by a polynomial, exponents from tables, two pixels a thread, the "
-                "window in shared memory")},
-    {GF_STUDIED("global", gf_bilateral_global_cuda,
-                "a thread a pixel, window from global memory, weights by expf (Best Practices "
-                "9.2.1)"),
-     .tolerance = 1, .tolerance_16 = 8},
-    {GF_STUDIED("intrinsic", gf_bilateral_intrinsic_cuda,
-                "the same, weights by __expf (Best Practices 11.1.6)"),
-     .tolerance = 1, .tolerance_16 = 8},
-    {GF_STUDIED("shared", gf_bilateral_shared_cuda,
-                "the same, window from a tile in shared memory (Best Practices 9.2.3)"),
-     .tolerance = 1, .tolerance_16 = 8, .refuses = refuses_tile},
-    {0},
-};
+extern gf_launcher gf_bilateral_cuda;
 
 const struct gf_filter gf_bilateral_filter = {
     .name = "bilateral",
@@ -337,5 +307,6 @@ const struct gf_filter gf_bilateral_filter = {
     .prepare = bilateral_prepare,
     .cpu_scratch = bilateral_scratch,
     .cpu = bilateral_cpu,
-    .cuda = kernels,
+    .cuda = GF_CUDA(
+        {GF_VARIANT("best", gf_bilateral_cuda, "near where it takes the picture, else tiled")}),
 };

@@ -8,7 +8,6 @@ GF_C_BEGIN
 
 enum {
     GF_BILATERAL_RADIUS_MAX = 100,
-    GF_BILATERAL_TILE_MAX = 16, /* largest radius of the variant with a tile in shared memory */
     /* Largest radius of the 8-bit kernel with first sums near the CPU's. */
     GF_BILATERAL_NEAR_MAX = 6,
 };

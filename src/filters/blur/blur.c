@@ -65,35 +65,6 @@ static void blur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     });
 }
 
-static const char *refuses_window(const struct gf_stage *stage)
-{
-    return gf_stage_radius(stage) > GF_WINDOW_REACH_MAX
-               ? "takes sigma up to 20: its work grows with the square"
-               : NULL;
-}
-
-static const char *refuses_tile(const struct gf_stage *stage)
-{
-    return gf_stage_radius(stage) > GF_WINDOW_TILE_REACH_MAX
-               ? "takes sigma up to 5.33: what the taps reach has to fit into shared memory"
-               : NULL;
-}
-
-static const char *refuses_words(const struct gf_stage *stage)
-{
-    return stage->in.bits != 8 ? "takes pictures of 8 bits without alpha" : refuses_tile(stage);
-}
-
-static const char *refuses_tensor(const struct gf_stage *stage)
-{
-    return gf_gauss_tensor_refuses(stage, ((const struct gf_blur_params *)stage->params)->sigma);
-}
-
-static size_t separable_scratch(const struct gf_stage *stage, int rows)
-{
-    return gf_gauss_mid_pitch(stage->in) * (size_t)rows;
-}
-
 /* With a large radius a tile has many more input rows than result rows. Applying a table to all of
  * them takes as long as a separate pass, so that nothing is fused. */
 static enum gf_fusing blur_fuses(const void *params)
@@ -103,55 +74,7 @@ static enum gf_fusing blur_fuses(const void *params)
     return (enum gf_fusing)(tables | (radius <= GF_GAUSS_STRIP_MAX ? GF_FUSES_ALPHA : 0));
 }
 
-extern gf_launcher gf_blur_cuda, gf_blur_stacked_cuda, gf_blur_fused_cuda, gf_blur_global_cuda,
-    gf_blur_constant_cuda, gf_blur_separable_cuda, gf_blur_shared_cuda, gf_blur_padded_cuda,
-    gf_blur_async_cuda, gf_blur_vector_cuda, gf_blur_tiled_cuda, gf_blur_strip_cuda,
-    gf_blur_tensor_cuda;
-
-static const struct gf_variant kernels[] = {
-    {GF_VARIANT("best", gf_blur_cuda,
-                "strip where it takes the picture; tensor where that does and is known to be "
-                "faster: on compute capability 9.0, and on 8.x and 12.0 for a radius above 8; "
-                "else, and for some small pictures, tiled")},
-    {GF_STUDIED("global", gf_blur_global_cuda,
-                "a thread a sample, all n x n taps, picture and taps from global memory (Best "
-                "Practices 9.2.1)"),
-     .refuses = refuses_window},
-    {GF_STUDIED("constant", gf_blur_constant_cuda,
-                "the same, the taps in constant memory (Best Practices 9.2.6)"),
-     .refuses = refuses_window},
-    {GF_STUDIED("separable", gf_blur_separable_cuda,
-                "columns, then rows, 2 n taps: two kernels through global memory (Best "
-                "Practices 9.2.1)"),
-     .scratch = separable_scratch},
-    {GF_STUDIED("shared", gf_blur_shared_cuda,
-                "both passes on a tile in shared memory, with bank conflicts (Best Practices "
-                "9.2.3)"),
-     .refuses = refuses_tile},
-    {GF_STUDIED("padded", gf_blur_padded_cuda,
-                "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
-     .refuses = refuses_tile},
-    {GF_STUDIED("async", gf_blur_async_cuda,
-                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
-                "9.2.3.4)"),
-     .refuses = refuses_tile, .architecture = 80},
-    {GF_STUDIED("vector", gf_blur_vector_cuda,
-                "padded, four samples an access and eight results a thread in registers (Best "
-                "Practices 9.2.7)"),
-     .refuses = refuses_words},
-    {GF_STUDIED("tiled", gf_blur_tiled_cuda,
-                "columns in registers, rows through shared memory, in one kernel up to sigma "
-                "5.33; 8 bits in fixed point by dot products, two rows in a word")},
-    {GF_STUDIED("strip", gf_blur_strip_cuda,
-                "16 bits: down a strip of the picture, the rows of the taps in registers, so that "
-                "each sample is read and converted once"),
-     .refuses = gf_gauss_strip_refuses},
-    {GF_STUDIED("tensor", gf_blur_tensor_cuda,
-                "both passes as products of matrices of bytes on tensor cores, exact: taps and "
-                "the intermediate are split into bytes"),
-     .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch},
-    {0},
-};
+extern gf_launcher gf_blur_cuda, gf_blur_stacked_cuda, gf_blur_fused_cuda;
 
 const struct gf_filter gf_blur_filter = {
     .name = "blur",
@@ -173,7 +96,11 @@ const struct gf_filter gf_blur_filter = {
     .cuda_scratch = gf_gauss_cuda_scratch,
     .cpu = blur_cpu,
     .cpu_intrinsics = true,
-    .cuda = kernels,
+    .cuda = GF_CUDA(
+        {GF_VARIANT("best", gf_blur_cuda,
+                    "strip where it takes the picture; tensor where that does and is known to be "
+                    "faster: on compute capability 9.0, and on 8.x and 12.0 for a radius above 8; "
+                    "else, and for some small pictures, tiled")}),
     .fuses = blur_fuses,
     .cuda_fused = GF_LAUNCHER(gf_blur_fused_cuda),
     .cuda_stacked = GF_LAUNCHER(gf_blur_stacked_cuda),

@@ -326,25 +326,6 @@ static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
     return is_one_kernel ? 0 : gf_box_device_pitch(stage->in, radius) * (size_t)rows;
 }
 
-static const char *refuses_window(const struct gf_stage *stage)
-{
-    return gf_stage_radius(stage) > GF_WINDOW_REACH_MAX
-               ? "takes a radius up to 60: its work grows with the square"
-               : NULL;
-}
-
-static const char *refuses_tile(const struct gf_stage *stage)
-{
-    return gf_stage_radius(stage) > GF_WINDOW_TILE_REACH_MAX
-               ? "takes a radius up to 16: what the window reaches has to fit into shared memory"
-               : NULL;
-}
-
-static size_t separable_scratch(const struct gf_stage *stage, int rows)
-{
-    return gf_box_wide_pitch(stage->in) * (size_t)rows;
-}
-
 /* The kernels for small windows convert straight RGBA themselves. */
 static enum gf_fusing boxblur_fuses(const void *params)
 {
@@ -352,33 +333,7 @@ static enum gf_fusing boxblur_fuses(const void *params)
     return radius >= 1 && radius <= GF_BOX_SMALL_MAX ? GF_FUSES_ALPHA : GF_FUSES_NOTHING;
 }
 
-extern gf_launcher gf_boxblur_cuda, gf_boxblur_fused_cuda, gf_boxblur_global_cuda,
-    gf_boxblur_separable_cuda, gf_boxblur_shared_cuda, gf_boxblur_padded_cuda,
-    gf_boxblur_async_cuda;
-
-static const struct gf_variant kernels[] = {
-    {GF_VARIANT("running", gf_boxblur_cuda,
-                "running sums of columns in registers, then rows: up to radius 7 by shuffles, "
-                "at 8 bits up to 127 by prefix sums, else by running sums in shared memory")},
-    {GF_STUDIED("global", gf_boxblur_global_cuda,
-                "a thread a sample, the whole window from global memory (Best Practices 9.2.1)"),
-     .refuses = refuses_window},
-    {GF_STUDIED("separable", gf_boxblur_separable_cuda,
-                "columns, then rows: two kernels through global memory (Best Practices 9.2.1)"),
-     .scratch = separable_scratch},
-    {GF_STUDIED("shared", gf_boxblur_shared_cuda,
-                "both passes on a tile in shared memory, with bank conflicts (Best Practices "
-                "9.2.3)"),
-     .refuses = refuses_tile},
-    {GF_STUDIED("padded", gf_boxblur_padded_cuda,
-                "the same, its lines padded to an odd number of words (Best Practices 9.2.3.3)"),
-     .refuses = refuses_tile},
-    {GF_STUDIED("async", gf_boxblur_async_cuda,
-                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
-                "9.2.3.4)"),
-     .refuses = refuses_tile, .architecture = 80},
-    {0},
-};
+extern gf_launcher gf_boxblur_cuda, gf_boxblur_fused_cuda;
 
 const struct gf_filter gf_boxblur_filter = {
     .name = "boxblur",
@@ -402,6 +357,9 @@ const struct gf_filter gf_boxblur_filter = {
     .cpu = boxblur_cpu,
     .cpu_intrinsics = true,
     .fuses = boxblur_fuses,
-    .cuda = kernels,
+    .cuda = GF_CUDA(
+        {GF_VARIANT("running", gf_boxblur_cuda,
+                    "running sums of columns in registers, then rows: up to radius 7 by shuffles, "
+                    "at 8 bits up to 127 by prefix sums, else by running sums in shared memory")}),
     .cuda_fused = GF_LAUNCHER(gf_boxblur_fused_cuda),
 };

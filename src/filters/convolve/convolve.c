@@ -282,33 +282,6 @@ static void convolve_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-static const char *refuses_texture(const struct gf_stage *stage)
-{
-    return gf_samples(stage->in) > GF_TEXTURE_WIDTH_MAX || stage->in.height > GF_TEXTURE_HEIGHT_MAX
-               ? "takes rows of up to 131072 samples, and 65000 of them: textures are no larger"
-               : NULL;
-}
-
-static const char *refuses_tensor(const struct gf_stage *stage)
-{
-    const struct gf_matrix *const kernel =
-        &((const struct gf_convolve_params *)stage->params)->kernel;
-    int most;
-    if (stage->in.bits != 8 || gf_has_alpha(stage->in))
-        return "takes pictures of 8 bits without alpha";
-    return gf_convolve_whole(kernel->value, kernel->width * kernel->height, &most)
-               ? NULL
-               : "takes weights that are whole numbers, or halves, quarters .. of them, and sums "
-                 "below 2^24";
-}
-
-static size_t texture_scratch(const struct gf_stage *stage, int rows)
-{
-    const int height = ((const struct gf_convolve_params *)stage->params)->kernel.height;
-    return gf_texture_scratch(stage->in,
-                              gf_stage_needs_whole(stage) ? stage->in.height : rows + height - 1);
-}
-
 /* The kernels for small matrices can apply tables, and convert straight RGBA if nothing is added
  * to its colour. */
 static enum gf_fusing convolve_fuses(const void *params)
@@ -319,45 +292,7 @@ static enum gf_fusing convolve_fuses(const void *params)
                                  : (enum gf_fusing)(GF_FUSES_BOTH | GF_FUSES_ALPHA);
 }
 
-extern gf_launcher gf_convolve_cuda, gf_convolve_fused_cuda, gf_convolve_global_cuda,
-    gf_convolve_shared_taps_cuda, gf_convolve_constant_cuda, gf_convolve_texture_cuda,
-    gf_convolve_shared_cuda, gf_convolve_async_cuda, gf_convolve_tiled_cuda,
-    gf_convolve_tensor_cuda;
-
-static const struct gf_variant kernels[] = {
-    {GF_VARIANT("best", gf_convolve_cuda,
-                "tensor where it takes the picture and is known to be faster: on compute "
-                "capability 9.0, and on 8.x and 12.0 for large matrices; fractions by whole "
-                "numbers near them; else tiled")},
-    {GF_STUDIED("global", gf_convolve_global_cuda,
-                "a thread a sample, picture and weights from global memory (Best Practices "
-                "9.2.1)")},
-    {GF_STUDIED("shared-taps", gf_convolve_shared_taps_cuda,
-                "the same, the weights copied to shared memory (Best Practices 9.2.3)")},
-    {GF_STUDIED("constant", gf_convolve_constant_cuda,
-                "the same, the weights in constant memory (Best Practices 9.2.6)")},
-    {GF_STUDIED("texture", gf_convolve_texture_cuda,
-                "the same, the picture fetched as a texture, which applies the border (Best "
-                "Practices 9.2.5)"),
-     .refuses = refuses_texture, .scratch = texture_scratch},
-    {GF_STUDIED("shared", gf_convolve_shared_cuda,
-                "weights in constant memory, the picture from a tile in shared memory (Best "
-                "Practices 9.2.3)")},
-    {GF_STUDIED("async", gf_convolve_async_cuda,
-                "the same, the tile brought by asynchronous copies of 16 bytes (Best Practices "
-                "9.2.3.4)"),
-     .architecture = 80},
-    {GF_STUDIED(
-        "tiled", gf_convolve_tiled_cuda,
-        "up to 5x5 at 8 bits: rows roll through registers, whole numbers by dot products of "
-        "bytes; else eight results a thread from a tile of floats; 8-bit sums are fused, "
-        "and made again where their rounding is in doubt")},
-    {GF_STUDIED("tensor", gf_convolve_tensor_cuda,
-                "a product of matrices of bytes on tensor cores for each of the kernel's columns, "
-                "exact in whole numbers"),
-     .refuses = refuses_tensor},
-    {0},
-};
+extern gf_launcher gf_convolve_cuda, gf_convolve_fused_cuda;
 
 const struct gf_filter gf_convolve_filter = {
     .name = "convolve",
@@ -379,7 +314,11 @@ const struct gf_filter gf_convolve_filter = {
     .cpu_scratch = convolve_scratch,
     .cpu = convolve_cpu,
     .cpu_intrinsics = true,
-    .cuda = kernels,
+    .cuda = GF_CUDA(
+        {GF_VARIANT("best", gf_convolve_cuda,
+                    "tensor where it takes the picture and is known to be faster: on compute "
+                    "capability 9.0, and on 8.x and 12.0 for large matrices; fractions by whole "
+                    "numbers near them; else tiled")}),
     .fuses = convolve_fuses,
     .cuda_fused = GF_LAUNCHER(gf_convolve_fused_cuda),
 };

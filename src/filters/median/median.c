@@ -428,23 +428,6 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-static const char *refuses_local(const struct gf_stage *stage)
-{
-    const struct gf_median *const median = stage->params;
-    return median->radius > GF_MEDIAN_LOCAL_MAX
-               ? "takes a radius up to 5: a thread has to hold its window, and its work grows with "
-                 "the fourth power"
-               : NULL;
-}
-
-static const char *refuses_registers(const struct gf_stage *stage)
-{
-    const struct gf_median *const median = stage->params;
-    return median->radius > GF_MEDIAN_NETWORK_MAX
-               ? "takes radius 1 and 2: there are networks for these"
-               : NULL;
-}
-
 /* Windows of 3x3 can be fused. */
 static enum gf_fusing median_fuses(const void *params)
 {
@@ -452,26 +435,7 @@ static enum gf_fusing median_fuses(const void *params)
                                       : GF_FUSES_NOTHING;
 }
 
-extern gf_launcher gf_median_cuda, gf_median_fused_cuda, gf_median_local_cuda,
-    gf_median_registers_cuda, gf_median_shared_cuda;
-
-static const struct gf_variant kernels[] = {
-    {GF_VARIANT("network", gf_median_cuda,
-                "radius 1 and 2: networks of minima and maxima on pairs of rows, which share what "
-                "windows have in common; else a tree of counters for each column")},
-    {GF_STUDIED("local", gf_median_local_cuda,
-                "a thread a sample, its window sorted by insertion in local memory (Best "
-                "Practices 9.2.4)"),
-     .refuses = refuses_local},
-    {GF_STUDIED("registers", gf_median_registers_cuda,
-                "the same by an unrolled network of minima and maxima in registers (Best "
-                "Practices 9.2.7)"),
-     .refuses = refuses_registers},
-    {GF_STUDIED("shared", gf_median_shared_cuda,
-                "the same, the window from a tile in shared memory (Best Practices 9.2.3)"),
-     .refuses = refuses_registers},
-    {0},
-};
+extern gf_launcher gf_median_cuda, gf_median_fused_cuda;
 
 const struct gf_filter gf_median_filter = {
     .name = "median",
@@ -491,7 +455,10 @@ const struct gf_filter gf_median_filter = {
     .cpu_scratch = median_scratch,
     .cpu = median_cpu,
     .cpu_intrinsics = true,
-    .cuda = kernels,
+    .cuda = GF_CUDA({GF_VARIANT(
+        "network", gf_median_cuda,
+        "radius 1 and 2: networks of minima and maxima on pairs of rows, which share what "
+        "windows have in common; else a tree of counters for each column")}),
     .fuses = median_fuses,
     .cuda_fused = GF_LAUNCHER(gf_median_fused_cuda),
 };

@@ -9,7 +9,6 @@
 enum {
     GF_MEDIAN_RADIUS_MAX = 15,
     GF_MEDIAN_NETWORK_MAX = 2, /* largest radius of the kernels with a sorting network */
-    GF_MEDIAN_LOCAL_MAX = 5,   /* largest radius of the variant that sorts in local memory */
 };
 
 struct gf_median {

@@ -183,7 +183,7 @@ static void normalmap_cpu(const struct gf_stage *stage, const struct gf_view *in
     }
 }
 
-extern gf_launcher gf_normalmap_cuda, gf_normalmap_global_cuda, gf_normalmap_sqrtf_cuda;
+extern gf_launcher gf_normalmap_cuda;
 
 const struct gf_filter gf_normalmap_filter = {
     .name = "normalmap",
@@ -205,14 +205,8 @@ const struct gf_filter gf_normalmap_filter = {
     .prepare = normalmap_prepare,
     .cpu_scratch = normalmap_scratch,
     .cpu = normalmap_cpu,
-    .cuda = GF_CUDA(
-        {GF_VARIANT(
-            "tiled", gf_normalmap_cuda,
-            "each height once, in shared memory and registers, rsqrtf corrected (Best Practices "
-            "11.1.3)")},
-        {GF_STUDIED("global", gf_normalmap_global_cuda,
-                    "one thread a pixel, its neighbours from global memory (Best Practices "
-                    "9.2.1), rsqrtf")},
-        {GF_STUDIED("sqrtf", gf_normalmap_sqrtf_cuda,
-                    "as tiled, with 1 / sqrtf instead of rsqrtf (Best Practices 11.1.3)")}),
+    .cuda = GF_CUDA({GF_VARIANT(
+        "tiled", gf_normalmap_cuda,
+        "each height once, in shared memory and registers, rsqrtf corrected (Best Practices "
+        "11.1.3)")}),
 };

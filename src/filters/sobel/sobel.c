@@ -173,14 +173,7 @@ static enum gf_fusing sobel_fuses(const void *params)
     return (enum gf_fusing)(tables | GF_FUSES_ALPHA);
 }
 
-static const char *refuses_others(const struct gf_stage *stage)
-{
-    return ((const struct sobel *)stage->params)->kernel != GF_GRADIENT_SOBEL
-               ? "takes kernel=sobel alone"
-               : NULL;
-}
-
-extern gf_launcher gf_sobel_cuda, gf_sobel_fused_cuda, gf_sobel_global_cuda, gf_sobel_sqrtf_cuda;
+extern gf_launcher gf_sobel_cuda, gf_sobel_fused_cuda;
 
 const struct gf_filter gf_sobel_filter = {
     .name = "sobel",
@@ -197,16 +190,9 @@ const struct gf_filter gf_sobel_filter = {
     .prepare = sobel_prepare,
     .cpu_scratch = sobel_scratch,
     .cpu = sobel_cpu,
-    .cuda = GF_CUDA(
-        {GF_VARIANT(
-            "rolling", gf_sobel_cuda,
-            "three rows rolling through registers, rsqrtf corrected (Best Practices 11.1.3)")},
-        {GF_STUDIED("global", gf_sobel_global_cuda,
-                    "one thread a sample, its neighbours from global memory (Best Practices "
-                    "9.2.1), rsqrtf")},
-        {GF_STUDIED("sqrtf", gf_sobel_sqrtf_cuda,
-                    "as rolling, with sqrtf instead of rsqrtf (Best Practices 11.1.3)"),
-         .refuses = refuses_others}),
+    .cuda = GF_CUDA({GF_VARIANT(
+        "rolling", gf_sobel_cuda,
+        "three rows rolling through registers, rsqrtf corrected (Best Practices 11.1.3)")}),
     .fuses = sobel_fuses,
     .cuda_fused = GF_LAUNCHER(gf_sobel_fused_cuda),
 };

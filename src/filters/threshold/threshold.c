@@ -348,27 +348,6 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
                  threshold, sizeof *threshold);
 }
 
-extern gf_launcher gf_threshold_branch_cuda, gf_threshold_predicated_cuda,
-    gf_threshold_branch_free_cuda;
-/* The function refuses() of the variants that count levels. */
-static const char *only_otsu(const struct gf_stage *stage)
-{
-    const struct gf_point_run *const run = stage->params;
-    return statistic(run->item[0].params) ? NULL : "counts levels, which only value=otsu asks for";
-}
-
-static const char *only_otsu_of_8_bits(const struct gf_stage *stage)
-{
-    const char *const why = only_otsu(stage);
-    return why ? why : gf_counter_8_bits(stage);
-}
-
-static const char *only_otsu_of_16_bits(const struct gf_stage *stage)
-{
-    const char *const why = only_otsu(stage);
-    return why ? why : gf_counter_16_bits(stage);
-}
-
 const struct gf_filter gf_threshold_filter = {
     .name = "threshold",
     .synonyms = "binarize binarise bilevel adaptive adaptivethreshold lat local sauvola",
@@ -393,12 +372,4 @@ const struct gf_filter gf_threshold_filter = {
     .statistic = statistic,
     .expand = expand,
     .point = point,
-    .cuda = GF_CUDA(
-        GF_HISTOGRAM_COUNTERS(only_otsu, only_otsu_of_8_bits, only_otsu_of_16_bits),
-        {GF_STUDIED("branch", gf_threshold_branch_cuda,
-                    "one thread a pixel, two ways to go (Best Practices 12.1)")},
-        {GF_STUDIED("predicated", gf_threshold_predicated_cuda,
-                    "a condition so short that the compiler predicates it (Best Practices 12.2)")},
-        {GF_STUDIED("branch-free", gf_threshold_branch_free_cuda,
-                    "the sign of a difference as a mask, no condition (Best Practices 12.1)")}),
 };

@@ -106,34 +106,12 @@ static void unsharp_cpu(const struct gf_stage *stage, const struct gf_view *in,
     });
 }
 
-static const char *refuses_soft(const struct gf_stage *stage)
-{
-    return ((const struct gf_unsharp_params *)stage->params)->onset == GF_UNSHARP_SOFT
-               ? "takes onset=hard alone"
-               : NULL;
-}
-
-static const char *refuses_strip(const struct gf_stage *stage)
-{
-    const char *const why = refuses_soft(stage);
-    return why ? why : gf_gauss_strip_refuses(stage);
-}
-
-static const char *refuses_tensor(const struct gf_stage *stage)
-{
-    const char *const why = refuses_soft(stage);
-    return why ? why
-               : gf_gauss_tensor_refuses(stage,
-                                         ((const struct gf_unsharp_params *)stage->params)->sigma);
-}
-
 static enum gf_fusing unsharp_fuses(const void *params)
 {
     return unsharp_radius(params) <= GF_GAUSS_STRIP_MAX ? GF_FUSES_ALPHA : GF_FUSES_NOTHING;
 }
 
-extern gf_launcher gf_unsharp_cuda, gf_unsharp_fused_cuda, gf_unsharp_tiled_cuda,
-    gf_unsharp_strip_cuda, gf_unsharp_tensor_cuda;
+extern gf_launcher gf_unsharp_cuda, gf_unsharp_fused_cuda;
 
 const struct gf_filter gf_unsharp_filter = {
     .name = "unsharp",
@@ -159,16 +137,7 @@ const struct gf_filter gf_unsharp_filter = {
         {GF_VARIANT("best", gf_unsharp_cuda,
                     "strip where it takes the picture; tensor where that does and is known to be "
                     "faster: on compute capability 9.0, and on 8.x and 12.0 for a radius above "
-                    "8; else tiled")},
-        {GF_STUDIED("tiled", gf_unsharp_tiled_cuda,
-                    "columns in registers, rows through shared memory")},
-        {GF_STUDIED("strip", gf_unsharp_strip_cuda,
-                    "as blur's: 16 bits, down a strip of the picture, the rows of the taps in "
-                    "registers"),
-         .refuses = refuses_strip},
-        {GF_STUDIED("tensor", gf_unsharp_tensor_cuda,
-                    "as blur's: products of matrices of bytes on tensor cores, exact"),
-         .refuses = refuses_tensor, .scratch = gf_gauss_tensor_scratch}),
+                    "8; else tiled")}),
     .fuses = unsharp_fuses,
     .cuda_fused = GF_LAUNCHER(gf_unsharp_fused_cuda),
 };

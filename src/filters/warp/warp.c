@@ -74,11 +74,6 @@ static void rotate_expand(const void *params, const struct gf_extent *extent,
 
 GF_ORIENT_FUNCTIONS(rotation)
 
-static const char *refuses(const struct gf_stage *stage)
-{
-    return rotation(stage->params).transpose ? NULL : "takes angles of 90 and 270 only";
-}
-
 const struct gf_filter gf_rotate_filter = {
     .name = "rotate",
     .synonyms = "turn similarity rot",
@@ -92,7 +87,7 @@ const struct gf_filter gf_rotate_filter = {
     .cost = {.pixel = 1.2},
     .expand = rotate_expand,
     GF_ORIENT_FILTER,
-    .cuda = GF_CUDA(GF_TRANSPOSE_KERNELS(refuses)),
+    .cuda = GF_CUDA(GF_TRANSPOSE_KERNEL),
 };
 
 /* affine: rotates, shears, scales and mirrors the picture in one step. */
@@ -177,7 +172,7 @@ const struct gf_filter gf_affine_filter = {
     .kind = GF_STENCIL,
     .check = affine_check,
     .expand = affine_expand,
-    .cuda = GF_CUDA(GF_WARP_KERNELS),
+    .cuda = GF_CUDA(GF_WARP_KERNEL),
 };
 
 /* perspective: maps four points of the picture to the corners of the result, or the corners of the
@@ -349,7 +344,7 @@ const struct gf_filter gf_perspective_filter = {
     .kind = GF_STENCIL,
     .check = perspective_check,
     .expand = perspective_expand,
-    .cuda = GF_CUDA(GF_WARP_KERNELS),
+    .cuda = GF_CUDA(GF_WARP_KERNEL),
 };
 
 /* lens: adds or corrects the curvature that a lens gives to straight lines. */
@@ -399,5 +394,5 @@ const struct gf_filter gf_lens_filter = {
     GF_PARAMS(struct lens, lens_params),
     .kind = GF_STENCIL,
     .expand = lens_expand,
-    .cuda = GF_CUDA(GF_WARP_KERNELS),
+    .cuda = GF_CUDA(GF_WARP_KERNEL),
 };

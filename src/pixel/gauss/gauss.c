@@ -154,27 +154,6 @@ size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows)
                : gf_gauss_mid_pitch(stage->in) * (size_t)rows;
 }
 
-size_t gf_gauss_tensor_scratch(const struct gf_stage *stage, int rows)
-{
-    return 0;
-}
-
-const char *gf_gauss_strip_refuses(const struct gf_stage *stage)
-{
-    return stage->in.bits != 16 || gf_stage_radius(stage) > GF_GAUSS_STRIP_MAX
-               ? "takes pictures of 16 bits or with alpha, and sigma up to 2"
-               : NULL;
-}
-
-const char *gf_gauss_tensor_refuses(const struct gf_stage *stage, double sigma)
-{
-    if (stage->in.bits != 8 || gf_has_alpha(stage->in))
-        return "takes pictures of 8 bits without alpha";
-    return sigma < GF_GAUSS_TENSOR_SIGMA_MIN || gf_stage_radius(stage) > GF_GAUSS_TENSOR_MAX
-               ? "takes sigma from 0.22 to 21.33"
-               : NULL;
-}
-
 /* Lists the input rows of a block of output rows. If the band ends before the block, zeros replace
  * the input rows that only rows after the band need. */
 static void block_rows(const struct gf_gauss_request *request, const struct work *work, int y,

@@ -150,9 +150,4 @@ size_t gf_gauss_scratch(struct gf_format format, int radius);
 /* The functions cpu_scratch() and cuda_scratch() of a filter that blurs by a Gaussian. */
 size_t gf_gauss_cpu_scratch(const struct gf_stage *stage, int rows);
 size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows);
-/* The function refuses() of the variant that walks down strips and needs no scratch memory. */
-const char *gf_gauss_strip_refuses(const struct gf_stage *stage);
-/* The functions scratch() and refuses() of the tensor-core variant. */
-size_t gf_gauss_tensor_scratch(const struct gf_stage *stage, int rows);
-const char *gf_gauss_tensor_refuses(const struct gf_stage *stage, double sigma);
 void gf_gauss_run(const struct gf_gauss_request *request);

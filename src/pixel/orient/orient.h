@@ -49,34 +49,12 @@ extern gf_launcher gf_orient_cuda, gf_orient_stacked_cuda;
     .shape = shape, .needs_whole = needs_whole, .input_rows = input_rows, .prepare = prepare, \
     .constants_size = sizeof(struct gf_orient), .cpu = gf_orient_cpu, .cpu_intrinsics = true
 
-/* These kernels accept only symmetries that exchange rows and columns. */
-extern gf_launcher gf_transpose_naive_cuda, gf_transpose_blocks_cuda, gf_transpose_narrow_cuda,
-    gf_transpose_shared_cuda, gf_transpose_padded_cuda;
-
-/* The kernels for the list .cuda of a filter that transposes. refuses_ is the function that says
- * why a kernel does not accept a stage. */
-#define GF_TRANSPOSE_KERNELS(refuses_) \
-    {GF_VARIANT("tiled", gf_orient_cuda, \
-                "padded tile in shared memory, 16 bytes an access, 4 x 4 pixels turned in " \
-                "registers (Best Practices 9.2.3.3)")}, \
-        {GF_STUDIED("naive", gf_transpose_naive_cuda, \
-                    "one thread a pixel along the rows, scattered writes (CME 213 1D)"), \
-         .refuses = refuses_}, \
-        {GF_STUDIED("blocks", gf_transpose_blocks_cuda, \
-                    "one thread a pixel in blocks of 32 x 32 (Programming Guide 2.2.4.1.1)"), \
-         .refuses = refuses_}, \
-        {GF_STUDIED("blocks-8x32", gf_transpose_narrow_cuda, \
-                    "one thread a pixel in blocks of 8 x 32 (CME 213 2D)"), \
-         .refuses = refuses_}, \
-        {GF_STUDIED("shared", gf_transpose_shared_cuda, \
-                    "tile of 32 x 32 in shared memory, unpadded (CME 213, Programming Guide " \
-                    "2.2.4.2.1)"), \
-         .refuses = refuses_}, \
+/* The kernel for the list .cuda of a filter that transposes. */
+#define GF_TRANSPOSE_KERNEL \
     { \
-        GF_STUDIED("padded", gf_transpose_padded_cuda, \
-                   "tile of 32 x 33, without bank conflicts (CME 213, Programming Guide " \
-                   "2.2.4.2.2)"), \
-            .refuses = refuses_ \
+        GF_VARIANT("tiled", gf_orient_cuda, \
+                   "padded tile in shared memory, 16 bytes an access, 4 x 4 pixels turned in " \
+                   "registers (Best Practices 9.2.3.3)") \
     }
 
 GF_C_END

@@ -223,13 +223,7 @@ bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filt
     return stage->filter == &gf_point && run->count == 1 && run->item[0].filter == filter;
 }
 
-const char *gf_point_refuses_gray(const struct gf_stage *stage)
-{
-    return gf_colour_channels(stage->in) == 1 ? "takes pictures with colour only" : NULL;
-}
-
-extern gf_launcher gf_point_cuda, gf_point_pixel_cuda, gf_point_grid_stride_cuda,
-    gf_point_bytes_cuda, gf_point_words_cuda, gf_point_counting_cuda, gf_point_stacked_cuda;
+extern gf_launcher gf_point_cuda, gf_point_counting_cuda, gf_point_stacked_cuda;
 
 const struct gf_filter gf_point = {
     .name = "point",
@@ -244,16 +238,7 @@ const struct gf_filter gf_point = {
     .cpu = gf_point_cpu,
     .cpu_intrinsics = true,
     .cuda = GF_CUDA({GF_VARIANT("vectors", gf_point_cuda,
-                                "16 bytes a thread; one table, or a program, for the whole run")},
-                    {GF_STUDIED("pixel", gf_point_pixel_cuda,
-                                "one thread a pixel, its samples one by one (CUDA Performance "
-                                "Optimization, structures of 3 bytes)")},
-                    {GF_STUDIED("grid-stride", gf_point_grid_stride_cuda,
-                                "the same by as many blocks as the GPU holds, pixels a grid apart "
-                                "(Grid Size Heuristics)")},
-                    {GF_STUDIED("bytes", gf_point_bytes_cuda,
-                                "as vectors, but one sample a thread (Best Practices 9.2.1)")},
-                    {GF_STUDIED("words", gf_point_words_cuda, "as vectors, but 4 bytes a thread")}),
+                                "16 bytes a thread; one table, or a program, for the whole run")}),
     .cuda_counting = GF_LAUNCHER(gf_point_counting_cuda),
     .cuda_stacked = GF_LAUNCHER(gf_point_stacked_cuda),
 };

@@ -175,6 +175,3 @@ void gf_point_mask(struct gf_point_builder *builder, const struct gf_mask_use *m
 /* Sets the format of gf_point_overlay()'s result: a gray picture becomes colour if the second
  * picture is in colour. */
 void gf_point_layer_shape(const struct gf_picture *picture, struct gf_format *out);
-
-/* The function refuses() of a variant that needs a picture with colour. */
-const char *gf_point_refuses_gray(const struct gf_stage *stage);

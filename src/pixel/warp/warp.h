@@ -52,17 +52,14 @@ struct gf_warp_params {
     struct gf_colour colour; /* with TRANSPARENT the input must have alpha */
 };
 
-/* The kernels for the list .cuda of a filter that is a warp. */
-extern gf_launcher gf_warp_cuda, gf_warp_direct_cuda;
-#define GF_WARP_KERNELS \
-    {GF_VARIANT("tiled", gf_warp_cuda, \
-                "a tile of the input in shared memory, of which a block makes 32 x 32 pixels, " \
-                "where the map is straight and does not shrink, or colour is linear in 8 bits " \
-                "(Best Practices 9.2.3)")}, \
+/* The kernel for the list .cuda of a filter that is a warp. */
+extern gf_launcher gf_warp_cuda;
+#define GF_WARP_KERNEL \
     { \
-        GF_STUDIED("direct", gf_warp_direct_cuda, \
-                   "a thread a pixel, which reads its window from global memory (Best Practices " \
-                   "9.2.1)") \
+        GF_VARIANT("tiled", gf_warp_cuda, \
+                   "a tile of the input in shared memory, of which a block makes 32 x 32 pixels, " \
+                   "where the map is straight and does not shrink, or colour is linear in 8 bits " \
+                   "(Best Practices 9.2.3)") \
     }
 
 enum gf_status gf_warp_shape(const void *params, struct gf_format in, struct gf_format *out,
@@ -81,7 +78,7 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
         .name = name_, .params_size = sizeof(struct gf_warp_params), .kind = GF_STENCIL, \
         .cost = {.pixel = 4}, .shape = gf_warp_shape, .input_rows = gf_warp_input_rows, \
         .needs_whole = gf_warp_needs_whole, .prepare = gf_warp_prepare, .cpu = gf_warp_cpu, \
-        .cpu_intrinsics = true, .cuda = GF_CUDA(GF_WARP_KERNELS), .fuses = gf_warp_fuses, \
+        .cpu_intrinsics = true, .cuda = GF_CUDA(GF_WARP_KERNEL), .fuses = gf_warp_fuses, \
         .cuda_fused = GF_LAUNCHER(gf_warp_cuda), \
     }
 
