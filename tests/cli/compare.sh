@@ -18,14 +18,11 @@ done
 [ "$(echo *)" = "gray16.pgm in.jpg in.png in.ppm stderr stdout" ] || problem "there is more: $(echo *)"
 
 begin "with -o the picture is written as well"
-run 0 gpufilter --device=cpu --profile=compare:csv -i in.png -o compared.png blur,invert,gamma=2
+run 0 gpufilter --device=cpu --profile=compare -i in.png -o compared.png blur,invert,gamma=2
 silent
 gpufilter --device=cpu -i in.png -o direct.png blur,invert,gamma=2
 same compared.png direct.png
-stdout_has '^kind,name,variant,chosen,refused,runs,median_ms,'
-stdout_has '^stage,blur+invert+gamma,"no intrinsics, 1 thread",'
-stdout_has '^stage,blur+invert+gamma,1 thread,'
-stdout_has '^pipeline,,no-fuse,0,,'
+stdout_has '^blur+invert+gamma: '
 
 begin "--profile=compare:json has the documented keys"
 run 0 gpufilter --device=cpu --threads=3 --profile=compare:json -i in.png equalize,transpose
@@ -59,8 +56,8 @@ run 75 gpufilter --device=cpu --profile=compare:html:nowhere/c.html -i in.png bl
 stderr_like 'nowhere/c.html: '
 
 begin "the picture may come from a pipe, and the report goes aside where a picture takes standard output"
-run 0 sh -c '"$GPUFILTER" --device=cpu --profile=compare:csv -i - blur <in.png'
-stdout_has '^stage,blur,'
+run 0 sh -c '"$GPUFILTER" --device=cpu --profile=compare -i - blur <in.png'
+stdout_has '^blur: '
 run 0 gpufilter --device=cpu --profile=compare -i in.png -o - invert
 grep -q '^invert: ' stderr || problem "no table on stderr"
 mv stdout piped.png
@@ -68,9 +65,9 @@ gpufilter -i in.png -o direct.png invert
 same piped.png direct.png
 
 begin "a variant on the CPU is warned of once"
-run 0 gpufilter --device=cpu --profile=compare:csv -i in.png blur=2:variant=naive
+run 0 gpufilter --device=cpu --profile=compare -i in.png blur=2:variant=naive
 stderr_is "gpufilter: warning: blur: variant=global names CUDA kernels; the CPU makes the same picture its own way"
-run 0 gpufilter --device=cpu --profile=compare:csv -i in.png -o warned.png blur=2:variant=naive
+run 0 gpufilter --device=cpu --profile=compare -i in.png -o warned.png blur=2:variant=naive
 stderr_is "gpufilter: warning: blur: variant=global names CUDA kernels; the CPU makes the same picture its own way"
 
 begin "a comparison or an explanation works on one picture, which is checked before anything is written"

@@ -622,42 +622,6 @@ static void test_json(void **state)
     gf_comparison_free(&comparison);
 }
 
-/* The number of commas outside quotes. */
-static int commas_of(const char *line)
-{
-    int commas = 0;
-    bool quoted = false;
-    for (; *line && *line != '\n'; line++) {
-        quoted ^= *line == '"';
-        commas += *line == ',' && !quoted;
-    }
-    return commas;
-}
-
-static void test_csv(void **state)
-{
-    struct gf_comparison comparison = whole_comparison();
-    char *const csv = write_form(gf_compare_csv, &comparison);
-    static const char header[] = "kind,name,variant,chosen,refused,runs,median_ms,least_ms,most_ms,"
-                                 "cold_ms,bytes,gb_s,copy_percent,"
-                                 "over_naive,over_cpu,difference,kernels,kernel,grid,block,cluster,"
-                                 "registers,shared_bytes,local_bytes,"
-                                 "occupancy_percent,lanes,band_rows,host_memory,transfer,fused,"
-                                 "window_ms,overlap,estimate_ms\n";
-    assert_memory_equal(csv, header, sizeof header - 1);
-    int lines = 0;
-    for (const char *line = csv; *line; line = strchr(line, '\n') + 1, lines++)
-        assert_int_equal(commas_of(line), commas_of(header));
-    assert_int_equal(lines, 1 + 6 + 2);
-    assert_non_null(strstr(csv, "\nstage,variants,fast,1,,6,1.1,1,1.2,1.65,12000,"));
-    assert_non_null(strstr(csv, ",2,second,7x1x1,256x1x1,2,64,0,16,50,,,,,,,,\n"));
-    assert_non_null(strstr(csv, "\npipeline,,as asked,1,,9,3,2,4,,"));
-    assert_non_null(strstr(csv, ",4,270,pinned,copy,1,2.5,0.25,2.25\n"));
-    assert_non_null(strstr(csv, "\npipeline,,transfer=zero-copy,0,\"odd, \"\"rows\"\"\",0,"));
-    free(csv);
-    gf_comparison_free(&comparison);
-}
-
 static void test_table(void **state)
 {
     struct gf_comparison comparison = whole_comparison();
@@ -773,7 +737,6 @@ int main(void)
         cmocka_unit_test(test_settings_of_the_cpu),
         cmocka_unit_test(test_judgement),
         cmocka_unit_test(test_json),
-        cmocka_unit_test(test_csv),
         cmocka_unit_test(test_table),
         cmocka_unit_test(test_explanation),
         cmocka_unit_test(test_explanation_without_memory),

@@ -36,7 +36,6 @@ enum gf_profile_form {
     GF_PROFILE_HTML,
     GF_PROFILE_COMPARE, /* this form and the later ones compare variants, and need no -o */
     GF_PROFILE_COMPARE_JSON,
-    GF_PROFILE_COMPARE_CSV,
     GF_PROFILE_COMPARE_HTML,
 };
 enum gf_help_form { GF_HELP_USE, GF_HELP_STUDY };

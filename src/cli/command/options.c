@@ -62,7 +62,7 @@ static const struct gf_choice transfers[] = {
 static const struct gf_choice profiles[] = {
     {"table", GF_PROFILE_TABLE}, {"json", GF_PROFILE_JSON}, {"html" GF_CHOICE_FILE, GF_PROFILE_HTML},
     GF_STUDY({"compare", GF_PROFILE_COMPARE}, {"compare:json", GF_PROFILE_COMPARE_JSON},
-    {"compare:csv", GF_PROFILE_COMPARE_CSV}, {"compare:html" GF_CHOICE_FILE, GF_PROFILE_COMPARE_HTML},) {0},
+    {"compare:html" GF_CHOICE_FILE, GF_PROFILE_COMPARE_HTML},) {0},
 };
 static const struct gf_choice help_forms[] = {GF_STUDY({"study", GF_HELP_STUDY},) {0}};
 static const struct gf_choice lists[] = {
@@ -304,7 +304,8 @@ static const struct synonym value_synonyms[] = {
     {"4:2:2", "422"},
     {"4:4:4", "444"},
     {"off", "none"},
-    {"csv", "compare:csv"},
+    {"csv", "compare:json"},
+    {"compare:csv", "compare:json"},
     {"md", "markdown"},
     {"plain", "lines"},
     {"all", "full"},

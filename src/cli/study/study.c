@@ -204,8 +204,6 @@ static enum gf_status print_comparison(const struct gf_command *command, struct 
         return gf_report_write(page, put_comparison_page, &context, error);
     if (command->profile == GF_PROFILE_COMPARE_JSON)
         gf_compare_json(comparison, file);
-    else if (command->profile == GF_PROFILE_COMPARE_CSV)
-        gf_compare_csv(comparison, file);
     else
         gf_compare_table(comparison, file);
     return gf_flush_stdout(error);

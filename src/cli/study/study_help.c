@@ -130,13 +130,9 @@ static void put_variants(FILE *file)
 void gf_study_man(FILE *file)
 {
     static const struct gf_man_part parts[] = {
-        {"times", .put = put_times},
-        {"compare-keys", .keys = gf_compare_keys},
-        {"compare-columns", .keys = gf_compare_columns},
-        {"labs", .put = put_labs},
-        {"lab-keys", .keys = gf_lab_keys},
-        {"variants", .put = put_variants},
-        {0},
+        {"times", .put = put_times},       {"compare-keys", .keys = gf_compare_keys},
+        {"labs", .put = put_labs},         {"lab-keys", .keys = gf_lab_keys},
+        {"variants", .put = put_variants}, {0},
     };
     gf_man_document(file, gf_study_manual, parts);
 }

@@ -1,5 +1,5 @@
-/* Prints comparisons, explanations and labs as text, and writes them as JSON, CSV, plots and
- * parts of a page. */
+/* Prints comparisons, explanations and labs as text, and writes them as JSON, plots and parts of a
+ * page. */
 #pragma once
 
 #include <stdio.h>
@@ -11,7 +11,6 @@
 
 void gf_compare_table(const struct gf_comparison *comparison, FILE *file);
 void gf_compare_json(const struct gf_comparison *comparison, FILE *file);
-void gf_compare_csv(const struct gf_comparison *comparison, FILE *file);
 /* Returns the kernel that a row shows: the first with the least occupancy; NULL if none is
  * known. */
 const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row);
@@ -19,9 +18,8 @@ const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row)
 /* Words that all forms use: "stage" or "statistic"; "pinned" or "pageable"; "copy" or "zero-
  * copy". */
 
-/* The keys of the JSON and the columns of the CSV, for the manual; {0} ends them. */
+/* The keys of the JSON, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_compare_keys[];
-extern const struct gf_key_help gf_compare_columns[];
 
 /* Writes the part of the page. `heading` is "" for a page that has only one comparison. `id`
  * identifies the part, by letters and digits. */
