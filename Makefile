@@ -106,8 +106,9 @@ CMOCKA_LIBS := $(shell pkg-config --libs cmocka 2>/dev/null)
 comma := ,
 space := $(subst ,, )
 INCLUDES := -Iinclude -Isrc -I.
-# The library that a format is loaded from, and its package: -DGF_LIBRARY_webp=libwebp.so.7=libwebp7
-FORMAT_FLAGS := $(foreach l,$(subst $(comma), ,$(foreach f,$(FORMATS),$(lastword $(subst :, ,$f)))),\
+# The library that a format is loaded from, and its package: -DGF_LIBRARY_webp=libwebp.so.7=libwebp7. -DGF_WITH_webp=, is for
+# the table of the formats (src/codec/formats.c).
+FORMAT_FLAGS := $(FORMAT_NAMES:%=-DGF_WITH_%=$(comma)) $(foreach l,$(subst $(comma), ,$(foreach f,$(FORMATS),$(lastword $(subst :, ,$f)))),\
   -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst .so, ,$l)))=$l)
 TEXT_CFLAGS := $(if $(filter text,$(FORMAT_NAMES)),$(shell pkg-config --cflags freetype2 harfbuzz $(if $(filter fonts,$(FORMAT_NAMES)),fontconfig)))
 JP2_CFLAGS := $(if $(filter jp2,$(FORMAT_NAMES)),$(shell pkg-config --cflags libopenjp2))

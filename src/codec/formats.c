@@ -7,8 +7,6 @@
 #include <avif/avif.h>
 #endif
 
-#include "codec/jpeg/jpeg.h"
-
 /* ---- recognising formats, where the format's own code has no function for that ---- */
 
 /* A number follows, or a comment: "P6 is how" begins a text. */
@@ -60,65 +58,28 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 #else
 #define KEEPS_AVIF KEEPS_BLOCKS
 #endif
-#define OWN_png \
-    .open = gf_png_source_open, .create = gf_png_sink_open, .sink_memory = gf_png_sink_memory
-#define OWN_jpeg \
-    .open = gf_jpeg_gain_open, .create = gf_jpeg_gain_create, .sink_memory = gf_jpeg_sink_memory
-#define OWN_pnm .open = gf_pnm_source_open, .create = gf_pnm_sink_open
-#define OWN_pam .open = gf_pnm_source_open, .create = gf_pam_sink_open
-#define READS(name) .library = &gf_##name##_library, .open = gf_##name##_source_open
-#define READS_AND_WRITES(name) \
-    READS(name), .create = gf_##name##_sink_open, .sink_memory = gf_##name##_sink_memory
-#ifdef GF_LIBRARY_avif
-#define OWN_avif READS_AND_WRITES(avif)
-#else
-#define OWN_avif .open = NULL
-#endif
-#ifdef GF_LIBRARY_gif
-#define OWN_gif READS_AND_WRITES(gif)
-#else
-#define OWN_gif .open = NULL
-#endif
-#ifdef GF_LIBRARY_heif
-#define OWN_heif READS(heif)
-#else
-#define OWN_heif .open = NULL
-#endif
-#ifdef GF_LIBRARY_openjp2
-#define OWN_jp2 READS_AND_WRITES(jp2)
-#else
-#define OWN_jp2 .open = NULL
-#endif
-#ifdef GF_LIBRARY_jxl
-#define OWN_jxl READS_AND_WRITES(jxl)
-#else
-#define OWN_jxl .open = NULL
-#endif
-#ifdef GF_LIBRARY_raw_r
-#define OWN_raw READS(raw)
-#else
-#define OWN_raw .open = NULL
-#endif
-#ifdef GF_LIBRARY_tiff
-#define OWN_tiff READS_AND_WRITES(tiff)
-#else
-#define OWN_tiff .open = NULL
-#endif
-#ifdef GF_LIBRARY_webp
-#define OWN_webp READS_AND_WRITES(webp)
-#else
-#define OWN_webp .open = NULL
-#endif
 
+/* GF_WITH_webp is a comma if the build has the folder webp, so that HELD is the third argument;
+ * else it is a name like any other, and LEFT_OUT is. */
+#define HELD(...) __VA_ARGS__
+#define LEFT_OUT(...)
+#define THIRD(first, second, third, ...) third
+#define CHOOSE(...) THIRD(__VA_ARGS__)
+#define GF_BY_LIBRARY(folder, functions) CHOOSE(GF_WITH_##folder, HELD, LEFT_OUT, )(functions)
+#define GF_OPENS(name) .open = name,
+#define GF_CREATES(name) .create = name,
+#define GF_TAKES_MEMORY(name) .sink_memory = name,
+#define GF_LOADS(name_) .library = &name_,
 /* clang-format off */
-#define GF_FORMAT_READ(id, choice_, name_, ...) \
-    {.format = GF_FILE_##id, .choice = (choice_), .name = (name_), __VA_ARGS__},
+#define GF_FORMAT_READ(id, choice_, name_, functions, ...) \
+    {.format = GF_FILE_##id, .choice = (choice_), .name = (name_), functions __VA_ARGS__},
 #define GF_FORMAT_READ_WRITE GF_FORMAT_READ
 static const struct gf_file_type types[] = {
-#include "codec/formats.def"
+#include "codec/common/formats.def"
 };
 /* clang-format on */
 enum { TYPE_COUNT = sizeof types / sizeof *types };
+_Static_assert(TYPE_COUNT == GF_FILE_COUNT - 1, "formats.def has all formats but GF_FILE_AUTO");
 
 const struct gf_file_type *gf_file_type_at(int index)
 {

@@ -16,13 +16,13 @@
 /* clang-format off */
 static const struct gf_choice formats[] = {
 #define GF_FORMAT_READ_WRITE(id, choice, ...) {choice, GF_FILE_##id},
-#include "codec/formats.def"
+#include "codec/common/formats.def"
     {"jpg", GF_FILE_JPEG}, {"ppm", GF_FILE_PNM}, {"pgm", GF_FILE_PNM}, {0},
 };
 static const struct gf_choice input_formats[] = {
 #define GF_FORMAT_READ_WRITE(id, choice, ...) {choice, GF_FILE_##id},
 #define GF_FORMAT_READ(id, choice, ...) {choice, GF_FILE_##id},
-#include "codec/formats.def"
+#include "codec/common/formats.def"
     {"jpg", GF_FILE_JPEG}, {"ppm", GF_FILE_PNM}, {"pgm", GF_FILE_PNM}, {"heif", GF_FILE_HEIC}, {0},
 };
 static const struct gf_choice items[] = {
@@ -96,7 +96,7 @@ static const char input_help[] =
     "the picture to read: "
 #define GF_FORMAT_READ_WRITE(id, choice, name, ...) name ", "
 #define GF_FORMAT_READ(id, choice, name, ...) name ", "
-#include "codec/formats.def"
+#include "codec/common/formats.def"
     "known by content. FILE[2] is a file's third picture, FILE[2..5] and FILE[all] frames, FILE[depth] a depth map, - is standard input. Also a folder, a quoted "
     "pattern, or @LIST, a file with one name per line (@-: standard input); -i may be given several times. "
     "Or archives: FILE.tar, also compressed; tar:- reads a pipe";
