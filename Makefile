@@ -132,13 +132,13 @@ GF_LDFLAGS += $(if $(findstring address,$(SANITIZE)),$(if $(filter raw,$(FORMAT_
 endif
 
 # The library, from the lowest layer up; the rest of src/ is the program's alone. The tests link both archives. A layer's
-# folder has files of its own and rooms.
-LIB_DIRS := base icc stage pixel text filters chain codec/io codec/common codec/cell codec/png codec/jpeg codec/pnm codec/bmp codec/qoi codec/y4m \
-  $(addprefix codec/,$(FORMAT_NAMES)) engine pipeline selftest
+# folder has files of its own and rooms, which may have rooms. Formats whose libraries are missing are left out.
+LIB_DIRS := base icc stage pixel text filters chain codec engine pipeline selftest
+FORMATS_MISSING := $(filter-out $(FORMAT_NAMES),$(shell sed -n 's/.*GF_BY_LIBRARY.\([a-z0-9]*\),.*/\1/p' src/codec/common/formats.def))
 PROGRAM_DIRS := server batch bench report study cli
 without_study = $(filter-out $(if $(filter 1,$(STUDY)),,src/study/% src/cli/study/% cuda/study/% tests/study/%),$1)
-sources = $(wildcard $(foreach folder,$1,src/$(folder)/*.c src/$(folder)/*/*.c))
-LIB_SRC := $(call sources,$(LIB_DIRS)) $(wildcard src/codec/*.c) $(call without_study,$(wildcard cuda/study/variants/*.c))
+sources = $(wildcard $(foreach folder,$1,src/$(folder)/*.c src/$(folder)/*/*.c src/$(folder)/*/*/*.c))
+LIB_SRC := $(filter-out $(FORMATS_MISSING:%=src/codec/%/%),$(call sources,$(LIB_DIRS))) $(call without_study,$(wildcard cuda/study/variants/*.c))
 MAIN_SRC := src/cli/main.c
 PROGRAM_SRC := $(call without_study,$(filter-out $(MAIN_SRC),$(call sources,$(PROGRAM_DIRS))))
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o)
