@@ -112,7 +112,7 @@ run 0 gpufilter -i small.pgm -o o2.ppm --formats=pnm,png overlay=o.png
 run 4 gpufilter -i o.png -i small.pgm -o 'f-{stem}.ppm' --formats=pnm
 [ -s f-small.ppm ] || problem "small.pgm is not done"
 run 2 gpufilter -i small.pgm -o o2.ppm --formats=pnm,xpm
-stderr_like "--formats=xpm is none of png, jpeg, pnm, pam, webp, tiff, avif, jxl, heic, gif, jp2, raw, bmp, qoi, y4m"
+stderr_like "--formats=xpm is none of png, jpeg, .*, heic, .*"
 run 2 gpufilter -i small.pgm -o o2.ppm --formats=
 run 4 gpufilter --compare o.png small.pgm --formats=pnm
 stderr_like "o.png: is PNG, which is not in --formats$"

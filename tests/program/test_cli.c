@@ -343,10 +343,16 @@ static void test_refusals(void **state)
     assert_refused("--max-pixels=1MB",
                    "--max-pixels=1MB is not a number with or without a suffix K, M, G");
     assert_refused("--max-pixels=0", "--max-pixels=0 is outside 1..1T");
-    assert_refused("--format=heic", "--format=heic is none of png, jpeg, pnm, pam, webp, tiff, "
-                                    "avif, jxl, gif, jp2, bmp, qoi, y4m");
-    assert_refused("--format=jpge", "--format=jpge is none of png, jpeg, pnm, pam, webp, tiff, "
-                                    "avif, jxl, gif, jp2, bmp, qoi, y4m; did you mean 'jpeg'?");
+    static const char formats[] =
+#define GF_FORMAT_READ_WRITE(id, choice, ...) ", " choice
+#include "codec/common/formats.def"
+        ;
+    char message[200];
+    snprintf(message, sizeof message, "--format=heic is none of %s", &formats[2]);
+    assert_refused("--format=heic", message);
+    snprintf(message, sizeof message, "--format=jpge is none of %s; did you mean 'jpeg'?",
+             &formats[2]);
+    assert_refused("--format=jpge", message);
     assert_refused("--device=cudda",
                    "--device=cudda is none of auto, cpu, cuda, cuda:N; did you mean 'cuda'?");
     assert_refused("--device=cuda:x",
