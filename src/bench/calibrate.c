@@ -1,483 +1,468 @@
-/* Measures the figures of the CPU, of the GPU, and all of them. */
+#include "bench/calibrate.h"
+
+#include <fcntl.h>
 #include <ftw.h>
 #include <math.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/cpu.h"
 #include "base/fail.h"
 #include "base/threads/times.h"
 #include "batch/devices/devices.h"
-#include "bench/calibrate.h"
 #include "bench/timing.h"
-#include "codec/formats.h"
+#include "codec/io/temporary.h"
 #include "engine/backend.h"
-#include "pipeline/pipeline_internal.h"
 
-enum { FIRST_CODEC = GF_FIGURE_JPEG_DECODE, LAST_CODEC = GF_FIGURE_WHOLE - 1 };
+extern char **environ;
 
-/* Encodes the picture, and decodes the result. */
-static void calibrate_codec(struct gf_calibrator *calibrator, const char *extension,
-                            const struct gf_options *options, const struct gf_made_file *picture)
-{
-    char ending[16];
-    snprintf(ending, sizeof ending, ".%.*s", (int)strcspn(extension, " "), extension);
-    const struct gf_made_file encoded = gf_made_file_named(picture, ending),
-                              decoded = gf_made_file_named(picture, "-out.ppm");
-    gf_calibrate_chain(calibrator, "", options, picture, &encoded, FIRST_CODEC, LAST_CODEC);
-    gf_calibrate_chain(calibrator, "", options, &encoded, &decoded, FIRST_CODEC, LAST_CODEC);
-}
-
-/* Measures encoders. With `dear` these are encoders that take more than DEAR_NS for a pixel,
- * otherwise all others. Slow encoders get the small picture, and come after the filters. */
-static void calibrate_codecs(struct gf_calibrator *calibrator, bool dear)
-{
-    enum { DEAR_NS = 50 };
-    struct gf_options options = gf_calibrate_options(1);
-    const struct gf_file_type *type;
-    for (int i = 0; (type = gf_file_type_at(i)); i++) {
-        double times;
-        const int figure = gf_cost_encoder(type->format, &options, &times);
-        if (type->create && (gf_figure_info(figure).declared > DEAR_NS) == dear)
-            calibrate_codec(calibrator, type->extensions, &options,
-                            dear ? &calibrator->small : &calibrator->middle);
-    }
-    if (!dear)
-        return;
-    options.png_level = 6;
-    options.lossless = true;
-    calibrate_codec(calibrator, "png", &options, &calibrator->small);
-    calibrate_codec(calibrator, "webp", &options, &calibrator->small);
-}
-
-enum { THREADS_MAX = 256 };
-
-struct racer {
-    pthread_t thread;
-    int number;
-    const struct gf_made_file *in;
-    double seconds;
+/* How a job is run and measured. */
+enum clock {
+    PROCESSOR, /* processor time of one thread, to which other programs add little */
+    WALL,      /* from call to return, by all threads */
+    DEVICE,    /* the copies and the filters on the GPU, by its own clock */
+    PROGRAM,   /* a process of the program, from its start to its end */
 };
 
-/* Converts a picture from JPEG to JPEG on this thread several times. The result is the median of
- * the thread's processor time, to which other programs add little. The first run is not counted,
- * because other threads may not have begun. */
-static void *race(void *argument)
+enum { NONE = -1, ALL_PROCESSORS = -1, CODERS = 32, RUNS = 4, EACH = 20, WORKERS_MAX = 256 };
+
+/* A picture that is read, filtered and written several times. Its output is named after its input:
+ * "middle.ppm" becomes "middle-0.jpg", which a later job reads. */
+struct job {
+    int first, last;              /* these figures get one factor; NONE: no figure does */
+    const char *chain, *in, *out; /* `out` is the ending of the output's name */
+    enum clock clock;
+    bool cuda;
+    bool beside;  /* this process keeps the GPU awake meanwhile */
+    bool fresh;   /* each run allocates its own memory, as in a process with one picture */
+    int workers;  /* threads that process the picture at the same time; 0: one */
+    int pictures; /* of each worker, which count as one run; 0: each picture is a run */
+    int wait;     /* the figure for what the first run takes longer; 0: none */
+};
+
+#define FIGURES(first, last) GF_FIGURE_##first, GF_FIGURE_##last
+#define FIGURE(id) FIGURES(id, id)
+#define CROWD .cuda = true, .workers = CODERS, .pictures = EACH
+
+/* Each estimate needs the figures of the jobs before it. */
+static const struct job jobs[] = {
+    {FIGURE(FILE), "invert", "one.ppm", "ppm", .clock = PROCESSOR},
+    {FIGURE(PROCESS), "invert", "one.ppm", "ppm", .clock = PROGRAM},
+    {FIGURES(PNM_DECODE, PNM_ENCODE), "", "middle.ppm", "ppm", .clock = PROCESSOR},
+    {FIGURE(JPEG_ENCODE), "", "middle.ppm", "jpg", .clock = PROCESSOR},
+    {FIGURE(JPEG_DECODE), "", "middle-0.jpg", "ppm", .clock = PROCESSOR},
+    {FIGURE(PNG_ENCODE), "", "middle.ppm", "png", .clock = PROCESSOR},
+    {FIGURE(PNG_DECODE), "", "middle-0.png", "ppm", .clock = PROCESSOR},
+    {FIGURE(WEBP_ENCODE), "", "middle.ppm", "webp", .clock = PROCESSOR},
+    {FIGURE(WEBP_DECODE), "", "middle-0.webp", "ppm", .clock = PROCESSOR},
+    {FIGURE(SHARE), "blur=2", "middle-0.jpg", "jpg", PROCESSOR, .workers = ALL_PROCESSORS},
+    {FIGURE(THREADS), "invert", "middle.ppm", "ppm", WALL, .fresh = true},
+    {FIGURE(PNM_ALONE), "invert", "large.ppm", "ppm", WALL, .fresh = true},
+    {FIGURE(JPEG_ALONE), "invert", "large.ppm", "jpg", WALL, .fresh = true},
+    {FIGURE(WHOLE), "equalize", "large.ppm", "ppm", PROCESSOR, .fresh = true},
+
+    {FIGURES(CUDA_START, CUDA_END), "invert", "one.ppm", "ppm", PROGRAM, .cuda = true},
+    {FIGURES(CUDA_UPLOAD, CUDA_DOWNLOAD), "invert", "large.ppm", "ppm", DEVICE, .cuda = true},
+    {FIGURE(CUDA_BESIDE), "invert", "one.ppm", "ppm", PROGRAM, .cuda = true, .beside = true},
+    {NONE, NONE, "blur=2", "middle-0.jpg", "jpg", WALL, .cuda = true, .wait = GF_FIGURE_CUDA_FIRST},
+    {FIGURES(CUDA_DECODE, CUDA_ENCODE), "blur=2", "middle-0.jpg", "jpg", WALL, CROWD,
+     .wait = GF_FIGURE_CUDA_CROWD},
+    {FIGURES(CUDA_PNG_DECODE, CUDA_PNG_ENCODE), "blur=2", "middle-0.png", "png", WALL, CROWD,
+     .wait = GF_FIGURE_CUDA_PNG_CROWD},
+};
+
+struct calibrator {
+    struct gf_calibration *calibration;
+    const char *program;
+    double end_s; /* the time of gf_now() at which to stop */
+    char folder[400];
+};
+
+enum { PATH_SIZE = sizeof(((struct calibrator *)0)->folder) + 80 };
+
+static void name_files(const struct calibrator *calibrator, const struct job *job, int worker,
+                       char in[PATH_SIZE], char out[PATH_SIZE])
 {
-    enum { RUNS = 5 };
-    struct racer *const racer = argument;
-    struct gf_pipeline *pipeline = NULL;
-    double seconds[RUNS] = {0};
-    char ending[24];
-    snprintf(ending, sizeof ending, "-%d.jpg", racer->number);
-    const struct gf_made_file out = gf_made_file_named(racer->in, ending);
-    const struct gf_options options = gf_calibrate_options(1);
-    bool done = !gf_pipeline_open("blur=2", &options, &pipeline, NULL);
-    for (int i = -1; done && i < RUNS; i++) {
-        const double begin_s = gf_clock_s(CLOCK_THREAD_CPUTIME_ID);
-        done = gf_calibrate_once(pipeline, racer->in, &out, NULL);
-        seconds[i < 0 ? 0 : i] = gf_clock_s(CLOCK_THREAD_CPUTIME_ID) - begin_s;
-    }
-    gf_pipeline_close(pipeline);
-    racer->seconds = done ? gf_timing_of(seconds, RUNS).median_s : 0;
-    return NULL;
+    snprintf(in, PATH_SIZE, "%s/%s", calibrator->folder, job->in);
+    snprintf(out, PATH_SIZE, "%s/%.*s-%d.%s", calibrator->folder, (int)strcspn(job->in, "."),
+             job->in, worker, job->out);
 }
 
-/* Returns the mean of race() over `count` threads; 0 if they could not be started. */
-static double race_s(const struct gf_made_file *in, int count)
+static struct gf_options options_of(const struct job *job)
 {
-    struct racer *const racer = calloc((size_t)count, sizeof *racer);
-    double sum = 0;
-    int started = 0, done = 0;
-    for (; racer && started < count; started++) {
-        racer[started] = (struct racer){.number = started, .in = in};
-        if (pthread_create(&racer[started].thread, NULL, race, &racer[started]))
-            break;
-    }
-    for (int i = 0; i < started; i++) {
-        pthread_join(racer[i].thread, NULL);
-        sum += racer[i].seconds;
-        done += racer[i].seconds > 0;
-    }
-    free(racer);
-    return done == count ? sum / count : 0;
-}
-
-static void calibrate_share(struct gf_calibrator *calibrator, const struct gf_made_file *jpeg)
-{
-    const int processors = gf_cpu_count() < THREADS_MAX ? gf_cpu_count() : THREADS_MAX;
-    if (processors < 2 || !gf_calibrator_has_time(calibrator, 1))
-        return;
-    const double alone_s = race_s(jpeg, 1), all_s = race_s(jpeg, processors);
-    const double share = all_s > 0 ? alone_s / all_s : 0;
-    gf_calibrator_set(calibrator, GF_FIGURE_SHARE, share < 1 ? share : 1);
-}
-
-/* Returns the least processor time, of three, of a picture by that many threads; 0 after a
- * failure. */
-static double codec_processor_s(const struct gf_made_file *in, int threads)
-{
-    enum { RUNS = 3 };
-    struct gf_pipeline *pipeline = NULL;
-    double seconds[RUNS];
-    const struct gf_options options = gf_calibrate_options(threads);
-    const struct gf_made_file out = gf_made_file_named(in, "-out.jpg");
-    if (gf_pipeline_open("", &options, &pipeline, NULL))
-        return 0;
-    bool done = true;
-    for (int i = 0; done && i < RUNS; i++) {
-        const double begin_s = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID);
-        done = gf_calibrate_once(pipeline, in, &out, NULL);
-        seconds[i] = gf_clock_s(CLOCK_PROCESS_CPUTIME_ID) - begin_s;
-    }
-    gf_pipeline_close(pipeline);
-    return done ? gf_timing_of(seconds, RUNS).least_s : 0;
-}
-
-/* Measures how much more processor time several threads take than one thread for the same JPEG. The
- * part by which each thread is slower beside others is subtracted. */
-static void calibrate_strips(struct gf_calibrator *calibrator, const struct gf_made_file *jpeg)
-{
-    struct gf_figures *const figures = &calibrator->calibration->figures;
-    if (gf_cpu_count() < 2 || !gf_calibrator_has_time(calibrator, 1))
-        return;
-    const double one_s = codec_processor_s(jpeg, 1),
-                 all_s = codec_processor_s(jpeg, gf_cpu_count());
-    if (one_s > 0)
-        gf_calibrator_set(calibrator, GF_FIGURE_STRIPS,
-                          all_s / one_s * gf_figure(figures, GF_FIGURE_SHARE));
-}
-
-/* Estimates the time of a picture that all threads work on, alone in the program. */
-static bool estimate_s(const struct gf_calibrator *calibrator, const char *chain,
-                       const struct gf_made_file *in, const struct gf_made_file *out, int threads,
-                       double *seconds)
-{
-    struct gf_input_name name = {.path = (char *)in->path};
-    const struct gf_figures *const figures = &calibrator->calibration->figures;
-    const struct gf_inputs inputs = {.item = &name, .count = 1};
-    const struct gf_template output = {.text = (char *)out->path};
-    const struct gf_batch_request request = {.chain = chain,
-                                             .options = gf_calibrate_options(threads),
-                                             .inputs = &inputs,
-                                             .output = &output,
-                                             .figures = figures};
-    struct gf_cost_work work;
-    if (!gf_cost_look(&request, GF_COST_NO_SERVER, &work))
-        return false;
-    *seconds = gf_cost_cpu_s(&work) - gf_figure(figures, GF_FIGURE_PROCESS) * 1e-3;
-    return true;
-}
-
-/* Returns the least time of some runs by the given clock; 0 if one failed. As in a process with one
- * picture, each run allocates its own memory. */
-static double least_made_s(clockid_t clock, const char *chain, const struct gf_options *options,
-                           const struct gf_made_file *in, const struct gf_made_file *out)
-{
-    enum { RUNS = 5 };
-    double seconds[RUNS];
-    for (int i = 0; i < RUNS; i++) {
-        const double begin_s = gf_clock_s(clock);
-        if (!gf_calibrate_make(chain, options, in, out))
-            return 0;
-        seconds[i] = gf_clock_s(clock) - begin_s;
-    }
-    return gf_timing_of(seconds, RUNS).least_s;
-}
-
-/* Measures how much longer all threads take than the estimate. */
-static bool beyond_estimate_s(const struct gf_calibrator *calibrator,
-                              const struct gf_made_file *picture, const char *extension,
-                              double *seconds)
-{
-    const struct gf_options options = gf_calibrate_options(0);
-    char ending[16];
-    double expected_s = 0, least_s = 0;
-    snprintf(ending, sizeof ending, "-out.%s", extension);
-    const struct gf_made_file out = gf_made_file_named(picture, ending);
-    if (estimate_s(calibrator, "invert", picture, &out, 0, &expected_s))
-        least_s = least_made_s(CLOCK_MONOTONIC, "invert", &options, picture, &out);
-    *seconds = least_s - expected_s;
-    return least_s > 0;
-}
-
-static double one_thread_ns(const struct gf_figures *figures, enum gf_figure_id alone)
-{
-    const bool pnm = alone == GF_FIGURE_PNM_ALONE;
-    return gf_figure(figures, pnm ? GF_FIGURE_PNM_DECODE : GF_FIGURE_JPEG_DECODE) +
-           gf_figure(figures, pnm ? GF_FIGURE_PNM_ENCODE : GF_FIGURE_JPEG_ENCODE);
-}
-
-/* Measures the time of one picture by all threads beyond an equal share for each thread. It has a
- * part that grows with the pixels and a constant part. `part` of the former is added to `figure`,
- * which threads share. */
-static void calibrate_alone(struct gf_calibrator *calibrator, const struct gf_made_file *middle,
-                            const struct gf_made_file *large, const char *extension,
-                            enum gf_figure_id figure, double part)
-{
-    struct gf_figures *const figures = &calibrator->calibration->figures;
-    const double pixels = large->pixels - middle->pixels,
-                 known_ns = 2 * gf_figure(figures, figure), /* the known figures of decoding and
-                                                             * encoding */
-        threads_ms = gf_figure(figures, GF_FIGURE_THREADS);
-    double few_s, many_s;
-    if (gf_cpu_count() < 2 || !gf_calibrator_has_time(calibrator, 1) ||
-        !beyond_estimate_s(calibrator, middle, extension, &few_s) ||
-        !beyond_estimate_s(calibrator, large, extension, &many_s))
-        return;
-    const double alone_ns = known_ns + (many_s - few_s) * 1e9 / pixels;
-    /* Other programs may have run, too. The value is limited to the time of one thread for
-     * everything. */
-    const double least = gf_figure_info(figure).least, most = one_thread_ns(figures, figure) / 2,
-                 value = fmin(fmax(alone_ns / 2, least), most);
-    const double left_ms = few_s * 1e3 - (2 * value - known_ns) * middle->pixels * 1e-6;
-    gf_calibrator_set(calibrator, figure, value);
-    gf_calibrator_set(calibrator, GF_FIGURE_THREADS, threads_ms + part * left_ms);
-}
-
-static void calibrate_threads(struct gf_calibrator *calibrator)
-{
-    const struct gf_options options = gf_calibrate_options(0);
-    const struct gf_made_file middle = gf_made_file_named(&calibrator->middle, ".jpg"),
-                              large = gf_made_file_named(&calibrator->large, ".jpg");
-    if (gf_calibrate_make("", &options, &calibrator->middle, &middle))
-        calibrate_share(calibrator, &middle);
-    if (gf_calibrate_make("", &options, &calibrator->large, &large))
-        calibrate_strips(calibrator, &large);
-}
-
-/* Measures the formats whose pictures several threads share. */
-static void calibrate_shared(struct gf_calibrator *calibrator)
-{
-    const struct gf_options options = gf_calibrate_options(1);
-    const struct gf_made_file out = gf_made_file_named(&calibrator->middle, "-out.ppm");
-    const int invert = gf_figure_of_filter(gf_filter_find("invert"), false);
-    const struct gf_made_file middle = gf_made_file_named(&calibrator->middle, ".jpg"),
-                              large = gf_made_file_named(&calibrator->large, ".jpg");
-    gf_calibrate_chain(calibrator, "invert", &options, &calibrator->middle, &out, invert, invert);
-    calibrate_alone(calibrator, &calibrator->middle, &calibrator->large, "ppm", GF_FIGURE_PNM_ALONE,
-                    1);
-    calibrate_alone(calibrator, &middle, &large, "jpg", GF_FIGURE_JPEG_ALONE, 0.5);
-}
-
-/* Measures the time of files, with pictures of one pixel, one after another. */
-static void calibrate_files(struct gf_calibrator *calibrator)
-{
-    enum { FILES = GF_TIMING_RUNS_MAX };
-    const struct gf_made_file out = gf_made_file_named(&calibrator->one, "-out.ppm");
-    double seconds[FILES];
-    struct gf_pipeline *pipeline = NULL;
-    const struct gf_options options = gf_calibrate_options(1);
-    if (gf_pipeline_open("invert", &options, &pipeline, NULL))
-        return;
-    bool done = true;
-    for (int i = 0; done && i < FILES; i++)
-        done = gf_calibrate_once(pipeline, &calibrator->one, &out, &seconds[i]);
-    gf_pipeline_close(pipeline);
-    if (done)
-        gf_calibrator_set(calibrator, GF_FIGURE_FILE, gf_timing_of(seconds, FILES).least_s * 1e3);
-}
-
-/* Measures how much longer a picture that is whole in memory takes on one thread than the estimate,
- * which does not include that. */
-static void calibrate_whole(struct gf_calibrator *calibrator)
-{
-    const struct gf_figures *const figures = &calibrator->calibration->figures;
-    const struct gf_options options = gf_calibrate_options(1);
-    const struct gf_made_file out = gf_made_file_named(&calibrator->large, "-out.ppm");
-    double expected_s;
-    if (!gf_calibrator_has_time(calibrator, 0.5) ||
-        !estimate_s(calibrator, "equalize", &calibrator->large, &out, 1, &expected_s))
-        return;
-    const double least_s =
-        least_made_s(CLOCK_PROCESS_CPUTIME_ID, "equalize", &options, &calibrator->large, &out);
-    if (least_s > 0)
-        gf_calibrator_set(calibrator, GF_FIGURE_WHOLE,
-                          gf_figure(figures, GF_FIGURE_WHOLE) +
-                              (least_s - expected_s) * 1e9 / calibrator->large.pixels);
-}
-
-static void calibrate_cpu(struct gf_calibrator *calibrator)
-{
-    const struct gf_options options = gf_calibrate_options(1);
-    const double process_s = gf_calibrate_process_s(calibrator, "cpu", 7);
-    if (process_s > 0)
-        gf_calibrator_set(calibrator, GF_FIGURE_PROCESS, process_s * 1e3);
-    calibrate_files(calibrator);
-    calibrate_codecs(calibrator, false);
-    calibrate_threads(calibrator);
-    calibrate_shared(calibrator);
-    gf_calibrate_filters(calibrator, &options, false);
-    calibrate_whole(calibrator);
-    calibrate_codecs(calibrator, true);
-}
-
-static struct gf_options on_gpu(void)
-{
-    struct gf_options options = gf_calibrate_options(0);
-    options.device = GF_DEVICE_CUDA;
+    struct gf_options options = gf_options_default();
+    options.device = job->cuda ? GF_DEVICE_CUDA : GF_DEVICE_CPU;
+    options.threads = job->workers || job->clock == PROCESSOR ? 1 : 0;
+    options.serial = options.threads == 1;
+    options.spans = job->clock == DEVICE;
     return options;
 }
 
-/* Returns the time of the first picture minus the time of the third, for which everything is
- * prepared. */
-static double first_more_s(struct gf_pipeline *pipeline, const struct gf_made_file *in,
-                           const char *ending)
+static int workers_of(const struct job *job)
 {
-    const struct gf_made_file out = gf_made_file_named(in, ending);
-    enum { RUNS = 3 };
-    double wall_s[RUNS] = {0};
-    for (int i = 0; i < RUNS; i++) {
-        if (!gf_calibrate_once(pipeline, in, &out, &wall_s[i]))
-            return 0;
-    }
-    return wall_s[0] - wall_s[RUNS - 1];
+    if (job->workers != ALL_PROCESSORS)
+        return job->workers ? job->workers : 1;
+    return gf_cpu_count() < WORKERS_MAX ? gf_cpu_count() : WORKERS_MAX;
 }
 
-/* Measures the first CUDA context of this process. Other processes are measured before it, since
- * they must not find a context. */
-static bool calibrate_start(struct gf_calibrator *calibrator, double more_s)
-{
-    struct gf_pipeline *pipeline = NULL;
-    struct gf_backend *backend;
-    bool on_cuda = false;
-    const struct gf_options options = on_gpu();
-    /* This is what batches do, see choose_queues(): the figures of JPEG must be right. The start
-     * was measured in other processes. */
-    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 0);
-    const double begin_s = gf_now();
-    if (gf_pipeline_open("blur=2", &options, &pipeline, NULL))
-        return false;
-    const bool started = !gf_pipeline_start(pipeline, &backend, &on_cuda, NULL) && on_cuda;
-    const double here_s = gf_now() - begin_s,
-                 start_s = more_s > 0 && more_s < here_s ? more_s : here_s;
-    if (started) {
-        gf_calibrator_set(calibrator, GF_FIGURE_CUDA_START, start_s * 1e3);
-        gf_calibrator_set(calibrator, GF_FIGURE_CUDA_END,
-                          (more_s > start_s ? more_s - start_s : 1e-3) * 1e3);
-    }
-    gf_pipeline_close(pipeline);
-    return started;
-}
+/* ---- running a job ---- */
 
-struct coder {
+struct worker {
+    const struct calibrator *calibrator;
+    const struct job *job;
+    int number;
     pthread_t thread;
-    int number, pictures;
-    const struct gf_made_file *in;
-    int done; /* pictures */
+    double first_s, seconds; /* the first picture's, and those of most; 0: one failed */
 };
 
-static void *code(void *argument)
+static double clock_s(enum clock clock)
 {
-    struct coder *const coder = argument;
-    struct gf_pipeline *pipeline = NULL;
-    char ending[24];
-    snprintf(ending, sizeof ending, "-%d.jpg", coder->number);
-    const struct gf_made_file out = gf_made_file_named(coder->in, ending);
-    struct gf_options options = on_gpu();
-    options.threads = 1;
-    options.serial = true;
-    if (!gf_pipeline_open("blur=2", &options, &pipeline, NULL)) {
-        for (int i = 0; i < coder->pictures; i++) {
-            (void)unlink(out.path); /* a file system may wait for a file that is replaced */
-            const bool coded = gf_calibrate_once(pipeline, coder->in, &out, NULL) &&
-                               gf_pipeline_profile(pipeline)->device_decoded &&
-                               gf_pipeline_profile(pipeline)->device_encoded;
-            coder->done += coded;
+    struct timespec time;
+    if (clock != PROCESSOR)
+        return gf_now();
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Returns the time in which the GPU copied and computed. What runs beside another of its kind
+ * counts once. */
+static double device_s(const struct gf_profile *profile)
+{
+    static const enum gf_span_kind kinds[] = {GF_SPAN_UPLOAD, GF_SPAN_STAGE, GF_SPAN_STATISTIC,
+                                              GF_SPAN_DOWNLOAD};
+    struct gf_interval *const interval = malloc((profile->span_count + 1) * sizeof *interval);
+    double sum_s = 0;
+    for (size_t k = 0; interval && k < sizeof kinds / sizeof *kinds; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < profile->span_count; i++) {
+            const struct gf_span *const span = &profile->spans[i];
+            if (span->kind == kinds[k])
+                interval[count++] = (struct gf_interval){span->begin_s, span->end_s};
         }
+        sum_s += gf_intervals_union(interval, count);
+    }
+    free(interval);
+    return sum_s;
+}
+
+/* Processes the picture once. Returns its seconds; 0 if it failed, or a GPU that should do all
+ * left something to the CPU. */
+static double picture_s(const struct worker *worker, struct gf_pipeline **pipeline)
+{
+    const struct job *const job = worker->job;
+    const struct gf_options options = options_of(job);
+    char in[PATH_SIZE], out[PATH_SIZE];
+    name_files(worker->calibrator, job, worker->number, in, out);
+    (void)unlink(out); /* a file system may wait for a file that is replaced */
+    double begin_s = clock_s(job->clock);
+    if (!*pipeline && gf_pipeline_open(job->chain, &options, pipeline, NULL))
+        return 0;
+    if (!job->fresh)
+        begin_s = clock_s(job->clock);
+    if (gf_pipeline_run_file(*pipeline, in, out, NULL))
+        return 0;
+    const double seconds = clock_s(job->clock) - begin_s;
+    const struct gf_profile *const profile = gf_pipeline_profile(*pipeline);
+    if (job->cuda && job->wait && !(profile->device_decoded && profile->device_encoded))
+        return 0;
+    return job->clock == DEVICE ? device_s(profile) : seconds;
+}
+
+/* The least time of one worker counts, since other programs only add to it. Of several workers the
+ * median counts, since the others have begun and not ended then. */
+static void *work(void *argument)
+{
+    const double patience_s = 0.05;
+    struct worker *const worker = argument;
+    const struct job *const job = worker->job;
+    const int pictures = job->pictures ? job->pictures : RUNS;
+    struct gf_pipeline *pipeline = NULL;
+    double seconds[EACH], last_s = 1;
+    const double begin_s = gf_now();
+    int done = 0;
+    while (done < pictures && (last_s = picture_s(worker, &pipeline)) > 0) {
+        seconds[done++] = last_s;
+        if (job->fresh) {
+            gf_pipeline_close(pipeline);
+            pipeline = NULL;
+        }
+        if (job->clock != WALL && !job->fresh && !job->workers && gf_now() - begin_s > patience_s)
+            break;
     }
     gf_pipeline_close(pipeline);
+    if (last_s <= 0)
+        return NULL;
+    worker->first_s = seconds[0];
+    const struct gf_timing timing = gf_timing_of(seconds, done);
+    worker->seconds = job->workers ? timing.median_s : timing.least_s;
     return NULL;
 }
 
-enum { CODERS = 32 };
-
-/* Converts JPEGs on many threads, `pictures` on each, as in a batch. Returns the seconds of all; 0
- * if the GPU did not code all of them. */
-static double code_s(const struct gf_made_file *jpeg, int pictures)
+/* Runs the job on its workers. Returns the mean of their times or, if each has several pictures,
+ * the time of all; 0 after a failure. */
+static double run_s(const struct calibrator *calibrator, const struct job *job, double *first_s)
 {
-    struct coder coder[CODERS];
-    int started = 0, done = 0;
+    struct worker worker[WORKERS_MAX];
+    const int count = workers_of(job);
     const double begin_s = gf_now();
-    for (; started < CODERS; started++) {
-        coder[started] = (struct coder){.number = started, .pictures = pictures, .in = jpeg};
-        if (pthread_create(&coder[started].thread, NULL, code, &coder[started]))
+    double sum_s = 0;
+    int started = 0, done = 0;
+    for (; started < count; started++) {
+        worker[started] = (struct worker){.calibrator = calibrator, .job = job, .number = started};
+        if (pthread_create(&worker[started].thread, NULL, work, &worker[started]))
             break;
     }
     for (int i = 0; i < started; i++) {
-        pthread_join(coder[i].thread, NULL);
-        done += coder[i].done;
+        pthread_join(worker[i].thread, NULL);
+        done += worker[i].seconds > 0;
+        sum_s += worker[i].seconds;
     }
-    return started == CODERS && done == CODERS * pictures ? gf_now() - begin_s : 0;
+    if (done < count)
+        return 0;
+    *first_s = worker[0].first_s;
+    return job->pictures ? gf_now() - begin_s : sum_s / count;
 }
 
-/* Measures the GPU's codec with few and with more pictures. The difference gives the time of each
- * further picture; the rest is the time that the first pictures wait. */
-static void calibrate_crowd(struct gf_calibrator *calibrator, const struct gf_made_file *jpeg)
+/* Runs the program several times. Returns the least seconds; 0 after a failure. */
+static double program_s(const struct calibrator *calibrator, const struct job *job)
 {
-    enum { FEW = 4, MORE = 20 };
-    const double first_s = code_s(jpeg, FEW), few_s = code_s(jpeg, FEW),
-                 more_s = code_s(jpeg, MORE);
-    const double each_s = few_s > 0 ? (more_s - few_s) / (CODERS * (MORE - FEW)) : 0;
-    if (each_s <= 0)
-        return;
-    const double half_ns = each_s * 1e9 / (2 * jpeg->pixels);
-    gf_calibrator_set(calibrator, GF_FIGURE_CUDA_DECODE, half_ns);
-    gf_calibrator_set(calibrator, GF_FIGURE_CUDA_ENCODE, half_ns);
-    gf_calibrator_set(calibrator, GF_FIGURE_CUDA_CROWD, (first_s - each_s * CODERS * FEW) * 1e3);
-}
-
-static void calibrate_jpeg(struct gf_calibrator *calibrator)
-{
-    const struct gf_options options = on_gpu(), on_cpu = gf_calibrate_options(0);
-    const struct gf_made_file jpeg = gf_made_file_named(&calibrator->middle, ".jpg");
-    struct gf_pipeline *pipeline = NULL;
-    if (!gf_calibrate_make("", &on_cpu, &calibrator->middle, &jpeg) ||
-        gf_pipeline_open("blur=2", &options, &pipeline, NULL))
-        return;
-    const double first_s = first_more_s(pipeline, &jpeg, "-out.jpg");
-    if (gf_pipeline_profile(pipeline)->device_decoded)
-        gf_calibrator_set(calibrator, GF_FIGURE_CUDA_FIRST, first_s * 1e3);
-    if (gf_calibrator_has_time(calibrator, 1))
-        calibrate_crowd(calibrator, &jpeg);
-    gf_pipeline_close(pipeline);
-}
-
-/* Measures encoding a PNG from pixels on the GPU to bytes on the host, and writing these to a
- * file. */
-static void calibrate_png(struct gf_calibrator *calibrator)
-{
-    const struct gf_options options = on_gpu();
-    const struct gf_made_file out = gf_made_file_named(&calibrator->large, "-out.png");
-    gf_calibrate_chain(calibrator, "blur=2", &options, &calibrator->large, &out,
-                       GF_FIGURE_CUDA_PNG_ENCODE, GF_FIGURE_CUDA_PNG_FILE);
-}
-
-static void calibrate_gpu(struct gf_calibrator *calibrator)
-{
-    const struct gf_options options = on_gpu();
-    const struct gf_made_file out = gf_made_file_named(&calibrator->large, "-out.ppm");
-    const double with_s = gf_calibrate_process_s(calibrator, "cuda", 3),
-                 without_s = with_s > 0 ? gf_calibrate_process_s(calibrator, "cpu", 3) : 0;
-    const bool started = calibrate_start(calibrator, with_s - without_s);
-    /* From here on this process keeps the GPU awake. */
-    const double beside_s = started ? gf_calibrate_process_s(calibrator, "cuda", 2) : 0;
-    if (beside_s > 0)
-        gf_calibrator_set(calibrator, GF_FIGURE_CUDA_BESIDE, (beside_s - without_s) * 1e3);
-    if (!started) {
-        calibrator->calibration->gpu = false;
-        snprintf(calibrator->calibration->why_no_gpu, sizeof calibrator->calibration->why_no_gpu,
-                 "CUDA does not start");
-        return;
+    const double patience_s = 0.6, end_s = gf_now() + patience_s;
+    char in[PATH_SIZE], out[PATH_SIZE];
+    posix_spawn_file_actions_t actions;
+    double least_s = 0;
+    name_files(calibrator, job, 0, in, out);
+    char *const device = job->cuda ? "--device=cuda" : "--device=cpu";
+    char *const words[] = {
+        (char *)calibrator->program, "-q", "--server=off", device, "-i", in, "-o", out,
+        (char *)job->chain,          NULL};
+    posix_spawn_file_actions_init(&actions);
+    for (int fd = 0; fd <= 2; fd++)
+        posix_spawn_file_actions_addopen(&actions, fd, "/dev/null", O_RDWR, 0);
+    for (int i = 0; i < RUNS && gf_now() < end_s; i++) {
+        pid_t child;
+        int result;
+        const double begin_s = gf_now();
+        if (posix_spawn(&child, words[0], &actions, NULL, words, environ) ||
+            waitpid(child, &result, 0) != child || result) {
+            least_s = 0;
+            break;
+        }
+        const double seconds = gf_now() - begin_s;
+        least_s = i ? fmin(least_s, seconds) : seconds;
     }
-    calibrate_jpeg(calibrator);
-    calibrate_png(calibrator);
-    gf_calibrate_chain(calibrator, "blur=2", &options, &calibrator->large, &out,
-                       GF_FIGURE_CUDA_UPLOAD, GF_FIGURE_CUDA_DOWNLOAD);
-    gf_calibrate_filters(calibrator, &options, true);
+    posix_spawn_file_actions_destroy(&actions);
+    return least_s;
+}
+
+/* ---- figures from a job ---- */
+
+struct fitting {
+    const struct calibrator *calibrator;
+    const struct job *job;
+    struct gf_figures figures;
+};
+
+/* Estimates the job's time, with that factor for its figures. */
+static double estimate_s(void *context, double factor)
+{
+    struct fitting *const fitting = context;
+    const struct job *const job = fitting->job;
+    const struct gf_figures *const figures = &fitting->figures;
+    char in[PATH_SIZE], out[PATH_SIZE];
+    name_files(fitting->calibrator, job, 0, in, out);
+    struct gf_input_name name = {.path = in};
+    const struct gf_inputs inputs = {.item = &name, .count = 1};
+    const struct gf_template output = {.text = out};
+    struct gf_batch_request request = {.chain = job->chain,
+                                       .options = options_of(job),
+                                       .inputs = &inputs,
+                                       .expected = (size_t)workers_of(job) *
+                                                   (job->pictures ? (size_t)job->pictures : 1),
+                                       .output = &output,
+                                       .figures = figures};
+    const enum gf_cost_server server = job->clock != PROGRAM ? GF_COST_SERVER_WORKS
+                                       : job->beside         ? GF_COST_SERVER_BESIDE
+                                                             : GF_COST_NO_SERVER;
+    struct gf_cost_work work;
+    if (job->workers)
+        request.options.threads = 0; /* of all workers together */
+    for (int i = job->first; i <= job->last; i++)
+        fitting->figures.calibrated[i] = factor * gf_figure(NULL, i);
+    if (!gf_cost_look(&request, server, &work))
+        return 0;
+    if (job->clock == DEVICE)
+        return work.pixels * 1e-9 * work.cuda_ns;
+    double seconds = job->cuda ? gf_cost_cuda_s(&work) : gf_cost_cpu_s(&work);
+    if (job->clock != PROGRAM)
+        seconds -= 1e-3 * (gf_figure(figures, GF_FIGURE_PROCESS) +
+                           (job->cuda ? gf_figure(figures, GF_FIGURE_SERVER) : 0));
+    return seconds;
+}
+
+bool gf_calibrate_fit(double (*estimate)(void *context, double factor), void *context,
+                      double measured, double least, double greatest, double *factor)
+{
+    enum { STEPS = 24 };
+    double low = least, high = greatest;
+    const double without = estimate(context, least);
+    const bool rises = estimate(context, greatest) > without;
+    for (int i = 0; i < STEPS; i++) {
+        const double middle = sqrt(low * high);
+        const bool is_less = estimate(context, middle) < measured;
+        *(is_less == rises ? &low : &high) = middle;
+    }
+    *factor = sqrt(low * high);
+    const double all = estimate(context, fmax(*factor, 1));
+    return fabs(all - without) > 0.2 * all;
+}
+
+static void run_job(const struct calibrator *calibrator, const struct job *job)
+{
+    struct gf_figures *const figures = &calibrator->calibration->figures;
+    struct fitting fitting = {.calibrator = calibrator, .job = job, .figures = *figures};
+    double first_s = 0, factor;
+    if (gf_now() > calibrator->end_s)
+        return;
+    /* This is what batches do, see choose_queues(). */
+    if (job->cuda && job->clock != PROGRAM)
+        (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 0);
+    double seconds =
+        job->clock == PROGRAM ? program_s(calibrator, job) : run_s(calibrator, job, &first_s);
+    if (job->pictures) { /* the second time everything is prepared */
+        first_s = seconds;
+        seconds = run_s(calibrator, job, &(double){0});
+    }
+    if (seconds <= 0)
+        return;
+    if (job->wait)
+        (void)gf_figure_calibrate(figures, job->wait, (first_s - seconds) * 1e3);
+    if (job->first == NONE)
+        return;
+    const struct gf_figure_info info = gf_figure_info(job->first);
+    const double most = job->first == GF_FIGURE_PNM_ALONE ? gf_figure(figures, GF_FIGURE_PNM_ENCODE)
+                        : job->first == GF_FIGURE_JPEG_ALONE
+                            ? gf_figure(figures, GF_FIGURE_JPEG_DECODE)
+                            : info.greatest;
+    if (!gf_calibrate_fit(estimate_s, &fitting, seconds, info.least / info.declared,
+                          most / info.declared, &factor))
+        return;
+    for (int i = job->first; i <= job->last; i++)
+        (void)gf_figure_calibrate(figures, i, factor * gf_figure(NULL, i));
+}
+
+static void run_jobs(const struct calibrator *calibrator, bool cuda)
+{
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        if (jobs[i].cuda == cuda)
+            run_job(calibrator, &jobs[i]);
+    }
+}
+
+/* Measures every filter with its example or its defaults. If another filter takes its place in the
+ * plan, its figure does not matter for the estimate and is not measured. */
+static void run_filters(const struct calibrator *calibrator, bool cuda)
+{
+    const struct gf_filter *filter;
+    for (int i = 0; (filter = gf_filter_at(i)); i++) {
+        const int figure = gf_figure_of_filter(filter, cuda);
+        const char *const chain = filter->example ? filter->example : filter->name;
+        const struct job job =
+            cuda ? (struct job){figure, figure, chain, "middle.ppm", "ppm", DEVICE, .cuda = true}
+                 : (struct job){figure, figure, chain, "small.ppm", "ppm", .clock = PROCESSOR};
+        if (figure >= 0)
+            run_job(calibrator, &job);
+    }
+}
+
+/* ---- figures from others ---- */
+
+enum kind { NO_KIND, CODECS, FIRST_PICTURES, DEVICE_CODECS, FILTERS, DEVICE_FILTERS, KINDS };
+
+/* Returns the kind of figures that a figure's factor counts for, and gets its factor from. */
+static enum kind kind_of(int figure)
+{
+    if (figure >= GF_FIGURE_NAMED)
+        return (figure - GF_FIGURE_NAMED) % 2 ? DEVICE_FILTERS : FILTERS;
+    if ((figure >= GF_FIGURE_JPEG_DECODE && figure <= GF_FIGURE_PNM_ENCODE) ||
+        (figure >= GF_FIGURE_WEBP_DECODE && figure <= GF_FIGURE_GIF_ENCODE) ||
+        figure == GF_FIGURE_CUDA_FILE || figure == GF_FIGURE_CUDA_PNG_FILE)
+        return CODECS;
+    if (figure >= GF_FIGURE_CUDA_FIRST && figure <= GF_FIGURE_CUDA_PNG_CROWD)
+        return FIRST_PICTURES;
+    if (figure >= GF_FIGURE_CUDA_DECODE && figure <= GF_FIGURE_CUDA_PNG_ENCODE)
+        return DEVICE_CODECS;
+    return NO_KIND;
+}
+
+static void derive_others(struct gf_calibration *calibration)
+{
+    struct gf_figures *const figures = &calibration->figures;
+    const int count = gf_figure_count();
+    double sum[KINDS] = {0};
+    int known[KINDS] = {0};
+    for (int i = 0; i < count; i++) {
+        known[kind_of(i)] += figures->calibrated[i] > 0;
+        sum[kind_of(i)] += log(gf_figure(figures, i) / gf_figure(NULL, i));
+    }
+    for (int i = 0; i < count; i++) {
+        const enum kind kind = kind_of(i);
+        if (kind != NO_KIND && known[kind] && !figures->calibrated[i])
+            calibration->derived[i] =
+                gf_figure_calibrate(figures, i, gf_figure(NULL, i) * exp(sum[kind] / known[kind]));
+    }
+}
+
+/* ---- the pictures ---- */
+
+/* Makes smooth shapes of several sizes with grain: their JPEG and PNG files have as many bytes for
+ * each pixel as a photograph's. */
+static enum gf_status make_picture(const struct calibrator *calibrator, const char *name, int width,
+                                   int height, struct gf_error *error)
+{
+    enum { CHANNELS = 3, TILE = 480 };
+    static float shade[TILE][TILE][CHANNELS];
+    char path[PATH_SIZE];
+    uint32_t state = 1;
+    for (int i = 0; i < TILE * TILE * CHANNELS; i++) {
+        const int x = i / CHANNELS % TILE, y = i / CHANNELS / TILE, c = i % CHANNELS;
+        shade[y][x][c] = (float)(118 + 55 * sin(x * 0.011 + c) * cos(y * 0.007) +
+                                 25 * sin((x + 2 * y) * 0.05) + 12 * sin(x * 0.31 + y * 0.23 * c));
+    }
+    snprintf(path, sizeof path, "%s/%s", calibrator->folder, name);
+    FILE *const file = fopen(path, "wb");
+    if (!file)
+        return gf_fail(error, GF_ERROR_OUTPUT, "%s: %m", path);
+    fprintf(file, "P6\n%d %d\n255\n", width, height);
+    for (int y = 0; y < height; y++) {
+        for (int i = 0; i < width * CHANNELS; i++) {
+            state = state * 1664525u + 1013904223u; /* the generator of Numerical Recipes */
+            const float grain = (float)(state >> 24) / 256 - 0.5F;
+            putc((int)(shade[y % TILE][i / CHANNELS % TILE][i % CHANNELS] + 9 * grain), file);
+        }
+    }
+    const bool failed = ferror(file);
+    return fclose(file) || failed ? gf_fail(error, GF_ERROR_OUTPUT, "%s: %m", path) : GF_OK;
+}
+
+static enum gf_status prepare(struct calibrator *calibrator, struct gf_error *error)
+{
+    snprintf(calibrator->folder, sizeof calibrator->folder, "%s/gpufilter-calibrate-XXXXXX",
+             gf_spool_folder());
+    if (!mkdtemp(calibrator->folder)) {
+        (void)gf_fail(error, GF_ERROR_OUTPUT, "%s: %m", calibrator->folder);
+        *calibrator->folder = '\0';
+        return GF_ERROR_OUTPUT;
+    }
+    GF_TRY(make_picture(calibrator, "one.ppm", 1, 1, error));
+    GF_TRY(make_picture(calibrator, "small.ppm", 960, 540, error));
+    GF_TRY(make_picture(calibrator, "middle.ppm", 1920, 1080, error));
+    return make_picture(calibrator, "large.ppm", 3840, 2160, error);
 }
 
 static int remove_entry(const char *path, const struct stat *stat, int kind, struct FTW *place)
@@ -488,38 +473,29 @@ static int remove_entry(const char *path, const struct stat *stat, int kind, str
     return remove(path);
 }
 
-static enum gf_status prepare(struct gf_calibrator *calibrator, struct gf_error *error)
-{
-    const char *const place = getenv("TMPDIR");
-    snprintf(calibrator->folder, sizeof calibrator->folder, "%.60s/gpufilter-calibrate-XXXXXX",
-             place && *place && strlen(place) < 60 ? place : "/tmp");
-    if (!mkdtemp(calibrator->folder)) {
-        (void)gf_fail(error, GF_ERROR_OUTPUT, "%s: %m", calibrator->folder);
-        *calibrator->folder = '\0';
-        return GF_ERROR_OUTPUT;
-    }
-    GF_TRY(gf_calibrator_make_file(calibrator, "one", 1, 1, &calibrator->one, error));
-    GF_TRY(gf_calibrator_make_file(calibrator, "small", 960, 540, &calibrator->small, error));
-    GF_TRY(gf_calibrator_make_file(calibrator, "middle", 1920, 1080, &calibrator->middle, error));
-    return gf_calibrator_make_file(calibrator, "large", 3840, 2160, &calibrator->large, error);
-}
-
 enum gf_status gf_calibrate(const char *program, double seconds, struct gf_calibration *calibration,
                             struct gf_error *error)
 {
     const double begin_s = gf_now();
     const char *why_not = "";
-    struct gf_calibrator calibrator = {
+    struct calibrator calibrator = {
         .calibration = calibration, .program = program, .end_s = begin_s + seconds};
     *calibration = (struct gf_calibration){0};
     const enum gf_status status = prepare(&calibrator, error);
-    calibration->gpu = gf_backend_cuda_likely(&why_not);
+    const bool likely = gf_backend_cuda_likely(&why_not);
+    if (!status) {
+        run_jobs(&calibrator, false);
+        if (likely)
+            run_jobs(&calibrator, true);
+        calibration->gpu = calibration->figures.calibrated[GF_FIGURE_CUDA_START] > 0;
+        if (calibration->gpu)
+            run_filters(&calibrator, true);
+        run_filters(&calibrator, false);
+        derive_others(calibration);
+    }
     if (!calibration->gpu)
-        snprintf(calibration->why_no_gpu, sizeof calibration->why_no_gpu, "%s", why_not);
-    if (!status && calibration->gpu) /* this figure is measured first, while there is time */
-        calibrate_gpu(&calibrator);
-    if (!status)
-        calibrate_cpu(&calibrator);
+        snprintf(calibration->why_no_gpu, sizeof calibration->why_no_gpu, "%s",
+                 likely ? "CUDA does not start" : why_not);
     if (*calibrator.folder)
         (void)nftw(calibrator.folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
     calibration->seconds = gf_now() - begin_s;

@@ -81,8 +81,8 @@ static void print_figure(const struct gf_calibration *calibration, int figure)
     const struct gf_figure_info info = gf_figure_info(figure);
     const double found = calibration->figures.calibrated[figure];
     if (found > 0)
-        printf("%-18s %9.4g %9.4g  %-8s  %s\n", info.name, info.declared, found, info.unit,
-               info.what);
+        printf("%-18s %9.4g %c%8.4g  %-8s  %s\n", info.name, info.declared,
+               calibration->derived[figure] ? '~' : ' ', found, info.unit, info.what);
 }
 
 enum gf_status gf_act_calibrate(const struct gf_command *command, struct gf_error *error)
@@ -97,7 +97,8 @@ enum gf_status gf_act_calibrate(const struct gf_command *command, struct gf_erro
     const int count = gf_figure_count();
     for (int i = 0; i < count; i++)
         print_figure(&calibration, i);
-    printf("\nmeasured in %.1f s%s%s\n", calibration.seconds,
+    printf("\n~: by the mean factor of the measured figures of its kind\nmeasured in %.1f s%s%s\n",
+           calibration.seconds,
            calibration.gpu ? "" : "; no GPU: ", calibration.gpu ? "" : calibration.why_no_gpu);
     const bool kept = gf_figures_keep(&calibration.figures, &why);
     if (kept && gf_figures_file_find(&file))

@@ -268,10 +268,10 @@ static void put_figures(void)
     for (int i = 0; i < gf_figure_count(); i += 5) {
         info = gf_figure_info(i);
         const int length =
-            snprintf(text, sizeof text, "%c%s %g\n", i % 2 ? 7 : 3, info.name, info.declared);
+            snprintf(text, sizeof text, "%c%s %g\n", i % 2 ? 3 : 1, info.name, info.declared);
         put_seed("figures", text, (size_t)length);
     }
-    PUT("figures", "\0gpufilter figures 2\na machine\ncheck 0123456789abcdef\n");
+    PUT("figures", "\0gpufilter figures 3 0123456789abcdef\na machine\nfile 0.1\n");
 }
 
 int main(int argc, char **argv)

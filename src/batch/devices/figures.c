@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -202,8 +201,9 @@ static const char *machine_describe(char text[GF_MACHINE_SIZE])
     return text;
 }
 
-enum { FILE_BYTES_MAX = 32 << 10 };
-static const char magic[] = "gpufilter figures 2";
+/* ---- the file ---- */
+
+enum { FILE_BYTES_MAX = 16 << 10, HEAD_SIZE = GF_MACHINE_SIZE + 60 };
 
 bool gf_figures_file_find(struct gf_figures_file *file)
 {
@@ -212,208 +212,104 @@ bool gf_figures_file_find(struct gf_figures_file *file)
     if (!own && (!home || *home != '/'))
         return false;
     machine_describe(file->machine);
-    const uint64_t name = gf_hash(GF_HASH_START, file->machine, strlen(file->machine));
+    const char *const build = strstr(file->machine, "; build ");
+    const uint64_t name = gf_hash(GF_HASH_START, file->machine, (size_t)(build - file->machine));
     const int length = snprintf(file->path, sizeof file->path, "%s%s/gpufilter/figures-%016" PRIx64,
                                 own ? cache : home, own ? "" : "/.cache", name);
     return length > 0 && (size_t)length < sizeof file->path;
 }
 
-/* Makes the two innermost folders. A failure becomes visible when the file is opened. */
-static void make_folders(const struct gf_figures_file *file)
+/* Writes the lines with which the file of these figures must begin. */
+static size_t put_head(const char *machine, const char *figures, char head[HEAD_SIZE])
 {
-    char path[sizeof file->path];
-    char *end[2];
-    snprintf(path, sizeof path, "%s", file->path);
-    for (int i = 0; i < 2; i++) {
-        end[i] = strrchr(path, '/');
-        *end[i] = '\0';
-    }
-    if (*path)
-        (void)mkdir(path, 0700);
-    *end[1] = '/';
-    (void)mkdir(path, 0700);
+    return (size_t)snprintf(head, HEAD_SIZE, "gpufilter figures 3 %016" PRIx64 "\n%s\n",
+                            gf_hash(GF_HASH_START, figures, strlen(figures)), machine);
 }
 
-static bool is_trusted(const struct stat *file)
-{
-    return S_ISREG(file->st_mode) && file->st_uid == geteuid() &&
-           !(file->st_mode & (S_IWGRP | S_IWOTH)) && file->st_size < FILE_BYTES_MAX;
-}
-
-/* Reads the whole file as text. Returns its length; 0: the file is missing or cannot be used. */
-static size_t read_file(const char *path, char text[FILE_BYTES_MAX])
+/* Reads the whole file as text. The text is empty if the file is missing or is not this user's. */
+static void read_file(const char *path, char text[FILE_BYTES_MAX])
 {
     struct stat stat;
-    size_t length = 0;
+    ssize_t length = 0;
     /* Without O_NONBLOCK a FIFO of that name would block the program. */
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    if (!fstat(fd, &stat) && is_trusted(&stat)) {
-        ssize_t got;
-        while (length < FILE_BYTES_MAX - 1 &&
-               (got = read(fd, text + length, FILE_BYTES_MAX - 1 - length)) > 0)
-            length += (size_t)got;
-    }
-    close(fd);
-    text[length] = '\0';
-    return length;
+    if (fd >= 0 && !fstat(fd, &stat) && S_ISREG(stat.st_mode) && stat.st_uid == geteuid() &&
+        !(stat.st_mode & (S_IWGRP | S_IWOTH)))
+        length = read(fd, text, FILE_BYTES_MAX - 1);
+    if (fd >= 0)
+        close(fd);
+    text[length > 0 ? length : 0] = '\0';
 }
 
-/* Splits off the last line, which is "check" and the hash of all lines before. Returns false if the
- * hash is wrong. */
-static bool take_check(char *text, size_t length)
-{
-    char expected[40];
-    enum { CHECK_LENGTH = 6 + 16 + 1 };
-    if (length < CHECK_LENGTH)
-        return false;
-    char *const check = text + length - CHECK_LENGTH;
-    snprintf(expected, sizeof expected, "check %016" PRIx64 "\n",
-             gf_hash(GF_HASH_START, text, (size_t)(check - text)));
-    const bool right = !strcmp(check, expected);
-    *check = '\0';
-    return right;
-}
-
-/* Finds the figure of that name. The figures of a file have the order of the list. Therefore the
- * search begins at *next. */
-static bool find_figure(const char *name, int count, int *next, struct gf_figure_info *info)
-{
-    while (*next < count) {
-        *info = gf_figure_info((*next)++);
-        if (!strcmp(info->name, name))
-            return true;
-    }
-    return false;
-}
-
-/* Reads a line "NAME VALUE". Returns false if it is wrong. */
-static bool read_figure(char *line, int count, int *next, struct gf_figures *figures)
-{
-    char *rest = line;
-    const char *const name = strsep(&rest, " ");
-    struct gf_figure_info info;
-    double value;
-    return find_figure(name, count, next, &info) && rest && gf_value_whole_number(rest, &value) &&
-           gf_figure_calibrate(figures, *next - 1, value);
-}
-
-static bool parse(char *text, size_t length, const char *machine, struct gf_figures *figures)
+/* Reads lines "NAME VALUE" in the order of the figures. Returns false if one is wrong. */
+static bool parse(char *lines, struct gf_figures *figures)
 {
     const int count = gf_figure_count();
-    int next = 0;
-    char *rest = text;
-    if (!take_check(text, length))
-        return false;
-    const char *const first = strsep(&rest, "\n"), *const second = strsep(&rest, "\n");
-    if (strcmp(first, magic) || !second || strcmp(second, machine))
-        return false;
-    for (char *line; (line = strsep(&rest, "\n"));) {
-        if (*line && !read_figure(line, count, &next, figures))
+    int i = 0;
+    for (char *rest; (rest = strsep(&lines, "\n")) && *rest; i++) {
+        const char *const name = strsep(&rest, " ");
+        double value;
+        while (i < count && strcmp(gf_figure_info(i).name, name))
+            i++;
+        if (i == count || !rest || !gf_value_whole_number(rest, &value) ||
+            !gf_figure_calibrate(figures, i, value))
             return false;
     }
     return true;
 }
 
-/* Loads the file. Returns false if the file is missing or cannot be used. */
-static bool load(const struct gf_figures_file *file, struct gf_figures *figures)
-{
-    char text[FILE_BYTES_MAX];
-    *figures = (struct gf_figures){0};
-    const size_t length = read_file(file->path, text);
-    if (length && parse(text, length, file->machine, figures))
-        return true;
-    *figures = (struct gf_figures){0};
-    return false;
-}
-
 void gf_figures_load(struct gf_figures *figures)
 {
     struct gf_figures_file file;
+    char text[FILE_BYTES_MAX], head[HEAD_SIZE];
     *figures = (struct gf_figures){0};
-    if (gf_figures_file_find(&file))
-        (void)load(&file, figures);
+    if (!gf_figures_file_find(&file))
+        return;
+    read_file(file.path, text);
+    char *lines = text;
+    for (int i = 0; i < 2; i++)
+        lines += strcspn(lines, "\n") + (lines[strcspn(lines, "\n")] == '\n');
+    if (strncmp(text, head, put_head(file.machine, lines, head)) || !parse(lines, figures))
+        *figures = (struct gf_figures){0};
 }
 
-static size_t print(const struct gf_figures_file *file, const struct gf_figures *figures,
-                    char text[FILE_BYTES_MAX])
+/* Makes the two innermost folders. A failure becomes visible when the file is opened. */
+static void make_folders(const char *file)
 {
-    const int count = gf_figure_count();
-    size_t length = (size_t)snprintf(text, FILE_BYTES_MAX, "%s\n%s\n", magic, file->machine);
-    for (int i = 0; i < count; i++) {
-        if (figures->calibrated[i] > 0)
-            length += (size_t)snprintf(text + length, FILE_BYTES_MAX - length, "%s %.6g\n",
-                                       gf_figure_info(i).name, figures->calibrated[i]);
+    char path[sizeof((struct gf_figures_file *)0)->path];
+    for (int level = 2; level > 0; level--) {
+        snprintf(path, sizeof path, "%s", file);
+        for (int i = 0; i < level; i++)
+            *strrchr(path, '/') = '\0';
+        (void)mkdir(path, 0700);
     }
-    return length + (size_t)snprintf(text + length, FILE_BYTES_MAX - length,
-                                     "check %016" PRIx64 "\n",
-                                     gf_hash(GF_HASH_START, text, length));
 }
 
-static bool replace(const struct gf_figures_file *file, const char *text, size_t length)
-{
-    char temporary[sizeof file->path + 32];
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", file->path);
-    int fd = mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT) {
-        make_folders(file);
-        snprintf(temporary, sizeof temporary, "%s.XXXXXX", file->path);
-        fd = mkostemp(temporary, O_CLOEXEC);
-    }
-    if (fd < 0)
-        return false;
-    bool done = gf_write_fully(fd, text, length);
-    done = !close(fd) && done;
-    done = done && !rename(temporary, file->path);
-    if (!done) {
-        const int why = errno;
-        unlink(temporary);
-        errno = why;
-    }
-    return done;
-}
-
-/* Removes the files of other builds that got no measurement in three months, and files that a
- * killed process may have left. Every build has a file of its own. */
-static void remove_old(const struct gf_figures_file *file)
-{
-    enum { DAYS = 90, DAY_S = 86400 };
-    char folder[sizeof file->path];
-    snprintf(folder, sizeof folder, "%s", file->path);
-    *strrchr(folder, '/') = '\0';
-    DIR *const files = opendir(folder);
-    struct stat stat;
-    for (const struct dirent *entry; files && (entry = readdir(files));) {
-        if (!strncmp(entry->d_name, "figures-", 8) &&
-            !fstatat(dirfd(files), entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) &&
-            stat.st_mtime < time(NULL) - (time_t)DAYS * DAY_S)
-            (void)unlinkat(dirfd(files), entry->d_name, 0);
-    }
-    if (files)
-        closedir(files);
-}
-
-bool gf_figures_keep(const struct gf_figures *measured, struct gf_error *why)
+bool gf_figures_keep(const struct gf_figures *figures, struct gf_error *why)
 {
     struct gf_figures_file file;
-    struct gf_figures figures;
-    char text[FILE_BYTES_MAX];
+    char lines[FILE_BYTES_MAX] = "", head[HEAD_SIZE], temporary[sizeof file.path + 8];
+    const int count = gf_figure_count();
+    size_t length = 0;
     if (!gf_figures_file_find(&file)) {
         (void)gf_fail(why, GF_ERROR_OUTPUT,
                       "neither XDG_CACHE_HOME nor HOME names a folder for the figures");
         return false;
     }
-    const bool known = load(&file, &figures);
-    for (int i = 0; i < GF_FIGURES_MAX; i++) {
-        if (measured->calibrated[i] > 0)
-            figures.calibrated[i] = measured->calibrated[i];
+    for (int i = 0; i < count; i++) {
+        if (figures->calibrated[i] > 0)
+            length += (size_t)snprintf(lines + length, sizeof lines - length, "%s %.17g\n",
+                                       gf_figure_info(i).name, figures->calibrated[i]);
     }
-    if (replace(&file, text, print(&file, &figures, text))) {
-        if (!known)
-            remove_old(&file);
-        return true;
+    make_folders(file.path);
+    snprintf(temporary, sizeof temporary, "%s.XXXXXX", file.path);
+    const int fd = mkostemp(temporary, O_CLOEXEC);
+    bool done = fd >= 0 && gf_write_fully(fd, head, put_head(file.machine, lines, head)) &&
+                gf_write_fully(fd, lines, length);
+    done = fd >= 0 && !close(fd) && done && !rename(temporary, file.path);
+    if (!done) {
+        (void)gf_fail(why, GF_ERROR_OUTPUT, "%s: %s", file.path, strerror(errno));
+        (void)unlink(temporary);
     }
-    (void)gf_fail(why, GF_ERROR_OUTPUT, "%s: %s", file.path, strerror(errno));
-    return false;
+    return done;
 }

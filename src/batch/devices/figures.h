@@ -96,24 +96,22 @@ double gf_figure(const struct gf_figures *figures, int figure);
 bool gf_figure_calibrate(struct gf_figures *figures, int figure, double value);
 
 /* Keeps the figures of this machine from one run to the next: a small text file in
- * $XDG_CACHE_HOME/gpufilter, else in ~/.cache/gpufilter, named after the machine and the build. No
- * run depends on the file: a file that is missing, damaged, somebody else's, or made for another
- * machine counts as missing, and a failure to write it is ignored. */
+ * $XDG_CACHE_HOME/gpufilter, else in ~/.cache/gpufilter, named after the machine. No run depends on
+ * the file: a file that is missing, damaged, somebody else's, or made by another build or for
+ * another machine counts as missing. */
+
+enum { GF_MACHINE_SIZE = 400 };
 
 struct gf_figures_file {
     char path[4096];
-    char machine[400]; /* the text of gf_machine_describe() */
+    char machine[GF_MACHINE_SIZE]; /* describes the machine and the build: where the measured times
+                                    * would differ, the text does */
 };
 
 /* Finds the file's name. Returns false if the environment names no place for it. */
 bool gf_figures_file_find(struct gf_figures_file *file);
 /* Loads the calibrated figures, or all zeros if none is known. Reads one file of some kilobytes. */
 void gf_figures_load(struct gf_figures *figures);
-/* Puts measured figures into the file; its other figures stay. The file is replaced by a rename, so
- * that readers see the old or the new one. Of several simultaneous changes all but one may be lost.
- * Returns false if the file could not be written, with the reason in *why; `why` may be NULL. */
-bool gf_figures_keep(const struct gf_figures *measured, struct gf_error *why);
-
-/* Describes a machine by a text. Machines on which the measured times would differ have different
- * texts. */
-enum { GF_MACHINE_SIZE = 400 };
+/* Replaces the file by a rename, so that readers see the old or the new one. Returns false if that
+ * failed, with the reason in *why; `why` may be NULL. */
+bool gf_figures_keep(const struct gf_figures *figures, struct gf_error *why);
