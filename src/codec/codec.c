@@ -1,5 +1,7 @@
 /* Recognises a file's format and opens it, as a source or a sink, here or as the process of a
  * cell. */
+#include "codec/codec.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -8,7 +10,6 @@
 
 #include "base/fail.h"
 #include "codec/cell/cell.h"
-#include "codec/codec.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/exif.h"
 #include "codec/common/metadata/gain_map.h"

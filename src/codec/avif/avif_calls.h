@@ -35,9 +35,6 @@ struct gf_avif_calls {
 };
 extern struct gf_avif_calls gf_avif;
 
-/* Returns the EXIF orientation, 1..8, that has the same effect as the picture's rotation and
- * mirroring. */
-
 void gf_avif_set_orientation(avifImage *image, int orientation);
 
 /* Returns the bytes that the threads of libavif's codecs take, whatever the picture's size. */

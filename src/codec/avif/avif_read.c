@@ -1,9 +1,10 @@
+#include "codec/avif/avif_calls.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "codec/avif/avif_calls.h"
 #include "codec/common/checks.h"
 #include "codec/common/metadata/heif_boxes.h"
 #include "codec/common/opening.h"
@@ -20,6 +21,8 @@ struct gf_library gf_avif_library =
 #define MIRROR(image) (image)->imir.mode
 #endif
 
+/* Returns the EXIF orientation, 1..8, that has the same effect as the picture's rotation and
+ * mirroring. */
 static int avif_orientation(const avifImage *image)
 {
     return gf_heif_turn_orientation((struct gf_heif_turn){

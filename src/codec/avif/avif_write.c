@@ -1,10 +1,11 @@
+#include "codec/avif/avif_calls.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/threads/times.h"
-#include "codec/avif/avif_calls.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/whole_picture.h"

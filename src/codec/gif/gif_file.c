@@ -1,10 +1,11 @@
+#include "codec/gif/gif.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/memory/grow.h"
-#include "codec/gif/gif.h"
 
 enum { HELD_MOST = 1 << 20, BLOCK_MOST = 255, HEADER_BYTES = 13, LOOPS_MOST = 65535 };
 

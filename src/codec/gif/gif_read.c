@@ -1,3 +1,5 @@
+#include "codec/gif/gif.h"
+
 #include <gif_lib.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +12,6 @@
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/whole_picture.h"
-#include "codec/gif/gif.h"
 
 enum { BITS_MOST = 12, CODES = 1 << BITS_MOST, INDEX_MOST = 255, NONE = -1 };
 

@@ -193,7 +193,7 @@ static GF_CHECKED enum gf_status output_put_in_place(struct gf_output *output,
     return output->target ? commit_beside(output, error) : commit_spooled(output, error);
 }
 
-/* Writes an output and closes it. */
+/* ---- writing and closing ---- */
 
 enum { LARGE_BYTES = 128 << 10, RESERVED_FROM_BYTES = 16 << 20 };
 

@@ -1,9 +1,10 @@
+#include "codec/jp2/jp2.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory/grow.h"
-#include "codec/jp2/jp2.h"
 
 struct gf_jp2_calls gf_jp2;
 struct gf_library gf_jp2_library =

@@ -1,3 +1,5 @@
+#include "codec/jp2/jp2.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -6,7 +8,6 @@
 
 #include "base/fail.h"
 #include "codec/common/checks.h"
-#include "codec/jp2/jp2.h"
 
 enum marker { SOC = 0xff4f, SIZ = 0xff51, COD, COC, SOT = 0xff90, SOD = 0xff93, EOC = 0xffd9 };
 enum { MARKER = 2, PART_HEAD = 10, TILES_MAX = 65535 };

@@ -1,3 +1,5 @@
+#include "codec/jp2/jp2.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +11,6 @@
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/whole_picture.h"
-#include "codec/jp2/jp2.h"
 
 struct jp2_source {
     struct gf_whole_source whole;
@@ -259,8 +260,8 @@ static bool decode_stream(const struct jp2_source *jp2, opj_codec_t *codec, bool
 }
 
 /* Makes *image, which the caller destroys, even after a failure. Returns whether all of it is
- * decoded or, if lenient, some of it; `why` says what is damaged.
- * Where the end marker is missing, the bytes that gf_jp2_mend() adds show whether packets are. */
+ * decoded or, if lenient, some of it; `why` says what is damaged. Where the end marker is missing,
+ * the bytes that gf_jp2_mend() adds show whether packets are. */
 static bool make_image(const struct jp2_source *jp2, bool lenient, opj_image_t **image,
                        char why[GF_JP2_WHY_SIZE])
 {

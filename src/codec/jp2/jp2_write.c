@@ -1,3 +1,5 @@
+#include "codec/jp2/jp2.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +10,6 @@
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/whole_picture.h"
-#include "codec/jp2/jp2.h"
 
 /* ---- the codestream ---- */
 

@@ -199,9 +199,6 @@ struct gf_jpeg_segment {
 
 struct gf_jpeg_scouts;
 
-/* Opens scouts for the scan at the offset `begin` of the input. Returns NULL if scouts do not help,
- * or when out of memory. */
-
 struct gf_jpeg_index_row {
     int64_t bit;  /* the row's first bit in the input, after a restart marker */
     int64_t stop; /* the offset in the input after the last byte of the row before */

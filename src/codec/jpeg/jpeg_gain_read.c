@@ -253,8 +253,7 @@ static enum gf_status add_headroom(const struct gf_jpeg_source *source, struct g
 
 /* Finds the gain map among the pictures that the index lists or, without an index, before the end
  * of the file, by the lengths in the XMP. The caller frees the blob, which is empty if there is
- * none.
- */
+ * none. */
 static enum gf_status find_map(const struct gf_jpeg_source *source, int64_t most,
                                struct gf_blob *jpeg, struct gf_gain_map_facts *map,
                                const char **why, struct gf_error *error)

@@ -1,9 +1,10 @@
+#include "codec/jpeg/jpeg_codes.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory/grow.h"
 #include "codec/common/rows/ordered_work.h"
-#include "codec/jpeg/jpeg_codes.h"
 
 enum {
     SEGMENT_BYTES = 128 << 10,
@@ -88,6 +89,8 @@ static void jpeg_scouts_close(struct gf_jpeg_scouts *scouts)
     free(scouts);
 }
 
+/* Opens scouts for the scan at the offset `begin` of the input. Returns NULL if scouts do not help,
+ * or when out of memory. */
 static struct gf_jpeg_scouts *jpeg_scouts_open(const struct gf_jpeg_unit *unit,
                                                struct gf_input *input, int64_t begin, int threads,
                                                int segment_bytes)

@@ -31,7 +31,7 @@ struct gf_jpeg_segments {
     unsigned char buffer[GF_JPEG_SEGMENTS_BUFFER_BYTES];
 };
 
-/* Returns the offset in the input of a byte that the last call of gf_jpeg_segments_next()
+/* Returns the offset in the input of a byte that the last call of jpeg_segments_next()
  * returned. */
 int64_t gf_jpeg_segments_place(const struct gf_jpeg_segments *segments, const unsigned char *at);
 /* Returns bytes that were read ahead to the input. */

@@ -107,6 +107,3 @@ struct gf_jpeg_encoded {
     int skip;                       /* the argument `skip` of gf_jpeg_bits_copy() */
     int32_t dc[GF_JPEG_COMPONENTS]; /* the DC values of the last unit */
 };
-
-/* An encoder, which belongs to one thread. */
-struct gf_jpeg_strip_encoder;

@@ -33,8 +33,6 @@ struct gf_jpeg_strip {
 };
 
 /* A decoder, which belongs to one thread. */
-struct gf_jpeg_strip_decoder;
-
 enum {
     CHUNK_BYTES = 32 << 10, /* passed to libjpeg at a time */
     SLACK_BYTES = 4 << 10,  /* room for a header, a unit and an end marker */

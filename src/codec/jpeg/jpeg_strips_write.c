@@ -97,6 +97,7 @@ static bool jpeg_coding_make(struct gf_jpeg_coding *coding, const struct jpeg_co
     return make_tables(coding, jpeg);
 }
 
+/* An encoder, which belongs to one thread. */
 struct gf_jpeg_strip_encoder {
     const struct gf_jpeg_coding *coding;
     struct jpeg_compress_struct jpeg;

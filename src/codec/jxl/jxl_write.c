@@ -1,3 +1,5 @@
+#include "codec/jxl/jxl_calls.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -5,7 +7,6 @@
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/whole_picture.h"
-#include "codec/jxl/jxl_calls.h"
 
 enum { OUTPUT_BYTES = 1 << 18, SIDE_MAX = 1 << 24 };
 enum { PQ_NITS = 10000, HLG_NITS = 1000 }; /* brightness of the largest sample, in cd/m2 */

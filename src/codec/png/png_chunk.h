@@ -72,10 +72,8 @@ bool gf_png_add_late_metadata(struct gf_metadata *metadata, struct gf_input *inp
 enum gf_status gf_png_write_metadata(struct gf_output *output, const struct gf_metadata *metadata,
                                      struct gf_error *error) GF_CHECKED;
 
-/* ---- "Raw profile type" texts ----
- *
- * ImageMagick and exiftool store EXIF, XMP and IPTC as hexadecimal numbers in tEXt and zTXt chunks
- * with such a keyword. A PNG has no other place for IPTC. */
+/* ImageMagick and exiftool store EXIF, XMP and IPTC as hexadecimal numbers in tEXt and zTXt chunks
+ * whose keyword begins with "Raw profile type". A PNG has no other place for IPTC. */
 
 #define GF_PNG_RAW_PROFILE "Raw profile type " /* beginning of the keyword */
 

@@ -1,6 +1,7 @@
 /* PNG's filters in plain C, and the choice of a filter for a row. */
 #include "codec/png/png_filter.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -156,8 +157,6 @@ const struct gf_png_filters gf_png_filters_plain = {"plain", png_sums_plain, gf_
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <immintrin.h>
-#include <stdbool.h>
-#include <string.h>
 
 #define AVX2 __attribute__((target("avx2")))
 #define AVX2_INLINE __attribute__((target("avx2"), always_inline)) static inline

@@ -52,8 +52,7 @@ void gf_png_filter_row(const struct gf_png_filters *filters, const uint8_t *row,
 int gf_png_undo_rows(const struct gf_png_filters *filters, uint8_t *rows, int count,
                      const uint8_t *above, size_t bytes, int bpp);
 
-/* The plain C functions, which vector code also calls for the ends of rows. */
-
+/* Applies a filter in plain C; vector code calls it for the ends of rows. */
 void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uint8_t *above,
                         size_t bytes, int bpp, uint8_t *out);
 

@@ -1,3 +1,5 @@
+#include "codec/png/png_marked.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -9,7 +11,6 @@
 #include "codec/png/deflate/inflate.h"
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_filter.h"
-#include "codec/png/png_marked.h"
 #include "codec/png/png_read.h"
 
 enum {

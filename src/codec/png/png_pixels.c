@@ -1,3 +1,5 @@
+#include "codec/png/png_read.h"
+
 #include <ctype.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,7 +13,6 @@
 #include "codec/png/deflate/inflate.h"
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_filter.h"
-#include "codec/png/png_read.h"
 
 enum { BUFFER_BYTES = 64 << 10, SURPLUS_BYTES = 1024, SURPLUS_MOST = 16 << 20 };
 
@@ -48,6 +49,8 @@ static bool corrupt_stream(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return corrupt(fault, idat->message);
 }
 
+/* Opens a reader. `length` is the length of the first IDAT chunk. Returns NULL when out of
+ * memory. */
 static struct gf_png_idat *png_idat_open(struct gf_input *input, const struct gf_options *options,
                                          uint32_t length)
 {
@@ -211,7 +214,7 @@ static bool png_idat_end(struct gf_png_idat *idat, struct gf_png_fault *fault)
     return skip_idat(idat, fault);
 }
 
-/* Replaces gf_png_idat_end() if another reader has read all rows. The input's next byte is the
+/* Replaces png_idat_end() if another reader has read all rows. The input's next byte is the
  * first one after the last IDAT chunk. */
 static bool png_idat_skipped(struct gf_png_idat *idat, struct gf_png_fault *fault)
 {
@@ -238,8 +241,8 @@ static bool read_trailing_chunk(struct gf_png_idat *idat, struct gf_png_trailer 
     return read_crc(idat, critical ? idat->message : NULL, fault);
 }
 
-/* Checks the remaining chunks up to IEND. It must be called after gf_png_idat_end() or
- * gf_png_idat_skipped(). */
+/* Checks the remaining chunks up to IEND. It must be called after png_idat_end() or
+ * png_idat_skipped(). */
 static bool png_idat_trailer(struct gf_png_idat *idat, struct gf_png_trailer *trailer,
                              struct gf_png_fault *fault)
 {

@@ -181,8 +181,8 @@ static int read_other_chunk(png_structp png, png_unknown_chunkp chunk)
 }
 
 /* Adds the metadata after the pixels, and finds out whether an animation has any frames, if the
- * input is a regular file. It must be called before the
- * pixels are read, which need the orientation. */
+ * input is a regular file. It must be called before the pixels are read, which need the
+ * orientation. */
 static GF_CHECKED enum gf_status png_read_late_metadata(struct gf_png_source *source,
                                                         struct gf_error *error)
 {
@@ -224,7 +224,7 @@ static GF_CHECKED enum gf_status png_attempt(struct gf_png_source *source,
     return GF_OK;
 }
 
-/* Reads up to the head of the first IDAT chunk; called by gf_png_attempt. */
+/* Reads up to the head of the first IDAT chunk; called by png_attempt. */
 static void png_read_header(struct gf_png_source *source)
 {
     source->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, source, on_error, on_warning);

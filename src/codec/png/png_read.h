@@ -44,7 +44,7 @@ struct gf_png_fault {
     struct gf_error error;
     bool truncated;
     bool in_idat;     /* the fault is in an IDAT chunk */
-    const char *text; /* otherwise the damage in libpng's words; valid until gf_png_idat_close() */
+    const char *text; /* otherwise the damage in libpng's words; valid until png_idat_close() */
 };
 
 /* The facts about the chunks after the pixels. */
@@ -52,11 +52,6 @@ struct gf_png_trailer {
     bool has_palette; /* input: a PLTE chunk precedes the pixels, so that another one is an error */
     bool has_exif;    /* output: there is an eXIf chunk */
 };
-
-struct gf_png_idat;
-
-/* Opens a reader. `length` is the length of the first IDAT chunk. Returns NULL when out of
- * memory. */
 
 struct gf_png_pixels;
 
@@ -79,7 +74,7 @@ int gf_png_pixels_read(struct gf_png_pixels *pixels, int rows, unsigned char *ds
 bool gf_png_pixels_finish(struct gf_png_pixels *pixels, struct gf_png_trailer *trailer,
                           struct gf_png_fault *fault);
 
-/* The reader of one PNG. gf_png_attempt() makes the calls of libpng, whose errors, warnings and
+/* The reader of one PNG. png_attempt() makes the calls of libpng, whose errors, warnings and
  * reads png_read.c gets. */
 
 enum { GF_PNG_ADAM7_PASSES = 7 };
@@ -111,7 +106,7 @@ struct gf_png_source {
     bool first_is_frame;
     unsigned char control[GF_PNG_CONTROL_BYTES]; /* the fcTL chunk of the first picture */
     int stripe_rows;    /* rows of a stripe in a marked PNG, see png_chunk.h; 0: no mark */
-    unsigned char *dst; /* dst, pitch and rows are arguments of gf_png_attempt()'s functions */
+    unsigned char *dst; /* dst, pitch and rows are arguments of png_attempt()'s functions */
     size_t pitch;
     int rows;
     /* Only with a palette: a row of indices; the palette as RGBA, with black for missing entries;

@@ -1,3 +1,5 @@
+#include "codec/png/png_write.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +12,6 @@
 #include "codec/png/deflate/deflate.h"
 #include "codec/png/deflate/inflate.h"
 #include "codec/png/png_chunk.h"
-#include "codec/png/png_write.h"
 
 enum {
     STRIPE_BYTES = 256 << 10, /* small enough for 16 threads to share a picture of 2 megapixels */
@@ -53,6 +54,8 @@ static struct gf_png_layout png_layout_make(int height, size_t row_bytes, int bp
     return layout;
 }
 
+/* Returns the number of rows before its own that stripe `index` keeps: the window and the row above
+ * it, if the picture has them. A row of zeros is above the picture's first row. */
 static int png_stripe_above(const struct gf_png_layout *layout, int index)
 {
     const int64_t before = (int64_t)index * layout->rows;
@@ -61,6 +64,7 @@ static int png_stripe_above(const struct gf_png_layout *layout, int index)
     return before < layout->window_rows + 1 ? (int)before : layout->window_rows + 1;
 }
 
+/* Returns the number of rows of the stripe itself. */
 static int png_stripe_rows(const struct gf_png_layout *layout, int index)
 {
     const int rest = layout->height - index * layout->rows;

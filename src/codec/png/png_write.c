@@ -1,4 +1,6 @@
 /* Writes PNG: one picture, or an animation of several. */
+#include "codec/png/png_write.h"
+
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,15 +13,12 @@
 #include "codec/common/rows/whole_picture.h"
 #include "codec/io/output.h"
 #include "codec/png/png_chunk.h"
-#include "codec/png/png_write.h"
 
 static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
                                             struct gf_sink **sink, struct gf_error *error);
 
-gf_sink_opener png_picture_sink_open;
-
-/* Writes PNG files: gray and RGB, with and without alpha, of 8 and 16 bits. This file writes the
- * header and the end, png_chunk.c the metadata, png_stripes.c the pixels. */
+/* One picture: gray or RGB, with or without alpha, of 8 or 16 bits. png_chunk.c writes the
+ * metadata, png_stripes.c the pixels. */
 
 struct png_sink {
     struct gf_sink base;

@@ -42,16 +42,12 @@ struct gf_png_packer {
 struct gf_png_stripe {
     int index;
     uint8_t *raw;
-    uint8_t *chunk; /* the result, a whole chunk; gf_png_stripe_end() completes the last stripe's */
+    uint8_t *chunk; /* the result, a whole chunk; png_stripe_end() completes the last stripe's */
     size_t chunk_bytes, data_bytes;
     size_t filtered_bytes; /* bytes of the stripe's own rows */
     uint32_t adler;        /* the checksum of the bytes */
 };
-/* Returns the number of rows before its own that stripe `index` keeps: the window and the row above
- * it, if the picture has them. A row of zeros is above the picture's first row. */
 
-/* the number of rows of the
- * stripe itself */
 /* Returns the address of a row. Row 0 is the first of the stripe's own rows. */
 static inline uint8_t *gf_png_stripe_row(const struct gf_png_layout *layout,
                                          const struct gf_png_stripe *stripe, int row)

@@ -43,7 +43,7 @@ static inline unsigned gf_qoi_place(struct gf_qoi_pixel pixel)
     return (pixel.r * 3u + pixel.g * 5u + pixel.b * 7u + pixel.a * 11u) % GF_QOI_SEEN;
 }
 
-/* Reads QOI. */
+/* ---- reading ---- */
 
 enum { BUFFER_BYTES = 64 << 10, NO_BYTE = -1, BT709 = 1, LINEAR = 8 /* of ITU-T H.273 */ };
 
@@ -211,7 +211,7 @@ enum gf_status gf_qoi_source_open(struct gf_input *input, const struct gf_option
     return status;
 }
 
-/* Writes QOI, with the choices of the specification's encoder. */
+/* ---- writing, with the choices of the specification's encoder ---- */
 
 enum { OPERATION_MOST = 5 };
 

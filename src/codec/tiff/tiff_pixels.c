@@ -1,4 +1,4 @@
-/* Samples of all kinds become 8 or 16 bits. */
+/* Samples of all kinds become 8 or 16 bits, and gray or RGB. */
 #include <math.h>
 #include <string.h>
 

@@ -1,3 +1,5 @@
+#include "codec/tiff/tiff.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -5,7 +7,6 @@
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/whole_picture.h"
-#include "codec/tiff/tiff.h"
 
 enum { BELOW_MOST = 16 }; /* the most directories below the first that are searched */
 

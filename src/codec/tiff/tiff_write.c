@@ -1,3 +1,5 @@
+#include "codec/tiff/tiff.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -5,7 +7,6 @@
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
-#include "codec/tiff/tiff.h"
 
 enum { STRIP_BYTES = 256 << 10, JPEG_ROWS = 16 };
 

@@ -1,3 +1,5 @@
+#include "codec/webp/webp_calls.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,6 @@
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/whole_picture.h"
-#include "codec/webp/webp_calls.h"
 
 struct gf_webp_calls gf_webp;
 struct gf_library gf_webp_library =

@@ -1,3 +1,5 @@
+#include "codec/y4m/y4m.h"
+
 #include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -7,7 +9,6 @@
 #include "base/fail.h"
 #include "codec/common/checks.h"
 #include "codec/common/opening.h"
-#include "codec/y4m/y4m.h"
 
 enum gf_status gf_y4m_read_line(struct gf_input *input, char line[GF_Y4M_LINE_MOST], size_t *length,
                                 struct gf_error *error)

@@ -198,7 +198,7 @@ double gf_exif_apple_headroom(const struct gf_blob *exif)
     return found ? exp2(fmax(octaves, 0)) : 0;
 }
 
-/* Changes EXIF in place. */
+/* ---- changing it in place ---- */
 
 /* An entry that is added to the first directory. */
 struct new_entry {

@@ -1,9 +1,10 @@
+#include "codec/common/metadata/metadata.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text/plain_text.h"
-#include "codec/common/metadata/metadata.h"
 
 #define CONTAINER "http://ns.google.com/photos/1.0/container/"
 #define CAMERA "http://ns.google.com/photos/1.0/camera/"

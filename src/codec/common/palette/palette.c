@@ -1,9 +1,10 @@
 /* A palette of at most N colours, and the index of each pixel. */
+#include "codec/common/palette/palette.h"
+
 #include <stdlib.h>
 
 #include "base/fail.h"
 #include "base/threads/times.h"
-#include "codec/common/palette/palette.h"
 #include "codec/common/palette/palette_parts.h"
 #include "codec/common/rows/ordered_work.h"
 
@@ -206,6 +207,7 @@ enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_f
     return GF_OK;
 }
 
+/* Writes the index of each pixel, with diffusion of the error where the picture is smooth. */
 static GF_CHECKED enum gf_status palette_map_run(struct gf_palette_map *map,
                                                  const struct gf_image *picture,
                                                  const struct gf_palette_weights *weights,

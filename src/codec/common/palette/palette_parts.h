@@ -95,7 +95,3 @@ void gf_palette_split(const struct gf_palette_cells *cells, int most, int32_t *o
 enum gf_status gf_palette_refine(const struct gf_palette_cells *cells, int threads,
                                  struct gf_palette_entries *entries,
                                  struct gf_error *error) GF_CHECKED;
-
-/* ---- the index of each pixel (palette.c) ---- */
-
-/* Writes the index of each pixel, with diffusion of the error where the picture is smooth. */

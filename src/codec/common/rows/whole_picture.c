@@ -1,5 +1,7 @@
 /* Sources and sinks that hold a whole picture, for formats whose library codes it only as a
  * whole. */
+#include "codec/common/rows/whole_picture.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
@@ -10,7 +12,6 @@
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/source.h"
-#include "codec/common/rows/whole_picture.h"
 #include "codec/io/kinds.h"
 
 enum gf_status gf_source_read_all(struct gf_source *source, struct gf_image *picture,

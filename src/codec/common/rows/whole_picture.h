@@ -20,10 +20,10 @@ struct gf_whole_calls {
     /* Reads the header and the metadata; calls gf_whole_source_describe() and gf_choose_page(). */
     enum gf_status (*read_header)(struct gf_whole_source *source, struct gf_error *error);
     /* If several frames are wanted, decode() is called for each of them in order, with `pixels` as
-     * the call before has left them, and sets base.duration. After gf_end_frames()
-     * it returns GF_OK.
-     * Decodes the picture to `pixels`, rows without gaps, in base.format: at 1 / base.reduction of
-     * its size, which is above 1 only if read_header() has set base.most_reduction. */
+     * the call before has left them, and sets base.duration. After gf_end_frames() it returns
+     * GF_OK. Decodes the picture to `pixels`, rows without gaps, in base.format: at 1 /
+     * base.reduction of its size, which is above 1 only if read_header() has set
+     * base.most_reduction. */
     enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
                              struct gf_error *error);
     /* Frees the memory of the format's own members, even after a failed open. NULL if they have

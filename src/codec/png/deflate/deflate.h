@@ -15,9 +15,8 @@ void gf_huffman_lengths(const uint32_t *frequency, int symbols, int longest, uin
 /* Makes the codes with these lengths. The first bit of a code is its lowest bit, as in deflate. */
 void gf_huffman_codes(const uint8_t *lengths, int symbols, uint16_t *codes);
 
-/* The coder: literals and the matches in one block
- * whose Huffman codes are fitted to the whole piece. README.md defines the bytes, which GPUs write,
- * too. */
+/* The coder writes literals and matches in one block whose Huffman codes are fitted to the whole
+ * piece. README.md defines the bytes, which GPUs write, too. */
 
 /* Returns the bytes for which `out` must have room. */
 size_t gf_deflate_fast_bound(size_t size);
@@ -28,8 +27,6 @@ size_t gf_deflate_fast_scratch(size_t size);
  * blocks of the stream, they end at a whole byte, so that others can follow. They refer to nothing
  * before `data`, which has at least one byte. */
 size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, void *scratch, uint8_t *out);
-
-/* The parts of the deflate coder of compression level 1: matches, Huffman codes and literals. */
 
 /* Finds the matches for level 1. Matches begin at cells of eight bytes, so that every thread of a
  * GPU can search independently; README.md defines them. */

@@ -1,8 +1,9 @@
+#include "codec/png/deflate/deflate.h"
+
 #include <stdlib.h>
 
 #include "base/cpu.h"
 #include "base/simd.h"
-#include "codec/png/deflate/deflate.h"
 
 /* A leaf (a symbol that occurs) or an inner node with two children. */
 struct node {

@@ -1,8 +1,9 @@
+#include "codec/png/deflate/deflate.h"
+
 #include <string.h>
 
 #include "base/bytes.h"
 #include "base/cpu.h"
-#include "codec/png/deflate/deflate.h"
 
 enum {
     WINDOW = 32768,
@@ -208,7 +209,7 @@ static uint16_t agree(const uint8_t *data, const uint16_t *first, size_t k, size
 }
 
 /* Finds the matches with any distance up to deflate's window; they replace the matches of
- * gf_deflate_find_runs(). `distances` has room for one distance of each whole cell. */
+ * deflate_find_runs(). `distances` has room for one distance of each whole cell. */
 static void deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances)
 {
     struct search search = {.data = piece->data, .size = piece->size};

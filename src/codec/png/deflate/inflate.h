@@ -39,8 +39,8 @@ extern const char gf_inflate_name[];
 
 /* Decompresses a stripe of a marked PNG: a piece of a raw deflate stream that refers to nothing
  * before it. The decoder knows only the kinds of blocks that level 1 writes. It is faster than
- * inflate.h, because one look-up in its table gives two literals. inflate.h decompresses other
- * data. */
+ * gf_inflate_run(), which decompresses other data, because one look-up in its table gives two
+ * literals. */
 
 /* The number of bytes after `data` that must be readable, and after `out` that may be
  * overwritten. */
