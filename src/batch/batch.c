@@ -13,8 +13,7 @@
 #include "engine/backend.h"
 
 /* Refuses names for archives of archives where a folder's pictures have made its archives no
- * inputs.
- */
+ * inputs. */
 static enum gf_status check_mixed(const struct gf_batch_request *request, struct gf_error *error)
 {
     const char *const picture = request->inputs->mixed;

@@ -1,5 +1,4 @@
-/* The actions of the program that read a picture. The actions of the study are in
- * study/study.h. */
+/* The actions of the program, but for those of the study, which are in study/study.h. */
 #pragma once
 
 #include "base/text/json.h"

@@ -12,8 +12,7 @@
 #include "report/text.h"
 #include "server/server.h"
 
-/* ---- the driver's management library (NVML), which is loaded for each query; without it nothing
- * is known ---- */
+/* ---- the driver's management library (NVML), which is loaded for each query ---- */
 
 /* The result of a query. -1: not known. */
 struct gf_nvml_info {

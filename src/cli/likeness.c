@@ -1,3 +1,5 @@
+#include "cli/actions.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +10,6 @@
 #include "base/text/json.h"
 #include "base/text/plain_text.h"
 #include "bench/likeness.h"
-#include "cli/actions.h"
 #include "cli/messages.h"
 #include "codec/codec.h"
 #include "report/text.h"

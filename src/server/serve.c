@@ -275,9 +275,7 @@ void gf_server_begin_jobs(struct gf_server *server)
     }
 }
 
-/* The main thread of a server: clients connect, send work, and get results. The thread never waits
- * for a client: it sends what the client's socket accepts, and closes the connection if the socket
- * accepts nothing. */
+/* ---- the main thread ---- */
 
 /* The longest time, in seconds, that a client may stay connected before its first message, and
  * between two pictures. */

@@ -115,18 +115,6 @@ void gf_archive_member_set_target(struct gf_archive_member *member, const char *
     uselocale(before);
 }
 
-#else
-
-enum gf_status gf_archive_load(const char *subject, struct gf_error *error)
-{
-    return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s: built without libarchive-dev", subject);
-}
-
-#endif
-
-#ifdef GF_LIBRARY_archive
-#include "batch/archives/archive_calls.h"
-
 struct gf_archive_writer {
     struct archive *archive;
     struct gf_output *output; /* the output file; NULL: standard output */
@@ -281,6 +269,13 @@ void gf_archive_writer_close(struct gf_archive_writer *writer)
     if (writer->output)
         gf_output_close(writer->output);
     free(writer);
+}
+
+#else
+
+enum gf_status gf_archive_load(const char *subject, struct gf_error *error)
+{
+    return gf_fail(error, GF_ERROR_UNAVAILABLE, "%s: built without libarchive-dev", subject);
 }
 
 #endif

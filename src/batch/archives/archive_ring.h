@@ -1,6 +1,7 @@
-/* Follows links in an input archive for outputs that are files. In these outputs a link to a
- * picture becomes a picture of its own, as in the unpacked folder. For this the archive is read a
- * second time, if it is a file. */
+/* What the threads of a batch with archives share: links, the ring, and the run itself. First the
+ * links of an input archive, for outputs that are files. In these outputs a link to a picture
+ * becomes a picture of its own, as in the unpacked folder. For this the archive is read a second
+ * time, if it is a file. */
 #pragma once
 
 #include <sys/stat.h>
@@ -222,15 +223,14 @@ enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers,
                                struct gf_error *error) GF_CHECKED;
 
 /* The steps of an archive, for the thread that writes (archive_work.c). gf_archive_begin_outputs()
- * opens the output archives. gf_archive_conclude() reports how the input archive ended, makes the
+ * opens the output archives. archive_conclude() reports how the input archive ended, makes the
  * output archives visible under their names, and writes their records. */
 enum gf_status gf_archive_begin_outputs(struct gf_archive_ring *ring, struct gf_archive *archive,
                                         struct gf_error *error) GF_CHECKED;
 
 /* The lines of an archive in the log (archive_record.c): one for each output archive, and one for
  * all outputs that are files. gf_archive_log() writes those of outputs that the transfers do not
- * store.
- */
+ * store. */
 void gf_archive_log(struct gf_archive_ring *ring, const struct gf_archive *archive);
 /* Makes the line of an output that is complete. The line is from malloc(); NULL when out of
  * memory. */
@@ -250,8 +250,6 @@ enum gf_status gf_archive_failure(const struct gf_archive_ring *ring,
  * changes gets the new format's extension. Members whose names are not names of pictures are copied
  * unchanged. Input files go into archives, too. A member is written when it is complete. A damaged
  * member is reported and left out, or ends the run (fail_fast). */
-
-struct gf_batch;
 
 /* Runs a batch for which gf_batch_has_archives() holds. */
 enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;

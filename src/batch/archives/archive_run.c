@@ -9,7 +9,6 @@
 #include "batch/workers/workers.h"
 
 #ifdef GF_LIBRARY_archive
-#include "batch/archives/archive_ring.h"
 #include "batch/names/names.h"
 #include "batch/request/request.h"
 

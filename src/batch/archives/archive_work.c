@@ -14,8 +14,10 @@
 #include "batch/names/names.h"
 #include "batch/transfer/transfer.h"
 
-/* ---- samples, for --on-failure=drop-sample: their members follow one another, and their names are
- * the same up to the first dot after the folder, as WebDataset has it ---- */
+/* ---- samples ---- */
+
+/* Samples, for --on-failure=drop-sample: their members follow one another, and their names are the
+ * same up to the first dot after the folder, as WebDataset has it. */
 
 static size_t length_of_key(const char *name)
 {

@@ -1,5 +1,7 @@
 /* Chooses the devices of a batch, and how its workers share the devices, the processors and the
  * memory. */
+#include "batch/devices/devices.h"
+
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
-#include "batch/devices/devices.h"
 #include "batch/names/names.h"
 #include "engine/backend.h"
 #include "server/server.h"

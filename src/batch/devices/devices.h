@@ -93,8 +93,7 @@ void gf_cost_describe(const struct gf_cost_work *work, bool gpu,
 /* Chooses the device with the shorter estimated time; if the times are equal, the CPU. */
 enum gf_device_kind gf_cost_decide(const struct gf_cost_work *work, char *reason, size_t size);
 
-/* Chooses the devices of a batch, and how many workers share the devices, the processors and the
- * memory. */
+/* ---- the devices and their workers ---- */
 
 enum {
     GF_BATCH_DEVICES_MAX = 64,

@@ -34,8 +34,7 @@ struct gf_split {
 /* Whether pictures that begin like this can be cut. */
 bool gf_split_takes(const unsigned char *head, size_t size);
 
-/* Reads and writes films: a Y4M, or raw frames; reads streams of pictures. Between the two each
- * frame is a file of its own in memory, which has the lines of a header before its samples. */
+/* Reads and writes films, and reads streams of pictures. */
 
 /* The lines before a frame's samples. */
 enum { GF_FILM_LINES_MOST = 2 * GF_Y4M_LINE_MOST + 64 };

@@ -14,7 +14,6 @@
 #include "base/process/files.h"
 #include "base/process/program.h"
 #include "base/text/json.h"
-#include "batch/log/batch_log.h"
 #include "batch/names/names.h"
 
 struct account_entry {

@@ -1,5 +1,5 @@
-/* Identifies an input. Two inputs of one name have different identities. An input that changes gets
- * another identity. */
+/* The log of a batch, and what it recognises an input by. Two inputs of one name have different
+ * identities. An input that changes gets another identity. */
 #pragma once
 
 #include <stdbool.h>

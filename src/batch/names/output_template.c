@@ -1,3 +1,5 @@
+#include "batch/names/names.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -6,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "batch/names/names.h"
 #include "codec/codec.h"
 #include "codec/io/input.h"
 

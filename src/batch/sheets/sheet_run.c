@@ -1,5 +1,7 @@
 /* Names the pages, brings the workers' pictures to the thread that writes, in their order, and
  * lays them on pages. */
+#include "batch/sheets/sheet_run.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +11,6 @@
 #include "base/memory/grow.h"
 #include "base/process/machine.h"
 #include "batch/names/names.h"
-#include "batch/sheets/sheet_run.h"
 #include "codec/common/checks.h"
 #include "stage/filter.h"
 #include "text/text.h"
@@ -276,6 +277,7 @@ static enum gf_status add_to_joined(struct gf_sheet_writer *writer, size_t index
     return !status && index + 1 == writer->batch->count ? write_joined(writer, error) : status;
 }
 
+/* Adds the picture of input `index`. Ends its group and its page if it is the last one there. */
 static GF_CHECKED enum gf_status sheet_add(struct gf_sheet_writer *writer, size_t index,
                                            const struct gf_sheet_picture *picture,
                                            struct gf_error *error)

@@ -114,8 +114,6 @@ struct gf_sheet_writer {
     bool warned;     /* of letters that the font lacks */
 };
 
-/* Adds the picture of input `index`. Ends its group and its page if it is the last one there. */
-
 /* Draws the label of the picture of input `index` below the cell at x, y. */
 enum gf_status gf_sheet_draw_label(struct gf_sheet_writer *writer, size_t index,
                                    const struct gf_sheet_picture *picture, int x, int y,

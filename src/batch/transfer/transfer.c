@@ -1,5 +1,7 @@
 /* Transfers inputs and outputs by commands of the user: threads that fetch inputs ahead, and
  * store outputs that are complete. */
+#include "batch/transfer/transfer.h"
+
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +17,6 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "batch/names/names.h"
-#include "batch/transfer/transfer.h"
 #include "codec/io/temporary.h"
 
 /* The most inputs that are fetched ahead. */
@@ -70,8 +71,8 @@ static enum gf_status transfer_run(struct gf_transfers *transfers, char *const *
                                    uint64_t bytes, const char *name, enum gf_status failure,
                                    struct gf_error *error);
 
-/* Runs a command until it succeeds, as often as the options allow. A fetched file must
- * be there and have that many bytes, if `bytes` is not 0. `name` is the file's name in messages. */
+/* Runs a command until it succeeds, as often as the options allow. A fetched file must be there and
+ * have that many bytes, if `bytes` is not 0. `name` is the file's name in messages. */
 enum gf_status transfer_run(struct gf_transfers *transfers, char *const *words, const char *option,
                             const struct gf_command_values *values, uint64_t bytes,
                             const char *name, enum gf_status failure,

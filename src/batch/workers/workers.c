@@ -1,5 +1,7 @@
 /* The calling thread of a batch: starts workers, further devices if they pay, and waits for all;
  * or reports for --dry-run what they would do. */
+#include "batch/workers/workers.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +13,6 @@
 #include "base/process/program.h"
 #include "base/text/plain_text.h"
 #include "batch/request/request.h"
-#include "batch/workers/workers.h"
 #include "server/server.h"
 
 static const double never_s = 3600, look_s = 0.01, /* look_s: the time between two looks while a

@@ -1,10 +1,11 @@
+#include "cli/command/command.h"
+
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/process/machine.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/names.h"
-#include "cli/command/command.h"
 
 /* Refuses options that need -o if there is none: without -o only reports are possible. */
 static enum gf_status check_without_output(const struct gf_command *command, struct gf_error *error)

@@ -1,3 +1,5 @@
+#include "cli/command/command.h"
+
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +9,6 @@
 #include "base/text/plain_text.h"
 #include "batch/sheets/sheet.h"
 #include "chain/chain.h"
-#include "cli/command/command.h"
 
 /* Reads "2G", "1.5M", "512MiB". The suffix is K, M, G or T in either case. */
 static bool parse_scaled(const char *text, enum gf_option_type type, double *value)

@@ -65,6 +65,7 @@ static void put_pattern(FILE *file, const struct gf_filter *filter, const char *
     fputs(") offers='", file);
 }
 
+/* Prints a function for bash and zsh that sets `offers` to a filter's parameters. */
 static void completion_params(FILE *file)
 {
     const struct gf_filter *filter;
@@ -79,6 +80,7 @@ static void completion_params(FILE *file)
     fputs("    *) offers= ;;\n    esac\n}\n", file);
 }
 
+/* Prints the function that sets `offers` to the values of a parameter. */
 static void completion_param_values(FILE *file)
 {
     const struct gf_filter *filter;

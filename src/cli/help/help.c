@@ -296,8 +296,7 @@ void gf_help_list(FILE *file, enum gf_list_form form)
     }
 }
 
-/* ---- --examples: the commands of the cookbook, and the filters' own examples, that have a word
- * ---- */
+/* ---- --examples: commands of the cookbook, and of the filters, that have a word ---- */
 
 GF_EMBED(cookbook, "samples/README.md");
 

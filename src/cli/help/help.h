@@ -13,7 +13,7 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter);
 void gf_help_list(FILE *file, enum gf_list_form form);
 void gf_help_version(FILE *file);
 /* Prints the commands of the cookbook, and of the filters' help, that have all of the words; all
- * commands if `words` is NULL (examples.c). */
+ * commands if `words` is NULL (help.c). */
 enum gf_status gf_help_examples(FILE *file, const char *words, struct gf_error *error) GF_CHECKED;
 /* Lists the devices. With `measure` also measures the bandwidths of each device. */
 enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error) GF_CHECKED;
@@ -72,6 +72,3 @@ struct gf_completion_param {
     const char *name;
     char values[400];
 };
-
-/* Prints functions for bash and zsh that set `offers` to a filter's parameters, and to the values
- * of a parameter. */

@@ -1,4 +1,6 @@
 /* The actions of the study: --lab, --profile=compare, --explain and --report. */
+#include "cli/study/study.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +9,6 @@
 #include "batch/devices/figures.h"
 #include "cli/command/command.h"
 #include "cli/messages.h"
-#include "cli/study/study.h"
 #include "report/page/html.h"
 #include "study/compare/compare.h"
 #include "study/explain/explain.h"

@@ -68,5 +68,3 @@ static inline void gf_study_man(FILE *file)
     (void)file;
 }
 #endif
-
-/* Does the actions --profile=compare and --explain (reports.c). */
