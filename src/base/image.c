@@ -1,12 +1,13 @@
 /* Allocates, frees and checks pictures in memory, and finds the samples of arrays of Python
  * packages. */
+#include "base/image.h"
+
 #include "gpufilter/image.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/image.h"
 #include "base/memory/buffers.h"
 
 enum gf_status gf_format_check(struct gf_format format, const char *name, struct gf_error *error)

@@ -1,4 +1,6 @@
 /* Chains as text: parses them, writes them filter by filter, and reads them from files. */
+#include "chain/chain.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +15,6 @@
 #include "base/memory/grow.h"
 #include "base/process/files.h"
 #include "base/text/plain_text.h"
-#include "chain/chain.h"
 #include "chain/params.h"
 #include "gpufilter/chain.h"
 #include "stage/filter.h"

@@ -1,9 +1,10 @@
+#include "chain/params.h"
+
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text/plain_text.h"
-#include "chain/params.h"
 #include "gpufilter/filter.h"
 
 /* Words, separated by blanks; or, with '=', a pattern for the whole item of the chain. */

@@ -45,7 +45,7 @@ void gf_params_set_defaults(const struct gf_filter *filter, void *params);
 
 /* Colours as text: names of CSS, "#rgb", "#rrggbb" (in FFmpeg "0xrrggbb") and "#rrrrggggbbbb". */
 
-/* Writes the colour 0xRRGGBB as its name, if it has one, otherwise as gf_colour_parse() reads
+/* Writes the colour 0xRRGGBB as its name, if it has one, otherwise as colour_parse() reads
  * it. */
 void gf_colour_text(unsigned number, char *text, size_t size);
 

@@ -1,11 +1,12 @@
 /* The list of all filters, functions that find a filter by its name, and the CUDA kernels of a
  * filter. */
+#include "chain/registry.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "base/text/plain_text.h"
-#include "chain/registry.h"
 #include "cuda/study/variants/variants.h"
 #include "gpufilter/filter.h"
 #include "pixel/histogram/histogram.h"

@@ -172,8 +172,8 @@ struct gf_backend_calls {
 
     /* For batches of callers' pictures; NULL, if owns() is. await() waits for what is queued on a
      * caller's stream, a cudaStream_t, and settle() for all work on the device. is_captured() tells
-     * whether work on the stream becomes part of a CUDA graph. to_floats() queues
-     * on a caller's stream the numbers of pictures of one format. Any thread may call these. */
+     * whether work on the stream becomes part of a CUDA graph. to_floats() queues on a caller's
+     * stream the numbers of pictures of one format. Any thread may call these. */
     enum gf_status (*await)(struct gf_backend *, void *stream, struct gf_error *);
     bool (*is_captured)(struct gf_backend *, void *stream);
     void (*settle)(struct gf_backend *);
@@ -241,7 +241,7 @@ struct gf_cuda_options {
 enum gf_status gf_backend_cuda_open(const struct gf_cuda_options *options, struct gf_spans *spans,
                                     struct gf_backend **backend, struct gf_error *error) GF_CHECKED;
 /* Starts the device in the background for a later user. The process may end before the start does,
- * but not by exit() (engine/backend.h). */
+ * but not by exit(). */
 void gf_backend_cuda_begin(int device);
 /* Whether the file system has a node of a device. No library is loaded. */
 bool gf_backend_cuda_node(const char **why_not);

@@ -132,6 +132,8 @@ static GF_CHECKED enum gf_status ring_alloc(struct gf_ring *ring, struct gf_buff
     return ring->data ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory for band buffers");
 }
 
+/* Puts a ring into the memory of another ring, which must live longer and must not be used at the
+ * same time. Returns false if that memory is too small. */
 static bool ring_borrow(struct gf_ring *ring, const struct gf_ring *lender, size_t slot_bytes,
                         int count)
 {

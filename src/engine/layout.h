@@ -58,9 +58,6 @@ struct gf_ring {
     struct gf_pages_ahead ahead; /* touches the memory before the reader and the lanes do */
 };
 
-/* Puts a ring into the memory of another ring, which must live longer and must not be used at the
- * same time. Returns false if that memory is too small. */
-
 void gf_ring_free(struct gf_ring *ring, struct gf_buffer_pool *buffers);
 
 static inline unsigned char *gf_ring_slot(const struct gf_ring *ring, int band)

@@ -103,10 +103,6 @@ struct gf_schedule_state {
     struct gf_histogram histogram;
 };
 
-/* Called before and after the calls that give the device work in a serial schedule. They acquire
- * and return the backend's right to use the device (acquire(), give_back()), since a batch runs
- * many serial schedules at a time. They do nothing in other schedules. */
-
 /* Allocates the rings between the codecs and the lanes in host memory, which is not pinned yet. */
 enum gf_status gf_lanes_alloc_rings(struct gf_schedule_state *state,
                                     struct gf_error *error) GF_CHECKED;

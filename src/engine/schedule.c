@@ -15,6 +15,9 @@ static bool takes_turns(const struct gf_schedule *schedule)
     return schedule->serial && schedule->backend->calls->acquire;
 }
 
+/* Called before and after the calls that give the device work in a serial schedule. They acquire
+ * and return the backend's right to use the device (acquire(), give_back()), since a batch runs
+ * many serial schedules at a time. They do nothing in other schedules. */
 static void schedule_begin_turn(const struct gf_schedule *schedule)
 {
     if (takes_turns(schedule))

@@ -192,9 +192,9 @@ enum gf_status gf_pipeline_move_gain_map(const struct gf_pipeline *pipeline,
                                          const struct gf_blob *map, struct gf_blob *moved,
                                          struct gf_error *error) GF_CHECKED;
 /* Opens the sink of a result, or begins another page of the task's, if it has one. The result has
- * that place in the input's picture. `icc` is the profile
- * that a filter has given the picture; if it is NULL, the picture has its own profile. `filtered`
- * tells that the pixels differ from the file's pixels. */
+ * that place in the input's picture. `icc` is the profile that a filter has given the picture; if
+ * it is NULL, the picture has its own profile. `filtered` tells that the pixels differ from the
+ * file's pixels. */
 enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
                                      const struct gf_picture_task *task, struct gf_format format,
                                      const struct gf_place *place, const struct gf_icc *icc,

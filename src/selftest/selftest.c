@@ -1,3 +1,5 @@
+/* Runs every filter at every size and depth on every device of the machine, and compares the
+ * results with the CPU backend's. On the CPU it compares bands with the whole picture. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,7 @@
 #include "chain/region.h"
 #include "selftest/selftest_case.h"
 
-static size_t append(char *text, size_t length, const char *format, ...) GF_PRINTF(3, 4);
+GF_PRINTF(3, 4)
 static size_t append(char *text, size_t length, const char *format, ...)
 {
     va_list arguments;
@@ -135,9 +137,6 @@ static bool selftest_region(const struct gf_filter *filter, char *text)
            strchr(text, '=') ? ':' : '=');
     return true;
 }
-
-/* Runs every filter at every size and depth on every device of the machine, and compares the
- * results with the CPU backend's. On the CPU it compares bands with the whole picture. */
 
 static const struct {
     int width, height;

@@ -1,5 +1,7 @@
 /* One chain on one picture: its stages and histograms on the device, whole and in bands, in
  * buffers between guard bytes, and how much two results differ. */
+#include "selftest/selftest_case.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +12,6 @@
 #include "pixel/histogram/histogram.h"
 #include "pixel/point/fused.h"
 #include "selftest/difference.h"
-#include "selftest/selftest_case.h"
 
 static int row_difference8(const unsigned char *a, const unsigned char *b, size_t count)
 {
@@ -166,8 +167,7 @@ static bool selftest_guards_hold(const struct gf_selftest_guarded *buffer,
     return true;
 }
 
-/* Tests one chain on one picture: runs every stage on the device, whole and in bands, with buffers
- * between guard bytes. */
+/* ---- the stages of a chain ---- */
 
 enum { INPUT, OUTPUT, SCRATCH, BUFFERS };
 

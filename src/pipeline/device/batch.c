@@ -1,5 +1,7 @@
 /* Many pictures in a device's memory in one call: what decoding and encoding them share, and
  * pipelines like another one, for pictures that are worked on at the same time. */
+#include "pipeline/device/batch.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +9,6 @@
 #include "base/fail.h"
 #include "base/image.h"
 #include "base/memory/grow.h"
-#include "pipeline/device/batch.h"
 #include "pipeline/pipeline_state.h"
 
 static void warn_in_turn(void *context, const char *text)

@@ -1,10 +1,11 @@
 /* Computes the outputs of one picture, from the stages that outputs share to the files. */
+#include "pipeline/outputs/branches.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/fail.h"
 #include "codec/common/rows/source.h"
-#include "pipeline/outputs/branches.h"
 
 /* Whether another attempt may succeed after such a failure. */
 static bool is_of_device(const struct gf_several *several, enum gf_status status)

@@ -61,8 +61,8 @@ void gf_comparison_free(struct gf_comparison *comparison)
 
 /* ---- times on the CPU ---- */
 
-/* The picture is divided into bands, which the threads take one after the
- * other, as the CPU backend's lanes do. */
+/* The picture is divided into bands, which the threads take one after the other, as the CPU
+ * backend's lanes do. */
 
 enum { BAND_BYTES = 1 << 20, THREADS_MAX = 1024 };
 
@@ -310,8 +310,8 @@ enum gf_status gf_compare_cpu_rows(const struct gf_compare_setup *setup,
 
 /* ---- the variants on a device ---- */
 
-/* Each variant runs once, and its result is compared with the
- * CPU's. Then its kernels are inspected, and it is timed with a warm and with a cold cache. */
+/* Each variant runs once, and its result is compared with the CPU's. Then its kernels are
+ * inspected, and it is timed with a warm and with a cold cache. */
 
 enum { POISON = 0xa5 };
 

@@ -79,6 +79,8 @@ static double cut_bytes(const struct gf_plan *plan, const struct gf_segment *seg
     return bytes;
 }
 
+/* Finds the kernels that compute rows `out` from rows `in`. If the device refuses, found->unknown
+ * says why. `wanting` is the stage whose histogram they may count, or NULL. */
 static GF_CHECKED enum gf_status explain_stage_kernels(struct gf_lane *lane, struct gf_stage *stage,
                                                        const struct gf_stage *wanting,
                                                        struct gf_rows in, struct gf_rows out,

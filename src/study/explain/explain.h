@@ -81,9 +81,6 @@ enum gf_status gf_explain_plan(const struct gf_schedule *schedule,
                                struct gf_error *error) GF_CHECKED;
 void gf_explain_free(struct gf_explanation *explanation);
 
-/* Finds the kernels that compute rows `out` from rows `in`. If the device refuses, found->unknown
- * says why. `wanting` is the stage whose histogram they may count, or NULL. */
-
 /* Returns the seconds at the measured bandwidths. With `together`, copies and kernels of a segment
  * overlap fully, so that the longest of them counts; otherwise they follow each other. */
 double gf_explain_seconds(const struct gf_explanation *explanation, bool together);

@@ -15,9 +15,6 @@ void gf_compare_json(const struct gf_comparison *comparison, FILE *file);
  * known. */
 const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row);
 
-/* Words that all forms use: "stage" or "statistic"; "pinned" or "pageable"; "copy" or "zero-
- * copy". */
-
 /* The keys of the JSON, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_compare_keys[];
 

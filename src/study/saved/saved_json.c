@@ -393,9 +393,8 @@ void gf_saved_free_labs(struct gf_saved *saved)
 
 /* ---- the log of a batch ---- */
 
-/* A log has an object a line. A line that a killed run left unfinished is
- * only counted. Lines of different jobs, which have different chains or options, become a report
- * for each job. */
+/* A log has an object a line. A line that a killed run left unfinished is only counted. Lines of
+ * different jobs, which have different chains or options, become a report for each job. */
 
 /* The most jobs of a log. The lines of further jobs count as the last one's. */
 enum { JOBS_MAX = 100 };
