@@ -1,7 +1,8 @@
 /* Point filters of a sample's tone: invert, brightness, contrast, exposure, gamma, levels,
  * curves, solarize, posterize. */
-#include "base/elementary.h"
 #include "filters/tone.h"
+
+#include "base/elementary.h"
 #include "pixel/point/point.h"
 
 /* invert: makes the negative. */

@@ -264,8 +264,7 @@ static void keep_verdict(struct gf_icc icc, bool sound)
 }
 
 /* Without a verdict, as when memory runs out, the profile counts as sound; its conversion will then
- * fail. Threads that have
- * the same new profile wait for one verdict. */
+ * fail. Threads that have the same new profile wait for one verdict. */
 bool gf_icc_is_sound(struct gf_icc icc)
 {
     bool sound = true;

@@ -65,8 +65,8 @@ struct gf_icc_transform {
     /* uint16_t [outputs][65536]: curves that follow the interpolation; 0: none. */
     unsigned out_at;
     /* For LAB: decode_at as for MATRIX; `column` leads to half of XYZ relative to white, which
-     * absolute colours exceed. float [ENCODE_SIZE_16] at root_at: the
-     * function f of L*a*b*. The axes of the grid are L*, a* and b* as 16 bits, after curve_at. */
+     * absolute colours exceed. float [ENCODE_SIZE_16] at root_at: the function f of L*a*b*. The
+     * axes of the grid are L*, a* and b* as 16 bits, after curve_at. */
     unsigned root_at;
     float column[4][4]; /* the matrix's columns, then what is added */
     float lab_scale[2]; /* for LAB: a unit of L*, and of a* and b*; for GRID: one through it */

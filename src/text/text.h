@@ -30,14 +30,13 @@ struct gf_text_style {
     int filled;                   /* 1: the text is of one main picture alone */
 };
 
-/* Draws `text`, which is UTF-8 with lines separated by '
- * ', in the font of the file `font`, or in the font of this machine that has that name, with other
- * fonts for letters that it lacks. An empty name means the built-in font for a text of ASCII, and
- * otherwise a usual font of this machine.
- * The picture has 8 bits a sample and straight alpha, and is gray if all its colours are gray. Its
- * height is that of the lines in the font, or more if letters extend beyond the lines. Returns
- * GF_ERROR_UNAVAILABLE if the libraries are missing, GF_ERROR_USAGE if the font is damaged or lacks
- * a letter. gf_text_release() returns the picture. Any thread may call this function. */
+/* Draws `text`, which is UTF-8 with lines separated by line breaks, in the font of the file `font`,
+ * or in the font of this machine that has that name, with other fonts for letters that it lacks. An
+ * empty name means the built-in font for a text of ASCII, and otherwise a usual font of this
+ * machine. The picture has 8 bits a sample and straight alpha, and is gray if all its colours are
+ * gray. Its height is that of the lines in the font, or more if letters extend beyond the lines.
+ * Returns GF_ERROR_UNAVAILABLE if the libraries are missing, GF_ERROR_USAGE if the font is damaged
+ * or lacks a letter. gf_text_release() returns the picture. Any thread may call this function. */
 enum gf_status gf_text_load(const char *font, const char *text, const struct gf_text_style *style,
                             const struct gf_picture **picture, struct gf_error *error) GF_CHECKED;
 /* Returns the path of a font of this machine that a text was drawn with, though no chain names the

@@ -1,9 +1,10 @@
 /* The fonts of this machine, by name or for letters that another font lacks, and the libraries
  * that draw with them. */
+#include "text/text_fonts.h"
+
 #include <stdio.h>
 
 #include "text/text.h"
-#include "text/text_fonts.h"
 
 #ifdef GF_LIBRARY_freetype
 #include <pthread.h>
@@ -47,7 +48,7 @@ bool gf_text_names_font(const char *font)
     return *font && !strchr(font, '/') && !gf_named_files_handed() && stat(font, &file) != 0;
 }
 
-/* ---- the fonts that were used, for gf_text_fonts_used() ---- */
+/* ---- the fonts that were used, for gf_text_font_used() ---- */
 
 enum { USED_MAX = 16 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */

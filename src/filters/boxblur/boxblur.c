@@ -1,9 +1,10 @@
 /* boxblur: replaces each pixel by the mean of a square window. */
+#include "filters/boxblur/boxblur.h"
+
 #include <string.h>
 
 #include "base/cpu.h"
 #include "base/simd.h"
-#include "filters/boxblur/boxblur.h"
 #include "pixel/stencil.h"
 
 /* Computes window sums of any radius with vectors. Each lane has the difference between the column

@@ -67,8 +67,6 @@ struct gf_box {
 /* Computes the means of 8-bit rows on the CPU where column sums fit in 16 bits: for a radius of
  * 1..GF_BOX_SMALL_MAX, or for any radius where gf_box_slide_simd() can be used. zeros: a row of
  * zeros; columns: memory for a padded row and one more vector. */
-struct gf_view;
-
 /* Computes `count` means of a row from its padded column sums. Up to 32 bytes after the sums are
  * read. Needs GF_CPU_AVX512. */
 GF_X86_ONLY void gf_box_slide_simd(const uint16_t *columns, int radius, int channels, size_t count,

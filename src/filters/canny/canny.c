@@ -186,8 +186,8 @@ static void thin_row(const struct work *work, const struct gf_edge_limits *limit
     pack(work->strong, to + bytes, bytes);
 }
 
-/* Computes the rows of `out` as planes of weak and strong pixels. Hysteresis comes
- * later. scratch: gf_edge_scratch() bytes. */
+/* Computes the rows of `out` as planes of weak and strong pixels. Hysteresis comes later. scratch:
+ * edge_scratch() bytes. */
 static void edge_rows(const struct gf_view *in, const struct gf_edge_limits *limits,
                       const struct gf_view *out, void *scratch)
 {
@@ -299,7 +299,7 @@ static void spread(struct flood *flood, size_t at)
 
 /* Connects the pixels. in: all rows of the planes, declared as gray samples of 8 bits. bits:
  * [rows][words / 2], the result: strong pixels and all that are connected with them. scratch:
- * gf_hysteresis_scratch() bytes. */
+ * hysteresis_scratch() bytes. */
 static void hysteresis(const struct gf_view *in, unsigned char *bits, void *scratch)
 {
     struct flood flood = {.in = in, .bits = bits};

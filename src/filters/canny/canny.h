@@ -1,5 +1,5 @@
-/* Hysteresis on bits: weak pixels become strong if they are connected with strong ones, by any of
- * the eight neighbours and by way of other weak pixels.
+/* canny, for both backends. First hysteresis on bits: weak pixels become strong if they are
+ * connected with strong ones, by any of the eight neighbours and by way of other weak pixels.
  *
  * A row of planes contains two rows of gf_bit_words() 32-bit words: first a bit for each pixel that
  * is weak or strong, then a bit for each pixel that is strong. Pixel x is bit x % 8 of byte x / 8;
@@ -39,7 +39,6 @@ static inline size_t gf_hysteresis_device_scratch(struct gf_format planes)
  * arithmetic of OpenCV's Canny(..., apertureSize=3, L2gradient=true). */
 
 /* The parameters of canny's last part: the size and the depth of the result. */
-
 struct gf_canny_picture {
     int width, height, bits;
 };

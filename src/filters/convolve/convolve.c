@@ -1,4 +1,5 @@
-/* convolve: correlates the picture with a kernel that the user gives. */
+/* convolve, which correlates the picture with a kernel that the user gives; and emboss and laplace,
+ * which are made of it. */
 #include "filters/convolve/convolve.h"
 
 #include <math.h>

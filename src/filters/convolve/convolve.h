@@ -117,9 +117,9 @@ static inline struct gf_convolve_near gf_convolve_near_of(const struct gf_convol
  * integer is one signed digit of 8 bits, or two digits whose sums are computed separately, with the
  * upper digit in `first`. Sums start at GF_CONVOLVE_START as floats if they are short, and become
  * floats at the end if they are not, so that (first * high + last * scale) + shift is the lower end
- * of the interval that contains the CPU's result, in units of 255.
- * This number is clamped, multiplied by 255, increased by a half, and rounded down to 1/256. Its
- * integer part is certainly the result, unless all fraction bits outside `zone` are set. */
+ * of the interval that contains the CPU's result, in units of 255. This number is clamped,
+ * multiplied by 255, increased by a half, and rounded down to 1/256. Its integer part is certainly
+ * the result, unless all fraction bits outside `zone` are set. */
 struct gf_convolve_digits {
     float scale, high, shift;
     uint32_t zone; /* a mask of fraction bits, repeated in each byte */

@@ -1,5 +1,6 @@
-/* The mean of the pixels under a large shape. A row of results continues from the row above it: the
- * taps are where the weights of a row of the shape differ from the weights of the row above. */
+/* lensblur and motionblur: the mean of the pixels under a large shape. A row of results continues
+ * from the row above it: the taps are where the weights of a row of the shape differ from the
+ * weights of the row above. */
 #include "filters/convolve/spread.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* crop: cuts out a rectangle of the picture. */
+/* crop, which cuts out a rectangle of the picture, and trim. */
 #include "filters/crop/crop.h"
 
 #include <stdlib.h>

@@ -1,9 +1,10 @@
 /* distance: computes the distance to the nearest dark pixel. */
+#include "filters/distance/distance.h"
+
 #include <math.h>
 
 #include "base/cpu.h"
 #include "base/simd.h"
-#include "filters/distance/distance.h"
 #include "filters/threshold/threshold.h"
 #include "pixel/orient/orient.h"
 #include "pixel/stencil.h"

@@ -1,4 +1,5 @@
-/* icc: converts colours from the picture's ICC profile to another one. src/icc makes the tables. */
+/* icc, which converts colours from the picture's ICC profile to another one, and tonemap. src/icc
+ * makes the tables. */
 #include "filters/icc/icc.h"
 
 #include <math.h>

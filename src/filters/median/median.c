@@ -1,9 +1,10 @@
 /* median: replaces each pixel by the median of a square window. */
+#include "filters/median/median.h"
+
 #include <string.h>
 
 #include "base/cpu.h"
 #include "base/image.h"
-#include "filters/median/median.h"
 #include "pixel/stencil.h"
 #include "stage/border.h"
 

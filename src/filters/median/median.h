@@ -15,9 +15,6 @@ struct gf_median {
     int radius, border;
 };
 
-struct gf_stage;
-struct gf_view;
-
 /* Medians by vector instructions. gf_median_simd() uses networks of minima and maxima for windows
  * of 3x3 and 5x5 samples (GF_CPU_VBMI). */
 

@@ -124,7 +124,6 @@ void gf_morphology_cpu(const struct gf_morphology *morphology, bool dilates,
 /* Dilation and erosion by rectangles of 3 to 11 rows and columns, and by other elements of few
  * samples, on the CPU. rows: the input's rows, from ry rows above the first row of `out` on; slots:
  * GF_LEVELS_MAX slots with room for a padded row. */
-
 void gf_morphology_small(const struct gf_morphology *morphology, bool dilates,
                          const unsigned char *const *rows, const struct gf_view *out,
                          unsigned char *const *slots);

@@ -18,8 +18,9 @@ struct gf_nlmeans {
     float slope;
 };
 
-/* ---- 8 bits ----
- * The squared differences of a patch are added up in each of its columns, and the sums of columns
+/* ---- 8 bits ---- */
+
+/* The squared differences of a patch are added up in each of its columns, and the sums of columns
  * are rounded to multiples of a step of 2^step_bits. A distance is a number of steps; from
  * GF_NLMEANS_DISTANCES on the weight is 0. A weight is the square of its root, which is an integer.
  * The root is computed in operations of half precision (IEEE 754), two of them at once on a device:

@@ -1,4 +1,4 @@
-/* pad: enlarges the picture by a border. */
+/* pad, which enlarges the picture by a border, and border and tile. */
 #include "filters/pad/pad.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /* rotate, affine, perspective and lens: filters that sample the picture at real positions. */
-#include "base/elementary.h"
 #include "filters/warp/warp.h"
+
+#include "base/elementary.h"
 #include "pixel/orient/orient.h"
 
 /* rotate: rotates exactly by quarter turns, and by sampling for other angles. */

@@ -55,11 +55,10 @@ struct gf_rotate_params {
 
 /* How the size of the result is chosen. */
 enum gf_warp_fit { GF_WARP_GROW, GF_WARP_KEEP };
-extern const char *const gf_warp_fit_names[]; /* defined in rotate.c */
+extern const char *const gf_warp_fit_names[];
 
 /* Finds the angle of the lines, level or upright, in hundredths of a degree, clockwise, -most ..
  * most. threshold: the part of the writing's contrast from which a pixel counts as ink. Returns
  * false, and an angle of 0, if the picture has no lines. The angle is also 0 if no other is clearly
- * better. All arithmetic is of integers, so that every machine finds the
- * same angle. */
+ * better. All arithmetic is of integers, so that every machine finds the same angle. */
 bool gf_skew_find(const struct gf_view *picture, double threshold, int most, int *angle);

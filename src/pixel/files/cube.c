@@ -268,6 +268,8 @@ enum gf_status gf_cube_set_nodes(struct gf_cube *cube, const double *value, stru
     return GF_OK;
 }
 
+/* Makes the default look, for users without a file: dark tones towards teal, bright ones towards
+ * orange. */
 static GF_CHECKED enum gf_status cube_make_look(struct gf_cube *cube, struct gf_error *error)
 {
     enum { SIDE = 17 };

@@ -35,8 +35,6 @@ enum gf_status gf_cube_set_nodes(struct gf_cube *cube, const double *value,
  * scale are limited. The error names the line. */
 enum gf_status gf_cube_parse(const char *text, size_t length, struct gf_cube *cube,
                              struct gf_error *error) GF_CHECKED;
-/* Makes the default look, for users without a file: dark tones towards teal, bright ones towards
- * orange. */
 
 void gf_cube_free(struct gf_cube *cube);
 

@@ -1,12 +1,13 @@
 /* Histograms on the CPU. The bins of a piece of a row are computed first, with vectors, and then
  * counted. */
+#include "pixel/histogram/histogram.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cpu.h"
 #include "pixel/colour.h"
-#include "pixel/histogram/histogram.h"
 #include "pixel/point/point_planes.h"
 #include "pixel/sample.h"
 #include "pixel/stencil.h"

@@ -1,11 +1,12 @@
 /* Mirrors rows and transposes tiles, with and without vector instructions. */
+#include "pixel/orient/orient.h"
+
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/cpu.h"
 #include "base/simd.h"
-#include "pixel/orient/orient.h"
 
 /* Writes `count` pixels of each of `rows` rows in reverse order to another row. A pixel has `size`
  * bytes (1, 2, 3, 4, 6, 8). Either step may be negative. Returns how many pixels of each result row

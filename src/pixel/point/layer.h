@@ -1,6 +1,6 @@
-/* The blend modes of W3C's "Compositing and Blending Level 1" (2024), chapter 9, for both
- * compilers. A mode computes a colour from a source on a backdrop, which are straight (not
- * premultiplied) colours in 0..1. */
+/* Second pictures on top of the first, for both compilers. First the blend modes of W3C's
+ * "Compositing and Blending Level 1" (2024), chapter 9. A mode computes a colour from a source on a
+ * backdrop, which are straight (not premultiplied) colours in 0..1. */
 #pragma once
 
 #include <math.h>
@@ -165,10 +165,10 @@ GF_HOST_DEVICE struct gf_rgb gf_blend_colour(int mode, struct gf_rgb b, struct g
     return gf_blend_set_lum(mode == GF_BLEND_HUE || mode == GF_BLEND_SATURATION ? set : from, lum);
 }
 
-/* A layer, which is a second picture on top of the first, for both compilers. Compositing as in
- * W3C's "Compositing and Blending Level 1" (2024), chapters 5 and 10: as and ab are the alphas of
- * source and backdrop, Cs and Cb their straight colours, B the blend mode; ao = as + ab (1 - as),
- * Co ao = as ((1 - ab) Cs + ab B(Cb, Cs)) + (1 - as) ab Cb. */
+/* A layer, which is a second picture on top of the first. Compositing as in W3C's "Compositing and
+ * Blending Level 1" (2024), chapters 5 and 10: as and ab are the alphas of source and backdrop, Cs
+ * and Cb their straight colours, B the blend mode; ao = as + ab (1 - as), Co ao = as ((1 - ab) Cs +
+ * ab B(Cb, Cs)) + (1 - as) ab Cb. */
 
 /* A mask's value at a pixel is the pixel's luma or its alpha. */
 enum gf_mask_of { GF_MASK_LUMA, GF_MASK_ALPHA };

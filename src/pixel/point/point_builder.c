@@ -162,6 +162,8 @@ void gf_point_luma_weights(struct gf_format format, double weight[3])
         weight[c] = (double)luma601[format.bits == 16][c] / (1 << format.bits);
 }
 
+/* Append the conversions of samples to linear light, 0..1, and back. A conversion that would cancel
+ * the last one removes it instead. */
 static void point_to_light(struct gf_point_builder *builder)
 {
     /* If the last operation converts from linear light, it and the new operation cancel each

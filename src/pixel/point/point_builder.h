@@ -28,6 +28,3 @@ struct gf_point_builder {
 };
 
 void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op);
-
-/* Append the conversions of samples to linear light, 0..1, and back. A conversion that would cancel
- * the last one removes it instead. */

@@ -1,11 +1,12 @@
 /* Pixels as planes of floats and back, and the operations on planes that depend on a pixel's
  * position. */
+#include "pixel/point/point_planes.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/cpu.h"
 #include "base/simd.h"
-#include "pixel/point/point_planes.h"
 
 /* Converts 8-bit RGB pixels to planes of floats and back, eight pixels at a time. Compilers do not
  * vectorise loops with steps of three bytes. */

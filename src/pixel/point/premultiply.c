@@ -1,5 +1,6 @@
-#include "pixel/point/point.h"
 #include "pixel/point/premultiply.h"
+
+#include "pixel/point/point.h"
 
 static enum gf_status premultiply_shape(const void *params, struct gf_format in,
                                         struct gf_format *out, struct gf_error *error)

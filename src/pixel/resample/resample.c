@@ -88,6 +88,7 @@ int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resamp
     return gf_at_most(ceil(2 * kernel_radius(kernel) * widening) + 1, axis->in);
 }
 
+/* Computes the weights of output i's inputs. Not for the nearest kernel. */
 static void resample_weights(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
                              int i, float *weight)
 {
@@ -204,6 +205,7 @@ static void plan_columns(const struct gf_resample *resample, struct gf_format fo
     }
 }
 
+/* Reserves memory for the walk's tables, from *used on. */
 static struct gf_resample_walk resample_walk_plan(const struct gf_resample *resample,
                                                   struct gf_format format, size_t *used)
 {
@@ -324,6 +326,7 @@ static void fill_encode(uint32_t *table)
     }
 }
 
+/* Fills the walk's tables after the tables of rows and columns. */
 static void resample_walk_fill(const struct gf_resample *resample, int bits, char *block)
 {
     if (!resample->walk.group)

@@ -130,8 +130,6 @@ static inline float gf_resample_most(const struct gf_resample *resample, int bit
 void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
                         int i1, int *first, int *end);
 
-/* Computes the weights of output i's inputs. Not for the nearest kernel. */
-
 static inline int gf_at_most(double v, int most)
 {
     return v < most ? (int)v : most;
@@ -145,19 +143,12 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
                                    const struct gf_resample_axis *row_axis,
                                    struct gf_error *error) GF_CHECKED;
 
-/* gf_resample_walk_plan() reserves memory for the walk's tables, from *used on.
- * gf_resample_walk_fill() fills them after the tables of rows and columns. */
-
 /* The functions cpu_scratch() and cpu() of resize. */
 size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel kernel,
                            bool linear, const struct gf_resample_axis *columns,
                            const struct gf_resample_axis *rows);
 void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch);
-
-/* gf_resample_halvings() returns how often both sides of a picture are halved, 1..3, if each result
- * is the mean of whole 8-bit pixels; otherwise 0. gf_resample_halve() computes rows of such a
- * result; `sums` has room for an input row. */
 
 GF_HOST_DEVICE float gf_resample_encode(float light)
 {

@@ -380,6 +380,8 @@ static int halvings_of(const struct gf_resample_axis *axis)
     return 0;
 }
 
+/* Returns how often both sides of a picture are halved, 1..3, if each result is the mean of whole
+ * 8-bit pixels; otherwise 0. */
 static int resample_halvings(const struct gf_resample *resample, struct gf_format format)
 {
     const int n = halvings_of(&resample->column_axis);
@@ -388,6 +390,7 @@ static int resample_halvings(const struct gf_resample *resample, struct gf_forma
     return takes ? n : 0;
 }
 
+/* Computes rows of such a result; `sums` has room for an input row. */
 static void resample_halve(int halvings, const struct gf_view *in, const struct gf_view *out,
                            uint16_t *sums)
 {
