@@ -1,8 +1,5 @@
 /* Pictures that are in the device's memory already: copies of many, the numbers that networks take,
- * and a lane that queues its work on the streams of callers.
- *
- * Copies many small pictures from one place of the device's memory to another in few launches: a
- * copy by the driver for each of them would take longer than filtering them. */
+ * and a lane that queues its work on the streams of callers. */
 #include <stdlib.h>
 
 #include "base/process/machine.h"
@@ -11,6 +8,9 @@
 #include "cuda/common/launch.cuh"
 #include "pixel/floats.h"
 #include "stage/border.h"
+
+/* Copies many small pictures from one place of the device's memory to another in few launches: a
+ * copy by the driver for each of them would take longer than filtering them. */
 
 enum { COPY_THREADS = 256 };
 

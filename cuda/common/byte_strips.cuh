@@ -1,19 +1,19 @@
 /* Stencils of 8-bit pictures on tensor cores: boxes of a picture in shared memory, and how blocks
- * walk along strips.
- *
- * Copies boxes between a picture and shared memory. A box is a number of bytes in each of a number
- * of rows. Bytes outside the picture are read as 0 and not written. The copy engine that compute
- * capability 9.0 has in each multiprocessor makes the copies that one thread starts (tensor maps;
- * CUDA 12), and a bar counts rounds: a thread that waits for the boxes of a bar passes the parity
- * of the bar's round, 0, 1, 0, ..., and the thread that starts copies starts a round with
- * box_expect(). On other devices all threads of the block start copies together, bars are not used,
- * and a box is there after box_settle() and __syncthreads(). */
+ * walk along strips. */
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
 
 #include "cuda/common/byte_operands.cuh"
 #include "cuda/common/launch.cuh"
+
+/* Copies boxes between a picture and shared memory. A box is a number of bytes in each of a number
+ * of rows. Bytes outside the picture are read as 0 and not written. The copy engine that compute
+ * capability 9.0 has in each multiprocessor makes the copies that one thread starts (tensor maps;
+ * CUDA 12), and a bar counts rounds: a thread that waits for the boxes of a bar passes the parity
+ * of the bar's round, 0, 1, 0, ..., and the thread that starts copies starts a round with
+ * box_expect(). On other devices all threads of the block start copies together, bars are not used,
+ * and a box is there after box_settle() and __syncthreads(). */
 
 #if CUDART_VERSION >= 12000 && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 #define GF_HAS_BOXES 1

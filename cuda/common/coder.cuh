@@ -1,6 +1,4 @@
-/* What decoders and encoders of pictures share.
- *
- * Large pinned memory of the host, which the device reads and writes by the host's addresses. */
+/* What decoders and encoders of pictures share. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,6 +9,8 @@
 #include "base/fail.h"
 #include "cuda/common/check.cuh"
 #include "cuda/common/coder.h"
+
+/* Large pinned memory of the host, which the device reads and writes by the host's addresses. */
 
 struct pinned_memory {
     unsigned char *data; /* NULL: no memory is allocated */

@@ -1,17 +1,17 @@
-/* What stencils do as they load and store samples: look-ups in tables, and conversions of alpha.
- *
- * Tables of 8-bit samples in shared memory. Each lane of a warp has a byte of each entry: entry v
+/* What stencils do as they load and store samples: look-ups in tables, and conversions of alpha. */
+#pragma once
+
+#include "cuda/common/launch.cuh"
+#include "cuda/common/stencil.cuh"
+#include "cuda/common/view_pair.cuh"
+
+/* Tables of 8-bit samples in shared memory. Each lane of a warp has a byte of each entry: entry v
  * of a lane is at 32 v + lane, an address that one dp4a computes for each of four samples. Lanes 4
  * n to 4 n + 3, whose bytes share a word, also share a bank. They wait for each other if their
  * samples differ by a multiple of 4, which neighbours rarely do. With a copy for each lane in its
  * own bank, four entries a word, no lane would wait, but a sample would take 4 to 5 instructions
  * instead of 3: on an H200 sobel between two tables took 0.143 ms for 8K RGB8 with such copies and
  * takes 0.119. */
-#pragma once
-
-#include "cuda/common/launch.cuh"
-#include "cuda/common/stencil.cuh"
-#include "cuda/common/view_pair.cuh"
 
 /* The tables that a stencil's kernel applies (struct gf_launch). They are a template parameter, so
  * that the kernel without tables does not change. */

@@ -1,14 +1,14 @@
 /* What launches need: facts about the device, functions of its driver, the division of work among
- * blocks and threads, and kernels that start early.
- *
- * What never changes on a device while the process runs. CUDA is asked once, since its answer takes
- * a part of a microsecond, and setting an attribute of a kernel waits for copies on the device. All
- * functions are about the current device; any thread may call them. */
+ * blocks and threads, and kernels that start early. */
 #pragma once
 
 #include <atomic>
 #include <cuda.h>
 #include <cuda_runtime.h>
+
+/* What never changes on a device while the process runs. CUDA is asked once, since its answer takes
+ * a part of a microsecond, and setting an attribute of a kernel waits for copies on the device. All
+ * functions are about the current device; any thread may call them. */
 
 cudaError_t gf_cuda_number(enum cudaDeviceAttr attribute, int *value);
 

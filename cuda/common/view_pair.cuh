@@ -1,3 +1,5 @@
+/* The input and the output view of a launch, as every kernel gets them; and many pictures as a tall
+ * one. */
 #pragma once
 
 #include <cuda_runtime.h>

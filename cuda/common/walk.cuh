@@ -1,11 +1,5 @@
 /* The walk of a stencil down strips of rows. First a strip: how its rows are loaded, joined and
- * stored. Then the walk, to which a filter adds its arithmetic.
- *
- * Stencils of a small reach that keep their samples in registers. A lane owns 16 bytes of a row, a
- * warp 512, and both move down a strip of rows. A lane gets the words next to its own from
- * neighbouring lanes by shuffles; the first and the last lane load the words next to the warp's.
- * The loads of the next row overlap with the work on the current row. A step works on words -BESIDE
- * .. 3 + BESIDE of a row, counted from the lane's own words. */
+ * stored. Then the walk, to which a filter adds its arithmetic. */
 #pragma once
 
 #include <cuda_fp16.h>
@@ -14,6 +8,12 @@
 #include "cuda/common/launch.cuh"
 #include "cuda/common/stencil.cuh"
 #include "stage/border.h"
+
+/* Stencils of a small reach that keep their samples in registers. A lane owns 16 bytes of a row, a
+ * warp 512, and both move down a strip of rows. A lane gets the words next to its own from
+ * neighbouring lanes by shuffles; the first and the last lane load the words next to the warp's.
+ * The loads of the next row overlap with the work on the current row. A step works on words -BESIDE
+ * .. 3 + BESIDE of a row, counted from the lane's own words. */
 
 enum {
     STRIP_LANES = 32,

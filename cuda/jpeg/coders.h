@@ -1,13 +1,13 @@
-/* The decoder and the encoder of JPEGs on a CUDA device.
- *
- * Decodes JPEG files on a CUDA device to exactly libjpeg-turbo's pixels. Pictures are decoded in
- * groups: all steps for all pictures of a group need about ten launches. */
+/* The decoder and the encoder of JPEGs on a CUDA device. */
 #pragma once
 
 #include "base/host_device.h"
 #include "codec/jpeg/jpeg_header.h"
 #include "cuda/common/coder.h"
 #include "gpufilter/options.h"
+
+/* Decodes JPEG files on a CUDA device to exactly libjpeg-turbo's pixels. Pictures are decoded in
+ * groups: all steps for all pictures of a group need about ten launches. */
 
 GF_C_BEGIN
 

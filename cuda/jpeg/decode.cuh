@@ -1,8 +1,5 @@
 /* What the steps of the decoder share: the arrays of a group, its streams and states, the steps'
- * launches.
- *
- * The arrays of a group of JPEGs, which the decoder's kernels share. The pictures of a group share
- * launches, whatever their sizes and samplings are. */
+ * launches. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -10,6 +7,9 @@
 
 #include "codec/jpeg/jpeg_header.h"
 #include "cuda/common/launch.cuh"
+
+/* The arrays of a group of JPEGs, which the decoder's kernels share. The pictures of a group share
+ * launches, whatever their sizes and samplings are. */
 
 /* The device's arrays for a group of pictures:
  *

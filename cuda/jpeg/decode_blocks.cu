@@ -1,12 +1,12 @@
-/* The coefficients of a group: the blocks first, then the DC values.
- *
- * Decodes every subsequence from its entry and stores the coefficients. The kernel also checks the
- * assumptions of the steps before it: each subsequence begins where the previous one ended, all
- * codes are valid, and each interval contains exactly its number of blocks. A picture that passes
- * these checks is decoded correctly, whatever the earlier steps did. */
+/* The coefficients of a group: the blocks first, then the DC values. */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/scan.cuh"
 #include "cuda/jpeg/decode.cuh"
+
+/* Decodes every subsequence from its entry and stores the coefficients. The kernel also checks the
+ * assumptions of the steps before it: each subsequence begins where the previous one ended, all
+ * codes are valid, and each interval contains exactly its number of blocks. A picture that passes
+ * these checks is decoded correctly, whatever the earlier steps did. */
 
 enum { DECODE_VOTE_AFTER = 2 };
 /* A block's coefficients in shared memory, two in a word. The extra word puts the blocks of

@@ -1,11 +1,11 @@
-/* The kernel of the encoder: coefficients become bits, and bits the stuffed bytes of the scan.
- *
- * Codes coefficients as bits. A thread codes a block. */
+/* The kernel of the encoder: coefficients become bits, and bits the stuffed bytes of the scan. */
 #include <cuda_runtime.h>
 
 #include "cuda/common/scan.cuh"
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/forward.cuh"
+
+/* Codes coefficients as bits. A thread codes a block. */
 
 /* A block has at most 1168 bits. The squares of its 64 coefficients add up to at most 2^20, like
  * the squares of its samples; with the standard codes the longest block under this limit has 63

@@ -1,7 +1,5 @@
 /* The encoder on the host: the tables of a quality, the scans' way to host memory, and rounds of
- * pictures.
- *
- * Computes the tables for a quality in the form that the kernel reads. */
+ * pictures. */
 #include <cuda_runtime.h>
 #include <string.h>
 
@@ -11,6 +9,8 @@
 #include "cuda/jpeg/coders.h"
 #include "cuda/jpeg/encode_group.cuh"
 #include "cuda/jpeg/forward.cuh"
+
+/* Computes the tables for a quality in the form that the kernel reads. */
 
 /* Returns element (frequency, sample) of the matrix of libjpeg-turbo's integer DCT, in units of
  * 2^-13. The matrix is the product of libjpeg-turbo's rotations. */

@@ -1,11 +1,11 @@
-/* From pixels to the quantised coefficients of a chunk.
- *
- * Finds the chunk of a thread block and the chunk's place in the picture. */
+/* From pixels to the quantised coefficients of a chunk. */
 #pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/byte_product.cuh"
 #include "cuda/jpeg/encode_group.cuh"
+
+/* Finds the chunk of a thread block and the chunk's place in the picture. */
 
 enum { WARPS = ENCODE_THREADS / WARP };
 

@@ -1,9 +1,9 @@
-/* The inverse DCT on tensor cores.
- *
- * Wraps instructions that C does not have, for the inverse DCT and colour. */
+/* The inverse DCT on tensor cores. */
 #pragma once
 
 #include "cuda/jpeg/byte_product.cuh"
+
+/* Wraps instructions that C does not have, for the inverse DCT and colour. */
 
 /* Returns start plus the first 16-bit number of `pair` times the first byte of `factors`, plus the
  * second number times the second byte. */

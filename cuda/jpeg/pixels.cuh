@@ -1,12 +1,12 @@
-/* What the kernels that compute pixels share.
- *
- * Divides the work on a group's pixels: a launch has jobs; a job has strips of 16 blocks of 8 x 8
- * samples side by side, or of 32 smaller blocks; a warp computes a strip. */
+/* What the kernels that compute pixels share. */
 #pragma once
 
 #include "cuda/common/launch.cuh"
 #include "cuda/jpeg/decode.cuh"
 #include "cuda/jpeg/inverse_dct.cuh"
+
+/* Divides the work on a group's pixels: a launch has jobs; a job has strips of 16 blocks of 8 x 8
+ * samples side by side, or of 32 smaller blocks; a warp computes a strip. */
 
 enum {
     BLOCK_SIDE = 8,

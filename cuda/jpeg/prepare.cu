@@ -1,9 +1,9 @@
-/* Prepares the scans for decoding.
- *
- * Removes the stuffed zeros and the restart markers from the scans: counts what each tile keeps,
- * sums the counts of the tiles before it, and then moves the bytes. */
+/* Prepares the scans for decoding. */
 #include "cuda/common/scan.cuh"
 #include "cuda/jpeg/decode.cuh"
+
+/* Removes the stuffed zeros and the restart markers from the scans: counts what each tile keeps,
+ * sums the counts of the tiles before it, and then moves the bytes. */
 
 enum { PIECE = 16, UNSTUFF_THREADS = UNSTUFF_TILE / PIECE, SCAN_THREADS = 1024 };
 enum { MARKER = 0xff, RST0 = 0xd0, EOI = 0xd9 };

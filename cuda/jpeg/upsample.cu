@@ -1,9 +1,9 @@
-/* Upsampling and colour, for the usual samplings together with the inverse DCT.
- *
- * Upsamples chroma by libjpeg's triangle filter (jdsample.c) and converts colours. Each half of a
+/* Upsampling and colour, for the usual samplings together with the inverse DCT. */
+#include "cuda/jpeg/pixels.cuh"
+
+/* Upsamples chroma by libjpeg's triangle filter (jdsample.c) and converts colours. Each half of a
  * word holds a sample of one pixel, so that an instruction on a word works on two pixels. A lane
  * computes 8 pixels of a row; its words hold pixels 0 and 4, 1 and 5, 2 and 6, 3 and 7. */
-#include "cuda/jpeg/pixels.cuh"
 
 /* Four samples of a row of a plane, and the two samples beside them. */
 struct chroma_row {
@@ -87,9 +87,9 @@ static __device__ __forceinline__ void convert_row(const unsigned luma[4], const
     ((uint2 *)to)[2] = make_uint2(words[1][1], words[1][2]);
 }
 
-/* Computes pixels from planes with samplings that fused.cu does not handle: by libjpeg's triangle
- * filter if the ratio is 2, else by replication (jdsample.c). If all planes have the picture's
- * size, as in most reduced pictures, only colours are converted. */
+/* Computes pixels from planes with samplings that the kernel below does not handle: by libjpeg's
+ * triangle filter if the ratio is 2, else by replication (jdsample.c). If all planes have the
+ * picture's size, as in most reduced pictures, only colours are converted. */
 
 enum { LANE_PIXELS = STRIP_PIXELS / WARP };
 

@@ -1,13 +1,13 @@
-/* The decoder and the encoder of PNGs on a CUDA device.
- *
- * Decodes marked PNGs (src/codec/png/README.md), whose stripes are independent, on a CUDA device.
- * Pictures are decoded in groups: all stripes of all pictures of a group are decompressed at the
- * same time. */
+/* The decoder and the encoder of PNGs on a CUDA device. */
 #pragma once
 
 #include "base/host_device.h"
 #include "codec/png/png_marked.h"
 #include "cuda/common/coder.h"
+
+/* Decodes marked PNGs (src/codec/png/README.md), whose stripes are independent, on a CUDA device.
+ * Pictures are decoded in groups: all stripes of all pictures of a group are decompressed at the
+ * same time. */
 
 GF_C_BEGIN
 

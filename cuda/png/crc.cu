@@ -3,8 +3,9 @@
  * Each thread's sum is then moved to its place by a product with a power of x, and the sum over all
  * threads is the segment's part of the CRC. A segment ends with a whole word; the last segment has
  * zeros after the message, which a product with a negative power removes. */
-#include "cuda/common/launch.cuh"
 #include "cuda/png/crc.cuh"
+
+#include "cuda/common/launch.cuh"
 #include "cuda/png/encode_group.cuh"
 
 enum { SEGMENT = CRC_THREADS * CRC_WORDS, END_THREADS = 128 };

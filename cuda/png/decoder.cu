@@ -1,6 +1,4 @@
-/* The decoder: the memory of a group, the checksums of its chunks, and the steps.
- *
- * The memory that pictures need for decoding, and the addresses of its parts. */
+/* The decoder: the memory of a group, the checksums of its chunks, and the steps. */
 #include <zlib.h>
 
 #include "cuda/common/coder.cuh"
@@ -8,6 +6,8 @@
 #include "cuda/png/coders.h"
 #include "cuda/png/crc.cuh"
 #include "cuda/png/stripes.cuh"
+
+/* The memory that pictures need for decoding, and the addresses of its parts. */
 
 /* The numbers of pictures and stripes, and the bytes of the compressed chunks (packed) and of the
  * filtered rows (filtered). */

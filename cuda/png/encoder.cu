@@ -5,6 +5,10 @@
 #include "cuda/png/crc.cuh"
 #include "cuda/png/encode_group.cuh"
 
+extern "C" {
+#include "codec/png/png_chunk.h"
+}
+
 /* TURNS_MOST: the most parts of a round that are packed one after the other; each is copied to the
  * host while the next is being packed. TURN_STRIPES_MOST: the most rows of a grid. */
 enum {
@@ -50,10 +54,6 @@ enum gf_status gf_png_lay_out(struct gf_png_encoder *encoder,
  * on that must be zero. */
 uint64_t gf_png_descriptions_bytes(const struct gf_png_encoder *encoder);
 uint64_t gf_png_zeroed_bytes(const struct gf_png_encoder *encoder);
-
-extern "C" {
-#include "codec/png/png_chunk.h"
-}
 
 /* ARRAYS: number of aligned arrays in device memory. */
 enum { ARRAYS = 16, OUTPUT_MARGIN = 16 };

@@ -1,11 +1,11 @@
-/* The codes of each stripe, and the head of its block.
- *
- * Huffman codes with a limited length, which a thread block makes: the lengths and codes of
- * src/codec/png/deflate/deflate_code.c. */
+/* The codes of each stripe, and the head of its block. */
 #include <stdint.h>
 
 #include "cuda/common/launch.cuh"
 #include "cuda/png/encode_group.cuh"
+
+/* Huffman codes with a limited length, which a thread block makes: the lengths and codes of
+ * src/codec/png/deflate/deflate_code.c. */
 
 enum { FIT_THREADS = 288, LEAVES_MOST = FIT_THREADS, LENGTH_MOST = 15, JUMPS = 9 };
 

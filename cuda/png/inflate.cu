@@ -1,8 +1,9 @@
 /* Decompresses the stripes that inflate_parts.cu leaves. A warp processes a stripe: all lanes
  * decode the stream together, so that each look-up is one access, and each lane keeps every 32nd
  * byte until all lanes store their bytes. */
-#include "cuda/common/launch.cuh"
 #include "cuda/png/inflate.cuh"
+
+#include "cuda/common/launch.cuh"
 #include "cuda/png/stripes.cuh"
 
 enum { WARPS = 2 /* of a block */ };

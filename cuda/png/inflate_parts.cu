@@ -1,9 +1,9 @@
-/* Decompresses stripes whose parts are decoded side by side.
- *
- * Decodes a part of a deflate stream by one thread, and passes its symbols to a sink. */
+/* Decompresses stripes whose parts are decoded side by side. */
 #include "cuda/common/launch.cuh"
 #include "cuda/png/inflate.cuh"
 #include "cuda/png/stripes.cuh"
+
+/* Decodes a part of a deflate stream by one thread, and passes its symbols to a sink. */
 
 /* ---- reading bits, by one thread ---- */
 

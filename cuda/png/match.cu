@@ -1,8 +1,8 @@
-/* The matches of a stripe: which cells have a distance, and how often each symbol is written.
- *
- * Finds the distances of the cells of drawings. A warp processes the segments of a stripe one after
- * another, because the search in each uses the bytes of the earlier segments. */
+/* The matches of a stripe: which cells have a distance, and how often each symbol is written. */
 #include "cuda/png/cells.cuh"
+
+/* Finds the distances of the cells of drawings. A warp processes the segments of a stripe one after
+ * another, because the search in each uses the bytes of the earlier segments. */
 
 enum {
     AHEAD = 4, /* segments that are loaded together; each has a cell for each lane */

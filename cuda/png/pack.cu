@@ -1,11 +1,11 @@
-/* Writes the chunks: where they are and what stands around the data, then the data.
- *
- * Computes the position of each stripe's chunk in the output, and writes everything except the
- * stripes' data. */
+/* Writes the chunks: where they are and what stands around the data, then the data. */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/scan.cuh"
 #include "cuda/png/cells.cuh"
 #include "cuda/png/encode_group.cuh"
+
+/* Computes the position of each stripe's chunk in the output, and writes everything except the
+ * stripes' data. */
 
 enum { PLACE_THREADS = 1024, HEAD_THREADS = 128, BASE = 65521 };
 

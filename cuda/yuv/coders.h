@@ -1,11 +1,11 @@
-/* The conversions of frames of YCbCr on a CUDA device.
- *
- * Converts frames of YCbCr to gray or RGB on a CUDA device, to the bits of gf_yuv_reader_row(). */
+/* The conversions of frames of YCbCr on a CUDA device. */
 #pragma once
 
 #include "base/host_device.h"
 #include "cuda/common/coder.h"
 #include "pixel/yuv/yuv.h"
+
+/* Converts frames of YCbCr to gray or RGB on a CUDA device, to the bits of gf_yuv_reader_row(). */
 
 GF_C_BEGIN
 

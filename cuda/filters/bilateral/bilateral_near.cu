@@ -1,6 +1,6 @@
 /* bilateral with a small radius for 8-bit pictures of one or three channels. It computes sums that
  * are near the CPU's, and the CPU's own sums only for the few pixels whose near sum does not
- * determine the rounded sample. gf_bilateral_margin() bounds the difference between the means of
+ * determine the rounded sample. `margin` bounds the difference between the means of
  * both sums. A mean that is known within this margin rounds to the CPU's sample unless a number
  * halfway between two samples is within the margin. The near sums may therefore use the GPU's power
  * of two, whose last bits differ between kinds of GPU, and integers for distances; about one pixel

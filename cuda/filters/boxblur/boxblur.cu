@@ -1,7 +1,6 @@
-/* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh
- * and boxblur_prefix.cuh do not accept. The first kernel adds down the columns
- * into scratch memory, the second one along the rows in shared memory. The time grows little with
- * the radius. */
+/* Box blur with running sums in two kernels, for pictures that boxblur_small.cuh and
+ * boxblur_prefix.cuh do not accept. The first kernel adds down the columns into scratch memory, the
+ * second one along the rows in shared memory. The time grows little with the radius. */
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/boxblur/boxblur_prefix.cuh"
 #include "cuda/filters/boxblur/boxblur_small.cuh"

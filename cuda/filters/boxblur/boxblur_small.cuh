@@ -245,8 +245,8 @@ static int launch_small(const struct gf_launch *launch, const struct gf_box *box
 }
 
 /* Box blur of 16 bits, and of straight RGBA of 8 and 16 bits, with a radius up to GF_BOX_SMALL_MAX,
- * in one kernel, as boxblur_small.cuh does it for 8 bits: a lane owns eight samples of a row and
- * keeps the sums of their columns, each in a word. */
+ * in one kernel, as above for 8 bits: a lane owns eight samples of a row and keeps the sums of
+ * their columns, each in a word. */
 
 enum { SMALL16_EACH = STRIP_CHUNK / 2 }; /* samples of a lane */
 

@@ -1,7 +1,7 @@
-/* Thin edges of 8-bit pictures without alpha. A lane computes four columns, and a warp, whose outer
- * lanes only have what their neighbours need, goes down a strip of rows. Everything is in
- * registers, and neighbouring lanes exchange it by shuffles. Gradients are pairs of halves, as in
- * sobel, and squares are floats, both exact in units of 2^-24 and 2^-48. */
+/* canny on a device. First thin edges of 8-bit pictures without alpha. A lane computes four
+ * columns, and a warp, whose outer lanes only have what their neighbours need, goes down a strip of
+ * rows. Everything is in registers, and neighbouring lanes exchange it by shuffles. Gradients are
+ * pairs of halves, as in sobel, and squares are floats, both exact in units of 2^-24 and 2^-48. */
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/sobel/sobel_rolling.cuh"
 #include "filters/canny/canny.h"
@@ -204,8 +204,8 @@ static int launch_thin8(const struct view_pair &p, int words, const struct gf_ed
     return cudaGetLastError();
 }
 
-/* canny on a device: finds thin edges as planes of bits, and converts bits to samples. Between
- * these two steps canny_link.cu links the edges by hysteresis. */
+/* Finds thin edges of all pictures as planes of bits, and converts bits to samples. Between these
+ * two steps canny_link.cu links the edges by hysteresis. */
 
 /* ---- thin edges: a thread for each column goes down the rows ---- */
 

@@ -1,9 +1,9 @@
 /* canny's hysteresis on a device. Weak pixels next to strong pixels of the same tile become strong
  * first, in registers, and those that reach neither a strong pixel nor another tile are forgotten.
  * Runs of the others are then joined to trees, together with the strong pixels next to them, in a
- * fixed number of launches for every picture. J. Jaiganesh, M.
- * Burtscher: A High-Performance Connected Components Implementation for GPUs, 2018: a root is
- * attached to another tree by compare-and-swap, and paths are halved while they are followed. */
+ * fixed number of launches for every picture. J. Jaiganesh, M. Burtscher: A High-Performance
+ * Connected Components Implementation for GPUs, 2018: a root is attached to another tree by
+ * compare-and-swap, and paths are halved while they are followed. */
 #include "cuda/common/launch.cuh"
 #include "filters/canny/canny.h"
 #include "stage/stage.h"

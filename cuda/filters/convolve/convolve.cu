@@ -1,15 +1,16 @@
-/* Convolution with any matrix, and the choice between all kernels.
- *
- * A tile of the picture and its halo as floats in shared memory. Each row has a plane for each
- * channel, so that neighbouring samples of a channel are adjacent. A thread computes a run of eight
- * pixels of one channel. */
-#include "cuda/common/stencil.cuh"
+/* Convolution with any matrix, and the choice between all kernels. */
 #include "cuda/filters/convolve/convolve.cuh"
+
+#include "cuda/common/stencil.cuh"
 #include "cuda/filters/convolve/convolve_bytes.cuh"
 #include "cuda/filters/convolve/convolve_mma.cuh"
 #include "cuda/filters/convolve/convolve_small.cuh"
 #include "filters/convolve/convolve.h"
 #include "stage/border.h"
+
+/* A tile of the picture and its halo as floats in shared memory. Each row has a plane for each
+ * channel, so that neighbouring samples of a channel are adjacent. A thread computes a run of eight
+ * pixels of one channel. */
 
 enum { PLANES_THREADS = 256, PLANES_RUN = 8 };
 

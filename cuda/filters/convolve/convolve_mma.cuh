@@ -133,9 +133,9 @@ settle_doubts(const Args &args, const unsigned *operands, const struct sample_ta
 
 /* Computes convolve on tensor cores, for 8-bit pictures without alpha and weights that a shift
  * makes integers. Sums are then exact integers, and sums below 2^24 are exact in float, too. For
- * other weights, see convolve_mma.cuh. Column i of the kernel is a banded matrix W_i of 16 x
- * 16 blocks; mma computes sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are
- * split into two signed bytes. */
+ * other weights, see above. Column i of the kernel is a banded matrix W_i of 16 x 16 blocks; mma
+ * computes sum[y][x] += W_i[y][y'] pixel[y'][x + i]. Weights of more than 8 bits are split into two
+ * signed bytes. */
 
 /* How sums become results. END_EXACT does what the CPU does. END_QUICK takes the shorter step that
  * bytes_fit() allows. END_NEAR is for near sums, whose doubtful results are computed again. */
@@ -449,8 +449,7 @@ __global__ void __launch_bounds__(Shape::THREADS, EACH)
     make_strips<Shape, convolve_state<Shape, END, Fuse>>(maps, args);
 }
 
-/* Launches convolve_mma.cuh. It chooses a shape for each matrix, and decides whether that shape is
- * faster than other kernels. */
+/* Chooses a shape for each matrix, and decides whether that shape is faster than other kernels. */
 
 template <class Shape, int EACH, convolve_end END = END_EXACT, class Fuse = fuse_none>
 static int launch_convolve_shape(const struct gf_launch *launch, convolve_mma_args &args)

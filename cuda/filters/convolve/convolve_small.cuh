@@ -1,14 +1,14 @@
-/* Convolution with small matrices, in registers.
- *
- * Computes 8-bit results from sums of fused operations. gf_convolve_doubt() bounds the difference
- * between such a sum and the CPU's. Both ends of the interval of possible sums are rounded. If the
- * rounded ends are equal, they are the CPU's result, since rounding never decreases; otherwise the
- * sum is computed again as on the CPU. */
+/* Convolution with small matrices, in registers. */
 #pragma once
 
 #include "cuda/common/stencil.cuh"
 #include "cuda/common/walk.cuh"
 #include "filters/convolve/convolve.h"
+
+/* Computes 8-bit results from sums of fused operations. gf_convolve_doubt() bounds the difference
+ * between such a sum and the CPU's. Both ends of the interval of possible sums are rounded. If the
+ * rounded ends are equal, they are the CPU's result, since rounding never decreases; otherwise the
+ * sum is computed again as on the CPU. */
 
 /* How sums are computed. APART: each product is rounded, as on the CPU. WHOLE: fused, where fusing
  * rounds nothing. NEAR: fused, and doubtful results are computed again. */

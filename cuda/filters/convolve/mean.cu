@@ -1,11 +1,11 @@
-/* Weighted means on tensor cores.
- *
- * The arguments of mean.cu: which samples each row of weights needs, and in which windows. */
+/* Weighted means on tensor cores. */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/mma.cuh"
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/convolve/convolve.cuh"
 #include "filters/convolve/convolve.h"
+
+/* The arguments of the kernels: which samples each row of weights needs, and in which windows. */
 
 enum {
     MEAN_SIDE = 31,

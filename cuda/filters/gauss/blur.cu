@@ -1,10 +1,10 @@
-/* blur, and the vertical pass of blur and unsharp with a large radius.
- *
- * Computes the vertical pass of the Gaussian into scratch memory, for radii that exceed the fused
+/* blur, and the vertical pass of blur and unsharp with a large radius. */
+#include "cuda/filters/gauss/gauss.cuh"
+
+/* Computes the vertical pass of the Gaussian into scratch memory, for radii that exceed the fused
  * kernels' radii. Each depth has a kernel of its own: bytes are added by input rows, four at a
  * time, and floats by taps, in the order of gauss.h. Both kernels place their blocks by
  * find_columns(). */
-#include "cuda/filters/gauss/gauss.cuh"
 
 enum {
     LANES = 32,

@@ -1,7 +1,4 @@
-/* Chooses the kernels of a Gaussian.
- *
- * The Gaussian of any radius: the horizontal pass over the rows that gf_gauss_columns() stored in
- * scratch memory. 16-bit pictures are added in float, in the order of gauss.h. */
+/* Chooses the kernels of a Gaussian. */
 #pragma once
 
 #include "cuda/filters/gauss/gauss_mma.cuh"
@@ -9,6 +6,9 @@
 #include "cuda/filters/gauss/gauss_tile.cuh"
 #include "filters/blur/blur.h"
 #include "stage/border.h"
+
+/* The Gaussian of any radius: the horizontal pass over the rows that gf_gauss_columns() stored in
+ * scratch memory. 16-bit pictures are added in float, in the order of gauss.h. */
 
 template <class Pass_, class Finish_> struct rows_args {
     typedef Pass_ Pass;

@@ -1,11 +1,11 @@
-/* The Gaussian of 8-bit pictures on tensor cores.
- *
- * The division of the tensor-core Gaussian's work among blocks, warps and steps. */
+/* The Gaussian of 8-bit pictures on tensor cores. */
 #pragma once
 
 #include "cuda/common/byte_strips.cuh"
 #include "cuda/common/mma.cuh"
 #include "cuda/filters/gauss/gauss_tile.cuh"
+
+/* The division of the tensor-core Gaussian's work among blocks, warps and steps. */
 
 /* The template's parameters. BLOCKS is the number of blocks of 16 taps, so that 8 (BLOCKS - 1) is
  * the largest radius. With TOGETHER a warp computes all channels of its rows; otherwise each

@@ -1,13 +1,13 @@
-/* The Gaussian of 16-bit pictures and of RGBA with a small radius.
- *
- * Converts a pixel of RGBA8 to premultiplied colour and back. The results equal the results of the
- * stages that the planner puts around a stencil (pixel/point/premultiply.h), bit for bit, in fewer
- * steps. Only the steps that round are inexact. */
+/* The Gaussian of 16-bit pictures and of RGBA with a small radius. */
 #pragma once
 
 #include "cuda/common/fusing.cuh"
 #include "cuda/filters/gauss/gauss_tile.cuh"
 #include "stage/border.h"
+
+/* Converts a pixel of RGBA8 to premultiplied colour and back. The results equal the results of the
+ * stages that the planner puts around a stencil (pixel/point/premultiply.h), bit for bit, in fewer
+ * steps. Only the steps that round are inexact. */
 
 /* Computes premultiplied colour and alpha of 16 bits. */
 static __device__ __forceinline__ void premultiply_pixel(unsigned pixel, float v[4])
@@ -54,8 +54,8 @@ static __device__ __forceinline__ unsigned straighten_colour(float blurred,
     return __float_as_uint(__fadd_rz(quotient, TWO_23));
 }
 
-/* The strips of 16-bit pictures that a block of gauss_strip16.cuh blurs: their shape, and how a
- * thread loads its samples of them. */
+/* The strips of 16-bit pictures that a block blurs: their shape, and how a thread loads its samples
+ * of them. */
 
 enum {
     STRIP16_THREADS = 128,

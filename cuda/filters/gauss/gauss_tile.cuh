@@ -1,19 +1,19 @@
-/* The Gaussian over tiles in shared memory, and first what all kernels of the Gaussian share.
- *
- * Shared parts of the Gaussian's kernels. A type Finish defines how blurred samples are finished:
- * blur rounds them, unsharp compares them with the picture. For 8 bits, sample8(sum, original)
- * computes the sample from a sum with 24 fraction bits, which began at START. If ORIGINAL is set,
- * `original` is the picture's own sample. BYTE is the byte of the result that holds the sample.
- * four(sum, originals) computes a word of four samples. For 16 bits, sample16(blurred, in) has the
- * sample in its lower 16 bits. sample16_near() does the same for a `blurred` that is less than half
- * a level outside 0..65535, as sums of few taps are. BLOCKS is the number of blocks that a
- * multiprocessor's registers must hold for radii up to 6. */
+/* The Gaussian over tiles in shared memory, and first what all kernels of the Gaussian share. */
 #pragma once
 
 #include "cuda/common/byte_operands.cuh"
 #include "cuda/common/stencil.cuh"
 #include "pixel/gauss/gauss.h"
 #include "stage/border.h"
+
+/* A type Finish defines how blurred samples are finished: blur rounds them, unsharp compares them
+ * with the picture. For 8 bits, sample8(sum, original) computes the sample from a sum with 24
+ * fraction bits, which began at START. If ORIGINAL is set, `original` is the picture's own sample.
+ * BYTE is the byte of the result that holds the sample. four(sum, originals) computes a word of
+ * four samples. For 16 bits, sample16(blurred, in) has the sample in its lower 16 bits.
+ * sample16_near() does the same for a `blurred` that is less than half a level outside 0..65535, as
+ * sums of few taps are. BLOCKS is the number of blocks that a multiprocessor's registers must hold
+ * for radii up to 6. */
 
 enum {
     GAUSS_THREADS = 256,
@@ -43,7 +43,7 @@ static __device__ __forceinline__ unsigned pack_bytes(unsigned a, unsigned b, un
 
 enum {
     STAGING_BYTES = TILE_SAMPLES + 16
-}; /* the pitch of a row of results in gauss_tile.cuh; rows start in different banks */
+}; /* the pitch of a row of results; rows start in different banks */
 
 /* A word holds the samples of two rows, the upper row in its lower half. One addition adds the
  * samples to the left and right in both rows (the sums stay below 2^16), then each row has a
@@ -159,12 +159,12 @@ static __device__ __forceinline__ void finish_row(const Args &args, const float 
 }
 
 /* The Gaussian with a radius up to GF_GAUSS_FUSED_MAX: both passes in one kernel; 16-bit pictures
- * are added in float, in the order of gauss.h. A Pass (gauss_tile.cuh) defines the
- * differences between the depths, in addition to gauss_tile.cuh. WIDTH is the number of samples
- * in a tile's row, and listed() the number of input rows of a tile. In the vertical pass a thread
- * computes the columns of a word of samples, by blur_columns(); the type Columns has the vertical
- * taps if they differ from the horizontal ones. In the horizontal pass a thread computes a run by
- * blur_row(), of all channels with TOGETHER, otherwise of one channel. */
+ * are added in float, in the order of gauss.h. A Pass defines the differences between the depths,
+ * in addition to what is said above. WIDTH is the number of samples in a tile's row, and listed()
+ * the number of input rows of a tile. In the vertical pass a thread computes the columns of a word
+ * of samples, by blur_columns(); the type Columns has the vertical taps if they differ from the
+ * horizontal ones. In the horizontal pass a thread computes a run by blur_row(), of all channels
+ * with TOGETHER, otherwise of one channel. */
 
 /* The tile between the passes. Each channel has a plane of its own, so that the samples under the
  * taps are adjacent. */
@@ -456,7 +456,7 @@ static int launch_tile(const struct gf_launch *launch, const struct view_pair &p
                           : launch_tile_of<Pass, 16>(launch, p, gauss, finish);
 }
 
-/* The two types of Pass for gauss_tile.cuh, one for each depth. */
+/* The two types of Pass for tiles, one for each depth. */
 
 /* Interleaves the channels of four pixels. plane[0] holds the bytes of the last channel, plane[1]
  * those of the channel before it. */

@@ -207,8 +207,7 @@ static inline unsigned blocks_of(const struct level_task &task, int threads)
     return blocks_for(task.p.rows * most, (unsigned)threads);
 }
 
-/* Chooses the kernel that counts a histogram for the format of the picture. All methods of counting
- * use this file. */
+/* Chooses the kernel that counts a histogram for the format of the picture. */
 
 /* A task and its counters in device memory. */
 struct counting {

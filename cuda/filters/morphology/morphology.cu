@@ -1,8 +1,8 @@
-/* Dilation, erosion and what they are combined to: chooses the kernels.
- *
- * Rectangles. Squares of a small reach take one pass; all others go down the columns first, then
- * along the rows. */
+/* Dilation, erosion and what they are combined to: chooses the kernels. */
 #include "cuda/filters/morphology/window.cuh"
+
+/* Rectangles. Squares of a small reach take one pass; all others go down the columns first, then
+ * along the rows. */
 
 int gf_morphology_rectangle(const struct gf_launch *launch, const struct gf_morphology *morphology,
                             unsigned flip)

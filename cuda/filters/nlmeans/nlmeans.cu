@@ -1,5 +1,6 @@
-/* What both kernels of nlmeans have in common: a warp computes rows of up to 62 pixels, and a lane
- * has two neighbouring columns. The pixels around a block's rows are in shared memory. */
+/* nlmeans on a device. First what both kernels have in common: a warp computes rows of up to 62
+ * pixels, and a lane has two neighbouring columns. The pixels around a block's rows are in shared
+ * memory. */
 #include "filters/nlmeans/nlmeans.h"
 
 #include <cuda_fp16.h>
@@ -443,7 +444,7 @@ static void launch_kernel(const struct nlmeans_args &args, pixels16<COUNT>, int 
         <<<blocks, pixels16<COUNT>::warps * WARP, bytes, stream>>>(args);
 }
 
-/* nlmeans on a device: chooses the kernel by the depth of the samples. */
+/* Chooses the kernel by the depth of the samples. */
 
 template <class Pixels, int PATCH>
 static int launch_patch(const struct nlmeans_args &args, cudaStream_t stream)

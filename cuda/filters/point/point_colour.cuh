@@ -1,6 +1,4 @@
-/* Programs that need a pixel's luma, or its place in Lab.
- *
- * Kernels of grayscale and threshold for 8-bit RGB, and of grayscale for 16-bit RGB. */
+/* Programs that need a pixel's luma, or its place in Lab. */
 #pragma once
 
 #include "cuda/common/launch.cuh"
@@ -8,6 +6,8 @@
 #include "cuda/common/view_pair.cuh"
 #include "cuda/filters/point/point_tile.cuh"
 #include "pixel/point/point_program.h"
+
+/* Kernels of grayscale and threshold for 8-bit RGB, and of grayscale for 16-bit RGB. */
 
 enum { LUMA_THREADS = 256, LUMA16_EACH = 4 /* neighbouring pixels of a thread */ };
 

@@ -1,8 +1,4 @@
-/* Chooses the kernel of a run of point filters. The conversions of alpha come first.
- *
- * Conversions of single pixels of RGBA: colour times alpha and colour divided by alpha, the stages
- * that the planner puts around a stencil, and grayscale; and of RGB8 to premultiplied colour that
- * is opaque. */
+/* Chooses the kernel of a run of point filters. The conversions of alpha come first. */
 #pragma once
 
 #include "cuda/common/fusing.cuh"
@@ -11,6 +7,10 @@
 #include "cuda/filters/point/point_program.cuh"
 #include "cuda/filters/point/point_table.cuh"
 #include "pixel/point/point_program.h"
+
+/* Conversions of single pixels of RGBA: colour times alpha and colour divided by alpha, the stages
+ * that the planner puts around a stencil, and grayscale; and of RGB8 to premultiplied colour that
+ * is opaque. */
 
 enum {
     ALPHA_THREADS = 256,

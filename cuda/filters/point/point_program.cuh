@@ -1,6 +1,4 @@
-/* Any program of points, operation by operation.
- *
- * Second pictures in runs of point filters. */
+/* Any program of points, operation by operation. */
 #pragma once
 
 #include "cuda/common/launch.cuh"
@@ -9,6 +7,8 @@
 #include "pixel/point/point_program.h"
 #include "stage/picture.h"
 #include "stage/stage.h"
+
+/* Second pictures in runs of point filters. */
 
 /* A second picture in device memory. */
 struct layer_source {

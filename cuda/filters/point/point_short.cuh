@@ -104,8 +104,9 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, co
     }
 }
 
-/* ---- operations that keep the format: each changes four pixels in three words, in place. Packing
- * clamps the results to 0..255. ---- */
+/* ---- operations that keep the format ---- */
+
+/* Each changes four pixels in three words, in place. Packing clamps the results to 0..255. */
 
 struct short_matrix {
     static constexpr int BLOCKS = 10; /* the matrix takes registers */

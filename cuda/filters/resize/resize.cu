@@ -1,6 +1,7 @@
 /* Resizing: by nearest pixels, and the choice between all kernels. */
-#include "cuda/common/fusing.cuh"
 #include "cuda/filters/resize/resize.cuh"
+
+#include "cuda/common/fusing.cuh"
 
 constexpr int THREADS = 128;
 constexpr int GROUP = 4; /* neighbouring pixels of a row that a thread copies */

@@ -1,11 +1,11 @@
-/* Reductions: a warp walks down the rows.
- *
- * The work on one row of the input by the threads of resize_walk.cuh. */
+/* Reductions: a warp walks down the rows. */
 #pragma once
 
 #include "cuda/common/fusing.cuh"
 #include "cuda/common/launch.cuh"
 #include "cuda/filters/resize/resize.cuh"
+
+/* The work of the threads on one row of the input. */
 
 namespace walk
 {

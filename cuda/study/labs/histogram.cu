@@ -18,7 +18,6 @@ static const struct gf_param histogram_params[] = {
 
 #ifdef __CUDACC__
 #include "cuda/study/labs/lab.cuh"
-#include "pixel/histogram/histogram.h"
 
 #include "cuda/filters/histogram/histogram_table.cuh"
 #include "cuda/study/variants/histogram.cuh"

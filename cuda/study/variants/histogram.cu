@@ -1,11 +1,12 @@
 /* Ways of counting a histogram, beginning with an atomic addition in global memory for each
  * sample; and ways of finding the lowest and the highest level. */
+#include "cuda/study/variants/histogram.cuh"
+
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
 #include "cuda/filters/histogram/extremes.cuh"
 #include "cuda/filters/histogram/histogram_table.cuh"
-#include "cuda/study/variants/histogram.cuh"
 
 extern "C" int gf_histogram_global_cuda(const struct gf_view *view, enum gf_statistic statistic,
                                         unsigned long long *count, const void *tables, void *stream)
@@ -41,8 +42,7 @@ extern "C" int gf_histogram_cluster_cuda(const struct gf_view *view, enum gf_sta
     return count_by<struct cluster_method>(view, statistic, count, tables, stream);
 }
 
-/* ---- the lowest and the highest level of a picture, as alternatives to
- * cuda/filters/histogram/extremes.cu ---- */
+/* ---- the lowest and the highest level: other ways than cuda/filters/histogram/extremes.cu ---- */
 
 /* Reduces by a tree in shared memory: in each of nine steps half of the threads merge the results
  * of the other half (Best Practices Guide 9.2.3). Adjacent threads read adjacent words, so that

@@ -144,8 +144,10 @@ extern "C" int gf_gamma_intrinsic_cuda(const struct gf_launch *launch)
     return launch_gamma<by_intrinsic>(launch);
 }
 
-/* ---- threshold, with one thread for each pixel, and with three ways of choosing between black and
- * white (Best Practices Guide 12.1 and 12.2) ---- */
+/* ---- threshold ---- */
+
+/* Thresholds with one thread for each pixel, and with three ways of choosing between black and
+ * white (Best Practices Guide 12.1 and 12.2). */
 
 enum {
     THRESHOLD_THREADS = 256,

@@ -1,9 +1,8 @@
 /* Stencils as the guides begin with them: a thread computes one sample and reads everything from
- * global memory. The variants of blur and boxblur use these kernels and those on a
- * tile below. An Op is a stencil of two passes. It has the types `sample`, `middle` (the
- * result of a column) and `stored` (that result in scratch memory), an int `radius`, and the
- * functions middle column(at) and sample row(at), where at(k) returns the value k rows or pixels
- * from the middle one. */
+ * global memory. The variants of blur and boxblur use these kernels and those on a tile below. An
+ * Op is a stencil of two passes. It has the types `sample`, `middle` (the result of a column) and
+ * `stored` (that result in scratch memory), an int `radius`, and the functions middle column(at)
+ * and sample row(at), where at(k) returns the value k rows or pixels from the middle one. */
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
@@ -200,8 +199,7 @@ static int launch_separable(const struct gf_launch *launch, int border, size_t m
     return cudaGetLastError();
 }
 
-/* ---- a tile of the picture with its halo in shared memory, as plain samples; and a stencil of two
- * passes (an Op) on the tile ---- */
+/* ---- a tile of the picture with its halo in shared memory, and an Op on the tile ---- */
 
 enum { TILE_THREADS = 256, TILE_WARPS = TILE_THREADS / 32, TILE_LINES = 32, TILE_CHUNK = 16 };
 
