@@ -55,8 +55,10 @@ undefine PKG_CFLAGS
 undefine PKG_LIBS
 endif
 endif
-# 0 leaves out what people study CUDA with: labs, the variants of the kernels, comparisons, explanations, saved reports.
-STUDY ?= 1
+# 0 leaves out what people study CUDA with: labs, the variants of the kernels, comparisons, explanations, saved reports. The
+# folder remembers it apart, since few files ask for it; no others are compiled again where it changes.
+STUDY ?= $(or $(file <$(BUILD)/study),1)
+STUDY_READERS := $(shell grep -rlE --include='*.c' 'GF_WITH_STUDY|"(cli/study/study|cuda/study/variants/variants)\.h"' src cuda tests)
 # Flags that make errors harder to exploit, as far as the compiler knows them; HARDENING= leaves them out.
 ifneq ($(call unset,HARDENING),)
 HARDENING := $(shell sh tests/hardening.sh "$(SANITIZE)" $(CC) $(CFLAGS))
@@ -112,8 +114,9 @@ FORMAT_FLAGS := $(FORMAT_NAMES:%=-DGF_WITH_%=$(comma)) $(foreach l,$(subst $(com
   -DGF_LIBRARY_$(patsubst lib%,%,$(firstword $(subst .so, ,$l)))=$l)
 TEXT_CFLAGS := $(if $(filter text,$(FORMAT_NAMES)),$(shell pkg-config --cflags freetype2 harfbuzz $(if $(filter fonts,$(FORMAT_NAMES)),fontconfig)))
 JP2_CFLAGS := $(if $(filter jp2,$(FORMAT_NAMES)),$(shell pkg-config --cflags libopenjp2))
-GF_CPPFLAGS := -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL) \
-  $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(if $(filter 1,$(STUDY)),-DGF_WITH_STUDY) $(FORMAT_FLAGS) $(TEXT_CFLAGS) $(JP2_CFLAGS)
+GF_CPPFLAGS = -D_GNU_SOURCE $(INCLUDES) $(PKG_CFLAGS) $(if $(filter 1,$(ISAL)),-DGF_WITH_ISAL) \
+  $(if $(filter 1,$(LCMS)),-DGF_WITH_LCMS) $(and $(filter 1,$(STUDY)),$(filter $(STUDY_READERS),$<),-DGF_WITH_STUDY) \
+  $(FORMAT_FLAGS) $(TEXT_CFLAGS) $(JP2_CFLAGS)
 # Contraction is off on both compilers: the picture must not depend on who rounds once and who twice.
 GF_CFLAGS := -std=c17 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -fPIC \
   -fvisibility=hidden -ffp-contract=off -fno-math-errno -fno-trapping-math -pthread $(HARDENING)
@@ -287,7 +290,7 @@ $(foreach test,$(TESTS_ALONE),$(eval $(call TEST_ALONE,$(test))))
 define CONFIG
 # The settings of this folder; `make clean` forgets them. Compiled with $(GF_CPPFLAGS) $(GF_CFLAGS) \
 $(if $(filter 1,$(CUDA)),$(GENCODE) $(GF_NVCCFLAGS))
-$(foreach name,CHOSEN WITHOUT CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL LCMS STUDY FORMATS SANITIZE HARDENING CFLAGS \
+$(foreach name,CHOSEN WITHOUT CC CUDA $(if $(filter 1,$(CUDA)),NVCC CUDAHOSTCXX CUDA_ARCHS NVCCFLAGS LINEINFO) ISAL LCMS FORMATS SANITIZE HARDENING CFLAGS \
   CPPFLAGS LDFLAGS PKG_CFLAGS PKG_LIBS,$(name) ?= $(strip $($(name)))$(newline))
 endef
 define newline
@@ -301,6 +304,12 @@ $(BUILD)/configured: export CONFIG := $(CONFIG)
 $(BUILD)/configured:
 	@sh tests/detect.sh "$(CUDA)" "$(NVCC)" "$(CUDAHOSTCXX)" "$(CUBIN_ARCHS)" "$(PTX_ARCH)" "$(ISAL)" "$(LCMS)" "$(FORMATS)" $(PACKAGES)
 	@mkdir -p $(@D) && printf '%s\n' "$$CONFIG" >$(@D)/config.mk && touch $@
+ifneq ($(file <$(BUILD)/study),$(STUDY))
+$(BUILD)/study: FORCE
+endif
+$(BUILD)/study:
+	@mkdir -p $(@D) && echo '$(STUDY)' >$@
+$(STUDY_READERS:%.c=$(BUILD)/%.o): $(BUILD)/study
 FORCE:
 
 test: ## installs what is missing, builds, runs every test, or with ONLY=tiff those of that name

@@ -14,7 +14,7 @@ trap 'rm -rf "$tree"' EXIT
 add_filters()
 {
     cp -a "$root/Makefile" "$root/src" "$root/include" "$root/cuda" "$root/tests" "$root/samples" "$tree" || return
-    mkdir "$tree/$build" && (cd "$(dirname "$GPUFILTER")" && cp -a config.mk configured src "$tree/$build" &&
+    mkdir "$tree/$build" && (cd "$(dirname "$GPUFILTER")" && cp -a config.mk configured study src "$tree/$build" &&
         { [ ! -d cuda ] || cp -a cuda "$tree/$build"; }) || return
     cp "$examples"/*.[ch] "$tree/src/filters" && cp "$examples"/*.cu "$tree/cuda/filters" || return
     printf 'GF_FILTER(%s)\n' raise falloff >>"$tree/src/filters/filters.def"

@@ -48,9 +48,12 @@ result "no folder has more lines than src/README.md says" "$(wc -l $(find src cu
             if (lines[folder] > most[folder]) print folder " has " lines[folder] " lines, more than " most[folder] + 0
     }' src/README.md -)"
 
-# What people study CUDA with can be left out of a build: of its headers the product includes the two joints alone.
+# What people study CUDA with can be left out of a build: of its headers the product includes the two joints alone. The
+# Makefile looks for them, and for GF_WITH_STUDY, in C files.
 result "the product includes nothing of the study" "$(grep -rnE '^ *# *include "(cuda/)?(cli/)?study/' src cuda |
-    grep -vE '^(src/study|src/cli/study|cuda/study)/|"cli/study/study\.h"|"cuda/study/variants/variants\.h"')"
+    grep -vE '^(src/study|src/cli/study|cuda/study)/|\.c:.*"(cli/study/study|cuda/study/variants/variants)\.h"')"
+result "nothing else asks whether there is a study" "$(grep -rl GF_WITH_STUDY src cuda tests --include='*.h' --include='*.cu*' |
+    grep -vx -e src/cli/study/study.h -e cuda/study/variants/variants.h)"
 result "the names in src/DESIGN.md are where it says" "$(sed -n 's/^| .* | `\([a-z_]*\)` | `\([^`]*\)` |.*/\1 \2/p' src/DESIGN.md |
     while read -r name file; do
         grep -q "^\([a-z_].*[ *]\)\{0,1\}$name(" "$file" || echo "$name is not in $file"

@@ -13,7 +13,7 @@ python: $(PROGRAM) $(LIB_SO) ## the Python module in build/python, which PYTHONP
 IN_WHEEL := $(BUILD)/wheel
 WHEEL_LINK = $(CC) $(GF_LDFLAGS) $(LDFLAGS) '-Wl,-rpath,$$ORIGIN' -o $@
 
-$(IN_WHEEL)/main.o: src/cli/main.c $(BUILD)/configured
+$(IN_WHEEL)/main.o: src/cli/main.c $(BUILD)/configured $(BUILD)/study
 	@mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(GF_CPPFLAGS) $(CPPFLAGS) $(GF_CFLAGS) -fvisibility=default -Dmain=gf_program -Wno-missing-prototypes $(CFLAGS) -MMD -MP -c -o $@ $<
 

@@ -36,6 +36,7 @@ $(FUZZ)/libfuzzed.a: $(FUZZ_OBJ)
 $(FUZZ)/%.o: %.c $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(FUZZ_COMPILE) -c -o $@ $<
+$(STUDY_READERS:%.c=$(FUZZ)/%.o): $(BUILD)/study
 
 # The labs' declarations are C.
 $(FUZZ)/cuda/study/labs/%.o: cuda/study/labs/%.cu $(BUILD)/configured
