@@ -1,0 +1,68 @@
+/* Replaces the coders of cuda/jpeg, cuda/png and cuda/yuv in a build without CUDA. Tests put coders
+ * of their own in the place of this file. */
+#include "base/fail.h"
+#include "cuda/jpeg/coders.h"
+#include "cuda/png/coders.h"
+#include "cuda/yuv/coders.h"
+
+#ifndef GF_WITH_CUDA
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static const char reason[] = "this program was built without CUDA";
+
+/* Defines the functions of the coder gf_NAMEr; creating it fails. */
+#define CODER(NAME) \
+    enum gf_status gf_##NAME##r_create(int device, uint64_t memory_most, \
+                                       struct gf_##NAME##r **coder, struct gf_error *error) \
+    { \
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, reason); \
+    } \
+    void gf_##NAME##r_destroy(struct gf_##NAME##r *coder) \
+    { \
+    } \
+    void gf_##NAME##r_expect(struct gf_##NAME##r *coder, int pictures) \
+    { \
+    } \
+    enum gf_status gf_##NAME##r_run(struct gf_##NAME##r *coder, \
+                                    struct gf_##NAME##_picture *pictures, int count, \
+                                    struct gf_error *error) \
+    { \
+        return gf_fail(error, GF_ERROR_UNAVAILABLE, reason); \
+    } \
+    void gf_##NAME##r_measure(struct gf_##NAME##r *coder, struct gf_##NAME##_steps *steps) \
+    { \
+    }
+
+CODER(jpeg_decode)
+CODER(jpeg_encode)
+CODER(png_decode)
+CODER(png_encode)
+CODER(yuv_decode)
+CODER(yuv_encode)
+
+uint64_t gf_jpeg_decoder_bytes(const struct gf_jpeg_header *header, size_t size, int reduction)
+{
+    return size;
+}
+
+uint64_t gf_jpeg_encoder_bytes(struct gf_format format, enum gf_subsampling subsampling)
+{
+    return (uint64_t)format.width;
+}
+
+uint64_t gf_png_decoder_bytes(const struct gf_png_marked *header, size_t size)
+{
+    return size;
+}
+
+uint64_t gf_png_encoder_bytes(struct gf_format format)
+{
+    return (uint64_t)format.width;
+}
+
+bool gf_png_encoder_takes(struct gf_format format)
+{
+    return false;
+}
+
+#endif
