@@ -8,7 +8,7 @@
 #include "base/host_device.h"
 #include "base/threads/times.h"
 #include "gpufilter/device.h"
-#include "gpufilter/pipeline.h"
+#include "gpufilter/profile.h"
 #include "gpufilter/status.h"
 #include "stage/stage.h"
 

@@ -4,7 +4,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "gpufilter/options.h"
 #include "gpufilter/status.h"
 
 /* Numbers of ITU-T H.273: primaries and transfer functions. */
@@ -21,7 +20,7 @@ struct gf_icc {
     unsigned char hdr[2];
     double peak; /* the highest luminance in cd/m2 that the file states; 0: it states none */
     /* The profile came with a picture: Little CMS reads it in a cell, as these options say. */
-    enum gf_sandbox sandbox;
+    int sandbox; /* enum gf_sandbox */
     const char *sandbox_program;
 };
 

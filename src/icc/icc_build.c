@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/fail.h"
+#include "gpufilter/options.h"
 
 #ifdef GF_WITH_LCMS
 #include "icc/icc_memory.h"
@@ -226,7 +227,7 @@ void gf_icc_set_cell_worker(gf_icc_worker *worker)
 static enum gf_status work(const struct gf_icc_wish *wish, bool *sound,
                            struct gf_icc_transform **transform, struct gf_error *error)
 {
-    const enum gf_sandbox sandbox = wish->from.sandbox;
+    const int sandbox = wish->from.sandbox;
     gf_icc_worker *const worker = cell_worker;
     if (gf_icc_available() && sandbox != GF_SANDBOX_OFF && !gf_icc_is_made(wish->from)) {
         struct gf_error why = {0};
