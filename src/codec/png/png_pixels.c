@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ struct gf_png_idat {
     struct gf_png_fault why;
     const char *surplus; /* describes data in the stream after the rows; NULL: there is none */
     char message[80];    /* memory for the text of a fault */
-    unsigned char buffer[BUFFER_BYTES];
+    unsigned char buffer[BUFFER_BYTES]; /* not cleared, so that a small picture touches little */
 };
 
 static bool is_type(const unsigned char *head, const char *type)
@@ -54,9 +55,10 @@ static bool corrupt_stream(struct gf_png_idat *idat, struct gf_png_fault *fault)
 static struct gf_png_idat *png_idat_open(struct gf_input *input, const struct gf_options *options,
                                          uint32_t length)
 {
-    struct gf_png_idat *const idat = calloc(1, sizeof *idat);
+    struct gf_png_idat *const idat = malloc(sizeof *idat);
     if (!idat)
         return NULL;
+    memset(idat, 0, offsetof(struct gf_png_idat, buffer));
     idat->input = input;
     idat->options = options;
     idat->left = length;
