@@ -3,6 +3,7 @@
 #include "base/process/machine.h"
 
 #include <ctype.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -39,12 +40,12 @@ static bool lists(const char *list, const char *word)
 
 /* Finds the process's control group in the hierarchy of the controller. A line of the file is
  * "NUMBER:CONTROLLERS:GROUP"; version 2 has the number 0 and no controllers. */
-static bool find_group(const char *root, bool unified, const char *controller, char group[PATH_MAX])
+static bool find_group(FILE *file, bool unified, const char *controller, char group[PATH_MAX])
 {
-    FILE *const file = open_below(root, "/proc/self/cgroup");
     char line[PATH_MAX + 256];
     bool found = false;
-    while (file && !found && fgets(line, sizeof line, file)) {
+    rewind(file);
+    while (!found && fgets(line, sizeof line, file)) {
         line[strcspn(line, "\n")] = '\0';
         char *rest = line;
         const char *const number = strsep(&rest, ":"), *const controllers = strsep(&rest, ":");
@@ -54,8 +55,6 @@ static bool find_group(const char *root, bool unified, const char *controller, c
         if (found)
             memcpy(group, rest, strlen(rest) + 1);
     }
-    if (file)
-        fclose(file);
     return found;
 }
 
@@ -63,13 +62,14 @@ static bool find_group(const char *root, bool unified, const char *controller, c
  * number. */
 static int read_numbers(const char *folder, const char *name, double number[2])
 {
-    char path[PATH_MAX];
+    char path[PATH_MAX], text[64];
     const bool fits = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path;
-    FILE *const file = fits ? fopen(path, "re") : NULL;
-    const int count = file ? fscanf(file, "%lf %lf", &number[0], &number[1]) : 0;
-    if (file)
-        fclose(file);
-    return count;
+    const int file = fits ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const ssize_t size = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    text[size > 0 ? size : 0] = '\0';
+    if (file >= 0)
+        close(file);
+    return sscanf(text, "%lf %lf", &number[0], &number[1]);
 }
 
 static void take_memory(const char *folder, bool unified, struct gf_cgroup_limits *limits)
@@ -86,7 +86,7 @@ static void take_processors(const char *folder, bool unified, struct gf_cgroup_l
     if (unified && read_numbers(folder, "cpu.max", quota) < 2)
         return;
     if (!unified) {
-        if (read_numbers(folder, "cpu.cfs_quota_us", quota) < 1 ||
+        if (read_numbers(folder, "cpu.cfs_quota_us", quota) < 1 || quota[0] <= 0 ||
             read_numbers(folder, "cpu.cfs_period_us", period) < 1)
             return;
         quota[1] = period[0];
@@ -97,13 +97,13 @@ static void take_processors(const char *folder, bool unified, struct gf_cgroup_l
 }
 
 /* Takes the limits of the process's group and of its parents, up to the group that is mounted. */
-static void take_limits(const char *root, const struct hierarchy *hierarchy, const char *controller,
-                        struct gf_cgroup_limits *limits)
+static void take_limits(const char *root, FILE *groups, const struct hierarchy *hierarchy,
+                        const char *controller, struct gf_cgroup_limits *limits)
 {
     char group[PATH_MAX], folder[2 * PATH_MAX];
     const char *const inside = hierarchy->inside;
     const size_t length = strlen(inside);
-    if (!find_group(root, hierarchy->unified, controller, group))
+    if (!find_group(groups, hierarchy->unified, controller, group))
         return;
     const bool nested = !strncmp(group, inside, length) && (!group[length] || group[length] == '/');
     const int base = snprintf(folder, sizeof folder, "%s%s", root, hierarchy->folder);
@@ -124,11 +124,12 @@ static void take_limits(const char *root, const struct hierarchy *hierarchy, con
 struct gf_cgroup_limits gf_cgroup_limits_below(const char *root)
 {
     struct gf_cgroup_limits limits = {.memory_bytes = UINT64_MAX};
-    FILE *const file = open_below(root, "/proc/self/mountinfo");
+    FILE *const mounts = open_below(root, "/proc/self/mountinfo"), *const groups = open_below(
+                                                                       root, "/proc/self/cgroup");
     char line[3 * PATH_MAX], kind[64], controllers[256];
     struct hierarchy hierarchy;
-    while (file && fgets(line, sizeof line, file)) {
-        const char *const tail = strstr(line, " - ");
+    while (mounts && groups && fgets(line, sizeof line, mounts)) {
+        const char *const tail = strstr(line, " - cgroup");
         if (!tail || sscanf(tail, " - %63s %*s %255s", kind, controllers) != 2 ||
             sscanf(line, "%*s %*s %*s %4095s %4095s", hierarchy.inside, hierarchy.folder) != 2)
             continue;
@@ -136,12 +137,14 @@ struct gf_cgroup_limits gf_cgroup_limits_below(const char *root)
         if (!hierarchy.unified && strcmp(kind, "cgroup"))
             continue;
         if (hierarchy.unified || lists(controllers, "memory"))
-            take_limits(root, &hierarchy, "memory", &limits);
+            take_limits(root, groups, &hierarchy, "memory", &limits);
         if (hierarchy.unified || lists(controllers, "cpu"))
-            take_limits(root, &hierarchy, "cpu", &limits);
+            take_limits(root, groups, &hierarchy, "cpu", &limits);
     }
-    if (file)
-        fclose(file);
+    if (mounts)
+        fclose(mounts);
+    if (groups)
+        fclose(groups);
     return limits;
 }
 
