@@ -235,8 +235,9 @@ int gf_chain_next_box(const struct gf_chain *chain, int first)
 static bool converts(const struct gf_chain_item *item)
 {
     const struct gf_extent some = {.width = 1000, .height = 1000, .reduction = 1};
-    struct gf_parts parts = {.count = 0};
+    struct gf_parts parts; /* 24 KB, of which only the parts that are added are written */
     bool found = item->filter->kind == GF_COLOUR;
+    parts.count = 0;
     if (item->filter->expand)
         item->filter->expand(item->params, &some, &parts);
     for (int i = 0; i < parts.count; i++)

@@ -557,7 +557,8 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
 
 enum gf_status gf_act_filter(struct gf_command *command, struct gf_error *error)
 {
-    struct gf_session session = {.command = command};
+    static struct gf_session session; /* 44 KB, of which a run writes little */
+    session.command = command;
     enum gf_status status = open_session(&session, error);
     if (!status)
         status = run_batch(&session, error);

@@ -343,7 +343,7 @@ enum gf_status gf_command_parse_after(int count, char *const *environment, int a
                             .in_environment = true};
     struct reader reader = {
         .argc = argc, .argv = argv, .next = 1, .command = command, .error = error};
-    *command = gf_command_default();
+    gf_command_default(command);
     enum gf_status status = read_arguments(&before);
     if (status)
         return gf_fail(error, status, "GPUFILTER_OPTS: %.300s", detail.text);

@@ -180,7 +180,9 @@ void gf_command_free(struct gf_command *command);
 /* Returns the option at `index`, in the order of --help; NULL past the last one. */
 const struct gf_option *gf_option_at(int index);
 
-struct gf_command gf_command_default(void);
+/* The options, and the command, that an empty command line gives. */
+struct gf_options gf_command_options(void);
+void gf_command_default(struct gf_command *command);
 /* Stores the value of an option. If `value` is NULL, stores the value that the option implies
  * (option_value.c). */
 enum gf_status gf_option_set(const struct gf_option *option, const char *value,

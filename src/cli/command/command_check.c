@@ -158,7 +158,7 @@ static enum gf_status check_compare(const struct gf_command *command, struct gf_
 /* Each option that has its usual value gets the one for strangers. */
 static void distrust(struct gf_options *options)
 {
-    const struct gf_options usual = gf_command_default().options;
+    const struct gf_options usual = gf_command_options();
     const uint64_t memory = gf_memory_picture_bytes(), gib = (uint64_t)1 << 30;
     if (options->sandbox == usual.sandbox)
         options->sandbox = GF_SANDBOX_ALL;

@@ -122,13 +122,18 @@ const struct gf_option *gf_option_at(int index)
     return index >= 0 && index < OPTION_COUNT ? &options[index] : NULL;
 }
 
-struct gf_command gf_command_default(void)
+struct gf_options gf_command_options(void)
 {
-    struct gf_command command = {.options = gf_options_default()};
-    command.options.sandbox = GF_SANDBOX_AUTO;
-    command.options.sandbox_program = GF_OWN_PROGRAM;
-    command.transfer_tries = GF_TRANSFER_TRIES;
-    return command;
+    struct gf_options usual = gf_options_default();
+    usual.sandbox = GF_SANDBOX_AUTO;
+    usual.sandbox_program = GF_OWN_PROGRAM;
+    return usual;
+}
+
+void gf_command_default(struct gf_command *command)
+{
+    *command = (struct gf_command){.transfer_tries = GF_TRANSFER_TRIES};
+    command->options = gf_command_options();
 }
 
 bool gf_option_takes_next(const struct gf_option *option)
@@ -187,10 +192,11 @@ void gf_option_usage(const struct gf_option *option, char *text, size_t size)
 
 void gf_option_limits(const struct gf_option *option, char *text, size_t size)
 {
-    const struct gf_command defaults = gf_command_default();
+    struct gf_command defaults;
     const void *const member = (const char *)&defaults + option->offset;
     char least[32], greatest[32], value[32];
     text[0] = '\0';
+    gf_command_default(&defaults);
     if (option->type == GF_OPTION_CHOICE && !option->action && !option->optional) {
         for (const struct gf_choice *choice = option->choices; choice->name; choice++) {
             if (choice->value == *(const int *)member) {

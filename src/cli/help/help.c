@@ -218,7 +218,7 @@ void gf_help_version(FILE *file)
     else
         fputs("archives: tar\n", file);
     char holds[160];
-    const struct gf_options options = gf_command_default().options;
+    const struct gf_options options = gf_command_options();
     if (gf_cell_try(&options, holds, &error))
         fprintf(file, "without cells for decoders: %s\n", error.text);
     else
