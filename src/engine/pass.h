@@ -99,7 +99,8 @@ struct gf_schedule_state {
     pthread_t reader;
     bool reading; /* the reader's thread is running */
     bool queues;  /* the calling thread queues all bands, see queue_bands() */
-    bool serial;  /* no threads are started, because the schedule or the system forbids them */
+    bool serial;  /* no threads are started, because the schedule or the system forbids them, or the
+                   * picture is small */
     struct gf_histogram histogram;
 };
 

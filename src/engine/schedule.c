@@ -239,10 +239,22 @@ static void close_pass(struct gf_schedule_state *state)
     pass->segment = NULL;
 }
 
+/* Whether the picture is read, filtered and written one after the other and is soon read, so that
+ * starting threads would take longer than they save. */
+static bool is_small(const struct gf_schedule_state *state)
+{
+    enum { SMALL_BYTES = 64 << 10 };
+    bool is =
+        state->schedule->backend->calls->unified && state->layout.bands[0].in_bytes <= SMALL_BYTES;
+    for (int s = 0; s < state->schedule->plan->segment_count; s++)
+        is &= state->layout.bands[s].count == 1;
+    return is;
+}
+
 /* Starts the reader. In a serial schedule it gets no thread: the calling thread reads. */
 static void start_reader(struct gf_schedule_state *state)
 {
-    if (!state->schedule->source || state->schedule->serial)
+    if (!state->schedule->source || state->serial)
         return;
     state->reading = !pthread_create(&state->reader, NULL, gf_reader_main, &state->pass);
     state->serial = !state->reading;
@@ -417,6 +429,7 @@ enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *e
     enum gf_status status = gf_layout_make(schedule, &state.layout, error);
     if (!status) {
         schedule->first_band_rows = state.layout.bands[0].rows;
+        state.serial |= is_small(&state);
         begin_progress(&state);
         state.worker = calloc((size_t)schedule->lanes, sizeof *state.worker);
         status = state.worker ? GF_OK : gf_fail_memory(error);
