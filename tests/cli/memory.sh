@@ -224,3 +224,13 @@ else
     [ "$(tail -n 1 peak)" -le $((own + 28 * 1024)) ] || problem "it took $(tail -n 1 peak) kB, and $own of its own"
     [ "$(find large -name '?.jpg' | wc -l)" -eq 4 ] || problem "large has $(ls large)"
 fi
+
+begin "a small picture starts no thread on the CPU"
+printf 'P6\n1 1\n255\nabc' >one.ppm
+if ! command -v strace >/dev/null || ! strace -o trace true 2>/dev/null || ! measures_memory; then
+    skip "no strace here, or a sanitizer starts threads of its own"
+else
+    run 0 strace -f -o trace "$GPUFILTER" --server=off --device=cpu -i one.ppm -o one.png blur
+    [ "$(grep -c 'clone' trace)" -eq 0 ] || problem "it starts $(grep -c 'clone' trace)"
+    [ "$(grep -c '"/proc/self/cgroup"' trace)" -eq 1 ] || problem "it reads its groups $(grep -c '"/proc/self/cgroup"' trace) times"
+fi

@@ -248,12 +248,15 @@ static void wait_for_workers(struct gf_batch *batch)
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Starts the workers of this process's devices, and waits for the end of all workers. */
+/* Starts the workers of this process's devices, and waits for the end of all workers. A single
+ * worker needs no thread where the calling thread would only wait for it. */
 static enum gf_status run_workers(struct gf_batch *batch, const struct gf_batch_supply *supply,
                                   struct gf_error *error)
 {
+    const bool alone = batch->workers_here == 1 && batch->devices.count == batch->devices.here &&
+                       !batch->request->tick && !batch->transfers && !supply->attend;
     pthread_mutex_lock(&batch->lock);
-    const int started = gf_batch_start_workers(batch, 0, batch->workers_here);
+    const int started = alone ? 0 : gf_batch_start_workers(batch, 0, batch->workers_here);
     batch->attended = started > 0;
     batch->working += !started;
     pthread_mutex_unlock(&batch->lock);
