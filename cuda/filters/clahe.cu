@@ -42,7 +42,7 @@ static __device__ __forceinline__ void change_pixel(unsigned char *v, const unsi
 {
     const int luma =
         COUNT >= 3 ? gf_luma601_8(v[0], v[COUNT >= 3 ? 1 : 0], v[COUNT >= 3 ? 2 : 0]) : v[0];
-    const int to = mix_bytes(table[column.cell * 256 + luma], column.part, below);
+    const int to = mix_bytes(table[column.centres * 256 + luma], column.part, below);
     if (COUNT < 3)
         v[0] = (unsigned char)to;
 #pragma unroll
@@ -50,8 +50,8 @@ static __device__ __forceinline__ void change_pixel(unsigned char *v, const unsi
         v[c] = (unsigned char)limited(v[c] + to - luma, 255);
 }
 
-/* Changes the rows of a block. The rows that are in one row of cells are processed together; the
- * cells' tables are loaded first. */
+/* Changes the rows of a block. The rows between the same two rows of centres are processed
+ * together; the tables of their tiles are loaded first. */
 template <int COUNT>
 static __global__ void __launch_bounds__(CLAHE_THREADS) clahe8_kernel(const struct clahe_args args)
 {
@@ -65,12 +65,13 @@ static __global__ void __launch_bounds__(CLAHE_THREADS) clahe8_kernel(const stru
     early_next();
     early_wait();
     for (int first = (int)blockIdx.x * CLAHE_ROWS, next; first < end; first = next) {
-        const int cell = gf_clahe_place_of(p.out_y + first, args.inverse_height).cell;
+        const int centres = gf_clahe_place_of(p.out_y + first, args.inverse_height).centres;
         next = first + 1;
-        while (next < end && gf_clahe_place_of(p.out_y + next, args.inverse_height).cell == cell)
+        while (next < end &&
+               gf_clahe_place_of(p.out_y + next, args.inverse_height).centres == centres)
             next++;
         __syncthreads();
-        const uint4 *const from = (const uint4 *)args.tables + cell * (words / 4);
+        const uint4 *const from = (const uint4 *)args.tables + centres * (words / 4);
         for (int i = (int)threadIdx.x; i < words / 4; i += CLAHE_THREADS)
             shared[i] = from[i];
         __syncthreads();
@@ -126,10 +127,10 @@ static __device__ __forceinline__ void change_samples(const struct clahe_args &a
     const int luma =
         COUNT >= 3 ? gf_luma601_16(v[0], v[COUNT >= 3 ? 1 : 0], v[COUNT >= 3 ? 2 : 0]) : v[0];
     const int to =
-        gf_clahe_mix(level_at(args, column.cell - 1, line.cell - 1, luma),
-                     level_at(args, column.cell, line.cell - 1, luma),
-                     level_at(args, column.cell - 1, line.cell, luma),
-                     level_at(args, column.cell, line.cell, luma), column.part, line.part);
+        gf_clahe_mix(level_at(args, column.centres - 1, line.centres - 1, luma),
+                     level_at(args, column.centres, line.centres - 1, luma),
+                     level_at(args, column.centres - 1, line.centres, luma),
+                     level_at(args, column.centres, line.centres, luma), column.part, line.part);
 #pragma unroll
     for (int c = 0; c < COUNT; c++) {
         const bool alpha = COUNT % 2 == 0 && c == COUNT - 1;

@@ -77,15 +77,16 @@ static int copy_columns(const struct gf_view *in, int from, const struct gf_view
 static int run_stages(const struct gf_launch *launch, const struct gf_region_band *band,
                       struct gf_view *view)
 {
-    const struct gf_region_run *const run = (const struct gf_region_run *)launch->stage->params;
+    const struct gf_region_parts *const parts =
+        (const struct gf_region_parts *)launch->stage->params;
     const struct gf_region_constants *const constants =
         (const struct gf_region_constants *)launch->stage->constants;
     const struct gf_region_box *const box = band->box;
-    const struct gf_format needed = run->stage[box->first].in;
+    const struct gf_format needed = parts->stage[box->first].in;
     struct gf_launch own = *launch;
     int status = cudaSuccess;
     own.scratch = band->scratch;
-    own.pictures = launch->pictures + (run->mask ? 1 : 0);
+    own.pictures = launch->pictures + (parts->mask ? 1 : 0);
     if (box->columns < launch->in.format.width) {
         own.in = gf_view_make(band->columns, gf_region_pitch(needed), needed, band->cut[0]);
         status = copy_columns(&launch->in, box->from, &own.in, launch->stream);
@@ -107,14 +108,15 @@ static int run_stages(const struct gf_launch *launch, const struct gf_region_ban
 static int replace(const struct gf_launch *launch, const struct gf_region_band *band,
                    const struct gf_view *made)
 {
-    const struct gf_region_run *const run = (const struct gf_region_run *)launch->stage->params;
+    const struct gf_region_parts *const parts =
+        (const struct gf_region_parts *)launch->stage->params;
     const struct gf_region_box *const box = band->box;
     const struct gf_rows made_rows = band->cut[box->count];
     const struct gf_format format = launch->out.format;
     const size_t size = gf_pixel_bytes(format);
     struct region_rows rows;
-    rows.cover = run->cover;
-    rows.mask = gf_region_mask_of(run, format, launch->pictures);
+    rows.cover = parts->cover;
+    rows.mask = gf_region_mask_of(parts, format, launch->pictures);
     rows.filtered = gf_view_row(made, made_rows.first) + (size_t)(box->at.x - box->from) * size;
     rows.filtered_pitch = made->pitch;
     rows.out = gf_view_row(&launch->out, made_rows.first) + (size_t)box->at.x * size;
@@ -138,9 +140,10 @@ static int replace(const struct gf_launch *launch, const struct gf_region_band *
 
 extern "C" int gf_region_cuda(const struct gf_launch *launch)
 {
-    const struct gf_region_run *const run = (const struct gf_region_run *)launch->stage->params;
+    const struct gf_region_parts *const parts =
+        (const struct gf_region_parts *)launch->stage->params;
     int status = copy_columns(&launch->in, 0, &launch->out, launch->stream);
-    for (int b = 0; status == cudaSuccess && b < run->boxes; b++) {
+    for (int b = 0; status == cudaSuccess && b < parts->boxes; b++) {
         struct gf_region_band band;
         struct gf_view made;
         if (!gf_region_band(launch->stage, b, &launch->out, launch->scratch, &band))

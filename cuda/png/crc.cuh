@@ -12,10 +12,10 @@
 /* Tables for products with powers of x modulo the CRC's polynomial. */
 enum { CRC_THREADS = 256, CRC_WORDS = 16, CRC_POWERS = 24 };
 struct crc_tables {
-    unsigned step[4][256];        /* x^(32 * CRC_THREADS) times a byte, for each byte of a word */
-    unsigned lane[CRC_THREADS];   /* x^(32 * (CRC_THREADS - i)) */
-    unsigned segment[CRC_POWERS]; /* x^(32 * CRC_THREADS * CRC_WORDS * 2^i) */
-    unsigned back[4];             /* x^(-8 * i) */
+    unsigned step[4][256];      /* x^(32 * CRC_THREADS) times a byte, for each byte of a word */
+    unsigned lane[CRC_THREADS]; /* x^(32 * (CRC_THREADS - i)) */
+    unsigned piece[CRC_POWERS]; /* x^(32 * CRC_THREADS * CRC_WORDS * 2^i) */
+    unsigned back[4];           /* x^(-8 * i) */
 };
 
 /* Copies the tables to the device. The caller frees them. */

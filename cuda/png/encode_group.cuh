@@ -1,12 +1,12 @@
 /* The description of a group's pictures for the encoder's kernels. src/codec/png/README.md defines
- * the bytes, and the words stripe, cell, match and coding. */
+ * the bytes, and the words stripe, granule, match and coding. */
 #pragma once
 
 #include <cuda_runtime.h>
 #include <stdint.h>
 
 enum {
-    CELL = 8,
+    GRANULE = 8,
     END = 256, /* the symbol that ends a block */
     FIRST_LENGTH = 257,
     SYMBOLS = 286,
@@ -37,7 +37,7 @@ struct png_picture {
 };
 
 struct png_stripe {
-    uint64_t cells;         /* number of its first cell in the group; a multiple of 32 */
+    uint64_t granules;      /* number of its first granule in the group; a multiple of 32 */
     unsigned picture, size; /* size: bytes of filtered rows */
     int row, rows;
     bool first, last; /* the stripe is the first or last of its picture */
@@ -46,7 +46,7 @@ struct png_stripe {
 /* The results of the kernels for a stripe. All members are 0 at first. */
 struct png_counts {
     unsigned counts[CODINGS][CODES];
-    unsigned runs;    /* number of cells that are runs */
+    unsigned runs;    /* number of granules that are runs */
     unsigned drawing; /* 1: a search for repeats is made, too */
     unsigned crc;
 };
@@ -83,29 +83,29 @@ struct png_group {
     struct png_code *codes[CODINGS];
     struct png_chunk *chunks;
     uint64_t *starts;        /* offsets of the chunks in the output, and the end of the last one */
-    unsigned char *filtered; /* CELL bytes for each cell; zeros follow a stripe's last byte */
-    /* A bit for each cell. found: the cell has a distance; breaks: its distance differs from the
-     * distance of the cell before. */
+    unsigned char *filtered; /* GRANULE bytes for each granule; zeros follow a stripe's last byte */
+    /* A bit for each granule. found: the granule has a distance; breaks: its distance differs from
+     * the distance of the granule before. */
     unsigned *found[CODINGS], *breaks[CODINGS];
-    uint16_t *first, *distances; /* two numbers for each cell, for repeats; `first` is in the
+    uint16_t *first, *distances; /* two numbers for each granule, for repeats; `first` is in the
                                   * output's memory */
     unsigned *out;
-    unsigned count;      /* number of stripes */
-    unsigned cells_most; /* the most cells of a stripe */
+    unsigned count;         /* number of stripes */
+    unsigned granules_most; /* the most granules of a stripe */
     int rows_most;
 };
 
-/* Returns the number of cells of a stripe in the group: one more than its whole cells, for the bit
- * after the last one. */
-static inline uint64_t cells_of(uint64_t size)
+/* Returns the number of granules of a stripe in the group: one more than its whole granules, for
+ * the bit after the last one. */
+static inline uint64_t granules_of(uint64_t size)
 {
-    return (size / CELL / 32 + 1) * 32;
+    return (size / GRANULE / 32 + 1) * 32;
 }
 
-/* Returns the number of cells, including the last one, which may be shorter. */
-static __host__ __device__ __forceinline__ unsigned cells_in(unsigned size)
+/* Returns the number of granules, including the last one, which may be shorter. */
+static __host__ __device__ __forceinline__ unsigned granules_in(unsigned size)
 {
-    return (size + CELL - 1) / CELL;
+    return (size + GRANULE - 1) / GRANULE;
 }
 
 static inline unsigned smaller(unsigned a, unsigned b)
@@ -136,7 +136,8 @@ cudaError_t gf_png_pack_launch(const struct png_group *group, unsigned first, un
                                cudaStream_t stream);
 cudaError_t gf_png_crc_launch(const struct png_group *group, unsigned first, unsigned count,
                               cudaStream_t stream);
-uint64_t gf_png_pack_states(uint64_t cells, unsigned stripes); /* number of words for look_back() */
+uint64_t gf_png_pack_states(uint64_t granules,
+                            unsigned stripes); /* number of words for look_back() */
 
 /* Each function loads the kernels of a file. */
 cudaError_t gf_png_filter_load(void);

@@ -20,7 +20,7 @@ enum {
 /* A picture of the group. */
 struct png_part : encoder_part {
     unsigned stripes;
-    uint64_t cells, output; /* number of its stripes' cells; bytes of its output */
+    uint64_t granules, output; /* number of its stripes' granules; bytes of its output */
 };
 
 struct gf_png_encoder : encoder<png_part> {
@@ -35,8 +35,8 @@ struct gf_png_encoder : encoder<png_part> {
     struct png_stripe *stripes;
     uint64_t *starts;
     struct png_group group;
-    uint64_t cells, output, states; /* the sums over all stripes: cells; bytes of output; words of
-                                     * states */
+    uint64_t granules, output, states; /* the sums over all stripes: granules; bytes of output;
+                                        * words of states */
 };
 
 /* Plans rounds: the pictures that a round encodes, the memory that they need, and the addresses of
@@ -72,8 +72,8 @@ static uint64_t larger(uint64_t a, uint64_t b)
 static void add_stripe(struct png_part *part, uint64_t size)
 {
     part->stripes++;
-    part->cells += cells_of(size);
-    part->output += larger(chunk_most(size), cells_of(size) * sizeof(uint16_t));
+    part->granules += granules_of(size);
+    part->output += larger(chunk_most(size), granules_of(size) * sizeof(uint16_t));
 }
 
 struct png_part gf_png_part(struct gf_format format)
@@ -97,8 +97,9 @@ static uint64_t part_bytes(const struct png_part *part)
                             CODINGS * sizeof(struct png_code) + sizeof(struct png_chunk) +
                             sizeof(uint64_t);
     return sizeof(struct png_picture) + sizeof(struct png_adler) + part->stripes * stripe +
-           gf_png_pack_states(part->cells, part->stripes) * sizeof(uint64_t) + part->cells * CELL +
-           part->cells / 8 * 2 * CODINGS + part->cells * sizeof(uint16_t) + part->output;
+           gf_png_pack_states(part->granules, part->stripes) * sizeof(uint64_t) +
+           part->granules * GRANULE + part->granules / 8 * 2 * CODINGS +
+           part->granules * sizeof(uint16_t) + part->output;
 }
 
 extern "C" uint64_t gf_png_encoder_bytes(struct gf_format format)
@@ -125,15 +126,15 @@ static void describe_stripes(struct gf_png_encoder *encoder, struct gf_format fo
     for (int y = 0; y < format.height; y += rows) {
         struct png_stripe *const stripe = encoder->stripes + group->count++;
         *stripe = {};
-        stripe->cells = encoder->cells;
+        stripe->granules = encoder->granules;
         stripe->picture = (unsigned)index;
         stripe->row = y;
         stripe->rows = format.height - y < rows ? format.height - y : rows;
         stripe->size = (row_bytes(format) + 1) * (unsigned)stripe->rows;
         stripe->first = y == 0;
         stripe->last = y + stripe->rows == format.height;
-        encoder->cells += cells_of(stripe->size);
-        group->cells_most = (unsigned)larger(group->cells_most, cells_of(stripe->size));
+        encoder->granules += granules_of(stripe->size);
+        group->granules_most = (unsigned)larger(group->granules_most, granules_of(stripe->size));
         group->rows_most = (int)larger((uint64_t)group->rows_most, (uint64_t)stripe->rows);
     }
 }
@@ -143,7 +144,7 @@ static void describe(struct gf_png_encoder *encoder, const struct gf_png_encode_
 {
     int placed = 0;
     encoder->group = {};
-    encoder->cells = 0;
+    encoder->granules = 0;
     encoder->output = OUTPUT_MARGIN;
     for (int i = 0; i < count; i++) {
         if (encoder->parts[i].state != CHOSEN)
@@ -161,7 +162,7 @@ static void describe(struct gf_png_encoder *encoder, const struct gf_png_encode_
         describe_stripes(encoder, in.format, placed++);
         encoder->output += encoder->parts[i].output;
     }
-    encoder->states = gf_png_pack_states(encoder->cells, encoder->group.count);
+    encoder->states = gf_png_pack_states(encoder->granules, encoder->group.count);
 }
 
 uint64_t gf_png_descriptions_bytes(const struct gf_png_encoder *encoder)
@@ -195,11 +196,11 @@ static uint64_t divide(struct gf_png_encoder *encoder, unsigned char *memory)
     take(&arena, group->starts, group->count + (uint64_t)1);
     for (int coding = RUNS; coding < CODINGS; coding++) {
         take(&arena, group->codes[coding], group->count);
-        take(&arena, group->found[coding], encoder->cells / 32);
-        take(&arena, group->breaks[coding], encoder->cells / 32);
+        take(&arena, group->found[coding], encoder->granules / 32);
+        take(&arena, group->breaks[coding], encoder->granules / 32);
     }
-    take(&arena, group->distances, encoder->cells);
-    take(&arena, group->filtered, encoder->cells * CELL);
+    take(&arena, group->distances, encoder->granules);
+    take(&arena, group->filtered, encoder->granules * GRANULE);
     take(&arena, group->out, encoder->output / sizeof *group->out + 1);
     group->first = (uint16_t *)group->out;
     return arena.used;
@@ -267,7 +268,7 @@ static enum gf_status launch_first(struct gf_png_encoder *encoder, struct gf_err
 /* Returns the number of turns. Turn t packs the stripes from t * count / turns on. */
 static unsigned turns_of(const struct gf_png_encoder *encoder)
 {
-    const uint64_t bytes = encoder->cells * CELL / TURN_BYTES;
+    const uint64_t bytes = encoder->granules * GRANULE / TURN_BYTES;
     const unsigned least = (encoder->group.count + TURN_STRIPES_MOST - 1) / TURN_STRIPES_MOST;
     unsigned turns = smaller(encoder->group.count, TURNS_MOST);
     turns = bytes < turns ? (unsigned)bytes : turns;

@@ -183,7 +183,7 @@ static __device__ void filter_row(const struct png_group &group, const struct pn
     add_sums(own, above, picture.pixel_bytes, sums);
     __syncthreads();
     const int filter = choose(sums, r ? FILTERS : FIRST_ROW_FILTERS);
-    write_row(own, above, picture.pixel_bytes, filter, group.filtered + stripe.cells * CELL,
+    write_row(own, above, picture.pixel_bytes, filter, group.filtered + stripe.granules * GRANULE,
               (unsigned)r * (picture.row_bytes + 1), adler);
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -204,8 +204,8 @@ static __global__ void __launch_bounds__(THREADS)
         filter_row(group, stripe, r, sums);
     if (blockIdx.x)
         return;
-    unsigned char *const bytes = group.filtered + stripe.cells * CELL;
-    const unsigned end = (stripe.size / (CELL * WARP) + 1) * (CELL * WARP);
+    unsigned char *const bytes = group.filtered + stripe.granules * GRANULE;
+    const unsigned end = (stripe.size / (GRANULE * WARP) + 1) * (GRANULE * WARP);
     for (unsigned i = stripe.size + threadIdx.x; i < end; i += THREADS)
         bytes[i] = 0;
 }

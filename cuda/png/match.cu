@@ -1,11 +1,11 @@
-/* The matches of a stripe: which cells have a distance, and how often each symbol is written. */
-#include "cuda/png/cells.cuh"
+/* The matches of a stripe: which granules have a distance, and how often each symbol is written. */
+#include "cuda/png/granules.cuh"
 
-/* Finds the distances of the cells of drawings. A warp processes the segments of a stripe one after
- * another, because the search in each uses the bytes of the earlier segments. */
+/* Finds the distances of the granules of drawings. A warp processes the rounds of a stripe one
+ * after another, because the search in each uses the bytes of the earlier rounds. */
 
 enum {
-    AHEAD = 4, /* segments that are loaded together; each has a cell for each lane */
+    AHEAD = 4, /* rounds that are loaded together; each has a granule for each lane */
     SAMPLE = 8,
     HASH_BITS = 13,
     TABLE = 1 << HASH_BITS,
@@ -18,9 +18,9 @@ static constexpr unsigned NO_HASH = ~0u;
 struct search {
     const uint64_t *data;
     unsigned size, whole;
-    unsigned distance; /* the distance of the last cell: 0, 1 or `kept` */
+    unsigned distance; /* the distance of the last granule: 0, 1 or `kept` */
     unsigned kept;     /* the last distance other than 1; 0: none yet */
-    uint64_t last;     /* the last cell before the segment */
+    uint64_t last;     /* the last granule before the round */
     unsigned *table;   /* the latest position with each hash, plus one */
 };
 
@@ -29,48 +29,48 @@ static __device__ __forceinline__ unsigned hash(uint64_t bytes)
     return (unsigned)(bytes * 0x9E3779B185EBCA87ull >> (64 - HASH_BITS));
 }
 
-/* Enters the eight positions of a lane's cell, each by the hash of the eight bytes that begin
- * there. `next` is the next cell. If several neighbouring positions have the same hash, as in a
+/* Enters the eight positions of a lane's granule, each by the hash of the eight bytes that begin
+ * there. `next` is the next granule. If several neighbouring positions have the same hash, as in a
  * run, only the last is entered. */
 static __device__ __forceinline__ void enter(unsigned *table, unsigned k, uint64_t own,
                                              uint64_t next, unsigned size)
 {
-    unsigned hashes[CELL + 1];
+    unsigned hashes[GRANULE + 1];
 #pragma unroll
-    for (unsigned i = 0; i < CELL; i++) {
+    for (unsigned i = 0; i < GRANULE; i++) {
         const uint64_t bytes = i ? own >> 8 * i | next << (64 - 8 * i) : own;
-        hashes[i] = CELL * k + i + CELL <= size ? hash(bytes) : NO_HASH;
+        hashes[i] = GRANULE * k + i + GRANULE <= size ? hash(bytes) : NO_HASH;
     }
-    hashes[CELL] = __shfl_down_sync(~0u, hashes[0], 1);
+    hashes[GRANULE] = __shfl_down_sync(~0u, hashes[0], 1);
     if (threadIdx.x == WARP - 1)
-        hashes[CELL] = NO_HASH;
+        hashes[GRANULE] = NO_HASH;
 #pragma unroll
-    for (unsigned i = 0; i < CELL; i++) {
+    for (unsigned i = 0; i < GRANULE; i++) {
         if (hashes[i] != NO_HASH && hashes[i] != hashes[i + 1])
-            atomicMax(table + hashes[i], CELL * k + i + 1);
+            atomicMax(table + hashes[i], GRANULE * k + i + 1);
     }
 }
 
 static __device__ __forceinline__ bool stands_before(const struct search &search, unsigned k,
                                                      uint64_t own, unsigned distance)
 {
-    return k < search.whole && distance && distance <= CELL * k &&
-           own == bytes_from(search.data, CELL * k - distance);
+    return k < search.whole && distance && distance <= GRANULE * k &&
+           own == bytes_from(search.data, GRANULE * k - distance);
 }
 
-/* Returns the distance that the table has for a cell; 0: none. */
+/* Returns the distance that the table has for a granule; 0: none. */
 static __device__ __forceinline__ unsigned candidate(const struct search &search, unsigned k,
                                                      uint64_t own)
 {
-    const unsigned seen = search.table[hash(own)], distance = seen ? CELL * k + 1 - seen : 0;
+    const unsigned seen = search.table[hash(own)], distance = seen ? GRANULE * k + 1 - seen : 0;
     return distance <= WINDOW && stands_before(search, k, own, distance) ? distance : 0;
 }
 
-/* Returns the distance of a lane's cell, if no lane from `from` up to this one takes a candidate.
- * `runs` has a bit for each cell that is a run; `keeps` has a bit for each cell that repeats the
- * bytes `kept` before it. A cell that is both keeps the kind of distance of the last cell before it
- * that is not both; if there is none from lane `from` on, of the last cell that has a distance
- * already. */
+/* Returns the distance of a lane's granule, if no lane from `from` up to this one takes a
+ * candidate. `runs` has a bit for each granule that is a run; `keeps` has a bit for each granule
+ * that repeats the bytes `kept` before it. A granule that is both keeps the kind of distance of the
+ * last granule before it that is not both; if there is none from lane `from` on, of the last
+ * granule that has a distance already. */
 static __device__ __forceinline__ unsigned kept_distance(const struct search &search, unsigned runs,
                                                          unsigned keeps, unsigned from)
 {
@@ -83,7 +83,8 @@ static __device__ __forceinline__ unsigned kept_distance(const struct search &se
     return keeps >> (31 - __clz((int)sure)) & 1 ? search.kept : 1;
 }
 
-/* Finds the distances of a segment's cells, one for each lane. Not all of the cells are runs. */
+/* Finds the distances of a round's granules, one for each lane. Not all of the granules are runs.
+ */
 static __device__ __forceinline__ unsigned find(struct search *search, unsigned k, uint64_t own,
                                                 unsigned runs)
 {
@@ -106,10 +107,10 @@ static __device__ __forceinline__ unsigned find(struct search *search, unsigned 
     return distance;
 }
 
-/* Searches a segment, whose cells the lanes have loaded. `behind` is the first cell of the next
- * segment. Returns the number of cells without a distance. */
-static __device__ __forceinline__ unsigned
-add_segment(struct search *search, unsigned k, uint64_t own, uint64_t behind, uint16_t *first)
+/* Searches a round, whose granules the lanes have loaded. `behind` is the first granule of the next
+ * round. Returns the number of granules without a distance. */
+static __device__ __forceinline__ unsigned add_round(struct search *search, unsigned k,
+                                                     uint64_t own, uint64_t behind, uint16_t *first)
 {
     const uint64_t above = __shfl_up_sync(~0u, own, 1), before = threadIdx.x ? above : search->last;
     const bool there = k < search->whole;
@@ -133,48 +134,48 @@ add_segment(struct search *search, unsigned k, uint64_t own, uint64_t behind, ui
     return __popc(all & ~__ballot_sync(~0u, distance != 0));
 }
 
-/* Loads a lane's cells of the next segments. */
+/* Loads a lane's granules of the next rounds. */
 static __device__ __forceinline__ void load_ahead(const uint64_t *data, unsigned k, unsigned whole,
-                                                  uint64_t cells[AHEAD])
+                                                  uint64_t granules[AHEAD])
 {
 #pragma unroll
     for (unsigned i = 0; i < AHEAD; i++)
-        cells[i] = k + i * WARP <= whole ? data[k + i * WARP] : 0;
+        granules[i] = k + i * WARP <= whole ? data[k + i * WARP] : 0;
 }
 
-/* Searches the segments of cells begin .. end - 1. Both are multiples of a segment, and `end` may
- * be after the last cell. It stops when `most` cells have no distance, and returns false. */
+/* Searches the rounds of granules begin .. end - 1. Both are multiples of a round, and `end` may
+ * be after the last granule. It stops when `most` granules have no distance, and returns false. */
 static __device__ bool search_all(struct search search, unsigned begin, unsigned end, unsigned most,
                                   uint16_t *first)
 {
-    uint64_t cells[AHEAD], ahead[AHEAD];
+    uint64_t granules[AHEAD], ahead[AHEAD];
     unsigned missed = 0;
     for (unsigned i = threadIdx.x; i < TABLE; i += WARP)
         search.table[i] = 0;
     __syncwarp();
     search.last = begin ? search.data[begin - 1] : 0;
-    load_ahead(search.data, begin + threadIdx.x, search.whole, cells);
+    load_ahead(search.data, begin + threadIdx.x, search.whole, granules);
     for (; begin < end && missed < most; begin += AHEAD * WARP) {
         load_ahead(search.data, begin + AHEAD * WARP + threadIdx.x, search.whole, ahead);
 #pragma unroll
         for (unsigned i = 0; i < AHEAD; i++) {
             if (begin + i * WARP < end && missed < most)
-                missed += add_segment(&search, begin + i * WARP + threadIdx.x, cells[i],
-                                      i + 1 < AHEAD ? cells[i + 1] : ahead[0], first);
+                missed += add_round(&search, begin + i * WARP + threadIdx.x, granules[i],
+                                    i + 1 < AHEAD ? granules[i + 1] : ahead[0], first);
         }
 #pragma unroll
         for (unsigned i = 0; i < AHEAD; i++)
-            cells[i] = ahead[i];
+            granules[i] = ahead[i];
     }
     return missed < most;
 }
 
-/* Whether a search for repeats pays: more than half of all cells are runs, or more than three
- * quarters of the cells in a sample repeat earlier bytes. */
+/* Whether a search for repeats pays: more than half of all granules are runs, or more than three
+ * quarters of the granules in a sample repeat earlier bytes. */
 static __device__ bool is_drawing(const struct search &search, unsigned runs, uint16_t *first)
 {
-    const unsigned segments = search.whole / WARP, begin = segments / 2,
-                   number = segments - begin < SAMPLE ? segments - begin : SAMPLE;
+    const unsigned rounds = search.whole / WARP, begin = rounds / 2,
+                   number = rounds - begin < SAMPLE ? rounds - begin : SAMPLE;
     return 2 * runs > search.whole ||
            (number &&
             search_all(search, begin * WARP, (begin + number) * WARP, WARP / 4 * number, first));
@@ -186,10 +187,10 @@ static __global__ void __launch_bounds__(WARP)
     __shared__ unsigned table[TABLE];
     const unsigned index = first + blockIdx.x;
     const struct png_stripe stripe = group.stripes[index];
-    uint16_t *const distances = group.first + stripe.cells;
-    const struct search search = {(const uint64_t *)group.filtered + stripe.cells,
+    uint16_t *const distances = group.first + stripe.granules;
+    const struct search search = {(const uint64_t *)group.filtered + stripe.granules,
                                   stripe.size,
-                                  stripe.size / CELL,
+                                  stripe.size / GRANULE,
                                   0,
                                   0,
                                   0,
@@ -214,7 +215,7 @@ void gf_png_repeats_launch(const struct png_group *group, unsigned first, unsign
     repeats_kernel<<<count, WARP, 0, stream>>>(*group, first);
 }
 
-/* Marks the cells that have a distance: runs in all stripes, repeats in drawings. */
+/* Marks the granules that have a distance: runs in all stripes, repeats in drawings. */
 
 enum {
     MARK_THREADS = 256,
@@ -226,7 +227,7 @@ static __device__ __forceinline__ bool is_run(const uint64_t *data, unsigned k, 
     return k > 0 && k < whole && data[k] == (data[k - 1] >> 56) * 0x0101010101010101ull;
 }
 
-/* Returns the final distance of cell k, from the distances that were found first. */
+/* Returns the final distance of granule k, from the distances that were found first. */
 static __device__ __forceinline__ unsigned agreed(const uint64_t *data, const uint16_t *first,
                                                   unsigned k, unsigned whole)
 {
@@ -244,9 +245,9 @@ static __global__ void __launch_bounds__(MARK_THREADS)
     if (CODING == REPEATS && !group.counts[index].drawing)
         return;
     const struct png_stripe stripe = group.stripes[index];
-    const uint64_t *const data = (const uint64_t *)group.filtered + stripe.cells;
-    const uint16_t *const candidates = group.first + stripe.cells;
-    const unsigned whole = stripe.size / CELL, end = (whole / WARP + 1) * WARP;
+    const uint64_t *const data = (const uint64_t *)group.filtered + stripe.granules;
+    const uint16_t *const candidates = group.first + stripe.granules;
+    const unsigned whole = stripe.size / GRANULE, end = (whole / WARP + 1) * WARP;
     unsigned runs = 0;
     for (unsigned k = blockIdx.x * MARK_THREADS + threadIdx.x; k < end;
          k += gridDim.x * MARK_THREADS) {
@@ -257,13 +258,13 @@ static __global__ void __launch_bounds__(MARK_THREADS)
         } else {
             own = agreed(data, candidates, k, whole);
             before = k ? agreed(data, candidates, k - 1, whole) : 0;
-            group.distances[stripe.cells + k] = (uint16_t)own;
+            group.distances[stripe.granules + k] = (uint16_t)own;
         }
         const unsigned found = __ballot_sync(~0u, own != 0),
                        breaks = __ballot_sync(~0u, own != before);
         if (threadIdx.x % WARP == 0) {
-            group.found[CODING][(stripe.cells + k) / 32] = found;
-            group.breaks[CODING][(stripe.cells + k) / 32] = breaks;
+            group.found[CODING][(stripe.granules + k) / 32] = found;
+            group.breaks[CODING][(stripe.granules + k) / 32] = breaks;
         }
         runs += __popc(found);
     }
@@ -282,7 +283,7 @@ cudaError_t gf_png_match_load(void)
 
 cudaError_t gf_png_match_launch(const struct png_group *group, cudaStream_t stream)
 {
-    const unsigned needed = blocks_for(group->cells_most, MARK_THREADS);
+    const unsigned needed = blocks_for(group->granules_most, MARK_THREADS);
     for (unsigned first = 0; first < group->count; first += GRID_ROWS_MAX) {
         const unsigned count = smaller(group->count - first, GRID_ROWS_MAX);
         const dim3 grid(smaller(needed, MARK_BLOCKS), count);
@@ -323,8 +324,8 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
     if (coding == REPEATS && !group.counts[index].drawing)
         return;
     const struct png_stripe stripe = group.stripes[index];
-    const struct cells cells = cells_at(group, stripe, coding);
-    const unsigned end = cells_in(stripe.size);
+    const struct granules granules = granules_at(group, stripe, coding);
+    const unsigned end = granules_in(stripe.size);
     unsigned *const counts = tables + threadIdx.x % COPIES * CODES;
     if (blockIdx.x * COUNT_THREADS >= end)
         return;
@@ -333,10 +334,10 @@ static __global__ void __launch_bounds__(COUNT_THREADS)
     __syncthreads();
     for (unsigned k = blockIdx.x * COUNT_THREADS + threadIdx.x; k < end;
          k += gridDim.x * COUNT_THREADS) {
-        const struct written written = written_by(cells, k);
-        const uint64_t bytes = cells.data[k];
+        const struct written written = written_by(granules, k);
+        const uint64_t bytes = granules.data[k];
 #pragma unroll
-        for (int i = 0; i < CELL; i++) {
+        for (int i = 0; i < GRANULE; i++) {
             if (i >= written.from && i < written.end)
                 atomicAdd(counts + (bytes >> 8 * i & 255), 1u);
         }
@@ -361,7 +362,7 @@ cudaError_t gf_png_count_load(void)
 
 cudaError_t gf_png_count_launch(const struct png_group *group, cudaStream_t stream)
 {
-    const unsigned needed = blocks_for(group->cells_most, COUNT_THREADS);
+    const unsigned needed = blocks_for(group->granules_most, COUNT_THREADS);
     for (unsigned first = 0; first < group->count; first += GRID_ROWS_MAX) {
         const dim3 grid(smaller(needed, COUNT_BLOCKS),
                         smaller(group->count - first, GRID_ROWS_MAX));

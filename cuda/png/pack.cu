@@ -1,7 +1,7 @@
 /* Writes the chunks: where they are and what stands around the data, then the data. */
 #include "cuda/common/launch.cuh"
 #include "cuda/common/scan.cuh"
-#include "cuda/png/cells.cuh"
+#include "cuda/png/granules.cuh"
 #include "cuda/png/encode_group.cuh"
 
 /* Computes the position of each stripe's chunk in the output, and writes everything except the
@@ -116,18 +116,18 @@ cudaError_t gf_png_head_launch(const struct png_group *group, unsigned first, un
     return cudaGetLastError();
 }
 
-/* Writes the deflate data of the stripes. A thread block processes a tile of cells: it adds their
- * bits, gets their position from the tiles before, joins the bits in shared memory and writes whole
- * words. A tile with a long match can have more bits than fit in shared memory; these bits are
- * written directly. */
+/* Writes the deflate data of the stripes. A thread block processes a tile of granules: it adds
+ * their bits, gets their position from the tiles before, joins the bits in shared memory and writes
+ * whole words. A tile with a long match can have more bits than fit in shared memory; these bits
+ * are written directly. */
 
 enum {
     THREADS = 256,
-    OWN = 2, /* cells of a thread */
+    OWN = 2, /* granules of a thread */
     TILE = THREADS * OWN,
-    CELL_BITS = 112, /* the most bits of a cell: 14 for each byte; in a stored block 8 for each
-                      * byte, and 40 for a head */
-    STAGE = TILE * CELL_BITS / 32 + 1
+    GRANULE_BITS = 112, /* the most bits of a granule: 14 for each byte; in a stored block 8 for
+                         * each byte, and 40 for a head */
+    STAGE = TILE * GRANULE_BITS / 32 + 1
 };
 
 static __device__ __forceinline__ unsigned code_bits(unsigned code)
@@ -157,7 +157,7 @@ static __device__ __forceinline__ unsigned bits_of(const unsigned *codes,
 {
     unsigned bits = written.length ? match_bits(codes, written) : 0;
 #pragma unroll
-    for (int i = 0; i < CELL; i++) {
+    for (int i = 0; i < GRANULE; i++) {
         if (i >= written.from && i < written.end)
             bits += code_bits(codes[bytes >> 8 * i & 255]);
     }
@@ -212,11 +212,11 @@ static __device__ __forceinline__ void put_match(struct writer *writer, const un
     }
 }
 
-static __device__ __forceinline__ void put_cell(struct writer *writer, const unsigned *codes,
-                                                const struct written &written, uint64_t bytes)
+static __device__ __forceinline__ void put_granule(struct writer *writer, const unsigned *codes,
+                                                   const struct written &written, uint64_t bytes)
 {
 #pragma unroll
-    for (int i = 0; i < CELL; i += 2) { /* a code has up to 14 bits */
+    for (int i = 0; i < GRANULE; i += 2) { /* a code has up to 14 bits */
         const unsigned own = i >= written.from && i < written.end ? codes[bytes >> 8 * i & 255] : 0,
                        next = i + 1 >= written.from && i + 1 < written.end
                                   ? codes[bytes >> (8 * i + 8) & 255]
@@ -228,11 +228,11 @@ static __device__ __forceinline__ void put_cell(struct writer *writer, const uns
         put_match(writer, codes, written);
 }
 
-/* Returns the position of a stored block's head in cell k; CELL if the cell has none. */
+/* Returns the position of a stored block's head in granule k; GRANULE if the granule has none. */
 static __device__ __forceinline__ int stored_head(unsigned k, int bytes)
 {
-    const unsigned next = (CELL * k + STORED_MAX - 1) / STORED_MAX * STORED_MAX - CELL * k;
-    return next < (unsigned)bytes ? (int)next : CELL;
+    const unsigned next = (GRANULE * k + STORED_MAX - 1) / STORED_MAX * STORED_MAX - GRANULE * k;
+    return next < (unsigned)bytes ? (int)next : GRANULE;
 }
 
 static __device__ void put_stored(struct writer *writer, const struct png_stripe &stripe,
@@ -241,7 +241,7 @@ static __device__ void put_stored(struct writer *writer, const struct png_stripe
     const int head = stored_head(k, bytes);
     for (int i = 0; i < bytes; i++) {
         if (i == head) {
-            const unsigned rest = stripe.size - (CELL * k + i);
+            const unsigned rest = stripe.size - (GRANULE * k + i);
             const unsigned length = rest < STORED_MAX ? rest : STORED_MAX;
             put(writer, stripe.last && length == rest, 8);
             put(writer, length | (~length & 0xffff) << 16, 32);
@@ -250,44 +250,44 @@ static __device__ void put_stored(struct writer *writer, const struct png_stripe
     }
 }
 
-/* The cells of a thread. */
-struct own_cells {
+/* The granules of a thread. */
+struct own_granules {
     struct written written[OWN]; /* bytes, if the stripe is stored */
     uint64_t bytes[OWN];
 };
 
-static __device__ __forceinline__ unsigned read_cells(const struct png_group &group,
-                                                      const struct png_stripe &stripe,
-                                                      enum coding coding, const unsigned *codes,
-                                                      unsigned k, struct own_cells *own)
+static __device__ __forceinline__ unsigned read_granules(const struct png_group &group,
+                                                         const struct png_stripe &stripe,
+                                                         enum coding coding, const unsigned *codes,
+                                                         unsigned k, struct own_granules *own)
 {
-    const struct cells cells = cells_at(group, stripe, coding == STORED ? RUNS : coding);
+    const struct granules granules = granules_at(group, stripe, coding == STORED ? RUNS : coding);
     unsigned bits = 0;
 #pragma unroll
     for (int i = 0; i < OWN; i++) {
         own->written[i] = {};
         own->bytes[i] = 0;
-        if (CELL * (k + i) >= stripe.size)
+        if (GRANULE * (k + i) >= stripe.size)
             continue;
-        own->bytes[i] = cells.data[k + i];
+        own->bytes[i] = granules.data[k + i];
         if (coding != STORED) {
-            own->written[i] = written_by(cells, k + i);
+            own->written[i] = written_by(granules, k + i);
             bits += bits_of(codes, own->written[i], own->bytes[i]);
         } else {
-            const unsigned rest = stripe.size - CELL * (k + i);
-            const int count = rest < CELL ? rest : CELL;
+            const unsigned rest = stripe.size - GRANULE * (k + i);
+            const int count = rest < GRANULE ? rest : GRANULE;
             own->written[i].end = count;
-            bits += 8 * (count + (stored_head(k + i, count) < CELL ? STORED_HEAD : 0));
+            bits += 8 * (count + (stored_head(k + i, count) < GRANULE ? STORED_HEAD : 0));
         }
     }
     return bits;
 }
 
-/* Writes the cells from bit `at` of `words` on. */
-static __device__ __forceinline__ void write_cells(const struct png_stripe &stripe,
-                                                   enum coding coding, const unsigned *codes,
-                                                   unsigned k, const struct own_cells &own,
-                                                   unsigned *words, unsigned at)
+/* Writes the granules from bit `at` of `words` on. */
+static __device__ __forceinline__ void write_granules(const struct png_stripe &stripe,
+                                                      enum coding coding, const unsigned *codes,
+                                                      unsigned k, const struct own_granules &own,
+                                                      unsigned *words, unsigned at)
 {
     struct writer writer = {words + at / 32, 0, at % 32, true};
 #pragma unroll
@@ -295,7 +295,7 @@ static __device__ __forceinline__ void write_cells(const struct png_stripe &stri
         if (coding == STORED)
             put_stored(&writer, stripe, k + i, own.written[i].end, own.bytes[i]);
         else
-            put_cell(&writer, codes, own.written[i], own.bytes[i]);
+            put_granule(&writer, codes, own.written[i], own.bytes[i]);
     }
     if ((unsigned)writer.held)
         atomicOr(writer.word, (unsigned)writer.held);
@@ -306,7 +306,7 @@ static __device__ __forceinline__ uint64_t bits_before(uint64_t *states,
                                                        const struct png_stripe &stripe,
                                                        unsigned index, unsigned tile, unsigned bits)
 {
-    uint64_t *const place = states + stripe.cells / TILE + index + tile;
+    uint64_t *const place = states + stripe.granules / TILE + index + tile;
     if (threadIdx.x == 0)
         tell_own(place, tile, bits);
     return sum_before<1>(place, tile, bits);
@@ -321,7 +321,7 @@ static __global__ void __launch_bounds__(THREADS)
     __shared__ uint64_t told;
     const unsigned index = first + blockIdx.y, tile = blockIdx.x;
     const struct png_stripe stripe = group.stripes[index];
-    if ((uint64_t)tile * TILE * CELL >= stripe.size)
+    if ((uint64_t)tile * TILE * GRANULE >= stripe.size)
         return;
     const struct png_chunk chunk = group.chunks[index];
     const struct png_code *const code =
@@ -329,9 +329,9 @@ static __global__ void __launch_bounds__(THREADS)
     for (int i = threadIdx.x; i < CODES; i += THREADS)
         codes[i] = code->codes[i];
     __syncthreads();
-    struct own_cells own;
+    struct own_granules own;
     const unsigned k = tile * TILE + threadIdx.x * OWN;
-    const unsigned bits = read_cells(group, stripe, chunk.coding, codes, k, &own);
+    const unsigned bits = read_granules(group, stripe, chunk.coding, codes, k, &own);
     unsigned all;
     const unsigned mine = block_exclusive_sum<THREADS>(bits, warps, &all);
     if (threadIdx.x < WARP) {
@@ -347,10 +347,10 @@ static __global__ void __launch_bounds__(THREADS)
     unsigned *const out = group.out + begin / 32;
     const unsigned shift = begin % 32, words = (shift + all + 31) / 32;
     if (words > STAGE) {
-        write_cells(stripe, chunk.coding, codes, k, own, out, shift + mine);
+        write_granules(stripe, chunk.coding, codes, k, own, out, shift + mine);
         return;
     }
-    write_cells(stripe, chunk.coding, codes, k, own, stage, shift + mine);
+    write_granules(stripe, chunk.coding, codes, k, own, stage, shift + mine);
     __syncthreads();
     for (unsigned i = threadIdx.x; i < words; i += THREADS) {
         if (i == 0 || i == words - 1)
@@ -360,9 +360,9 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-uint64_t gf_png_pack_states(uint64_t cells, unsigned stripes)
+uint64_t gf_png_pack_states(uint64_t granules, unsigned stripes)
 {
-    return cells / TILE + stripes + 1;
+    return granules / TILE + stripes + 1;
 }
 
 cudaError_t gf_png_pack_load(void)
@@ -374,7 +374,7 @@ cudaError_t gf_png_pack_load(void)
 cudaError_t gf_png_pack_launch(const struct png_group *group, unsigned first, unsigned count,
                                cudaStream_t stream)
 {
-    const dim3 grid(blocks_for(group->cells_most, TILE), count);
+    const dim3 grid(blocks_for(group->granules_most, TILE), count);
     pack_kernel<<<grid, THREADS, 0, stream>>>(*group, first);
     return cudaGetLastError();
 }

@@ -57,29 +57,29 @@ static bool reads_too_much(const struct items *items, int first, int i)
     return count > GF_STAGE_PICTURES_MAX;
 }
 
-/* Whether item i joins the run that starts at item `first`. */
+/* Whether item i joins the list of point filters that starts at item `first`. */
 static bool joins_run(const struct items *items, int first, int i)
 {
     const struct gf_plan_item *const item = &items->item[i];
-    return i < items->count && !items->no_fuse && i - first < GF_POINT_RUN_MAX &&
+    return i < items->count && !items->no_fuse && i - first < GF_POINT_LIST_MAX &&
            item->filter->kind == GF_POINT && !item->variant && !items->item[first].variant &&
            !statistic_of(item->filter, item->params) && !reads_too_much(items, first, i);
 }
 
-/* Binds the run of point filters that starts at item i as one stage. A filter that needs a
- * histogram always starts a run. */
+/* Binds the list of point filters that starts at item i as one stage. A filter that needs a
+ * histogram always starts a list. */
 static enum gf_status bind_run(struct gf_plan *plan, const struct items *items, int *i,
                                struct gf_stage *stage, struct gf_format in, struct gf_error *error)
 {
-    struct gf_point_run *const run = gf_plan_own(plan, sizeof *run);
-    if (!run)
+    struct gf_point_list *const points = gf_plan_own(plan, sizeof *points);
+    if (!points)
         return gf_fail_memory(error);
     const int first = *i;
     do {
-        run->item[run->count].filter = items->item[*i].filter;
-        run->item[run->count++].params = items->item[(*i)++].params;
+        points->item[points->count].filter = items->item[*i].filter;
+        points->item[points->count++].params = items->item[(*i)++].params;
     } while (joins_run(items, first, *i));
-    return gf_stage_bind(stage, &gf_point, run, in, error);
+    return gf_stage_bind(stage, &gf_point, points, in, error);
 }
 
 static enum gf_status bind_kernel(struct gf_stage *stage, const struct gf_plan_item *item,
@@ -383,15 +383,15 @@ static enum gf_status add_region(struct builder *b, const struct gf_chain_item *
 {
     const struct gf_region_request request = {gf_plan_make_for, .item = item, .icc = b->icc,
                                               .facts = b->facts, .no_fuse = b->no_fuse};
-    struct gf_region_run *run = NULL;
+    struct gf_region_parts *parts = NULL;
     struct gf_channels *wider = NULL;
     if (b->straight_bits)
         GF_TRY(add_straight(b, error));
-    GF_TRY(gf_region_plan(&request, b->format, b->plan, &wider, &run, error));
+    GF_TRY(gf_region_plan(&request, b->format, b->plan, &wider, &parts, error));
     if (wider)
         GF_TRY(add_item(b, (struct gf_plan_item){.filter = &gf_channels, .params = wider}, error));
-    if (run)
-        GF_TRY(add_item(b, (struct gf_plan_item){.filter = &gf_region, .params = run}, error));
+    if (parts)
+        GF_TRY(add_item(b, (struct gf_plan_item){.filter = &gf_region, .params = parts}, error));
     return GF_OK;
 }
 

@@ -1,5 +1,5 @@
 /* The plan of a chain for pictures of one format: stages, segments, and the rows of each band. A
- * segment is a run of stages that can go band by band. A new segment begins at a stage that needs
+ * segment is stages in order that can go band by band. A new segment begins at a stage that needs
  * the whole picture, and at a stage that needs a histogram of its input; between two segments the
  * picture is whole in memory. A band is a range of rows of the segment's result. Going backwards
  * through the stages, each stage adds the rows that it needs, clamped to the picture, so that bands
@@ -40,7 +40,7 @@ struct gf_plan {
     bool flattened;         /* the picture is laid on white, since inks have no alpha */
     bool fuses;             /* stencils apply adjacent tables, now or after the plan has been cut */
     bool on_device;         /* the plan is for a device with kernels (gf_plan_request) */
-    struct gf_owned *owned; /* parameters that the planner allocated, for runs of point filters,
+    struct gf_owned *owned; /* parameters that the planner allocated, for lists of point filters,
                              * parts of filters and conversions of alpha */
     int owned_count;
 };

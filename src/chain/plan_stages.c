@@ -14,18 +14,19 @@
 const struct gf_filter *gf_plan_stage_filter(const struct gf_stage *stage, int i)
 {
     if (stage->filter == &gf_point) {
-        const struct gf_point_run *const run = stage->params;
-        return i < run->count ? run->item[i].filter : NULL;
+        const struct gf_point_list *const points = stage->params;
+        return i < points->count ? points->item[i].filter : NULL;
     }
     if (stage->filter == &gf_region)
-        return i ? NULL : ((const struct gf_region_run *)stage->params)->written;
+        return i ? NULL : ((const struct gf_region_parts *)stage->params)->written;
     if (stage->filter != &gf_fused)
         return i ? NULL : stage->filter;
-    const struct gf_fused_run *const run = stage->params;
+    const struct gf_fused_stages *const points = stage->params;
     for (int part = 0; part < GF_FUSED_PARTS; part++) {
-        const int count = run->part[part].filter ? gf_plan_stage_filters(&run->part[part]) : 0;
+        const int count =
+            points->part[part].filter ? gf_plan_stage_filters(&points->part[part]) : 0;
         if (i < count)
-            return gf_plan_stage_filter(&run->part[part], i);
+            return gf_plan_stage_filter(&points->part[part], i);
         i -= count;
     }
     return NULL;
@@ -78,11 +79,11 @@ static double filter_ns(const struct gf_filter *filter, double radius, const str
 
 /* Returns the cost of the most expensive of the fused point filters, since most of them together
  * are one look-up. */
-static double point_run_ns(const struct gf_point_run *run, const struct scale *scale)
+static double point_list_ns(const struct gf_point_list *points, const struct scale *scale)
 {
     double most = 0;
-    for (int i = 0; i < run->count; i++) {
-        const double ns = filter_ns(run->item[i].filter, 0, scale);
+    for (int i = 0; i < points->count; i++) {
+        const double ns = filter_ns(points->item[i].filter, 0, scale);
         most = ns > most ? ns : most;
     }
     return most;
@@ -90,12 +91,12 @@ static double point_run_ns(const struct gf_point_run *run, const struct scale *s
 
 static double stage_ns(const struct gf_stage *stage, const struct scale *scale);
 
-static double fused_ns(const struct gf_fused_run *run, const struct scale *scale)
+static double fused_ns(const struct gf_fused_stages *stages, const struct scale *scale)
 {
     double sum = 0;
     for (int i = 0; i < GF_FUSED_PARTS; i++) {
-        if (run->part[i].filter && (!scale->look_ups_are_free || i == GF_FUSED_STENCIL))
-            sum += stage_ns(&run->part[i], scale);
+        if (stages->part[i].filter && (!scale->look_ups_are_free || i == GF_FUSED_STENCIL))
+            sum += stage_ns(&stages->part[i], scale);
     }
     return sum;
 }
@@ -103,13 +104,13 @@ static double fused_ns(const struct gf_fused_run *run, const struct scale *scale
 /* The rows of the boxes are filtered, and all pixels are copied. */
 static double region_ns(const struct gf_stage *stage, const struct scale *scale)
 {
-    const struct gf_region_run *const run = stage->params;
+    const struct gf_region_parts *const parts = stage->params;
     double sum = (double)gf_row_bytes(stage->out) / 3 * stage->out.height * GF_COST_PIXEL;
-    for (int b = 0; b < run->boxes; b++) {
-        const struct gf_region_box *const box = &run->box[b];
+    for (int b = 0; b < parts->boxes; b++) {
+        const struct gf_region_box *const box = &parts->box[b];
         for (int i = 0; i < box->count; i++)
             sum +=
-                stage_ns(&run->stage[box->first + i], scale) * box->at.height / stage->out.height;
+                stage_ns(&parts->stage[box->first + i], scale) * box->at.height / stage->out.height;
     }
     return sum;
 }
@@ -126,7 +127,7 @@ static double stage_ns(const struct gf_stage *stage, const struct scale *scale)
     const int y = stage->out.height / 2;
     int first = y, end = y + 1;
     if (stage->filter == &gf_point)
-        return point_run_ns(stage->params, scale) * pixels;
+        return point_list_ns(stage->params, scale) * pixels;
     if (stage->filter == &gf_fused)
         return fused_ns(stage->params, scale);
     if (stage->filter == &gf_region)
@@ -177,9 +178,9 @@ static enum gf_fusing fusing_of(const struct gf_stage *stage)
 /* Whether the stage premultiplies RGBA, or RGB of 8 bits after it has made it opaque. */
 static bool premultiplies(const struct gf_stage *stage, bool or_makes_opaque)
 {
-    const struct gf_point_run *const run = stage->params;
-    if (stage->filter != &gf_point || run->item[run->count - 1].filter != &gf_premultiply ||
-        run->count > 2 || (run->count == 2 && run->item[0].filter != &gf_opaque))
+    const struct gf_point_list *const points = stage->params;
+    if (stage->filter != &gf_point || points->item[points->count - 1].filter != &gf_premultiply ||
+        points->count > 2 || (points->count == 2 && points->item[0].filter != &gf_opaque))
         return false;
     return stage->in.channels == 4 ||
            (or_makes_opaque && stage->in.channels == 3 && stage->in.bits == 8);
@@ -218,15 +219,15 @@ enum gf_status gf_plan_fuse(struct gf_plan *plan, struct gf_error *error)
             stage[made++] = stage[i++];
             continue;
         }
-        struct gf_fused_run *const run = gf_plan_own(plan, sizeof *run);
-        if (!run)
+        struct gf_fused_stages *const stages = gf_plan_own(plan, sizeof *stages);
+        if (!stages)
             return gf_fail_memory(error);
         if (before)
-            run->part[GF_FUSED_BEFORE] = stage[i];
-        run->part[GF_FUSED_STENCIL] = stage[at];
+            stages->part[GF_FUSED_BEFORE] = stage[i];
+        stages->part[GF_FUSED_STENCIL] = stage[at];
         if (after)
-            run->part[GF_FUSED_AFTER] = stage[at + 1];
-        status = gf_stage_bind(&stage[made++], &gf_fused, run, stage[i].in, error);
+            stages->part[GF_FUSED_AFTER] = stage[at + 1];
+        status = gf_stage_bind(&stage[made++], &gf_fused, stages, stage[i].in, error);
         i = at + 1 + after;
     }
     plan->stage_count = made;
@@ -310,7 +311,7 @@ static bool same_params(const struct gf_filter *filter, const void *a, const voi
     return a == b || (a && b && filter->params_size && !memcmp(a, b, filter->params_size));
 }
 
-static bool same_run(const struct gf_point_run *a, const struct gf_point_run *b)
+static bool same_list(const struct gf_point_list *a, const struct gf_point_list *b)
 {
     bool same = a->count == b->count;
     for (int i = 0; same && i < a->count; i++)
@@ -334,7 +335,7 @@ static bool same_stage(const struct gf_stage *a, const struct gf_stage *b)
     if (a->filter->kind == GF_COLOUR && !gf_icc_same(a->icc, b->icc))
         return false;
     return a->filter == &gf_point
-               ? same_run(a->params, b->params)
+               ? same_list(a->params, b->params)
                : !a->filter->params_size || same_params(a->filter, a->params, b->params);
 }
 

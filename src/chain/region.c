@@ -208,21 +208,21 @@ static int most(int a, int b)
 }
 
 /* Appends a box, the part of a rectangle that is within the picture. */
-static void add_box(struct gf_region_run *run, struct gf_region_shape shape, bool covered,
+static void add_box(struct gf_region_parts *parts, struct gf_region_shape shape, bool covered,
                     struct gf_format format)
 {
     const int x0 = most(shape.x0, 0), x1 = least(shape.x1, format.width);
     const int y0 = most(shape.y0, 0), y1 = least(shape.y1, format.height);
     if (x0 < x1 && y0 < y1)
-        run->box[run->boxes++] =
+        parts->box[parts->boxes++] =
             (struct gf_region_box){.at = {x0, y0, x1 - x0, y1 - y0}, .covered = covered};
 }
 
-static void add_shapes(struct gf_region_run *run, const struct gf_region *region,
+static void add_shapes(struct gf_region_parts *parts, const struct gf_region *region,
                        struct gf_format format)
 {
     const int shorter = least(format.width, format.height);
-    struct gf_region_cover *const cover = &run->cover;
+    struct gf_region_cover *const cover = &parts->cover;
     cover->feather =
         region->feather.unit == GF_UNSET ? 0 : (float)pixels_of(region->feather, shorter);
     for (int i = 0; i < region->count; i++) {
@@ -230,7 +230,7 @@ static void add_shapes(struct gf_region_run *run, const struct gf_region *region
         if (shape.x0 >= shape.x1 || shape.y0 >= shape.y1)
             continue;
         cover->shape[cover->count++] = shape;
-        add_box(run, shape, !shape.is_ellipse && !(cover->feather > 0), format);
+        add_box(parts, shape, !shape.is_ellipse && !(cover->feather > 0), format);
     }
 }
 
@@ -240,7 +240,7 @@ static int scaled(double at, int mask, int picture, int more)
     return (int)floor(at * picture / mask) + more;
 }
 
-static void add_mask(struct gf_region_run *run, const struct gf_region *region,
+static void add_mask(struct gf_region_parts *parts, const struct gf_region *region,
                      struct gf_format format)
 {
     const struct gf_format mask = region->mask->image.format;
@@ -251,24 +251,24 @@ static void add_mask(struct gf_region_run *run, const struct gf_region *region,
         .x1 = scaled(bright->x + bright->width + 1, mask.width, format.width, 2),
         .y1 = scaled(bright->y + bright->height + 1, mask.height, format.height, 2),
     };
-    run->mask = region->mask;
+    parts->mask = region->mask;
     if (bright->width)
-        add_box(run, shape, false, format);
+        add_box(parts, shape, false, format);
 }
 
 /* Merges box b into box a. */
-static void merge(struct gf_region_run *run, int a, int b)
+static void merge(struct gf_region_parts *parts, int a, int b)
 {
-    struct gf_rectangle *const at = &run->box[a].at;
-    const struct gf_rectangle other = run->box[b].at;
+    struct gf_rectangle *const at = &parts->box[a].at;
+    const struct gf_rectangle other = parts->box[b].at;
     const int x1 = most(at->x + at->width, other.x + other.width);
     const int y1 = most(at->y + at->height, other.y + other.height);
     at->x = least(at->x, other.x);
     at->y = least(at->y, other.y);
     at->width = x1 - at->x;
     at->height = y1 - at->y;
-    run->box[a].covered = false;
-    run->box[b] = run->box[--run->boxes];
+    parts->box[a].covered = false;
+    parts->box[b] = parts->box[--parts->boxes];
 }
 
 static bool overlap(int a, int a_size, int b, int b_size)
@@ -283,13 +283,13 @@ static bool is_one(const struct gf_rectangle *a, const struct gf_rectangle *b, b
 }
 
 /* Merges boxes that overlap or, with whole_rows, have rows in common. */
-static void region_merge_boxes(struct gf_region_run *run, bool whole_rows)
+static void region_merge_boxes(struct gf_region_parts *parts, bool whole_rows)
 {
-    for (int a = 0; a < run->boxes; a++) {
-        for (int b = a + 1; b < run->boxes; b++) {
-            if (!is_one(&run->box[a].at, &run->box[b].at, whole_rows))
+    for (int a = 0; a < parts->boxes; a++) {
+        for (int b = a + 1; b < parts->boxes; b++) {
+            if (!is_one(&parts->box[a].at, &parts->box[b].at, whole_rows))
                 continue;
-            merge(run, a, b);
+            merge(parts, a, b);
             a = -1; /* the larger box may overlap others */
             break;
         }
@@ -298,13 +298,13 @@ static void region_merge_boxes(struct gf_region_run *run, bool whole_rows)
 
 /* Sets run->cover, run->mask and the places of the boxes, which do not overlap. */
 static void region_find_boxes(const struct gf_region *region, struct gf_format format,
-                              struct gf_region_run *run)
+                              struct gf_region_parts *parts)
 {
     if (region->mask)
-        add_mask(run, region, format);
+        add_mask(parts, region, format);
     else
-        add_shapes(run, region, format);
-    region_merge_boxes(run, false);
+        add_shapes(parts, region, format);
+    region_merge_boxes(parts, false);
 }
 
 /* Makes the plan of the filter alone, for a picture of that format. With channels, the result gets
@@ -375,7 +375,7 @@ static int reach_of(const struct gf_stage *stage)
                    ? 0
                    : -1;
     if (stage->filter == &gf_fused)
-        stage = &((const struct gf_fused_run *)stage->params)->part[GF_FUSED_STENCIL];
+        stage = &((const struct gf_fused_stages *)stage->params)->part[GF_FUSED_STENCIL];
     const bool known = stage->filter->columns && !stage->variant && !gf_stage_needs_whole(stage);
     return known ? stage->filter->columns(stage->params) : -1;
 }
@@ -390,24 +390,24 @@ static int reach_of_all(const struct gf_plan *plan)
     return sum;
 }
 
-/* Appends the stages of a plan to the run. The plan's parameters go to the owner. */
-static enum gf_status take_stages(struct gf_region_run *run, struct gf_plan *plan,
+/* Appends the stages of a plan to the parts. The plan's parameters go to the owner. */
+static enum gf_status take_stages(struct gf_region_parts *parts, struct gf_plan *plan,
                                   struct gf_plan *owner, struct gf_error *error)
 {
     GF_TRY(gf_plan_adopt(owner, plan, error));
     for (int i = 0; i < plan->stage_count; i++)
-        run->stage[run->stages++] = plan->stage[i];
+        parts->stage[parts->stages++] = plan->stage[i];
     return GF_OK;
 }
 
 /* Makes stages for each box, for the columns that it needs. */
 static enum gf_status plan_columns(const struct gf_region_request *request, struct gf_format in,
                                    int channels, int reach, struct gf_plan *owner,
-                                   struct gf_region_run *run, struct gf_error *error)
+                                   struct gf_region_parts *parts, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
-    for (int b = 0; !status && b < run->boxes; b++) {
-        struct gf_region_box *const box = &run->box[b];
+    for (int b = 0; !status && b < parts->boxes; b++) {
+        struct gf_region_box *const box = &parts->box[b];
         struct gf_plan plan;
         const int end = box->at.x + box->at.width;
         box->from = box->at.x > reach ? box->at.x - reach : 0;
@@ -417,9 +417,9 @@ static enum gf_status plan_columns(const struct gf_region_request *request, stru
         status = plan_filter(request, part, channels, owner, &plan, error);
         if (status)
             break;
-        box->first = run->stages;
+        box->first = parts->stages;
         box->count = plan.stage_count;
-        status = take_stages(run, &plan, owner, error);
+        status = take_stages(parts, &plan, owner, error);
         gf_plan_free(&plan);
     }
     return status;
@@ -427,39 +427,39 @@ static enum gf_status plan_columns(const struct gf_region_request *request, stru
 
 /* Lets all boxes share the stages for whole rows. */
 static enum gf_status plan_rows(struct gf_plan *plan, struct gf_plan *owner,
-                                struct gf_region_run *run, struct gf_error *error)
+                                struct gf_region_parts *parts, struct gf_error *error)
 {
-    region_merge_boxes(run, true);
-    for (int b = 0; b < run->boxes; b++) {
-        run->box[b].count = plan->stage_count;
-        run->box[b].columns = plan->in.width;
+    region_merge_boxes(parts, true);
+    for (int b = 0; b < parts->boxes; b++) {
+        parts->box[b].count = plan->stage_count;
+        parts->box[b].columns = plan->in.width;
     }
-    return take_stages(run, plan, owner, error);
+    return take_stages(parts, plan, owner, error);
 }
 
-/* Makes the run of a filter whose plan is given. Whether each box gets its own columns depends on
+/* Makes the parts of a filter whose plan is given. Whether each box gets its own columns depends on
  * the filter. */
 static enum gf_status make_run(const struct gf_region_request *request, struct gf_plan *plan,
-                               int channels, struct gf_plan *owner, struct gf_region_run **made,
+                               int channels, struct gf_plan *owner, struct gf_region_parts **made,
                                struct gf_error *error)
 {
-    struct gf_region_run *const run = gf_plan_own(owner, sizeof *run);
+    struct gf_region_parts *const parts = gf_plan_own(owner, sizeof *parts);
     const int reach = reach_of_all(plan);
-    if (!run)
+    if (!parts)
         return gf_fail_memory(error);
-    run->written = request->item->filter;
-    region_find_boxes(request->item->region, plan->in, run);
-    if (!run->boxes || !plan->stage_count)
+    parts->written = request->item->filter;
+    region_find_boxes(request->item->region, plan->in, parts);
+    if (!parts->boxes || !plan->stage_count)
         return GF_OK;
-    *made = run;
-    return reach >= 0 && run->boxes * plan->stage_count <= GF_REGION_STAGES_MAX
-               ? plan_columns(request, plan->in, channels, reach, owner, run, error)
-               : plan_rows(plan, owner, run, error);
+    *made = parts;
+    return reach >= 0 && parts->boxes * plan->stage_count <= GF_REGION_STAGES_MAX
+               ? plan_columns(request, plan->in, channels, reach, owner, parts, error)
+               : plan_rows(plan, owner, parts, error);
 }
 
 enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf_format in,
                               struct gf_plan *owner, struct gf_channels **wider,
-                              struct gf_region_run **run, struct gf_error *error)
+                              struct gf_region_parts **parts, struct gf_error *error)
 {
     struct gf_plan plan;
     GF_TRY(plan_filter(request, in, 0, owner, &plan, error));
@@ -478,7 +478,7 @@ enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf
         GF_TRY(plan_filter(request, in, channels, owner, &plan, error));
     enum gf_status status = check_plan(request, &plan, error);
     if (!status)
-        status = make_run(request, &plan, same ? 0 : channels, owner, run, error);
+        status = make_run(request, &plan, same ? 0 : channels, owner, parts, error);
     gf_plan_free(&plan);
     return status;
 }

@@ -24,4 +24,4 @@ struct gf_region_request {
  * picture needs them before gf_region. `plan` owns both. */
 enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf_format in,
                               struct gf_plan *plan, struct gf_channels **wider,
-                              struct gf_region_run **run, struct gf_error *error) GF_CHECKED;
+                              struct gf_region_parts **parts, struct gf_error *error) GF_CHECKED;

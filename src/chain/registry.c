@@ -141,8 +141,8 @@ const char *gf_filter_variant(const struct gf_filter *filter, int index, const c
 
 const struct gf_filter *gf_stage_variants(const struct gf_stage *stage)
 {
-    const struct gf_point_run *const run = stage->filter == &gf_point ? stage->params : NULL;
-    return run && run->count == 1 ? run->item[0].filter : stage->filter;
+    const struct gf_point_list *const points = stage->filter == &gf_point ? stage->params : NULL;
+    return points && points->count == 1 ? points->item[0].filter : stage->filter;
 }
 
 gf_launcher *gf_stage_launcher(const struct gf_stage *stage)
@@ -170,9 +170,9 @@ bool gf_stage_needs_extremes(const struct gf_stage *stage)
 {
     if (stage->filter != &gf_point)
         return false;
-    const struct gf_point_run *const run = stage->params;
-    const struct gf_filter *const filter = run->item[0].filter;
-    return filter->extremes && filter->extremes(run->item[0].params);
+    const struct gf_point_list *const points = stage->params;
+    const struct gf_filter *const filter = points->item[0].filter;
+    return filter->extremes && filter->extremes(points->item[0].params);
 }
 
 bool gf_stage_marks_extremes(const struct gf_stage *stage)

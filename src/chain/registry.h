@@ -13,8 +13,8 @@ GF_C_BEGIN
 const struct gf_variant *gf_filter_naive(const struct gf_filter *filter);
 /* Returns variant `index` of the filter. Index 0 is the default; NULL after the last one. */
 const struct gf_variant *gf_filter_variant_at(const struct gf_filter *filter, int index);
-/* Returns the filter whose variants the stage can run: its own filter or, in a run of point
- * filters, the only filter of the run. */
+/* Returns the filter whose variants the stage can run: its own filter or, in a list of point
+ * filters, the only filter of the list. */
 const struct gf_filter *gf_stage_variants(const struct gf_stage *stage);
 /* Returns the launcher of the stage's variant, or of the default if the variant has none. The
  * stage's filter must have a kernel. */

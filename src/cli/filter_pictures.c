@@ -48,7 +48,7 @@ struct gf_session {
     bool pictures_shown;             /* a single input was reported picture by picture */
     double metrics_s;                /* the time of the run at which the file of --metrics is due */
     struct gf_batch_profile profile; /* the profile of several pictures */
-    struct gf_batch_report pictures; /* several pictures, for the page */
+    struct gf_batch_report pictures; /* what --profile=html:FILE shows of several pictures */
     struct gf_figures figures;       /* the figures of this machine */
     int all_devices[GF_COMMAND_DEVICES_MAX];
     enum gf_status report_status; /* the first failure to write the profile or the trace */
@@ -95,7 +95,7 @@ static enum gf_status profile_page_put(FILE *file, const void *context, struct g
     return status;
 }
 
-/* ---- what the run tells ---- */
+/* ---- messages, progress and reports of the run ---- */
 
 /* The least number of seconds between two files of --metrics. */
 enum { METRICS_S = 5 };
@@ -253,7 +253,7 @@ static enum gf_status session_report_batch(struct gf_session *session,
     return GF_OK;
 }
 
-/* ---- the run ---- */
+/* ---- from the devices that the command names to the exit status ---- */
 
 /* The seconds after which a server that --server=start started ends if it has no work. */
 enum { SERVER_IDLE_S = 300 };
@@ -384,7 +384,7 @@ static enum gf_status open_sheet(struct gf_session *session, struct gf_error *er
     const struct gf_command *const command = session->command;
     if (command->join)
         return gf_sheet_parse(GF_SHEET_JOIN, command->join, &session->sheet, error);
-    return command->sheet ? gf_sheet_parse(GF_SHEET_CELLS, command->sheet, &session->sheet, error)
+    return command->sheet ? gf_sheet_parse(GF_SHEET_TILES, command->sheet, &session->sheet, error)
                           : GF_OK;
 }
 

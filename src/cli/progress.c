@@ -18,7 +18,7 @@
 /* The times are long, so that a run of a few seconds prints no lines, and a picture of less than a
  * second has no bar. */
 static const double patience_s = 1, bar_tick_s = 0.1, lines_tick_s = 10, json_tick_s = 1;
-enum { BAR_CELLS = 24, COLUMNS_LEAST = 40 };
+enum { BAR_MARKS = 24, COLUMNS_LEAST = 40 };
 
 /* Returns the kind of work that has taken most time: "decode", "upload", "filter", "download" or
  * "encode"; "" at the begin. */
@@ -146,16 +146,16 @@ static void show_bar(struct gf_progress *progress, const struct gf_batch_state *
 {
     const double files = (double)(state->done + state->failed + state->skipped);
     const double part = progress->single ? state->part : files / (double)state->files;
-    const int filled = (int)(part * BAR_CELLS);
-    char cells[BAR_CELLS + 1], text[200];
-    memset(cells, '-', BAR_CELLS);
-    memset(cells, '#', (size_t)filled);
-    cells[BAR_CELLS] = '\0';
+    const int filled = (int)(part * BAR_MARKS);
+    char marks[BAR_MARKS + 1], text[200];
+    memset(marks, '-', BAR_MARKS);
+    memset(marks, '#', (size_t)filled);
+    marks[BAR_MARKS] = '\0';
     const int length = snprintf(text, sizeof text, " %3.0f%%", 100 * part);
     (progress->single ? describe_picture : describe_files)(state, text + length,
                                                            sizeof text - (size_t)length);
-    fprintf(progress->file, "\r%s[%s]%s%.*s\033[K", progress->colour ? "\033[32m" : "", cells,
-            progress->colour ? "\033[0m" : "", progress->columns - BAR_CELLS - 3, text);
+    fprintf(progress->file, "\r%s[%s]%s%.*s\033[K", progress->colour ? "\033[32m" : "", marks,
+            progress->colour ? "\033[0m" : "", progress->columns - BAR_MARKS - 3, text);
     progress->drawn = true;
 }
 

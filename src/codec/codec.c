@@ -64,7 +64,7 @@ static void warn_of_colours(const char *name, const struct gf_file_type *type,
     char colours[GF_COLOURS_TEXT_SIZE];
     const bool writes = !options->strip && type->keeps & GF_KIND_ICC;
     const bool unsaid = gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours),
-               unknown = unsaid && !gf_transfer_is_hdr(metadata->colour.cicp[1]);
+               unknown = unsaid && !gf_curve_is_hdr(metadata->colour.cicp[1]);
     if ((writes && gf_keeps(options, GF_METADATA_ICC)) ||
         gf_metadata_is_srgb(metadata, format, options))
         return;

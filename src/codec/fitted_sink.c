@@ -304,7 +304,7 @@ struct gf_codec_memory gf_fitted_sink_memory(struct gf_format format, uint64_t e
                                     "it is held whole and encoded several times"};
 }
 
-/* ---- a trial ---- */
+/* ---- encoding once, by one quality ---- */
 
 static enum gf_status encode(struct fitted_sink *sink, struct gf_output *file,
                              struct gf_error *error)

@@ -108,7 +108,8 @@ enum gf_status gf_depth_check(const struct gf_file_type *type, const char *name,
  * 16 bits, such as AVIF, follows the input. */
 int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, int stored,
                      const struct gf_options *options);
-/* Returns the format of the rows that a sink of the format gets for files of that depth. */
+/* Returns the row format that a sink expects when its file has samples of `depth` bits: `format`
+ * with 8 or 16 bits. */
 struct gf_format gf_depth_rows(const struct gf_file_type *type, struct gf_format format, int depth);
 /* Replaces *sink by a sink that converts rows of `from` to those of gf_depth_rows(), unless both
  * have the same bits, also on further pages. It closes the replaced one, as does a failure. */

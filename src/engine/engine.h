@@ -15,7 +15,7 @@
 #include "engine/backend.h"
 
 struct gf_pass;
-struct gf_worker;
+struct gf_lane_state;
 struct gf_pool_thread;
 
 /* A zeroed pool has no threads. A pool with threads must not be moved. */
@@ -26,8 +26,8 @@ struct gf_thread_pool {
                     * threads */
     pthread_mutex_t lock;
     pthread_cond_t submission, end;
-    struct gf_pass *pass;     /* the pass that was submitted last */
-    struct gf_worker *worker; /* an array with a worker for each of the first `wanted` threads */
+    struct gf_pass *pass;       /* the pass that was submitted last */
+    struct gf_lane_state *lane; /* a lane for each of the first `wanted` threads */
     int wanted;
     int submitted; /* the number of segments submitted so far */
     int begun;     /* the number of wanted threads that have begun */
@@ -37,9 +37,9 @@ struct gf_thread_pool {
 
 /* Starts threads until there are `count`. Returns the number of threads, at most `count`. */
 int gf_thread_pool_start(struct gf_thread_pool *pool, int count);
-/* Lets the first `count` threads compute the segment's bands, each with a worker of its own. */
+/* Lets the first `count` threads compute the segment's bands, each with a lane of its own. */
 void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_pass *pass,
-                           struct gf_worker *worker, int count);
+                           struct gf_lane_state *lane, int count);
 /* Waits until the threads are done with the segment. all_taken: no bands are left, or the segment
  * has failed, so that threads that have not begun need not begin. */
 void gf_thread_pool_wait(struct gf_thread_pool *pool, bool all_taken);

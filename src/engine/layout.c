@@ -216,26 +216,25 @@ enum gf_status gf_lanes_open(struct gf_schedule_state *state, struct gf_error *e
     const int count = gf_layout_lanes(state->schedule, &state->layout);
     const size_t bytes = gf_layout_lane_bytes(&state->layout);
     for (int i = 0; i < count; i++) {
-        struct gf_worker *const worker = &state->worker[i];
-        GF_TRY(
-            gf_buffer_pool_lane(state->buffers, i, state->schedule->spans, &worker->lane, error));
-        state->workers++;
+        struct gf_lane_state *const lane = &state->lane[i];
+        GF_TRY(gf_buffer_pool_lane(state->buffers, i, state->schedule->spans, &lane->queue, error));
+        state->lanes++;
         if (!bytes)
             continue;
-        worker->memory = gf_buffer_pool_take(state->buffers, bytes);
-        if (!worker->memory)
+        lane->memory = gf_buffer_pool_take(state->buffers, bytes);
+        if (!lane->memory)
             return gf_fail(error,
                            backend->calls->unified ? GF_ERROR_MEMORY : GF_ERROR_DEVICE_MEMORY,
                            "out of memory for %d lanes of %zu kB", count, bytes >> 10);
-        worker->in = worker->memory;
-        worker->between[0] = worker->in + state->layout.in_bytes;
-        worker->between[1] = worker->between[0] + state->layout.between_bytes;
-        worker->scratch = worker->between[1] + state->layout.between_bytes;
+        lane->in = lane->memory;
+        lane->between[0] = lane->in + state->layout.in_bytes;
+        lane->between[1] = lane->between[0] + state->layout.between_bytes;
+        lane->scratch = lane->between[1] + state->layout.between_bytes;
     }
     return GF_OK;
 }
 
-/* Allocates a worker's ring with two slots: one for a band of the first stage's result, one for the
+/* Allocates a lane's ring with two slots: one for a band of the first stage's result, one for the
  * stage's scratch memory. */
 enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state, struct gf_error *error)
 {
@@ -244,10 +243,10 @@ enum gf_status gf_lanes_open_host_stage(struct gf_schedule_state *state, struct 
     const struct gf_stage *const stage = &state->schedule->plan->stage[pass->segment->first];
     const int rows = (int)(pass->bands.between_bytes / gf_band_pitch(backend, stage->out));
     const size_t scratch = stage->filter->cpu_scratch ? stage->filter->cpu_scratch(stage, rows) : 0;
-    for (int i = 0; i < state->workers; i++) {
-        GF_TRY(ring_alloc(&state->worker[i].host, state->buffers,
+    for (int i = 0; i < state->lanes; i++) {
+        GF_TRY(ring_alloc(&state->lane[i].host, state->buffers,
                           gf_larger(pass->bands.between_bytes, scratch), 2, error));
-        gf_buffer_pool_pin(state->buffers, state->worker[i].host.data);
+        gf_buffer_pool_pin(state->buffers, state->lane[i].host.data);
     }
     return GF_OK;
 }
@@ -289,10 +288,10 @@ enum gf_status gf_lanes_open_histograms(struct gf_schedule_state *state, struct 
     const struct gf_segment *const segment = state->pass.segment;
     const struct gf_stage *const wanting =
         &state->schedule->plan->stage[segment->first + segment->count];
-    for (int i = 0; i < state->workers; i++) {
-        state->schedule->backend->calls->lane_enter(state->worker[i].lane);
+    for (int i = 0; i < state->lanes; i++) {
+        state->schedule->backend->calls->lane_enter(state->lane[i].queue);
         GF_TRY(
-            state->schedule->backend->calls->statistic_open(state->worker[i].lane, wanting, error));
+            state->schedule->backend->calls->statistic_open(state->lane[i].queue, wanting, error));
     }
     return GF_OK;
 }
@@ -310,10 +309,10 @@ enum gf_status gf_lanes_take_histograms(struct gf_schedule_state *state, struct 
     if (!histogram->count)
         return gf_fail_memory(error);
     enum gf_status status = GF_OK;
-    for (int i = 0; !status && i < state->workers; i++) {
-        status = state->schedule->backend->calls->statistic_take(state->worker[i].lane, histogram,
-                                                                 error);
-        state->schedule->backend->calls->statistic_close(state->worker[i].lane);
+    for (int i = 0; !status && i < state->lanes; i++) {
+        status =
+            state->schedule->backend->calls->statistic_take(state->lane[i].queue, histogram, error);
+        state->schedule->backend->calls->statistic_close(state->lane[i].queue);
     }
     return status;
 }

@@ -1,5 +1,5 @@
 /* The pass of a segment's bands, and the state that its threads share. A reader decodes rows into a
- * ring of bands, workers compute bands, each on a lane of its own (worker.c), and the calling
+ * ring of bands, lanes compute bands (lane.c), and the calling
  * thread gives finished bands to the sink (pass.c). */
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "engine/layout.h"
 
 /* The lock guards the members below it. A change wakes only threads that may wait for it. It wakes
- * one worker, which wakes the next worker if there is a band for that worker, too. */
+ * one lane, which wakes the next lane if there is a band for that lane, too. */
 struct gf_pass {
     struct gf_schedule *schedule;
     const struct gf_segment *segment;
@@ -21,19 +21,20 @@ struct gf_pass {
     bool first_on_host;   /* see gf_layout_first_stage_on_host() */
     pthread_mutex_t lock;
     pthread_cond_t can_read, can_filter, can_write; /* the conditions on which the reader, the
-                                                     * workers and the writer wait */
+                                                     * lanes and the writer wait */
     int ready;                                      /* the number of bands that are decoded */
-    int next;                                       /* the band that the next idle worker takes */
+    int next;                                       /* the band that the next idle lane takes */
     int written;                                    /* the number of bands that the sink has got */
     bool *done;                                     /* [band]: the band's result is there */
     enum gf_status status; /* the first failure of any thread, which stops all */
     struct gf_error error;
 };
 
-/* A lane with its buffers, which are parts of one allocation. */
-struct gf_worker {
+/* A lane of the engine: the backend's lane with the buffers of a band, which are parts of one
+ * allocation. */
+struct gf_lane_state {
     struct gf_pass *pass;
-    struct gf_lane *lane;
+    struct gf_lane *queue; /* the backend's lane */
     unsigned char *memory; /* the allocation, kept for the whole schedule */
     unsigned char *in, *between[2], *scratch;
     struct gf_ring host; /* the result and the scratch memory of a first stage on the host */
@@ -66,10 +67,10 @@ enum gf_status gf_reader_end(struct gf_pass *pass, struct gf_rows held,
                              struct gf_error *error) GF_CHECKED;
 
 /* Queues the stages for band b from the calling thread. The caller must still wait for the lane. */
-enum gf_status gf_worker_queue_band(struct gf_worker *worker, int b,
+enum gf_status gf_lane_queue_band(struct gf_lane_state *lane, int b,
+                                  struct gf_error *error) GF_CHECKED;
+enum gf_status gf_lane_compute_band(struct gf_lane_state *lane, int b,
                                     struct gf_error *error) GF_CHECKED;
-enum gf_status gf_worker_compute_band(struct gf_worker *worker, int b,
-                                      struct gf_error *error) GF_CHECKED;
 
 /* Gives all bands to the sink as they are finished. A failure is stored in the segment. */
 void gf_writer_write_bands(struct gf_pass *pass);
@@ -77,7 +78,7 @@ enum gf_status gf_writer_write_band(struct gf_pass *pass, int b, struct gf_error
 enum gf_status gf_writer_end(struct gf_pass *pass, struct gf_error *error) GF_CHECKED;
 
 /* Computes bands of the segment on the calling thread until no band is left. */
-void gf_worker_compute_bands(struct gf_worker *worker, struct gf_pass *pass);
+void gf_lane_compute_bands(struct gf_lane_state *lane, struct gf_pass *pass);
 
 /* The state of gf_schedule_plan(), and the calls on its lanes (layout.c). */
 
@@ -87,11 +88,11 @@ struct gf_schedule_state {
     struct gf_buffer_pool own_buffers; /* used if the caller has no pool */
     struct gf_layout layout;
     struct gf_ring in_ring, out_ring;
-    struct gf_worker *worker;
-    int workers; /* the number of workers with an open lane */
+    struct gf_lane_state *lane;
+    int lanes;   /* the number of lanes that are open */
     int threads; /* the number of the pool's threads that work; 0: the calling thread does
                   * everything */
-    bool helps;  /* worker 0 is the calling thread, and the other workers are the pool's threads */
+    bool helps;  /* lane 0 is the calling thread, and the other lanes are the pool's threads */
     struct gf_pass pass;
     struct gf_placement between;             /* the whole result of the previous segment */
     struct gf_placement image_in, image_out; /* the caller's pictures, pinned for the whole

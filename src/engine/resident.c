@@ -21,10 +21,10 @@ struct gf_resident_memory {
 struct gf_ready_plan {
     struct gf_plan plan;
     struct gf_schedule schedule;
-    struct gf_worker worker;
+    struct gf_lane_state lane;
     struct gf_pass *pass;        /* [segment_count] */
     struct gf_placement copy[2]; /* of an input and of an output whose rows are not aligned */
-    size_t worker_bytes;
+    size_t lane_bytes;
     struct gf_histogram histogram;
     struct gf_resident_memory stacks; /* of pictures between stages, for batches */
     uint64_t turn;                    /* of the last call */
@@ -131,8 +131,8 @@ static void close_plan(const struct gf_resident *resident, struct gf_ready_plan 
     gf_resident_give(resident, &ready->stacks);
     give(resident, &ready->copy[0]);
     give(resident, &ready->copy[1]);
-    if (ready->worker.memory)
-        backend->calls->release(backend, ready->worker.memory, ready->worker_bytes);
+    if (ready->lane.memory)
+        backend->calls->release(backend, ready->lane.memory, ready->lane_bytes);
     free(ready->histogram.count);
     free(ready->pass);
     gf_plan_free(&ready->plan);
@@ -234,10 +234,10 @@ static enum gf_status open_segment(struct gf_resident *resident, struct gf_ready
 }
 
 /* Allocates the buffers between the stages of a segment, which all segments share. */
-static enum gf_status open_worker(const struct gf_resident *resident, struct gf_ready_plan *ready,
-                                  struct gf_error *error)
+static enum gf_status open_lane(const struct gf_resident *resident, struct gf_ready_plan *ready,
+                                struct gf_error *error)
 {
-    struct gf_worker *const worker = &ready->worker;
+    struct gf_lane_state *const lane = &ready->lane;
     size_t between = 0, scratch = 0;
     for (int s = 0; s < ready->plan.segment_count; s++) {
         const struct gf_bands *const bands = &ready->pass[s].bands;
@@ -246,14 +246,14 @@ static enum gf_status open_worker(const struct gf_resident *resident, struct gf_
         scratch = gf_larger(scratch, gf_layout_round(bands->scratch_bytes));
     }
     enum gf_status status = GF_OK;
-    ready->worker_bytes = 2 * between + scratch;
-    worker->lane = resident->lane;
-    worker->memory = gf_resident_take(resident, ready->worker_bytes, &status, error);
-    if (!worker->memory)
+    ready->lane_bytes = 2 * between + scratch;
+    lane->queue = resident->lane;
+    lane->memory = gf_resident_take(resident, ready->lane_bytes, &status, error);
+    if (!lane->memory)
         return status;
-    worker->between[0] = worker->memory;
-    worker->between[1] = worker->memory + between;
-    worker->scratch = worker->memory + 2 * between;
+    lane->between[0] = lane->memory;
+    lane->between[1] = lane->memory + between;
+    lane->scratch = lane->memory + 2 * between;
     return GF_OK;
 }
 
@@ -270,7 +270,7 @@ static enum gf_status open_plan(struct gf_resident *resident, struct gf_ready_pl
         return gf_fail_memory(error);
     for (int s = 0; s < count; s++)
         GF_TRY(open_segment(resident, ready, s, error));
-    return open_worker(resident, ready, error);
+    return open_lane(resident, ready, error);
 }
 
 enum gf_status gf_resident_add(struct gf_resident *resident, struct gf_plan *plan,
@@ -317,7 +317,7 @@ enum gf_status gf_resident_check(const struct gf_resident *resident, const struc
 static enum gf_status bring_histogram(struct gf_ready_plan *ready, int s, struct gf_error *error)
 {
     const struct gf_segment *const segment = &ready->plan.segment[s];
-    struct gf_lane *const lane = ready->worker.lane;
+    struct gf_lane *const lane = ready->lane.queue;
     const struct gf_backend_calls *const calls = lane->backend->calls;
     struct gf_stage *const stage = &ready->plan.stage[segment->first + segment->count];
     const void **const constants = &ready->pass[s + 1].constants[0];
@@ -343,14 +343,14 @@ static enum gf_status bring_histogram(struct gf_ready_plan *ready, int s, struct
 
 static enum gf_status run_segment(struct gf_ready_plan *ready, int s, struct gf_error *error)
 {
-    struct gf_worker *const worker = &ready->worker;
+    struct gf_lane_state *const lane = &ready->lane;
     const struct gf_segment *const segment = &ready->plan.segment[s];
-    worker->pass = &ready->pass[s];
+    lane->pass = &ready->pass[s];
     if (segment->statistic)
-        GF_TRY(worker->lane->backend->calls->statistic_open(
-            worker->lane, &ready->plan.stage[segment->first + segment->count], error));
-    for (int b = 0; b < worker->pass->bands.count; b++)
-        GF_TRY(gf_worker_queue_band(worker, b, error));
+        GF_TRY(lane->queue->backend->calls->statistic_open(
+            lane->queue, &ready->plan.stage[segment->first + segment->count], error));
+    for (int b = 0; b < lane->pass->bands.count; b++)
+        GF_TRY(gf_lane_queue_band(lane, b, error));
     return segment->statistic ? bring_histogram(ready, s, error) : GF_OK;
 }
 
@@ -533,7 +533,7 @@ static enum gf_status run_stage(const struct batch *batch, const struct gf_stage
         return run_tall(batch, stage, constants, from, to, error);
     for (int i = 0; !ran && i < batch->count; i++) {
         const struct gf_view in = picture_of(from, i), out = picture_of(to, i);
-        GF_TRY(calls->run(resident->lane, stage, constants, &in, &out, batch->ready->worker.scratch,
+        GF_TRY(calls->run(resident->lane, stage, constants, &in, &out, batch->ready->lane.scratch,
                           error));
     }
     return GF_OK;

@@ -33,10 +33,10 @@ static void schedule_end_turn(const struct gf_schedule *schedule)
 static void pass_by_lanes(struct gf_schedule_state *state)
 {
     struct gf_thread_pool *const threads = &state->buffers->threads;
-    gf_thread_pool_submit(threads, &state->pass, state->worker + state->helps, state->threads);
+    gf_thread_pool_submit(threads, &state->pass, state->lane + state->helps, state->threads);
     const bool writes = state->pass.out.kind == GF_PLACEMENT_STREAM;
     if (state->helps)
-        gf_worker_compute_bands(&state->worker[0], &state->pass);
+        gf_lane_compute_bands(&state->lane[0], &state->pass);
     if (writes)
         gf_writer_write_bands(&state->pass);
     gf_thread_pool_wait(threads, state->helps || writes);
@@ -48,14 +48,14 @@ static void pass_by_lanes(struct gf_schedule_state *state)
 static void pass_by_calling_thread(struct gf_schedule_state *state)
 {
     struct gf_pass *const pass = &state->pass;
-    struct gf_worker *const worker = &state->worker[0];
+    struct gf_lane_state *const lane = &state->lane[0];
     const bool streams_in = pass->in.kind == GF_PLACEMENT_STREAM,
                streams_out = pass->out.kind == GF_PLACEMENT_STREAM;
     struct gf_error error = {0};
     struct gf_rows held = {0, 0};
     enum gf_status status = GF_OK;
-    worker->pass = pass;
-    worker->lane->backend->calls->lane_enter(worker->lane);
+    lane->pass = pass;
+    lane->queue->backend->calls->lane_enter(lane->queue);
     for (int b = 0; !status && b < pass->bands.count; b++) {
         if (state->reading && streams_in && !gf_pass_wait_for_input(pass, b))
             return;
@@ -63,7 +63,7 @@ static void pass_by_calling_thread(struct gf_schedule_state *state)
             status = gf_reader_read_band(pass, b, &held, &error);
         if (!status) {
             schedule_begin_turn(pass->schedule);
-            status = gf_worker_compute_band(worker, b, &error);
+            status = gf_lane_compute_band(lane, b, &error);
             schedule_end_turn(pass->schedule);
         }
         if (!status)
@@ -80,7 +80,7 @@ static void pass_by_calling_thread(struct gf_schedule_state *state)
     if (!status)
         return;
     /* This wait ends the work on the band's memory, because statistic_take() will not be called. */
-    (void)!worker->lane->backend->calls->wait(worker->lane, NULL);
+    (void)!lane->queue->backend->calls->wait(lane->queue, NULL);
     gf_pass_fail(pass, status, &error);
 }
 
@@ -95,18 +95,17 @@ static void queue_bands(struct gf_schedule_state *state)
     struct gf_error error = {0};
     enum gf_status status = GF_OK;
     for (int b = 0; !status && b < pass->bands.count; b++) {
-        struct gf_worker *const worker = &state->worker[b % state->workers];
-        const bool full = b / state->workers % GF_BANDS_QUEUED == GF_BANDS_QUEUED - 1;
-        worker->pass = pass;
-        calls->lane_enter(worker->lane);
-        status = full ? gf_worker_compute_band(worker, b, &error)
-                      : gf_worker_queue_band(worker, b, &error);
+        struct gf_lane_state *const lane = &state->lane[b % state->lanes];
+        const bool full = b / state->lanes % GF_BANDS_QUEUED == GF_BANDS_QUEUED - 1;
+        lane->pass = pass;
+        calls->lane_enter(lane->queue);
+        status = full ? gf_lane_compute_band(lane, b, &error) : gf_lane_queue_band(lane, b, &error);
         if (!status)
             gf_pass_finish_band(pass, b);
     }
-    for (int i = 0; i < state->workers; i++) {
-        calls->lane_enter(state->worker[i].lane);
-        const enum gf_status waited = calls->wait(state->worker[i].lane, status ? NULL : &error);
+    for (int i = 0; i < state->lanes; i++) {
+        calls->lane_enter(state->lane[i].queue);
+        const enum gf_status waited = calls->wait(state->lane[i].queue, status ? NULL : &error);
         status = status ? status : waited;
     }
     if (status)
@@ -141,7 +140,7 @@ static void pass_bands(struct gf_schedule_state *state)
 static enum gf_status load_stages(struct gf_schedule_state *state, struct gf_error *error)
 {
     struct gf_pass *const pass = &state->pass;
-    struct gf_lane *const lane = state->workers == 1 ? state->worker[0].lane : NULL;
+    struct gf_lane *const lane = state->lanes == 1 ? state->lane[0].queue : NULL;
     for (int i = 0; i < pass->segment->count; i++) {
         struct gf_stage *const stage = &pass->schedule->plan->stage[pass->segment->first + i];
         stage->histogram = i ? NULL : &state->histogram;
@@ -227,8 +226,8 @@ static void close_pass(struct gf_schedule_state *state)
         return;
     join_reader(state);
     unload_stages(pass);
-    for (int i = 0; i < state->workers; i++)
-        gf_ring_free(&state->worker[i].host, state->buffers);
+    for (int i = 0; i < state->lanes; i++)
+        gf_ring_free(&state->lane[i].host, state->buffers);
     gf_placement_free(state->buffers, &pass->in);
     state->between = pass->out;
     free(pass->done);
@@ -261,14 +260,14 @@ static void start_reader(struct gf_schedule_state *state)
 }
 
 /* On the CPU, without a source and a sink, the calling thread would only wait for the others; it is
- * then a worker, too. */
+ * then a lane, too. */
 static void start_threads(struct gf_schedule_state *state)
 {
     const struct gf_schedule *const schedule = state->schedule;
     state->helps = schedule->backend->calls->unified && !schedule->source && !schedule->sink;
-    if (state->workers > state->helps)
+    if (state->lanes > state->helps)
         state->threads =
-            gf_thread_pool_start(&state->buffers->threads, state->workers - state->helps);
+            gf_thread_pool_start(&state->buffers->threads, state->lanes - state->helps);
 }
 
 /* Pins the caller's pictures once for the whole schedule, because pinning takes as long as a
@@ -391,14 +390,14 @@ static void clean_up(struct gf_schedule_state *state)
     gf_placement_free(state->buffers, &state->between);
     gf_placement_free(state->buffers, &state->image_in);
     gf_placement_free(state->buffers, &state->image_out);
-    for (int i = 0; i < state->workers; i++)
-        gf_buffer_pool_return(state->buffers, state->worker[i].memory);
+    for (int i = 0; i < state->lanes; i++)
+        gf_buffer_pool_return(state->buffers, state->lane[i].memory);
     gf_ring_free(&state->in_ring, state->buffers);
     gf_ring_free(&state->out_ring, state->buffers);
     if (state->buffers == &state->own_buffers)
         gf_buffer_pool_close(state->buffers);
     free(state->histogram.count);
-    free(state->worker);
+    free(state->lane);
     gf_layout_free(&state->layout);
 }
 
@@ -431,8 +430,8 @@ enum gf_status gf_schedule_plan(struct gf_schedule *schedule, struct gf_error *e
         schedule->first_band_rows = state.layout.bands[0].rows;
         state.serial |= is_small(&state);
         begin_progress(&state);
-        state.worker = calloc((size_t)schedule->lanes, sizeof *state.worker);
-        status = state.worker ? GF_OK : gf_fail_memory(error);
+        state.lane = calloc((size_t)schedule->lanes, sizeof *state.lane);
+        status = state.lane ? GF_OK : gf_fail_memory(error);
     }
     if (!status)
         status = gf_lanes_alloc_rings(&state, error);

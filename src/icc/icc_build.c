@@ -215,11 +215,11 @@ static enum gf_status judge(struct gf_icc icc, bool *sound)
 
 /* ---- profiles that came with pictures ---- */
 
-static _Atomic(gf_icc_worker *) cell_worker;
+static _Atomic(gf_icc_cell_work *) cell_work;
 
-void gf_icc_set_cell_worker(gf_icc_worker *worker)
+void gf_icc_set_cell_work(gf_icc_cell_work *call)
 {
-    cell_worker = worker;
+    cell_work = call;
 }
 
 /* Does the work in a cell or, where GF_SANDBOX_AUTO finds no cells, in this process. Profiles of
@@ -228,12 +228,12 @@ static enum gf_status work(const struct gf_icc_wish *wish, bool *sound,
                            struct gf_icc_transform **transform, struct gf_error *error)
 {
     const int sandbox = wish->from.sandbox;
-    gf_icc_worker *const worker = cell_worker;
+    gf_icc_cell_work *const call = cell_work;
     if (gf_icc_available() && sandbox != GF_SANDBOX_OFF && !gf_icc_is_made(wish->from)) {
         struct gf_error why = {0};
         const enum gf_status status =
-            worker ? worker(wish, sound, transform, &why)
-                   : gf_fail(&why, GF_ERROR_UNAVAILABLE, "there are no cells for ICC profiles");
+            call ? call(wish, sound, transform, &why)
+                 : gf_fail(&why, GF_ERROR_UNAVAILABLE, "there are no cells for ICC profiles");
         if (status != GF_ERROR_UNAVAILABLE || sandbox == GF_SANDBOX_ALL)
             return status ? gf_fail(error, status, "%s", why.text) : GF_OK;
     }

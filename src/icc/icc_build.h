@@ -35,10 +35,11 @@ bool gf_icc_is_srgb(struct gf_icc icc, int channels);
 
 /* Does the work of Little CMS for wish->from in a cell, as wish->from.sandbox says. With `sound` it
  * judges wish->from, otherwise it makes *transform. GF_ERROR_UNAVAILABLE: there are no cells. */
-typedef enum gf_status gf_icc_worker(const struct gf_icc_wish *wish, bool *sound,
-                                     struct gf_icc_transform **transform, struct gf_error *error);
+typedef enum gf_status gf_icc_cell_work(const struct gf_icc_wish *wish, bool *sound,
+                                        struct gf_icc_transform **transform,
+                                        struct gf_error *error);
 /* Sets the function for profiles that came with pictures. */
-void gf_icc_set_cell_worker(gf_icc_worker *worker);
+void gf_icc_set_cell_work(gf_icc_cell_work *call);
 /* Whether a transform that another process has made is one of that wish, of `size` bytes, whose
  * tables lie within them, so that gf_icc_convert() reads nothing else (icc_build.c). */
 bool gf_icc_transform_fits(const struct gf_icc_transform *transform, size_t size,

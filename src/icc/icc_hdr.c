@@ -35,20 +35,20 @@ static double light_of_hlg(double sample)
     return sample <= 0.5 ? sample * sample / 3 : (gf_exp_double((sample - c) / a) + b) / 12;
 }
 
-static double decoded(int transfer, double sample)
+static double decoded(int curve, double sample)
 {
-    return transfer == GF_TRANSFER_PQ ? light_of_pq(sample) : light_of_hlg(sample);
+    return curve == GF_CURVE_PQ ? light_of_pq(sample) : light_of_hlg(sample);
 }
 
 /* Returns the luminance in cd/m2 that a display shows for a luminance of decoded samples. */
-static double displayed(int transfer, double y)
+static double displayed(int curve, double y)
 {
-    return transfer == GF_TRANSFER_PQ ? pq_most * y : hlg_most * gf_pow_double(y, hlg_gamma);
+    return curve == GF_CURVE_PQ ? pq_most * y : hlg_most * gf_pow_double(y, hlg_gamma);
 }
 
-double gf_tone_luminance(int transfer, double sample)
+double gf_tone_luminance(int curve, double sample)
 {
-    return displayed(transfer, decoded(transfer, sample));
+    return displayed(curve, decoded(curve, sample));
 }
 
 /* Keeps luminances up to a knee, and bends those above it by a Hermite spline, so that `peak`

@@ -28,7 +28,7 @@ struct gf_tone_wish {
 
 /* Returns the luminance in cd/m2 of a gray sample, which is a part of the full scale. PQ is that of
  * SMPTE ST 2084; HLG that of ITU-R BT.2100-2 on a display of 1000 cd/m2. */
-double gf_tone_luminance(int transfer, double sample);
+double gf_tone_luminance(int curve, double sample);
 
 /* Makes the transform, a block from malloc(). */
 enum gf_status gf_tone_build(const struct gf_tone_wish *wish, struct gf_icc_transform **transform,

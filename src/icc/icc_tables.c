@@ -258,8 +258,9 @@ static void close_front(struct front *front)
  * table. */
 static int grid_of(const struct front *front, int inputs)
 {
-    const int most = inputs == 4 ? GF_ICC_GRID_CMYK : GF_ICC_GRID_RGB, cells = front->points - 1;
-    return cells < 1 || cells >= most ? most : (most - 1) / cells * cells + 1;
+    const int most = inputs == 4 ? GF_ICC_GRID_CMYK : GF_ICC_GRID_RGB,
+              intervals = front->points - 1;
+    return intervals < 1 || intervals >= most ? most : (most - 1) / intervals * intervals + 1;
 }
 
 static uint16_t on_axis(const cmsToneCurve *curve, uint32_t sample)

@@ -152,7 +152,7 @@ GF_HOST_DEVICE struct gf_icc_place gf_icc_place_of(uint32_t sample, int grid)
     const uint32_t at = sample * (uint32_t)(grid - 1);
     struct gf_icc_place place = {at / 65535u,
                                  (at % 65535u * (uint32_t)GF_ICC_PART + 32767u) / 65535u};
-    if (place.node == (uint32_t)(grid - 1)) { /* the last cell contains both of its ends */
+    if (place.node == (uint32_t)(grid - 1)) { /* the last interval contains both of its ends */
         place.node--;
         place.part = (uint32_t)GF_ICC_PART;
     }
@@ -164,9 +164,9 @@ struct gf_icc_corners {
     uint32_t node[4], weight[4];
 };
 
-/* Chooses one of the six tetrahedra around the cell's diagonal by the order of the parts. (J.
- * Kasson et al., Performing color space conversions with three-dimensional linear interpolation,
- * 1995) */
+/* Chooses one of the six tetrahedra around the diagonal of eight nodes by the order of the parts.
+ * (J. Kasson et al., Performing color space conversions with three-dimensional linear
+ * interpolation, 1995) */
 GF_HOST_DEVICE struct gf_icc_corners gf_icc_corners_of(struct gf_icc_place x, struct gf_icc_place y,
                                                        struct gf_icc_place z, uint32_t grid)
 {

@@ -173,12 +173,12 @@ GF_HOST_DEVICE struct gf_rgb gf_relight(struct gf_rgb p, float new_fy)
 /* A table for CIELAB L*, scaled to 0..M and rounded. L* is interpolated in integers from the
  * luminance, so that histograms are equal on every machine. gf_lightness_tables() makes a table for
  * a depth. */
-enum { GF_LIGHTNESS_SEGMENTS = 4096 };
+enum { GF_LIGHTNESS_PIECES = 4096 };
 
 struct gf_lightness {
-    uint32_t curve[GF_LIGHTNESS_SEGMENTS + 1]; /* L* M/100, in units of 1/4096 */
-    uint32_t step[GF_LIGHTNESS_SEGMENTS];      /* the table of gf_lightness_bin_8() */
-    float linear[];                            /* linear light of each of the M + 1 samples */
+    uint32_t curve[GF_LIGHTNESS_PIECES + 1]; /* L* M/100, in units of 1/4096 */
+    uint32_t step[GF_LIGHTNESS_PIECES];      /* the table of gf_lightness_bin_8() */
+    float linear[];                          /* linear light of each of the M + 1 samples */
 };
 
 /* Returns the luminance as an integer below 2^24, in units of 1/2^24. */
@@ -200,7 +200,7 @@ GF_HOST_DEVICE int gf_lightness_bin(struct gf_rgb p, const uint32_t *curve)
     return gf_lightness_interpolated(gf_lightness_position(p), curve);
 }
 
-/* Returns the bin of L* for 8-bit samples by one look-up: within a segment of the table the bin
+/* Returns the bin of L* for 8-bit samples by one look-up: within a piece of the table the bin
  * changes at most once. */
 GF_HOST_DEVICE int gf_lightness_bin_8(struct gf_rgb p, const uint32_t *step)
 {

@@ -238,7 +238,7 @@ struct gf_filter {
     bool cpu_intrinsics; /* cpu() has hand-written vector code, which gf_cpu_allow_intrinsics() can
                             turn off */
     /* The CUDA kernels; the first is the default. A point filter has those of gf_point, which are
-     * launched on a stage of gf_point whose run is that one filter. NULL, if there is cpu(): the
+     * launched on a stage of gf_point whose list is that one filter. NULL, if there is cpu(): the
      * filter has no kernels, and its chains run on the CPU. */
     const struct gf_variant *cuda;
     /* GF_STENCIL: whether cuda_fused can apply launch->before and launch->after for 8-bit pictures

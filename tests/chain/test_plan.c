@@ -173,7 +173,7 @@ static void test_long_chains(void **state)
     assert_int_equal(plan.stage_count, 2);                 /* runs of at most 32 */
     gf_plan_stage_name(&plan.stage[0], name, sizeof name); /* cut to size, not beyond */
     assert_int_equal(strlen(name), sizeof name - 1);
-    assert_int_equal(((const struct gf_point_run *)plan.stage[1].params)->count, 8);
+    assert_int_equal(((const struct gf_point_list *)plan.stage[1].params)->count, 8);
     drop_plan();
 
     strcpy(text, "median");

@@ -86,7 +86,7 @@ static void check_against_formula(const struct meaning *meaning)
     assert_int_equal(hdr.format.bits, 16);
     assert_int_equal(hdr.format.channels, 3);
     assert_int_equal(hdr.metadata.colour.cicp[0], GF_PRIMARIES_BT2020);
-    assert_int_equal(hdr.metadata.colour.cicp[1], GF_TRANSFER_PQ);
+    assert_int_equal(hdr.metadata.colour.cicp[1], GF_CURVE_PQ);
     double most = 0;
     for (int y = 0; y < hdr.format.height; y++)
         for (int x = 0; x < hdr.format.width; x++) {

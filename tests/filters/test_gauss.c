@@ -46,14 +46,14 @@ static void gauss_sums(const struct gf_gauss *gauss, const struct gf_gauss_simd 
     void *const scratch = aligned_alloc(64, gf_gauss_scratch(in->format, gauss->radius));
     kept->sums = malloc(gf_row_bytes(in->format) * (size_t)in->format.height * sizeof *kept->sums);
     assert_true(scratch && kept->sums);
-    gf_gauss_run(&(struct gf_gauss_request){.gauss = gauss,
-                                            .border = GF_BORDER_REFLECT,
-                                            .in = &view,
-                                            .out = &view,
-                                            .scratch = scratch,
-                                            .simd = simd,
-                                            .context = kept,
-                                            .finish8 = keep_sums});
+    gf_gauss_blur(&(struct gf_gauss_request){.gauss = gauss,
+                                             .border = GF_BORDER_REFLECT,
+                                             .in = &view,
+                                             .out = &view,
+                                             .scratch = scratch,
+                                             .simd = simd,
+                                             .context = kept,
+                                             .finish8 = keep_sums});
     free(scratch);
 }
 

@@ -353,7 +353,7 @@ static struct gf_stage prepared(const char *text, struct gf_format format, struc
     return stage;
 }
 
-/* Around every change of the sample, and at the ends of cells. */
+/* Around every change of the sample, and at the ends of buckets. */
 static void test_encode_table(void **state)
 {
     struct gf_chain chain;
@@ -365,7 +365,7 @@ static void test_encode_table(void **state)
     for (uint32_t bits = 0; bits <= 0x3f800000; bits += bits < 0x3b000000 ? 4099 : 67, tried++) {
         const float light = gf_float_of_bits(bits);
         const uint32_t at = gf_bits_of_float(light + GF_RESAMPLE_ENCODE_OFFSET);
-        const uint32_t sum = table[gf_resample_encode_cell(at)] + at;
+        const uint32_t sum = table[gf_resample_encode_bucket(at)] + at;
         if (((sum + GF_RESAMPLE_ENCODE_GUARD) & 65535) <= 2 * GF_RESAMPLE_ENCODE_GUARD)
             doubtful++;
         else if ((int)(sum >> 16) != gf_round_sample(gf_resample_encode(light) * 255.0f, 255.0f))

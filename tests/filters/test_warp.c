@@ -50,17 +50,17 @@ static int compare_steps(const struct gf_warp *warp)
     int done = 0;
     for (int i = 0; i < 4; i++) {
         for (int y = 0; y < HEIGHT; y += 50) {
-            struct gf_warp_run run;
-            const int x = columns[i], count = 1 + (i * 100 + y) % GF_WARP_RUN;
-            if (!gf_warp_steps(warp, x, y, count, &run))
+            struct gf_warp_stretch stretch;
+            const int x = columns[i], count = 1 + (i * 100 + y) % GF_WARP_STRETCH;
+            if (!gf_warp_steps(warp, x, y, count, &stretch))
                 continue;
             done++;
             for (int k = 0; k < count; k++) {
                 const struct gf_warp_at at = gf_warp_at(warp, x + k, y, 0, 0);
-                assert_int_equal(at.x, run.x[k]);
-                assert_int_equal(at.y, run.y[k]);
-                assert_int_equal(at.f, run.f[k]);
-                assert_int_equal(at.g, run.g[k]);
+                assert_int_equal(at.x, stretch.x[k]);
+                assert_int_equal(at.y, stretch.y[k]);
+                assert_int_equal(at.f, stretch.f[k]);
+                assert_int_equal(at.g, stretch.g[k]);
             }
         }
     }
@@ -124,7 +124,7 @@ static void test_rows(void **state)
 
 /* The samples of a pixel are at most 1.25 pixels of the input apart, and one where the map does not
  * shrink, though it does elsewhere. */
-static void test_cells(void **state)
+static void test_zones(void **state)
 {
     enum { SIDE = 4096 };
     struct gf_warp_params params = {
@@ -141,7 +141,7 @@ static void test_cells(void **state)
     int single = 0;
     for (int y = 0; y < SIDE; y++) {
         const double w = 1 - 0.3 / SIDE * y, step = 0.7 / (w * w);
-        const struct gf_warp_counts counts = gf_warp_cells(warp)[gf_warp_cell(warp, SIDE / 2, y)];
+        const struct gf_warp_counts counts = gf_warp_zones(warp)[gf_warp_zone(warp, SIDE / 2, y)];
         assert_true(step / counts.ny < 1.26);
         single += counts.nx == 1 && counts.ny == 1;
     }
@@ -155,7 +155,7 @@ int main(void)
         cmocka_unit_test(test_steps),
         cmocka_unit_test(test_steps_on_whole_parts),
         cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_cells),
+        cmocka_unit_test(test_zones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

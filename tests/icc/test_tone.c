@@ -49,10 +49,10 @@ static void convert(const struct gf_tone_wish *wish, const double in[3], double 
                                        {-0.018151, -0.100579, 1.118730}};
     double v[3], low = 1, high = 1;
     for (int c = 0; c < 3; c++)
-        v[c] = wish->hdr[1] == GF_TRANSFER_PQ ? nits_of_pq(in[c]) : hlg_scene(in[c]);
+        v[c] = wish->hdr[1] == GF_CURVE_PQ ? nits_of_pq(in[c]) : hlg_scene(in[c]);
     double y = 0.2627 * v[0] + 0.6780 * v[1] + 0.0593 * v[2];
     const double scene = fmax(y, 1e-9);
-    if (wish->hdr[1] == GF_TRANSFER_HLG)
+    if (wish->hdr[1] == GF_CURVE_HLG)
         y = 1000 * pow(scene, 1.2);
     const double toned = fmin(eetf(y, wish->white, fmax(wish->peak, wish->white)) / wish->white, 1);
     for (int i = 0; i < 3; i++) {
@@ -105,7 +105,7 @@ static double worst(const struct gf_tone_wish *wish)
 static void test_formulas(void **state)
 {
     for (int i = 0; i < 8; i++) {
-        struct gf_tone_wish wish = {.hdr = {BT2020, i & 1 ? GF_TRANSFER_HLG : GF_TRANSFER_PQ},
+        struct gf_tone_wish wish = {.hdr = {BT2020, i & 1 ? GF_CURVE_HLG : GF_CURVE_PQ},
                                     .to = &gf_icc_srgb,
                                     .inputs = 3,
                                     .bits = i & 2 ? 16 : 8,
@@ -120,7 +120,7 @@ static void test_formulas(void **state)
 /* A picture whose brightest sample is white is an ordinary picture in other clothes. */
 static void test_ordinary_pictures_stay(void **state)
 {
-    const struct gf_tone_wish wish = {.hdr = {BT2020, GF_TRANSFER_PQ},
+    const struct gf_tone_wish wish = {.hdr = {BT2020, GF_CURVE_PQ},
                                       .to = &gf_icc_srgb,
                                       .inputs = 3,
                                       .bits = 16,
@@ -141,16 +141,16 @@ static void test_ordinary_pictures_stay(void **state)
 
 static void test_luminances(void **state)
 {
-    assert_true(fabs(gf_tone_luminance(GF_TRANSFER_PQ, 0.5807) - 203) < 0.2);
-    assert_true(fabs(gf_tone_luminance(GF_TRANSFER_PQ, 1) - 10000) < 1e-6);
-    assert_true(fabs(gf_tone_luminance(GF_TRANSFER_HLG, 0.75) - 203) < 0.5);
-    assert_true(fabs(gf_tone_luminance(GF_TRANSFER_HLG, 1) - 1000) < 1e-3);
-    assert_true(gf_tone_luminance(GF_TRANSFER_PQ, 0) == 0);
+    assert_true(fabs(gf_tone_luminance(GF_CURVE_PQ, 0.5807) - 203) < 0.2);
+    assert_true(fabs(gf_tone_luminance(GF_CURVE_PQ, 1) - 10000) < 1e-6);
+    assert_true(fabs(gf_tone_luminance(GF_CURVE_HLG, 0.75) - 203) < 0.5);
+    assert_true(fabs(gf_tone_luminance(GF_CURVE_HLG, 1) - 1000) < 1e-3);
+    assert_true(gf_tone_luminance(GF_CURVE_PQ, 0) == 0);
 }
 
 static void test_gray(void **state)
 {
-    struct gf_tone_wish wish = {.hdr = {BT2020, GF_TRANSFER_HLG},
+    struct gf_tone_wish wish = {.hdr = {BT2020, GF_CURVE_HLG},
                                 .to = &gf_icc_srgb,
                                 .inputs = 1,
                                 .bits = 8,

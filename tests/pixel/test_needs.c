@@ -159,9 +159,9 @@ static enum gf_statistic statistic_of(const struct gf_stage *stage)
     const struct gf_filter *filter = stage->filter;
     const void *params = stage->params;
     if (filter == &gf_point) {
-        const struct gf_point_run *const run = params;
-        filter = run->item[0].filter;
-        params = run->item[0].params;
+        const struct gf_point_list *const points = params;
+        filter = points->item[0].filter;
+        params = points->item[0].params;
     }
     return filter->statistic ? filter->statistic(params) : GF_STATISTIC_NONE;
 }

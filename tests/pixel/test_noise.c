@@ -7,7 +7,7 @@
 
 enum { CODES = 1 << 24 };
 
-static uint32_t cells[GF_NOISE_CELLS];
+static uint32_t buckets[GF_NOISE_BUCKETS];
 
 /* The lower 8 bits of a word do not count. */
 static uint32_t word_of(int code)
@@ -42,12 +42,12 @@ static void test_noise_grows(void **state)
 static void check_scale(float scale, int stride, double doubtful)
 {
     static const int samples[] = {0, 1, 2, 3, 7, 31, 64, 127, 128, 200, 254, 255};
-    const uint32_t limit = gf_noise_cells(scale, cells);
+    const uint32_t limit = gf_noise_buckets(scale, buckets);
     long doubts = 0;
     assert_int_not_equal(limit, 0);
     for (int code = 0; code < CODES; code += stride) {
         const uint32_t word = word_of(code);
-        const uint32_t sum = gf_noise_sum(cells, word);
+        const uint32_t sum = gf_noise_sum(buckets, word);
         const bool doubt = gf_noise_doubtful(sum, limit);
         doubts += doubt;
         for (size_t i = 0; !doubt && i < sizeof samples / sizeof *samples; i++) {
@@ -72,10 +72,10 @@ static void test_sums(void **state)
     check_scale(255, 7, 0.02);
 }
 
-static void test_scales_without_cells(void **state)
+static void test_scales_without_buckets(void **state)
 {
-    assert_int_equal(gf_noise_cells(0, cells), 0);
-    assert_int_equal(gf_noise_cells(1000, cells), 0);
+    assert_int_equal(gf_noise_buckets(0, buckets), 0);
+    assert_int_equal(gf_noise_buckets(1000, buckets), 0);
 }
 
 int main(void)
@@ -83,7 +83,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_noise_grows),
         cmocka_unit_test(test_sums),
-        cmocka_unit_test(test_scales_without_cells),
+        cmocka_unit_test(test_scales_without_buckets),
     };
     return cmocka_run_group_tests_name("noise", tests, NULL, NULL);
 }

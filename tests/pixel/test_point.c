@@ -11,16 +11,16 @@
 
 /* ---- the stage ---- */
 
-static void bind(struct gf_stage *stage, struct gf_point_run *run, const struct gf_chain *chain,
+static void bind(struct gf_stage *stage, struct gf_point_list *points, const struct gf_chain *chain,
                  struct gf_format in)
 {
     struct gf_error error = {0};
-    *run = (struct gf_point_run){.count = chain->count};
+    *points = (struct gf_point_list){.count = chain->count};
     for (int i = 0; i < chain->count; i++) {
-        run->item[i].filter = chain->item[i].filter;
-        run->item[i].params = chain->item[i].params;
+        points->item[i].filter = chain->item[i].filter;
+        points->item[i].params = chain->item[i].params;
     }
-    assert_ok("bind", gf_stage_bind(stage, &gf_point, run, in, &error), &error);
+    assert_ok("bind", gf_stage_bind(stage, &gf_point, points, in, &error), &error);
 }
 
 static struct gf_view view_of(const struct gf_image *image, int y, int rows)
@@ -63,12 +63,12 @@ static struct gf_image apply_chain(const char *text, const struct gf_image *in)
 {
     struct gf_error error = {0};
     struct gf_chain chain;
-    struct gf_point_run run;
+    struct gf_point_list points;
     struct gf_stage stage;
     struct gf_histogram histogram = {0};
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
-    bind(&stage, &run, &chain, in->format);
-    const enum gf_statistic statistic = gf_point.statistic(&run);
+    bind(&stage, &points, &chain, in->format);
+    const enum gf_statistic statistic = gf_point.statistic(&points);
     if (statistic)
         take_histogram(statistic, in, &histogram);
     stage.histogram = &histogram;
@@ -225,13 +225,13 @@ static struct gf_image run_filter(const struct gf_filter *const *filter, const v
                                   int count_, const struct gf_image *in)
 {
     struct gf_error error = {0};
-    struct gf_point_run run = {.count = count_};
+    struct gf_point_list points = {.count = count_};
     struct gf_stage stage;
     for (int i = 0; i < count_; i++) {
-        run.item[i].filter = filter[i];
-        run.item[i].params = params[i];
+        points.item[i].filter = filter[i];
+        points.item[i].params = params[i];
     }
-    assert_ok("bind", gf_stage_bind(&stage, &gf_point, &run, in->format, &error), &error);
+    assert_ok("bind", gf_stage_bind(&stage, &gf_point, &points, in->format, &error), &error);
     assert_ok("prepare", gf_stage_prepare(&stage, &error), &error);
     const struct gf_image out = picture_new(stage.out, 2);
     run_bands(&stage, in, &out);

@@ -73,12 +73,12 @@ static const struct gf_filter dither = {.name = "dither", .kind = GF_POINT, .poi
 
 /* ---- runs ---- */
 
-static struct gf_image run_filters(const struct gf_point_run *run, const struct gf_image *in,
+static struct gf_image run_filters(const struct gf_point_list *points, const struct gf_image *in,
                                    int band_rows)
 {
     struct gf_stage stage;
     struct gf_error error = {0};
-    assert_ok("bind", gf_stage_bind(&stage, &gf_point, run, in->format, &error), &error);
+    assert_ok("bind", gf_stage_bind(&stage, &gf_point, points, in->format, &error), &error);
     assert_ok("prepare", gf_stage_prepare(&stage, &error), &error);
     const struct gf_image out = picture_new(stage.out, 4);
     const int height = in->format.height;
@@ -106,11 +106,11 @@ static double expected_of(struct gf_format f, int v, int x, int y, int c)
 static void check(struct gf_format format)
 {
     const struct gf_filter *const invert = gf_filter_find("invert");
-    const struct gf_point_run run = {
+    const struct gf_point_list points = {
         .count = 4, .item = {{invert, NULL}, {&mix, NULL}, {invert, NULL}, {&dither, NULL}}};
     struct gf_image in = picture_random(format, 0, 7);
-    struct gf_image whole = run_filters(&run, &in, format.height);
-    struct gf_image bands = run_filters(&run, &in, 2);
+    struct gf_image whole = run_filters(&points, &in, format.height);
+    struct gf_image bands = run_filters(&points, &in, 2);
     assert_same("bands", &bands, &whole);
     for (int y = 0; y < format.height; y++) {
         for (int i = 0; i < format.width * format.channels; i++) {
@@ -140,14 +140,14 @@ static void test_definition(void **state)
 /* As many fields as a run has filters. */
 static void test_many_fields(void **state)
 {
-    struct gf_point_run run = {.count = GF_POINT_RUN_MAX};
-    for (int i = 0; i < GF_POINT_RUN_MAX; i++)
-        run.item[i].filter = &mix;
+    struct gf_point_list points = {.count = GF_POINT_LIST_MAX};
+    for (int i = 0; i < GF_POINT_LIST_MAX; i++)
+        points.item[i].filter = &mix;
     struct gf_image in = picture_random(format_of(40, 30, 3, 8), 0, 1);
-    struct gf_image out = run_filters(&run, &in, 30);
+    struct gf_image out = run_filters(&points, &in, 30);
     for (int c = 0; c < 3; c++) {
         double v = sample_at(&in, 39, 15, c);
-        for (int i = 0; i < GF_POINT_RUN_MAX; i++)
+        for (int i = 0; i < GF_POINT_LIST_MAX; i++)
             v = mixed(in.format, v, 39, 15, c);
         assert_true(fabs(sample_at(&out, 39, 15, c) - v) < 0.55);
         assert_int_equal(sample_at(&out, 0, 0, c), sample_at(&in, 0, 0, c));

@@ -271,7 +271,7 @@ static void test_mask(void **state)
 static struct gf_chain chain;
 static struct gf_plan plan;
 
-static const struct gf_region_run *plan_region(const char *text, struct gf_format format)
+static const struct gf_region_parts *plan_region(const char *text, struct gf_format format)
 {
     struct gf_error error = {0};
     assert_ok(text, gf_chain_parse(text, &chain, &error), &error);
@@ -296,27 +296,28 @@ static void assert_rows(int y0, int y1, int first, int end)
 
 static void test_boxes(void **state)
 {
-    const struct gf_region_run *run =
+    const struct gf_region_parts *parts =
         plan_region("blur=2:region=100 200 50 60/700 210 20 30", format_of(1000, 900, 3, 8));
-    assert_int_equal(run->boxes, 2); /* side by side, each with its columns and the blur's radius */
-    assert_int_equal(run->box[0].from, 94);
-    assert_int_equal(run->box[0].columns, 62);
-    assert_int_equal(run->box[1].from, 694);
-    assert_int_equal(run->box[1].columns, 32);
+    assert_int_equal(parts->boxes,
+                     2); /* side by side, each with its columns and the blur's radius */
+    assert_int_equal(parts->box[0].from, 94);
+    assert_int_equal(parts->box[0].columns, 62);
+    assert_int_equal(parts->box[1].from, 694);
+    assert_int_equal(parts->box[1].columns, 32);
     assert_rows(0, 50, 0, 50);
     assert_rows(190, 200, 190, 200);
     assert_rows(198, 210, 194, 216);
     assert_rows(230, 240, 224, 246);
     assert_rows(300, 400, 300, 400);
     drop_region();
-    run = plan_region("blur=2:region=10 20 50 60/40 50 70 30", format_of(1000, 900, 3, 8));
-    assert_int_equal(run->boxes, 1); /* the rectangle around both */
-    assert_int_equal(run->box[0].at.width, 100);
-    assert_int_equal(run->box[0].at.height, 60);
+    parts = plan_region("blur=2:region=10 20 50 60/40 50 70 30", format_of(1000, 900, 3, 8));
+    assert_int_equal(parts->boxes, 1); /* the rectangle around both */
+    assert_int_equal(parts->box[0].at.width, 100);
+    assert_int_equal(parts->box[0].at.height, 60);
     drop_region();
-    run = plan_region("pixelate=10:region=15 25 50 60/700 400 20 30", format_of(1000, 900, 3, 8));
-    assert_int_equal(run->boxes, 2); /* in whole rows: blocks begin at the picture's corner */
-    assert_int_equal(run->box[0].columns, 1000);
+    parts = plan_region("pixelate=10:region=15 25 50 60/700 400 20 30", format_of(1000, 900, 3, 8));
+    assert_int_equal(parts->boxes, 2); /* in whole rows: blocks begin at the picture's corner */
+    assert_int_equal(parts->box[0].columns, 1000);
     assert_rows(0, 20, 0, 20);
     assert_rows(84, 100, 70, 100); /* resize asks for a block more */
     drop_region();
@@ -351,15 +352,15 @@ static void assert_scratch_fits(const char *label, int y, int rows)
 {
     static unsigned char memory[1];
     const struct gf_stage *const stage = &plan.stage[0];
-    const struct gf_region_run *const run = stage->params;
+    const struct gf_region_parts *const parts = stage->params;
     const struct gf_view out = {.format = stage->out, .y = y, .rows = rows};
     const size_t bytes = stage->filter->cpu_scratch(stage, rows);
-    for (int b = 0; b < run->boxes; b++) {
+    for (int b = 0; b < parts->boxes; b++) {
         struct gf_region_band band;
         if (!gf_region_band(stage, b, &out, memory, &band))
             continue;
         for (int i = 0; i < band.box->count; i++) {
-            const struct gf_stage *const own = &run->stage[band.box->first + i];
+            const struct gf_stage *const own = &parts->stage[band.box->first + i];
             const int made = band.cut[i + 1].end - band.cut[i + 1].first;
             const size_t used =
                 (size_t)(band.scratch - memory) +

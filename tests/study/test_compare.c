@@ -583,13 +583,13 @@ static struct gf_comparison whole_comparison(void)
                                                 .window = {9, 2.5e-3, 2e-3, 3e-3},
                                                 .overlap = 0.25,
                                                 .kernels_s = 1e-3,
-                                                .transfers_s = 2e-3,
+                                                .copies_s = 2e-3,
                                                 .estimate_s = 2.25e-3};
     comparison.run[1] = (struct gf_compare_run){.name = "transfer=zero-copy",
                                                 .refused = "odd, \"rows\"",
                                                 .overlap = NAN,
                                                 .kernels_s = NAN,
-                                                .transfers_s = NAN,
+                                                .copies_s = NAN,
                                                 .estimate_s = NAN};
     return comparison;
 }

@@ -98,7 +98,7 @@ static struct gf_comparison comparison_of(double milli)
                                           .window = fast,
                                           .overlap = 0.25,
                                           .kernels_s = 0.001,
-                                          .transfers_s = 0.002,
+                                          .copies_s = 0.002,
                                           .estimate_s = 0.0025};
         snprintf(runs[i].name, sizeof runs->name, "%s", names[i]);
     }

@@ -11,10 +11,10 @@
 /* A thread computes NEAR_RUN pixels of a column, and a block computes a tile. */
 enum {
     NEAR_COLUMNS = 32,
-    NEAR_RUN = 4,
+    NEAR_STRETCH = 4,
     NEAR_WARPS = 8,
     NEAR_THREADS = NEAR_COLUMNS * NEAR_WARPS,
-    NEAR_ROWS = NEAR_RUN * NEAR_WARPS,
+    NEAR_ROWS = NEAR_STRETCH * NEAR_WARPS,
 };
 
 struct near_args {
@@ -115,7 +115,7 @@ static __device__ __forceinline__ void
 add_near_row(const struct near_args &args, const struct colours<CHANNELS> *row, int line,
              const struct colours<CHANNELS> *centre, struct near_sums<CHANNELS> *total)
 {
-    struct near_sums<CHANNELS> sum[NEAR_RUN];
+    struct near_sums<CHANNELS> sum[NEAR_STRETCH];
 #pragma unroll
     for (int dx = -RADIUS; dx <= RADIUS; dx++) {
         const struct colours<CHANNELS> tap = row[dx];
@@ -139,7 +139,7 @@ add_first_rows(const struct near_args &args, const struct colours<CHANNELS> *row
                const struct colours<CHANNELS> *centre, struct near_sums<CHANNELS> *total)
 {
     constexpr int COLUMNS = NEAR_COLUMNS + 2 * RADIUS;
-    if constexpr (LINE < NEAR_RUN - 1) {
+    if constexpr (LINE < NEAR_STRETCH - 1) {
         add_near_row<CHANNELS, RADIUS, (LINE > 2 * RADIUS ? LINE - 2 * RADIUS : 0), LINE>(
             args, row + LINE * COLUMNS, LINE, centre, total);
         add_first_rows<CHANNELS, RADIUS, LINE + 1>(args, row, centre, total);
@@ -152,9 +152,9 @@ add_last_rows(const struct near_args &args, const struct colours<CHANNELS> *row,
               const struct colours<CHANNELS> *centre, struct near_sums<CHANNELS> *total)
 {
     constexpr int COLUMNS = NEAR_COLUMNS + 2 * RADIUS;
-    if constexpr (LINE < NEAR_RUN + 2 * RADIUS) {
-        add_near_row<CHANNELS, RADIUS, LINE - 2 * RADIUS, NEAR_RUN - 1>(args, row + LINE * COLUMNS,
-                                                                        LINE, centre, total);
+    if constexpr (LINE < NEAR_STRETCH + 2 * RADIUS) {
+        add_near_row<CHANNELS, RADIUS, LINE - 2 * RADIUS, NEAR_STRETCH - 1>(
+            args, row + LINE * COLUMNS, LINE, centre, total);
         add_last_rows<CHANNELS, RADIUS, LINE + 1>(args, row, centre, total);
     }
 }
@@ -247,21 +247,21 @@ static __global__ void __launch_bounds__(NEAR_THREADS, 3)
         list.count = 0;
     load_near<CHANNELS, RADIUS>(p, x0, y0, lines, tile);
     __syncthreads();
-    const pixel_type *const top = tile + NEAR_RUN * ty * COLUMNS + tx + RADIUS;
-    pixel_type centre[NEAR_RUN];
-    near_sums<CHANNELS> total[NEAR_RUN] = {};
+    const pixel_type *const top = tile + NEAR_STRETCH * ty * COLUMNS + tx + RADIUS;
+    pixel_type centre[NEAR_STRETCH];
+    near_sums<CHANNELS> total[NEAR_STRETCH] = {};
 #pragma unroll
-    for (int k = 0; k < NEAR_RUN; k++)
+    for (int k = 0; k < NEAR_STRETCH; k++)
         centre[k] = top[(RADIUS + k) * COLUMNS];
     add_first_rows<CHANNELS, RADIUS, 0>(args, top, centre, total);
 #pragma unroll 1
-    for (int line = NEAR_RUN - 1; line <= 2 * RADIUS; line++)
-        add_near_row<CHANNELS, RADIUS, 0, NEAR_RUN - 1>(args, top + line * COLUMNS, line, centre,
-                                                        total);
+    for (int line = NEAR_STRETCH - 1; line <= 2 * RADIUS; line++)
+        add_near_row<CHANNELS, RADIUS, 0, NEAR_STRETCH - 1>(args, top + line * COLUMNS, line,
+                                                            centre, total);
     add_last_rows<CHANNELS, RADIUS, 2 * RADIUS + 1>(args, top, centre, total);
 #pragma unroll
-    for (int k = 0; k < NEAR_RUN; k++) {
-        const int row = NEAR_RUN * ty + k;
+    for (int k = 0; k < NEAR_STRETCH; k++) {
+        const int row = NEAR_STRETCH * ty + k;
         unsigned sample[CHANNELS];
         if (x0 + tx >= p.width || row >= lines)
             continue;

@@ -10,7 +10,7 @@
 enum {
     THREADS = 256,
     TILE_SAMPLES = 768,
-    RUN = 16, /* neighbouring pixels that a thread slides its window over */
+    STRETCH = 16, /* neighbouring pixels that a thread slides its window over */
 };
 
 struct columns_args {
@@ -100,14 +100,14 @@ struct rows_args {
 struct box_shape {
     int width;  /* pixels of the tile */
     int plane;  /* words from one channel to the next */
-    int blocks; /* the number of sums of RUN columns in a plane */
+    int blocks; /* the number of sums of STRETCH columns in a plane */
 };
 
-/* A word of padding follows every RUN words, so that threads that slide RUN columns apart access
- * different banks. */
+/* A word of padding follows every STRETCH words, so that threads that slide STRETCH columns apart
+ * access different banks. */
 static __host__ __device__ __forceinline__ int padded(int i)
 {
-    return i + i / RUN;
+    return i + i / STRETCH;
 }
 
 static __host__ __device__ __forceinline__ struct box_shape shape_of_box(int channels, int radius)
@@ -115,7 +115,7 @@ static __host__ __device__ __forceinline__ struct box_shape shape_of_box(int cha
     struct box_shape shape;
     shape.width = TILE_SAMPLES / channels;
     shape.plane = padded(shape.width + 2 * radius) + 1;
-    shape.blocks = shape.width / RUN + (2 * radius + 1) / RUN;
+    shape.blocks = shape.width / STRETCH + (2 * radius + 1) / STRETCH;
     return shape;
 }
 
@@ -149,25 +149,25 @@ static __device__ __forceinline__ int mean_of(const struct gf_box_mean &mean,
     return gf_box_mean16(&mean, sum);
 }
 
-/* Computes RUN pixels of one channel. The first window is the sum of whole runs and of the
+/* Computes STRETCH pixels of one channel. The first window is the sum of whole stretches and of the
  * remaining columns; each later window is the window before it, moved by a column. */
 template <class Window, class Sample>
 static __device__ __forceinline__ void slide(const struct rows_args &args, const unsigned *plane,
-                                             const unsigned *blocks, int run, Sample *to)
+                                             const unsigned *blocks, int stretch, Sample *to)
 {
-    const int window = 2 * args.radius + 1, whole = window / RUN;
-    /* The start is a multiple of RUN, so that padded(i) is right for an i counted from the
+    const int window = 2 * args.radius + 1, whole = window / STRETCH;
+    /* The start is a multiple of STRETCH, so that padded(i) is right for an i counted from the
      * start. */
-    plane += padded(run * RUN);
+    plane += padded(stretch * STRETCH);
     Window sum = 0;
     for (int i = 0; i < whole; i++)
-        sum += blocks[run + i];
-    for (int i = whole * RUN; i < window; i++)
+        sum += blocks[stretch + i];
+    for (int i = whole * STRETCH; i < window; i++)
         sum += plane[padded(i)];
 #pragma unroll
-    for (int i = 0; i < RUN; i++) {
+    for (int i = 0; i < STRETCH; i++) {
         to[i * args.p.channels] = (Sample)mean_of(args.mean, sum);
-        if (i + 1 < RUN)
+        if (i + 1 < STRETCH)
             sum += (Window)plane[padded(i + window)] - (Window)plane[padded(i)];
     }
 }
@@ -186,23 +186,24 @@ __global__ void __launch_bounds__(THREADS) box_rows_kernel(const struct rows_arg
     const int lines = min(args.lines, p.rows - line), strips = lines * p.channels;
     load_sums<Sum>(args, shape, planes, x0, line, lines);
     __syncthreads();
-    if (2 * args.radius + 1 >= RUN) {
+    if (2 * args.radius + 1 >= STRETCH) {
         for (int i = threadIdx.x; i < strips * (shape.blocks - 1); i += THREADS) {
             const int strip = i / (shape.blocks - 1), block = i - strip * (shape.blocks - 1);
             unsigned sum = 0;
-            for (int j = 0; j < RUN; j++)
-                sum += planes[strip * shape.plane + padded(block * RUN + j)];
+            for (int j = 0; j < STRETCH; j++)
+                sum += planes[strip * shape.plane + padded(block * STRETCH + j)];
             blocks[strip * shape.blocks + block] = sum;
         }
         __syncthreads();
     }
-    const int runs = shape.width / RUN;
-    for (int i = threadIdx.x; i < strips * runs; i += THREADS) {
-        const int strip = i / runs, run = i - strip * runs;
+    const int stretches = shape.width / STRETCH;
+    for (int i = threadIdx.x; i < strips * stretches; i += THREADS) {
+        const int strip = i / stretches, stretch = i - strip * stretches;
         const int row = strip / p.channels, channel = strip - row * p.channels;
-        if (x0 + run * RUN < p.width)
-            slide<Window>(args, planes + strip * shape.plane, blocks + strip * shape.blocks, run,
-                          staging + row * TILE_SAMPLES + run * RUN * p.channels + channel);
+        if (x0 + stretch * STRETCH < p.width)
+            slide<Window>(args, planes + strip * shape.plane, blocks + strip * shape.blocks,
+                          stretch,
+                          staging + row * TILE_SAMPLES + stretch * STRETCH * p.channels + channel);
     }
     __syncthreads();
     const int pitch = TILE_SAMPLES * (int)sizeof(Sample);

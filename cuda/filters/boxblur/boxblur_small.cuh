@@ -101,8 +101,8 @@ static __device__ __forceinline__ void join_sums(const unsigned sum[4][2],
     }
 }
 
-/* Returns the sums of samples i and i + 2 in one word. Samples are counted from the first word of
- * `all`. */
+/* Returns the column sums of samples i (low half) and i + 2 (high half); sample 0 is the first of
+ * all[0]. */
 static __device__ __forceinline__ unsigned pair_at(const unsigned (*all)[2], int i)
 {
     const unsigned *const word = all[i / 4];

@@ -9,10 +9,10 @@
 #include "stage/border.h"
 
 /* A tile of the picture and its halo as floats in shared memory. Each row has a plane for each
- * channel, so that neighbouring samples of a channel are adjacent. A thread computes a run of eight
- * pixels of one channel. */
+ * channel, so that neighbouring samples of a channel are adjacent. A thread computes a stretch of
+ * eight pixels of one channel. */
 
-enum { PLANES_THREADS = 256, PLANES_RUN = 8 };
+enum { PLANES_THREADS = 256, PLANES_STRETCH = 8 };
 
 struct planes_shape {
     int width,
@@ -85,7 +85,7 @@ static __device__ __forceinline__ void load_planes(const struct view_pair &p,
     }
 }
 
-/* The position of a run of eight pixels of a channel in the tile. */
+/* The position of a stretch of eight pixels of a channel in the tile. */
 struct planes_item {
     int row, channel, first; /* first: pixel of the tile */
 };
@@ -95,9 +95,9 @@ static __device__ __forceinline__ bool find_item(const struct view_pair &p,
                                                  const struct planes_tile &tile, int i,
                                                  struct planes_item *item)
 {
-    const int runs = shape.width / PLANES_RUN;
-    const int strip = i / runs;
-    item->first = (i - strip * runs) * PLANES_RUN;
+    const int stretches = shape.width / PLANES_STRETCH;
+    const int strip = i / stretches;
+    item->first = (i - strip * stretches) * PLANES_STRETCH;
     item->row = strip / p.channels;
     item->channel = strip - item->row * p.channels;
     return tile.x0 + item->first < p.width;
@@ -129,19 +129,19 @@ static __device__ __forceinline__ float add_product(float sum, float weight, flo
 }
 
 /* Adds the products row by row and from left to right, as the CPU does. A weight is loaded once for
- * the eight results of the run. */
+ * the eight results of the stretch. */
 template <convolve_way WAY>
 static __device__ __forceinline__ void correlate(const struct convolve_args &args,
                                                  const float *first, int row_pitch,
-                                                 float sum[PLANES_RUN])
+                                                 float sum[PLANES_STRETCH])
 {
 #pragma unroll
-    for (int i = 0; i < PLANES_RUN; i++)
+    for (int i = 0; i < PLANES_STRETCH; i++)
         sum[i] = 0.0f;
     for (int j = 0; j < args.height; j++) {
         const float *const line = first + j * row_pitch;
         const float *const weight = args.weight + j * args.width;
-        float v[PLANES_RUN + 4];
+        float v[PLANES_STRETCH + 4];
         int base = 0;
         unpack(*(const float4 *)(line), v);
         unpack(*(const float4 *)(line + 4), v + 4);
@@ -151,11 +151,11 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
 #pragma unroll
             for (int u = 0; u < 4; u++) {
 #pragma unroll
-                for (int i = 0; i < PLANES_RUN; i++)
+                for (int i = 0; i < PLANES_STRETCH; i++)
                     sum[i] = add_product<WAY>(sum[i], weight[base + u], v[i + u]);
             }
 #pragma unroll
-            for (int i = 0; i < PLANES_RUN; i++)
+            for (int i = 0; i < PLANES_STRETCH; i++)
                 v[i] = v[i + 4];
         }
         /* 1 or 3 columns remain, because the width is odd. */
@@ -164,7 +164,7 @@ static __device__ __forceinline__ void correlate(const struct convolve_args &arg
         for (int u = 0; u < 3; u++) {
             if (base + u < args.width) {
 #pragma unroll
-                for (int i = 0; i < PLANES_RUN; i++)
+                for (int i = 0; i < PLANES_STRETCH; i++)
                     sum[i] = add_product<WAY>(sum[i], weight[base + u], v[i + u]);
             }
         }
@@ -192,15 +192,14 @@ static __device__ __forceinline__ unsigned sample_again(const struct convolve_ar
     return round_bits(gf_convolve_finish(sum, args.divisor, args.bias), 255.0f);
 }
 
-/* Stores the certain results of a run at `to`, which is staging + at, and lists the doubtful
+/* Stores the certain results of a stretch at `to`, which is staging + at, and lists the doubtful
  * ones. */
-static __device__ __forceinline__ void finish_near(const struct convolve_args &args,
-                                                   const float sum[PLANES_RUN], const float *line,
-                                                   int row_pitch, unsigned char *staging, int at,
-                                                   struct convolve_doubts *doubts)
+static __device__ __forceinline__ void
+finish_near(const struct convolve_args &args, const float sum[PLANES_STRETCH], const float *line,
+            int row_pitch, unsigned char *staging, int at, struct convolve_doubts *doubts)
 {
 #pragma unroll
-    for (int j = 0; j < PLANES_RUN; j++) {
+    for (int j = 0; j < PLANES_STRETCH; j++) {
         const unsigned low = near_end(sum[j], args.near.scale, args.near.low);
         const unsigned high = near_end(sum[j], args.near.scale, args.near.high);
         const int place = at + j * args.p.channels;
@@ -247,12 +246,12 @@ __global__ void __launch_bounds__(PLANES_THREADS) convolve_kernel(const struct c
     if (WAY == CONVOLVE_NEAR && threadIdx.x == 0)
         doubts->count = 0;
     __syncthreads();
-    const int items = tile.lines * p.channels * (shape.width / PLANES_RUN);
+    const int items = tile.lines * p.channels * (shape.width / PLANES_STRETCH);
     for (int i = threadIdx.x; i < items; i += PLANES_THREADS) {
         struct planes_item item;
         if (!find_item(p, shape, tile, i, &item))
             continue;
-        float sum[PLANES_RUN];
+        float sum[PLANES_STRETCH];
         const float *const line =
             planes + item.row * row_pitch + item.channel * shape.plane + item.first;
         const int at = (item.row * shape.width + item.first) * p.channels + item.channel;
@@ -265,7 +264,7 @@ __global__ void __launch_bounds__(PLANES_THREADS) convolve_kernel(const struct c
         const float *const centre = planes + (item.row + shape.reach_y) * row_pitch +
                                     (p.channels - 1) * shape.plane + item.first + shape.reach_x;
 #pragma unroll
-        for (int j = 0; j < PLANES_RUN; j++)
+        for (int j = 0; j < PLANES_STRETCH; j++)
             staging[at + j * p.channels] =
                 (Sample)round_bits(finish(args, sum[j], alpha, centre + j), args.max);
     }

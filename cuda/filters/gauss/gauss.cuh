@@ -16,12 +16,12 @@ template <class Pass_, class Finish_> struct rows_args {
     struct view_pair p;
     const unsigned char *mid; /* the rows of the band in scratch memory */
     size_t mid_pitch;
-    int radius, reach; /* `reach` is the radius rounded up to a multiple of RUN */
+    int radius, reach; /* `reach` is the radius rounded up to a multiple of STRETCH */
     /* The values of a tile's column. A block computes Pass::LINES times as many rows. */
     int values;
     Finish finish;
     /* Zeros follow the last tap: adding 0 changes nothing. */
-    typename Pass::Tap tap[GF_GAUSS_RADIUS_MAX + 1 + RUN + 1];
+    typename Pass::Tap tap[GF_GAUSS_RADIUS_MAX + 1 + STRETCH + 1];
     int up; /* the shift for 8 bits that gives the sums 24 fraction bits */
 };
 
@@ -54,49 +54,49 @@ static __device__ __forceinline__ void load_lines(const Args &args, typename Arg
     }
 }
 
-/* Moves the windows to the left and right of a run outwards by RUN samples. Then left[i] is the
- * sample at centre - base - RUN + i, and right[i] is the sample at centre + base + i. */
+/* Moves the windows to the left and right of a stretch outwards by STRETCH samples. Then left[i] is
+ * the sample at centre - base - STRETCH + i, and right[i] is the sample at centre + base + i. */
 template <class Vector, class Value>
-static __device__ __forceinline__ void move_windows(const Value *centre, int base,
-                                                    Value left[2 * RUN], Value right[2 * RUN])
+static __device__ __forceinline__ void
+move_windows(const Value *centre, int base, Value left[2 * STRETCH], Value right[2 * STRETCH])
 {
 #pragma unroll
-    for (int i = 0; i < RUN; i++) {
-        left[RUN + i] = left[i];
-        right[i] = right[RUN + i];
+    for (int i = 0; i < STRETCH; i++) {
+        left[STRETCH + i] = left[i];
+        right[i] = right[STRETCH + i];
     }
 #pragma unroll
-    for (int i = 0; i < RUN; i += 4) {
-        unpack(*(const Vector *)(centre - base - RUN + i), left + i);
-        unpack(*(const Vector *)(centre + base + RUN + i), right + RUN + i);
+    for (int i = 0; i < STRETCH; i += 4) {
+        unpack(*(const Vector *)(centre - base - STRETCH + i), left + i);
+        unpack(*(const Vector *)(centre + base + STRETCH + i), right + STRETCH + i);
     }
 }
 
-/* Computes the sums of a run. `centre` points to its first value. Both windows move outwards by RUN
- * taps in each round of the loop. */
+/* Computes the sums of a stretch. `centre` points to its first value. Both windows move outwards by
+ * STRETCH taps in each round of the loop. */
 template <class Args, class Value>
-static __device__ __forceinline__ void blur_run_any(const Args &args, const Value *centre,
-                                                    Value (*sum)[RUN])
+static __device__ __forceinline__ void blur_stretch_any(const Args &args, const Value *centre,
+                                                        Value (*sum)[STRETCH])
 {
     typedef typename Args::Pass Pass;
-    Value left[2 * RUN], right[2 * RUN];
+    Value left[2 * STRETCH], right[2 * STRETCH];
 #pragma unroll
-    for (int i = 0; i < RUN; i++) {
-        left[i] = right[RUN + i] = centre[i];
+    for (int i = 0; i < STRETCH; i++) {
+        left[i] = right[STRETCH + i] = centre[i];
         Pass::begin(args.tap[0], centre[i], sum, i);
     }
-    for (int base = 0; base < args.radius; base += RUN) {
+    for (int base = 0; base < args.radius; base += STRETCH) {
         move_windows<typename Pass::Vector>(centre, base, left, right);
 #pragma unroll
-        for (int k = 1; k <= RUN; k++) {
+        for (int k = 1; k <= STRETCH; k++) {
             const auto tap = args.tap[base + k];
 #pragma unroll
-            for (int i = 0; i < RUN; i++)
-                Pass::add(tap, left[RUN + i - k], right[i + k], sum, i);
+            for (int i = 0; i < STRETCH; i++)
+                Pass::add(tap, left[STRETCH + i - k], right[i + k], sum, i);
         }
     }
 #pragma unroll
-    for (int i = 0; i < RUN; i++)
+    for (int i = 0; i < STRETCH; i++)
         Pass::separate(sum, i);
 }
 
@@ -117,20 +117,20 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     const int lines = min(LINES * args.values, p.rows - line);
     load_lines(args, values, x0, line, plane);
     __syncthreads();
-    const int runs = width / RUN, strips = (lines + LINES - 1) / LINES * p.channels;
-    for (int item = threadIdx.x; item < strips * runs; item += GAUSS_THREADS) {
-        const int strip = item / runs, run = item - strip * runs;
+    const int stretches = width / STRETCH, strips = (lines + LINES - 1) / LINES * p.channels;
+    for (int item = threadIdx.x; item < strips * stretches; item += GAUSS_THREADS) {
+        const int strip = item / stretches, stretch = item - strip * stretches;
         const int first = strip / p.channels, channel = strip - first * p.channels;
-        const int x = x0 + run * RUN;
+        const int x = x0 + stretch * STRETCH;
         if (x >= p.width)
             continue;
-        Value sum[LINES][RUN];
-        blur_run_any(args, values + strip * plane + args.reach + run * RUN, sum);
+        Value sum[LINES][STRETCH];
+        blur_stretch_any(args, values + strip * plane + args.reach + stretch * STRETCH, sum);
 #pragma unroll
         for (int l = 0; l < LINES; l++) {
             const int row = LINES * first + l;
             finish_row(args, sum[l], args.up, x, p.out_y + line + min(row, lines - 1), channel,
-                       staging + row * PITCH + run * RUN * p.channels + channel);
+                       staging + row * PITCH + stretch * STRETCH * p.channels + channel);
         }
     }
     __syncthreads();
@@ -150,7 +150,7 @@ static int launch_rows(const struct gf_launch *launch, const struct view_pair &p
     args.mid = (const unsigned char *)launch->scratch;
     args.mid_pitch = gf_gauss_mid_pitch(launch->in.format);
     args.radius = gauss->radius;
-    args.reach = (gauss->radius + RUN - 1) / RUN * RUN;
+    args.reach = (gauss->radius + STRETCH - 1) / STRETCH * STRETCH;
     args.finish = finish;
     args.up = GF_GAUSS_SHIFT_MAX - gauss->shift;
     for (int k = 0; k <= gauss->radius; k++)

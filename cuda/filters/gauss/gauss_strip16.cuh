@@ -77,7 +77,7 @@ template <int CHANNELS_, int RADIUS_, int STRAIGHT_> struct strip16 {
     static constexpr int ALIGNED = CHANNELS == 4 ? 1 : CHANNELS == 2 ? 2 : 4;
     static constexpr int LEFT = (RADIUS + ALIGNED - 1) / ALIGNED * ALIGNED;
     static constexpr int COLUMNS = 4 * STRIP16_THREADS / CHANNELS;
-    static constexpr int OUT = (COLUMNS - LEFT - RADIUS) / 4 * 4, RUNS = OUT / 4;
+    static constexpr int OUT = (COLUMNS - LEFT - RADIUS) / 4 * 4, STRETCHES = OUT / 4;
     static constexpr int SHIFT = CHANNELS == 3 ? (4 - (LEFT - RADIUS) % 4) % 4 : 0;
     static constexpr int LEAD = (LEFT - RADIUS + SHIFT) % 4;
     static constexpr int FIRST = LEFT - RADIUS + SHIFT - LEAD;
@@ -252,8 +252,8 @@ blur_strip_columns(const Args &args, const struct four_samples next[Shape::TAPS]
 
 /* Computes the blurred samples of four pixels of a channel. */
 template <class Shape, class Args>
-static __device__ __forceinline__ void blur_strip_run(const Args &args, const float *plane,
-                                                      float sum[4])
+static __device__ __forceinline__ void blur_strip_stretch(const Args &args, const float *plane,
+                                                          float sum[4])
 {
     float v[Shape::SPAN];
 #pragma unroll
@@ -303,7 +303,7 @@ static __device__ __forceinline__ void blur_strip_samples(const Args &args, cons
 #pragma unroll
     for (int c = 0; c < CHANNELS; c++) {
         float sum[4];
-        blur_strip_run<Shape>(args, from + c * Shape::PLANE, sum);
+        blur_strip_stretch<Shape>(args, from + c * Shape::PLANE, sum);
 #pragma unroll
         for (int i = 0; i < 4; i++)
             result[i * CHANNELS + c] = args.finish.sample16_near(
@@ -324,13 +324,13 @@ static __device__ __forceinline__ void blur_strip_rounded(const Args &args, cons
 {
     struct straight_alpha alpha[4];
     float sum[4];
-    blur_strip_run<Shape>(args, from + 3 * Shape::PLANE, sum);
+    blur_strip_stretch<Shape>(args, from + 3 * Shape::PLANE, sum);
 #pragma unroll
     for (int i = 0; i < 4; i++)
         pixel[i] = straighten_alpha(sum[i], &alpha[i]);
 #pragma unroll
     for (int c = 2; c >= 0; c--) {
-        blur_strip_run<Shape>(args, from + c * Shape::PLANE, sum);
+        blur_strip_stretch<Shape>(args, from + c * Shape::PLANE, sum);
 #pragma unroll
         for (int i = 0; i < 4; i++)
             pixel[i] = __byte_perm(pixel[i], straighten_colour(sum[i], alpha[i]), 0x2104);
@@ -353,7 +353,7 @@ static __device__ __forceinline__ void blur_strip_compared(const Args &args, con
 #pragma unroll
     for (int c = 0; c < 4; c++) {
         float sum[4];
-        blur_strip_run<Shape>(args, from + c * Shape::PLANE, sum);
+        blur_strip_stretch<Shape>(args, from + c * Shape::PLANE, sum);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const unsigned short sample = (unsigned short)(own[i][c / 2] >> 16 * (c % 2));
@@ -445,12 +445,12 @@ __global__ void __launch_bounds__(STRIP16_THREADS, 4)
         __syncthreads(); /* wait before the planes are overwritten; the loads are in flight */
         blur_strip_columns<Shape>(args, next, ring, planes);
         __syncthreads();
-        for (int item = threadIdx.x; item < TAPS * Shape::RUNS; item += STRIP16_THREADS) {
-            const int row = item / Shape::RUNS, run = item - row * Shape::RUNS;
-            const int x = x0 + 4 * run, y = y0 + first + row;
+        for (int item = threadIdx.x; item < TAPS * Shape::STRETCHES; item += STRIP16_THREADS) {
+            const int row = item / Shape::STRETCHES, stretch = item - row * Shape::STRETCHES;
+            const int x = x0 + 4 * stretch, y = y0 + first + row;
             if (x >= p.width || first + row >= lines)
                 continue;
-            const float *const from = planes + row * Shape::ROW + Shape::FIRST + 4 * run;
+            const float *const from = planes + row * Shape::ROW + Shape::FIRST + 4 * stretch;
             if constexpr (Shape::STRAIGHT != 0)
                 blur_strip_straight<Shape>(args, from, x, y);
             else

@@ -20,7 +20,7 @@ enum {
     TILE_SAMPLES =
         768, /* samples of a row of a tile: whole pixels and 16-byte chunks for 1 to 4 channels */
     TILE_ROWS = 16,
-    RUN = 8, /* pixels of a row that a thread computes */
+    STRETCH = 8, /* pixels of a row that a thread computes */
 };
 
 /* Packs byte BYTE of four results into a word. */
@@ -36,7 +36,7 @@ static __device__ __forceinline__ unsigned pack_bytes(unsigned a, unsigned b, un
  * type, which their templates call Pass. A Value is an element of shared memory and has the samples
  * of LINES rows; a Vector is four Values. A Mid is a sample of scratch memory, and pack() makes a
  * Value of the Mids of LINES rows. ROWS_PITCH is the number of Samples that a row of results takes
- * in gauss.cuh. begin() adds sample i of a run times its tap to the sums of LINES rows, add()
+ * in gauss.cuh. begin() adds sample i of a stretch times its tap to the sums of LINES rows, add()
  * adds its two neighbours at a distance, and separate() ends the sums. tap() returns the tap at
  * distance k. A shift `up`, of the tap or of the sum in finish_row(), gives sums of 8-bit samples
  * 24 fraction bits. */
@@ -66,19 +66,20 @@ struct gauss_bytes {
     {
         return (Value)gauss->fixed[k] << up;
     }
-    static __device__ __forceinline__ void begin(Value tap, Value centre, Value (*sum)[RUN], int i)
+    static __device__ __forceinline__ void begin(Value tap, Value centre, Value (*sum)[STRETCH],
+                                                 int i)
     {
         sum[0][i] = tap * centre;
         sum[1][i] = tap * (centre >> 16);
     }
     static __device__ __forceinline__ void add(Value tap, Value left, Value right,
-                                               Value (*sum)[RUN], int i)
+                                               Value (*sum)[STRETCH], int i)
     {
         const Value both = left + right;
         sum[0][i] += tap * both;
         sum[1][i] += tap * (both >> 16);
     }
-    static __device__ __forceinline__ void separate(Value (*sum)[RUN], int i)
+    static __device__ __forceinline__ void separate(Value (*sum)[STRETCH], int i)
     {
         sum[0][i] -= sum[1][i] << 16;
     }
@@ -98,29 +99,31 @@ struct gauss_shorts {
     {
         return gauss->real[k];
     }
-    static __device__ __forceinline__ void begin(Value tap, Value centre, Value (*sum)[RUN], int i)
+    static __device__ __forceinline__ void begin(Value tap, Value centre, Value (*sum)[STRETCH],
+                                                 int i)
     {
         sum[0][i] = tap * centre;
     }
     static __device__ __forceinline__ void add(Value tap, Value left, Value right,
-                                               Value (*sum)[RUN], int i)
+                                               Value (*sum)[STRETCH], int i)
     {
         sum[0][i] = sum[0][i] + tap * (left + right);
     }
-    static __device__ __forceinline__ void separate(Value (*)[RUN], int)
+    static __device__ __forceinline__ void separate(Value (*)[STRETCH], int)
     {
     }
 };
 
 template <class Args>
-static __device__ __forceinline__ void finish_run(const Args &args, const unsigned sum[RUN], int up,
-                                                  int x, int y, int channel, unsigned word[2])
+static __device__ __forceinline__ void finish_stretch(const Args &args, const unsigned sum[STRETCH],
+                                                      int up, int x, int y, int channel,
+                                                      unsigned word[2])
 {
     const struct view_pair &p = args.p;
     const unsigned char *const in = p.in + (long long)(y - p.in_y) * (long long)p.in_pitch;
-    unsigned result[RUN];
+    unsigned result[STRETCH];
 #pragma unroll
-    for (int i = 0; i < RUN; i++)
+    for (int i = 0; i < STRETCH; i++)
         result[i] =
             args.finish.sample8((sum[i] << up) + decltype(args.finish)::START,
                                 decltype(args.finish)::ORIGINAL
@@ -132,28 +135,29 @@ static __device__ __forceinline__ void finish_run(const Args &args, const unsign
                                                           result[4 * i + 2], result[4 * i + 3]);
 }
 
-/* Computes samples from a run of sums. (x, y) is the first sample's place in the picture, and `to`
- * its place in a row of results. */
+/* Computes samples from a stretch of sums. (x, y) is the first sample's place in the picture, and
+ * `to` its place in a row of results. */
 template <class Args>
-static __device__ __forceinline__ void finish_row(const Args &args, const unsigned sum[RUN], int up,
-                                                  int x, int y, int channel, unsigned char *to)
+static __device__ __forceinline__ void finish_row(const Args &args, const unsigned sum[STRETCH],
+                                                  int up, int x, int y, int channel,
+                                                  unsigned char *to)
 {
     unsigned word[2];
-    finish_run(args, sum, up, x, y, channel, word);
+    finish_stretch(args, sum, up, x, y, channel, word);
 #pragma unroll
-    for (int i = 0; i < RUN; i++)
+    for (int i = 0; i < STRETCH; i++)
         to[i * args.p.channels] = (unsigned char)(word[i / 4] >> 8 * (i % 4));
 }
 
 template <class Args>
-static __device__ __forceinline__ void finish_row(const Args &args, const float sum[RUN], int,
+static __device__ __forceinline__ void finish_row(const Args &args, const float sum[STRETCH], int,
                                                   int x, int y, int channel, unsigned short *to)
 {
     const struct view_pair &p = args.p;
     const unsigned short *const in =
         (const unsigned short *)(p.in + (long long)(y - p.in_y) * (long long)p.in_pitch);
 #pragma unroll
-    for (int i = 0; i < RUN; i++)
+    for (int i = 0; i < STRETCH; i++)
         to[i * p.channels] = (unsigned short)args.finish.sample16(
             sum[i], in + (long long)min(x + i, p.width - 1) * p.channels + channel);
 }
@@ -163,8 +167,8 @@ static __device__ __forceinline__ void finish_row(const Args &args, const float 
  * in addition to what is said above. WIDTH is the number of samples in a tile's row, and listed()
  * the number of input rows of a tile. In the vertical pass a thread computes the columns of a word
  * of samples, by blur_columns(); the type Columns has the vertical taps if they differ from the
- * horizontal ones. In the horizontal pass a thread computes a run by blur_row(), of all channels
- * with TOGETHER, otherwise of one channel. */
+ * horizontal ones. In the horizontal pass a thread computes a stretch by blur_row(), of all
+ * channels with TOGETHER, otherwise of one channel. */
 
 /* The tile between the passes. Each channel has a plane of its own, so that the samples under the
  * taps are adjacent. */
@@ -181,8 +185,8 @@ static __host__ __device__ __forceinline__ struct tile_shape shape_of_tile(int s
     shape.width = samples / channels;
     shape.plane = (shape.width + 2 * radius + 3) / 4 * 4;
     shape.row = channels * shape.plane;
-    /* Eight threads read 16 bytes each at once: four runs, 32 bytes apart, in two rows of values.
-     * With an odd number of 16-byte units from row to row they access every bank once. */
+    /* Eight threads read 16 bytes each at once: four stretches, 32 bytes apart, in two rows of
+     * values. With an odd number of 16-byte units from row to row they access every bank once. */
     if (shape.row % 8 == 0)
         shape.row += 4;
     return shape;
@@ -300,21 +304,21 @@ template <class Sample> struct tile_source {
     }
 };
 
-/* Computes the sums of a run. The last access also reads beyond the tile's columns, and the planes
- * also hold values beyond the picture's columns; no sum that is written contains either. */
+/* Computes the sums of a stretch. The last access also reads beyond the tile's columns, and the
+ * planes also hold values beyond the picture's columns; no sum that is written contains either. */
 template <int RADIUS, class Args, class Value>
-static __device__ __forceinline__ void blur_run(const Args &args, const Value *from,
-                                                Value (*sum)[RUN])
+static __device__ __forceinline__ void blur_stretch(const Args &args, const Value *from,
+                                                    Value (*sum)[STRETCH])
 {
     typedef typename Args::Pass Pass;
-    constexpr int SPAN = (RUN + 2 * RADIUS + 3) / 4 * 4;
+    constexpr int SPAN = (STRETCH + 2 * RADIUS + 3) / 4 * 4;
     Value v[SPAN];
 #pragma unroll
     for (int i = 0; i < SPAN; i += 4) {
         unpack(*(const typename Pass::Vector *)(from + i), v + i);
     }
 #pragma unroll
-    for (int i = 0; i < RUN; i++) {
+    for (int i = 0; i < STRETCH; i++) {
         Pass::begin(args.tap[0], v[i + RADIUS], sum, i);
 #pragma unroll
         for (int k = 1; k <= RADIUS; k++)
@@ -363,20 +367,21 @@ static __device__ __forceinline__ void blur_rows(const Args &args, const struct 
 {
     typedef typename Args::Pass Pass;
     const struct view_pair &p = args.p;
-    const int quarter = shape.width / RUN / 4, strips = Pass::TOGETHER ? 1 : p.channels;
+    const int quarter = shape.width / STRETCH / 4, strips = Pass::TOGETHER ? 1 : p.channels;
     for (int item = threadIdx.x; item < quarter * 4 * strips * TILE_ROWS / Pass::LINES;
          item += GAUSS_THREADS) {
         const int rest = item >> 3, strip = rest / quarter;
-        const int run = (rest - strip * quarter) * 4 + (item & 3);
+        const int stretch = (rest - strip * quarter) * 4 + (item & 3);
         const int high = Pass::TOGETHER ? strip : strip / p.channels;
         const int value = 2 * high + (item >> 2 & 1), first = Pass::LINES * value;
-        const int x = x0 + run * RUN;
+        const int x = x0 + stretch * STRETCH;
         if (x >= p.width || first >= lines)
             continue;
-        Pass::template blur_row<RADIUS>(args, values + value * shape.row + run * RUN, shape.plane,
-                                        x, y0 + first, y0 + lines - 1, strip - high * p.channels,
+        Pass::template blur_row<RADIUS>(args, values + value * shape.row + stretch * STRETCH,
+                                        shape.plane, x, y0 + first, y0 + lines - 1,
+                                        strip - high * p.channels,
                                         (typename Pass::Sample *)(staging + first * STAGING_BYTES) +
-                                            run * RUN * p.channels);
+                                            stretch * STRETCH * p.channels);
     }
 }
 
@@ -578,15 +583,15 @@ struct tile_of_bytes : gauss_bytes {
                                                     unsigned char *to)
     {
         const int channels = args.p.channels;
-        /* The indices are the row, the half of the run, and the channel, with the latest channel
-         * first. */
+        /* The indices are the row, the half of the stretch, and the channel, with the latest
+         * channel first. */
         unsigned latest[2][2][4] = {};
         for (int channel = 0; channel < channels; channel++) {
-            unsigned sum[LINES][RUN], word[2];
-            blur_run<RADIUS>(args, from + channel * plane, sum);
+            unsigned sum[LINES][STRETCH], word[2];
+            blur_stretch<RADIUS>(args, from + channel * plane, sum);
 #pragma unroll
             for (int row = 0; row < LINES; row++) {
-                finish_run(args, sum[row], 0, x, min(y + row, last), channel, word);
+                finish_stretch(args, sum[row], 0, x, min(y + row, last), channel, word);
 #pragma unroll
                 for (int half = 0; half < 2; half++) {
 #pragma unroll
@@ -598,7 +603,7 @@ struct tile_of_bytes : gauss_bytes {
         }
 #pragma unroll
         for (int i = 0; i < 4; i++)
-            interleave_bytes(to + i / 2 * STAGING_BYTES + i % 2 * RUN / 2 * channels,
+            interleave_bytes(to + i / 2 * STAGING_BYTES + i % 2 * STRETCH / 2 * channels,
                              latest[i / 2][i % 2], channels);
     }
 };
@@ -649,8 +654,8 @@ struct tile_of_shorts : gauss_shorts {
                                                     int x, int y, int, int channel,
                                                     unsigned short *to)
     {
-        float sum[LINES][RUN];
-        blur_run<RADIUS>(args, from + channel * plane, sum);
+        float sum[LINES][STRETCH];
+        blur_stretch<RADIUS>(args, from + channel * plane, sum);
         finish_row(args, sum[0], 0, x, y, channel, to + channel);
     }
 };

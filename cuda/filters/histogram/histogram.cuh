@@ -39,7 +39,7 @@ enum { THREADS_8 = 1024, BINS_8 = 256 };
 
 struct lightness_8 {
     float linear[256][WARP]; /* the table's copies, one for each lane in its own bank */
-    uint32_t step[GF_LIGHTNESS_SEGMENTS];
+    uint32_t step[GF_LIGHTNESS_PIECES];
 };
 
 /* The layout of the counters. A lane uses copy number lane % copies. With 32 copies each lane
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(THREADS_8)
         ((uint4 *)counters)[i] = make_uint4(0, 0, 0, 0);
     for (int i = (int)threadIdx.x; SOURCE == LIGHTNESS && i < 256 * WARP; i += THREADS_8)
         tables->linear[i / WARP][i % WARP] = lightness->linear[i / WARP];
-    for (int i = (int)threadIdx.x; SOURCE == LIGHTNESS && i < GF_LIGHTNESS_SEGMENTS; i += THREADS_8)
+    for (int i = (int)threadIdx.x; SOURCE == LIGHTNESS && i < GF_LIGHTNESS_PIECES; i += THREADS_8)
         tables->step[i] = lightness->step[i];
     early_wait();
     __syncthreads();

@@ -1,19 +1,19 @@
-/* Rectangles, down the columns. A block walks down a band of the picture, and each of its threads
- * processes a run of rows at a time. Shared memory holds the earlier rows that the windows of the
- * present runs need. */
+/* Rectangles, down the columns. A block walks down a strip of the picture's columns, and each of
+ * its threads processes a stretch of rows at a time. Shared memory holds the earlier rows that the
+ * windows of the present stretches need. */
 #include "cuda/common/launch.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
-/* The template's parameters: EACH rows of a run; VECTOR adjacent words of a thread; WIDTH adjacent
- * threads; PARTS runs that a block processes at once; BLOCKS that a multiprocessor's registers must
- * hold; LEAST, the length of the shortest chunks. */
+/* The template's parameters: EACH rows of a stretch; VECTOR adjacent words of a thread; WIDTH
+ * adjacent threads; PARTS stretches that a block processes at once; BLOCKS that a multiprocessor's
+ * registers must hold; LEAST, the length of the shortest chunks. */
 template <int EACH_, int VECTOR_, int WIDTH_, int PARTS_, int BLOCKS_, int LEAST_>
 struct column_shape {
     static constexpr int EACH = EACH_, VECTOR = VECTOR_, WIDTH = WIDTH_, PARTS = PARTS_;
     static constexpr int BLOCKS = BLOCKS_, LEAST = LEAST_, THREADS = WIDTH * PARTS,
                          WORDS = EACH * VECTOR;
-    static constexpr int BYTES = 4 * VECTOR * WIDTH; /* bytes of a band's row */
-    static constexpr int SLOT = EACH * BYTES;        /* bytes of a run in shared memory */
+    static constexpr int BYTES = 4 * VECTOR * WIDTH; /* bytes of a strip's row */
+    static constexpr int SLOT = EACH * BYTES;        /* bytes of a stretch in shared memory */
 };
 
 struct columns_args {
@@ -22,9 +22,9 @@ struct columns_args {
     unsigned flip; /* all ones, to complement the samples and find the least; otherwise 0 */
     unsigned outside;
     int reach; /* the window's rows above and below its middle */
-    int slots; /* the runs in shared memory: the runs of two steps, and the earlier runs that
-                * windows reach */
-    /* The rows of a block's part of all bands, see columns_kernel(). */
+    int slots; /* the stretches in shared memory: the stretches of two steps, and the earlier
+                * stretches that windows reach */
+    /* The rows of a block's part of all strips, see columns_kernel(). */
     int length;
 };
 
@@ -42,10 +42,11 @@ static __device__ __noinline__ unsigned column_word(const unsigned char *in, siz
     return load_bytes(in + (long long)y * (long long)pitch, at, row_bytes);
 }
 
-/* Loads a thread's words of the run that begins with row y. Rows from `end` on are not needed. */
+/* Loads a thread's words of the stretch that begins with row y. Rows from `end` on are not needed.
+ */
 template <class Sample, class Shape>
-static __device__ __forceinline__ void load_run(const struct columns_args &args, int at, int y,
-                                                int end, unsigned (&word)[Shape::WORDS])
+static __device__ __forceinline__ void load_stretch(const struct columns_args &args, int at, int y,
+                                                    int end, unsigned (&word)[Shape::WORDS])
 {
     constexpr int EACH = Shape::EACH, VECTOR = Shape::VECTOR;
     const struct view_pair &p = args.p;
@@ -77,9 +78,9 @@ static __device__ __forceinline__ void load_run(const struct columns_args &args,
 }
 
 template <class Shape>
-static __device__ __forceinline__ void store_run(const struct view_pair &p, int at, int row_bytes,
-                                                 int row, int first, int end,
-                                                 const unsigned (&word)[Shape::WORDS])
+static __device__ __forceinline__ void store_stretch(const struct view_pair &p, int at,
+                                                     int row_bytes, int row, int first, int end,
+                                                     const unsigned (&word)[Shape::WORDS])
 {
     constexpr int EACH = Shape::EACH, VECTOR = Shape::VECTOR;
     unsigned char *to = p.out + (long long)row * (long long)p.out_pitch + at;
@@ -131,7 +132,7 @@ static __device__ __forceinline__ samples<Sample> chunks_between(const unsigned 
     return most.larger(samples<Sample>::of(*(const unsigned *)(fours + slot * Shape::BYTES)));
 }
 
-/* Computes `lines` rows of a band, from row `row` of the result on. */
+/* Computes `lines` rows of a strip, from row `row` of the result on. */
 template <class Sample, class Shape, int LENGTH>
 static __device__ __forceinline__ void
 walk_down(const struct columns_args &args, unsigned char *vectors, int left, int row, int lines)
@@ -151,10 +152,10 @@ walk_down(const struct columns_args &args, unsigned char *vectors, int left, int
     const bool uses_fours = LENGTH == EACH && window.whole >= FOURS_LEAST;
     int slot = part;
     unsigned next[WORDS];
-    load_run<Sample, Shape>(args, at, top + part * EACH, top + rows, next);
+    load_stretch<Sample, Shape>(args, at, top + part * EACH, top + rows, next);
 #pragma unroll 1
     for (int step = 0; step < rows; step += STEP) {
-        const int first = step + part * EACH; /* the run's first row, counted from `top` */
+        const int first = step + part * EACH; /* the stretch's first row, counted from `top` */
         unsigned word[WORDS];
 #pragma unroll
         for (int i = 0; i < WORDS; i++)
@@ -181,9 +182,9 @@ walk_down(const struct columns_args &args, unsigned char *vectors, int left, int
             __syncthreads();
         }
         if (step + STEP < rows)
-            load_run<Sample, Shape>(args, at, top + first + STEP, top + rows, next);
+            load_stretch<Sample, Shape>(args, at, top + first + STEP, top + rows, next);
         if (first + EACH > back && first < rows && at < row_bytes) {
-            const int begin = slot - window.runs + (slot < window.runs ? args.slots : 0);
+            const int begin = slot - window.stretches + (slot < window.stretches ? args.slots : 0);
             const unsigned char *const near = ends + begin * SLOT - window.words * BYTES;
             samples<Sample> whole[VECTOR];
 #pragma unroll
@@ -199,18 +200,18 @@ walk_down(const struct columns_args &args, unsigned char *vectors, int left, int
 #pragma unroll
             for (int i = 0; i < WORDS; i++)
                 word[i] ^= args.flip;
-            store_run<Shape>(p, at, row_bytes, row + first - back, back - first, rows - first,
-                             word);
+            store_stretch<Shape>(p, at, row_bytes, row + first - back, back - first, rows - first,
+                                 word);
         }
         slot += Shape::PARTS - (slot + Shape::PARTS >= args.slots ? args.slots : 0);
     }
     __syncthreads();
 }
 
-/* A band is a strip of columns, Shape::BYTES wide, which a block walks down. It counts as
- * p.rows + 2 reach rows, since the first result needs 2 reach rows besides its own. All bands, one
+/* A strip is columns of the picture, Shape::BYTES wide, which a block walks down. It counts as
+ * p.rows + 2 reach rows, since the first result needs 2 reach rows besides its own. All strips, one
  * after another, are cut into parts of args.length rows, one for each block; a part that begins
- * within a band first reads again the 2 reach rows above. */
+ * within a strip first reads again the 2 reach rows above. */
 template <class Sample, class Shape, int LENGTH>
 __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLOCKS))
     columns_kernel(const struct columns_args args)
@@ -218,18 +219,18 @@ __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLO
     extern __shared__ uint4 vectors[];
     const struct view_pair &p = args.p;
     const int back = 2 * args.reach, period = p.rows + back;
-    const int bands = ceil_div(p.width * p.channels * (int)sizeof(Sample), Shape::BYTES);
+    const int strips = ceil_div(p.width * p.channels * (int)sizeof(Sample), Shape::BYTES);
     early_next();
     early_wait();
     long long from = (long long)blockIdx.x * args.length;
-    const long long end = min(from + args.length, (long long)bands * period);
+    const long long end = min(from + args.length, (long long)strips * period);
 #pragma unroll 1
     while (from < end) {
-        const int band = (int)(from / period), begin = (int)(from - (long long)band * period);
+        const int strip = (int)(from / period), begin = (int)(from - (long long)strip * period);
         const int rest = (int)min((long long)(period - begin), end - from);
         const int row = max(begin - back, 0), lines = begin + rest - back - row;
         if (lines > 0)
-            walk_down<Sample, Shape, LENGTH>(args, (unsigned char *)vectors, band * Shape::BYTES,
+            walk_down<Sample, Shape, LENGTH>(args, (unsigned char *)vectors, strip * Shape::BYTES,
                                              row, lines);
         from += rest;
     }
@@ -243,7 +244,7 @@ template <class Shape> static int shared_of(const struct window &window, int slo
 
 template <class Shape> static int slots_of(const struct window &window)
 {
-    return 2 * Shape::PARTS + window.runs + 1;
+    return 2 * Shape::PARTS + window.stretches + 1;
 }
 
 template <class Sample, class Shape>

@@ -10,7 +10,7 @@ constexpr int WARPS = 8, THREADS = 32 * WARPS, BLOCKS = 4;
  * and the results have no more vectors than the tile. */
 constexpr int VECTORS = 32, ROW_BYTES = 16 * VECTORS;
 
-/* The largest sample of a class of `level` is the larger of two runs of 2^level samples, which
+/* The largest sample of a class of `level` is the larger of two stretches of 2^level samples, which
  * begin `begin` and `last` bytes after the lane's own vector of a row in shared memory. The
  * tile's vector of a lane is args.beside vectors after it. The class has the chords from
  * `chord` up to the one before `end`. */
@@ -128,14 +128,14 @@ __global__ void __launch_bounds__(THREADS, blocks_of_registers(BLOCKS))
     const struct tile_origin origin = block_tile(row_bytes, ROW_BYTES - 32 * args.beside, TILE);
     const int lines = min(TILE, p.rows - origin.row), rows = lines + 2 * args.ry;
     const int at = origin.x + 16 * lane;
-    /* `runs` has the largest of 2^level samples, `found` the largest of the class's chord. A warp
-     * alone has row warp + WARPS * i of both, until all warps look up results. */
-    uint4 *const runs = vectors, *const found = vectors + (TILE + 2 * args.ry) * VECTORS;
+    /* `stretches` has the largest of 2^level samples, `found` the largest of the class's chord. A
+     * warp alone has row warp + WARPS * i of both, until all warps look up results. */
+    uint4 *const stretches = vectors, *const found = vectors + (TILE + 2 * args.ry) * VECTORS;
     early_next();
     early_wait();
 #pragma unroll 2
     for (int i = warp; i < rows; i += WARPS)
-        runs[i * VECTORS + lane] =
+        stretches[i * VECTORS + lane] =
             load_vector<Sample>(args, p.out_y + origin.row - args.ry + i, at - 16 * args.beside);
     struct four_words<Sample> result[PER];
 #pragma unroll
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(THREADS, blocks_of_registers(BLOCKS))
             const int far = (p.channels * (int)sizeof(Sample)) << level;
 #pragma unroll 1
             for (int i = warp; i < rows; i += WARPS) {
-                uint4 *const row = runs + i * VECTORS;
+                uint4 *const row = stretches + i * VECTORS;
                 const uint4 twice = larger_of<Sample>(row[lane], bytes_after(row, lane, far));
                 __syncwarp();
                 row[lane] = twice;
@@ -167,14 +167,14 @@ __global__ void __launch_bounds__(THREADS, blocks_of_registers(BLOCKS))
             const int first = args.row[chords.chord];
 #pragma unroll 1
             for (int i = first + ((warp - first) & (WARPS - 1)); i < end; i += WARPS) {
-                const uint4 *const row = runs + i * VECTORS;
+                const uint4 *const row = stretches + i * VECTORS;
                 found[i * VECTORS + lane] = larger_of<Sample>(bytes_after(row, lane, chords.begin),
                                                               bytes_after(row, lane, chords.last));
             }
         }
         __syncthreads();
         const uint4 *const from =
-            is_found ? runs + min(lane + chords.begin / 16, VECTORS - 1) : found + lane;
+            is_found ? stretches + min(lane + chords.begin / 16, VECTORS - 1) : found + lane;
 #pragma unroll 1
         for (int k = chords.chord; k < chords.end; k++) {
             const uint4 *const row = from + (args.row[k] + warp) * VECTORS;

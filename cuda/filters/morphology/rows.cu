@@ -1,20 +1,20 @@
 /* Rectangles, along the rows. A block computes a part of as many rows as a word has samples. A
- * thread owns a run of pixels in all these rows, and packs the rows' samples at the same place into
- * one word, so that windows along a row become windows of words. */
+ * thread owns a stretch of pixels in all these rows, and packs the rows' samples at the same place
+ * into one word, so that windows along a row become windows of words. */
 #include "cuda/common/launch.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
-/* The template's parameters: EACH, the pixels of a run, and BLOCKS, the number of blocks that a
+/* The template's parameters: EACH, the pixels of a stretch, and BLOCKS, the number of blocks that a
  * multiprocessor's registers must hold. */
 template <class Sample, int CHANNELS_, int EACH_, int THREADS_, int BLOCKS_> struct row_shape {
     static constexpr int CHANNELS = CHANNELS_, EACH = EACH_, THREADS = THREADS_, BLOCKS = BLOCKS_;
     static constexpr int SIZE = (int)sizeof(Sample), ROWS = 4 / SIZE, PIXEL = CHANNELS * SIZE;
-    /* The words of a run, with all rows. */
+    /* The words of a stretch, with all rows. */
     static constexpr int WORDS = EACH * CHANNELS;
-    /* The bytes and vectors of a run in one row. */
+    /* The bytes and vectors of a stretch in one row. */
     static constexpr int BYTES = EACH * PIXEL, VECTORS = BYTES / 16;
     /* The distances in shared memory, in bytes, between the samples and between the pixels of a
-     * run. */
+     * stretch. */
     static constexpr int GAP = 4 * THREADS, PITCH = CHANNELS * GAP;
 };
 
@@ -44,7 +44,7 @@ static __device__ __forceinline__ void transpose(unsigned (&v)[2])
 }
 
 template <int ROWS, int WORDS>
-static __device__ __forceinline__ void transpose_run(unsigned (&word)[WORDS], unsigned flip)
+static __device__ __forceinline__ void transpose_stretch(unsigned (&word)[WORDS], unsigned flip)
 {
 #pragma unroll
     for (int i = 0; i < WORDS; i += ROWS) {
@@ -73,7 +73,7 @@ word_of_row(const struct view_pair &p, const unsigned char *row, int at, unsigne
     return (load_bytes(row, at, row_bytes) & within) | (outside & ~within);
 }
 
-/* Loads a thread's run from byte `at` of the rows on. Word i of row r becomes word[ROWS * i +
+/* Loads a thread's stretch from byte `at` of the rows on. Word i of row r becomes word[ROWS * i +
  * r]. */
 template <class Sample, class Shape>
 static __device__ __forceinline__ void load_rows(const struct rows_args &args,
@@ -201,8 +201,8 @@ __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLO
     load_rows<Sample, Shape>(
         args, p.in + (long long)(p.out_y + origin.row - p.in_y) * (long long)p.in_pitch, lines,
         (origin.x - args.before) * Shape::PIXEL + thread * Shape::BYTES, word);
-    transpose_run<Shape::ROWS>(word, args.flip);
-    /* Sample c of pixel i of a thread's run is at i * PITCH + c * GAP + 4 * thread. */
+    transpose_stretch<Shape::ROWS>(word, args.flip);
+    /* Sample c of pixel i of a thread's stretch is at i * PITCH + c * GAP + 4 * thread. */
     unsigned char *const ends = (unsigned char *)vectors, *const own = ends + 4 * thread;
     unsigned char *const fours = own + EACH * PITCH;
     store_ends<Sample, EACH, LENGTH, CHANNELS, PITCH, GAP>(word, own);
@@ -220,17 +220,18 @@ __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLO
         __syncthreads();
     }
     /* Windows that begin before the block's pixels are not used. */
-    if (window.runs <= thread) {
-        const unsigned char *const first = own - 4 * window.runs;
+    if (window.stretches <= thread) {
+        const unsigned char *const first = own - 4 * window.stretches;
         const unsigned char *const near = first - window.words * PITCH;
-        const unsigned char *const far = near + EACH * PITCH - (window.runs < thread ? 4 : 0);
+        const unsigned char *const far = near + EACH * PITCH - (window.stretches < thread ? 4 : 0);
         samples<Sample> whole[CHANNELS];
 #pragma unroll
         for (int c = 0; c < CHANNELS; c++)
-            whole[c] = LENGTH == EACH
-                           ? chunks_between<Sample>(first + c * GAP,
-                                                    fours + c * GAP - 4 * window.runs, window.whole)
-                           : samples<Sample>::of(0);
+            whole[c] =
+                LENGTH == EACH
+                    ? chunks_between<Sample>(first + c * GAP,
+                                             fours + c * GAP - 4 * window.stretches, window.whole)
+                    : samples<Sample>::of(0);
         largest_of_windows<Sample, EACH, LENGTH, CHANNELS, PITCH, GAP>(
             word, near, far, window, whole, [&](int chunk) {
                 return LENGTH == EACH ? first
@@ -239,7 +240,7 @@ __global__ void __launch_bounds__(Shape::THREADS, blocks_of_registers(Shape::BLO
             });
     }
     __syncthreads();
-    transpose_run<Shape::ROWS>(word, 0);
+    transpose_stretch<Shape::ROWS>(word, 0);
     unsigned char *const staging = (unsigned char *)vectors;
 #pragma unroll
     for (int r = 0; r < Shape::ROWS; r++) {

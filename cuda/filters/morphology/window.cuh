@@ -1,11 +1,11 @@
 /* Finds the largest of each window of successive words, sample by sample, by three comparisons for
  * each word, for any length of the window. Words are divided into chunks; a window is the end of
  * one chunk, some whole chunks and the beginning of another one (M. van Herk, 1992; J. Gil and M.
- * Werman, 1993). A thread owns a run of EACH words, of one or more chunks of LENGTH, and keeps it
- * in registers. The largest samples from each word to its chunk's end are in shared memory, where a
- * thread reads those of the runs before its own. A window is identified by its last word. The least
- * is the complement of the largest of the complements: words are complemented when they are loaded
- * and when they are stored. */
+ * Werman, 1993). A thread owns a stretch of EACH words, of one or more chunks of LENGTH, and keeps
+ * it in registers. The largest samples from each word to its chunk's end are in shared memory,
+ * where a thread reads those of the stretches before its own. A window is identified by its last
+ * word. The least is the complement of the largest of the complements: words are complemented when
+ * they are loaded and when they are stored. */
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +16,7 @@
 /* The distance from a window's first word to its last: 2 * reach = whole * LENGTH + rest = runs *
  * EACH + words. */
 struct window {
-    int whole, rest, runs, words;
+    int whole, rest, stretches, words;
 };
 
 static inline struct window window_of(int reach, int each, int length)
@@ -123,8 +123,8 @@ template <int WORDS, int GAP> struct place {
     }
 };
 
-/* Stores the largest samples from each place of a run to its chunk's end. Each of the run's places
- * has WORDS words in `word`; places are PITCH bytes apart in shared memory. */
+/* Stores the largest samples from each place of a stretch to its chunk's end. Each of the stretch's
+ * places has WORDS words in `word`; places are PITCH bytes apart in shared memory. */
 template <class Sample, int EACH, int LENGTH, int WORDS, int PITCH, int GAP>
 static __device__ __forceinline__ void store_ends(const unsigned *word, unsigned char *own)
 {
@@ -145,11 +145,11 @@ static __device__ __forceinline__ void store_ends(const unsigned *word, unsigned
     }
 }
 
-/* Replaces each place of a run by the largest of the window that ends there. `near` points to the
- * chunk's end with which the first place's window would begin; the first window.words places, whose
- * windows begin a run earlier, use `far`. whole[] has the largest of the whole chunks that all
- * windows of the first chunk contain; *one_more(chunk) has the chunk that only its first windows
- * contain. */
+/* Replaces each place of a stretch by the largest of the window that ends there. `near` points to
+ * the chunk's end with which the first place's window would begin; the first window.words places,
+ * whose windows begin a stretch earlier, use `far`. whole[] has the largest of the whole chunks
+ * that all windows of the first chunk contain; *one_more(chunk) has the chunk that only its first
+ * windows contain. */
 template <class Sample, int EACH, int LENGTH, int WORDS, int PITCH, int GAP, class OneMore>
 static __device__ __forceinline__ void
 largest_of_windows(unsigned *word, const unsigned char *near, const unsigned char *far,

@@ -16,8 +16,8 @@ enum {
     RGB8_ROWS = 32,      /* largest number of rows of a warp */
     RGB8_ROWS_LEAST = 4, /* least number of rows of a warp, without the rows above and below */
     RGB8_BLOCKS = 5,     /* blocks that a multiprocessor's registers hold without spilling */
-    RGB8_RUN = 8,        /* pixels of a lane */
-    RGB8_PIXELS = RGB8_RUN * RGB8_LANES, /* pixels of a warp */
+    RGB8_STRETCH = 8,    /* pixels of a lane */
+    RGB8_PIXELS = RGB8_STRETCH * RGB8_LANES, /* pixels of a warp */
     /* A warp has 48 chunks: one for each lane, and a second one for the first 16 lanes. */
     RGB8_CHUNKS = RGB8_PIXELS * 3 / 16,
 };
@@ -82,7 +82,7 @@ rgb8_load(const struct view_pair &p, const struct rgb8_span &span, int i, struct
     if (offset < 0)
         return;
     const unsigned char *const row = p.in + offset;
-    const int start = 3 * (span.first - RGB8_RUN * span.lane), row_bytes = 3 * p.width;
+    const int start = 3 * (span.first - RGB8_STRETCH * span.lane), row_bytes = 3 * p.width;
     fetch->chunk[0] = rgb8_chunk(row, start + 16 * span.lane, row_bytes);
     if (span.lane < RGB8_CHUNKS - RGB8_LANES)
         fetch->chunk[1] = rgb8_chunk(row, start + 16 * (span.lane + RGB8_LANES), row_bytes);
@@ -108,10 +108,10 @@ static __device__ __forceinline__ float rgb8_height_of_two(unsigned word, unsign
 /* The state of the last two rows: slopes, which are right - left, and smoothed samples, which are
  * left + 2 here + right. Rows use the elements of `smooth` in turn, so that nothing is copied. */
 struct rgb8_state {
-    float slope[RGB8_RUN];  /* the slopes of the last row */
-    float slopes[RGB8_RUN]; /* the slopes of the row before, plus twice the slopes of the last
-                             * row */
-    float smooth[2][RGB8_RUN];
+    float slope[RGB8_STRETCH];  /* the slopes of the last row */
+    float slopes[RGB8_STRETCH]; /* the slopes of the row before, plus twice the slopes of the last
+                                 * row */
+    float smooth[2][RGB8_STRETCH];
 };
 
 enum { RED = 77, GREEN = 150, BLUE = 29, LUMA = RED | GREEN << 8 | BLUE << 16 };
@@ -119,7 +119,8 @@ enum { RED = 77, GREEN = 150, BLUE = 29, LUMA = RED | GREEN << 8 | BLUE << 16 };
 /* Computes the heights of the lane's pixels, from index 1 on, and of their neighbours. */
 static __device__ __forceinline__ void rgb8_heights(const struct rgb8_span &span,
                                                     const struct rgb8_fetch &fetch,
-                                                    unsigned char *staging, float h[RGB8_RUN + 2])
+                                                    unsigned char *staging,
+                                                    float h[RGB8_STRETCH + 2])
 {
     uint4 *const chunks = (uint4 *)staging;
     chunks[span.lane] = fetch.chunk[0];
@@ -139,14 +140,14 @@ static __device__ __forceinline__ void rgb8_heights(const struct rgb8_span &span
             rgb8_height_of_two(word[1], word[2], RED << 16 | (unsigned)GREEN << 24, BLUE);
         h[4 * half + 4] = rgb8_height(word[2], (unsigned)LUMA << 8);
     }
-    const float left = __shfl_up_sync(0xFFFFFFFFu, h[RGB8_RUN], 1);
+    const float left = __shfl_up_sync(0xFFFFFFFFu, h[RGB8_STRETCH], 1);
     const float right = __shfl_down_sync(0xFFFFFFFFu, h[1], 1);
     h[0] = span.left > -2 ? rgb8_height(fetch.left, LUMA) : left;
-    h[RGB8_RUN + 1] = right;
+    h[RGB8_STRETCH + 1] = right;
     if (span.right > -2) {
         const float beside = rgb8_height(fetch.right, LUMA);
 #pragma unroll
-        for (int i = 2; i < RGB8_RUN + 2; i++)
+        for (int i = 2; i < RGB8_STRETCH + 2; i++)
             h[i] = i == span.own + 1 ? beside : h[i];
     }
 }
@@ -160,13 +161,13 @@ static __device__ __forceinline__ unsigned rgb8_sample(float n)
 /* Adds the heights of the next row, and computes the normals of the row above it. `parity` is the
  * parity of the row's number. */
 template <class ROOT>
-static __device__ __forceinline__ void rgb8_advance(float scale, const float h[RGB8_RUN + 2],
+static __device__ __forceinline__ void rgb8_advance(float scale, const float h[RGB8_STRETCH + 2],
                                                     int parity, struct rgb8_state *state,
                                                     unsigned word[6])
 {
-    unsigned v[3 * RGB8_RUN];
+    unsigned v[3 * RGB8_STRETCH];
 #pragma unroll
-    for (int i = 0; i < RGB8_RUN; i++) {
+    for (int i = 0; i < RGB8_STRETCH; i++) {
         const float slope = h[i + 2] - h[i], smooth = h[i] + h[i + 2] + 2.0f * h[i + 1];
         const float x = -scale * (state->slopes[i] + slope);
         const float y = -scale * (smooth - state->smooth[parity][i]);
@@ -192,7 +193,7 @@ static __device__ __forceinline__ void rgb8_store(const struct view_pair &p,
     for (int w = 0; w < 6; w++)
         ((unsigned *)staging)[6 * span.lane + w] = word[w];
     __syncwarp();
-    const int start = 3 * (span.first - RGB8_RUN * span.lane), row_bytes = 3 * p.width;
+    const int start = 3 * (span.first - RGB8_STRETCH * span.lane), row_bytes = 3 * p.width;
     unsigned char *const row = p.out + (long long)line * (long long)p.out_pitch;
 #pragma unroll
     for (int k = 0; k < 2; k++) {
@@ -215,10 +216,10 @@ static __device__ __forceinline__ struct rgb8_span rgb8_find(const struct view_p
     struct rgb8_span span;
     span.row = row;
     span.lane = threadIdx.x % RGB8_LANES;
-    span.first = x0 + span.lane * RGB8_RUN;
-    span.own = min(max(p.width - span.first, 0), (int)RGB8_RUN);
+    span.first = x0 + span.lane * RGB8_STRETCH;
+    span.own = min(max(p.width - span.first, 0), (int)RGB8_STRETCH);
     const bool last =
-        span.own > 0 && (span.lane == RGB8_LANES - 1 || span.first + RGB8_RUN >= p.width);
+        span.own > 0 && (span.lane == RGB8_LANES - 1 || span.first + RGB8_STRETCH >= p.width);
     span.left = span.lane ? -2 : gf_border_index(span.first - 1, p.width, p.border);
     span.right = last ? gf_border_index(span.first + span.own, p.width, p.border) : -2;
     return span;
@@ -249,7 +250,7 @@ __global__ void __launch_bounds__(RGB8_THREADS, RGB8_BLOCKS)
     struct rgb8_fetch fetch;
     struct rgb8_state state = {};
     unsigned word[6];
-    float h[RGB8_RUN + 2];
+    float h[RGB8_STRETCH + 2];
     rgb8_load(p, span, 0, &fetch);
 #pragma unroll
     for (int i = 0; i < 2; i++) {

@@ -24,7 +24,7 @@ static bool converts_alpha(const struct gf_stage *part)
     return part->filter && (gf_has_alpha(part->in) || gf_has_alpha(part->out));
 }
 
-/* Returns the table of a run of point filters in device memory; NULL if there is no such part. */
+/* Returns the table of a list of point filters in device memory; NULL if there is no such part. */
 static const void *table_of(const struct gf_launch *launch, enum gf_fused_part part)
 {
     struct gf_stage stage;

@@ -1,5 +1,5 @@
-/* Point filters: a table look-up if the whole run is one table, otherwise a program on unrounded
- * floats. Frequent runs have kernels of their own. All except saturation are limited by memory:
+/* Point filters: a table look-up if the whole list is one table, otherwise a program on unrounded
+ * floats. Frequent lists have kernels of their own. All except saturation are limited by memory:
  * every access to a picture has 16 bytes, next to the accesses of the neighbouring threads (Best
  * Practices Guide 9.2.1). */
 #include "cuda/common/view_pair.cuh"

@@ -417,7 +417,7 @@ struct lab_tables {
 struct relight_tables {
     struct lab_tables lab;
     float level[256];
-    uint32_t step[GF_LIGHTNESS_SEGMENTS];
+    uint32_t step[GF_LIGHTNESS_PIECES];
 };
 static_assert(sizeof(struct relight_tables) % VECTOR == 0, "tiles are vectors");
 

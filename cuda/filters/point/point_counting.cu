@@ -38,9 +38,9 @@ static __device__ __forceinline__ void count_tail(unsigned *counters, unsigned c
  * otherwise one. Rows are processed from the first to the last, so that the kernel of the next
  * filter, which begins with the last row, finds the rows in the cache. */
 template <int SOURCE, int CHANNELS, int TABLES>
-__global__ void __launch_bounds__(COUNTING_THREADS) counting8_kernel(const struct counting run)
+__global__ void __launch_bounds__(COUNTING_THREADS) counting8_kernel(const struct counting args)
 {
-    const struct view_pair &band = run.band;
+    const struct view_pair &band = args.band;
     constexpr int vectors = CHANNELS == 3 ? 3 : 1, pixels = vectors * VECTOR / CHANNELS;
     extern __shared__ __align__(16) unsigned counters[];
     uint4 *const copies = (uint4 *)(counters + layout<SOURCE>::counters);
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(COUNTING_THREADS) counting8_kernel(const struc
     for (int i = (int)threadIdx.x; i < layout<SOURCE>::counters / 4; i += COUNTING_THREADS)
         ((uint4 *)counters)[i] = make_uint4(0, 0, 0, 0);
     for (int i = (int)threadIdx.x; i < TABLES * TABLE_WORDS / 4; i += COUNTING_THREADS) {
-        const unsigned word = run.tables[i / (WARP / 4)];
+        const unsigned word = args.tables[i / (WARP / 4)];
         copies[i] = make_uint4(word, word, word, word);
     }
     early_wait();
@@ -56,8 +56,8 @@ __global__ void __launch_bounds__(COUNTING_THREADS) counting8_kernel(const struc
     const unsigned lane = 4 * (threadIdx.x % WARP), copy = lane % (4 * layout<SOURCE>::copies);
     const unsigned char *const own = (const unsigned char *)copies + lane;
     const unsigned first = blockIdx.x * COUNTING_THREADS + threadIdx.x;
-    for (unsigned item = first; item < run.items; item += gridDim.x * COUNTING_THREADS) {
-        const struct position at = position_of(item, band.rows, run.full);
+    for (unsigned item = first; item < args.items; item += gridDim.x * COUNTING_THREADS) {
+        const struct position at = position_of(item, band.rows, args.full);
         const size_t offset = (size_t)at.column * vectors * VECTOR;
         const unsigned char *const in = band.in + at.row * band.in_pitch + offset;
         unsigned char *const out = band.out + at.row * band.out_pitch + offset;
@@ -77,27 +77,27 @@ __global__ void __launch_bounds__(COUNTING_THREADS) counting8_kernel(const struc
             count_pixel<SOURCE, CHANNELS>(counters, copy, w, i * CHANNELS,
                                           (const struct lightness_8 *)NULL);
     }
-    for (unsigned row = first; run.tail && row < band.rows; row += gridDim.x * COUNTING_THREADS) {
-        const size_t offset = (size_t)run.full * vectors * VECTOR;
+    for (unsigned row = first; args.tail && row < band.rows; row += gridDim.x * COUNTING_THREADS) {
+        const size_t offset = (size_t)args.full * vectors * VECTOR;
         count_tail<SOURCE, CHANNELS, TABLES>(counters, copy, own,
                                              band.in + row * band.in_pitch + offset,
-                                             band.out + row * band.out_pitch + offset, run.tail);
+                                             band.out + row * band.out_pitch + offset, args.tail);
     }
     __syncthreads();
-    add_up<SOURCE>(counters, run.count);
+    add_up<SOURCE>(counters, args.count);
 }
 
 /* Starts as many blocks as the GPU holds at once, if a block gets its shared memory. */
 template <int SOURCE, int CHANNELS, int TABLES>
-static int launch_counting(counting run, cudaStream_t stream)
+static int launch_counting(counting args, cudaStream_t stream)
 {
     constexpr unsigned pixels = (CHANNELS == 3 ? 3 : 1) * VECTOR / CHANNELS;
     constexpr int bytes = layout<SOURCE>::bytes + TABLES * TABLE_WORDS * 4;
     const auto kernel = counting8_kernel<SOURCE, CHANNELS, TABLES>;
-    run.full = run.band.width / pixels;
-    run.tail = run.band.width % pixels;
-    run.items = run.band.rows * run.full;
-    unsigned blocks = blocks_for(run.items + (run.tail ? run.band.rows : 0), COUNTING_THREADS);
+    args.full = args.band.width / pixels;
+    args.tail = args.band.width % pixels;
+    args.items = args.band.rows * args.full;
+    unsigned blocks = blocks_for(args.items + (args.tail ? args.band.rows : 0), COUNTING_THREADS);
     int most = 0;
     cudaError_t status = shared_most(&most);
     if (status == cudaSuccess && bytes > most)
@@ -108,16 +108,16 @@ static int launch_counting(counting run, cudaStream_t stream)
         status = resident_blocks((const void *)kernel, COUNTING_THREADS, bytes, blocks, &blocks);
     return status != cudaSuccess
                ? status
-               : launch_early(kernel, blocks, COUNTING_THREADS, (size_t)bytes, stream, run);
+               : launch_early(kernel, blocks, COUNTING_THREADS, (size_t)bytes, stream, args);
 }
 
 /* Launches the kernel with one table for all channels, or one for each. */
 template <int SOURCE>
-static int launch_colour(const counting &run, int channels, int tables, cudaStream_t stream)
+static int launch_colour(const counting &args, int channels, int tables, cudaStream_t stream)
 {
-    return channels == 4 ? launch_counting<SOURCE, 4, 4>(run, stream)
-           : tables == 1 ? launch_counting<SOURCE, 3, 1>(run, stream)
-                         : launch_counting<SOURCE, 3, 3>(run, stream);
+    return channels == 4 ? launch_counting<SOURCE, 4, 4>(args, stream)
+           : tables == 1 ? launch_counting<SOURCE, 3, 1>(args, stream)
+                         : launch_counting<SOURCE, 3, 3>(args, stream);
 }
 
 extern "C" int gf_point_counting_cuda(const struct gf_launch *launch)
@@ -132,19 +132,19 @@ extern "C" int gf_point_counting_cuda(const struct gf_launch *launch)
         gf_statistic_kind(launch->statistic) == GF_STATISTIC_TILES)
         return cudaErrorNotSupported;
     const size_t row_bytes = gf_row_bytes(stage->out);
-    counting run = {};
-    run.band = join_rows(aligned_views(launch), row_bytes, row_bytes);
-    run.tables = (const unsigned *)((const unsigned char *)launch->constants + program->table_at);
-    run.count = launch->count;
+    counting args = {};
+    args.band = join_rows(aligned_views(launch), row_bytes, row_bytes);
+    args.tables = (const unsigned *)((const unsigned char *)launch->constants + program->table_at);
+    args.count = launch->count;
     switch (source_of(launch->statistic, stage->out)) {
     case SAMPLE:
-        return channels == 1 ? launch_counting<SAMPLE, 1, 1>(run, stream)
-                             : launch_counting<SAMPLE, 2, 2>(run, stream);
+        return channels == 1 ? launch_counting<SAMPLE, 1, 1>(args, stream)
+                             : launch_counting<SAMPLE, 2, 2>(args, stream);
     case LUMA:
-        return launch_colour<LUMA>(run, channels, program->tables, stream);
+        return launch_colour<LUMA>(args, channels, program->tables, stream);
     case CHANNELS:
-        return launch_colour<CHANNELS>(run, channels, program->tables, stream);
+        return launch_colour<CHANNELS>(args, channels, program->tables, stream);
     default:
-        return launch_colour<JOINT>(run, channels, program->tables, stream);
+        return launch_colour<JOINT>(args, channels, program->tables, stream);
     }
 }

@@ -1,4 +1,4 @@
-/* Chooses the kernel of a run of point filters. The conversions of alpha come first. */
+/* Chooses the kernel of a list of point filters. The conversions of alpha come first. */
 #pragma once
 
 #include "cuda/common/fusing.cuh"
@@ -200,7 +200,7 @@ static int launch_alpha(const struct view_pair *band, const struct gf_stage *sta
     return launch_early(kernel, blocks, ALPHA_THREADS, 0, stream, *band, row_pairs);
 }
 
-/* Launches the kernel for a run of point filters on a band. The kernel reads an ACCESS (16, 4 or 1
+/* Launches the kernel for a list of point filters on a band. The kernel reads an ACCESS (16, 4 or 1
  * bytes) at a time. */
 
 extern "C" gf_launcher gf_point_wide_cuda;

@@ -1,5 +1,5 @@
-/* Runs of point filters with second pictures. A kernel for each separable blend mode puts an 8-bit
- * picture on another one; point_layer.cu masks 8-bit colour and does all other runs of
+/* Lists of point filters with second pictures. A kernel for each separable blend mode puts an 8-bit
+ * picture on another one; point_layer.cu masks 8-bit colour and does all other lists of
  * one layer; one kernel does the rest. */
 #include "cuda/common/row_copy.cuh"
 #include "cuda/filters/point/point_program.cuh"
@@ -165,7 +165,7 @@ static int launch_mix(const struct gf_launch *launch, const struct view_pair *ba
                         (cudaStream_t)launch->stream, mix);
 }
 
-/* ---- all other runs with second pictures ---- */
+/* ---- all other lists with second pictures ---- */
 
 static int launch_all(const struct gf_launch *launch, int count)
 {

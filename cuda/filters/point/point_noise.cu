@@ -6,17 +6,17 @@
 
 enum {
     NOISE_WARPS = 32, /* largest number of warps of a block; they share a table */
-    NOISE_VECTORS = GF_NOISE_CELLS * 4 / VECTOR,
+    NOISE_VECTORS = GF_NOISE_BUCKETS * 4 / VECTOR,
     /* The largest number of groups of four pixels of a warp that wait. */
     NOISE_WAITING = SHORT_GROUPS * WARP + WARP
 };
 
-struct noise_run {
-    struct short_run run;
-    /* `limit` is from gf_noise_cells(). `limits` has, in both halves, the bits that a number below
-     * the limit lacks. */
+struct noise_args {
+    struct short_args base;
+    /* `limit` is from gf_noise_buckets(). `limits` has, in both halves, the bits that a number
+     * below the limit lacks. */
     unsigned limit, limits;
-    const uint4 *cells;
+    const uint4 *buckets;
 };
 
 /* The place of a group of four pixels: the column of its first pixel and the row of the band. */
@@ -30,15 +30,15 @@ static __device__ __forceinline__ uint32_t noise_word(const struct gf_noise &noi
     return same || c == 0 ? noise.word[0] : c == 1 ? noise.word[1] : noise.word[2];
 }
 
-/* Computes gf_noise_sum(). `table` is the address of its cells in shared memory. A multiplication
+/* Computes gf_noise_sum(). `table` is the address of its buckets in shared memory. A multiplication
  * shifts the word, because it runs in another pipe than the other instructions. */
 static __device__ __forceinline__ uint32_t noise_sum(unsigned table, uint32_t word)
 {
-    uint32_t cell;
+    uint32_t bucket;
     asm("ld.shared.u32 %0, [%1];"
-        : "=r"(cell)
-        : "r"(table + (__umulhi(word, 1u << GF_NOISE_CELL_BITS) << 2)));
-    return cell + (word >> GF_NOISE_SKIPPED_BITS);
+        : "=r"(bucket)
+        : "r"(table + (__umulhi(word, 1u << GF_NOISE_BUCKET_BITS) << 2)));
+    return bucket + (word >> GF_NOISE_SKIPPED_BITS);
 }
 
 /* Takes the least fractions and the least steps of several sums, two in a word. Returns whether
@@ -70,10 +70,10 @@ static __device__ __forceinline__ unsigned add_sums(unsigned word, const uint32_
 /* Adds noise to four pixels from column x on of row y, in place. Returns whether one of them is
  * doubtful. */
 template <bool SAME>
-static __device__ __forceinline__ bool add_noise(const struct noise_run &args, unsigned table,
+static __device__ __forceinline__ bool add_noise(const struct noise_args &args, unsigned table,
                                                  unsigned x, unsigned y, unsigned w[3])
 {
-    const uint32_t seed = (uint32_t)args.run.op[0].c;
+    const uint32_t seed = (uint32_t)args.base.op[0].c;
     uint32_t sum[12];
     unsigned fraction = ~0u, step = ~0u;
 #pragma unroll
@@ -91,12 +91,12 @@ static __device__ __forceinline__ bool add_noise(const struct noise_run &args, u
 
 /* Computes the doubtful samples again by gf_point_noise_of(). */
 template <bool SAME>
-static __device__ __forceinline__ void remake(const struct noise_run &args, unsigned table,
+static __device__ __forceinline__ void remake(const struct noise_args &args, unsigned table,
                                               struct noise_place place)
 {
-    const struct view_pair &band = args.run.band;
-    const struct gf_point_op &op = args.run.op[0];
-    const unsigned y = args.run.first_row + place.row;
+    const struct view_pair &band = args.base.band;
+    const struct gf_point_op &op = args.base.op[0];
+    const unsigned y = args.base.first_row + place.row;
     const unsigned left = ((unsigned)band.width - place.x) * 3;
     const unsigned char *const in = band.in + place.row * band.in_pitch + (size_t)place.x * 3;
     unsigned char *const out = band.out + place.row * band.out_pitch + (size_t)place.x * 3;
@@ -120,17 +120,17 @@ static __device__ __forceinline__ void remake(const struct noise_run &args, unsi
 /* Does the work of short8_kernel() with warps that take tiles until none is left. */
 template <bool SAME>
 __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
-    noise8_kernel(const __grid_constant__ struct noise_run args)
+    noise8_kernel(const __grid_constant__ struct noise_args args)
 {
     extern __shared__ uint4 shared[];
     uint4 *const tiles = shared + NOISE_VECTORS;
-    const struct short_run &run = args.run;
+    const struct short_args &base = args.base;
     const unsigned table = (unsigned)__cvta_generic_to_shared(shared);
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, warps = blockDim.x / WARP;
-    const unsigned all = (unsigned)run.band.rows * run.row_tiles;
+    const unsigned all = (unsigned)base.band.rows * base.row_tiles;
     early_next();
     for (unsigned i = threadIdx.x; i < NOISE_VECTORS; i += blockDim.x)
-        shared[i] = args.cells[i];
+        shared[i] = args.buckets[i];
     __syncthreads();
     early_wait();
     unsigned char *const pixels = (unsigned char *)(tiles + warp * (TILE * 3 / VECTOR));
@@ -140,16 +140,16 @@ __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
         (struct noise_place *)(tiles + warps * (TILE * 3 / VECTOR)) + warp * NOISE_WAITING;
     unsigned waiting = 0;
     for (unsigned index = blockIdx.x * warps + warp; index < all; index += gridDim.x * warps) {
-        const struct tile tile = short_tile(run, index);
+        const struct tile tile = short_tile(base, index);
         const unsigned char *const in =
-            run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
+            base.band.in + tile.row * base.band.in_pitch + (size_t)tile.first * 3;
         unsigned w[SHORT_GROUPS][3];
         take_groups<3>(in, lane, tile.pixels, w);
 #pragma unroll
         for (int k = 0; k < SHORT_GROUPS; k++) {
             const unsigned x = tile.first + (lane + k * WARP) * 4;
-            const bool doubt = add_noise<SAME>(args, table, x, run.first_row + tile.row, w[k]) &&
-                               x < (unsigned)run.band.width;
+            const bool doubt = add_noise<SAME>(args, table, x, base.first_row + tile.row, w[k]) &&
+                               x < (unsigned)base.band.width;
             const unsigned with = __ballot_sync(0xFFFFFFFFu, doubt);
             if (doubt)
                 places[waiting + __popc(with & ((1u << lane) - 1))] = {x, tile.row};
@@ -162,7 +162,7 @@ __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
                 own[k * (3 * WARP) + i] = w[k][i];
         }
         __syncwarp();
-        copy_tile<3, uint4>(run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 3,
+        copy_tile<3, uint4>(base.band.out + tile.row * base.band.out_pitch + (size_t)tile.first * 3,
                             pixels, tile.pixels * 3, lane);
         __syncwarp();
         while (waiting >= WARP) {
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
 }
 
 /* Launches the kernel. Returns cudaErrorNotSupported if the program does anything else, or has no
- * cells. */
+ * buckets. */
 extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
@@ -184,16 +184,16 @@ extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
     if (!program->doubt_limit || program->table != GF_POINT_NO_TABLE || stage->in.channels != 3 ||
         stage->out.channels != 3 || stage->out.bits != 8)
         return cudaErrorNotSupported;
-    struct noise_run args = {};
-    args.run.band = aligned_views(launch);
-    args.run.row_tiles = blocks_for(args.run.band.width, TILE);
-    args.run.row_inverse = UINT_MAX / args.run.row_tiles;
-    args.run.op[0] = program->op[0];
-    args.run.first_row = (unsigned)launch->out.y;
+    struct noise_args args = {};
+    args.base.band = aligned_views(launch);
+    args.base.row_tiles = blocks_for(args.base.band.width, TILE);
+    args.base.row_inverse = UINT_MAX / args.base.row_tiles;
+    args.base.op[0] = program->op[0];
+    args.base.first_row = (unsigned)launch->out.y;
     args.limit = program->doubt_limit;
     args.limits = (0x10000u - args.limit) * 0x10001u;
-    args.cells = (const uint4 *)((const char *)launch->constants + program->cells_at);
-    const auto kernel = args.run.op[0].d != 0.0f ? noise8_kernel<true> : noise8_kernel<false>;
+    args.buckets = (const uint4 *)((const char *)launch->constants + program->buckets_at);
+    const auto kernel = args.base.op[0].d != 0.0f ? noise8_kernel<true> : noise8_kernel<false>;
     const int each = TILE * 3 + NOISE_WAITING * (int)sizeof(struct noise_place);
     int available = 0, warps = NOISE_WARPS;
     cudaError_t status = shared_most(&available);
@@ -201,7 +201,7 @@ extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
         warps /= 2;
     const int bytes = NOISE_VECTORS * VECTOR + warps * each;
     unsigned blocks =
-        blocks_for((unsigned)args.run.band.rows * args.run.row_tiles, (unsigned)warps);
+        blocks_for((unsigned)args.base.band.rows * args.base.row_tiles, (unsigned)warps);
     if (status == cudaSuccess)
         status = allow_shared((const void *)kernel, bytes);
     if (status == cudaSuccess)

@@ -8,7 +8,7 @@
 #include "stage/picture.h"
 #include "stage/stage.h"
 
-/* Second pictures in runs of point filters. */
+/* Second pictures in lists of point filters. */
 
 /* A second picture in device memory. */
 struct layer_source {
@@ -121,11 +121,11 @@ static __device__ __forceinline__ void lay_pixel(const struct gf_layer &layer,
     *alpha = gf_layer_alpha(&layer, *alpha, ao, as);
 }
 
-/* Runs mask on 8-bit colour (point_layer.cu). Returns cudaErrorNotSupported for other runs. */
+/* Runs mask on 8-bit colour (point_layer.cu). Returns cudaErrorNotSupported for other lists. */
 int gf_point_mask8(const struct gf_launch *launch);
 
 /* Runs one overlay or mask without another point filter beside it (point_layer.cu). Returns
- * cudaErrorNotSupported for other runs. */
+ * cudaErrorNotSupported for other lists. */
 int gf_point_layer(const struct gf_launch *launch);
 
 /* The operations of point programs on a thread's pixels, as unrounded floats. */
@@ -410,7 +410,7 @@ static __device__ __forceinline__ void apply(const struct program &program,
     }
 }
 
-/* Runs any run of point filters as a program: operations on unrounded floats, as on the CPU. */
+/* Runs any list of point filters as a program: operations on unrounded floats, as on the CPU. */
 
 enum {
     PROGRAM_WARPS = 4,

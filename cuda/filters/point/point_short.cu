@@ -1,7 +1,7 @@
 /* Chooses a kernel for a short program, if there is one. */
 #include "cuda/filters/point/point_short.cuh"
 
-typedef void short_kernel(struct short_run run);
+typedef void short_kernel(struct short_args args);
 
 /* The property of a field's values that a kernel requires. */
 enum short_field { NO_FIELD, A_PART, A_DITHER };
@@ -75,19 +75,19 @@ static short_kernel *kernel_of(const struct short_entry *entry, const struct gf_
 /* Finds the scale and the offset by which each level becomes the sample that gf_point_quantize_of()
  * and rounding give. Returns false if there are no such numbers, or if more than half a step is
  * added. */
-static bool find_levels(const struct gf_point_op *op, struct short_run *run)
+static bool find_levels(const struct gf_point_op *op, struct short_args *args)
 {
     const struct gf_point_op &add = op[0], &quantize = op[1];
     const int last = (int)(quantize.max * quantize.a + 0.5f);
     bool found = false;
-    run->scale = (unsigned)(0x1p24 * (double)quantize.b + 0.5);
+    args->scale = (unsigned)(0x1p24 * (double)quantize.b + 0.5);
     for (int below = 0; !found && below < 2; below++) { /* a half is rounded up, or down */
         const unsigned half = (1u << 23) + (below ? -(1u << 7) : 1u << 7);
         found = add.a * quantize.a < 1.001f;
         for (int level = 0; found && level <= last; level++)
-            found = ((unsigned)level * run->scale + half) >> 24 ==
+            found = ((unsigned)level * args->scale + half) >> 24 ==
                     (unsigned)(gf_clamp((float)level * quantize.b, quantize.max) + 0.5f);
-        run->offset = half - SHORT_EXPONENT * run->scale;
+        args->offset = half - SHORT_EXPONENT * args->scale;
     }
     return found;
 }
@@ -103,22 +103,22 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
         entry = is_for(&entries[i], stage, program) ? &entries[i] : NULL;
     if (!entry)
         return cudaErrorNotSupported;
-    struct short_run run = {};
-    run.band = aligned_views(launch);
-    run.row_tiles = blocks_for(run.band.width, TILE);
-    run.row_inverse = UINT_MAX / run.row_tiles;
-    memcpy(run.op, program->op, sizeof run.op);
+    struct short_args args = {};
+    args.band = aligned_views(launch);
+    args.row_tiles = blocks_for(args.band.width, TILE);
+    args.row_inverse = UINT_MAX / args.row_tiles;
+    memcpy(args.op, program->op, sizeof args.op);
     const float *const curve = (const float *)((const char *)launch->constants + program->field_at);
-    run.curve = (size_t)curve - sizeof(float) * (size_t)SHORT_EXPONENT;
-    run.columns = curve + GF_POINT_CURVE_ROOM;
-    run.rows = run.columns + gf_point_field_columns(stage->in.width);
-    run.zero_until = program->field_zero;
-    run.first_row = (unsigned)launch->out.y;
-    run.exponent = SHORT_EXPONENT;
-    run.odd = SHORT_ODD;
-    if (entry->field == A_DITHER && !find_levels(run.op, &run))
+    args.curve = (size_t)curve - sizeof(float) * (size_t)SHORT_EXPONENT;
+    args.columns = curve + GF_POINT_CURVE_ROOM;
+    args.rows = args.columns + gf_point_field_columns(stage->in.width);
+    args.zero_until = program->field_zero;
+    args.first_row = (unsigned)launch->out.y;
+    args.exponent = SHORT_EXPONENT;
+    args.odd = SHORT_ODD;
+    if (entry->field == A_DITHER && !find_levels(args.op, &args))
         return cudaErrorNotSupported;
-    const unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, SHORT_WARPS);
-    short_kernel *const kernel = kernel_of(entry, run.op[0], stage->in);
-    return launch_early(kernel, blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream, run);
+    const unsigned blocks = blocks_for((unsigned)args.band.rows * args.row_tiles, SHORT_WARPS);
+    short_kernel *const kernel = kernel_of(entry, args.op[0], stage->in);
+    return launch_early(kernel, blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream, args);
 }

@@ -27,7 +27,7 @@ enum {
 /* The float 2^23. A float in 2^23 .. 2^24 has its integer part in the lower bits. */
 #define SHORT_SHIFT 8388608.0f
 
-struct short_run {
+struct short_args {
     struct view_pair band;
     unsigned row_tiles, row_inverse; /* factors for quick_tile() */
     struct gf_point_op op[3];
@@ -35,7 +35,8 @@ struct short_run {
     /* The address of the first float of a field's curve, less SHORT_EXPONENT floats. */
     size_t curve;
     const float *columns, *rows;
-    float zero_until; /* the field's curve is 0 up to this position */
+    float zero_until; /* positions below this have no effect: the pixel is copied without looking
+                         the curve up */
     /* For short_dither: the sample of level q is byte 3 of (SHORT_EXPONENT + q) scale + offset. */
     unsigned scale, offset;
     /* SHORT_EXPONENT and SHORT_ODD, as variables that the compiler cannot replace by constants: an
@@ -87,9 +88,9 @@ static __device__ __forceinline__ float limited(float v, float max)
 }
 
 /* Computes gf_point_field_of() at four columns. The bits of a shifted float are its integer part
- * plus the bits of the exponent, which run.curve already subtracts. */
-static __device__ __forceinline__ void fields_at(const struct short_run &run, const float column[4],
-                                                 float row, float field[4])
+ * plus the bits of the exponent, which args.curve already subtracts. */
+static __device__ __forceinline__ void fields_at(const struct short_args &args,
+                                                 const float column[4], float row, float field[4])
 {
     constexpr float STEPS = GF_POINT_CURVE_STEPS;
 #pragma unroll
@@ -98,7 +99,7 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, co
         const float shifted = __fmaf_rz(part, STEPS, SHORT_SHIFT);
         const float rest = fmaf(part, STEPS, SHORT_SHIFT - shifted);
         const float *const point =
-            (const float *)(run.curve + sizeof(float) * (size_t)__float_as_uint(shifted));
+            (const float *)(args.curve + sizeof(float) * (size_t)__float_as_uint(shifted));
         const float first = __ldg(point), second = __ldg(point + 1);
         field[i] = first + (second - first) * rest;
     }
@@ -110,9 +111,10 @@ static __device__ __forceinline__ void fields_at(const struct short_run &run, co
 
 struct short_matrix {
     static constexpr int BLOCKS = 10; /* the matrix takes registers */
-    static __device__ __forceinline__ struct gf_rgb of(const struct short_run &run, struct gf_rgb p)
+    static __device__ __forceinline__ struct gf_rgb of(const struct short_args &args,
+                                                       struct gf_rgb p)
     {
-        const struct gf_point_op *const op = run.op;
+        const struct gf_point_op *const op = args.op;
         return {fmaf(op[0].a, p.r, fmaf(op[0].b, p.g, fmaf(op[0].c, p.b, op[0].d))),
                 fmaf(op[1].a, p.r, fmaf(op[1].b, p.g, fmaf(op[1].c, p.b, op[1].d))),
                 fmaf(op[2].a, p.r, fmaf(op[2].b, p.g, fmaf(op[2].c, p.b, op[2].d)))};
@@ -121,25 +123,26 @@ struct short_matrix {
 
 struct short_vibrance {
     static constexpr int BLOCKS = 12;
-    static __device__ __forceinline__ struct gf_rgb of(const struct short_run &run, struct gf_rgb p)
+    static __device__ __forceinline__ struct gf_rgb of(const struct short_args &args,
+                                                       struct gf_rgb p)
     {
         const float y = fmaf(0.2126f, p.r, fmaf(0.7152f, p.g, 0.0722f * p.b));
         const float most = fmaxf(fmaxf(p.r, p.g), p.b), least = fminf(fminf(p.r, p.g), p.b);
-        const float factor = fmaf(-run.op[0].b, most - least, run.op[0].a);
+        const float factor = fmaf(-args.op[0].b, most - least, args.op[0].a);
         return {fmaf(p.r - y, factor, y), fmaf(p.g - y, factor, y), fmaf(p.b - y, factor, y)};
     }
 };
 
 template <class OPERATION>
-static __device__ __forceinline__ void change_pixels(const struct short_run &run, unsigned w[3])
+static __device__ __forceinline__ void change_pixels(const struct short_args &args, unsigned w[3])
 {
     float to[12];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const struct gf_rgb p = {byte_of(w[3 * i / 4], 3 * i % 4, run.exponent),
-                                 byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4, run.exponent),
-                                 byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4, run.exponent)};
-        const struct gf_rgb v = OPERATION::of(run, p);
+        const struct gf_rgb p = {byte_of(w[3 * i / 4], 3 * i % 4, args.exponent),
+                                 byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4, args.exponent),
+                                 byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4, args.exponent)};
+        const struct gf_rgb v = OPERATION::of(args, p);
         to[3 * i] = v.r;
         to[3 * i + 1] = v.g;
         to[3 * i + 2] = v.b;
@@ -157,22 +160,22 @@ static __device__ __forceinline__ unsigned pair_of(float a, float b)
 /* Applies MIX, which changes nothing where the field is 0. A result is between the sample and the
  * colour. With BLACK the colour is black and is not added. */
 template <typename SAMPLE, int CHANNELS, bool BLACK>
-static __device__ __forceinline__ void mix_pixels(const struct short_run &run, unsigned x,
+static __device__ __forceinline__ void mix_pixels(const struct short_args &args, unsigned x,
                                                   float row, unsigned w[])
 {
     constexpr int EACH = 4 / sizeof(SAMPLE);
-    const float colour[3] = {run.op[0].a, run.op[0].b, run.op[0].c};
+    const float colour[3] = {args.op[0].a, args.op[0].b, args.op[0].c};
     float column[4], field[4], to[4 * CHANNELS];
-    unpack(*(const float4 *)(run.columns + x), column);
+    unpack(*(const float4 *)(args.columns + x), column);
     const float most = fmaxf(fmaxf(column[0], column[1]), fmaxf(column[2], column[3]));
-    if (most + row <= run.zero_until)
+    if (most + row <= args.zero_until)
         return;
-    fields_at(run, column, row, field);
+    fields_at(args, column, row, field);
 #pragma unroll
     for (int k = 0; k < 4 * CHANNELS; k++) {
         const int c = k % CHANNELS;
-        const float v = EACH == 4 ? byte_of(w[k / EACH], k % EACH, run.exponent)
-                                  : half_of(w[k / EACH], k % EACH, run.exponent);
+        const float v = EACH == 4 ? byte_of(w[k / EACH], k % EACH, args.exponent)
+                                  : half_of(w[k / EACH], k % EACH, args.exponent);
         const bool is_alpha = CHANNELS % 2 == 0 && c == CHANNELS - 1;
         to[k] = is_alpha ? v : v + (BLACK ? -v : colour[c % 3] - v) * field[k / CHANNELS];
     }
@@ -185,21 +188,21 @@ static __device__ __forceinline__ void mix_pixels(const struct short_run &run, u
 /* Applies ADD, then QUANTIZE. ADD adds less than half a step between two levels, so that level q is
  * within 0 .. levels - 1 without clamping. The columns of the field repeat, so that all groups of a
  * thread have the same four columns. */
-static __device__ __forceinline__ void dither_pixels(const struct short_run &run, unsigned x,
+static __device__ __forceinline__ void dither_pixels(const struct short_args &args, unsigned x,
                                                      float row, unsigned w[3])
 {
     static_assert(GF_POINT_FIELD_REPEAT == 4 * WARP && TILE % (4 * WARP) == 0,
                   "groups of a thread");
-    const float amount = run.op[0].a, per_step = run.op[1].a;
+    const float amount = args.op[0].a, per_step = args.op[1].a;
     float column[4], field[4];
-    unpack(*(const float4 *)(run.columns + x % GF_POINT_FIELD_REPEAT), column);
-    fields_at(run, column, row, field);
+    unpack(*(const float4 *)(args.columns + x % GF_POINT_FIELD_REPEAT), column);
+    fields_at(args, column, row, field);
     unsigned to[12];
 #pragma unroll
     for (int k = 0; k < 12; k++) {
-        const float v = byte_of(w[k / 4], k % 4, run.exponent) + amount * field[k / 3];
+        const float v = byte_of(w[k / 4], k % 4, args.exponent) + amount * field[k / 3];
         const float level = __fadd_rz(v * per_step + 0.5f, SHORT_SHIFT);
-        to[k] = __float_as_uint(level) * run.scale + run.offset;
+        to[k] = __float_as_uint(level) * args.scale + args.offset;
     }
 #pragma unroll
     for (int k = 0; k < 3; k++)
@@ -216,10 +219,10 @@ static __device__ __forceinline__ float even_of(uint32_t word, unsigned odd)
 
 /* Applies NOISE. The factors are powers of two, which change no rounding. */
 template <bool NORMAL, bool SAME>
-static __device__ __forceinline__ void noise_pixels(const struct short_run &run, unsigned x,
+static __device__ __forceinline__ void noise_pixels(const struct short_args &args, unsigned x,
                                                     unsigned y, unsigned w[3])
 {
-    const struct gf_point_op &op = run.op[0];
+    const struct gf_point_op &op = args.op[0];
     const float scale = NORMAL ? op.a : op.a * 0x1p-31f;
     float to[12];
 #pragma unroll
@@ -228,9 +231,9 @@ static __device__ __forceinline__ void noise_pixels(const struct short_run &run,
 #pragma unroll
         for (int c = 0; c < 3; c++) {
             const int k = 3 * i + c;
-            const float even = even_of(noise.word[SAME ? 0 : c], run.odd);
+            const float even = even_of(noise.word[SAME ? 0 : c], args.odd);
             const float z = NORMAL ? gf_noise_normal(even * 0x1p-31f) : even;
-            to[k] = fmaf(z, scale, byte_of(w[k / 4], k % 4, run.exponent));
+            to[k] = fmaf(z, scale, byte_of(w[k / 4], k % 4, args.exponent));
         }
     }
     pack_samples(to, w);
@@ -243,44 +246,44 @@ struct short_rgb8 {
 
 template <class OPERATION> struct short_colours : short_rgb8 {
     static constexpr int BLOCKS = OPERATION::BLOCKS;
-    static __device__ __forceinline__ void change(const struct short_run &run, unsigned, unsigned,
+    static __device__ __forceinline__ void change(const struct short_args &args, unsigned, unsigned,
                                                   unsigned w[3])
     {
-        change_pixels<OPERATION>(run, w);
+        change_pixels<OPERATION>(args, w);
     }
 };
 
 template <typename SAMPLE, int CHANNELS, bool BLACK> struct short_mix {
     static constexpr int WORDS = CHANNELS * (int)sizeof(SAMPLE), BLOCKS = WORDS <= 3 ? 12 : 8;
-    static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
+    static __device__ __forceinline__ void change(const struct short_args &args, unsigned x,
                                                   unsigned y, unsigned w[WORDS])
     {
-        mix_pixels<SAMPLE, CHANNELS, BLACK>(run, x, run.rows[y], w);
+        mix_pixels<SAMPLE, CHANNELS, BLACK>(args, x, args.rows[y], w);
     }
 };
 
 struct short_dither : short_rgb8 {
     static constexpr int BLOCKS = 12;
-    static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
+    static __device__ __forceinline__ void change(const struct short_args &args, unsigned x,
                                                   unsigned y, unsigned w[3])
     {
-        dither_pixels(run, x, run.rows[y], w);
+        dither_pixels(args, x, args.rows[y], w);
     }
 };
 
 template <bool NORMAL, bool SAME> struct short_noise : short_rgb8 {
     static constexpr int BLOCKS = NORMAL ? 10 : 12;
-    static __device__ __forceinline__ void change(const struct short_run &run, unsigned x,
+    static __device__ __forceinline__ void change(const struct short_args &args, unsigned x,
                                                   unsigned y, unsigned w[3])
     {
-        noise_pixels<NORMAL, SAME>(run, x, y, w);
+        noise_pixels<NORMAL, SAME>(args, x, y, w);
     }
 };
 
-static __device__ __forceinline__ struct tile short_tile(const struct short_run &run,
+static __device__ __forceinline__ struct tile short_tile(const struct short_args &args,
                                                          unsigned index)
 {
-    return quick_tile(index, (unsigned)run.band.width, run.row_tiles, run.row_inverse);
+    return quick_tile(index, (unsigned)args.band.width, args.row_tiles, args.row_inverse);
 }
 
 /* Loads the words of four pixels, which begin at a multiple of their size. */
@@ -339,7 +342,7 @@ static __device__ __forceinline__ void take_groups(const unsigned char *in, unsi
  * near each other. Results pass through shared memory, so that a warp stores vectors. */
 template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLOCKS))
-    short8_kernel(const __grid_constant__ struct short_run run)
+    short8_kernel(const __grid_constant__ struct short_args args)
 {
     constexpr int WORDS = OPERATION::WORDS; /* of four pixels, which are the bytes of a pixel */
     __shared__ uint4 shared[SHORT_WARPS][TILE * WORDS / VECTOR];
@@ -347,18 +350,19 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLO
     const unsigned index = blockIdx.x * SHORT_WARPS + warp;
     early_next();
     early_wait();
-    if (index >= (unsigned)run.band.rows * run.row_tiles)
+    if (index >= (unsigned)args.band.rows * args.row_tiles)
         return;
-    const struct tile tile = short_tile(run, index);
+    const struct tile tile = short_tile(args, index);
     const unsigned char *const in =
-        run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * WORDS;
+        args.band.in + tile.row * args.band.in_pitch + (size_t)tile.first * WORDS;
     /* With three words for each lane, no two lanes access the same bank. */
     unsigned *const own = (unsigned *)shared[warp] + WORDS * lane;
     unsigned w[SHORT_GROUPS][WORDS];
     take_groups<WORDS>(in, lane, tile.pixels, w);
 #pragma unroll
     for (int k = 0; k < SHORT_GROUPS; k++)
-        OPERATION::change(run, tile.first + (lane + k * WARP) * 4, run.first_row + tile.row, w[k]);
+        OPERATION::change(args, tile.first + (lane + k * WARP) * 4, args.first_row + tile.row,
+                          w[k]);
 #pragma unroll
     for (int k = 0; k < SHORT_GROUPS; k++) {
 #pragma unroll
@@ -366,7 +370,7 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLO
             own[k * (WORDS * WARP) + i] = w[k][i];
     }
     __syncwarp();
-    copy_tile<WORDS, uint4>(run.band.out + tile.row * run.band.out_pitch +
+    copy_tile<WORDS, uint4>(args.band.out + tile.row * args.band.out_pitch +
                                 (size_t)tile.first * WORDS,
                             (const unsigned char *)shared[warp], tile.pixels * WORDS, lane);
 }
@@ -377,12 +381,12 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLO
 
 struct short_fade {
     static constexpr bool POSITION = true;
-    static __device__ __forceinline__ void alphas(const struct short_run &run, unsigned x,
+    static __device__ __forceinline__ void alphas(const struct short_args &args, unsigned x,
                                                   float row, const unsigned *, float alpha[4])
     {
         float column[4];
-        unpack(*(const float4 *)(run.columns + x), column);
-        fields_at(run, column, row, alpha);
+        unpack(*(const float4 *)(args.columns + x), column);
+        fields_at(args, column, row, alpha);
     }
 };
 
@@ -390,16 +394,16 @@ struct short_fade {
  * result needs no root. A margin of a ten-thousandth on either side exceeds any rounding error. */
 struct short_key {
     static constexpr bool POSITION = false;
-    static __device__ __forceinline__ void alphas(const struct short_run &run, unsigned, float,
+    static __device__ __forceinline__ void alphas(const struct short_args &args, unsigned, float,
                                                   const unsigned *w, float alpha[4])
     {
-        const struct gf_point_op &op = run.op[1];
+        const struct gf_point_op &op = args.op[1];
         const float least = op.c * 0.9999f, most = (op.c + 1.0f / op.d) * 1.0001f;
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const float r = byte_of(w[3 * i / 4], 3 * i % 4, run.exponent);
-            const float g = byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4, run.exponent);
-            const float b = byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4, run.exponent);
+            const float r = byte_of(w[3 * i / 4], 3 * i % 4, args.exponent);
+            const float g = byte_of(w[(3 * i + 1) / 4], (3 * i + 1) % 4, args.exponent);
+            const float b = byte_of(w[(3 * i + 2) / 4], (3 * i + 2) % 4, args.exponent);
             const float y = fmaf(0.299f, r, fmaf(0.587f, g, 0.114f * b));
             const float cb = (b - y) * 0.56433409f - op.a, cr = (r - y) * 0.71326676f - op.b;
             const float square = fmaf(cb, cb, cr * cr);
@@ -411,12 +415,12 @@ struct short_key {
 };
 
 template <class OPERATION>
-static __device__ __forceinline__ uint4 with_alpha(const struct short_run &run, unsigned x,
+static __device__ __forceinline__ uint4 with_alpha(const struct short_args &args, unsigned x,
                                                    float row, const unsigned w[3])
 {
-    const float max = run.op[0].max;
+    const float max = args.op[0].max;
     float alpha[4];
-    OPERATION::alphas(run, x, row, w, alpha);
+    OPERATION::alphas(args, x, row, w, alpha);
     const unsigned a = samples_of(max * alpha[0], max * alpha[1], max * alpha[2], max * alpha[3]);
     return make_uint4(
         __byte_perm(w[0], a, 0x4210), __byte_perm(__byte_perm(w[0], w[1], 0x0543), a, 0x5210),
@@ -427,20 +431,20 @@ static __device__ __forceinline__ uint4 with_alpha(const struct short_run &run, 
  * vector. The last pixels of a row, fewer than four, are read and written one by one. */
 template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP)
-    short8_alpha_kernel(const __grid_constant__ struct short_run run)
+    short8_alpha_kernel(const __grid_constant__ struct short_args args)
 {
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const unsigned index = blockIdx.x * SHORT_WARPS + warp;
     early_next();
     early_wait();
-    if (index >= (unsigned)run.band.rows * run.row_tiles)
+    if (index >= (unsigned)args.band.rows * args.row_tiles)
         return;
-    const struct tile tile = short_tile(run, index);
+    const struct tile tile = short_tile(args, index);
     const unsigned char *const in =
-        run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
+        args.band.in + tile.row * args.band.in_pitch + (size_t)tile.first * 3;
     unsigned char *const out =
-        run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 4;
-    const float row = OPERATION::POSITION ? run.rows[run.first_row + tile.row] : 0.0f;
+        args.band.out + tile.row * args.band.out_pitch + (size_t)tile.first * 4;
+    const float row = OPERATION::POSITION ? args.rows[args.first_row + tile.row] : 0.0f;
     unsigned w[SHORT_GROUPS][3];
     take_groups<3>(in, lane, tile.pixels, w);
 #pragma unroll
@@ -448,7 +452,7 @@ __global__ void __launch_bounds__(SHORT_WARPS *WARP)
         const unsigned pixel = (lane + k * WARP) * 4;
         if (pixel >= tile.pixels)
             break;
-        const uint4 v = with_alpha<OPERATION>(run, tile.first + pixel, row, w[k]);
+        const uint4 v = with_alpha<OPERATION>(args, tile.first + pixel, row, w[k]);
         if (pixel + 4 <= tile.pixels) {
             *(uint4 *)(out + pixel * 4) = v;
         } else {

@@ -1,4 +1,4 @@
-/* Runs of point filters that are one table look-up. */
+/* Lists of point filters that are one table look-up. */
 #pragma once
 
 #include "cuda/common/launch.cuh"

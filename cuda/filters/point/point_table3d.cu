@@ -6,11 +6,11 @@
 
 enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
 
-struct cube_run {
+struct cube_args {
     struct view_pair band;
     unsigned row_tiles, row_inverse; /* factors for quick_tile() */
     const uint2 *nodes;              /* the nodes, see table3d.h */
-    float to_cell, before_cell;      /* before_cell is -SHORT_SHIFT to_cell */
+    float to_node, before_node;      /* before_node is -SHORT_SHIFT to_node */
     float to_sample;
     unsigned exponent; /* SHORT_EXPONENT, see struct short_run */
 };
@@ -45,8 +45,8 @@ static __device__ __forceinline__ struct gf_rgb node_at(unsigned at, unsigned bl
     return {(float)(unsigned short)first, (float)(first >> 16), (float)blue};
 }
 
-/* Computes gf_table3d_of() of a pixel, given in cells, as a sample, by the same operations. If two
- * fractions are equal, either order gives the same result, and so does the cell after the last one
+/* Computes gf_table3d_of() of a pixel, given in nodes, as a sample, by the same operations. If two
+ * fractions are equal, either order gives the same result, and so does the node after the last one
  * with fraction 0. */
 template <int SIZE>
 static __device__ __forceinline__ struct gf_rgb cube_of(struct cube cube, struct gf_rgb p,
@@ -77,26 +77,26 @@ static __device__ __forceinline__ struct gf_rgb cube_of(struct cube cube, struct
             fmaf(w3, v3.b, fmaf(w2, v2.b, fmaf(w1, v1.b, w0 * v0.b))) * to_sample};
 }
 
-/* Converts byte k of a word to cells. The product, which is rounded once, also removes the
+/* Converts byte k of a word to nodes. The product, which is rounded once, also removes the
  * shift. */
-static __device__ __forceinline__ float cell_of(const struct cube_run &run, unsigned word, int k)
+static __device__ __forceinline__ float node_of(const struct cube_args &args, unsigned word, int k)
 {
-    const unsigned shifted = __byte_perm(word, run.exponent, 0x7440u + (unsigned)k);
-    return fmaf(__uint_as_float(shifted), run.to_cell, run.before_cell);
+    const unsigned shifted = __byte_perm(word, args.exponent, 0x7440u + (unsigned)k);
+    return fmaf(__uint_as_float(shifted), args.to_node, args.before_node);
 }
 
 /* Changes four pixels in three words, in place. */
 template <int SIZE>
-static __device__ __forceinline__ void look_up_pixels(const struct cube_run &run, struct cube cube,
-                                                      unsigned w[3])
+static __device__ __forceinline__ void look_up_pixels(const struct cube_args &args,
+                                                      struct cube cube, unsigned w[3])
 {
     float to[12];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const struct gf_rgb cell = {cell_of(run, w[3 * i / 4], 3 * i % 4),
-                                    cell_of(run, w[(3 * i + 1) / 4], (3 * i + 1) % 4),
-                                    cell_of(run, w[(3 * i + 2) / 4], (3 * i + 2) % 4)};
-        const struct gf_rgb v = cube_of<SIZE>(cube, cell, run.to_sample);
+        const struct gf_rgb node = {node_of(args, w[3 * i / 4], 3 * i % 4),
+                                    node_of(args, w[(3 * i + 1) / 4], (3 * i + 1) % 4),
+                                    node_of(args, w[(3 * i + 2) / 4], (3 * i + 2) % 4)};
+        const struct gf_rgb v = cube_of<SIZE>(cube, node, args.to_sample);
         to[3 * i] = v.r;
         to[3 * i + 1] = v.g;
         to[3 * i + 2] = v.b;
@@ -133,15 +133,15 @@ static __device__ __forceinline__ void load_group(const unsigned char *in, unsig
 /* Changes a tile. Each lane processes four neighbouring pixels at a time. `results` belongs to the
  * warp. */
 template <int SIZE, bool WHOLE>
-static __device__ __forceinline__ void change_tile(const struct cube_run &run, struct cube cube,
+static __device__ __forceinline__ void change_tile(const struct cube_args &args, struct cube cube,
                                                    struct tile tile, unsigned *results)
 {
     const unsigned lane = threadIdx.x % WARP;
     const unsigned pixels = WHOLE ? (unsigned)TILE : tile.pixels;
     const unsigned char *const in =
-        run.band.in + tile.row * run.band.in_pitch + (size_t)tile.first * 3;
+        args.band.in + tile.row * args.band.in_pitch + (size_t)tile.first * 3;
     unsigned char *const out =
-        run.band.out + tile.row * run.band.out_pitch + (size_t)tile.first * 3;
+        args.band.out + tile.row * args.band.out_pitch + (size_t)tile.first * 3;
     unsigned next[3];
     load_group<WHOLE>(in, 0, pixels, next);
 #pragma unroll 2
@@ -150,7 +150,7 @@ static __device__ __forceinline__ void change_tile(const struct cube_run &run, s
         unsigned w[3] = {next[0], next[1], next[2]};
         if (at + CUBE_PIXELS < pixels)
             load_group<WHOLE>(in, at + CUBE_PIXELS, pixels, next);
-        look_up_pixels<SIZE>(run, cube, w);
+        look_up_pixels<SIZE>(args, cube, w);
 #pragma unroll
         for (int k = 0; k < 3; k++)
             results[lane * 3 + k] = w[k];
@@ -167,7 +167,7 @@ static __device__ __forceinline__ void change_tile(const struct cube_run &run, s
 /* Changes all pixels. Warps take tiles of rows until none is left. */
 template <int SIZE>
 __global__ void __launch_bounds__(CUBE_WARPS *WARP, 1)
-    cube8_kernel(const __grid_constant__ struct cube_run run)
+    cube8_kernel(const __grid_constant__ struct cube_args args)
 {
     constexpr unsigned ALL = 4 * (1 + SIZE + cube_layout<SIZE>::STEP);
     extern __shared__ uint4 shared[];
@@ -178,17 +178,17 @@ __global__ void __launch_bounds__(CUBE_WARPS *WARP, 1)
     unsigned *const results =
         (unsigned *)(table + cube_layout<SIZE>::RESULTS + warp * (unsigned)CUBE_BYTES);
     early_next();
-    fill_cube<SIZE>(run.nodes, table);
+    fill_cube<SIZE>(args.nodes, table);
     early_wait();
-    const unsigned tiles = run.band.rows * run.row_tiles;
+    const unsigned tiles = args.band.rows * args.row_tiles;
     for (unsigned index = blockIdx.x * CUBE_WARPS + warp; index < tiles;
          index += gridDim.x * CUBE_WARPS) {
         const struct tile tile =
-            quick_tile(index, (unsigned)run.band.width, run.row_tiles, run.row_inverse);
+            quick_tile(index, (unsigned)args.band.width, args.row_tiles, args.row_inverse);
         if (tile.pixels == TILE)
-            change_tile<SIZE, true>(run, cube, tile, results);
+            change_tile<SIZE, true>(args, cube, tile, results);
         else
-            change_tile<SIZE, false>(run, cube, tile, results);
+            change_tile<SIZE, false>(args, cube, tile, results);
     }
 }
 
@@ -204,22 +204,22 @@ static int launch_cube(const struct gf_launch *launch, const struct gf_point_op 
         return cudaErrorNotSupported;
     if (status == cudaSuccess)
         status = allow_shared(kernel, bytes);
-    struct cube_run run = {};
-    run.band = aligned_views(launch);
-    run.row_tiles = blocks_for(run.band.width, TILE);
-    run.row_inverse = UINT_MAX / run.row_tiles;
-    run.nodes = nodes;
-    run.to_cell = op->a;
-    run.before_cell = -SHORT_SHIFT * op->a;
-    run.exponent = SHORT_EXPONENT;
-    run.to_sample = op->d;
-    unsigned blocks = blocks_for((unsigned)run.band.rows * run.row_tiles, CUBE_WARPS);
+    struct cube_args args = {};
+    args.band = aligned_views(launch);
+    args.row_tiles = blocks_for(args.band.width, TILE);
+    args.row_inverse = UINT_MAX / args.row_tiles;
+    args.nodes = nodes;
+    args.to_node = op->a;
+    args.before_node = -SHORT_SHIFT * op->a;
+    args.exponent = SHORT_EXPONENT;
+    args.to_sample = op->d;
+    unsigned blocks = blocks_for((unsigned)args.band.rows * args.row_tiles, CUBE_WARPS);
     if (status == cudaSuccess)
         status = resident_blocks(kernel, CUBE_WARPS * WARP, (size_t)bytes, blocks, &blocks);
     if (status != cudaSuccess)
         return status;
     return launch_early(cube8_kernel<SIZE>, blocks, CUBE_WARPS * WARP, (size_t)bytes,
-                        (cudaStream_t)launch->stream, run);
+                        (cudaStream_t)launch->stream, args);
 }
 
 /* Launches the kernel for the usual sizes of tables. Returns cudaErrorNotSupported if the size has

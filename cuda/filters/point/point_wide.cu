@@ -113,7 +113,7 @@ extern "C" int gf_point_grid_stride_cuda(const struct gf_launch *launch)
     return launch_pixels(launch, true);
 }
 
-/* Runs of point filters with operations that the other kernels do not contain: operations that mix
+/* Lists of point filters with operations that the other kernels do not contain: operations that mix
  * channels, read curves or tables, make alpha, or need a pixel's position. Short programs have
  * kernels of their own; all others share one kernel, for every variant. Rows are not joined,
  * because a joined row has no positions. */

@@ -7,8 +7,8 @@ constexpr int GROUP = GF_RESAMPLE_GROUP;
 
 /* Both passes of resampling in one kernel, for every ratio. A block computes a tile of 32 columns
  * and up to 32 rows. It goes down the input in strips of 32 rows, and through each strip from left
- * to right in segments. A segment is converted to floats in shared memory. Each warp adds the
- * segment to four columns of the first pass, one lane for each row. The finished strip of the first
+ * to right in chunks. A chunk is converted to floats in shared memory. Each warp adds the
+ * chunk to four columns of the first pass, one lane for each row. The finished strip of the first
  * pass goes through shared memory and is added to the sums of the second pass, one lane for each
  * column. Global memory holds only the input and the result. The kernel does not use the stencils'
  * tiles of cuda/common, because tables and not a halo determine a tile's input. */
@@ -16,9 +16,9 @@ constexpr int TILE = 32;
 constexpr int STRIP = 32;           /* input rows of a strip, one for each lane of a warp */
 constexpr int QUADS = TILE / GROUP; /* groups of columns: one for each warp */
 static_assert(QUADS == WARPS, "a warp for each group of columns");
-/* The floats in a row of a segment. When the lanes of a warp read four floats each from the same
+/* The floats in a row of a chunk. When the lanes of a warp read four floats each from the same
  * columns of 32 rows, each quarter of the warp accesses every bank once, since 252 / 4 is odd. */
-constexpr int SEGMENT = 252;
+constexpr int CHUNK = 252;
 
 /* Returns four samples, with 0 for samples after the end of the row. The function is not inlined,
  * since it is seldom called. */
@@ -71,12 +71,11 @@ static __device__ __forceinline__ float4 convert(const struct resize_args &args,
     return make_float4(f[0], f[1], f[2], f[3]);
 }
 
-/* Loads pixels x .. x1 - 1 of a strip into the segment. Each warp loads every eighth row, and a
+/* Loads pixels x .. x1 - 1 of a strip into the chunk. Each warp loads every eighth row, and a
  * thread issues all its loads before it converts. */
 template <int CHANNELS>
-static __device__ __forceinline__ void load_segment(const struct resize_args &args, int x, int x1,
-                                                    int strip_y, int strip_end,
-                                                    float (*segment)[SEGMENT])
+static __device__ __forceinline__ void load_chunk(const struct resize_args &args, int x, int x1,
+                                                  int strip_y, int strip_end, float (*chunk)[CHUNK])
 {
     const struct view_pair &p = args.p;
     constexpr int ROWS = STRIP / WARPS;
@@ -94,21 +93,21 @@ static __device__ __forceinline__ void load_segment(const struct resize_args &ar
 #pragma unroll
         for (int k = 0; k < ROWS; k++) {
             if (strip_y + warp + k * WARPS < strip_end)
-                *(float4 *)&segment[warp + k * WARPS][4 * i] = convert<CHANNELS>(args, four[k]);
+                *(float4 *)&chunk[warp + k * WARPS][4 * i] = convert<CHANNELS>(args, four[k]);
         }
     }
 }
 
-/* Adds four pixels of the segment to the sums of four columns. If a strip has fewer rows than a
+/* Adds four pixels of the chunk to the sums of four columns. If a strip has fewer rows than a
  * warp has lanes, the other lanes add undefined values, and their sums are not read. */
 template <int CHANNELS>
-static __device__ __forceinline__ void add_four_pixels(const float *segment, const float *weight,
+static __device__ __forceinline__ void add_four_pixels(const float *chunk, const float *weight,
                                                        float (&sum)[GROUP][CHANNELS])
 {
     float v[4 * CHANNELS];
 #pragma unroll
     for (int i = 0; i < CHANNELS; i++) {
-        unpack(((const float4 *)segment)[i], v + 4 * i);
+        unpack(((const float4 *)chunk)[i], v + 4 * i);
     }
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -205,10 +204,10 @@ static __global__ void __launch_bounds__(THREADS)
     resize_kernel(struct resize_args args, int tile_rows)
 {
     const struct view_pair &p = args.p;
-    constexpr int SEGMENT_PIXELS = SEGMENT / CHANNELS / 4 * 4;
+    constexpr int CHUNK_PIXELS = CHUNK / CHANNELS / 4 * 4;
     /* The pitch is odd, so that lanes that write a column of the strip access different banks. */
     constexpr int PITCH = TILE * CHANNELS + 1;
-    __shared__ __align__(16) float segment[STRIP][SEGMENT];
+    __shared__ __align__(16) float chunk[STRIP][CHUNK];
     __shared__ float strip[STRIP][PITCH];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int quad = (int)blockIdx.x * QUADS + warp; /* this warp's group of columns */
@@ -231,14 +230,14 @@ static __global__ void __launch_bounds__(THREADS)
         for (int strip_y = top; strip_y < bottom; strip_y += STRIP) {
             const int strip_end = min(strip_y + STRIP, bottom);
             float sum[GROUP][CHANNELS] = {};
-            for (int x = left; x < right; x += SEGMENT_PIXELS) {
-                const int x1 = min(x + SEGMENT_PIXELS, right);
+            for (int x = left; x < right; x += CHUNK_PIXELS) {
+                const int x1 = min(x + CHUNK_PIXELS, right);
                 __syncthreads();
-                load_segment<CHANNELS>(args, x, x1, strip_y, strip_end, segment);
+                load_chunk<CHANNELS>(args, x, x1, strip_y, strip_end, chunk);
                 __syncthreads();
                 const int from = max(quad_start, x), to = min(quad_end, x1);
                 for (int at = from; at < to; at += 4)
-                    add_four_pixels<CHANNELS>(&segment[lane][(at - x) * CHANNELS],
+                    add_four_pixels<CHANNELS>(&chunk[lane][(at - x) * CHANNELS],
                                               quad_weight + (size_t)(at - quad_start) * GROUP, sum);
             }
 #pragma unroll
@@ -269,7 +268,7 @@ static __global__ void __launch_bounds__(THREADS)
                 }
             }
         }
-        finish_tile<CHANNELS>(args, tile_y, tile_rows, result, &segment[0][0]);
+        finish_tile<CHANNELS>(args, tile_y, tile_rows, result, &chunk[0][0]);
     }
 }
 

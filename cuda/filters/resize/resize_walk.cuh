@@ -32,7 +32,8 @@ struct Config {
     static constexpr int STORED = STRAIGHT == 8 ? CHANNELS : PIXEL; /* and in the pictures */
     static constexpr int SPAN = WINDOW ? WINDOW : 4; /* pixels that are processed together */
     static constexpr int BYTES = SPAN * PIXEL;
-    /* The byte of the row at which the window of group 0 begins, and its offset in its word. */
+    /* START: where the first group's window begins, in bytes from the row's first (below 0: left of
+     * it). OFFSET: START modulo 4, since rows are loaded as words. */
     static constexpr int START = TAPS ? -(TAPS / 2 - 1) * STORED : 0;
     static constexpr int OFFSET = START & 3;
     static constexpr bool FIXED = TAPS || PIXEL % 4 == 0; /* OFFSET holds for all groups */
@@ -64,7 +65,7 @@ struct Config {
 /* The tables for linear light, in shared memory. */
 struct light_tables {
     float decode[256][32]; /* a copy of the table for each bank */
-    unsigned encode[GF_RESAMPLE_ENCODE_CELLS];
+    unsigned encode[GF_RESAMPLE_ENCODE_BUCKETS];
 };
 
 /* Returns the linear light of a byte of the word. The address of its entry is 128 times the byte
@@ -305,7 +306,7 @@ static __device__ __noinline__ uint32_t encode_exactly(float light)
     return round_sample<8, 6>(gf_resample_encode(light) * 255.0f);
 }
 
-/* Converts sums of linear light to samples (see GF_RESAMPLE_ENCODE_CELLS). */
+/* Converts sums of linear light to samples (see GF_RESAMPLE_ENCODE_BUCKETS). */
 template <int COUNT>
 static __device__ __forceinline__ void encode(const struct light_tables *tables,
                                               const float (&light)[COUNT], uint32_t (&v)[COUNT])
@@ -315,7 +316,7 @@ static __device__ __forceinline__ void encode(const struct light_tables *tables,
 #pragma unroll
     for (int i = 0; i < COUNT; i++) {
         const unsigned at = __float_as_uint(__saturatef(light[i]) + GF_RESAMPLE_ENCODE_OFFSET);
-        const unsigned sum = tables->encode[gf_resample_encode_cell(at)] + at;
+        const unsigned sum = tables->encode[gf_resample_encode_bucket(at)] + at;
         v[i] = sum >> 16;
         doubtful |= (sum + GUARD & 65535u) <= 2 * GUARD;
     }
@@ -534,7 +535,7 @@ static __global__ void __launch_bounds__(THREADS, CONFIG::RESIDENT)
     if (CONFIG::LIGHT) {
         for (int i = threadIdx.x; i < 256 * 32; i += THREADS)
             tables->decode[i / 32][i % 32] = walk.decode[i / 32];
-        for (int i = threadIdx.x; i < GF_RESAMPLE_ENCODE_CELLS; i += THREADS)
+        for (int i = threadIdx.x; i < GF_RESAMPLE_ENCODE_BUCKETS; i += THREADS)
             tables->encode[i] = walk.encode[i];
         __syncthreads();
     }

@@ -18,8 +18,8 @@ constexpr int TILED_BLOCKS = 4;
 
 struct warp_launch {
     struct warp_source source;
-    const int16_t *weights; /* the weights and the counts of cells in device memory */
-    const struct gf_warp_counts *cells;
+    const int16_t *weights; /* the weights and the counts of zones in device memory */
+    const struct gf_warp_counts *zones;
     unsigned char *out; /* points to row out_y */
     size_t out_pitch;
     int in_end, out_y, rows, width; /* the rows and columns of the result; in_end is the end of the
@@ -177,7 +177,7 @@ static __global__ void __launch_bounds__(THREADS, 3)
         const int x = own.x + min(lane, own.columns - 1);
         for (int row = line; row < own.rows; row += WARPS) {
             const Pixel pixel = mean_of<SAMPLE, CHANNELS, KERNEL, TAPS, Pixel>(
-                launch.source, launch.cells, x, own.y + row, (const uint4 *)launch.weights);
+                launch.source, launch.zones, x, own.y + row, (const uint4 *)launch.weights);
             store_pixel<SAMPLE, CHANNELS, Pixel>(pixel, out_row(launch, own.y + row), own.x,
                                                  own.columns, launch.source.stored);
         }
@@ -216,7 +216,7 @@ template <class FORMAT> static int start_curved(const struct warp_launch *from, 
     launch.quad.out_pitch = from->out_pitch;
     launch.quad.rows = from->rows;
     launch.quad.width = from->width;
-    launch.cells = from->cells;
+    launch.zones = from->zones;
     launch.out_y = from->out_y;
     return launch_curved<FORMAT>(launch, stream);
 }
@@ -301,7 +301,7 @@ static int start_format(const struct gf_launch *from, bool may_tile)
                                                       : STRAIGHT_16;
     launch.in_end = in->y + in->rows;
     launch.weights = (const int16_t *)((const char *)from->constants + warp->table);
-    launch.cells = (const struct gf_warp_counts *)((const char *)from->constants + warp->cells);
+    launch.zones = (const struct gf_warp_counts *)((const char *)from->constants + warp->zones);
     launch.out = out->data;
     launch.out_pitch = out->pitch;
     launch.out_y = out->y;

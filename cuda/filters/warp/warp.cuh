@@ -354,7 +354,7 @@ static __device__ __forceinline__ bool is_inside(const struct gf_warp &warp, int
 /* Returns the pixel (x, y) of the result, from one sample or as the mean of several. */
 template <typename SAMPLE, int CHANNELS, int KERNEL, int TAPS, class Pixel>
 static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source,
-                                                const struct gf_warp_counts *cells, int x, int y,
+                                                const struct gf_warp_counts *zones, int x, int y,
                                                 const uint4 *weights)
 {
     typedef picture_window<SAMPLE, CHANNELS, Pixel, true> Inside;
@@ -365,7 +365,7 @@ static __device__ __forceinline__ Pixel mean_of(const struct warp_source &source
     const bool straight = warp.map.kind == GF_WARP_AFFINE;
     const struct gf_warp_counts counts = straight
                                              ? gf_warp_counts{(uint8_t)warp.nx, (uint8_t)warp.ny}
-                                             : cells[gf_warp_cell(&warp, x, y)];
+                                             : zones[gf_warp_zone(&warp, x, y)];
     const int nx = counts.nx, ny = counts.ny;
     if (KERNEL == NEAREST_KERNEL || nx * ny == 1) {
         const struct gf_warp_at at = sample_at(warp, {1, 1}, 0.5, 0.5, x, y, 0, 0);

@@ -19,7 +19,7 @@ constexpr int CURVED_PITCH = CURVED_COLUMNS + 1, CURVED_PLANE = CURVED_ROWS * CU
 
 struct curved_launch {
     struct quad_launch quad; /* without the members of straight maps */
-    const struct gf_warp_counts *cells;
+    const struct gf_warp_counts *zones;
     int out_y;
 };
 
@@ -243,11 +243,11 @@ static __device__ __noinline__ void curved_direct(const struct curved_launch &la
         uint32_t word[2];
         if constexpr (FORMAT::STRAIGHT != 0)
             straight_words<FORMAT>(mean_of<uint16_t, 4, LINEAR_KERNEL, 2, uint2>(
-                                       launch.quad.source, launch.cells, column, y, NULL),
+                                       launch.quad.source, launch.zones, column, y, NULL),
                                    word);
         else
             word[0] = mean_of<uint8_t, FORMAT::STORED, LINEAR_KERNEL, 2, uint32_t>(
-                launch.quad.source, launch.cells, column, y, NULL);
+                launch.quad.source, launch.zones, column, y, NULL);
 #pragma unroll
         for (int c = 0; c < FORMAT::OUT; c++)
             to[c] = (unsigned char)(word[c / 4] >> 8 * (c % 4));
@@ -279,7 +279,7 @@ curved_reach_of(const struct curved_launch &launch, int x, int row, bool single,
             const int own = row + i * PAIR / QUAD * curved_shape::DOWN, y = launch.out_y + own;
             if (own < launch.quad.rows)
                 each_sample<KIND>(
-                    warp, launch.cells[gf_warp_cell(&warp, x, y)], x + i * PAIR % QUAD, y, &is_far,
+                    warp, launch.zones[gf_warp_zone(&warp, x, y)], x + i * PAIR % QUAD, y, &is_far,
                     [&](const struct curved_places<PAIR> &pair) { curved_extend(&reach, pair); });
         }
     }
@@ -301,8 +301,8 @@ static __global__ void __launch_bounds__(curved_shape::THREADS,
     const int first = (int)blockIdx.y * curved_shape::ROWS;
     const int row = first + (int)threadIdx.x / QUADS_ACROSS;
     const int last = min(first + curved_shape::ROWS, quad.rows) - 1;
-    const struct gf_warp_counts above = launch.cells[gf_warp_cell(&warp, x, launch.out_y + first)];
-    const struct gf_warp_counts below = launch.cells[gf_warp_cell(&warp, x, launch.out_y + last)];
+    const struct gf_warp_counts above = launch.zones[gf_warp_zone(&warp, x, launch.out_y + first)];
+    const struct gf_warp_counts below = launch.zones[gf_warp_zone(&warp, x, launch.out_y + last)];
     const bool single = above.nx * above.ny * below.nx * below.ny == 1;
     struct curved_places<QUAD> at[curved_shape::TIMES];
     const struct quad_box box =
@@ -343,7 +343,7 @@ static __global__ void __launch_bounds__(curved_shape::THREADS,
             store_quad<FORMAT>(word, to, QUAD);
         } else {
             const int y = launch.out_y + own;
-            curved_means<KIND, FORMAT>(warp, tile, origin, launch.cells[gf_warp_cell(&warp, x, y)],
+            curved_means<KIND, FORMAT>(warp, tile, origin, launch.zones[gf_warp_zone(&warp, x, y)],
                                        x, y, to);
         }
         to += curved_shape::DOWN * quad.out_pitch;

@@ -155,56 +155,58 @@ extern "C" int gf_blur_async_cuda(const struct gf_launch *launch)
 
 /* ---- blur: several results per thread ---- */
 
-enum { RUN = 8 }; /* results of a thread, one below or beside the other */
+enum { STRETCH = 8 }; /* results of a thread, one below or beside the other */
 
 struct vector_args {
     struct view_pair p;
     struct raw_tile tile;
     int middle_pitch, results_pitch; /* as in struct tile_stencil_args */
     int radius, shift;
-    /* Tap t, counted from the topmost one, is at RUN - 1 + t. Zeros are around the taps. */
-    unsigned short tap[RUN - 1 + 2 * GF_GAUSS_FUSED_MAX + 1 + 2 * RUN];
+    /* Tap t, counted from the topmost one, is at STRETCH - 1 + t. Zeros are around the taps. */
+    unsigned short tap[STRETCH - 1 + 2 * GF_GAUSS_FUSED_MAX + 1 + 2 * STRETCH];
 };
 
-/* Computes RUN results in each of COLUMNS columns. Each value is read once and used for all of them
- * (Best Practices 9.2.7). load(i, v) reads the values that are i rows below the topmost tap of the
- * first result. */
+/* Computes STRETCH results in each of COLUMNS columns. Each value is read once and used for all of
+ * them (Best Practices 9.2.7). load(i, v) reads the values that are i rows below the topmost tap of
+ * the first result. */
 template <int COLUMNS, class Load>
-static __device__ __forceinline__ void blur_run(const struct vector_args &args, int drop,
-                                                const Load &load, unsigned sum[RUN][COLUMNS])
+static __device__ __forceinline__ void blur_stretch(const struct vector_args &args, int drop,
+                                                    const Load &load,
+                                                    unsigned sum[STRETCH][COLUMNS])
 {
-    unsigned tap[2 * RUN - 1]; /* tap[RUN - 1 + i - j] belongs to value base + i and result j */
+    unsigned
+        tap[2 * STRETCH - 1]; /* tap[STRETCH - 1 + i - j] belongs to value base + i and result j */
 #pragma unroll
-    for (int i = 0; i < RUN - 1; i++)
-        tap[RUN + i] = 0;
+    for (int i = 0; i < STRETCH - 1; i++)
+        tap[STRETCH + i] = 0;
 #pragma unroll
-    for (int i = 0; i < RUN * COLUMNS; i++)
+    for (int i = 0; i < STRETCH * COLUMNS; i++)
         sum[i / COLUMNS][i % COLUMNS] = 1u << (drop - 1);
-    for (int base = 0; base < RUN + 2 * args.radius; base += RUN) {
+    for (int base = 0; base < STRETCH + 2 * args.radius; base += STRETCH) {
 #pragma unroll
-        for (int i = 0; i < RUN - 1; i++)
-            tap[i] = tap[RUN + i];
+        for (int i = 0; i < STRETCH - 1; i++)
+            tap[i] = tap[STRETCH + i];
 #pragma unroll
-        for (int i = 0; i < RUN; i++)
-            tap[RUN - 1 + i] = args.tap[RUN - 1 + base + i];
+        for (int i = 0; i < STRETCH; i++)
+            tap[STRETCH - 1 + i] = args.tap[STRETCH - 1 + base + i];
 #pragma unroll
-        for (int i = 0; i < RUN; i++) {
+        for (int i = 0; i < STRETCH; i++) {
             unsigned v[COLUMNS];
             load(base + i, v);
 #pragma unroll
-            for (int j = 0; j < RUN; j++) {
+            for (int j = 0; j < STRETCH; j++) {
 #pragma unroll
                 for (int c = 0; c < COLUMNS; c++)
-                    sum[j][c] += tap[RUN - 1 + i - j] * v[c];
+                    sum[j][c] += tap[STRETCH - 1 + i - j] * v[c];
             }
         }
     }
 #pragma unroll
-    for (int i = 0; i < RUN * COLUMNS; i++)
+    for (int i = 0; i < STRETCH * COLUMNS; i++)
         sum[i / COLUMNS][i % COLUMNS] >>= drop;
 }
 
-/* Blurs down the columns: RUN rows of four samples, which are read as one word (Best Practices
+/* Blurs down the columns: STRETCH rows of four samples, which are read as one word (Best Practices
  * 9.2.3: a bank delivers 32 bits a cycle, so that four separate bytes take four cycles). */
 static __device__ __forceinline__ void vector_columns(const struct vector_args &args,
                                                       const struct tile_position &position,
@@ -213,15 +215,15 @@ static __device__ __forceinline__ void vector_columns(const struct vector_args &
 {
     const int columns = args.tile.width + 2 * args.tile.halo, words = (skipped + columns + 3) / 4;
     const int last = position.lines + 2 * args.radius - 1;
-    for (int i = threadIdx.x; i < words * (TILE_LINES / RUN); i += TILE_THREADS) {
-        const int run = i / words, word = i - run * words;
-        unsigned sum[RUN][4];
-        blur_run<4>(
+    for (int i = threadIdx.x; i < words * (TILE_LINES / STRETCH); i += TILE_THREADS) {
+        const int stretch = i / words, word = i - stretch * words;
+        unsigned sum[STRETCH][4];
+        blur_stretch<4>(
             args, args.shift - GF_GAUSS_FRACTION,
             [&](int k, unsigned v[4]) {
                 /* Values below the last row have no tap, or are used only for results below the
                  * last line. */
-                const int row = min(run * RUN + k, last);
+                const int row = min(stretch * STRETCH + k, last);
                 const unsigned four = ((const unsigned *)(raw + row * args.tile.pitch))[word];
 #pragma unroll
                 for (int c = 0; c < 4; c++)
@@ -234,29 +236,30 @@ static __device__ __forceinline__ void vector_columns(const struct vector_args &
             if (first + c < 0 || first + c >= columns)
                 continue;
 #pragma unroll
-            for (int j = 0; j < RUN; j++)
-                middle[(run * RUN + j) * args.middle_pitch + first + c] = sum[j][c];
+            for (int j = 0; j < STRETCH; j++)
+                middle[(stretch * STRETCH + j) * args.middle_pitch + first + c] = sum[j][c];
         }
     }
 }
 
-/* Blurs along the lines: RUN neighbouring pixels of a channel at a time. Each lane processes a line
- * of its own. */
+/* Blurs along the lines: STRETCH neighbouring pixels of a channel at a time. Each lane processes a
+ * line of its own. */
 static __device__ __forceinline__ void vector_rows(const struct vector_args &args,
                                                    const struct tile_position &position,
                                                    const unsigned *middle, unsigned char *results)
 {
     const int channels = args.p.channels, lane = threadIdx.x % 32;
-    for (int i = threadIdx.x / 32; lane < position.lines && i < args.tile.width / RUN;
+    for (int i = threadIdx.x / 32; lane < position.lines && i < args.tile.width / STRETCH;
          i += TILE_WARPS) {
-        const int run = i / channels, first = run * RUN * channels + i - run * channels;
+        const int stretch = i / channels,
+                  first = stretch * STRETCH * channels + i - stretch * channels;
         const unsigned *const from = middle + lane * args.middle_pitch + first;
-        unsigned sum[RUN][1];
-        blur_run<1>(
+        unsigned sum[STRETCH][1];
+        blur_stretch<1>(
             args, args.shift + GF_GAUSS_FRACTION,
             [&](int k, unsigned v[1]) { v[0] = from[k * channels]; }, sum);
 #pragma unroll
-        for (int j = 0; j < RUN; j++)
+        for (int j = 0; j < STRETCH; j++)
             results[lane * args.results_pitch + first + j * channels] = (unsigned char)sum[j][0];
     }
 }
@@ -286,9 +289,9 @@ extern "C" int gf_blur_vector_cuda(const struct gf_launch *launch)
     args.middle_pitch = (TILE_WIDE + 2 * args.tile.halo) | 1; /* see launch_tile_stencil */
     args.results_pitch = TILE_WIDE + 4;
     for (int t = 0; t <= 2 * args.radius; t++)
-        args.tap[RUN - 1 + t] = (unsigned short)gf_gauss_tap(&blur->gauss, t - args.radius);
-    /* The last run of the last line reads up to RUN - 1 more pixels, whose taps are 0. */
-    const size_t words = (size_t)TILE_LINES * args.middle_pitch + RUN * args.p.channels;
+        args.tap[STRETCH - 1 + t] = (unsigned short)gf_gauss_tap(&blur->gauss, t - args.radius);
+    /* The last stretch of the last line reads up to STRETCH - 1 more pixels, whose taps are 0. */
+    const size_t words = (size_t)TILE_LINES * args.middle_pitch + STRETCH * args.p.channels;
     const size_t shared = raw_tile_bytes(args.tile) + 4 * words;
     const cudaError_t status = cudaFuncSetAttribute(
         blur_vector_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, TILE_SHARED_MOST);

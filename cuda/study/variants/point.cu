@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(GAMMA_THREADS) gamma_kernel(const struct gamma
 template <class POWER> static int launch_gamma(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;
-    const struct gf_point_run *const run = (const struct gf_point_run *)stage->params;
+    const struct gf_point_list *const points = (const struct gf_point_list *)stage->params;
     const size_t row_bytes = gf_row_bytes(stage->in),
                  pixel_bytes = row_bytes / (size_t)stage->in.width;
     const struct view_pair p = aligned_views(launch);
@@ -116,7 +116,7 @@ template <class POWER> static int launch_gamma(const struct gf_launch *launch)
     args.p = join_rows(p, row_bytes, row_bytes);
     args.full = whole_items(args.p.width * pixel_bytes, VECTOR, &args.tail);
     args.channels = stage->in.channels;
-    args.exponent = (float)(1 / ((const struct gf_gamma *)run->item[0].params)->value);
+    args.exponent = (float)(1 / ((const struct gf_gamma *)points->item[0].params)->value);
     args.max = stage->in.bits == 8 ? 255.0f : 65535.0f;
     const unsigned blocks = blocks_for(args.p.rows * (args.full + !!args.tail), GAMMA_THREADS);
     const cudaStream_t stream = (cudaStream_t)launch->stream;

@@ -22,9 +22,9 @@ enum { WINDOW_REACH_MAX = 60, TILE_REACH_MAX = 16 };
 /* Returns the filter, and its parameters, of a stage that is one filter. */
 static const struct gf_filter *filter_of(const struct gf_stage *stage, const void **params)
 {
-    const struct gf_point_run *const run = stage->filter == &gf_point ? stage->params : NULL;
-    *params = run ? run->item[0].params : stage->params;
-    return run ? run->item[0].filter : stage->filter;
+    const struct gf_point_list *const points = stage->filter == &gf_point ? stage->params : NULL;
+    *params = points ? points->item[0].params : stage->params;
+    return points ? points->item[0].filter : stage->filter;
 }
 
 /* Returns where the stage has the parameter of that name, which its filter must have. */

@@ -92,8 +92,8 @@ static size_t padded(size_t size)
     return (size + 3) & ~(size_t)3;
 }
 
-/* Searches a segment of notes. A note has a header, a name and a description; the last two are
- * padded to 4 bytes. */
+/* Searches the notes in a part of the program's file. A note has a header, a name and a
+ * description; the last two are padded to 4 bytes. */
 static void search_notes(struct build *build, const char *at, size_t left)
 {
     ElfW(Nhdr) note;
@@ -119,16 +119,15 @@ static int search_object(struct dl_phdr_info *info, size_t size, void *context)
     (void)size;
     bool is_ours = false;
     for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *const segment = &info->dlpi_phdr[i];
-        const uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-        is_ours |= segment->p_type == PT_LOAD &&
-                   (uintptr_t)search_object - start < (uintptr_t)segment->p_memsz;
+        const ElfW(Phdr) *const part = &info->dlpi_phdr[i];
+        const uintptr_t start = info->dlpi_addr + part->p_vaddr;
+        is_ours |=
+            part->p_type == PT_LOAD && (uintptr_t)search_object - start < (uintptr_t)part->p_memsz;
     }
     for (int i = 0; is_ours && i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *const segment = &info->dlpi_phdr[i];
-        if (segment->p_type == PT_NOTE)
-            search_notes(context, (const char *)(info->dlpi_addr + segment->p_vaddr),
-                         segment->p_memsz);
+        const ElfW(Phdr) *const part = &info->dlpi_phdr[i];
+        if (part->p_type == PT_NOTE)
+            search_notes(context, (const char *)(info->dlpi_addr + part->p_vaddr), part->p_memsz);
     }
     return is_ours;
 }

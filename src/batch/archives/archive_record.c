@@ -310,7 +310,7 @@ static bool is_logged(const struct gf_archive_ring *ring, const struct gf_archiv
 
 void gf_archive_log(struct gf_archive_ring *ring, const struct gf_archive *archive)
 {
-    bool files = false; /* the line of all outputs that are files is written */
+    bool files = false; /* whether the line of all outputs that are files was written */
     for (int k = 0; ring->batch->request->log && ring->from_archives && k < ring->outputs; k++) {
         const bool is_archive = archive->output[k].argument;
         if (archive->output[k].is_handed || (!is_archive && files))

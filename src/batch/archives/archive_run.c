@@ -234,7 +234,7 @@ static GF_CHECKED enum gf_status archive_check(const struct gf_archive_ring *rin
     return check_files(batch, from_archive, error);
 }
 
-/* ---- the run ---- */
+/* ---- starting and stopping the thread that reads ---- */
 
 static enum gf_status start_reader(struct gf_archive_ring *ring, struct gf_error *error)
 {

@@ -341,7 +341,7 @@ enum gf_status gf_archive_failure(const struct gf_archive_ring *ring, struct gf_
     return gf_graver_status(failed, ring->failure);
 }
 
-/* ---- the slots ---- */
+/* ---- how a worker takes a slot's picture and hands it back ---- */
 
 static struct gf_archive_slot *take_slot(struct gf_archive_ring *ring)
 {

@@ -207,7 +207,7 @@ enum gf_status gf_batch_check_devices(const struct gf_batch_request *request,
                    count == 1 ? "is" : "are", count);
 }
 
-/* ---- workers ---- */
+/* ---- how many workers there are, and what each gets ---- */
 
 int gf_batch_most_workers(int wanted)
 {

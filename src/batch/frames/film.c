@@ -66,7 +66,7 @@ static enum gf_status split_png(struct gf_input *input, struct gf_split *split,
 }
 
 /* Returns the end of a JPEG's last scan in the bytes from `at` on: after the end marker. Returns 0
- * if it is not there yet; *at moves on. Segments between the markers are passed over. */
+ * if it is not there yet; *at moves on. Marker segments between them are passed over. */
 static size_t end_of_jpeg(const struct gf_split *split, size_t *at)
 {
     const unsigned char *const data = split->data;

@@ -152,7 +152,7 @@ static bool raw_frames_named(const char *path)
     return dot && gf_word_in_list("raw yuv rgb gray", dot + 1);
 }
 
-/* ---- the workers ---- */
+/* ---- how a worker takes a frame and hands it back ---- */
 
 static bool wait_for_room(struct gf_frames *frames)
 {
@@ -313,7 +313,7 @@ static struct gf_batch_supply frames_supply(struct gf_frames *frames)
         .context = frames, .take = take_frame, .done = end_frame, .attend = write_frames};
 }
 
-/* ---- the run ---- */
+/* ---- filtering a film, or copying its frames where no stage changes them ---- */
 
 /* Copies the frames as they are. */
 static enum gf_status copy_frames(struct gf_frames *frames, struct gf_error *error)

@@ -138,8 +138,8 @@ static enum gf_status read_sizes(struct gf_sheet *sheet, struct gf_error *error)
                    &sheet->rows))
         return gf_fail(error, GF_ERROR_USAGE, "--sheet: '%.60s' is not COLUMNSxROWS, as 6x4",
                        sheet->grid);
-    if (!read_pair(*sheet->cell ? sheet->cell : "160", SIDE_MAX, 0, &sheet->cell_width,
-                   &sheet->cell_height))
+    if (!read_pair(*sheet->cell ? sheet->cell : "160", SIDE_MAX, 0, &sheet->tile_width,
+                   &sheet->tile_height))
         return gf_fail(error, GF_ERROR_USAGE,
                        "--sheet: cell=%.60s is not WIDTHxHEIGHT of 1..%d pixels, as 160x120",
                        sheet->cell, SIDE_MAX);
@@ -233,7 +233,7 @@ enum gf_status gf_sheet_prepare(struct gf_sheet *sheet, struct gf_batch_request 
     const int made = sheet->kind == GF_SHEET_JOIN
                          ? asprintf(&sheet->chain, "%s", chain)
                          : asprintf(&sheet->chain, "%s%sthumbnail=%d:%d", chain, *chain ? "," : "",
-                                    sheet->cell_width, sheet->cell_height);
+                                    sheet->tile_width, sheet->tile_height);
     sheet->picture_name.text = strdup(request->output->text);
     if (made < 0) /* asprintf() then leaves the pointer undefined */
         sheet->chain = NULL;

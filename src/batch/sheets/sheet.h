@@ -1,11 +1,11 @@
-/* Several pictures as one: joined side by side or one below the other, or as cells of sheets. The
+/* Several pictures as one: joined side by side or one below the other, or as tiles of sheets. The
  * chain makes each picture first, as it does in every batch. */
 #pragma once
 
 #include "batch/request/request.h"
 #include "gpufilter/filter.h"
 
-enum gf_sheet_kind { GF_SHEET_JOIN, GF_SHEET_CELLS };
+enum gf_sheet_kind { GF_SHEET_JOIN, GF_SHEET_TILES };
 
 enum { GF_SHEET_ACROSS, GF_SHEET_DOWN, GF_SHEET_GRID };
 
@@ -19,7 +19,7 @@ struct gf_sheet {
     struct gf_colour background, colour;
     /* The values that follow from them. */
     int rows; /* rows of a page; 0: as many as the pictures need */
-    int cell_width, cell_height, label_height;
+    int tile_width, tile_height, label_height;
     struct gf_template label_template;
     /* The pages' names and the options with which they are written. */
     const struct gf_template *name;

@@ -1,4 +1,4 @@
-/* The pages of sheets: where cells lie, rows that are written, and the labels of pictures. */
+/* The pages of sheets: where tiles lie, rows that are written, and the labels of pictures. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +31,10 @@ static void grow(int *size, int least)
     *size = *size < least ? least : *size;
 }
 
-void gf_sheet_layout_fit(struct gf_sheet_layout *layout, size_t cell, int width, int height)
+void gf_sheet_layout_fit(struct gf_sheet_layout *layout, size_t tile, int width, int height)
 {
-    grow(&layout->width[cell % (size_t)layout->columns], width);
-    grow(&layout->height[cell / (size_t)layout->columns], height);
+    grow(&layout->width[tile % (size_t)layout->columns], width);
+    grow(&layout->height[tile / (size_t)layout->columns], height);
 }
 
 /* Places rows or columns one after another. Returns the whole length, or 0 if it is too large. */
@@ -321,7 +321,7 @@ static bool shorten(char *text, int width, int most)
 static enum gf_status draw_fitting(struct gf_sheet_writer *writer, char *text,
                                    const struct gf_picture **picture, struct gf_error *error)
 {
-    const int most = writer->sheet->cell_width;
+    const int most = writer->sheet->tile_width;
     GF_TRY(draw_any(writer, text, picture, error));
     while ((*picture)->image.format.width > most &&
            shorten(text, (*picture)->image.format.width, most)) {
@@ -351,11 +351,11 @@ enum gf_status gf_sheet_draw_label(struct gf_sheet_writer *writer, size_t index,
         return status;
     struct gf_image *const image = &placed->image;
     *image = placed->text->image;
-    if (image->format.width > sheet->cell_width)
-        image->format.width = sheet->cell_width;
+    if (image->format.width > sheet->tile_width)
+        image->format.width = sheet->tile_width;
     if (image->format.height > sheet->label_height)
         image->format.height = sheet->label_height;
-    placed->x = x + (sheet->cell_width - image->format.width) / 2;
+    placed->x = x + (sheet->tile_width - image->format.width) / 2;
     placed->y = y + (sheet->label_height - image->format.height) / 2;
     return GF_OK;
 }

@@ -87,12 +87,12 @@ static enum gf_status check_held(struct gf_sheet_writer *writer, const char *nam
                            options, error);
 }
 
-/* Places a picture in its cell. */
-static void place_picture(const struct gf_sheet_writer *writer, size_t cell,
+/* Places a picture in its tile. */
+static void place_picture(const struct gf_sheet_writer *writer, size_t tile,
                           struct gf_placed *placed)
 {
     const struct gf_sheet_layout *const layout = &writer->layout;
-    const size_t column = cell % (size_t)layout->columns, row = cell / (size_t)layout->columns;
+    const size_t column = tile % (size_t)layout->columns, row = tile / (size_t)layout->columns;
     const struct gf_format format = placed->image.format;
     const int height = layout->height[row] - writer->sheet->label_height;
     placed->x = layout->x[column] +
@@ -113,7 +113,7 @@ static enum gf_status open_page(struct gf_sheet_writer *writer, size_t index,
     return gf_page_open(&writer->page, path, format, &sheet->background, &sheet->options, error);
 }
 
-/* ---- sheets of cells ---- */
+/* ---- sheets of tiles ---- */
 
 /* Begins the page whose first picture is that of input `index`. */
 static enum gf_status begin_sheet(struct gf_sheet_writer *writer, size_t index,
@@ -127,10 +127,10 @@ static enum gf_status begin_sheet(struct gf_sheet_writer *writer, size_t index,
     gf_sheet_layout_free(layout);
     GF_TRY(gf_sheet_layout_begin(layout, sheet->columns, rows, error));
     for (int c = 0; c < sheet->columns; c++)
-        gf_sheet_layout_fit(layout, (size_t)c, sheet->cell_width, 0);
+        gf_sheet_layout_fit(layout, (size_t)c, sheet->tile_width, 0);
     for (int r = 0; r < rows; r++)
         gf_sheet_layout_fit(layout, (size_t)r * (size_t)sheet->columns, 0,
-                            sheet->cell_height + sheet->label_height);
+                            sheet->tile_height + sheet->label_height);
     GF_TRY(gf_sheet_layout_end(layout, sheet->gap, sheet->margin, error));
     const struct gf_format format = {.width = layout->page_width,
                                      .height = layout->page_height,
@@ -139,7 +139,7 @@ static enum gf_status begin_sheet(struct gf_sheet_writer *writer, size_t index,
     return open_page(writer, index, format, error);
 }
 
-/* Ends the row of cells and, after its last row, the page. */
+/* Ends the row of tiles and, after its last row, the page. */
 static enum gf_status end_row(struct gf_sheet_writer *writer, int row, struct gf_error *error)
 {
     const struct gf_sheet_layout *const layout = &writer->layout;
@@ -153,7 +153,7 @@ static enum gf_status end_row(struct gf_sheet_writer *writer, int row, struct gf
     return status;
 }
 
-static enum gf_status add_label(struct gf_sheet_writer *writer, size_t index, size_t cell,
+static enum gf_status add_label(struct gf_sheet_writer *writer, size_t index, size_t tile,
                                 const struct gf_sheet_picture *picture, struct gf_error *error)
 {
     const struct gf_sheet_layout *const layout = &writer->layout;
@@ -161,8 +161,8 @@ static enum gf_status add_label(struct gf_sheet_writer *writer, size_t index, si
     if (!placed)
         return gf_fail_memory(error);
     const enum gf_status status = gf_sheet_draw_label(
-        writer, index, picture, layout->x[cell % (size_t)layout->columns],
-        layout->y[cell / (size_t)layout->columns] + writer->sheet->cell_height, placed, error);
+        writer, index, picture, layout->x[tile % (size_t)layout->columns],
+        layout->y[tile / (size_t)layout->columns] + writer->sheet->tile_height, placed, error);
     writer->count += !status;
     return status;
 }
@@ -171,12 +171,12 @@ static enum gf_status add_to_sheet(struct gf_sheet_writer *writer, size_t index,
                                    const struct gf_sheet_picture *picture, struct gf_error *error)
 {
     const struct gf_sheet *const sheet = writer->sheet;
-    const size_t cells = (size_t)sheet->columns * (size_t)sheet->rows, cell = index % cells;
+    const size_t tiles = (size_t)sheet->columns * (size_t)sheet->rows, tile = index % tiles;
     const bool ends_row =
-        (cell + 1) % (size_t)sheet->columns == 0 || index + 1 == writer->batch->count;
-    const bool ends_page = cell + 1 == cells || index + 1 == writer->batch->count;
+        (tile + 1) % (size_t)sheet->columns == 0 || index + 1 == writer->batch->count;
+    const bool ends_page = tile + 1 == tiles || index + 1 == writer->batch->count;
     enum gf_status status = GF_OK;
-    if (!cell) {
+    if (!tile) {
         writer->incomplete = false;
         status = begin_sheet(writer, index, error);
     }
@@ -188,15 +188,15 @@ static enum gf_status add_to_sheet(struct gf_sheet_writer *writer, size_t index,
                         : gf_fail_memory(error);
         writer->count += !status;
         if (!status) {
-            place_picture(writer, cell, placed);
+            place_picture(writer, tile, placed);
             keep_place(writer, index, placed);
             status = check_held(writer, input_name(writer, index), picture->bytes.size, error);
         }
         if (!status && *sheet->label)
-            status = add_label(writer, index, cell, picture, error);
+            status = add_label(writer, index, tile, picture, error);
     }
     if (!status && ends_row && !writer->incomplete)
-        status = end_row(writer, (int)(cell / (size_t)sheet->columns), error);
+        status = end_row(writer, (int)(tile / (size_t)sheet->columns), error);
     if (!status && (ends_page || writer->incomplete)) {
         drop_group(writer);
         gf_page_close(&writer->page);
@@ -355,27 +355,27 @@ enum gf_status gf_sheet_name_pages(const struct gf_batch_request *request, char 
 {
     const struct gf_sheet *const sheet = request->sheet;
     const struct gf_inputs *const inputs = request->inputs;
-    const size_t cells = sheet->kind == GF_SHEET_CELLS
+    const size_t tiles = sheet->kind == GF_SHEET_TILES
                              ? (size_t)sheet->columns * (size_t)sheet->rows
                              : inputs->count;
-    const size_t pages = (inputs->count + cells - 1) / cells;
+    const size_t pages = (inputs->count + tiles - 1) / tiles;
     enum gf_file_format format;
     if (pages > 1 && !sheet->name->has_number)
         return gf_fail(error, GF_ERROR_USAGE,
                        "%s: %zu pictures make %zu pages of %zu: {n} in the name numbers them, as "
                        "in sheet-{n}.png",
-                       sheet->name->text, inputs->count, pages, cells);
+                       sheet->name->text, inputs->count, pages, tiles);
     GF_TRY(check_places(request, pages, error));
     for (size_t i = 0; i < inputs->count; i++) {
         const struct gf_template_values values = {.input = &inputs->item[i],
-                                                  .number = i / cells + 1};
+                                                  .number = i / tiles + 1};
         GF_TRY(gf_template_expand(sheet->name, &values, &path[i], error));
     }
     GF_TRY(gf_sink_format(path[0], &sheet->options, GF_FILE_PNG, &format, error));
     return sheet->name->is_stdout ? GF_OK : check_pages(request, path, error);
 }
 
-/* ---- the workers ---- */
+/* ---- how a worker takes a picture and hands it back ---- */
 
 static bool take_picture(struct gf_batch_worker *worker)
 {

@@ -1,4 +1,4 @@
-/* Runs a batch whose pictures become parts of sheets: where cells lie, pages that are written
+/* Runs a batch whose pictures become parts of sheets: where tiles lie, pages that are written
  * row by row, places for sprites, and the thread that writes. */
 #pragma once
 
@@ -12,7 +12,7 @@
 #include "gpufilter/status.h"
 #include "stage/picture.h"
 
-/* Where the cells of a page lie. Row r is at y[r] and has height[r] pixels; column c is at x[c]. */
+/* Where the tiles of a page lie. Row r is at y[r] and has height[r] pixels; column c is at x[c]. */
 struct gf_sheet_layout {
     int columns, rows;
     int *x, *y, *width, *height; /* one allocation, which begins at x */
@@ -23,10 +23,10 @@ struct gf_sheet_layout {
  * gf_sheet_layout_free(), also after a failure. */
 enum gf_status gf_sheet_layout_begin(struct gf_sheet_layout *layout, int columns, int rows,
                                      struct gf_error *error) GF_CHECKED;
-/* Makes the row and the column of the cell at least as large as this. Cells are counted row by
+/* Makes the row and the column of the tile at least as large as this. Tiles are counted row by
  * row. */
-void gf_sheet_layout_fit(struct gf_sheet_layout *layout, size_t cell, int width, int height);
-/* Sets the places of all cells, and the size of the page. */
+void gf_sheet_layout_fit(struct gf_sheet_layout *layout, size_t tile, int width, int height);
+/* Sets the places of all tiles, and the size of the page. */
 enum gf_status gf_sheet_layout_end(struct gf_sheet_layout *layout, int gap, int margin,
                                    struct gf_error *error) GF_CHECKED;
 void gf_sheet_layout_free(struct gf_sheet_layout *layout);
@@ -114,7 +114,7 @@ struct gf_sheet_writer {
     bool warned;     /* of letters that the font lacks */
 };
 
-/* Draws the label of the picture of input `index` below the cell at x, y. */
+/* Draws the label of the picture of input `index` below the tile at x, y. */
 enum gf_status gf_sheet_draw_label(struct gf_sheet_writer *writer, size_t index,
                                    const struct gf_sheet_picture *picture, int x, int y,
                                    struct gf_placed *placed, struct gf_error *error) GF_CHECKED;

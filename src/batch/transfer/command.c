@@ -326,7 +326,7 @@ bool gf_command_run(int number, char *const *words, const struct gf_command_valu
     return done;
 }
 
-/* ---- the end of all ---- */
+/* ---- ending every command that runs ---- */
 
 /* Sends the signal to all commands, and waits until they have ended, for `tries` times 10 ms at
  * most. The threads that run them take them off the table. */

@@ -195,7 +195,7 @@ static void batch_end_helpers(struct gf_batch *batch)
     }
 }
 
-/* ---- the workers ---- */
+/* ---- starting the workers, and waiting for them ---- */
 
 void gf_batch_tick(struct gf_batch *batch, bool at_end)
 {
@@ -296,7 +296,7 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
     return status;
 }
 
-/* ---- the inputs ---- */
+/* ---- how a worker takes an input of the request ---- */
 
 static bool take_input(struct gf_batch_worker *worker)
 {

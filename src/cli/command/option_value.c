@@ -241,7 +241,7 @@ static enum gf_status set_topic(const struct gf_option *option, const char *text
             return GF_OK;
         }
     }
-    for (int kind = GF_SHEET_JOIN; kind <= GF_SHEET_CELLS; kind++) {
+    for (int kind = GF_SHEET_JOIN; kind <= GF_SHEET_TILES; kind++) {
         const struct gf_filter *const declaration = gf_sheet_declaration((enum gf_sheet_kind)kind);
         if (!strcmp(gf_filter_name(declaration) + strlen("--"), text))
             command->topic = declaration;

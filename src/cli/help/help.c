@@ -250,8 +250,8 @@ static void print_text(FILE *file, const struct gf_filter *filter)
     gf_text_wrap(file, params, 12, 12);
 }
 
-/* Prints a cell. '|' is escaped, since it would end the cell. */
-static void print_cell(FILE *file, const char *text)
+/* Prints a field. '|' is escaped, since it would end the field. */
+static void print_field(FILE *file, const char *text)
 {
     for (; *text; text++) {
         if (*text == '|')
@@ -267,7 +267,7 @@ static void print_markdown(FILE *file, const struct gf_filter *filter)
     if (gf_filter_alias(filter))
         fprintf(file, ", `%s`", gf_filter_alias(filter));
     fputs(" | ", file);
-    print_cell(file, gf_filter_summary(filter));
+    print_field(file, gf_filter_summary(filter));
     fputs(" | ", file);
     for (const struct gf_param *param = params; param->name; param++) {
         char range[320], value[40];
@@ -275,7 +275,7 @@ static void print_markdown(FILE *file, const struct gf_filter *filter)
         gf_param_default(param, value, sizeof value);
         fprintf(file, "%s`%s%s%s` (", param == params ? "" : "; ", param->name, *value ? "=" : "",
                 value);
-        print_cell(file, range);
+        print_field(file, range);
         putc(')', file);
     }
     fputs(" |\n", file);

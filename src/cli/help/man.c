@@ -207,7 +207,7 @@ static void put_of_outputs(FILE *file)
 static void put_sheets(FILE *file)
 {
     put_filter(file, gf_sheet_declaration(GF_SHEET_JOIN));
-    put_filter(file, gf_sheet_declaration(GF_SHEET_CELLS));
+    put_filter(file, gf_sheet_declaration(GF_SHEET_TILES));
 }
 
 static void put_exits(FILE *file)

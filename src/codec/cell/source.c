@@ -429,7 +429,7 @@ static enum gf_status work_on_profile(const struct gf_icc_wish *wish, bool *soun
 
 void gf_cells_read_profiles(void)
 {
-    gf_icc_set_cell_worker(work_on_profile);
+    gf_icc_set_cell_work(work_on_profile);
 }
 
 /* ---- the cell's side ---- */

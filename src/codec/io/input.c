@@ -106,8 +106,8 @@ static ssize_t read_at(struct gf_input *input, void *data, size_t size, int64_t 
         (input->memory || input->narrowed) && left < (int64_t)size ? (size_t)left : size;
     if (!input->memory)
         return input->threads < 2 ? pread(input->fd, data, got, input->base + at)
-                                  : gf_transfer_read(&input->crew, input->fd, data, got,
-                                                     input->base + at, input->threads);
+                                  : gf_crew_read(&input->crew, input->fd, data, got,
+                                                 input->base + at, input->threads);
     memcpy(data, input->memory + input->base + at, got);
     return (ssize_t)got;
 }

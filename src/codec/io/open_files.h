@@ -1,5 +1,5 @@
 /* The state of open inputs and outputs, for the files that implement input.h and output.h alone;
- * and large transfers between memory and a file by several threads: a single thread copies to
+ * and large copies between memory and a file by several threads: a single thread copies to
  * and from the page cache at a fraction of the memory's bandwidth. */
 #pragma once
 
@@ -17,23 +17,23 @@
 
 enum { GF_PIECES_MOST = 16 };
 
-/* One thread's part of a transfer. */
+/* One thread's part of a copy. */
 struct gf_piece {
     int fd;
     unsigned char *data;       /* where bytes that are read go */
     const unsigned char *from; /* the bytes to be written; NULL: the piece is read from the file */
     size_t size, got;
     int64_t offset;
-    int failed; /* errno; 0: all bytes were transferred, or the file ended */
+    int failed; /* errno; 0: all bytes were copied, or the file ended */
 };
 
-struct gf_crew; /* the threads of an open file, started by the first transfer that needs them */
+struct gf_crew; /* the threads of an open file, started by the first copy that needs them */
 void gf_crew_free(struct gf_crew *crew); /* does nothing with NULL */
 
 /* Reads like pread(), but returns fewer bytes than `size` only at the end of the file or before an
  * error. At most `threads` threads read at the same time. */
-ssize_t gf_transfer_read(struct gf_crew **crew, int fd, void *data, size_t size, int64_t offset,
-                         int threads);
+ssize_t gf_crew_read(struct gf_crew **crew, int fd, void *data, size_t size, int64_t offset,
+                     int threads);
 
 /* Allocates the bytes of a file ahead of the thread that writes it. */
 

@@ -50,7 +50,7 @@ static const char *check_components(const struct gf_jp2_header *header)
     return NULL;
 }
 
-/* `data` are the bytes behind the segment's length. */
+/* `data` are the bytes behind the marker segment's length. */
 static const char *read_size(const unsigned char *data, size_t size, struct gf_jp2_header *header)
 {
     enum { HEAD = 36, COMPONENTS_MAX = 16384, TILE_COMPONENTS_MAX = 1 << 24 };
@@ -127,8 +127,8 @@ static const char *read_coding(const unsigned char *data, size_t size, bool has_
     return NULL;
 }
 
-static const char *read_segment(int marker, const unsigned char *data, size_t size,
-                                struct gf_jp2_header *header)
+static const char *read_marker(int marker, const unsigned char *data, size_t size,
+                               struct gf_jp2_header *header)
 {
     enum { SOP = 2, EPH = 4 };
     if (marker == COD && size > 5) {
@@ -142,9 +142,9 @@ static const char *read_segment(int marker, const unsigned char *data, size_t si
     return marker == COD || marker == COC ? damaged_markers : NULL;
 }
 
-/* Reads the segments from *at on, up to the marker `last`, behind which *at then is. The markers
- * FF30 to FF3F have no segment. */
-static const char *read_segments(struct gf_jp2_header *header, size_t *at, int last)
+/* Reads the marker segments from *at on, up to the marker `last`, behind which *at then is. The
+ * markers FF30 to FF3F have no parameters. */
+static const char *read_markers(struct gf_jp2_header *header, size_t *at, int last)
 {
     const unsigned char *const data = header->stream.data;
     while (header->stream.size - *at >= MARKER) {
@@ -160,7 +160,7 @@ static const char *read_segments(struct gf_jp2_header *header, size_t *at, int l
             return damaged_markers;
         if (left < 2 || size > left)
             return cut;
-        const char *const why = read_segment(marker, data + *at + 2, size - 2, header);
+        const char *const why = read_marker(marker, data + *at + 2, size - 2, header);
         if (why)
             return why;
         *at += size;
@@ -201,7 +201,7 @@ static const char *read_part(struct gf_jp2_header *header, size_t *at, struct pa
     if (tile >= header->tiles || (length && length < PART_HEAD + 2 * MARKER))
         return damaged_markers;
     size_t inner = *at + PART_HEAD;
-    const char *const why = read_segments(header, &inner, SOD);
+    const char *const why = read_markers(header, &inner, SOD);
     if (why)
         return why;
     header->last_part = *at - MARKER;
@@ -276,7 +276,7 @@ static const char *jp2_read_markers(struct gf_jp2_header *header)
     const char *why = read_size(data + at + 2, size - 2, header);
     at += size;
     if (!why)
-        why = read_segments(header, &at, SOT);
+        why = read_markers(header, &at, SOT);
     if (why)
         return why;
     struct parts *const tiles = calloc(header->tiles, sizeof *tiles);

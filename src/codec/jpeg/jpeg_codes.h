@@ -178,20 +178,20 @@ bool gf_jpeg_copy_unit(const struct gf_jpeg_unit *unit, struct gf_jpeg_bits *bit
 /* Finds where the rows of units (MCUs) of a JPEG's scan begin in its file. This requires a walk
  * over all codes of a sequential scan, which also finds the first damaged code. */
 
-/* Scouts find in parallel where the units (MCUs) of a scan begin. The scan is cut into segments,
- * and a scout walks over each from a guess: that a unit begins with the segment's first bit. After
- * some units Huffman codes resynchronise even from a wrong guess. The positions that a scout has
- * marked are therefore mostly right. They are valid from the first position on that the walk from
- * the scan's start reaches, too. */
+/* Scouts find in parallel where the units (MCUs) of a scan begin. The scan is cut into
+ * subsequences, and a scout walks over each from a guess: that a unit begins with the subsequence's
+ * first bit. After some units Huffman codes resynchronise even from a wrong guess. The positions
+ * that a scout has marked are therefore mostly right. They are valid from the first position on
+ * that the walk from the scan's start reaches, too. */
 
 /* The beginning of a unit, if the scout's guess was right. */
 struct gf_jpeg_mark {
     int64_t bit;                    /* position in the input, with stuffed zeros */
-    int32_t dc[GF_JPEG_COMPONENTS]; /* sums of the DC differences since the segment's first mark */
+    int32_t dc[GF_JPEG_COMPONENTS]; /* sums of the DC differences since the first mark */
 };
 
-struct gf_jpeg_segment {
-    int64_t end;               /* offset in the input where the next segment begins */
+struct gf_jpeg_subsequence {
+    int64_t end;               /* offset in the input where the next subsequence begins */
     int count;                 /* number of marks, which may be 0 */
     size_t room;               /* for marks */
     struct gf_jpeg_mark *mark; /* the beginnings of consecutive units */
@@ -224,11 +224,11 @@ struct gf_jpeg_index {
 };
 
 /* Opens an index; NULL when out of memory. The scan's first code is at the offset `begin` of the
- * input. With more than one thread, scouts walk ahead; their segments have segment_bytes bytes, or
- * with 0 a size that they choose. */
+ * input. With more than one thread, scouts walk ahead; their subsequences have subsequence_bytes
+ * bytes, or with 0 a size that they choose. */
 struct gf_jpeg_index *gf_jpeg_index_open(const struct gf_jpeg_unit *unit, int units_across,
                                          int rows, int restart_interval, struct gf_input *input,
-                                         int64_t begin, int threads, int segment_bytes);
+                                         int64_t begin, int threads, int subsequence_bytes);
 void gf_jpeg_index_close(struct gf_jpeg_index *index);
 /* Walks until the beginning of row `row` is known. Returns false if damage or anything unusual
  * comes before it. The last row counts as known only if the end marker follows it. */

@@ -185,7 +185,7 @@ static void describe(struct hdr_source *source, struct gf_source *picture)
     base->memory.why = base->memory.why ? base->memory.why : "its gain map is decoded as a whole";
     base->metadata.icc = (struct gf_blob){0};
     base->metadata.unread &= ~(unsigned)(GF_KIND_GAIN_MAP | GF_KIND_PICTURES);
-    gf_colour_tags_set_cicp(&base->metadata.colour, GF_PRIMARIES_BT2020, GF_TRANSFER_PQ);
+    gf_colour_tags_set_cicp(&base->metadata.colour, GF_PRIMARIES_BT2020, GF_CURVE_PQ);
     source->picture = picture;
 }
 
@@ -282,17 +282,17 @@ static bool has_map(const struct gf_metadata *metadata)
 }
 
 /* Counts a gain map among the pictures of the index that only itself says what it is, as Apple's
- * do: its first segments say it. */
+ * do: its first marker segments say it. */
 static enum gf_status note_map(struct gf_source *source, struct gf_error *error)
 {
-    enum { SEGMENTS = 64 << 10 };
+    enum { MARKERS = 64 << 10 };
     struct gf_blob head = {0};
     struct gf_gain_map_facts map;
     const char *why;
     if (has_map(&source->metadata) || !(source->metadata.unread & GF_KIND_PICTURES))
         return GF_OK;
     const enum gf_status status =
-        find_map((struct gf_jpeg_source *)source, SEGMENTS, &head, &map, &why, error);
+        find_map((struct gf_jpeg_source *)source, MARKERS, &head, &map, &why, error);
     source->metadata.unread |= head.size ? GF_KIND_GAIN_MAP : 0;
     free(head.data);
     return status;

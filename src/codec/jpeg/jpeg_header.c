@@ -188,8 +188,8 @@ static void read_application(struct reader *reader, int marker, const unsigned c
     }
 }
 
-static bool read_segment(struct reader *reader, int marker, const unsigned char *at,
-                         const unsigned char *end)
+static bool read_marker(struct reader *reader, int marker, const unsigned char *at,
+                        const unsigned char *end)
 {
     switch (marker) {
     case SOF0:
@@ -226,7 +226,7 @@ bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_
             continue;
         }
         if (length < 2 || size - at - 2 < length ||
-            !read_segment(&reader, marker, data + at + 4, data + at + 2 + length))
+            !read_marker(&reader, marker, data + at + 4, data + at + 2 + length))
             return false;
         at += 2 + length;
         header->scan = at;

@@ -1,5 +1,5 @@
-/* Reads the segments of a JPEG file up to its scan, for the decoder on the GPU. Only the usual
- * kinds of files are accepted; libjpeg-turbo reads all others and reports their faults. */
+/* Reads the marker segments of a JPEG file up to its scan, for the decoder on the GPU. Only the
+ * usual kinds of files are accepted; libjpeg-turbo reads all others and reports their faults. */
 #pragma once
 
 #include <stdbool.h>

@@ -7,28 +7,28 @@
 #include "codec/common/rows/ordered_work.h"
 
 enum {
-    SEGMENT_BYTES = 128 << 10,
-    MARKS_MOST = 64 << 10, /* the most marks of a segment; its other units have none */
-    FAILURES_MOST = 1000   /* the most wrong guesses in a segment */
+    SUBSEQUENCE_BYTES = 128 << 10,
+    MARKS_MOST = 64 << 10, /* the most marks of a subsequence; its other units have none */
+    FAILURES_MOST = 1000   /* the most wrong guesses in a subsequence */
 };
 
-/* Segment k is in slot k % slots. */
+/* Subsequence k is in slot k % slots. */
 struct gf_jpeg_scouts {
     const struct gf_jpeg_unit *unit;
     struct gf_input *input;
     int64_t begin, size; /* offset of the scan; size of the input */
-    int segment_bytes, segments, threads, slots;
-    struct gf_jpeg_segment *slot;
+    int subsequence_bytes, subsequences, threads, slots;
+    struct gf_jpeg_subsequence *slot;
     struct gf_jpeg_bits *bits; /* one for each thread */
     struct gf_ordered_work *work;
     int taken;
 };
 
-/* Returns the offset in the input where a segment begins. A stuffed zero belongs to the segment
- * before. */
-static int64_t segment_begin(const struct gf_jpeg_scouts *scouts, int index)
+/* Returns the offset in the input where a subsequence begins. A stuffed zero belongs to the
+ * subsequence before. */
+static int64_t subsequence_begin(const struct gf_jpeg_scouts *scouts, int index)
 {
-    const int64_t begin = scouts->begin + (int64_t)index * scouts->segment_bytes;
+    const int64_t begin = scouts->begin + (int64_t)index * scouts->subsequence_bytes;
     unsigned char two[2] = {0};
     size_t got;
     if (begin >= scouts->size)
@@ -38,38 +38,38 @@ static int64_t segment_begin(const struct gf_jpeg_scouts *scouts, int index)
     return begin + (two[0] == 0xff);
 }
 
-static bool add_mark(struct gf_jpeg_segment *segment, int64_t bit, const int32_t *dc)
+static bool add_mark(struct gf_jpeg_subsequence *subsequence, int64_t bit, const int32_t *dc)
 {
-    if (segment->count == MARKS_MOST ||
-        !GF_RESERVE(segment->mark, segment->room, segment->count + 1))
+    if (subsequence->count == MARKS_MOST ||
+        !GF_RESERVE(subsequence->mark, subsequence->room, subsequence->count + 1))
         return false;
-    struct gf_jpeg_mark *const mark = &segment->mark[segment->count++];
+    struct gf_jpeg_mark *const mark = &subsequence->mark[subsequence->count++];
     mark->bit = bit;
     memcpy(mark->dc, dc, sizeof mark->dc);
     return true;
 }
 
-/* Walks over a segment and marks where units begin, up to the first unit after the segment. After
- * an invalid code the marks are dropped, and the walk starts again one bit later. */
+/* Walks over a subsequence and marks where units begin, up to the first unit after the subsequence.
+ * After an invalid code the marks are dropped, and the walk starts again one bit later. */
 static bool scout(void *context, int thread, int index)
 {
     struct gf_jpeg_scouts *const scouts = context;
-    struct gf_jpeg_segment *const segment = &scouts->slot[index % scouts->slots];
+    struct gf_jpeg_subsequence *const subsequence = &scouts->slot[index % scouts->slots];
     struct gf_jpeg_bits *const bits = &scouts->bits[thread];
     int32_t dc[GF_JPEG_COMPONENTS] = {0};
-    segment->count = 0;
-    segment->end = segment_begin(scouts, index + 1);
-    gf_jpeg_bits_open(bits, scouts->input, 8 * segment_begin(scouts, index), scouts->size);
+    subsequence->count = 0;
+    subsequence->end = subsequence_begin(scouts, index + 1);
+    gf_jpeg_bits_open(bits, scouts->input, 8 * subsequence_begin(scouts, index), scouts->size);
     for (int failures = 0; failures < FAILURES_MOST && gf_jpeg_bits_advance(bits);) {
         const int64_t bit = gf_jpeg_bits_place(bits);
-        if (!add_mark(segment, bit, dc) || bit >= 8 * segment->end)
+        if (!add_mark(subsequence, bit, dc) || bit >= 8 * subsequence->end)
             break;
         if (gf_jpeg_walk(scouts->unit, bits, 1, dc)) {
             if (gf_jpeg_bits_left(bits) < 0)
                 break;
             continue;
         }
-        segment->count = 0;
+        subsequence->count = 0;
         failures++;
         gf_jpeg_refill(&bits->next);
         gf_jpeg_skip(&bits->next, 1);
@@ -93,7 +93,7 @@ static void jpeg_scouts_close(struct gf_jpeg_scouts *scouts)
  * or when out of memory. */
 static struct gf_jpeg_scouts *jpeg_scouts_open(const struct gf_jpeg_unit *unit,
                                                struct gf_input *input, int64_t begin, int threads,
-                                               int segment_bytes)
+                                               int subsequence_bytes)
 {
     struct gf_jpeg_scouts *const scouts = calloc(1, sizeof *scouts);
     if (!scouts)
@@ -102,12 +102,12 @@ static struct gf_jpeg_scouts *jpeg_scouts_open(const struct gf_jpeg_unit *unit,
     scouts->input = input;
     scouts->begin = begin;
     scouts->size = gf_input_size(input);
-    scouts->segment_bytes = segment_bytes ? segment_bytes : SEGMENT_BYTES;
-    scouts->segments =
-        (int)((scouts->size - begin + scouts->segment_bytes - 1) / scouts->segment_bytes);
-    scouts->threads = threads < scouts->segments ? threads : scouts->segments;
+    scouts->subsequence_bytes = subsequence_bytes ? subsequence_bytes : SUBSEQUENCE_BYTES;
+    scouts->subsequences =
+        (int)((scouts->size - begin + scouts->subsequence_bytes - 1) / scouts->subsequence_bytes);
+    scouts->threads = threads < scouts->subsequences ? threads : scouts->subsequences;
     const int slots = scouts->threads + scouts->threads / 2 + 1;
-    scouts->slots = slots < scouts->segments ? slots : scouts->segments;
+    scouts->slots = slots < scouts->subsequences ? slots : scouts->subsequences;
     if (scouts->threads > 1) {
         scouts->slot = calloc((size_t)scouts->slots, sizeof *scouts->slot);
         scouts->bits = malloc((size_t)scouts->threads * sizeof *scouts->bits);
@@ -122,12 +122,12 @@ static struct gf_jpeg_scouts *jpeg_scouts_open(const struct gf_jpeg_unit *unit,
     return scouts;
 }
 
-/* Waits for the next segment, and ends the use of the segment before. Returns NULL after the last
- * one. */
-static const struct gf_jpeg_segment *jpeg_scouts_next(struct gf_jpeg_scouts *scouts)
+/* Waits for the next subsequence, and ends the use of the subsequence before. Returns NULL after
+ * the last one. */
+static const struct gf_jpeg_subsequence *jpeg_scouts_next(struct gf_jpeg_scouts *scouts)
 {
     bool failed;
-    if (scouts->taken && scouts->taken + scouts->slots <= scouts->segments)
+    if (scouts->taken && scouts->taken + scouts->slots <= scouts->subsequences)
         gf_ordered_work_submit(scouts->work);
     if (!gf_ordered_work_take(scouts->work, true, &failed))
         return NULL;
@@ -138,7 +138,7 @@ enum { RST0 = 0xd0, EOI = 0xd9 };
 
 struct gf_jpeg_index *gf_jpeg_index_open(const struct gf_jpeg_unit *unit, int units_across,
                                          int rows, int restart_interval, struct gf_input *input,
-                                         int64_t begin, int threads, int segment_bytes)
+                                         int64_t begin, int threads, int subsequence_bytes)
 {
     struct gf_jpeg_index *const index =
         calloc(1, sizeof *index + ((size_t)rows + 1) * sizeof *index->row);
@@ -152,7 +152,7 @@ struct gf_jpeg_index *gf_jpeg_index_open(const struct gf_jpeg_unit *unit, int un
     gf_jpeg_bits_open(&index->bits, input, 8 * begin, gf_input_size(input));
     index->row[0] = (struct gf_jpeg_index_row){.bit = 8 * begin, .stop = begin};
     if (!restart_interval)
-        index->scouts = jpeg_scouts_open(unit, input, begin, threads, segment_bytes);
+        index->scouts = jpeg_scouts_open(unit, input, begin, threads, subsequence_bytes);
     return index;
 }
 
@@ -227,7 +227,7 @@ static bool end_row(struct gf_jpeg_index *index, int64_t bit)
     return true;
 }
 
-/* ---- walking from segment to segment, with the marks of scouts ---- */
+/* ---- walking from subsequence to subsequence, with the marks of scouts ---- */
 
 static void seek(struct gf_jpeg_index *index, int64_t bit)
 {
@@ -240,7 +240,7 @@ static int64_t rest_of_row(const struct gf_jpeg_index *index)
     return (int64_t)(index->known + 1) * index->units_across - index->units;
 }
 
-/* Uses a segment's marks: the walk is at `mark`, jumps to `last`, and notes the rows that begin
+/* Uses a subsequence's marks: the walk is at `mark`, jumps to `last`, and notes the rows that begin
  * between them. */
 static bool take_marks(struct gf_jpeg_index *index, const struct gf_jpeg_mark *mark,
                        const struct gf_jpeg_mark *last)
@@ -260,14 +260,14 @@ static bool take_marks(struct gf_jpeg_index *index, const struct gf_jpeg_mark *m
     return true;
 }
 
-/* Walks to the next segment, one unit after another, until the walk reaches a position that a scout
- * has marked; from there on it uses the scout's marks. */
-static bool walk_segment(struct gf_jpeg_index *index)
+/* Walks to the next subsequence, one unit after another, until the walk reaches a position that a
+ * scout has marked; from there on it uses the scout's marks. */
+static bool walk_subsequence(struct gf_jpeg_index *index)
 {
-    const struct gf_jpeg_segment *const segment = jpeg_scouts_next(index->scouts);
-    const int64_t end = segment ? 8 * segment->end : INT64_MAX;
-    const int count = segment ? segment->count : 0;
-    const struct gf_jpeg_mark *mark = count ? segment->mark : NULL;
+    const struct gf_jpeg_subsequence *const subsequence = jpeg_scouts_next(index->scouts);
+    const int64_t end = subsequence ? 8 * subsequence->end : INT64_MAX;
+    const int count = subsequence ? subsequence->count : 0;
+    const struct gf_jpeg_mark *mark = count ? subsequence->mark : NULL;
     const struct gf_jpeg_mark *const last = count ? mark + count - 1 : NULL;
     while (index->known < index->rows) {
         const int64_t bit = gf_jpeg_bits_place(&index->bits);
@@ -294,7 +294,7 @@ bool gf_jpeg_index_reach(struct gf_jpeg_index *index, int row)
 {
     while (index->known < row && !index->damaged) {
         const bool sound =
-            index->scouts ? walk_segment(index)
+            index->scouts ? walk_subsequence(index)
                           : walk_row(index) && end_row(index, gf_jpeg_bits_place(&index->bits));
         index->damaged = !sound;
     }

@@ -9,51 +9,51 @@
 enum { MARKER = 0xff, TEM = 0x01, SOF0 = 0xc0, RST0 = 0xd0, SOI = 0xd8, EOI = 0xd9, SOS = 0xda };
 enum { HEAD_BYTES = 4 }; /* a marker and the length that follows it */
 
-static void jpeg_segments_open(struct gf_jpeg_segments *segments, struct gf_input *input)
+static void jpeg_markers_open(struct gf_jpeg_markers *markers, struct gf_input *input)
 {
-    memset(segments, 0, offsetof(struct gf_jpeg_segments, buffer));
-    segments->input = input;
-    segments->next = segments->end = segments->buffer;
+    memset(markers, 0, offsetof(struct gf_jpeg_markers, buffer));
+    markers->input = input;
+    markers->next = markers->end = markers->buffer;
 }
 
 /* Reads until `least` bytes are in the buffer, or the input ends. */
-static enum gf_status need(struct gf_jpeg_segments *segments, size_t least, struct gf_error *error)
+static enum gf_status need(struct gf_jpeg_markers *markers, size_t least, struct gf_error *error)
 {
-    size_t there = (size_t)(segments->end - segments->next), got = 1;
+    size_t there = (size_t)(markers->end - markers->next), got = 1;
     enum gf_status status = GF_OK;
     if (there >= least)
         return GF_OK;
-    memmove(segments->buffer, segments->next, there);
+    memmove(markers->buffer, markers->next, there);
     while (!status && got && there < least) {
-        status = gf_input_read_some(segments->input, segments->buffer + there,
-                                    sizeof segments->buffer - there, &got, error);
+        status = gf_input_read_some(markers->input, markers->buffer + there,
+                                    sizeof markers->buffer - there, &got, error);
         there += status ? 0 : got;
     }
-    segments->next = segments->buffer;
-    segments->end = segments->buffer + there;
+    markers->next = markers->buffer;
+    markers->end = markers->buffer + there;
     return status;
 }
 
-static size_t there(const struct gf_jpeg_segments *segments)
+static size_t there(const struct gf_jpeg_markers *markers)
 {
-    return (size_t)(segments->end - segments->next);
+    return (size_t)(markers->end - markers->next);
 }
 
 /* Skips stray bytes and fill bytes 0xff before the next marker. The byte 0xff with a stuffed zero
  * is no marker. */
-static enum gf_status find_marker(struct gf_jpeg_segments *segments, struct gf_error *error)
+static enum gf_status find_marker(struct gf_jpeg_markers *markers, struct gf_error *error)
 {
-    enum gf_status status = need(segments, 2, error);
-    while (!status && there(segments) >= 2) {
-        const unsigned char *const at = segments->next;
+    enum gf_status status = need(markers, 2, error);
+    while (!status && there(markers) >= 2) {
+        const unsigned char *const at = markers->next;
         if (at[0] == MARKER && at[1] && at[1] != MARKER)
             return GF_OK;
         const int some = at[0] == MARKER && !at[1] ? 2 : 1;
-        segments->stray += at[0] == MARKER && at[1] == MARKER ? 0 : some;
-        segments->next += some;
-        status = need(segments, 2, error);
+        markers->stray += at[0] == MARKER && at[1] == MARKER ? 0 : some;
+        markers->next += some;
+        status = need(markers, 2, error);
     }
-    segments->next = segments->end; /* a single byte is no marker */
+    markers->next = markers->end; /* a single byte is no marker */
     return status;
 }
 
@@ -62,24 +62,24 @@ static bool is_restart(int marker)
     return marker >= RST0 && marker < RST0 + 8;
 }
 
-static enum gf_status begin_segment(struct gf_jpeg_segments *segments, struct gf_error *error)
+static enum gf_status begin_marker(struct gf_jpeg_markers *markers, struct gf_error *error)
 {
-    enum gf_status status = find_marker(segments, error);
-    const unsigned char *const at = segments->next;
-    if (status || !there(segments))
+    enum gf_status status = find_marker(markers, error);
+    const unsigned char *const at = markers->next;
+    if (status || !there(markers))
         return status;
     const int marker = at[1];
     const bool alone = marker == SOI || marker == EOI || marker == TEM || is_restart(marker);
-    segments->ended = marker == EOI;
-    segments->opens_scan = marker == SOS;
-    segments->left = 2;
+    markers->ended = marker == EOI;
+    markers->opens_scan = marker == SOS;
+    markers->left = 2;
     if (alone)
         return GF_OK;
-    status = need(segments, HEAD_BYTES, error);
+    status = need(markers, HEAD_BYTES, error);
     const size_t length =
-        there(segments) < HEAD_BYTES ? 2 : (size_t)(segments->next[2] << 8 | segments->next[3]);
-    segments->lengthless |= length < 2;
-    segments->left = length < 2 ? HEAD_BYTES : 2 + length; /* libjpeg may refuse a wrong length */
+        there(markers) < HEAD_BYTES ? 2 : (size_t)(markers->next[2] << 8 | markers->next[3]);
+    markers->lengthless |= length < 2;
+    markers->left = length < 2 ? HEAD_BYTES : 2 + length; /* libjpeg may refuse a wrong length */
     return status;
 }
 
@@ -97,71 +97,71 @@ static size_t scan_bytes(const unsigned char *begin, const unsigned char *end)
     return (size_t)((at ? at : end) - begin);
 }
 
-static void count_filled(struct gf_jpeg_segments *segments, const unsigned char *data, size_t size)
+static void count_filled(struct gf_jpeg_markers *markers, const unsigned char *data, size_t size)
 {
     size_t filled = 0;
     while (filled < size && (!data[size - 1 - filled] || data[size - 1 - filled] == MARKER))
         filled++;
-    segments->filled = (int64_t)filled + (filled == size ? segments->filled : 0);
+    markers->filled = (int64_t)filled + (filled == size ? markers->filled : 0);
 }
 
-static enum gf_status next_of_scan(struct gf_jpeg_segments *segments, size_t *size,
+static enum gf_status next_of_scan(struct gf_jpeg_markers *markers, size_t *size,
                                    struct gf_error *error)
 {
-    enum gf_status status = need(segments, 1, error);
-    if (segments->opens_scan)
-        segments->filled = 0;
-    segments->opens_scan = false;
-    *size = scan_bytes(segments->next, segments->end);
+    enum gf_status status = need(markers, 1, error);
+    if (markers->opens_scan)
+        markers->filled = 0;
+    markers->opens_scan = false;
+    *size = scan_bytes(markers->next, markers->end);
     if (!status && !*size) {
-        status = need(segments, 2, error);
-        *size = scan_bytes(segments->next, segments->end);
+        status = need(markers, 2, error);
+        *size = scan_bytes(markers->next, markers->end);
     }
-    segments->in_scan = *size > 0;
-    count_filled(segments, segments->next, *size);
+    markers->in_scan = *size > 0;
+    count_filled(markers, markers->next, *size);
     return status;
 }
 
 /* Returns the next bytes, which are valid until the next call; *size is 0 at the end of the input
  * and after the end marker. On a stream the call waits only for bytes that it needs. */
-static GF_CHECKED enum gf_status jpeg_segments_next(struct gf_jpeg_segments *segments,
-                                                    const unsigned char **data, size_t *size,
-                                                    struct gf_error *error)
+static GF_CHECKED enum gf_status jpeg_markers_next(struct gf_jpeg_markers *markers,
+                                                   const unsigned char **data, size_t *size,
+                                                   struct gf_error *error)
 {
     enum gf_status status = GF_OK;
     *size = 0;
-    if (segments->in_scan)
-        status = next_of_scan(segments, size, error);
-    if (!status && !*size && !segments->left && !segments->ended)
-        status = begin_segment(segments, error);
-    if (!status && segments->left) {
-        status = need(segments, 1, error);
-        *size = there(segments) < segments->left ? there(segments) : segments->left;
-        segments->left -= *size;
-        if (!segments->left && segments->opens_scan)
-            segments->in_scan = segments->scanned = true;
+    if (markers->in_scan)
+        status = next_of_scan(markers, size, error);
+    if (!status && !*size && !markers->left && !markers->ended)
+        status = begin_marker(markers, error);
+    if (!status && markers->left) {
+        status = need(markers, 1, error);
+        *size = there(markers) < markers->left ? there(markers) : markers->left;
+        markers->left -= *size;
+        if (!markers->left && markers->opens_scan)
+            markers->in_scan = markers->scanned = true;
     }
-    *data = segments->next;
-    segments->next += *size;
+    *data = markers->next;
+    markers->next += *size;
     return status;
 }
 
 /* Whether the input ended in or after a scan, so that perhaps only the end marker is missing. */
-static bool jpeg_segments_may_be_whole(const struct gf_jpeg_segments *segments)
+static bool jpeg_markers_may_be_whole(const struct gf_jpeg_markers *markers)
 {
-    return segments->scanned && !segments->left;
+    return markers->scanned && !markers->left;
 }
 
-int64_t gf_jpeg_segments_place(const struct gf_jpeg_segments *segments, const unsigned char *at)
+int64_t gf_jpeg_markers_place(const struct gf_jpeg_markers *markers, const unsigned char *at)
 {
-    return gf_input_position(segments->input) - (segments->end - at);
+    return gf_input_position(markers->input) - (markers->end - at);
 }
 
-enum gf_status gf_jpeg_segments_close(struct gf_jpeg_segments *segments, struct gf_error *error)
+enum gf_status gf_jpeg_markers_close(struct gf_jpeg_markers *markers, struct gf_error *error)
 {
-    const size_t size = there(segments);
-    segments->end = segments->next;
-    return gf_input_give_back(segments->input, segments->next, size, error);
+    const size_t size = there(markers);
+    markers->end = markers->next;
+    return gf_input_give_back(markers->input, markers->next, size, error);
 }
 
 enum {
@@ -256,11 +256,11 @@ void gf_jpeg_tell_parameters(struct gf_jpeg_source *source)
 
 void gf_jpeg_tell_stray(struct gf_jpeg_source *source)
 {
-    const int64_t stray = source->segments.stray - source->stray_told;
-    if (source->segments.lengthless && !source->lengthless_told)
+    const int64_t stray = source->markers.stray - source->stray_told;
+    if (source->markers.lengthless && !source->lengthless_told)
         gf_warn(&source->options, "%s: a segment of an impossible length: passed over",
                 gf_input_name(source->input));
-    source->lengthless_told = source->segments.lengthless;
+    source->lengthless_told = source->markers.lengthless;
     if (stray)
         gf_warn(&source->options, "%s: %lld stray bytes between its segments: passed over",
                 gf_input_name(source->input), (long long)stray);
@@ -274,7 +274,7 @@ static bool passes_bytes(struct gf_jpeg_source *source)
 {
     const int count = source->errors.msg_parm.i[0], marker = source->errors.msg_parm.i[1];
     const bool restart = marker >= JPEG_RST0 && marker < JPEG_RST0 + 8;
-    const bool fill = !restart && count <= source->segments.filled;
+    const bool fill = !restart && count <= source->markers.filled;
     if (!fill &&
         (marker != JPEG_EOI || gf_jpeg_codes_are_left(&source->jpeg, source->input, source->scan)))
         return false;
@@ -339,14 +339,14 @@ static boolean fill_buffer(j_decompress_ptr jpeg)
     static const unsigned char end_marker[] = {0xff, JPEG_EOI};
     struct gf_jpeg_source *const source = jpeg->client_data;
     const enum gf_status status =
-        jpeg_segments_next(&source->segments, &source->bytes.next_input_byte,
-                           &source->bytes.bytes_in_buffer, source->error);
+        jpeg_markers_next(&source->markers, &source->bytes.next_input_byte,
+                          &source->bytes.bytes_in_buffer, source->error);
     if (status)
         give_up(source, status);
     if (source->bytes.bytes_in_buffer)
         return TRUE;
     source->cut = true;
-    if (jpeg->arith_code || !jpeg_segments_may_be_whole(&source->segments))
+    if (jpeg->arith_code || !jpeg_markers_may_be_whole(&source->markers))
         gf_jpeg_report_damage(source, "");
     source->bytes.next_input_byte = end_marker;
     source->bytes.bytes_in_buffer = sizeof end_marker;
@@ -381,8 +381,8 @@ static void copy_bytes(j_decompress_ptr jpeg, unsigned char *to, size_t count)
     }
 }
 
-static bool add_segment(struct gf_jpeg_source *source, int marker, const unsigned char *data,
-                        size_t size)
+static bool add_marker(struct gf_jpeg_source *source, int marker, const unsigned char *data,
+                       size_t size)
 {
     struct gf_metadata *const metadata = &source->base.metadata;
     const size_t head = sizeof GF_APP13_PHOTOSHOP;
@@ -398,8 +398,8 @@ static bool add_segment(struct gf_jpeg_source *source, int marker, const unsigne
            gf_metadata_add_photoshop(metadata, data + head, size - head);
 }
 
-/* Reads APP1, APP2, APP13 and COM segments, because jpeg_save_markers() would keep all of a file's
- * segments in memory. */
+/* Reads APP1, APP2, APP13 and COM marker segments, because jpeg_save_markers() would keep all of a
+ * file's marker segments in memory. */
 static boolean read_marker(j_decompress_ptr jpeg)
 {
     struct gf_jpeg_source *const source = jpeg->client_data;
@@ -407,9 +407,9 @@ static boolean read_marker(j_decompress_ptr jpeg)
     struct gf_mpf mpf;
     copy_bytes(jpeg, length, sizeof length);
     const size_t size = (size_t)(length[0] << 8 | length[1]);
-    if (size < sizeof length) /* libjpeg's own readers of these segments skip nothing then */
+    if (size < sizeof length) /* libjpeg's own readers of these marker segments skip nothing then */
         return TRUE;
-    const int64_t place = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
+    const int64_t place = gf_jpeg_markers_place(&source->markers, source->bytes.next_input_byte);
     copy_bytes(jpeg, source->marker, size - sizeof length);
     if (jpeg->unread_marker == JPEG_APP0 + 2 && !source->parts_end &&
         gf_mpf_read(source->marker, size - sizeof length, -1, &mpf)) {
@@ -418,7 +418,7 @@ static boolean read_marker(j_decompress_ptr jpeg)
         source->mpf = mpf;
         source->mpf_place = place;
     }
-    if (!add_segment(source, jpeg->unread_marker, source->marker, size - sizeof length))
+    if (!add_marker(source, jpeg->unread_marker, source->marker, size - sizeof length))
         ERREXIT1(jpeg, JERR_OUT_OF_MEMORY, 0);
     return TRUE;
 }
@@ -435,7 +435,7 @@ void gf_jpeg_open_input(struct gf_jpeg_source *source)
 {
     struct jpeg_decompress_struct *const jpeg = &source->jpeg;
     jpeg_create_decompress(jpeg);
-    jpeg_segments_open(&source->segments, source->input);
+    jpeg_markers_open(&source->markers, source->input);
     source->bytes = (struct jpeg_source_mgr){.init_source = ignore_source,
                                              .fill_input_buffer = fill_buffer,
                                              .skip_input_data = skip_bytes,

@@ -1,6 +1,6 @@
-/* Passes the bytes of a JPEG to libjpeg, up to the end marker. Stray bytes between segments are
- * left out: libjpeg would count them together with codes that remain at the end of a scan, and such
- * codes may be the only sign of damage. */
+/* Passes the bytes of a JPEG to libjpeg, up to the end marker. Stray bytes between marker segments
+ * are left out: libjpeg would count them together with codes that remain at the end of a scan, and
+ * such codes may be the only sign of damage. */
 #pragma once
 
 #include <setjmp.h>
@@ -16,32 +16,32 @@
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg_strips.h"
 
-enum { GF_JPEG_SEGMENTS_BUFFER_BYTES = 256 << 10 };
+enum { GF_JPEG_MARKERS_BUFFER_BYTES = 256 << 10 };
 
-struct gf_jpeg_segments {
+struct gf_jpeg_markers {
     struct gf_input *input;
     unsigned char *next, *end; /* the bytes in the buffer that were not passed on */
-    size_t left;               /* bytes left of the segment, with its marker */
-    bool opens_scan;           /* the segment is the header of a scan */
+    size_t left;               /* bytes left of the marker segment, with its marker */
+    bool opens_scan;           /* the marker segment is the header of a scan */
     bool in_scan, scanned;     /* in_scan: the next bytes are a scan's; scanned: a scan has begun */
     bool ended;                /* the end marker was passed on */
-    bool lengthless;           /* a segment's length was below 2, the bytes of the length itself */
-    int64_t stray;             /* number of stray bytes that were left out */
-    int64_t filled;            /* number of bytes 0x00 and 0xff at the end of the last scan */
-    unsigned char buffer[GF_JPEG_SEGMENTS_BUFFER_BYTES];
+    bool lengthless; /* a marker segment's length was below 2, the bytes of the length itself */
+    int64_t stray;   /* number of stray bytes that were left out */
+    int64_t filled;  /* number of bytes 0x00 and 0xff at the end of the last scan */
+    unsigned char buffer[GF_JPEG_MARKERS_BUFFER_BYTES];
 };
 
 /* Returns the offset in the input of a byte that the last call of jpeg_segments_next()
  * returned. */
-int64_t gf_jpeg_segments_place(const struct gf_jpeg_segments *segments, const unsigned char *at);
+int64_t gf_jpeg_markers_place(const struct gf_jpeg_markers *markers, const unsigned char *at);
 /* Returns bytes that were read ahead to the input. */
-enum gf_status gf_jpeg_segments_close(struct gf_jpeg_segments *segments,
-                                      struct gf_error *error) GF_CHECKED;
+enum gf_status gf_jpeg_markers_close(struct gf_jpeg_markers *markers,
+                                     struct gf_error *error) GF_CHECKED;
 
 /* The reader of one JPEG, which jpeg_read.c and jpeg_libjpeg.c share. gf_jpeg_attempt() makes
- * libjpeg's calls, and jpeg_libjpeg.c gets its errors, warnings, reads and segments. */
+ * libjpeg's calls, and jpeg_libjpeg.c gets its errors, warnings, reads and marker segments. */
 
-enum { GF_JPEG_SEGMENT_MAX = 65535 };
+enum { GF_JPEG_MARKER_MAX = 65535 };
 
 struct gf_jpeg_source {
     struct gf_source base;
@@ -59,13 +59,13 @@ struct gf_jpeg_source {
     bool cut; /* the input ended before the end marker */
     /* Whether a warning about them was given. */
     bool parameters_told, fill_told, lengthless_told;
-    int64_t stray_told; /* number of bytes between segments about which a warning was
+    int64_t stray_told; /* number of bytes between marker segments about which a warning was
                          * given */
     int64_t scan;       /* offset in the input of the codes of the first scan */
     int64_t parts_end;  /* end of the pictures after the end marker; 0: none are announced */
     struct gf_mpf mpf;  /* the index of these pictures, which are counted from mpf_place */
     int64_t mpf_place;
-    int stripped; /* number of rows that were decoded in strips */
+    int rows_by_strips; /* number of rows that were decoded in strips */
     /* dst, pitch and rows are arguments of read_rows(). */
     unsigned char *dst;
     size_t pitch;
@@ -73,8 +73,8 @@ struct gf_jpeg_source {
     unsigned char *cmyk; /* one row; NULL unless the file has four colours */
     struct gf_cmyk inks; /* the conversion of the four inks */
     struct gf_icc_parts icc;
-    unsigned char marker[GF_JPEG_SEGMENT_MAX];
-    struct gf_jpeg_segments segments;
+    unsigned char marker[GF_JPEG_MARKER_MAX];
+    struct gf_jpeg_markers markers;
 };
 
 /* Sets the functions that get libjpeg's errors and warnings. It must be called before the first
@@ -84,13 +84,13 @@ void gf_jpeg_set_errors(struct gf_jpeg_source *source);
  * a longjmp(). Fails if libjpeg or one of the functions fails. */
 enum gf_status gf_jpeg_attempt(struct gf_jpeg_source *source,
                                void (*work)(struct gf_jpeg_source *source), struct gf_error *error);
-/* Starts to read the input, including the metadata in its segments. */
+/* Starts to read the input, including the metadata in its marker segments. */
 void gf_jpeg_open_input(struct gf_jpeg_source *source);
 /* Reports damage: as a failure, or with allow_truncated as a warning about the first damage. If the
  * input has ended, its end is the damage. */
 void gf_jpeg_report_damage(struct gf_jpeg_source *source, const char *detail);
 /* Warns once that the scan's header has parameters that libjpeg ignores in a sequential JPEG. */
 void gf_jpeg_tell_parameters(struct gf_jpeg_source *source);
-/* Warns of stray bytes between segments and of segments without a valid length, unless a warning
- * has named them. */
+/* Warns of stray bytes between marker segments and of marker segments without a valid length,
+ * unless a warning has named them. */
 void gf_jpeg_tell_stray(struct gf_jpeg_source *source);

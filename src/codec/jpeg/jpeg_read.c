@@ -47,7 +47,7 @@ static void read_cmyk_rows(struct gf_jpeg_source *source)
  * them. */
 static void skip_rows(struct gf_jpeg_source *source)
 {
-    for (; source->stripped; source->stripped--) {
+    for (; source->rows_by_strips; source->rows_by_strips--) {
         JSAMPROW line = source->dst;
         jpeg_read_scanlines(&source->jpeg, &line, 1);
     }
@@ -129,7 +129,7 @@ static enum gf_status jpeg_read(struct gf_source *base, int rows, unsigned char 
     int done = 0;
     if (source->strips) {
         done = gf_jpeg_strips_read(source->strips, rows, dst, pitch);
-        source->stripped += done;
+        source->rows_by_strips += done;
         if (done == rows)
             return GF_OK;
         gf_jpeg_strips_reader_close(source->strips);
@@ -155,7 +155,7 @@ static enum gf_status pass_parts(struct gf_jpeg_source *source, struct gf_error 
         return GF_OK;
     }
     while (left > 0 && got) {
-        const size_t some = left < GF_JPEG_SEGMENT_MAX ? (size_t)left : GF_JPEG_SEGMENT_MAX;
+        const size_t some = left < GF_JPEG_MARKER_MAX ? (size_t)left : GF_JPEG_MARKER_MAX;
         GF_TRY(gf_input_read(input, source->marker, some, &got, error));
         left -= (int64_t)got;
     }
@@ -177,7 +177,7 @@ static enum gf_status jpeg_finish(struct gf_source *base, struct gf_error *error
     if (source->strips)
         return jpeg_leave(base, gf_jpeg_strips_reader_end(source->strips), error);
     GF_TRY(gf_jpeg_attempt(source, finish, error));
-    GF_TRY(gf_jpeg_segments_close(&source->segments, error));
+    GF_TRY(gf_jpeg_markers_close(&source->markers, error));
     return pass_parts(source, error);
 }
 
@@ -279,7 +279,7 @@ static void describe(struct gf_jpeg_source *source)
 
 static void open_strips(struct gf_jpeg_source *source, int strip_rows)
 {
-    source->scan = gf_jpeg_segments_place(&source->segments, source->bytes.next_input_byte);
+    source->scan = gf_jpeg_markers_place(&source->markers, source->bytes.next_input_byte);
     if (source->cmyk || source->cut)
         return;
     source->strips = gf_jpeg_strips_reader_open(&source->jpeg, source->input, source->scan,

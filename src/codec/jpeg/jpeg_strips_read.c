@@ -275,7 +275,8 @@ static void ignore(j_decompress_ptr jpeg)
 {
 }
 
-/* libjpeg never calls this function, because a strip has no segment that libjpeg would skip. */
+/* libjpeg never calls this function, because a strip has no marker segment that libjpeg would skip.
+ */
 static void skip_bytes(j_decompress_ptr jpeg, long count)
 {
     give_up(jpeg->client_data);
@@ -410,7 +411,8 @@ enum {
     MEMORY_BYTES = 64 << 20,
     MEMORY_SHARE = 4, /* the reader may use 1/4 of options->memory_bytes */
     THREAD_BYTES = 1 << 20,
-    SMALL_SEGMENT_BYTES = 256 /* if the caller chooses the strips, which are small in that case */
+    SMALL_SUBSEQUENCE_BYTES =
+        256 /* if the caller chooses the strips, which are small in that case */
 };
 
 struct slot {
@@ -423,8 +425,8 @@ struct slot {
  * the lock, from strip to strip without a pause. */
 struct gf_jpeg_strips_reader {
     struct gf_jpeg_kind kind;
-    int64_t begin;     /* offset of the scan in the input */
-    int segment_bytes; /* segment size of the scouts; 0: they choose */
+    int64_t begin;         /* offset of the scan in the input */
+    int subsequence_bytes; /* size of the scouts' subsequences; 0: they choose */
     size_t row_bytes;
     int rows, strip_rows, context; /* rows of units: of the picture, of a strip, of the context on
                                     * each side */
@@ -568,7 +570,7 @@ struct gf_jpeg_strips_reader *gf_jpeg_strips_reader_open(struct jpeg_decompress_
         return NULL;
     pthread_mutex_init(&reader->lock, NULL);
     reader->begin = begin;
-    reader->segment_bytes = strip_rows ? SMALL_SEGMENT_BYTES : 0;
+    reader->subsequence_bytes = strip_rows ? SMALL_SUBSEQUENCE_BYTES : 0;
     reader->row_bytes = (size_t)jpeg->image_width * (size_t)jpeg->num_components;
     if (jpeg_kind_make(&reader->kind, jpeg, input)) {
         reader->rows =
@@ -608,7 +610,7 @@ static bool start(struct gf_jpeg_strips_reader *reader)
     reader->decoder = calloc((size_t)reader->threads, sizeof *reader->decoder);
     reader->index = gf_jpeg_index_open(&kind->unit, units_across(kind), reader->rows,
                                        (int)kind->jpeg->restart_interval, kind->input,
-                                       reader->begin, reader->threads, reader->segment_bytes);
+                                       reader->begin, reader->threads, reader->subsequence_bytes);
     reader->pixels = gf_pages_alloc((size_t)reader->slots * slot_bytes(reader));
     bool there = reader->slot && reader->decoder && reader->index && reader->pixels;
     for (int i = 0; there && i < reader->slots; i++)

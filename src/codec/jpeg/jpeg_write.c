@@ -17,7 +17,7 @@
 #include "codec/jpeg/jpeg.h"
 #include "codec/jpeg/jpeg_strips.h"
 
-enum { BUFFER_BYTES = 64 << 10, ROWS_AT_ONCE = 16, SEGMENT_MAX = 65533 };
+enum { BUFFER_BYTES = 64 << 10, ROWS_AT_ONCE = 16, MARKER_MAX = 65533 };
 
 struct jpeg_sink {
     struct gf_sink base;
@@ -98,12 +98,12 @@ static void write_rest(j_compress_ptr jpeg)
     write_buffer(sink, BUFFER_BYTES - sink->bytes.free_in_buffer);
 }
 
-static void write_segment(struct jpeg_sink *sink, int marker, const char *header,
-                          size_t header_size, const struct gf_blob *blob, const char *what)
+static void write_marker(struct jpeg_sink *sink, int marker, const char *header, size_t header_size,
+                         const struct gf_blob *blob, const char *what)
 {
     if (!blob->size)
         return;
-    if (header_size + blob->size > SEGMENT_MAX) {
+    if (header_size + blob->size > MARKER_MAX) {
         gf_warn(&sink->options, "%s: %s of %zu bytes is too large for JPEG: it is left out",
                 gf_output_name(sink->output), what, blob->size);
         return;
@@ -121,16 +121,16 @@ static void write_comment(struct jpeg_sink *sink, const struct gf_text *text)
     free(comment->data);
     if (!gf_text_as_comment(text, comment))
         ERREXIT1(&sink->jpeg, JERR_OUT_OF_MEMORY, 0);
-    write_segment(sink, JPEG_COM, "", 0, comment, "a comment");
+    write_marker(sink, JPEG_COM, "", 0, comment, "a comment");
 }
 
 static void write_metadata(struct jpeg_sink *sink)
 {
     const struct gf_metadata *const metadata = sink->metadata;
-    write_segment(sink, JPEG_APP0 + 1, GF_APP1_EXIF, sizeof GF_APP1_EXIF, &metadata->exif, "EXIF");
-    write_segment(sink, JPEG_APP0 + 1, GF_APP1_XMP, sizeof GF_APP1_XMP, &metadata->xmp, "XMP");
-    write_segment(sink, JPEG_APP0 + 13, GF_APP13_PHOTOSHOP, sizeof GF_APP13_PHOTOSHOP,
-                  &metadata->iptc, "IPTC");
+    write_marker(sink, JPEG_APP0 + 1, GF_APP1_EXIF, sizeof GF_APP1_EXIF, &metadata->exif, "EXIF");
+    write_marker(sink, JPEG_APP0 + 1, GF_APP1_XMP, sizeof GF_APP1_XMP, &metadata->xmp, "XMP");
+    write_marker(sink, JPEG_APP0 + 13, GF_APP13_PHOTOSHOP, sizeof GF_APP13_PHOTOSHOP,
+                 &metadata->iptc, "IPTC");
     if (metadata->icc.size > GF_METADATA_MAX)
         gf_warn(&sink->options,
                 "%s: an ICC profile of %zu bytes is too large for JPEG: it is left out",

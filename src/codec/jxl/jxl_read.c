@@ -120,7 +120,7 @@ static bool jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, stru
  * steps. */
 static bool is_for_the_eye(JxlTransferFunction curve)
 {
-    return gf_transfer_is_hdr((int)curve) || curve == JXL_TRANSFER_FUNCTION_709 ||
+    return gf_curve_is_hdr((int)curve) || curve == JXL_TRANSFER_FUNCTION_709 ||
            curve == JXL_TRANSFER_FUNCTION_SRGB || curve == JXL_TRANSFER_FUNCTION_GAMMA ||
            curve == JXL_TRANSFER_FUNCTION_DCI;
 }
@@ -141,7 +141,7 @@ static void jxl_prefer_own_colours(JxlDecoder *decoder, const JxlBasicInfo *info
     bool known =
         gf_jxl.JxlDecoderGetColorAsEncodedProfile(
             decoder, GF_JXL_UNUSED JXL_COLOR_PROFILE_TARGET_ORIGINAL, &own) == JXL_DEC_SUCCESS &&
-        (gray ? gf_transfer_is_hdr((int)own.transfer_function)
+        (gray ? gf_curve_is_hdr((int)own.transfer_function)
               : own.color_space == JXL_COLOR_SPACE_RGB);
     if (known && !is_for_the_eye(own.transfer_function))
         own.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;

@@ -256,7 +256,7 @@ static bool read_tiff(const struct gf_whole_source *source, struct gf_metadata *
     return done;
 }
 
-/* Reads the first segment of the JPEG in Fujifilm's files. */
+/* Reads the first marker segment of the JPEG in Fujifilm's files. */
 static bool read_raf(const struct gf_blob *file, struct gf_metadata *metadata)
 {
     enum { JPEG_AT = 84, START = 4 };
@@ -264,9 +264,9 @@ static bool read_raf(const struct gf_blob *file, struct gf_metadata *metadata)
     if (!at || at > file->size - START - 2 ||
         memcmp(file->data + at, "\xff\xd8\xff\xe1", START) != 0)
         return true;
-    const unsigned char *const segment = file->data + at + START;
-    const size_t size = gf_get_be(segment, 2), left = file->size - at - START;
-    return size < 2 || size > left || gf_metadata_add_app1(metadata, segment + 2, size - 2);
+    const unsigned char *const marker = file->data + at + START;
+    const size_t size = gf_get_be(marker, 2), left = file->size - at - START;
+    return size < 2 || size > left || gf_metadata_add_app1(metadata, marker + 2, size - 2);
 }
 
 static bool read_metadata(struct gf_whole_source *source)

@@ -78,9 +78,9 @@ static enum gf_status bilateral_prepare(struct gf_stage *stage, struct gf_error 
 }
 
 /* The picture is processed in strips of COLUMNS columns. A strip's rows are floats, a plane for
- * each channel, in a ring of as many rows as the window has. RUN results of a row are computed at a
- * time. */
-enum { COLUMNS = 1024, RUN = 64 };
+ * each channel, in a ring of as many rows as the window has. STRETCH results of a row are computed
+ * at a time. */
+enum { COLUMNS = 1024, STRETCH = 64 };
 
 struct work {
     const struct gf_bilateral_weights *weights;
@@ -95,7 +95,7 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage,
     struct gf_carver carver = {.base = base};
     *work =
         (struct work){.weights = stage->constants, .format = stage->in, .sides = 2 * radius + 1};
-    work->plane = ((size_t)COLUMNS + RUN + 2 * (size_t)radius + 15) / 16 * 16;
+    work->plane = ((size_t)COLUMNS + STRETCH + 2 * (size_t)radius + 15) / 16 * 16;
     work->slot = work->plane * (size_t)work->format.channels;
     work->slots = gf_carve(&carver, work->slot * (size_t)work->sides * sizeof(float));
     return carver.used;
@@ -160,14 +160,14 @@ static void fill_slot(const struct work *work, const struct gf_view *in, int row
 /* Sums of weights, and of weights times differences from the centre. Differences are smaller than
  * samples, so that the sums lose fewer bits. */
 struct sums {
-    float weight[RUN], colour[4][RUN];
+    float weight[STRETCH], colour[4][STRETCH];
 };
 
-/* Adds one tap for RUN pixels. Each caller passes constants for colours and channels. */
+/* Adds one tap for STRETCH pixels. Each caller passes constants for colours and channels. */
 GF_INLINE void add_tap(int colours, int channels, float space, float colour, const float *centre,
                        const float *tap, size_t plane, struct sums *restrict sums)
 {
-    for (int i = 0; i < RUN; i++) {
+    for (int i = 0; i < STRETCH; i++) {
         float difference[4], distance = 0.0f;
 #pragma GCC unroll 4
         for (int c = 0; c < channels; c++)
@@ -206,16 +206,16 @@ GF_TARGET_CLONES static void add_row(int channels, const struct gf_bilateral_wei
  * errors than one long sum of floats. */
 static void add_sums(struct sums *restrict total, struct sums *restrict row, int channels)
 {
-    for (int i = 0; i < RUN; i++)
+    for (int i = 0; i < STRETCH; i++)
         total->weight[i] += row->weight[i];
     for (int c = 0; c < channels; c++) {
-        for (int i = 0; i < RUN; i++)
+        for (int i = 0; i < STRETCH; i++)
             total->colour[c][i] += row->colour[c][i];
     }
 }
 
-/* Computes the sums of RUN results in row y that begin at column x of the strip. */
-static void run(const struct work *work, int y, int x, struct sums *total)
+/* Computes the sums of STRETCH results in row y that begin at column x of the strip. */
+static void stretch(const struct work *work, int y, int x, struct sums *total)
 {
     const int radius = work->weights->radius, channels = work->format.channels;
     const float *const centre = slot(work, y) + radius + x;
@@ -233,7 +233,7 @@ GF_TARGET_CLONES static void round_means(const float *restrict centre, const flo
                                          const float *restrict weight, float max,
                                          uint16_t *restrict to)
 {
-    for (int i = 0; i < RUN; i++)
+    for (int i = 0; i < STRETCH; i++)
         to[i] = (uint16_t)gf_round_flat(centre[i] + colour[i] / weight[i], max);
 }
 
@@ -243,11 +243,11 @@ static void strip_row(const struct work *work, const struct gf_view *out, int y,
     const float max = (float)gf_sample_max(work->format);
     const float *const centre = slot(work, y) + work->weights->radius;
     unsigned char *const row = gf_view_row(out, y);
-    for (int x = 0; x < count; x += RUN) {
-        const int made = count - x < RUN ? count - x : RUN;
+    for (int x = 0; x < count; x += STRETCH) {
+        const int made = count - x < STRETCH ? count - x : STRETCH;
         struct sums total;
-        uint16_t mean[4][RUN];
-        run(work, y, x, &total);
+        uint16_t mean[4][STRETCH];
+        stretch(work, y, x, &total);
         for (int c = 0; c < channels; c++)
             round_means(centre + (size_t)c * work->plane + x, total.colour[c], total.weight, max,
                         mean[c]);

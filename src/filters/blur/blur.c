@@ -54,7 +54,7 @@ static void blur_cpu(const struct gf_stage *stage, const struct gf_view *in,
                      const struct gf_view *out, void *scratch)
 {
     const struct gf_blur *const constants = stage->constants;
-    gf_gauss_run(&(struct gf_gauss_request){
+    gf_gauss_blur(&(struct gf_gauss_request){
         .gauss = &constants->gauss,
         .border = constants->border,
         .in = in,

@@ -89,9 +89,10 @@ static size_t tables_bytes(struct gf_format format, const struct gf_tiles *tiles
 }
 
 /* The index at which the table of one of the four tiles around a position begins. */
-static size_t tile_at(const struct gf_tiles *tiles, int cell_x, int cell_y, int right, int below)
+static size_t tile_at(const struct gf_tiles *tiles, int centre_x, int centre_y, int right,
+                      int below)
 {
-    int x = cell_x - 1 + right, y = cell_y - 1 + below;
+    int x = centre_x - 1 + right, y = centre_y - 1 + below;
     x = x < 0 ? 0 : x < tiles->columns ? x : tiles->columns - 1;
     y = y < 0 ? 0 : y < tiles->rows ? y : tiles->rows - 1;
     return (size_t)(y * tiles->columns + x);
@@ -137,8 +138,8 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 
 /* Memory for one row: numbers that each column needs, and results for its pixels. */
 struct work {
-    int *cell;     /* cell of the column, times the number of bins */
-    float *part;   /* position of the column within its cell */
+    int *centres;  /* the number of centres before the column, times that of bins */
+    float *part;   /* how far the column is on the way to the next centre, 0..1 */
     uint32_t *bin; /* luma */
     int *change;   /* change of the luma; for a gray picture the new luma */
 };
@@ -147,7 +148,7 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
 {
     struct gf_carver carver = {.base = base};
     const size_t width = (size_t)stage->in.width;
-    work->cell = gf_carve(&carver, width * sizeof *work->cell);
+    work->centres = gf_carve(&carver, width * sizeof *work->centres);
     work->part = gf_carve(&carver, width * sizeof *work->part);
     work->bin = gf_carve(&carver, width * sizeof *work->bin);
     work->change = gf_carve(&carver, width * sizeof *work->change);
@@ -173,30 +174,30 @@ GF_INLINE void find_luma(const void *in, int width, const int bits, const int ch
     }
 }
 
-/* Computes the new luma of a row's pixels. `table` belongs to the row of cells that contains the
- * row. */
+/* Computes the new luma of a row's pixels. `table` belongs to the two rows of centres that the row
+ * is between. */
 GF_TARGET_CLONES static void change_8(const struct work *work, const uint32_t *restrict table,
                                       float below, int width, int *restrict to)
 {
-    const int *restrict const cell = work->cell;
+    const int *restrict const centres = work->centres;
     const float *restrict const part = work->part;
     const uint32_t *restrict const bin = work->bin;
     for (int x = 0; x < width; x++) {
-        const uint32_t four = table[cell[x] + (int)bin[x]];
+        const uint32_t four = table[centres[x] + (int)bin[x]];
         to[x] =
             gf_clahe_mix((float)(int)(four & 255), (float)(int)(four >> 8 & 255),
                          (float)(int)(four >> 16 & 255), (float)(int)(four >> 24), part[x], below);
     }
 }
 
-static void change_16(const struct gf_clahe *clahe, const struct work *work, int cell_y,
+static void change_16(const struct gf_clahe *clahe, const struct work *work, int centre_y,
                       float below, int width)
 {
     const uint16_t *const tables = (const uint16_t *)(clahe + 1);
     for (int x = 0; x < width; x++) {
         float v[4];
         for (int i = 0; i < 4; i++)
-            v[i] = tables[tile_at(&clahe->tiles, work->cell[x], cell_y, i % 2, i / 2) * 65536 +
+            v[i] = tables[tile_at(&clahe->tiles, work->centres[x], centre_y, i % 2, i / 2) * 65536 +
                           work->bin[x]];
         work->change[x] = gf_clahe_mix(v[0], v[1], v[2], v[3], work->part[x], below);
     }
@@ -254,7 +255,7 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     const int bins = stage->in.bits == 8 ? 256 : 1;
     for (int x = 0; x < width; x++) {
         const struct gf_clahe_place place = gf_clahe_place_of(x, clahe->inverse_width);
-        work.cell[x] = place.cell * bins;
+        work.centres[x] = place.centres * bins;
         work.part[x] = place.part;
     }
     for (int y = out->y; y < out->y + out->rows; y++) {
@@ -264,10 +265,10 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
         find_lumas(&work, from, stage->in);
         if (stage->in.bits == 8) {
             const uint32_t *const table =
-                (const uint32_t *)(clahe + 1) + place.cell * (clahe->tiles.columns + 1) * 256;
+                (const uint32_t *)(clahe + 1) + place.centres * (clahe->tiles.columns + 1) * 256;
             change_8(&work, table, place.part, width, work.change);
         } else {
-            change_16(clahe, &work, place.cell, place.part, width);
+            change_16(clahe, &work, place.centres, place.part, width);
         }
         put_changes(&work, from, to, stage->in);
     }

@@ -14,11 +14,11 @@ struct gf_clahe {
     int unused[2];                       /* makes the tables begin at a multiple of 16 */
 };
 
-/* The position of a column or a row among the centres of the tiles: `cell` is the number of centres
- * before it; `part` is the fraction of the way to the next centre. The arithmetic in this file is
- * the same as in OpenCV 4's clahe.cpp. */
+/* The position of a column or a row among the centres of the tiles: `centres` is the number of
+ * centres before it; `part` is the fraction of the way to the next centre. The arithmetic in this
+ * file is the same as in OpenCV 4's clahe.cpp. */
 struct gf_clahe_place {
-    int cell;
+    int centres;
     float part;
 };
 

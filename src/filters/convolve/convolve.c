@@ -69,7 +69,7 @@ static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *
 
 /* The picture is processed in strips of columns, so that the ring does not grow with its width. */
 enum {
-    RUN = 768, /* samples at a time: whole pixels and whole vectors */
+    STRETCH = 768, /* samples at a time: whole pixels and whole vectors */
     STRIP = 8192
 };
 
@@ -98,7 +98,7 @@ static size_t carve(struct work *work, void *base, struct gf_format format,
     work->ring = gf_carve(&carver, (size_t)kernel->height * work->ring_pitch * sizeof(float));
     work->taps = gf_carve(&carver, count * sizeof *work->taps);
     work->weights = gf_carve(&carver, count * sizeof *work->weights);
-    work->sums = gf_carve(&carver, RUN * sizeof *work->sums);
+    work->sums = gf_carve(&carver, STRETCH * sizeof *work->sums);
     return carver.used;
 }
 
@@ -151,15 +151,15 @@ static void copy_columns(const struct gf_convolve *convolve, const struct work *
 
 /* Adds the taps one after the other; each loop adds four taps. */
 GF_TARGET_CLONES static void correlate(const float *const *taps, const float *weights, int count,
-                                       size_t first, float *restrict sums, size_t run)
+                                       size_t first, float *restrict sums, size_t stretch)
 {
-    for (size_t i = 0; i < run; i++)
+    for (size_t i = 0; i < stretch; i++)
         sums[i] = 0;
     int k = 0;
     for (; k + 3 < count; k += 4) {
         const float *const a = taps[k] + first, *const b = taps[k + 1] + first;
         const float *const c = taps[k + 2] + first, *const d = taps[k + 3] + first;
-        for (size_t i = 0; i < run; i++) {
+        for (size_t i = 0; i < stretch; i++) {
             float sum = sums[i];
             sum = sum + weights[k] * a[i];
             sum = sum + weights[k + 1] * b[i];
@@ -170,7 +170,7 @@ GF_TARGET_CLONES static void correlate(const float *const *taps, const float *we
     }
     for (; k < count; k++) {
         const float *const a = taps[k] + first;
-        for (size_t i = 0; i < run; i++)
+        for (size_t i = 0; i < stretch; i++)
             sums[i] = sums[i] + weights[k] * a[i];
     }
 }
@@ -256,8 +256,8 @@ static void convolve_strip(const struct gf_convolve *convolve, const struct work
         slot %= convolve->height;
         copy_columns(convolve, work, in, strip, y + reach, slot++);
         const int count = list_taps(convolve, work, slot, in->format.channels);
-        for (size_t x = 0; x < samples; x += RUN) {
-            const size_t n = samples - x < RUN ? samples - x : RUN;
+        for (size_t x = 0; x < samples; x += STRETCH) {
+            const size_t n = samples - x < STRETCH ? samples - x : STRETCH;
             correlate(work->taps, work->weights, count, x, work->sums, n);
             finish(convolve, work, in, out, y, start + x, n);
         }

@@ -224,7 +224,8 @@ enum gf_convolve_end {
 };
 
 struct gf_convolve_bytes {
-    int width, height, groups; /* the kernel's size; its number of row groups */
+    int width, height, groups; /* the kernel's columns and rows, and ceil(height / 4): bytes of four
+                                  rows are multiplied at once */
     enum gf_convolve_end end;
     int start, shift;
     float scale, divisor, bias, low, high;

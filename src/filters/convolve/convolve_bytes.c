@@ -138,7 +138,7 @@ GF_VNNI bool gf_convolve_bytes_lines(const struct gf_convolve_bytes *bytes,
 
 enum {
     LINES = GF_CONVOLVE_LINES,
-    RUN = 768, /* samples: whole pixels and whole vectors */
+    STRETCH = 768, /* samples: whole pixels and whole vectors */
     VECTOR = 64
 };
 
@@ -275,8 +275,8 @@ static size_t strip_room(struct gf_format format, int width, int columns)
 /* Chooses the number of columns of a strip so that its groups fit in the first-level cache. */
 static int strip_columns(struct gf_format format, int groups)
 {
-    const int runs = groups < 4 ? 4 : groups < 8 ? 2 : 1;
-    const int columns = runs * RUN / format.channels;
+    const int stretches = groups < 4 ? 4 : groups < 8 ? 2 : 1;
+    const int columns = stretches * STRETCH / format.channels;
     return columns < format.width ? columns : format.width;
 }
 

@@ -14,7 +14,7 @@
 #include "stage/stage.h"
 
 enum {
-    RUN = 768, /* samples at a time */
+    STRETCH = 768, /* samples at a time */
     STRIP = 1024,
     WEIGHTS_MAX =
         32767 /* of the taps that are added at a time: 65535 times as much fits in 32 bits */
@@ -126,7 +126,7 @@ static size_t spread_scratch(const struct gf_stage *stage, int rows)
     GF_TARGET_CLONES static void name(const void *const *from, const int32_t *weight, int count, \
                                       size_t first, size_t samples, double *restrict sums) \
     { \
-        int32_t sum[RUN]; \
+        int32_t sum[STRETCH]; \
         for (size_t i = 0; i < samples; i++) \
             sum[i] = 0; \
         int k = 0; \
@@ -197,8 +197,8 @@ static void add_row(const struct work *work, int row, int taps)
             work->from[end] =
                 slot_of(work, row + work->slots + tap.row - 1) + (size_t)tap.column * pixel;
         }
-        for (size_t x = 0; x < samples; x += RUN) {
-            const size_t count = samples - x < RUN ? samples - x : RUN;
+        for (size_t x = 0; x < samples; x += STRETCH) {
+            const size_t count = samples - x < STRETCH ? samples - x : STRETCH;
             (format.bits == 8 ? add_taps8 : add_taps16)(work->from + begin, work->weight + begin,
                                                         end - begin, x, count, work->sums);
         }

@@ -260,7 +260,7 @@ static void find_hdr(const struct gf_tonemap *tonemap, struct gf_icc *from)
     *from = (struct gf_icc){.unsaid = true,
                             .peak = from->peak,
                             .hdr = {from->hdr[0] ? from->hdr[0] : GF_PRIMARIES_BT2020,
-                                    tonemap->from == FROM_PQ ? GF_TRANSFER_PQ : GF_TRANSFER_HLG}};
+                                    tonemap->from == FROM_PQ ? GF_CURVE_PQ : GF_CURVE_HLG}};
 }
 
 static enum gf_status tonemap_colours(const void *params, struct gf_format in, struct gf_icc *from,
@@ -294,7 +294,7 @@ static int highest(const uint64_t *count, int bins)
     return level;
 }
 
-static double measured_peak(const struct gf_histogram *histogram, int transfer)
+static double measured_peak(const struct gf_histogram *histogram, int curve)
 {
     int most = 0;
     for (int c = 0; c < histogram->channels; c++) {
@@ -302,16 +302,15 @@ static double measured_peak(const struct gf_histogram *histogram, int transfer)
             highest(histogram->count + (size_t)c * (size_t)histogram->bins, histogram->bins);
         most = level > most ? level : most;
     }
-    return gf_tone_luminance(transfer, (double)most / (histogram->bins - 1));
+    return gf_tone_luminance(curve, (double)most / (histogram->bins - 1));
 }
 
-static double peak_of(const struct gf_tonemap *tonemap, const struct gf_stage *stage, int transfer)
+static double peak_of(const struct gf_tonemap *tonemap, const struct gf_stage *stage, int curve)
 {
     const double most = 10000, said = fmin(stage->icc.peak, most);
     if (tonemap->peak > 0)
         return tonemap->peak;
-    return tonemap->find == FIND_SAID && said > 0 ? said
-                                                  : measured_peak(stage->histogram, transfer);
+    return tonemap->find == FIND_SAID && said > 0 ? said : measured_peak(stage->histogram, curve);
 }
 
 static enum gf_status tonemap_prepare(struct gf_stage *stage, struct gf_error *error)
@@ -320,7 +319,7 @@ static enum gf_status tonemap_prepare(struct gf_stage *stage, struct gf_error *e
     struct gf_icc from = stage->icc;
     find_hdr(tonemap, &from);
     if (!from.hdr[1]) /* the stage was not bound by the planner */
-        memcpy(from.hdr, (unsigned char[]){GF_PRIMARIES_BT2020, GF_TRANSFER_PQ}, sizeof from.hdr);
+        memcpy(from.hdr, (unsigned char[]){GF_PRIMARIES_BT2020, GF_CURVE_PQ}, sizeof from.hdr);
     const struct gf_tone_wish wish = {.hdr = {from.hdr[0], from.hdr[1]},
                                       .to = tonemap->to == SRGB ? &gf_icc_srgb : &gf_icc_display_p3,
                                       .inputs = gf_colour_channels(stage->in),

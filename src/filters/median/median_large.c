@@ -16,8 +16,8 @@ enum { PART = 1024 };
  * a level are cumulative, so that the first count above a rank shows the bin. */
 enum { BINS = 16, BIN_VALUES = 16, COUNTS = BINS * BIN_VALUES };
 
-/* The columns of one channel in a part of a row. Row y is in line (y + radius) mod (2 radius +
- * 2). */
+/* The columns of one channel in a part of a row. `lines` keeps the last 2 radius + 2 rows of the
+ * picture: row y is its line (y + radius) mod (2 radius + 2). */
 struct columns {
     const struct gf_view *in;
     int radius, border, sides; /* sides: 2 radius + 1 */

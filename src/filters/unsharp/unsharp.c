@@ -94,7 +94,7 @@ static void unsharp_cpu(const struct gf_stage *stage, const struct gf_view *in,
                         const struct gf_view *out, void *scratch)
 {
     const struct gf_unsharp *const constants = stage->constants;
-    gf_gauss_run(&(struct gf_gauss_request){
+    gf_gauss_blur(&(struct gf_gauss_request){
         .gauss = &constants->gauss,
         .border = constants->border,
         .in = in,

@@ -111,7 +111,7 @@ static struct gf_plan_request request_of(const struct gf_pipeline *pipeline,
                                       .to_srgb = gf_converts_for_output(&pipeline->options)};
     const struct gf_colour_tags *const colour = &metadata->colour;
     if (gf_chain_converts(&pipeline->chain) || request.to_srgb ||
-        (colour->has_cicp && gf_transfer_is_hdr(colour->cicp[1])))
+        (colour->has_cicp && gf_curve_is_hdr(colour->cicp[1])))
         request.icc = gf_metadata_icc(metadata, format, &pipeline->options);
     return request;
 }

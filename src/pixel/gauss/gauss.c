@@ -288,7 +288,7 @@ static void run16(const struct gf_gauss_request *request, const struct work *wor
     }
 }
 
-void gf_gauss_run(const struct gf_gauss_request *request)
+void gf_gauss_blur(const struct gf_gauss_request *request)
 {
     const struct gf_format format = request->in->format;
     struct work work;

@@ -150,4 +150,4 @@ size_t gf_gauss_scratch(struct gf_format format, int radius);
 /* The functions cpu_scratch() and cuda_scratch() of a filter that blurs by a Gaussian. */
 size_t gf_gauss_cpu_scratch(const struct gf_stage *stage, int rows);
 size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows);
-void gf_gauss_run(const struct gf_gauss_request *request);
+void gf_gauss_blur(const struct gf_gauss_request *request);

@@ -57,22 +57,22 @@ GF_TARGET_CLONES static void vertical_row(const struct gf_gauss *gauss,
                                           const unsigned char *const *rows, uint16_t *mid,
                                           size_t first, size_t end)
 {
-    enum { RUN = 512 };
+    enum { STRETCH = 512 };
     const int radius = gauss->radius;
     const int shift = gauss->shift - GF_GAUSS_FRACTION;
-    for (size_t x = first; x < end; x += RUN) {
-        const size_t run = end - x < RUN ? end - x : RUN;
-        uint32_t sum[RUN];
-        for (size_t i = 0; i < run; i++)
+    for (size_t x = first; x < end; x += STRETCH) {
+        const size_t stretch = end - x < STRETCH ? end - x : STRETCH;
+        uint32_t sum[STRETCH];
+        for (size_t i = 0; i < stretch; i++)
             sum[i] = vertical_half(gauss) + gauss->fixed[0] * (uint32_t)rows[radius][x + i];
         for (int k = 1; k <= radius; k++) {
             const unsigned char *const above = rows[radius - k] + x;
             const unsigned char *const below = rows[radius + k] + x;
             const uint32_t tap = gauss->fixed[k];
-            for (size_t i = 0; i < run; i++)
+            for (size_t i = 0; i < stretch; i++)
                 sum[i] += tap * ((uint32_t)above[i] + below[i]);
         }
-        for (size_t i = 0; i < run; i++)
+        for (size_t i = 0; i < stretch; i++)
             mid[x + i] = (uint16_t)(sum[i] >> shift);
     }
 }

@@ -21,29 +21,29 @@ struct tally {
 };
 
 struct lightness {
-    uint32_t curve[GF_LIGHTNESS_SEGMENTS + 1];
+    uint32_t curve[GF_LIGHTNESS_PIECES + 1];
     float linear[65536];
 };
 
 static struct lightness lightness_8, lightness_16;
-static uint32_t lightness_step[GF_LIGHTNESS_SEGMENTS];
+static uint32_t lightness_step[GF_LIGHTNESS_PIECES];
 static pthread_once_t lightness_once = PTHREAD_ONCE_INIT;
 
 static void fill_lightness(uint32_t *curve, float *linear, int max)
 {
-    for (int i = 0; i <= GF_LIGHTNESS_SEGMENTS; i++) {
-        const double light = 116 * gf_lab_f_exact((double)i / GF_LIGHTNESS_SEGMENTS) - 16;
+    for (int i = 0; i <= GF_LIGHTNESS_PIECES; i++) {
+        const double light = 116 * gf_lab_f_exact((double)i / GF_LIGHTNESS_PIECES) - 16;
         curve[i] = (uint32_t)floor(light / 100 * max * 4096 + 0.5);
     }
     for (int v = 0; v <= max; v++)
         linear[v] = (float)gf_srgb_decode_exact((double)v / max);
 }
 
-/* Fills the table of gf_lightness_bin_8(). For a luminance y in segment i, step[i] + y is 2^13
+/* Fills the table of gf_lightness_bin_8(). For a luminance y in piece i, step[i] + y is 2^13
  * times the bin plus a number below 2^13. */
 static void fill_steps(const uint32_t *curve, uint32_t *step)
 {
-    for (int i = 0; i < GF_LIGHTNESS_SEGMENTS; i++) {
+    for (int i = 0; i < GF_LIGHTNESS_PIECES; i++) {
         const int first = i << 12, bin = gf_lightness_interpolated(first, curve);
         int change = 0;
         while (change < 4096 && gf_lightness_interpolated(first + change, curve) == bin)

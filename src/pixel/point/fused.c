@@ -4,12 +4,12 @@
 
 static const struct gf_stage *stencil_of(const void *params)
 {
-    return &((const struct gf_fused_run *)params)->part[GF_FUSED_STENCIL];
+    return &((const struct gf_fused_stages *)params)->part[GF_FUSED_STENCIL];
 }
 
 struct gf_stage gf_fused_part(const struct gf_stage *stage, enum gf_fused_part part)
 {
-    struct gf_stage found = ((const struct gf_fused_run *)stage->params)->part[part];
+    struct gf_stage found = ((const struct gf_fused_stages *)stage->params)->part[part];
     found.constants =
         (char *)stage->constants + ((const struct gf_fused *)stage->constants)->at[part];
     return found;
@@ -19,16 +19,18 @@ struct gf_stage gf_fused_part(const struct gf_stage *stage, enum gf_fused_part p
 static enum gf_status fused_shape(const void *params, struct gf_format in, struct gf_format *out,
                                   struct gf_error *error)
 {
-    const struct gf_fused_run *const run = params;
-    *out = run->part[run->part[GF_FUSED_AFTER].filter ? GF_FUSED_AFTER : GF_FUSED_STENCIL].out;
+    const struct gf_fused_stages *const stages = params;
+    *out =
+        stages->part[stages->part[GF_FUSED_AFTER].filter ? GF_FUSED_AFTER : GF_FUSED_STENCIL].out;
     return GF_OK;
 }
 
 static enum gf_status fused_prepare(struct gf_stage *stage, struct gf_error *error)
 {
-    struct gf_fused_run run = *(const struct gf_fused_run *)stage->params;
+    struct gf_fused_stages stages = *(const struct gf_fused_stages *)stage->params;
     struct gf_fused header = {{0}};
-    return gf_stage_prepare_parts(stage, run.part, GF_FUSED_PARTS, header.at, sizeof header, error);
+    return gf_stage_prepare_parts(stage, stages.part, GF_FUSED_PARTS, header.at, sizeof header,
+                                  error);
 }
 
 static void fused_input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
@@ -44,14 +46,14 @@ static bool fused_needs_whole(const void *params)
 /* Returns the bytes of the rows that the stencil reads for `rows` result rows. */
 static size_t read_bytes(const struct gf_stage *stage, int rows)
 {
-    const struct gf_fused_run *const run = stage->params;
-    const struct gf_stage *const stencil = &run->part[GF_FUSED_STENCIL];
+    const struct gf_fused_stages *const stages = stage->params;
+    const struct gf_stage *const stencil = &stages->part[GF_FUSED_STENCIL];
     const int reach = gf_stage_radius(stencil), height = stage->in.height;
     const int most = stencil->filter->input_rows_most
                          ? stencil->filter->input_rows_most(stencil, rows)
                      : gf_stage_rows_known(stencil) && rows < height - 2 * reach ? rows + 2 * reach
                                                                                  : height;
-    return run->part[GF_FUSED_BEFORE].filter
+    return stages->part[GF_FUSED_BEFORE].filter
                ? (size_t)most * gf_part_bytes(gf_row_bytes(stencil->in))
                : 0;
 }
@@ -128,7 +130,7 @@ extern gf_launcher gf_fused_cuda, gf_fused_separate_cuda;
 const struct gf_filter gf_fused = {
     .name = "fused",
     .summary = "a stencil and the point filters beside it",
-    .params_size = sizeof(struct gf_fused_run),
+    .params_size = sizeof(struct gf_fused_stages),
     .kind = GF_STENCIL,
     .shape = fused_shape,
     .input_rows = fused_input_rows,

@@ -11,9 +11,9 @@ GF_C_BEGIN
 
 enum gf_fused_part { GF_FUSED_BEFORE, GF_FUSED_STENCIL, GF_FUSED_AFTER, GF_FUSED_PARTS };
 
-/* The parameters of gf_fused: three bound stages. The stages before and after the stencil are runs
+/* The parameters of gf_fused: three bound stages. The stages before and after the stencil are lists
  * of point filters that are one table (gf_point_is_table()), or have no filter. */
-struct gf_fused_run {
+struct gf_fused_stages {
     struct gf_stage part[GF_FUSED_PARTS];
 };
 

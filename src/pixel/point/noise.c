@@ -12,10 +12,10 @@
 
 enum {
     CODES = 1 << 24,
-    CELL_CODES = CODES / GF_NOISE_CELLS,
+    BUCKET_CODES = CODES / GF_NOISE_BUCKETS,
     UNITS = 256 >> GF_NOISE_SKIPPED_BITS, /* one code is this many units of a sum */
     STEPS_MOST = 1500, /* the most steps of noise on each side of 0, with a margin */
-    DOUBT_MOST = CELL_CODES / 4
+    DOUBT_MOST = BUCKET_CODES / 4
 };
 
 static double noise_of(int code, float scale)
@@ -55,29 +55,30 @@ static struct step step_to(int k, float scale, int from)
     return step;
 }
 
-static uint32_t cell_of(int index, int value, int fraction)
+static uint32_t bucket_of(int index, int value, int fraction)
 {
     return ((uint32_t)value << GF_NOISE_FRACTION_BITS) + (uint32_t)fraction -
            ((uint32_t)index << (GF_NOISE_REST_BITS - GF_NOISE_SKIPPED_BITS));
 }
 
-/* Marks the cells that contain the step. `crossed` counts the steps of each cell. */
-static void mark_step(uint32_t *cells, uint8_t *crossed, struct step step, int k, int doubt)
+/* Marks the buckets that contain the step. `crossed` counts the steps of each bucket. */
+static void mark_step(uint32_t *buckets, uint8_t *crossed, struct step step, int k, int doubt)
 {
     const int middle = step.first + (step.end - step.first) / 2;
     const int most = step.end > step.first ? step.end - 1 : step.first;
-    for (int i = step.first / CELL_CODES; i <= most / CELL_CODES && i < GF_NOISE_CELLS; i++) {
-        const int before = middle - doubt - i * CELL_CODES; /* the codes of the cell before the sum
-                                                             * wraps */
-        cells[i] = crossed[i]++ ? cell_of(i, GF_NOISE_UNKNOWN, 0)
-                                : cell_of(i, k - 1, (1 << GF_NOISE_FRACTION_BITS) - before * UNITS);
+    for (int i = step.first / BUCKET_CODES; i <= most / BUCKET_CODES && i < GF_NOISE_BUCKETS; i++) {
+        const int before = middle - doubt - i * BUCKET_CODES; /* the codes of the bucket before the
+                                                               * sum wraps */
+        buckets[i] = crossed[i]++
+                         ? bucket_of(i, GF_NOISE_UNKNOWN, 0)
+                         : bucket_of(i, k - 1, (1 << GF_NOISE_FRACTION_BITS) - before * UNITS);
     }
 }
 
-uint32_t gf_noise_cells(float scale, uint32_t *cells)
+uint32_t gf_noise_buckets(float scale, uint32_t *buckets)
 {
     static const int half = 1 << (GF_NOISE_FRACTION_BITS - 2);
-    uint8_t crossed[GF_NOISE_CELLS] = {0};
+    uint8_t crossed[GF_NOISE_BUCKETS] = {0};
     const int least = (int)floor(noise_of(0, scale) + 0.5);
     const int most = (int)floor(noise_of(CODES - 1, scale) + 0.5);
     if (!(scale > 0) || least < -STEPS_MOST || most > STEPS_MOST)
@@ -92,20 +93,20 @@ uint32_t gf_noise_cells(float scale, uint32_t *cells)
     if (doubt > DOUBT_MOST)
         return 0;
     from = 0;
-    int cell = 0;
+    int bucket = 0;
     for (int k = least; k <= most + 1; k++) {
         const struct step step = step_to(k, scale, from);
-        for (; cell < GF_NOISE_CELLS && cell * CELL_CODES < step.first; cell++) {
-            if (!crossed[cell])
-                cells[cell] = cell_of(cell, k - 1, half);
+        for (; bucket < GF_NOISE_BUCKETS && bucket * BUCKET_CODES < step.first; bucket++) {
+            if (!crossed[bucket])
+                buckets[bucket] = bucket_of(bucket, k - 1, half);
         }
         if (step.end > 0)
-            mark_step(cells, crossed, step, k, doubt);
+            mark_step(buckets, crossed, step, k, doubt);
         from = step.first;
     }
-    for (; cell < GF_NOISE_CELLS; cell++) {
-        if (!crossed[cell])
-            cells[cell] = cell_of(cell, most, half);
+    for (; bucket < GF_NOISE_BUCKETS; bucket++) {
+        if (!crossed[bucket])
+            buckets[bucket] = bucket_of(bucket, most, half);
     }
     return 2u * (uint32_t)doubt * UNITS;
 }

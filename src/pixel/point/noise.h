@@ -75,28 +75,28 @@ GF_HOST_DEVICE float gf_noise_normal(float x)
  * the middle between two samples; such sums are called uncertain. */
 
 enum {
-    GF_NOISE_CELL_BITS = 13, /* the number of a word's upper bits, which are the number of its
-                              * cell */
-    GF_NOISE_CELLS = 1 << GF_NOISE_CELL_BITS,
-    GF_NOISE_REST_BITS = 32 - GF_NOISE_CELL_BITS, /* bits of a word's position in its cell */
-    /* A cell plus a word's upper bits is a sum: its upper half is the noise to add, its lower half
-     * is the word's distance from the step. A distance has one bit more than a word's position in
-     * its cell, so that a cell can have no step. */
+    GF_NOISE_BUCKET_BITS = 13, /* the number of a word's upper bits, which are the number of its
+                                * bucket */
+    GF_NOISE_BUCKETS = 1 << GF_NOISE_BUCKET_BITS,
+    GF_NOISE_REST_BITS = 32 - GF_NOISE_BUCKET_BITS, /* bits of a word's position in its bucket */
+    /* A bucket plus a word's upper bits is a sum: its upper half is the noise to add, its lower
+     * half is the word's distance from the step. A distance has one bit more than a word's position
+     * in its bucket, so that a bucket can have no step. */
     GF_NOISE_FRACTION_BITS = 16,
     GF_NOISE_SKIPPED_BITS = GF_NOISE_REST_BITS + 1 - GF_NOISE_FRACTION_BITS,
-    /* The noise in the sums of cells that cannot be used. All other noise is larger. */
+    /* The noise in the sums of buckets that cannot be used. All other noise is larger. */
     GF_NOISE_UNKNOWN = -2048,
 };
 
-/* Fills cells[GF_NOISE_CELLS] for noise with a standard deviation of `scale` samples. Returns a
+/* Fills buckets[GF_NOISE_BUCKETS] for noise with a standard deviation of `scale` samples. Returns a
  * limit: a sum is uncertain if its lower half is below the limit, or if its noise is
- * GF_NOISE_UNKNOWN. Returns 0 if the scale is too small or too large for cells. */
-uint32_t gf_noise_cells(float scale, uint32_t *cells);
+ * GF_NOISE_UNKNOWN. Returns 0 if the scale is too small or too large for buckets. */
+uint32_t gf_noise_buckets(float scale, uint32_t *buckets);
 
-/* Returns the sum of a word and its cell. */
-GF_HOST_DEVICE uint32_t gf_noise_sum(const uint32_t *cells, uint32_t word)
+/* Returns the sum of a word and its bucket. */
+GF_HOST_DEVICE uint32_t gf_noise_sum(const uint32_t *buckets, uint32_t word)
 {
-    return cells[word >> GF_NOISE_REST_BITS] + (word >> GF_NOISE_SKIPPED_BITS);
+    return buckets[word >> GF_NOISE_REST_BITS] + (word >> GF_NOISE_SKIPPED_BITS);
 }
 
 /* Returns the noise to add to a sample from a sum that is not uncertain. */

@@ -1,4 +1,4 @@
-/* Makes a stage from a run of point filters: its program, and the tables after the program. */
+/* Makes a stage from a list of point filters: its program, and the tables after the program. */
 #include "pixel/point/point.h"
 
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
         program->data_at = place(&end, builder->words * sizeof(uint32_t));
     if (builder->count == 1 && builder->op->kind == GF_POINT_NOISE && builder->op->b != 0 &&
         in.bits == 8)
-        program->cells_at = place(&end, GF_NOISE_CELLS * sizeof(uint32_t));
+        program->buckets_at = place(&end, GF_NOISE_BUCKETS * sizeof(uint32_t));
     struct gf_point_op *const last = &program->op[builder->count - 1];
     if (last->kind == GF_POINT_ENCODE && out.bits == 8) {
         last->kind = GF_POINT_ENCODE_8;
@@ -110,9 +110,9 @@ static void write_tables(const struct gf_point_builder *builder, struct gf_forma
                (size_t)program->fields * program->field_bytes);
     if (builder->words)
         memcpy(block + program->data_at, builder->data, builder->words * sizeof(uint32_t));
-    if (program->cells_at)
+    if (program->buckets_at)
         program->doubt_limit =
-            gf_noise_cells(program->op->a, (uint32_t *)(block + program->cells_at));
+            gf_noise_buckets(program->op->a, (uint32_t *)(block + program->buckets_at));
     for (int i = 0; program->encode_at && i <= GF_POINT_ENCODE_STEPS; i++) {
         const double x = gf_srgb_encode_exact((double)i / GF_POINT_ENCODE_STEPS);
         block[program->encode_at + (unsigned)i] = (char)rounded(x * 255);
@@ -122,13 +122,13 @@ static void write_tables(const struct gf_point_builder *builder, struct gf_forma
 static enum gf_status build(const struct gf_stage *stage, struct gf_point_builder *builder,
                             struct gf_error *error)
 {
-    const struct gf_point_run *const run = stage->params;
+    const struct gf_point_list *const points = stage->params;
     for (int i = 0; i < builder->bins; i++)
         builder->value[i] = i;
-    for (int i = 0; i < run->count; i++) {
+    for (int i = 0; i < points->count; i++) {
         struct gf_stage item;
-        enum gf_status status =
-            gf_stage_bind(&item, run->item[i].filter, run->item[i].params, builder->format, error);
+        enum gf_status status = gf_stage_bind(&item, points->item[i].filter, points->item[i].params,
+                                              builder->format, error);
         builder->left = 0;
         item.histogram = i ? NULL : stage->histogram;
         if (status)
@@ -167,11 +167,11 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 static enum gf_status shape(const void *params, struct gf_format in, struct gf_format *out,
                             struct gf_error *error)
 {
-    const struct gf_point_run *const run = params;
+    const struct gf_point_list *const points = params;
     *out = in;
-    for (int i = 0; i < run->count; i++) {
+    for (int i = 0; i < points->count; i++) {
         struct gf_stage item;
-        GF_TRY(gf_stage_bind(&item, run->item[i].filter, run->item[i].params, *out, error));
+        GF_TRY(gf_stage_bind(&item, points->item[i].filter, points->item[i].params, *out, error));
         *out = item.out;
     }
     return GF_OK;
@@ -179,16 +179,16 @@ static enum gf_status shape(const void *params, struct gf_format in, struct gf_f
 
 static enum gf_statistic statistic(const void *params)
 {
-    const struct gf_point_run *const run = params;
-    if (!run->count || !run->item[0].filter->statistic)
+    const struct gf_point_list *const points = params;
+    if (!points->count || !points->item[0].filter->statistic)
         return GF_STATISTIC_NONE;
-    return run->item[0].filter->statistic(run->item[0].params);
+    return points->item[0].filter->statistic(points->item[0].params);
 }
 
 static int smooth(const void *params)
 {
-    const struct gf_point_run *const run = params;
-    return run->count ? gf_filter_smooth(run->item[0].filter, run->item[0].params) : 1;
+    const struct gf_point_list *const points = params;
+    return points->count ? gf_filter_smooth(points->item[0].filter, points->item[0].params) : 1;
 }
 
 bool gf_point_is_table(const struct gf_stage *stage)
@@ -208,19 +208,19 @@ bool gf_point_is_table(const struct gf_stage *stage)
 /* Lists the second pictures in the order in which build() adds them to the program. */
 static int pictures(const void *params, const struct gf_picture **list)
 {
-    const struct gf_point_run *const run = params;
+    const struct gf_point_list *const points = params;
     int count = 0;
-    for (int i = 0; i < run->count; i++) {
-        const struct gf_filter *const filter = run->item[i].filter;
-        count += filter->pictures ? filter->pictures(run->item[i].params, list + count) : 0;
+    for (int i = 0; i < points->count; i++) {
+        const struct gf_filter *const filter = points->item[i].filter;
+        count += filter->pictures ? filter->pictures(points->item[i].params, list + count) : 0;
     }
     return count;
 }
 
 bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filter)
 {
-    const struct gf_point_run *const run = stage->params;
-    return stage->filter == &gf_point && run->count == 1 && run->item[0].filter == filter;
+    const struct gf_point_list *const points = stage->params;
+    return stage->filter == &gf_point && points->count == 1 && points->item[0].filter == filter;
 }
 
 extern gf_launcher gf_point_cuda, gf_point_counting_cuda, gf_point_stacked_cuda;
@@ -228,7 +228,7 @@ extern gf_launcher gf_point_cuda, gf_point_counting_cuda, gf_point_stacked_cuda;
 const struct gf_filter gf_point = {
     .name = "point",
     .summary = "a run of point filters",
-    .params_size = sizeof(struct gf_point_run),
+    .params_size = sizeof(struct gf_point_list),
     .kind = GF_POINT,
     .shape = shape,
     .statistic = statistic,

@@ -1,7 +1,7 @@
 /* Point filters: each pixel of the result depends only on the same pixel of the input. Adjacent
  * point filters are one stage. Its program (pixel/point/point_program.h), which both backends
  * evaluate, rounds once. A filter's point() calls the functions below in the order of its steps, at
- * most four of those that append an operation; a run of more than GF_POINT_OPS_MAX operations is
+ * most four of those that append an operation; a list of more than GF_POINT_OPS_MAX operations is
  * refused. The functions change the colour; only premultiply, unpremultiply, flatten, key and fade
  * change alpha. Each function clamps its result to 0..M, where M is the largest sample. */
 #pragma once
@@ -10,22 +10,23 @@
 #include "pixel/point/table3d.h"
 #include "stage/stage.h"
 
-enum { GF_POINT_RUN_MAX = 32 };
-struct gf_point_run {
+enum { GF_POINT_LIST_MAX = 32 };
+struct gf_point_list {
     int count;
     struct {
         const struct gf_filter *filter;
         const void *params;
-    } item[GF_POINT_RUN_MAX];
+    } item[GF_POINT_LIST_MAX];
 };
-/* The filter of a run of adjacent point filters. Its params are a struct gf_point_run. The stage's
- * histogram belongs to item 0. A filter for which the user chose a variant is a run by itself. */
+/* The filter of a list of adjacent point filters. Its params are a struct gf_point_list. The
+ * stage's histogram belongs to item 0. A filter for which the user chose a variant is a list by
+ * itself. */
 extern const struct gf_filter gf_point;
-/* Whether the stage of a run converts 8-bit samples to 8-bit samples by one table for all channels.
- * False for a run that needs a histogram. */
+/* Whether the stage of a list converts 8-bit samples to 8-bit samples by one table for all
+ * channels. False for a list that needs a histogram. */
 bool gf_point_is_table(const struct gf_stage *stage);
 
-/* Whether `filter` is the only filter of the stage's run. */
+/* Whether `filter` is the only filter of the stage's list. */
 bool gf_point_is_only(const struct gf_stage *stage, const struct gf_filter *filter);
 
 /* The list to which point() appends its operations. It remembers whether one failed. */
@@ -89,15 +90,15 @@ void gf_point_flatten(struct gf_point_builder *builder, const int sample[3]);
 void gf_point_drop_alpha(struct gf_point_builder *builder);
 /* Each sample becomes value[sample] in its channel's table: [tables][M + 1]. `tables` is 1, or the
  * number of colour channels. Only for filters that need a statistic, since these are always the
- * first of their run. */
+ * first of their list. */
 void gf_point_levels(struct gf_point_builder *builder, int tables, const double *value);
 /* Looks up CIELAB L* in one table, [M + 1]. Only for filters that need a statistic. */
 void gf_point_lightness(struct gf_point_builder *builder, const double *value);
 
 /* A function for each channel, whose argument and value are parts of the full scale. If it is the
- * first operation of a run, it is evaluated for each possible sample in double precision. Otherwise
- * it is evaluated at `points` points from `least` to `greatest`, with straight lines between them
- * and constant values outside. */
+ * first operation of a list, it is evaluated for each possible sample in double precision.
+ * Otherwise it is evaluated at `points` points from `least` to `greatest`, with straight lines
+ * between them and constant values outside. */
 struct gf_point_curve {
     double (*of)(const void *context, int channel, double v);
     const void *context; /* passed to `of`; not used after gf_point_curve() returns */

@@ -1,4 +1,4 @@
-/* Collects the operations of a run of point filters before they become a program. */
+/* Collects the operations of a list of point filters before they become a program. */
 #pragma once
 
 #include "pixel/point/point_program.h"
@@ -7,7 +7,7 @@ struct gf_point_builder {
     enum gf_status status;          /* whether an operation failed */
     struct gf_error *error;         /* why */
     struct gf_format format;        /* the input format of the next operation */
-    int bins;                       /* M + 1, the number of levels of the run's first input */
+    int bins;                       /* M + 1, the number of levels of the list's first input */
     unsigned left;                  /* a bit for each channel that gf_point_linear() and
                                      * gf_point_power() leave unchanged */
     bool changed;                   /* `value` is not the identity */

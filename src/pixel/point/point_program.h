@@ -1,4 +1,4 @@
-/* The program of a run of point filters, for both backends: a table for single samples, then
+/* The program of a list of point filters, for both backends: a table for single samples, then
  * operations on unrounded floats, then rounding. M is the largest sample. */
 #pragma once
 
@@ -60,7 +60,7 @@ struct gf_point_op {
 };
 
 enum {
-    GF_POINT_OPS_MAX = 4 * GF_POINT_RUN_MAX,
+    GF_POINT_OPS_MAX = 4 * GF_POINT_LIST_MAX,
     /* The number of steps in the table of ENCODE_8, whose entry i is sRGB, rounded to 8 bits, for
      * the linear light i / ENCODE_STEPS. The table's error before rounding is below 0.1 even where
      * sRGB is steepest. */
@@ -101,9 +101,9 @@ struct gf_point_program {
     unsigned field_at, field_bytes; /* fields, each with the floats of its curve, of the picture's
                                      * columns, and of its rows */
     unsigned data_at;               /* the data of CURVE and TABLE3D */
-    /* The table and the result of gf_noise_cells(), for devices, if the program only adds normal
+    /* The table and the result of gf_noise_buckets(), for devices, if the program only adds normal
      * noise to 8 bits; otherwise 0. */
-    unsigned cells_at;
+    unsigned buckets_at;
     uint32_t doubt_limit;
     int layers;
     struct gf_layer layer[GF_STAGE_PICTURES_MAX];

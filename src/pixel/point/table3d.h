@@ -40,9 +40,9 @@ struct gf_table3d_place {
 /* Interpolates at a position with coordinates 0..size-1 between the corners of a tetrahedron
  * (Kasson, Nin, Plouffe, Hafner: Performing color space conversions with three-dimensional linear
  * interpolation, Journal of Electronic Imaging 4(3), 1995). The tetrahedron is one of six in the
- * cell. Its edges lead from the cell's first corner along the axis with the largest fraction, then
- * along the second, then along the last. If two fractions are equal, the corner that depends on
- * their order has weight 0. */
+ * cube of eight nodes. Its edges lead from the cube's first corner along the axis with the largest
+ * fraction, then along the second, then along the last. If two fractions are equal, the corner that
+ * depends on their order has weight 0. */
 GF_HOST_DEVICE struct gf_table3d_place gf_table3d_place_of(int size, float r, float g, float b)
 {
     const float last = (float)(size - 2);

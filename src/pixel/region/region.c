@@ -18,38 +18,38 @@ static int end_of(const struct gf_region_box *box)
     return box->at.y + box->at.height;
 }
 
-static const struct gf_stage *stages_of(const struct gf_region_run *run,
+static const struct gf_stage *stages_of(const struct gf_region_parts *parts,
                                         const struct gf_region_box *box)
 {
-    return &run->stage[box->first];
+    return &parts->stage[box->first];
 }
 
 /* ---- the rows that a band reads ---- */
 
 /* Finds the rows at each cut between the stages of a box, for rows y0 .. y1 - 1 of the result. */
-static void find_cuts(const struct gf_region_run *run, const struct gf_region_box *box, int y0,
+static void find_cuts(const struct gf_region_parts *parts, const struct gf_region_box *box, int y0,
                       int y1, struct gf_rows *cut)
 {
     cut[box->count] = (struct gf_rows){y0, y1};
     for (int i = box->count; i > 0; i--)
-        gf_stage_input_rows(&stages_of(run, box)[i - 1], cut[i].first, cut[i].end,
+        gf_stage_input_rows(&stages_of(parts, box)[i - 1], cut[i].first, cut[i].end,
                             &cut[i - 1].first, &cut[i - 1].end);
 }
 
-static struct gf_rows rows_read(const struct gf_region_run *run, const struct gf_region_box *box,
-                                int y0, int y1)
+static struct gf_rows rows_read(const struct gf_region_parts *parts,
+                                const struct gf_region_box *box, int y0, int y1)
 {
     struct gf_rows cut[GF_REGION_STAGES_MAX + 1];
-    find_cuts(run, box, y0, y1, cut);
+    find_cuts(parts, box, y0, y1, cut);
     return cut[0];
 }
 
 static bool needs_whole(const void *params)
 {
-    const struct gf_region_run *const run = params;
+    const struct gf_region_parts *const parts = params;
     bool whole = false;
-    for (int i = 0; i < run->stages; i++)
-        whole |= gf_stage_needs_whole(&run->stage[i]);
+    for (int i = 0; i < parts->stages; i++)
+        whole |= gf_stage_needs_whole(&parts->stage[i]);
     return whole;
 }
 
@@ -57,17 +57,17 @@ static bool needs_whole(const void *params)
  * below a box what its last row reads below the band: the rows that bands read never go back. */
 static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
-    const struct gf_region_run *const run = stage->params;
-    const bool whole = needs_whole(run);
-    for (int i = 0; i < run->boxes; i++) {
-        const struct gf_region_box *const box = &run->box[i];
+    const struct gf_region_parts *const parts = stage->params;
+    const bool whole = needs_whole(parts);
+    for (int i = 0; i < parts->boxes; i++) {
+        const struct gf_region_box *const box = &parts->box[i];
         const int low = y0 > box->at.y ? y0 : box->at.y, high = y1 < end_of(box) ? y1 : end_of(box);
         if (low < end_of(box) && (low < high || !whole)) {
-            const struct gf_rows rows = rows_read(run, box, low, low < high ? high : low + 1);
+            const struct gf_rows rows = rows_read(parts, box, low, low < high ? high : low + 1);
             *first = rows.first < *first ? rows.first : *first;
         }
         if (high > box->at.y && (low < high || !whole)) {
-            const struct gf_rows rows = rows_read(run, box, low < high ? low : high - 1, high);
+            const struct gf_rows rows = rows_read(parts, box, low < high ? low : high - 1, high);
             *end = rows.end > *end ? rows.end : *end;
         }
     }
@@ -79,7 +79,7 @@ typedef size_t scratch_of_stage(const struct gf_stage *stage, int rows);
 
 /* Sets `most` to the largest numbers of rows at each cut, for `rows` rows of a box at any place.
  * Rows at places in between read no more than the rows from one place to behind the next one. */
-static void find_most_rows(const struct gf_region_run *run, const struct gf_region_box *box,
+static void find_most_rows(const struct gf_region_parts *parts, const struct gf_region_box *box,
                            int rows, int *most)
 {
     struct gf_rows cut[GF_REGION_STAGES_MAX + 1];
@@ -87,7 +87,7 @@ static void find_most_rows(const struct gf_region_run *run, const struct gf_regi
     memset(most, 0, (size_t)(box->count + 1) * sizeof *most);
     for (int y = box->at.y; y < end_of(box); y += step) {
         const int wanted = y + rows + more;
-        find_cuts(run, box, y, wanted < end_of(box) ? wanted : end_of(box), cut);
+        find_cuts(parts, box, y, wanted < end_of(box) ? wanted : end_of(box), cut);
         for (int i = 0; i <= box->count; i++) {
             const int some = cut[i].end - cut[i].first;
             most[i] = some > most[i] ? some : most[i];
@@ -100,10 +100,10 @@ struct sizes {
     size_t columns, made[2];
 };
 
-static struct sizes sizes_of(const struct gf_region_run *run, const struct gf_region_box *box,
+static struct sizes sizes_of(const struct gf_region_parts *parts, const struct gf_region_box *box,
                              const int *rows, struct gf_format in)
 {
-    const struct gf_stage *const stage = stages_of(run, box);
+    const struct gf_stage *const stage = stages_of(parts, box);
     struct sizes sizes = {.columns = 0};
     if (box->columns < in.width)
         sizes.columns = gf_region_pitch(stage->in) * (size_t)rows[0];
@@ -116,16 +116,16 @@ static struct sizes sizes_of(const struct gf_region_run *run, const struct gf_re
 
 static size_t scratch_bytes(const struct gf_stage *stage, int rows, scratch_of_stage *of_stage)
 {
-    const struct gf_region_run *const run = stage->params;
+    const struct gf_region_parts *const parts = stage->params;
     size_t most = 0;
-    for (int b = 0; b < run->boxes; b++) {
-        const struct gf_region_box *const box = &run->box[b];
+    for (int b = 0; b < parts->boxes; b++) {
+        const struct gf_region_box *const box = &parts->box[b];
         int cut[GF_REGION_STAGES_MAX + 1];
-        find_most_rows(run, box, rows < box->at.height ? rows : box->at.height, cut);
-        const struct sizes sizes = sizes_of(run, box, cut, stage->in);
+        find_most_rows(parts, box, rows < box->at.height ? rows : box->at.height, cut);
+        const struct sizes sizes = sizes_of(parts, box, cut, stage->in);
         size_t own = 0;
         for (int i = 0; i < box->count; i++) {
-            const size_t bytes = of_stage(&stages_of(run, box)[i], cut[i + 1]);
+            const size_t bytes = of_stage(&stages_of(parts, box)[i], cut[i + 1]);
             own = bytes > own ? bytes : own;
         }
         own += sizes.columns + sizes.made[0] + sizes.made[1];
@@ -152,18 +152,18 @@ static size_t cuda_scratch(const struct gf_stage *stage, int rows)
 bool gf_region_band(const struct gf_stage *stage, int box, const struct gf_view *out, void *scratch,
                     struct gf_region_band *band)
 {
-    const struct gf_region_run *const run = stage->params;
+    const struct gf_region_parts *const parts = stage->params;
     const int y0 = out->y, y1 = out->y + out->rows;
     int rows[GF_REGION_STAGES_MAX + 1];
-    band->box = &run->box[box];
+    band->box = &parts->box[box];
     const int first = y0 > band->box->at.y ? y0 : band->box->at.y;
     const int end = y1 < end_of(band->box) ? y1 : end_of(band->box);
     if (first >= end)
         return false;
-    find_cuts(run, band->box, first, end, band->cut);
+    find_cuts(parts, band->box, first, end, band->cut);
     for (int i = 0; i <= band->box->count; i++)
         rows[i] = band->cut[i].end - band->cut[i].first;
-    const struct sizes sizes = sizes_of(run, band->box, rows, stage->in);
+    const struct sizes sizes = sizes_of(parts, band->box, rows, stage->in);
     band->columns = scratch;
     band->made[0] = band->columns + sizes.columns;
     band->made[1] = band->made[0] + sizes.made[0];
@@ -174,60 +174,61 @@ bool gf_region_band(const struct gf_stage *stage, int box, const struct gf_view 
 struct gf_stage gf_region_stage(const struct gf_stage *stage, const struct gf_region_band *band,
                                 int i, struct gf_view *out)
 {
-    const struct gf_region_run *const run = stage->params;
+    const struct gf_region_parts *const parts = stage->params;
     const struct gf_region_constants *const constants = stage->constants;
     const int index = band->box->first + i;
-    struct gf_stage own = run->stage[index];
+    struct gf_stage own = parts->stage[index];
     own.constants = (char *)stage->constants + constants->at[index];
     *out = gf_view_make(band->made[i % 2], gf_region_pitch(own.out), own.out, band->cut[i + 1]);
     return own;
 }
 
-/* ---- the stage ---- */
+/* ---- what the planner asks of gf_region, and its constants ---- */
 
 static int pictures(const void *params, const struct gf_picture **list)
 {
-    const struct gf_region_run *const run = params;
+    const struct gf_region_parts *const parts = params;
     int count = 0;
-    if (run->mask)
-        list[count++] = run->mask;
-    for (int i = 0; i < run->box[0].count; i++)
-        count += gf_stage_pictures(&run->stage[i], list + count);
+    if (parts->mask)
+        list[count++] = parts->mask;
+    for (int i = 0; i < parts->box[0].count; i++)
+        count += gf_stage_pictures(&parts->stage[i], list + count);
     return count;
 }
 
 static enum gf_statistic statistic(const void *params)
 {
-    return gf_stage_statistic(&((const struct gf_region_run *)params)->stage[0]);
+    return gf_stage_statistic(&((const struct gf_region_parts *)params)->stage[0]);
 }
 
 static int smooth(const void *params)
 {
-    const struct gf_stage *const first = &((const struct gf_region_run *)params)->stage[0];
+    const struct gf_stage *const first = &((const struct gf_region_parts *)params)->stage[0];
     return gf_filter_smooth(first->filter, first->params);
 }
 
-static bool begins_box(const struct gf_region_run *run, int index)
+static bool begins_box(const struct gf_region_parts *parts, int index)
 {
     bool begins = false;
-    for (int b = 0; b < run->boxes; b++)
-        begins |= run->box[b].first == index;
+    for (int b = 0; b < parts->boxes; b++)
+        begins |= parts->box[b].first == index;
     return begins;
 }
 
 static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 {
-    struct gf_region_run run = *(const struct gf_region_run *)stage->params;
+    struct gf_region_parts parts = *(const struct gf_region_parts *)stage->params;
     struct gf_region_constants header = {{0}};
-    for (int i = 0; i < run.stages; i++)
-        run.stage[i].histogram = begins_box(&run, i) ? stage->histogram : NULL;
-    return gf_stage_prepare_parts(stage, run.stage, run.stages, header.at, sizeof header, error);
+    for (int i = 0; i < parts.stages; i++)
+        parts.stage[i].histogram = begins_box(&parts, i) ? stage->histogram : NULL;
+    return gf_stage_prepare_parts(stage, parts.stage, parts.stages, header.at, sizeof header,
+                                  error);
 }
 
-struct gf_region_mask gf_region_mask_of(const struct gf_region_run *run, struct gf_format picture,
-                                        const struct gf_view *view)
+struct gf_region_mask gf_region_mask_of(const struct gf_region_parts *parts,
+                                        struct gf_format picture, const struct gf_view *view)
 {
-    if (!run->mask)
+    if (!parts->mask)
         return (struct gf_region_mask){.data = NULL};
     const struct gf_format format = view->format;
     return (struct gf_region_mask){.data = view->data,
@@ -247,7 +248,7 @@ static void mix(void *pixel, const void *filtered, struct gf_format format, floa
 }
 
 /* Replaces the box's pixels in a row of the result. `filtered` begins with the box's columns. */
-static void replace_row(const struct gf_region_run *run, const struct gf_region_mask *mask,
+static void replace_row(const struct gf_region_parts *parts, const struct gf_region_mask *mask,
                         const struct gf_region_box *box, struct gf_format format, int y,
                         const unsigned char *filtered, unsigned char *row)
 {
@@ -258,7 +259,7 @@ static void replace_row(const struct gf_region_run *run, const struct gf_region_
         return;
     }
     for (int x = box->at.x; x < box->at.x + box->at.width; x++) {
-        const float coverage = gf_region_coverage(&run->cover, mask, x, y);
+        const float coverage = gf_region_coverage(&parts->cover, mask, x, y);
         if (coverage >= 1.0f)
             memcpy(pixel, filtered, size);
         else if (coverage > 0.0f)
@@ -268,38 +269,38 @@ static void replace_row(const struct gf_region_run *run, const struct gf_region_
     }
 }
 
-static void replace(const struct gf_region_run *run, const struct gf_region_band *band,
+static void replace(const struct gf_region_parts *parts, const struct gf_region_band *band,
                     const struct gf_view *made, const struct gf_view *out)
 {
     const struct gf_region_box *const box = band->box;
     const struct gf_rows rows = band->cut[box->count];
-    const struct gf_view mask_view = run->mask ? gf_image_view(&run->mask->image) : *made;
-    const struct gf_region_mask mask = gf_region_mask_of(run, out->format, &mask_view);
+    const struct gf_view mask_view = parts->mask ? gf_image_view(&parts->mask->image) : *made;
+    const struct gf_region_mask mask = gf_region_mask_of(parts, out->format, &mask_view);
     const size_t before = (size_t)(box->at.x - box->from) * gf_pixel_bytes(out->format);
     for (int y = rows.first; y < rows.end; y++)
-        replace_row(run, &mask, box, out->format, y, gf_view_row(made, y) + before,
+        replace_row(parts, &mask, box, out->format, y, gf_view_row(made, y) + before,
                     gf_view_row(out, y));
 }
 
 static void cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch)
 {
-    const struct gf_region_run *const run = stage->params;
+    const struct gf_region_parts *const parts = stage->params;
     struct gf_region_band band;
     for (int y = out->y; y < out->y + out->rows; y++)
         memcpy(gf_view_row(out, y), gf_view_row(in, y), gf_row_bytes(out->format));
-    for (int b = 0; b < run->boxes; b++) {
+    for (int b = 0; b < parts->boxes; b++) {
         if (!gf_region_band(stage, b, out, scratch, &band))
             continue;
         struct gf_view view = *in, made;
         view.data += (size_t)band.box->from * gf_pixel_bytes(in->format);
-        view.format = stages_of(run, band.box)->in;
+        view.format = stages_of(parts, band.box)->in;
         for (int i = 0; i < band.box->count; i++) {
             const struct gf_stage own = gf_region_stage(stage, &band, i, &made);
             own.filter->cpu(&own, &view, &made, band.scratch);
             view = made;
         }
-        replace(run, &band, &view, out);
+        replace(parts, &band, &view, out);
     }
 }
 
@@ -308,7 +309,7 @@ extern gf_launcher gf_region_cuda;
 const struct gf_filter gf_region = {
     .name = "region",
     .summary = "a filter within a region",
-    .params_size = sizeof(struct gf_region_run),
+    .params_size = sizeof(struct gf_region_parts),
     .kind = GF_STRAIGHT,
     .pictures = pictures,
     .input_rows = input_rows,

@@ -131,7 +131,7 @@ GF_C_BEGIN
 enum { GF_REGION_STAGES_MAX = 64 };
 
 /* A rectangle within the picture that contains shapes of the region. Boxes do not overlap. The
- * stages first .. first + count - 1 of the run get columns from .. from + columns - 1 of the
+ * stages first .. first + count - 1 of the parts get columns from .. from + columns - 1 of the
  * picture, as a picture of its own. */
 struct gf_region_box {
     struct gf_rectangle at;
@@ -141,7 +141,7 @@ struct gf_region_box {
 };
 
 /* The parameters of gf_region. The planner makes them (chain/region_plan.h). */
-struct gf_region_run {
+struct gf_region_parts {
     struct gf_region_cover cover;
     const struct gf_picture *mask;   /* one channel, 16 bits; the region's shapes are then unused */
     const struct gf_filter *written; /* the filter of the chain */
@@ -177,8 +177,8 @@ struct gf_stage gf_region_stage(const struct gf_stage *stage, const struct gf_re
 /* Returns the number of bytes between the rows of views in scratch memory. */
 size_t gf_region_pitch(struct gf_format format);
 /* Returns the mask, whose samples are those of `view`. */
-struct gf_region_mask gf_region_mask_of(const struct gf_region_run *run, struct gf_format picture,
-                                        const struct gf_view *view);
+struct gf_region_mask gf_region_mask_of(const struct gf_region_parts *parts,
+                                        struct gf_format picture, const struct gf_view *view);
 
 /* Reads a mask's file: one channel of 16 bits, its luma times its alpha. A file is read once and
  * shared. The caller returns the picture by gf_region_mask_release(). */

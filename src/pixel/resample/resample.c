@@ -230,7 +230,7 @@ static struct gf_resample_walk resample_walk_plan(const struct gf_resample *resa
     walk.row_weight =
         walk_take(used, (size_t)(walk.gathers ? rows->out : rows->in + walk.reach) * stride);
     if (resample->linear)
-        walk.encode = walk_take(used, GF_RESAMPLE_ENCODE_CELLS);
+        walk.encode = walk_take(used, GF_RESAMPLE_ENCODE_BUCKETS);
     return walk;
 }
 
@@ -293,8 +293,8 @@ static void fill_rows(const struct gf_resample *resample, float scale, char *blo
     }
 }
 
-/* Returns the bits of the first float (see GF_RESAMPLE_ENCODE_CELLS) whose sample is v + 1 instead
- * of v. */
+/* Returns the bits of the first float (see GF_RESAMPLE_ENCODE_BUCKETS) whose sample is v + 1
+ * instead of v. */
 static uint32_t change_after(int v)
 {
     uint32_t below = 0, above = 0x3f800000; /* the bits of the floats 0 and 1 */
@@ -314,7 +314,7 @@ static void fill_encode(uint32_t *table)
     const uint32_t width = 1u << 15, guard = GF_RESAMPLE_ENCODE_GUARD;
     uint32_t start = gf_bits_of_float(GF_RESAMPLE_ENCODE_OFFSET);
     uint32_t below = 0, change = change_after(0);
-    for (int i = 0; i < GF_RESAMPLE_ENCODE_CELLS; i++, start += width) {
+    for (int i = 0; i < GF_RESAMPLE_ENCODE_BUCKETS; i++, start += width) {
         while (below < 254 && change + guard < start)
             change = change_after((int)++below);
         if (change + guard < start)

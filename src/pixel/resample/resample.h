@@ -63,21 +63,21 @@ struct gf_resample_walk {
     bool gathers;
     enum gf_resample_width width_kind;
     size_t column_start, column_weight, row_first, row_weight;
-    /* The offset of uint32_t[GF_RESAMPLE_ENCODE_CELLS] in the block of constants. It is set only if
-     * gf_resample.linear is true. */
+    /* The offset of uint32_t[GF_RESAMPLE_ENCODE_BUCKETS] in the block of constants. It is set only
+     * if gf_resample.linear is true. */
     size_t encode;
 };
 
-/* A table that converts linear light x, 0..1, to a rounded 8-bit sample. A cell is as wide as 2^15
- * steps of the float x + 1/16, so that the sample changes at most once in a cell. If `at` is the
- * bits of that float, the sample is the upper half of entry gf_resample_encode_cell(at) + at. If
- * the lower half is within GUARD of 0, x is too close to a change, and gf_resample_encode() must
+/* A table that converts linear light x, 0..1, to a rounded 8-bit sample. A bucket is as wide as
+ * 2^15 steps of the float x + 1/16, so that the sample changes at most once in a bucket. If `at` is
+ * the bits of that float, the sample is the upper half of entry gf_resample_encode_bucket(at) + at.
+ * If the lower half is within GUARD of 0, x is too close to a change, and gf_resample_encode() must
  * decide: its rounding errors move a change by less than GUARD, which was checked for all
  * floats. */
 #define GF_RESAMPLE_ENCODE_OFFSET 0.0625f
-enum { GF_RESAMPLE_ENCODE_CELLS = 1041, GF_RESAMPLE_ENCODE_GUARD = 16 };
+enum { GF_RESAMPLE_ENCODE_BUCKETS = 1041, GF_RESAMPLE_ENCODE_GUARD = 16 };
 
-GF_HOST_DEVICE uint32_t gf_resample_encode_cell(uint32_t at)
+GF_HOST_DEVICE uint32_t gf_resample_encode_bucket(uint32_t at)
 {
     return (at >> 15) - (0x3d800000u >> 15);
 }

@@ -9,7 +9,7 @@
 
 const char *const gf_warp_kernel_names[] = {"linear", "cubic", "lanczos3", "nearest", NULL};
 
-_Static_assert(GF_WARP_RUN == 1 << GF_WARP_CELL_WIDTH, "a run is in one cell");
+_Static_assert(GF_WARP_STRETCH == 1 << GF_WARP_ZONE_WIDTH, "a stretch is in one zone");
 
 enum { WEIGHT_ONE = 1 << 14, GRID = 32 };
 
@@ -285,30 +285,30 @@ static void fill_beyond(struct gf_warp *warp, const struct gf_warp_params *param
         warp->beyond[c] = (uint16_t)(c < colours ? sample[c] : max);
 }
 
-/* Sets the sizes of cells. Returns the number of rows of cells. A straight map shrinks all parts of
- * a picture alike, so that there is one cell. */
-static int set_cells(struct gf_warp *warp, int width, int height)
+/* Sets the sizes of zones. Returns the number of rows of zones. A straight map shrinks all parts of
+ * a picture alike, so that there is one zone. */
+static int set_zones(struct gf_warp *warp, int width, int height)
 {
     const bool one = warp->map.kind == GF_WARP_AFFINE || warp->nx * warp->ny == 1;
-    warp->cell_width = one ? GF_WARP_ONE_CELL : GF_WARP_CELL_WIDTH;
-    warp->cell_height = one ? GF_WARP_ONE_CELL : GF_WARP_CELL_HEIGHT;
-    while ((width - 1) >> warp->cell_width >= GF_WARP_CELLS_ACROSS)
-        warp->cell_width++;
-    while ((height - 1) >> warp->cell_height >= GF_WARP_CELLS_DOWN)
-        warp->cell_height++;
-    warp->cells_across = ((width - 1) >> warp->cell_width) + 1;
-    return ((height - 1) >> warp->cell_height) + 1;
+    warp->zone_width = one ? GF_WARP_ONE_ZONE : GF_WARP_ZONE_WIDTH;
+    warp->zone_height = one ? GF_WARP_ONE_ZONE : GF_WARP_ZONE_HEIGHT;
+    while ((width - 1) >> warp->zone_width >= GF_WARP_ZONES_ACROSS)
+        warp->zone_width++;
+    while ((height - 1) >> warp->zone_height >= GF_WARP_ZONES_DOWN)
+        warp->zone_height++;
+    warp->zones_across = ((width - 1) >> warp->zone_width) + 1;
+    return ((height - 1) >> warp->zone_height) + 1;
 }
 
-/* Returns the largest step at the corners of a cell, also where they are outside of the picture;
+/* Returns the largest step at the corners of a zone, also where they are outside of the picture;
  * infinity if the map has no position there. */
 static double corners_step(const struct gf_warp_params *params, const struct gf_warp *warp,
                            int column, int row, double dx, double dy)
 {
     double most = 0;
     for (int i = 0; i < 4; i++) {
-        const int64_t x = (int64_t)(column + i % 2) << warp->cell_width;
-        const int64_t y = (int64_t)(row + i / 2) << warp->cell_height;
+        const int64_t x = (int64_t)(column + i % 2) << warp->zone_width;
+        const int64_t y = (int64_t)(row + i / 2) << warp->zone_height;
         const double at_x = (double)(x < params->width ? x : params->width - 1);
         const double at_y = (double)(y < params->height ? y : params->height - 1);
         double u, v;
@@ -325,14 +325,14 @@ static uint8_t at_most(int count, int most)
     return (uint8_t)(count < most ? count : most);
 }
 
-/* Sets the numbers of samples of each cell to those that its corners need, and no more than those
+/* Sets the numbers of samples of each zone to those that its corners need, and no more than those
  * of the whole picture. */
-static void fill_cells(const struct gf_warp_params *params, const struct gf_warp *warp, int down,
+static void fill_zones(const struct gf_warp_params *params, const struct gf_warp *warp, int down,
                        struct gf_warp_counts *counts)
 {
-    const bool one = warp->cell_width == GF_WARP_ONE_CELL;
+    const bool one = warp->zone_width == GF_WARP_ONE_ZONE;
     for (int row = 0; row < down; row++) {
-        for (int column = 0; column < warp->cells_across; column++) {
+        for (int column = 0; column < warp->zones_across; column++) {
             const double across = one ? INFINITY : corners_step(params, warp, column, row, 1, 0);
             const double below = one ? INFINITY : corners_step(params, warp, column, row, 0, 1);
             *counts++ = (struct gf_warp_counts){at_most(samples_for(across), warp->nx),
@@ -342,13 +342,13 @@ static void fill_cells(const struct gf_warp_params *params, const struct gf_warp
 }
 
 /* Raises the numbers of samples to those that the points of gf_warp_plan() need. */
-static void raise_cells(const struct gf_warp_params *params, const struct gf_warp *warp,
+static void raise_zones(const struct gf_warp_params *params, const struct gf_warp *warp,
                         struct gf_warp_counts *counts)
 {
-    for (int i = 0; i <= GRID * GRID + 2 * GRID && warp->cell_width != GF_WARP_ONE_CELL; i++) {
+    for (int i = 0; i <= GRID * GRID + 2 * GRID && warp->zone_width != GF_WARP_ONE_ZONE; i++) {
         const double x = (double)(params->width - 1) * (i % (GRID + 1)) / GRID;
         const double y = (double)(params->height - 1) * (i / (GRID + 1)) / GRID;
-        struct gf_warp_counts *const to = &counts[gf_warp_cell(warp, (int)x, (int)y)];
+        struct gf_warp_counts *const to = &counts[gf_warp_zone(warp, (int)x, (int)y)];
         const int nx = samples_for(step(params, x, y, 1, 0, warp->in_width, warp->in_height));
         const int ny = samples_for(step(params, x, y, 0, 1, warp->in_width, warp->in_height));
         to->nx = nx > to->nx ? at_most(nx, warp->nx) : to->nx;
@@ -359,9 +359,9 @@ static void raise_cells(const struct gf_warp_params *params, const struct gf_war
 enum gf_status gf_warp_prepare(struct gf_stage *stage, struct gf_error *error)
 {
     const struct gf_warp_params *const params = stage->params;
-    const size_t cells = (sizeof(struct gf_warp) + 63) / 64 * 64;
+    const size_t zones = (sizeof(struct gf_warp) + 63) / 64 * 64;
     const size_t table =
-        cells + sizeof(struct gf_warp_counts[GF_WARP_CELLS_DOWN][GF_WARP_CELLS_ACROSS]);
+        zones + sizeof(struct gf_warp_counts[GF_WARP_ZONES_DOWN][GF_WARP_ZONES_ACROSS]);
     const bool has_table = params->kernel == GF_WARP_CUBIC || params->kernel == GF_WARP_LANCZOS3;
     const size_t weights = GF_WARP_PHASES * GF_WARP_TAPS * sizeof(int16_t);
     GF_TRY(gf_stage_constants(stage, table + (has_table ? weights : 0), error));
@@ -379,15 +379,15 @@ enum gf_status gf_warp_prepare(struct gf_stage *stage, struct gf_error *error)
                                                   : 1.0 / 8192,
         .one_of = 1 / (256.0 * (params->nx * params->ny)),
         .table = table,
-        .cells = cells,
+        .zones = zones,
     };
     if (warp->map.kind == GF_WARP_AFFINE)
         fill_affine(warp);
-    const int down = set_cells(warp, params->width, params->height);
+    const int down = set_zones(warp, params->width, params->height);
     struct gf_warp_counts *const counts =
-        (struct gf_warp_counts *)((char *)stage->constants + cells);
-    fill_cells(params, warp, down, counts);
-    raise_cells(params, warp, counts);
+        (struct gf_warp_counts *)((char *)stage->constants + zones);
+    fill_zones(params, warp, down, counts);
+    raise_zones(params, warp, counts);
     fill_beyond(warp, params, stage->out);
     int16_t *const weight = (int16_t *)(void *)((char *)stage->constants + table);
     for (int phase = 0; has_table && phase < GF_WARP_PHASES; phase++)

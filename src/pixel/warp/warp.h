@@ -8,7 +8,7 @@
  * the mean of nx x ny samples spread evenly over it, as many as are needed for neighbouring samples
  * to be at most 1.25 pixels of the input apart (but at most 64 x 64): a box in the result's space,
  * as in Heckbert, Fundamentals of Texture Mapping and Image Warping, 1989, 3.5. If the map is not
- * straight, it shrinks some parts of the picture more than others. Each cell of the result then has
+ * straight, it shrinks some parts of the picture more than others. Each zone of the result then has
  * its own numbers of samples. */
 #pragma once
 
@@ -89,12 +89,12 @@ enum {
     GF_WARP_PHASES = 1024, /* positions between two pixels in the tables of weights */
     GF_WARP_TAPS = 8,      /* the weights of a phase in the table; weights after `taps` are 0 */
     GF_WARP_SAMPLES_MAX = 64,
-    GF_WARP_RUN = 256,         /* the pixels that the CPU computes at once */
-    GF_WARP_CELLS_ACROSS = 32, /* the most cells of a result */
-    GF_WARP_CELLS_DOWN = 64,
-    GF_WARP_CELL_WIDTH = 8, /* the least sizes of a cell are 2^8 columns, so that a run is in one */
-    GF_WARP_CELL_HEIGHT = 5, /* cell, and 2^5 rows */
-    GF_WARP_ONE_CELL = 31,
+    GF_WARP_STRETCH = 256,     /* the pixels that the CPU computes at once */
+    GF_WARP_ZONES_ACROSS = 32, /* the most zones of a result */
+    GF_WARP_ZONES_DOWN = 64,
+    GF_WARP_ZONE_WIDTH = 8,  /* 2^8 columns or more, so that a stretch is in one zone */
+    GF_WARP_ZONE_HEIGHT = 5, /* 2^5 rows or more */
+    GF_WARP_ONE_ZONE = 31,
 };
 
 /* The number of samples of a pixel, across and down. */
@@ -103,8 +103,8 @@ struct gf_warp_counts {
 };
 
 /* The constants of a warp. The table of weights is at an offset of `table` bytes:
- * int16_t[PHASES][TAPS], in units of 1/2^14. The counts of cells are at an offset of `cells` bytes:
- * struct gf_warp_counts[][cells_across]. */
+ * int16_t[PHASES][TAPS], in units of 1/2^14. The counts of zones are at an offset of `zones` bytes:
+ * struct gf_warp_counts[][zones_across]. */
 struct gf_warp {
     struct gf_warp_map map;
     int kernel, taps, nx, ny; /* nx and ny are the most samples of a pixel */
@@ -116,26 +116,26 @@ struct gf_warp {
     int64_t u, ux, uy, v, vx, vy; /* AFFINE: u + ux x + uy y in 2^-32 pixels, with the bias */
     int64_t part_ux, part_uy, part_vx, part_vy; /* half of the distance between two samples of a
                                                  * pixel */
-    int cell_width, cell_height, cells_across;  /* the sizes of a cell are powers of two, of which
+    int zone_width, zone_height, zones_across;  /* the sizes of a zone are powers of two, of which
                                                  * these are the exponents */
-    size_t table, cells;
+    size_t table, zones;
 };
 
-/* The positions of a run of pixels: the whole pixel at or before each position, and the fraction in
- * 1/4096. */
-struct gf_warp_run {
-    int32_t x[GF_WARP_RUN], y[GF_WARP_RUN];
-    uint16_t f[GF_WARP_RUN], g[GF_WARP_RUN];
+/* The positions of a stretch of pixels: the whole pixel at or before each position, and the
+ * fraction in 1/4096. */
+struct gf_warp_stretch {
+    int32_t x[GF_WARP_STRETCH], y[GF_WARP_STRETCH];
+    uint16_t f[GF_WARP_STRETCH], g[GF_WARP_STRETCH];
 };
-/* Computes pixels first .. first + count - 1 of the run to `out` with vector instructions, for
+/* Computes pixels first .. first + count - 1 of the stretch to `out` with vector instructions, for
  * 8-bit gray or RGB. Their windows, and GF_WARP_BESIDE columns to the right of them, must be inside
  * the picture. Returns how many pixels were computed. Needs GF_CPU_AVX2. */
 enum { GF_WARP_BESIDE = 2 };
 GF_X86_ONLY int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
-                                  const struct gf_warp_run *run, int first, int count,
+                                  const struct gf_warp_stretch *stretch, int first, int count,
                                   uint8_t *out);
 GF_X86_ONLY int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_view *in,
-                                   const struct gf_warp_run *run, int first, int count,
+                                   const struct gf_warp_stretch *stretch, int first, int count,
                                    uint8_t *out);
 
 /* A position in the input: whole pixels, and fractions in 1/4096. */
@@ -275,15 +275,15 @@ GF_HOST_DEVICE int gf_warp_mean(int samples, double one_of, int64_t sum, int max
     return mean > max ? max : (int)mean;
 }
 
-/* Returns the place of a pixel's cell in the table of counts. */
-GF_HOST_DEVICE int gf_warp_cell(const struct gf_warp *warp, int x, int y)
+/* Returns the place of a pixel's zone in the table of counts. */
+GF_HOST_DEVICE int gf_warp_zone(const struct gf_warp *warp, int x, int y)
 {
-    return (y >> warp->cell_height) * warp->cells_across + (x >> warp->cell_width);
+    return (y >> warp->zone_height) * warp->zones_across + (x >> warp->zone_width);
 }
 
-static inline const struct gf_warp_counts *gf_warp_cells(const struct gf_warp *warp)
+static inline const struct gf_warp_counts *gf_warp_zones(const struct gf_warp *warp)
 {
-    return (const struct gf_warp_counts *)((const char *)warp + warp->cells);
+    return (const struct gf_warp_counts *)((const char *)warp + warp->zones);
 }
 
 static inline const int16_t *gf_warp_weights(const struct gf_warp *warp)

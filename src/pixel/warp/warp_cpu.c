@@ -1,4 +1,4 @@
-/* Warps pictures on the CPU: computes the positions of a run of pixels, then their values. */
+/* Warps pictures on the CPU: computes the positions of a stretch of pixels, then their values. */
 #include "pixel/warp/warp_cpu.h"
 
 #include <string.h>
@@ -15,9 +15,9 @@
 
 #if GF_X86
 
-/* Each segment of SEGMENT pixels has a polynomial, which is computed from the positions of NODES
+/* Each piece of PIECE pixels has a polynomial, which is computed from the positions of NODES
  * pixels that are SPACING apart. */
-enum { SEGMENT = 64, NODES = 4, SPACING = 21, SEGMENTS = GF_WARP_RUN / SEGMENT, EACH = 16 };
+enum { PIECE = 64, NODES = 4, SPACING = 21, PIECES = GF_WARP_STRETCH / PIECE, EACH = 16 };
 
 static const double ONE = 17592186044416.0; /* the integer for one pixel: 2^44 */
 static const double REACH = 1 << 17;        /* the largest position, in pixels */
@@ -79,21 +79,21 @@ struct track {
     __m512i at, first, second, third;
 };
 
-/* The polynomials p(k) = a[0] + a[1] k + a[2] k^2 + a[3] k^3 of both coordinates in each segment, u
+/* The polynomials p(k) = a[0] + a[1] k + a[2] k^2 + a[3] k^3 of both coordinates in each piece, u
  * before v, in 2^-44 pixels. */
 struct polynomials {
-    double a[NODES][2 * SEGMENTS];
+    double a[NODES][2 * PIECES];
 };
 
 /* Fits the polynomials to the nodes' values, which are in pixels, and adds `unsure`. The value at
- * node n of segment s has the index n * SEGMENTS + s. */
+ * node n of piece s has the index n * PIECES + s. */
 GF_AVX512 GF_INLINE void fill(const double *u, const double *v, double unsure,
                               struct polynomials *to)
 {
     __m512d p[NODES];
     for (int n = 0; n < NODES; n++)
-        p[n] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(u + n * SEGMENTS)),
-                                  _mm256_loadu_pd(v + n * SEGMENTS), 1);
+        p[n] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(u + n * PIECES)),
+                                  _mm256_loadu_pd(v + n * PIECES), 1);
     const __m512d d1 = p[1] - p[0], d2 = p[2] - 2 * p[1] + p[0];
     const __m512d d3 = p[3] - 3 * p[2] + 3 * p[1] - p[0];
     const double per = 1.0 / SPACING;
@@ -159,23 +159,23 @@ GF_AVX512 GF_INLINE unsigned next(struct track *track, const bool is_straight, _
 }
 
 static void make_anew(const struct gf_warp *warp, int x, int y, unsigned which, int k,
-                      struct gf_warp_run *run)
+                      struct gf_warp_stretch *stretch)
 {
     for (int i = 0; i < EACH; i++) {
         if (!(which >> (2 * i % EACH + i / 8) & 1))
             continue;
         const struct gf_warp_at at = gf_warp_at(warp, x + k + i, y, 0, 0);
-        run->x[k + i] = at.x, run->y[k + i] = at.y;
-        run->f[k + i] = (uint16_t)at.f, run->g[k + i] = (uint16_t)at.g;
+        stretch->x[k + i] = at.x, stretch->y[k + i] = at.y;
+        stretch->f[k + i] = (uint16_t)at.f, stretch->g[k + i] = (uint16_t)at.g;
     }
 }
 
 GF_AVX512 static bool straight_steps(const struct gf_warp *warp, int x, int y, int count,
-                                     struct gf_warp_run *run)
+                                     struct gf_warp_stretch *stretch)
 {
     const int64_t u = warp->u + x * warp->ux + y * warp->uy,
                   v = warp->v + x * warp->vx + y * warp->vy;
-    const int64_t u1 = u + GF_WARP_RUN * warp->ux, v1 = v + GF_WARP_RUN * warp->vx;
+    const int64_t u1 = u + GF_WARP_STRETCH * warp->ux, v1 = v + GF_WARP_STRETCH * warp->vx;
     const int64_t most = (int64_t)REACH << 32;
     if (u < -most || u > most || v < -most || v > most || u1 < -most || u1 > most || v1 < -most ||
         v1 > most)
@@ -183,8 +183,10 @@ GF_AVX512 static bool straight_steps(const struct gf_warp *warp, int x, int y, i
     const bool has_parts = warp->kernel != GF_WARP_NEAREST;
     struct track across = straight(u, warp->ux), down = straight(v, warp->vx);
     for (int k = 0; k < count; k += EACH) {
-        next(&across, true, _mm512_setzero_si512(), run->x + k, has_parts ? run->f + k : NULL);
-        next(&down, true, _mm512_setzero_si512(), run->y + k, has_parts ? run->g + k : NULL);
+        next(&across, true, _mm512_setzero_si512(), stretch->x + k,
+             has_parts ? stretch->f + k : NULL);
+        next(&down, true, _mm512_setzero_si512(), stretch->y + k,
+             has_parts ? stretch->g + k : NULL);
     }
     return true;
 }
@@ -196,10 +198,9 @@ GF_AVX512 GF_INLINE void nodes_by(const struct gf_warp *warp, int kind, int x, i
 {
     struct gf_warp_map map = warp->map;
     map.kind = kind;
-    for (int i = 0; i < SEGMENTS * NODES; i++) {
+    for (int i = 0; i < PIECES * NODES; i++) {
         double column, row;
-        gf_warp_source(&map, x + (i % SEGMENTS * SEGMENT + i / SEGMENTS * SPACING), y, &column,
-                       &row);
+        gf_warp_source(&map, x + (i % PIECES * PIECE + i / PIECES * SPACING), y, &column, &row);
         u[i] = column + warp->bias;
         v[i] = row + warp->bias;
     }
@@ -215,14 +216,14 @@ GF_AVX512 GF_INLINE bool are_within(const double *values, int count, double most
 }
 
 GF_AVX512 static bool curved_steps(const struct gf_warp *warp, int x, int y, int count,
-                                   struct gf_warp_run *run)
+                                   struct gf_warp_stretch *stretch)
 {
     const bool is_lens = warp->map.kind == GF_WARP_LENS;
     const double pixels =
-        (is_lens ? unsure_lens : unsure_perspective)(warp->map.c, x, x + GF_WARP_RUN, y);
+        (is_lens ? unsure_lens : unsure_perspective)(warp->map.c, x, x + GF_WARP_STRETCH, y);
     const double unsure = ceil(pixels * ONE) + 4096; /* includes the rounding of the polynomial
                                                       * itself */
-    double u[SEGMENTS * NODES], v[SEGMENTS * NODES];
+    double u[PIECES * NODES], v[PIECES * NODES];
     struct polynomials polynomials;
     if (!(unsure < UNSURE_MOST))
         return false;
@@ -230,50 +231,52 @@ GF_AVX512 static bool curved_steps(const struct gf_warp *warp, int x, int y, int
         nodes_by(warp, GF_WARP_LENS, x, y, u, v);
     else
         nodes_by(warp, GF_WARP_PERSPECTIVE, x, y, u, v);
-    if (!are_within(u, SEGMENTS * NODES, REACH / 2) || !are_within(v, SEGMENTS * NODES, REACH / 2))
+    if (!are_within(u, PIECES * NODES, REACH / 2) || !are_within(v, PIECES * NODES, REACH / 2))
         return false;
     fill(u, v, unsure, &polynomials);
     const __m512i twice = _mm512_set1_epi32(2 * (int)unsure);
-    for (int s = 0; s * SEGMENT < count; s++) {
+    for (int s = 0; s * PIECE < count; s++) {
         struct track across = track_of(&polynomials, s);
-        struct track down = track_of(&polynomials, SEGMENTS + s);
-        for (int k = s * SEGMENT; k < (s + 1) * SEGMENT; k += EACH) {
-            const unsigned which = next(&across, false, twice, run->x + k, run->f + k) |
-                                   next(&down, false, twice, run->y + k, run->g + k);
+        struct track down = track_of(&polynomials, PIECES + s);
+        for (int k = s * PIECE; k < (s + 1) * PIECE; k += EACH) {
+            const unsigned which = next(&across, false, twice, stretch->x + k, stretch->f + k) |
+                                   next(&down, false, twice, stretch->y + k, stretch->g + k);
             if (which)
-                make_anew(warp, x, y, which, k, run);
+                make_anew(warp, x, y, which, k, stretch);
         }
     }
     return true;
 }
 
-bool gf_warp_steps(const struct gf_warp *warp, int x, int y, int count, struct gf_warp_run *run)
+bool gf_warp_steps(const struct gf_warp *warp, int x, int y, int count,
+                   struct gf_warp_stretch *stretch)
 {
     if (warp->nx * warp->ny > 1)
         return false;
-    return warp->map.kind == GF_WARP_AFFINE ? straight_steps(warp, x, y, count, run)
-                                            : curved_steps(warp, x, y, count, run);
+    return warp->map.kind == GF_WARP_AFFINE ? straight_steps(warp, x, y, count, stretch)
+                                            : curved_steps(warp, x, y, count, stretch);
 }
 #endif
 
 enum { CHANNELS_MAX = 4, WINDOW_MAX = 6 };
 
 GF_TARGET_CLONES static void straight_positions(const struct gf_warp *warp, int x, int y, int i,
-                                                int j, int count, struct gf_warp_run *run)
+                                                int j, int count, struct gf_warp_stretch *stretch)
 {
     const int64_t u0 = warp->u + x * warp->ux + y * warp->uy + gf_warp_part_u(warp, i, j);
     const int64_t v0 = warp->v + x * warp->vx + y * warp->vy + gf_warp_part_v(warp, i, j);
     for (int k = 0; k < count; k++) {
         const int64_t u = u0 + k * warp->ux, v = v0 + k * warp->vx;
-        run->x[k] = (int32_t)(u >> 32), run->y[k] = (int32_t)(v >> 32);
-        run->f[k] = (uint16_t)((uint32_t)u >> 20), run->g[k] = (uint16_t)((uint32_t)v >> 20);
+        stretch->x[k] = (int32_t)(u >> 32), stretch->y[k] = (int32_t)(v >> 32);
+        stretch->f[k] = (uint16_t)((uint32_t)u >> 20),
+        stretch->g[k] = (uint16_t)((uint32_t)v >> 20);
     }
 }
 
 /* Computes positions. Each caller passes a constant kind of map, so that compilers vectorise the
  * loop. */
 GF_INLINE void positions_by(const struct gf_warp *warp, int kind, int x, int y, int i, int j,
-                            int count, struct gf_warp_run *run)
+                            int count, struct gf_warp_stretch *stretch)
 {
     const double first = gf_warp_offset(i, warp->nx, gf_warp_half(warp->nx));
     const double row = y + gf_warp_offset(j, warp->ny, gf_warp_half(warp->ny));
@@ -283,35 +286,36 @@ GF_INLINE void positions_by(const struct gf_warp *warp, int kind, int x, int y, 
         double u, v;
         gf_warp_source(&map, (x + k) + first, row, &u, &v);
         const struct gf_warp_at at = gf_warp_split(u + warp->bias, v + warp->bias);
-        run->x[k] = at.x, run->y[k] = at.y;
-        run->f[k] = (uint16_t)at.f, run->g[k] = (uint16_t)at.g;
+        stretch->x[k] = at.x, stretch->y[k] = at.y;
+        stretch->f[k] = (uint16_t)at.f, stretch->g[k] = (uint16_t)at.g;
     }
 }
 
 GF_TARGET_CLONES static void perspective_positions(const struct gf_warp *warp, int x, int y, int i,
-                                                   int j, int count, struct gf_warp_run *run)
+                                                   int j, int count,
+                                                   struct gf_warp_stretch *stretch)
 {
-    positions_by(warp, GF_WARP_PERSPECTIVE, x, y, i, j, count, run);
+    positions_by(warp, GF_WARP_PERSPECTIVE, x, y, i, j, count, stretch);
 }
 
 GF_TARGET_CLONES static void lens_positions(const struct gf_warp *warp, int x, int y, int i, int j,
-                                            int count, struct gf_warp_run *run)
+                                            int count, struct gf_warp_stretch *stretch)
 {
-    positions_by(warp, GF_WARP_LENS, x, y, i, j, count, run);
+    positions_by(warp, GF_WARP_LENS, x, y, i, j, count, stretch);
 }
 
 static void positions(const struct gf_warp *warp, int x, int y, int sample, int count,
-                      struct gf_warp_run *run)
+                      struct gf_warp_stretch *stretch)
 {
     const int i = sample % warp->nx, j = sample / warp->nx;
-    if (gf_cpu_has(GF_CPU_AVX512) && gf_warp_steps(warp, x, y, count, run))
+    if (gf_cpu_has(GF_CPU_AVX512) && gf_warp_steps(warp, x, y, count, stretch))
         return;
     if (warp->map.kind == GF_WARP_AFFINE)
-        straight_positions(warp, x, y, i, j, count, run);
+        straight_positions(warp, x, y, i, j, count, stretch);
     else if (warp->map.kind == GF_WARP_PERSPECTIVE)
-        perspective_positions(warp, x, y, i, j, count, run);
+        perspective_positions(warp, x, y, i, j, count, stretch);
     else
-        lens_positions(warp, x, y, i, j, count, run);
+        lens_positions(warp, x, y, i, j, count, stretch);
 }
 
 /* The samples of a pixel's window. */
@@ -390,15 +394,15 @@ GF_INLINE void store(unsigned char *out, int bits, int i, int v)
         ((gf_u16_any *)(void *)out)[i] = (uint16_t)v;
 }
 
-/* Computes pixel k of the run. It is stored at `out`, or added to the sums if a pixel has several
- * samples. */
-GF_INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int k,
-                          int bits, int channels, enum method method, unsigned char *out,
+/* Computes pixel k of the stretch. It is stored at `out`, or added to the sums if a pixel has
+ * several samples. */
+GF_INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_stretch *stretch,
+                          int k, int bits, int channels, enum method method, unsigned char *out,
                           int64_t *sums)
 {
     const struct gf_warp *const warp = s->warp;
     const int before = warp->taps / 2 - (method != NEAREST);
-    const int x = run->x[k] - before, y = run->y[k] - before;
+    const int x = stretch->x[k] - before, y = stretch->y[k] - before;
     const int fraction = method == NEAREST ? 0 : method == TABLE ? 20 : bits == 8 ? 24 : 16;
     const int max = bits == 8 ? 255 : 65535;
     unsigned char copy[WINDOW_MAX * WINDOW_MAX * CHANNELS_MAX * 2];
@@ -411,9 +415,9 @@ GF_INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_
         window = copy_window(s, x, y, copy);
     }
     for (int c = 0; c < channels; c++) {
-        const int64_t v = window.at
-                              ? value_of(s, window, run->f[k], run->g[k], bits, channels, method, c)
-                              : (int64_t)warp->beyond[c] << fraction;
+        const int64_t v =
+            window.at ? value_of(s, window, stretch->f[k], stretch->g[k], bits, channels, method, c)
+                      : (int64_t)warp->beyond[c] << fraction;
         if (sums)
             sums[k * channels + c] += gf_warp_fine(v, fraction);
         else
@@ -422,31 +426,31 @@ GF_INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_
     }
 }
 
-GF_INLINE void make_run(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int first,
-                        int end, int bits, int channels, enum method method, unsigned char *out,
-                        int64_t *sums)
+GF_INLINE void make_stretch(const struct gf_warp_sampler *s, const struct gf_warp_stretch *stretch,
+                            int first, int end, int bits, int channels, enum method method,
+                            unsigned char *out, int64_t *sums)
 {
     for (int k = first; k < end; k++)
-        make_pixel(s, run, k, bits, channels, method, out, sums);
+        make_pixel(s, stretch, k, bits, channels, method, out, sums);
 }
 
-#define RUN_OF(name_, bits_, channels_, method_) \
+#define STRETCH_OF(name_, bits_, channels_, method_) \
     GF_TARGET_CLONES static void name_(const struct gf_warp_sampler *s, \
-                                       const struct gf_warp_run *run, int first, int end, \
+                                       const struct gf_warp_stretch *stretch, int first, int end, \
                                        unsigned char *out, int64_t *sums) \
     { \
-        make_run(s, run, first, end, bits_, channels_, method_, out, sums); \
+        make_stretch(s, stretch, first, end, bits_, channels_, method_, out, sums); \
     }
-#define RUNS_OF(bits_, channels_) \
-    RUN_OF(nearest_##bits_##_##channels_, bits_, channels_, NEAREST) \
-    RUN_OF(linear_##bits_##_##channels_, bits_, channels_, LINEAR) \
-    RUN_OF(table_##bits_##_##channels_, bits_, channels_, TABLE)
-RUNS_OF(8, 1)
-RUNS_OF(8, 3)
-RUNS_OF(16, 1)
-RUNS_OF(16, 2)
-RUNS_OF(16, 3)
-RUNS_OF(16, 4)
+#define STRETCHES_OF(bits_, channels_) \
+    STRETCH_OF(nearest_##bits_##_##channels_, bits_, channels_, NEAREST) \
+    STRETCH_OF(linear_##bits_##_##channels_, bits_, channels_, LINEAR) \
+    STRETCH_OF(table_##bits_##_##channels_, bits_, channels_, TABLE)
+STRETCHES_OF(8, 1)
+STRETCHES_OF(8, 3)
+STRETCHES_OF(16, 1)
+STRETCHES_OF(16, 2)
+STRETCHES_OF(16, 3)
+STRETCHES_OF(16, 4)
 
 #define MAKERS(bits_, channels_) \
     { \
@@ -483,7 +487,7 @@ static bool is_beyond(const struct gf_warp *warp, int x, int y, int count)
     return left || right || above || below;
 }
 
-/* `warp` has the numbers of samples of the pixels' cell. */
+/* `warp` has the numbers of samples of the pixels' zone. */
 static void make_mean(const struct gf_warp_sampler *s, const struct gf_warp *warp,
                       gf_warp_maker *maker, int x, int y, int count, unsigned char *out)
 {
@@ -491,12 +495,12 @@ static void make_mean(const struct gf_warp_sampler *s, const struct gf_warp *war
     const int max = gf_sample_max(s->in->format);
     const bool beyond = is_beyond(warp, x, y, count);
     const int made = beyond ? 1 : samples, pixels = beyond ? 1 : count;
-    int64_t sums[GF_WARP_RUN * CHANNELS_MAX] = {0};
-    struct gf_warp_run run;
+    int64_t sums[GF_WARP_STRETCH * CHANNELS_MAX] = {0};
+    struct gf_warp_stretch stretch;
     const double one_of = 1 / (256.0 * samples);
     for (int sample = 0; sample < made; sample++) {
-        positions(warp, x, y, sample, pixels, &run);
-        maker(s, &run, 0, pixels, NULL, sums);
+        positions(warp, x, y, sample, pixels, &stretch);
+        maker(s, &stretch, 0, pixels, NULL, sums);
     }
     for (int i = 0; i < count * channels; i++) {
         const int64_t sum = beyond ? samples * sums[i % channels] : sums[i];
@@ -508,28 +512,29 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
                  void *scratch)
 {
     const struct gf_warp *const all = stage->constants;
-    const struct gf_warp_counts *const cells = gf_warp_cells(all);
-    struct gf_warp warp = *all; /* with a cell's numbers of samples */
+    const struct gf_warp_counts *const zones = gf_warp_zones(all);
+    struct gf_warp warp = *all; /* with a zone's numbers of samples */
     const size_t size = gf_pixel_bytes(in->format);
     const struct gf_warp_sampler sampler = {all, in, gf_warp_weights(all), size};
     gf_warp_maker *const maker = maker_of(all, in->format);
     const bool has_vectors = in->format.bits == 8;
     for (int y = out->y; y < out->y + out->rows; y++) {
-        for (int x = 0; x < out->format.width; x += GF_WARP_RUN) {
-            const int left = out->format.width - x, count = left < GF_WARP_RUN ? left : GF_WARP_RUN;
+        for (int x = 0; x < out->format.width; x += GF_WARP_STRETCH) {
+            const int left = out->format.width - x,
+                      count = left < GF_WARP_STRETCH ? left : GF_WARP_STRETCH;
             unsigned char *const to = gf_view_row(out, y) + (size_t)x * size;
-            struct gf_warp_run run;
-            const struct gf_warp_counts counts = cells[gf_warp_cell(all, x, y)];
+            struct gf_warp_stretch stretch;
+            const struct gf_warp_counts counts = zones[gf_warp_zone(all, x, y)];
             warp.nx = counts.nx, warp.ny = counts.ny;
             if (warp.nx * warp.ny > 1) {
                 make_mean(&sampler, &warp, maker, x, y, count, to);
                 continue;
             }
-            positions(&warp, x, y, 0, count, &run);
+            positions(&warp, x, y, 0, count, &stretch);
             if (has_vectors)
-                gf_warp_stretches(&sampler, maker, &run, count, to);
+                gf_warp_stretches(&sampler, maker, &stretch, count, to);
             else
-                maker(&sampler, &run, 0, count, to, NULL);
+                maker(&sampler, &stretch, 0, count, to, NULL);
         }
     }
 }

@@ -20,24 +20,24 @@ static inline int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* The positions of a run's pixels from k on, relative to `corner`. */
+/* The positions of a stretch's pixels from k on, relative to `corner`. */
 struct near {
     const unsigned char *corner;
     __m512i x, y;
 };
 
-/* Finds the positions of a run's pixels from k on. Returns the number of input rows, FEW or MANY,
- * that contain their windows of `high` rows. Returns 0 if they need more rows, or more than
+/* Finds the positions of a stretch's pixels from k on. Returns the number of input rows, FEW or
+ * MANY, that contain their windows of `high` rows. Returns 0 if they need more rows, or more than
  * `columns` columns, or if fewer than `bytes` bytes follow the corner. */
-GF_VBMI GF_INLINE int find(const struct gf_view *in, const struct gf_warp_run *run, int k,
+GF_VBMI GF_INLINE int find(const struct gf_view *in, const struct gf_warp_stretch *stretch, int k,
                            const int size, const int columns, const int high, const int bytes,
                            struct near *near)
 {
-    const int x = smaller(run->x[k], run->x[k + EACH - 1]);
-    const int y = smaller(run->y[k], run->y[k + EACH - 1]);
+    const int x = smaller(stretch->x[k], stretch->x[k + EACH - 1]);
+    const int y = smaller(stretch->y[k], stretch->y[k + EACH - 1]);
     near->corner = gf_view_row(in, y) + (ptrdiff_t)size * x;
-    near->x = _mm512_sub_epi32(_mm512_loadu_si512(run->x + k), _mm512_set1_epi32(x));
-    near->y = _mm512_sub_epi32(_mm512_loadu_si512(run->y + k), _mm512_set1_epi32(y));
+    near->x = _mm512_sub_epi32(_mm512_loadu_si512(stretch->x + k), _mm512_set1_epi32(x));
+    near->y = _mm512_sub_epi32(_mm512_loadu_si512(stretch->y + k), _mm512_set1_epi32(y));
     const __mmask16 far = _mm512_cmpge_epu32_mask(near->x, _mm512_set1_epi32(columns));
     const __mmask16 below_few = _mm512_cmpgt_epu32_mask(near->y, _mm512_set1_epi32(FEW - high));
     const __mmask16 below_many = _mm512_cmpgt_epu32_mask(near->y, _mm512_set1_epi32(MANY - high));
@@ -80,8 +80,9 @@ GF_VBMI GF_INLINE __m512i fractions(const uint16_t *from)
     return _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)from));
 }
 
-GF_VBMI int gf_warp_near_linear_gray8(const struct gf_view *in, const struct gf_warp_run *run,
-                                      int first, int count, uint8_t *out)
+GF_VBMI int gf_warp_near_linear_gray8(const struct gf_view *in,
+                                      const struct gf_warp_stretch *stretch, int first, int count,
+                                      uint8_t *out)
 {
     const __m512i lowest = _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0);
     /* A window has four bytes: the pixel, its right neighbour, and the two below them. */
@@ -92,12 +93,12 @@ GF_VBMI int gf_warp_near_linear_gray8(const struct gf_view *in, const struct gf_
     for (; i + EACH <= count; i += EACH) {
         const int k = first + i;
         struct near near;
-        const int rows = find(in, run, k, 1, 31, 2, 32, &near);
+        const int rows = find(in, stretch, k, 1, 31, 2, 32, &near);
         if (!rows)
             break;
         const __m512i index = _mm512_add_epi8(_mm512_shuffle_epi8(index_32(&near), lowest), window);
         const __m512i bytes = pick_32(near.corner, in->pitch, rows, index);
-        const __m512i f = fractions(run->f + k), g = fractions(run->g + k);
+        const __m512i f = fractions(stretch->f + k), g = fractions(stretch->g + k);
         const __m512i down = _mm512_or_si512(_mm512_sub_epi32(one, g), _mm512_slli_epi32(g, 16));
         const __m512i left = _mm512_madd_epi16(_mm512_and_si512(bytes, each_second), down);
         const __m512i right =
@@ -112,13 +113,13 @@ GF_VBMI int gf_warp_near_linear_gray8(const struct gf_view *in, const struct gf_
     return i;
 }
 
-GF_VBMI int gf_warp_near_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first,
-                               int count, uint8_t *out)
+GF_VBMI int gf_warp_near_gray8(const struct gf_view *in, const struct gf_warp_stretch *stretch,
+                               int first, int count, uint8_t *out)
 {
     int i = 0;
     for (; i + EACH <= count; i += EACH) {
         struct near near;
-        const int rows = find(in, run, first + i, 1, 32, 1, 32, &near);
+        const int rows = find(in, stretch, first + i, 1, 32, 1, 32, &near);
         if (!rows)
             break;
         const __m512i bytes = pick_32(near.corner, in->pitch, rows, index_32(&near));
@@ -127,8 +128,8 @@ GF_VBMI int gf_warp_near_gray8(const struct gf_view *in, const struct gf_warp_ru
     return i;
 }
 
-GF_VBMI int gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first,
-                              int count, uint8_t *out)
+GF_VBMI int gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp_stretch *stretch,
+                              int first, int count, uint8_t *out)
 {
     static const unsigned char lowest[64] = {0,  0,  0,  4,  4,  4,  8,  8,  8,  12, 12, 12,
                                              16, 16, 16, 20, 20, 20, 24, 24, 24, 28, 28, 28,
@@ -142,7 +143,7 @@ GF_VBMI int gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp_run
     int i = 0;
     for (; i + EACH <= count; i += EACH) {
         struct near near;
-        if (find(in, run, first + i, 3, 21, 1, 64, &near) != FEW)
+        if (find(in, stretch, first + i, 3, 21, 1, 64, &near) != FEW)
             break;
         /* The index of a pixel in four rows of 64 bytes; its highest bit selects the lower two
          * rows. */
@@ -175,10 +176,11 @@ GF_AVX2 GF_INLINE __m256i four_bytes(const unsigned char *row, __m256i offsets)
     return _mm256_i32gather_epi32((const int *)(const void *)row, offsets, 1);
 }
 
-GF_AVX2 GF_INLINE __m256i offsets_of(const struct gf_warp_run *run, int k, int before, int pitch)
+GF_AVX2 GF_INLINE __m256i offsets_of(const struct gf_warp_stretch *stretch, int k, int before,
+                                     int pitch)
 {
-    const __m256i x = _mm256_loadu_si256((const void *)(run->x + k));
-    const __m256i y = _mm256_loadu_si256((const void *)(run->y + k));
+    const __m256i x = _mm256_loadu_si256((const void *)(stretch->x + k));
+    const __m256i y = _mm256_loadu_si256((const void *)(stretch->y + k));
     const __m256i less = _mm256_set1_epi32(before);
     return _mm256_add_epi32(
         _mm256_sub_epi32(x, less),
@@ -207,16 +209,16 @@ GF_AVX2 GF_INLINE __m256i between(__m256i bytes, __m256i weights)
 }
 
 /* Computes gf_warp_linear8(), rounded, for gray. */
-GF_AVX2 static void linear_gathered(const struct gf_view *in, const struct gf_warp_run *run,
+GF_AVX2 static void linear_gathered(const struct gf_view *in, const struct gf_warp_stretch *stretch,
                                     int first, int count, uint8_t *out)
 {
     const unsigned char *const top_row = gf_view_row(in, 0), *const bottom_row =
                                                                  top_row + in->pitch;
     const __m256i half = _mm256_set1_epi32(1 << 23), one = _mm256_set1_epi32(4096);
     for (int i = 0; i < count; i += LANES) {
-        const __m256i at = offsets_of(run, first + i, 0, (int)in->pitch);
-        const __m256i f = gray_fractions(run->f + first + i),
-                      g = gray_fractions(run->g + first + i);
+        const __m256i at = offsets_of(stretch, first + i, 0, (int)in->pitch);
+        const __m256i f = gray_fractions(stretch->f + first + i),
+                      g = gray_fractions(stretch->g + first + i);
         const __m256i weights = _mm256_or_si256(_mm256_sub_epi32(one, f), _mm256_slli_epi32(f, 16));
         const __m256i top = between(four_bytes(top_row, at), weights);
         const __m256i bottom = between(four_bytes(bottom_row, at), weights);
@@ -226,15 +228,15 @@ GF_AVX2 static void linear_gathered(const struct gf_view *in, const struct gf_wa
     }
 }
 
-static void gray_linear(const struct gf_view *in, const struct gf_warp_run *run, int first,
+static void gray_linear(const struct gf_view *in, const struct gf_warp_stretch *stretch, int first,
                         int count, uint8_t *out)
 {
     const bool has_near = gf_cpu_has(GF_CPU_VBMI);
     for (int i = 0; i < count; i += GF_WARP_NEAR) {
         if (has_near)
-            i += gf_warp_near_linear_gray8(in, run, first + i, count - i, out + i);
+            i += gf_warp_near_linear_gray8(in, stretch, first + i, count - i, out + i);
         const int left = count - i;
-        linear_gathered(in, run, first + i, left < GF_WARP_NEAR ? left : GF_WARP_NEAR, out + i);
+        linear_gathered(in, stretch, first + i, left < GF_WARP_NEAR ? left : GF_WARP_NEAR, out + i);
     }
 }
 
@@ -265,7 +267,7 @@ GF_AVX2 GF_INLINE __m256i weigh(__m256i bytes, struct pairs weights)
 
 /* Computes table_value() of warp_cpu.c, rounded. Weights after the last tap are 0. */
 GF_AVX2 GF_INLINE void gray_by_table(const struct gf_warp *warp, const struct gf_view *in,
-                                     const struct gf_warp_run *run, int first, int count,
+                                     const struct gf_warp_stretch *stretch, int first, int count,
                                      const int taps, uint8_t *out)
 {
     const int16_t *const weights = gf_warp_weights(warp);
@@ -274,10 +276,10 @@ GF_AVX2 GF_INLINE void gray_by_table(const struct gf_warp *warp, const struct gf
     for (int i = 0; i < count; i += LANES) {
         /* A phase has GF_WARP_TAPS weights of 2 bytes, which are 4 words. */
         const __m256i across =
-            _mm256_slli_epi32(_mm256_srli_epi32(gray_fractions(run->f + first + i), 2), 2);
+            _mm256_slli_epi32(_mm256_srli_epi32(gray_fractions(stretch->f + first + i), 2), 2);
         const __m256i down =
-            _mm256_slli_epi32(_mm256_srli_epi32(gray_fractions(run->g + first + i), 2), 2);
-        const __m256i at = offsets_of(run, first + i, before, (int)in->pitch);
+            _mm256_slli_epi32(_mm256_srli_epi32(gray_fractions(stretch->g + first + i), 2), 2);
+        const __m256i at = offsets_of(stretch, first + i, before, (int)in->pitch);
         struct pairs weight[2], column = {0};
         __m256i sum = whole;
         for (int part = 0; part < parts; part++)
@@ -303,29 +305,31 @@ GF_AVX2 GF_INLINE void gray_by_table(const struct gf_warp *warp, const struct gf
 }
 
 GF_AVX2 static void gray_cubic(const struct gf_warp *warp, const struct gf_view *in,
-                               const struct gf_warp_run *run, int first, int count, uint8_t *out)
+                               const struct gf_warp_stretch *stretch, int first, int count,
+                               uint8_t *out)
 {
-    gray_by_table(warp, in, run, first, count, 4, out);
+    gray_by_table(warp, in, stretch, first, count, 4, out);
 }
 
 GF_AVX2 static void gray_lanczos3(const struct gf_warp *warp, const struct gf_view *in,
-                                  const struct gf_warp_run *run, int first, int count, uint8_t *out)
+                                  const struct gf_warp_stretch *stretch, int first, int count,
+                                  uint8_t *out)
 {
-    gray_by_table(warp, in, run, first, count, 6, out);
+    gray_by_table(warp, in, stretch, first, count, 6, out);
 }
 
 int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_view *in,
-                       const struct gf_warp_run *run, int first, int count, uint8_t *out)
+                       const struct gf_warp_stretch *stretch, int first, int count, uint8_t *out)
 {
     const int done = count / LANES * LANES;
     if (in->pitch * (size_t)warp->in_height > INT32_MAX)
         return 0;
     if (warp->kernel == GF_WARP_LINEAR)
-        gray_linear(in, run, first, done, out);
+        gray_linear(in, stretch, first, done, out);
     else if (warp->kernel == GF_WARP_CUBIC)
-        gray_cubic(warp, in, run, first, done, out);
+        gray_cubic(warp, in, stretch, first, done, out);
     else
-        gray_lanczos3(warp, in, run, first, done, out);
+        gray_lanczos3(warp, in, stretch, first, done, out);
     return done;
 }
 
@@ -373,20 +377,21 @@ GF_AVX2 GF_INLINE void store_two(__m256i v, uint8_t *out)
     memcpy(out + 3, &second, 4);
 }
 
-GF_AVX2 static void linear(const struct source *source, const struct gf_warp_run *run, int first,
-                           int count, uint8_t *out)
+GF_AVX2 static void linear(const struct source *source, const struct gf_warp_stretch *stretch,
+                           int first, int count, uint8_t *out)
 {
     const __m256i half = _mm256_set1_epi32(1 << 23);
     for (int i = 0; i < count; i += 2) {
         const int k = first + i;
-        const unsigned char *const p = pixel_at(source, run->x[k], run->y[k]);
-        const unsigned char *const q = pixel_at(source, run->x[k + 1], run->y[k + 1]);
-        const __m256i weight = in_halves(run->f[k] * 0xffff + 4096, run->f[k + 1] * 0xffff + 4096);
+        const unsigned char *const p = pixel_at(source, stretch->x[k], stretch->y[k]);
+        const unsigned char *const q = pixel_at(source, stretch->x[k + 1], stretch->y[k + 1]);
+        const __m256i weight =
+            in_halves(stretch->f[k] * 0xffff + 4096, stretch->f[k + 1] * 0xffff + 4096);
         const __m256i top = _mm256_madd_epi16(load_pairs(p, q), weight);
         const __m256i bottom =
             _mm256_madd_epi16(load_pairs(p + source->pitch, q + source->pitch), weight);
-        const __m256i slope =
-            _mm256_mullo_epi32(_mm256_sub_epi32(bottom, top), in_halves(run->g[k], run->g[k + 1]));
+        const __m256i slope = _mm256_mullo_epi32(_mm256_sub_epi32(bottom, top),
+                                                 in_halves(stretch->g[k], stretch->g[k + 1]));
         const __m256i sum =
             _mm256_add_epi32(_mm256_add_epi32(_mm256_slli_epi32(top, 12), half), slope);
         store_two(_mm256_srli_epi32(sum, 24), out + 3 * i);
@@ -401,20 +406,21 @@ GF_AVX2 GF_INLINE int weights_of(const int16_t *weight)
 }
 
 GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct source *source,
-                             const struct gf_warp_run *run, int first, int count, const int taps,
-                             uint8_t *out)
+                             const struct gf_warp_stretch *stretch, int first, int count,
+                             const int taps, uint8_t *out)
 {
     const int16_t *const weights = gf_warp_weights(warp);
     const int before = taps / 2 - 1;
     const __m256i half = _mm256_set1_epi32(128), whole = _mm256_set1_epi32(1 << 19);
     for (int i = 0; i < count; i += 2) {
         const int k = first + i;
-        const unsigned char *p = pixel_at(source, run->x[k] - before, run->y[k] - before);
-        const unsigned char *q = pixel_at(source, run->x[k + 1] - before, run->y[k + 1] - before);
-        const int16_t *const across0 = weights + (run->f[k] >> 2) * GF_WARP_TAPS;
-        const int16_t *const across1 = weights + (run->f[k + 1] >> 2) * GF_WARP_TAPS;
-        const int16_t *const down0 = weights + (run->g[k] >> 2) * GF_WARP_TAPS;
-        const int16_t *const down1 = weights + (run->g[k + 1] >> 2) * GF_WARP_TAPS;
+        const unsigned char *p = pixel_at(source, stretch->x[k] - before, stretch->y[k] - before);
+        const unsigned char *q =
+            pixel_at(source, stretch->x[k + 1] - before, stretch->y[k + 1] - before);
+        const int16_t *const across0 = weights + (stretch->f[k] >> 2) * GF_WARP_TAPS;
+        const int16_t *const across1 = weights + (stretch->f[k + 1] >> 2) * GF_WARP_TAPS;
+        const int16_t *const down0 = weights + (stretch->g[k] >> 2) * GF_WARP_TAPS;
+        const int16_t *const down1 = weights + (stretch->g[k + 1] >> 2) * GF_WARP_TAPS;
         __m256i weight[3], sum = whole;
         for (int pair = 0; pair < taps / 2; pair++)
             weight[pair] =
@@ -443,48 +449,50 @@ GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct source *so
 }
 
 GF_AVX2 static void cubic(const struct gf_warp *warp, const struct source *source,
-                          const struct gf_warp_run *run, int first, int count, uint8_t *out)
+                          const struct gf_warp_stretch *stretch, int first, int count, uint8_t *out)
 {
-    table(warp, source, run, first, count, 4, out);
+    table(warp, source, stretch, first, count, 4, out);
 }
 
 GF_AVX2 static void lanczos3(const struct gf_warp *warp, const struct source *source,
-                             const struct gf_warp_run *run, int first, int count, uint8_t *out)
+                             const struct gf_warp_stretch *stretch, int first, int count,
+                             uint8_t *out)
 {
-    table(warp, source, run, first, count, 6, out);
+    table(warp, source, stretch, first, count, 6, out);
 }
 
 int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
-                      const struct gf_warp_run *run, int first, int count, uint8_t *out)
+                      const struct gf_warp_stretch *stretch, int first, int count, uint8_t *out)
 {
     /* The last pixel is left out, because four bytes are stored for each pixel. */
     const int done = (count - 1) & ~1;
     const struct source source = {gf_view_row(in, 0), (ptrdiff_t)in->pitch};
     if (warp->kernel == GF_WARP_LINEAR)
-        linear(&source, run, first, done, out);
+        linear(&source, stretch, first, done, out);
     else if (warp->kernel == GF_WARP_CUBIC)
-        cubic(warp, &source, run, first, done, out);
+        cubic(warp, &source, stretch, first, done, out);
     else
-        lanczos3(warp, &source, run, first, done, out);
+        lanczos3(warp, &source, stretch, first, done, out);
     return done;
 }
 #endif
 
 /* The place of a pixel's window: inside the picture, together with the additional columns that
- * vectors read; entirely outside; or at an edge. For a run of pixels MIXED also means that their
- * windows have different places. */
+ * vectors read; entirely outside; or at an edge. For a stretch of pixels MIXED also means that
+ * their windows have different places. */
 enum place { INSIDE, OUTSIDE, MIXED };
 
-/* Finds the place of each pixel's window in a run. */
-GF_TARGET_CLONES static void find_places(const struct gf_warp *warp, const struct gf_warp_run *run,
-                                         int count, unsigned char *places)
+/* Finds the place of each pixel's window in a stretch. */
+GF_TARGET_CLONES static void find_places(const struct gf_warp *warp,
+                                         const struct gf_warp_stretch *stretch, int count,
+                                         unsigned char *places)
 {
     const int taps = warp->taps, before = taps > 1 ? taps / 2 - 1 : 0, width = warp->in_width,
               height = warp->in_height;
     const int right = width - taps - GF_WARP_BESIDE, bottom = height - taps;
     const unsigned char outside = warp->edge ? MIXED : OUTSIDE;
     for (int k = 0; k < count; k++) {
-        const int x = run->x[k] - before, y = run->y[k] - before;
+        const int x = stretch->x[k] - before, y = stretch->y[k] - before;
         const bool is_in = (x >= 0) & (y >= 0) & (x <= right) & (y <= bottom);
         const bool is_out = (x <= -taps) | (y <= -taps) | (x >= width) | (y >= height);
         places[k] = is_in ? INSIDE : is_out ? outside : MIXED;
@@ -495,11 +503,12 @@ struct extremes {
     int left, right, top, bottom;
 };
 
-GF_TARGET_CLONES static struct extremes extremes_of(const struct gf_warp_run *run, int count)
+GF_TARGET_CLONES static struct extremes extremes_of(const struct gf_warp_stretch *stretch,
+                                                    int count)
 {
-    int left = run->x[0], right = left, top = run->y[0], bottom = top;
+    int left = stretch->x[0], right = left, top = stretch->y[0], bottom = top;
     for (int k = 0; k < count; k++) {
-        const int x = run->x[k], y = run->y[k];
+        const int x = stretch->x[k], y = stretch->y[k];
         left = x < left ? x : left;
         right = x > right ? x : right;
         top = y < top ? y : top;
@@ -508,21 +517,22 @@ GF_TARGET_CLONES static struct extremes extremes_of(const struct gf_warp_run *ru
     return (struct extremes){left, right, top, bottom};
 }
 
-static struct extremes of_ends(const struct gf_warp_run *run, int last)
+static struct extremes of_ends(const struct gf_warp_stretch *stretch, int last)
 {
-    const int x0 = run->x[0], x1 = run->x[last], y0 = run->y[0], y1 = run->y[last];
+    const int x0 = stretch->x[0], x1 = stretch->x[last], y0 = stretch->y[0], y1 = stretch->y[last];
     return (struct extremes){x0 < x1 ? x0 : x1, x0 < x1 ? x1 : x0, y0 < y1 ? y0 : y1,
                              y0 < y1 ? y1 : y0};
 }
 
-/* Finds the place of all windows of the run, from the extremes of their positions. Under an affine
- * map these are the run's ends. */
-static enum place place_of(const struct gf_warp *warp, const struct gf_warp_run *run, int count)
+/* Finds the place of all windows of the stretch, from the extremes of their positions. Under an
+ * affine map these are the stretch's ends. */
+static enum place place_of(const struct gf_warp *warp, const struct gf_warp_stretch *stretch,
+                           int count)
 {
     const int before = warp->taps > 1 ? warp->taps / 2 - 1 : 0, taps = warp->taps;
     const int last = count - 1;
     const bool is_straight = warp->map.kind == GF_WARP_AFFINE;
-    const struct extremes e = is_straight ? of_ends(run, last) : extremes_of(run, count);
+    const struct extremes e = is_straight ? of_ends(stretch, last) : extremes_of(stretch, count);
     const int left = e.left - before, right = e.right - before;
     const int top = e.top - before, bottom = e.bottom - before;
     if (left >= 0 && top >= 0 && right <= warp->in_width - taps - GF_WARP_BESIDE &&
@@ -535,57 +545,59 @@ static enum place place_of(const struct gf_warp *warp, const struct gf_warp_run 
 
 /* Copies pixels as four bytes each. The next pixel overwrites the fourth byte, so that the last
  * pixel must not be copied this way. */
-static void copy_some_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first,
-                           int count, unsigned char *out)
+static void copy_some_rgb8(const struct gf_view *in, const struct gf_warp_stretch *stretch,
+                           int first, int count, unsigned char *out)
 {
     for (int i = 0; i < count; i++)
-        memcpy(out + 3 * i, gf_view_row(in, run->y[first + i]) + 3 * (size_t)run->x[first + i], 4);
+        memcpy(out + 3 * i,
+               gf_view_row(in, stretch->y[first + i]) + 3 * (size_t)stretch->x[first + i], 4);
 }
 
-static int copy_rgb8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
-                     unsigned char *out)
+static int copy_rgb8(const struct gf_view *in, const struct gf_warp_stretch *stretch, int first,
+                     int count, unsigned char *out)
 {
     const bool has_near = gf_cpu_has(GF_CPU_VBMI);
     for (int i = 0; i < count - 1; i += GF_WARP_NEAR) {
         if (has_near)
-            i += gf_warp_near_rgb8(in, run, first + i, count - 1 - i, out + 3 * i);
+            i += gf_warp_near_rgb8(in, stretch, first + i, count - 1 - i, out + 3 * i);
         const int left = count - 1 - i;
-        copy_some_rgb8(in, run, first + i, left < GF_WARP_NEAR ? left : GF_WARP_NEAR, out + 3 * i);
+        copy_some_rgb8(in, stretch, first + i, left < GF_WARP_NEAR ? left : GF_WARP_NEAR,
+                       out + 3 * i);
     }
     return count - 1;
 }
 
-static void copy_some_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first,
-                            int count, unsigned char *out)
+static void copy_some_gray8(const struct gf_view *in, const struct gf_warp_stretch *stretch,
+                            int first, int count, unsigned char *out)
 {
     for (int i = 0; i < count; i++)
-        out[i] = gf_view_row(in, run->y[first + i])[run->x[first + i]];
+        out[i] = gf_view_row(in, stretch->y[first + i])[stretch->x[first + i]];
 }
 
-static int copy_gray8(const struct gf_view *in, const struct gf_warp_run *run, int first, int count,
-                      unsigned char *out)
+static int copy_gray8(const struct gf_view *in, const struct gf_warp_stretch *stretch, int first,
+                      int count, unsigned char *out)
 {
     const bool has_near = gf_cpu_has(GF_CPU_VBMI);
     for (int i = 0; i < count; i += GF_WARP_NEAR) {
         if (has_near)
-            i += gf_warp_near_gray8(in, run, first + i, count - i, out + i);
+            i += gf_warp_near_gray8(in, stretch, first + i, count - i, out + i);
         const int left = count - i;
-        copy_some_gray8(in, run, first + i, left < GF_WARP_NEAR ? left : GF_WARP_NEAR, out + i);
+        copy_some_gray8(in, stretch, first + i, left < GF_WARP_NEAR ? left : GF_WARP_NEAR, out + i);
     }
     return count;
 }
 
-static int make_inside(const struct gf_warp_sampler *s, const struct gf_warp_run *run, int first,
-                       int count, unsigned char *out)
+static int make_inside(const struct gf_warp_sampler *s, const struct gf_warp_stretch *stretch,
+                       int first, int count, unsigned char *out)
 {
     if (!count)
         return 0;
     const bool is_gray = s->in->format.channels == 1;
     if (s->warp->kernel == GF_WARP_NEAREST)
-        return (is_gray ? copy_gray8 : copy_rgb8)(s->in, run, first, count, out);
+        return (is_gray ? copy_gray8 : copy_rgb8)(s->in, stretch, first, count, out);
     if (!gf_cpu_has(GF_CPU_AVX2))
         return 0;
-    return (is_gray ? gf_warp_simd_gray8 : gf_warp_simd_rgb8)(s->warp, s->in, run, first, count,
+    return (is_gray ? gf_warp_simd_gray8 : gf_warp_simd_rgb8)(s->warp, s->in, stretch, first, count,
                                                               out);
 }
 
@@ -602,16 +614,16 @@ static void fill_beyond(const struct gf_warp_sampler *s, int count, unsigned cha
     }
 }
 
-/* Computes a run of 8-bit RGB or gray pixels with one sample each: stretches with windows inside
+/* Computes a stretch of 8-bit RGB or gray pixels with one sample each: parts with windows inside
  * the picture with vectors, stretches outside of the picture as one colour, and the pixels between
  * them one by one. */
 void gf_warp_stretches(const struct gf_warp_sampler *s, gf_warp_maker *maker,
-                       const struct gf_warp_run *run, int count, unsigned char *out)
+                       const struct gf_warp_stretch *stretch, int count, unsigned char *out)
 {
-    const enum place place = place_of(s->warp, run, count);
-    unsigned char places[GF_WARP_RUN];
+    const enum place place = place_of(s->warp, stretch, count);
+    unsigned char places[GF_WARP_STRETCH];
     if (place == MIXED)
-        find_places(s->warp, run, count, places);
+        find_places(s->warp, stretch, count, places);
     for (int k = 0, first = 0; first < count; first = k) {
         const enum place here = place == MIXED ? (enum place)places[first] : place;
         unsigned char *const to = out + (size_t)first * s->pixel_bytes;
@@ -621,8 +633,8 @@ void gf_warp_stretches(const struct gf_warp_sampler *s, gf_warp_maker *maker,
         if (here == OUTSIDE)
             fill_beyond(s, k - first, to);
         else
-            maker(s, run,
-                  here == INSIDE ? first + make_inside(s, run, first, k - first, to) : first, k,
+            maker(s, stretch,
+                  here == INSIDE ? first + make_inside(s, stretch, first, k - first, to) : first, k,
                   out, NULL);
     }
 }

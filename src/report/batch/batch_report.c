@@ -304,9 +304,9 @@ static void put_stages(FILE *file, const struct gf_batch_report *report)
             continue;
         gf_html(file, "<tr class=\"%s\"><th scope=\"row\">%s</th>",
                 i == report->most ? "chosen" : "", gf_batch_stage_name(i));
-        gf_html_cell(file, report->stage_ms[i] * 1e-3, 3, "");
+        gf_html_field(file, report->stage_ms[i] * 1e-3, 3, "");
         gf_html_bar(file, report->stage_ms[i] / report->stage_ms[report->most], i, false);
-        gf_html_cell(file, stage->median_s * 1e3, 3, "");
+        gf_html_field(file, stage->median_s * 1e3, 3, "");
         gf_html(file, "<td class=\"n\">%.3f to %.3f</td></tr>\n", stage->least_s * 1e3,
                 stage->most_s * 1e3);
     }
@@ -377,12 +377,12 @@ static void put_outliers(FILE *file, const struct gf_batch_report *report)
         const struct gf_batch_picture *const picture = &report->picture[report->outlier[i]];
         gf_html(file, "<tr><th scope=\"row\">%s</th><td class=\"n\">%dx%d</td>", picture->input,
                 picture->width, picture->height);
-        gf_html_cell(file, picture->ms.total, 1, "");
+        gf_html_field(file, picture->ms.total, 1, "");
         gf_html_bar(file, picture->ms.total / most, 0, false);
-        gf_html_cell(file, picture->ms.total * 1e-3 / report->total.median_s, 1, "\xc3\x97");
-        gf_html_cell(file, picture->ms.decode, 1, "");
-        gf_html_cell(file, picture->ms.filter, 1, "");
-        gf_html_cell(file, picture->ms.encode, 1, "");
+        gf_html_field(file, picture->ms.total * 1e-3 / report->total.median_s, 1, "\xc3\x97");
+        gf_html_field(file, picture->ms.decode, 1, "");
+        gf_html_field(file, picture->ms.filter, 1, "");
+        gf_html_field(file, picture->ms.encode, 1, "");
         gf_html(file, "</tr>\n");
     }
     gf_html(file, "</tbody></table></div>\n");

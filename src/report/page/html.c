@@ -146,7 +146,7 @@ void gf_html_end(FILE *file)
     put_frame(file, "{script}");
 }
 
-void gf_html_cell(FILE *file, double value, int decimals, const char *unit)
+void gf_html_field(FILE *file, double value, int decimals, const char *unit)
 {
     char text[64];
     gf_text_number(value, decimals, unit, text, sizeof text);

@@ -22,11 +22,11 @@ void gf_html_end(FILE *file);
 /* Writes bytes as base64, for a data: address. */
 void gf_html_base64(FILE *file, const void *data, size_t size);
 
-/* Writes a number with that many decimals, or "-" for NaN, as the cell of a table. `unit` may be
+/* Writes a number with that many decimals, or "-" for NaN, as the field of a table. `unit` may be
  * "". */
-void gf_html_cell(FILE *file, double value, int decimals, const char *unit);
-/* Writes a cell with a bar of that length, 0..1. `series` chooses the colour. With of_all, the rest
- * up to 1 is drawn, too. NaN gives an empty cell. */
+void gf_html_field(FILE *file, double value, int decimals, const char *unit);
+/* Writes a field with a bar of that length, 0..1. `series` chooses the colour. With of_all, the
+ * rest up to 1 is drawn, too. NaN gives an empty field. */
 void gf_html_bar(FILE *file, double part, int series, bool of_all);
 /* Writes a name and its value in a list of facts, between gf_html(file, "<dl class=\"facts\">") and
  * "</dl>". */

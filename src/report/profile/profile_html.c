@@ -231,11 +231,11 @@ static void put_stage(FILE *file, const struct gf_profile_report *report, int in
             "<tr class=\"%s\"><th scope=\"row\"><span class=\"key s%d\"></span>%s</th>"
             "<td class=\"n\">%d</td>",
             index == report->bound ? "chosen" : "", index % GF_HTML_SERIES, row->name, row->calls);
-    gf_html_cell(file, row->busy_s * 1e3, 3, "");
+    gf_html_field(file, row->busy_s * 1e3, 3, "");
     gf_html_bar(file, most_s > 0 ? row->busy_s / most_s : NAN, index, false);
     gf_html(file, "<td class=\"n\">%s</td>", bytes);
-    gf_html_cell(file, row->rate > 0 ? row->rate * 1e-9 : NAN, 2, "");
-    gf_html_cell(file, row->percent, 1, "%");
+    gf_html_field(file, row->rate > 0 ? row->rate * 1e-9 : NAN, 2, "");
+    gf_html_field(file, row->percent, 1, "%");
     gf_html_bar(file, row->percent / 100, index, true);
     gf_html(file, "</tr>\n");
 }

@@ -94,7 +94,7 @@ struct gf_timeline_event {
 struct gf_timeline {
     struct gf_timeline_event *event; /* the events, sorted by track, then by their begin */
     size_t count;
-    int writer; /* the number of the last track */
+    int writer; /* the track of the writer, which is the last */
 };
 
 enum gf_status gf_timeline_make(const struct gf_profile *profile, struct gf_timeline *timeline,

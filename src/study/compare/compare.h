@@ -55,8 +55,8 @@ struct gf_compare_run {
     struct gf_timing window; /* the time from the begin of the first copy or stage to the end of the
                               * last */
     double overlap;          /* the overlap as in the profile */
-    double kernels_s, transfers_s; /* the times with one lane, so that nothing overlaps */
-    double estimate_s;             /* the window that gf_compare_estimate() estimates */
+    double kernels_s, copies_s; /* the times with one lane, so that nothing overlaps */
+    double estimate_s;          /* the window that gf_compare_estimate() estimates */
 };
 
 struct gf_comparison {
@@ -133,6 +133,6 @@ enum gf_status gf_compare_cpu_time(const struct gf_compare_subject *subject, int
                                    struct gf_histogram *histogram, struct gf_timing *timing,
                                    struct gf_error *error) GF_CHECKED;
 
-/* Estimates a time by Best Practices Guide 9.1.2: kernels and transfers on n streams take as long
+/* Estimates a time by Best Practices Guide 9.1.2: kernels and copies on n streams take as long
  * as the longer of both, plus the n-th part of the shorter. */
-double gf_compare_estimate(double kernels_s, double transfers_s, int streams);
+double gf_compare_estimate(double kernels_s, double copies_s, int streams);

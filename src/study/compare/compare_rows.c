@@ -72,17 +72,17 @@ struct timed_runs {
     struct gf_view in, out;
     int threads, band_rows, bands;
     double budget_s;
-    struct worker *worker;
-    int workers; /* the number of threads that could be started */
+    struct timer *timer;
+    int timers; /* the number of threads that could be started */
     atomic_int next_band;
-    pthread_mutex_t start; /* held until `workers` and the barrier are set */
+    pthread_mutex_t start; /* held until `timers` and the barrier are set */
     pthread_barrier_t barrier;
     bool done;
     double seconds[GF_TIMING_RUNS_MAX + 1];
     int runs, wanted;
 };
 
-struct worker {
+struct timer {
     struct timed_runs *timed;
     pthread_t thread;
     int index;
@@ -92,34 +92,34 @@ struct worker {
     double begin_s, end_s; /* the times of the thread's part of the current run */
 };
 
-static void run_band(struct worker *worker, int band)
+static void run_band(struct timer *timer, int band)
 {
-    const struct timed_runs *const timed = worker->timed;
+    const struct timed_runs *const timed = timer->timed;
     const struct gf_stage *const stage = timed->subject->stage;
     const struct gf_view *const cut = timed->subject->counts ? &timed->in : &timed->out;
     const int first = band * timed->band_rows, end = first + timed->band_rows;
     const struct gf_view view =
         gf_view_part(cut, (struct gf_rows){first, end < cut->rows ? end : cut->rows});
     if (timed->subject->counts)
-        gf_histogram_add(&view, gf_stage_statistic(stage), &worker->histogram);
+        gf_histogram_add(&view, gf_stage_statistic(stage), &timer->histogram);
     else
-        stage->filter->cpu(stage, &timed->in, &view, worker->scratch);
+        stage->filter->cpu(stage, &timed->in, &view, timer->scratch);
 }
 
-/* Returns the time from the beginning of the first worker to the end of the last. Any worker may be
+/* Returns the time from the beginning of the first timer to the end of the last. Any timer may be
  * the first or the last: with more threads than processors, a thread that wakes up late may find no
  * band left. */
 static double run_seconds(const struct timed_runs *timed)
 {
-    double begin_s = timed->worker[0].begin_s, end_s = timed->worker[0].end_s;
-    for (int i = 1; i < timed->workers; i++) {
-        begin_s = fmin(begin_s, timed->worker[i].begin_s);
-        end_s = fmax(end_s, timed->worker[i].end_s);
+    double begin_s = timed->timer[0].begin_s, end_s = timed->timer[0].end_s;
+    for (int i = 1; i < timed->timers; i++) {
+        begin_s = fmin(begin_s, timed->timer[i].begin_s);
+        end_s = fmax(end_s, timed->timer[i].end_s);
     }
     return end_s - begin_s;
 }
 
-/* Ends a run. Worker 0 calls it while the others wait. The first run warms up caches and pages; it
+/* Ends a run. Timer 0 calls it while the others wait. The first run warms up caches and pages; it
  * is counted only if there is no time for another run. */
 static void end_run(struct timed_runs *timed)
 {
@@ -133,69 +133,69 @@ static void end_run(struct timed_runs *timed)
     atomic_store(&timed->next_band, 0);
 }
 
-static void *worker_main(void *argument)
+static void *timer_main(void *argument)
 {
-    struct worker *const worker = argument;
-    struct timed_runs *const timed = worker->timed;
+    struct timer *const timer = argument;
+    struct timed_runs *const timed = timer->timed;
     pthread_mutex_lock(&timed->start);
     pthread_mutex_unlock(&timed->start);
     while (!timed->done) {
-        struct gf_histogram *const histogram = &worker->histogram;
+        struct gf_histogram *const histogram = &timer->histogram;
         if (histogram->count)
             memset(histogram->count, 0,
                    gf_histogram_counters(histogram) * sizeof *histogram->count);
         pthread_barrier_wait(&timed->barrier);
         int band;
-        worker->begin_s = gf_now();
+        timer->begin_s = gf_now();
         while ((band = atomic_fetch_add(&timed->next_band, 1)) < timed->bands)
-            run_band(worker, band);
-        worker->end_s = gf_now();
+            run_band(timer, band);
+        timer->end_s = gf_now();
         pthread_barrier_wait(&timed->barrier);
-        if (!worker->index)
+        if (!timer->index)
             end_run(timed);
         pthread_barrier_wait(&timed->barrier);
     }
     return NULL;
 }
 
-static enum gf_status open_worker(struct worker *worker, struct gf_error *error)
+static enum gf_status open_timer(struct timer *timer, struct gf_error *error)
 {
-    const struct gf_stage *const stage = worker->timed->subject->stage;
+    const struct gf_stage *const stage = timer->timed->subject->stage;
     const struct gf_filter *const filter = stage->filter;
-    if (worker->timed->subject->counts)
-        return gf_histogram_alloc(&worker->histogram, gf_stage_statistic(stage), stage->in, error);
-    worker->scratch_bytes =
-        filter->cpu_scratch ? filter->cpu_scratch(stage, worker->timed->band_rows) : 0;
-    worker->scratch = gf_pages_alloc(worker->scratch_bytes);
-    return worker->scratch ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    if (timer->timed->subject->counts)
+        return gf_histogram_alloc(&timer->histogram, gf_stage_statistic(stage), stage->in, error);
+    timer->scratch_bytes =
+        filter->cpu_scratch ? filter->cpu_scratch(stage, timer->timed->band_rows) : 0;
+    timer->scratch = gf_pages_alloc(timer->scratch_bytes);
+    return timer->scratch ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
-/* Closes a worker. `sum` is the histogram to which its counts are added, or NULL. */
-static void close_worker(struct worker *worker, struct gf_histogram *sum)
+/* Closes a timer. `sum` is the histogram to which its counts are added, or NULL. */
+static void close_timer(struct timer *timer, struct gf_histogram *sum)
 {
-    const struct gf_histogram *const own = &worker->histogram;
+    const struct gf_histogram *const own = &timer->histogram;
     for (size_t i = 0; sum && own->count && i < gf_histogram_counters(own); i++)
         sum->count[i] += own->count[i];
     free(own->count);
-    gf_pages_free(worker->scratch, worker->scratch_bytes);
+    gf_pages_free(timer->scratch, timer->scratch_bytes);
 }
 
-/* Runs the workers. Worker 0 is the calling thread. If a thread cannot be started, there are fewer
- * workers. */
-static void run_workers(struct timed_runs *timed, struct worker *worker)
+/* Runs the timers. Timer 0 is the calling thread. If a thread cannot be started, there are fewer
+ * timers. */
+static void run_timers(struct timed_runs *timed, struct timer *timer)
 {
     int started = 1;
     pthread_mutex_lock(&timed->start);
     while (started < timed->threads &&
-           !pthread_create(&worker[started].thread, NULL, worker_main, &worker[started]))
+           !pthread_create(&timer[started].thread, NULL, timer_main, &timer[started]))
         started++;
-    timed->worker = worker;
-    timed->workers = started;
+    timed->timer = timer;
+    timed->timers = started;
     pthread_barrier_init(&timed->barrier, NULL, (unsigned)started);
     pthread_mutex_unlock(&timed->start);
-    worker_main(&worker[0]);
+    timer_main(&timer[0]);
     for (int i = 1; i < started; i++)
-        pthread_join(worker[i].thread, NULL);
+        pthread_join(timer[i].thread, NULL);
     pthread_barrier_destroy(&timed->barrier);
 }
 
@@ -221,22 +221,22 @@ enum gf_status gf_compare_cpu_time(const struct gf_compare_subject *subject, int
                                .band_rows = band_rows(cut, threads),
                                .budget_s = budget_s,
                                .start = PTHREAD_MUTEX_INITIALIZER};
-    struct worker *const worker = calloc((size_t)timed.threads, sizeof *worker);
-    if (!worker)
+    struct timer *const timer = calloc((size_t)timed.threads, sizeof *timer);
+    if (!timer)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     if (!subject->counts)
         timed.out = gf_image_view(out);
     timed.bands = (cut->format.height + timed.band_rows - 1) / timed.band_rows;
     enum gf_status status = GF_OK;
     for (int i = 0; !status && i < timed.threads; i++) {
-        worker[i] = (struct worker){.timed = &timed, .index = i};
-        status = open_worker(&worker[i], error);
+        timer[i] = (struct timer){.timed = &timed, .index = i};
+        status = open_timer(&timer[i], error);
     }
     if (!status)
-        run_workers(&timed, worker);
+        run_timers(&timed, timer);
     for (int i = 0; i < timed.threads; i++)
-        close_worker(&worker[i], status ? NULL : histogram);
-    free(worker);
+        close_timer(&timer[i], status ? NULL : histogram);
+    free(timer);
     *timing = gf_timing_of(timed.seconds, timed.runs);
     return status;
 }

@@ -21,12 +21,12 @@ struct runs {
 
 /* The sums of a run's spans. */
 struct summary {
-    double window_s, overlap, kernels_s, transfers_s;
+    double window_s, overlap, kernels_s, copies_s;
 };
 
-double gf_compare_estimate(double kernels_s, double transfers_s, int streams)
+double gf_compare_estimate(double kernels_s, double copies_s, int streams)
 {
-    return fmax(kernels_s, transfers_s) + fmin(kernels_s, transfers_s) / streams;
+    return fmax(kernels_s, copies_s) + fmin(kernels_s, copies_s) / streams;
 }
 
 /* Returns the busy time of the spans of one kind and stage. `interval` is scratch memory for all
@@ -51,7 +51,7 @@ static struct summary summarise(const struct gf_profile *profile, struct gf_inte
     for (int stage = 0; stage < profile->stage_count; stage++)
         summary.kernels_s += busy(profile, GF_SPAN_STAGE, stage, interval) +
                              busy(profile, GF_SPAN_STATISTIC, stage, interval);
-    summary.transfers_s =
+    summary.copies_s =
         busy(profile, GF_SPAN_UPLOAD, -1, interval) + busy(profile, GF_SPAN_DOWNLOAD, -1, interval);
     for (size_t i = 0; i < profile->span_count; i++) {
         const struct gf_span *const span = &profile->spans[i];
@@ -61,7 +61,7 @@ static struct summary summarise(const struct gf_profile *profile, struct gf_inte
         begin_s = fmin(begin_s, span->begin_s);
         end_s = fmax(end_s, span->end_s);
     }
-    const double sum_s = summary.kernels_s + summary.transfers_s;
+    const double sum_s = summary.kernels_s + summary.copies_s;
     if (count)
         summary.window_s = end_s - begin_s;
     if (sum_s > 0)
@@ -109,7 +109,7 @@ static enum gf_status repeat(struct gf_pipeline *pipeline, const struct runs *ru
     run->band_rows = profile->band_rows;
     run->overlap = summary.overlap;
     run->kernels_s = summary.kernels_s;
-    run->transfers_s = summary.transfers_s;
+    run->copies_s = summary.copies_s;
     return GF_OK;
 }
 
@@ -150,7 +150,7 @@ static enum gf_status measure(const struct runs *runs, struct gf_compare_run *ru
     struct gf_pipeline *pipeline = NULL;
     struct gf_error why = {0};
     run->options.profile = true;
-    run->overlap = run->estimate_s = run->kernels_s = run->transfers_s = NAN;
+    run->overlap = run->estimate_s = run->kernels_s = run->copies_s = NAN;
     enum gf_status status = gf_pipeline_open(runs->chain, &run->options, &pipeline, &why);
     if (!status)
         status = repeat_pinned(pipeline, runs, run, &why);
@@ -191,7 +191,7 @@ static enum gf_status add_refused(const struct runs *runs, const char *name, con
     if (!run)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     run->options = *runs->options;
-    run->overlap = run->estimate_s = run->kernels_s = run->transfers_s = NAN;
+    run->overlap = run->estimate_s = run->kernels_s = run->copies_s = NAN;
     snprintf(run->refused, sizeof run->refused, "%s", why);
     return GF_OK;
 }
@@ -288,7 +288,7 @@ static enum gf_status add_bands(const struct runs *runs, struct gf_error *error)
     return GF_OK;
 }
 
-/* Measures the options with one lane, where kernels and transfers do not overlap. */
+/* Measures the options with one lane, where kernels and copies do not overlap. */
 static enum gf_status measure_one_lane(const struct runs *runs, const struct gf_options *options,
                                        struct gf_compare_run *alone, struct gf_error *error)
 {
@@ -298,29 +298,29 @@ static enum gf_status measure_one_lane(const struct runs *runs, const struct gf_
     return measure(runs, alone, error);
 }
 
-static bool same_transfers(const struct gf_options *a, const struct gf_options *b)
+static bool same_copies(const struct gf_options *a, const struct gf_options *b)
 {
     return a->host_memory == b->host_memory && a->transfer == b->transfer &&
            a->no_fuse == b->no_fuse;
 }
 
-/* Adds the estimates. There are none on the CPU, which has no transfers, nor with zero copy, whose
- * kernels do the transfers. */
+/* Adds the estimates. There are none on the CPU, which has no copies, nor with zero copy, whose
+ * kernels do the copies. */
 static enum gf_status estimate(const struct runs *runs, struct gf_error *error)
 {
     struct gf_comparison *const comparison = runs->comparison;
     struct gf_compare_run alone = {0};
     for (int i = 0; i < comparison->runs; i++) {
         struct gf_compare_run *const run = &comparison->run[i];
-        run->kernels_s = run->transfers_s = NAN;
+        run->kernels_s = run->copies_s = NAN;
         if (!comparison->on_cuda || run->options.transfer == GF_TRANSFER_ZERO_COPY || *run->refused)
             continue;
-        if (!alone.total.runs || !same_transfers(&alone.options, &run->options)) {
+        if (!alone.total.runs || !same_copies(&alone.options, &run->options)) {
             GF_TRY(measure_one_lane(runs, &run->options, &alone, error));
         }
         run->kernels_s = alone.kernels_s;
-        run->transfers_s = alone.transfers_s;
-        run->estimate_s = gf_compare_estimate(alone.kernels_s, alone.transfers_s, run->lanes);
+        run->copies_s = alone.copies_s;
+        run->estimate_s = gf_compare_estimate(alone.kernels_s, alone.copies_s, run->lanes);
     }
     return GF_OK;
 }

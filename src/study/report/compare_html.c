@@ -45,10 +45,10 @@ static void put_time_bar(FILE *file, const struct gf_timing *timing, double most
 static void put_kernel(FILE *file, const struct gf_compare_row *row)
 {
     const struct gf_kernel_info *const kernel = gf_compare_kernel(row);
-    gf_html_cell(file, kernel ? kernel->registers : NAN, 0, "");
-    gf_html_cell(file, kernel ? (double)kernel->shared_bytes : NAN, 0, "");
-    gf_html_cell(file, kernel ? (double)kernel->local_bytes : NAN, 0, "");
-    gf_html_cell(file, kernel ? 100 * kernel->occupancy : NAN, 0, "%");
+    gf_html_field(file, kernel ? kernel->registers : NAN, 0, "");
+    gf_html_field(file, kernel ? (double)kernel->shared_bytes : NAN, 0, "");
+    gf_html_field(file, kernel ? (double)kernel->local_bytes : NAN, 0, "");
+    gf_html_field(file, kernel ? 100 * kernel->occupancy : NAN, 0, "%");
 }
 
 static void put_row(FILE *file, const struct gf_comparison *comparison,
@@ -69,18 +69,18 @@ static void put_row(FILE *file, const struct gf_comparison *comparison,
     }
     const bool wrong = row->difference > row->tolerance;
     const double ms = row->warm.median_s * 1e3;
-    gf_html_cell(file, row->warm.runs ? ms : NAN, gf_text_decimals(ms), "");
+    gf_html_field(file, row->warm.runs ? ms : NAN, gf_text_decimals(ms), "");
     put_time_bar(file, &row->warm, most_s, series);
-    gf_html_cell(file, row->over_naive, row->over_naive < 10 ? 2 : 1, "\xc3\x97");
-    gf_html_cell(file, row->over_cpu, row->over_cpu < 10 ? 2 : 1, "\xc3\x97");
-    gf_html_cell(file, row->copy_percent, 1, "%");
+    gf_html_field(file, row->over_naive, row->over_naive < 10 ? 2 : 1, "\xc3\x97");
+    gf_html_field(file, row->over_cpu, row->over_cpu < 10 ? 2 : 1, "\xc3\x97");
+    gf_html_field(file, row->copy_percent, 1, "%");
     gf_html_bar(file, row->copy_percent / 100, series, true);
     if (comparison->on_cuda)
         put_kernel(file, row);
     if (wrong)
         gf_html(file, "<td class=\"n bad\">%.0f: wrong</td></tr>\n", row->difference);
     else {
-        gf_html_cell(file, row->difference, 0, "");
+        gf_html_field(file, row->difference, 0, "");
         gf_html(file, "</tr>\n");
     }
 }
@@ -192,12 +192,12 @@ static void put_run(FILE *file, const struct gf_compare_run *run, double most_s,
         gf_html(file, "<td colspan=\"6\" class=\"soft\">not run: %s</td></tr>\n", run->refused);
         return;
     }
-    gf_html_cell(file, ms, gf_text_decimals(ms), "");
+    gf_html_field(file, ms, gf_text_decimals(ms), "");
     put_time_bar(file, &run->total, most_s, first ? CHOSEN : OTHER);
-    gf_html_cell(file, run->lanes, 0, "");
-    gf_html_cell(file, run->band_rows, 0, "");
-    gf_html_cell(file, 100 * run->overlap, 0, "%");
-    gf_html_cell(file, run->estimate_s * 1e3, gf_text_decimals(run->estimate_s * 1e3), "");
+    gf_html_field(file, run->lanes, 0, "");
+    gf_html_field(file, run->band_rows, 0, "");
+    gf_html_field(file, 100 * run->overlap, 0, "%");
+    gf_html_field(file, run->estimate_s * 1e3, gf_text_decimals(run->estimate_s * 1e3), "");
     gf_html(file, "</tr>\n");
 }
 

@@ -33,7 +33,7 @@ static const char *compare_transfer_name(const struct gf_compare_run *run)
     return run->options.transfer == GF_TRANSFER_ZERO_COPY ? "zero-copy" : "copy";
 }
 
-static void put_cell(FILE *file, int width, const char *text)
+static void put_field(FILE *file, int width, const char *text)
 {
     fprintf(file, " %*s", width, text);
 }
@@ -42,7 +42,7 @@ static void put_number(FILE *file, int width, int decimals, double value, const 
 {
     char text[40];
     gf_text_number(value, decimals, unit, text, sizeof text);
-    put_cell(file, width, text);
+    put_field(file, width, text);
 }
 
 static void put_ms(FILE *file, int width, const struct gf_timing *timing)
@@ -58,7 +58,7 @@ static void put_spread(FILE *file, int width, const struct gf_timing *timing)
     if (timing->runs > 1)
         snprintf(text, sizeof text, "%.*f..%.*f", decimals, timing->least_s * 1e3, decimals,
                  timing->most_s * 1e3);
-    put_cell(file, width, text);
+    put_field(file, width, text);
 }
 
 static void put_speed_up(FILE *file, double factor)
@@ -81,7 +81,7 @@ static void put_kernel(FILE *file, const struct gf_compare_row *row)
              : kernel->block[1] > 1 ? "%dx%d"
                                     : "%d",
              kernel->block[0], kernel->block[1], kernel->block[2]);
-    put_cell(file, 11, text);
+    put_field(file, 11, text);
     fprintf(file, " %7d", row->kernels);
 }
 
@@ -157,7 +157,7 @@ static void put_run(FILE *file, const struct gf_compare_run *run)
     put_ms(file, 10, &run->window);
     put_number(file, 8, 0, 100 * run->overlap, "%");
     put_number(file, 11, 3, run->kernels_s * 1e3, "");
-    put_number(file, 12, 3, run->transfers_s * 1e3, "");
+    put_number(file, 12, 3, run->copies_s * 1e3, "");
     put_number(file, 11, 3, run->estimate_s * 1e3, "");
     putc('\n', file);
 }
@@ -380,7 +380,7 @@ static void put_json_run(struct gf_json *json, const struct gf_compare_run *run)
     put_json_ms(json, "window_ms", &run->window, run->window.median_s);
     gf_json_number(json, "overlap", run->overlap, 6);
     gf_json_number(json, "kernels_ms", run->kernels_s * 1e3, 6);
-    gf_json_number(json, "transfers_ms", run->transfers_s * 1e3, 6);
+    gf_json_number(json, "transfers_ms", run->copies_s * 1e3, 6);
     gf_json_number(json, "estimate_ms", run->estimate_s * 1e3, 6);
     gf_json_end(json);
 }

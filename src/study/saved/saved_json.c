@@ -254,7 +254,7 @@ static void read_compare_run(const struct gf_json_value *value, struct gf_compar
     run->window = read_timing(value, "window", whole(value, "runs"));
     run->overlap = gf_json_number_of(value, "overlap");
     run->kernels_s = gf_json_number_of(value, "kernels_ms") * 1e-3;
-    run->transfers_s = gf_json_number_of(value, "transfers_ms") * 1e-3;
+    run->copies_s = gf_json_number_of(value, "transfers_ms") * 1e-3;
     run->estimate_s = gf_json_number_of(value, "estimate_ms") * 1e-3;
 }
 

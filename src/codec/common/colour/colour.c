@@ -15,9 +15,9 @@
 static const double LIGHT_UNITS = 1e4; /* of mDCV and cLLI in a cd/m2 */
 enum { UNSPECIFIED = 2 };              /* primaries or transfer function of ITU-T H.273 */
 
-bool gf_transfer_is_hdr(int transfer)
+bool gf_curve_is_hdr(int curve)
 {
-    return transfer == GF_TRANSFER_PQ || transfer == GF_TRANSFER_HLG;
+    return curve == GF_CURVE_PQ || curve == GF_CURVE_HLG;
 }
 
 void gf_colour_tags_hdr(const struct gf_colour_tags *tags, unsigned char hdr[2])
@@ -26,17 +26,16 @@ void gf_colour_tags_hdr(const struct gf_colour_tags *tags, unsigned char hdr[2])
     const unsigned char primaries =
         tags->cicp[0] == UNSPECIFIED ? GF_PRIMARIES_BT2020 : tags->cicp[0];
     const bool is_hdr =
-        tags->has_cicp && gf_transfer_is_hdr(tags->cicp[1]) && gf_icc_primaries(primaries, &space);
+        tags->has_cicp && gf_curve_is_hdr(tags->cicp[1]) && gf_icc_primaries(primaries, &space);
     hdr[0] = is_hdr ? primaries : 0;
     hdr[1] = is_hdr ? tags->cicp[1] : 0;
 }
 
-void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int transfer)
+void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int curve)
 {
-    tags->has_cicp =
-        transfer != UNSPECIFIED && (primaries != UNSPECIFIED || gf_transfer_is_hdr(transfer));
+    tags->has_cicp = curve != UNSPECIFIED && (primaries != UNSPECIFIED || gf_curve_is_hdr(curve));
     tags->cicp[0] = (unsigned char)primaries;
-    tags->cicp[1] = (unsigned char)transfer;
+    tags->cicp[1] = (unsigned char)curve;
     tags->cicp[2] = 0;
     tags->cicp[3] = 1;
 }
@@ -90,7 +89,7 @@ void gf_colour_tags_add_heif(struct gf_colour_tags *tags, const unsigned char *b
                                                     "\0\0\0\x0c"
                                                     "clli",
                                                     HEAD);
-    if (!tags->has_cicp || !gf_transfer_is_hdr(tags->cicp[1]))
+    if (!tags->has_cicp || !gf_curve_is_hdr(tags->cicp[1]))
         return;
     if (mdcv && end - mdcv >= HEAD + MDCV) {
         memcpy(tags->mdcv, mdcv + HEAD + (size_t)2 * POINT, POINT);
@@ -109,7 +108,7 @@ bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_ro
 {
     static const unsigned char primaries[] = {1, 9, 11, 12};
     const unsigned char *const cicp = tags->cicp;
-    const bool fits = room > GF_TAGS_HDR || (room == GF_TAGS_HDR && gf_transfer_is_hdr(cicp[1]) &&
+    const bool fits = room > GF_TAGS_HDR || (room == GF_TAGS_HDR && gf_curve_is_hdr(cicp[1]) &&
                                              memchr(primaries, cicp[0], sizeof primaries));
     kept->has_cicp = tags->has_cicp && fits && !cicp[2] && cicp[3];
     memcpy(kept->cicp, cicp, sizeof kept->cicp);
@@ -126,17 +125,17 @@ static bool space_of_cicp(const unsigned char *cicp, struct gf_icc_space *space)
         unsigned char number;
         enum gf_icc_curve curve;
         double gamma;
-    } transfers[] = {{1, GF_ICC_BT709, 0},  {4, GF_ICC_POWER, 2.2}, {5, GF_ICC_POWER, 2.8},
-                     {6, GF_ICC_BT709, 0},  {8, GF_ICC_POWER, 1},   {13, GF_ICC_SRGB, 0},
-                     {14, GF_ICC_BT709, 0}, {15, GF_ICC_BT709, 0}};
+    } known[] = {{1, GF_ICC_BT709, 0},  {4, GF_ICC_POWER, 2.2}, {5, GF_ICC_POWER, 2.8},
+                 {6, GF_ICC_BT709, 0},  {8, GF_ICC_POWER, 1},   {13, GF_ICC_SRGB, 0},
+                 {14, GF_ICC_BT709, 0}, {15, GF_ICC_BT709, 0}};
     size_t t = 0;
-    while (t < sizeof transfers / sizeof *transfers && transfers[t].number != cicp[1])
+    while (t < sizeof known / sizeof *known && known[t].number != cicp[1])
         t++;
-    if (t == sizeof transfers / sizeof *transfers || cicp[2] || !cicp[3] ||
+    if (t == sizeof known / sizeof *known || cicp[2] || !cicp[3] ||
         !gf_icc_primaries(cicp[0], space))
         return false;
-    space->curve = transfers[t].curve;
-    space->gamma = transfers[t].gamma;
+    space->curve = known[t].curve;
+    space->gamma = known[t].gamma;
     return true;
 }
 
@@ -162,7 +161,7 @@ bool gf_colour_tags_win(const struct gf_colour_tags *tags, bool has_icc)
     struct gf_icc_space space;
     if (has_icc)
         return tags->has_cicp &&
-               (space_of_cicp(tags->cicp, &space) || gf_transfer_is_hdr(tags->cicp[1]));
+               (space_of_cicp(tags->cicp, &space) || gf_curve_is_hdr(tags->cicp[1]));
     return tags->has_cicp || tags->has_srgb || tags->has_gamma || tags->has_chromaticities;
 }
 
@@ -171,12 +170,12 @@ bool gf_colour_tags_unsaid(const struct gf_colour_tags *tags, bool has_icc,
 {
     struct gf_icc_space space;
     const unsigned char *const cicp = tags->cicp;
-    if ((has_icc && !gf_transfer_is_hdr(cicp[1])) || !tags->has_cicp || cicp[1] == UNSPECIFIED ||
+    if ((has_icc && !gf_curve_is_hdr(cicp[1])) || !tags->has_cicp || cicp[1] == UNSPECIFIED ||
         space_of_cicp(cicp, &space))
         return false;
-    if (gf_transfer_is_hdr(cicp[1]))
+    if (gf_curve_is_hdr(cicp[1]))
         snprintf(text, GF_COLOURS_TEXT_SIZE, "the transfer %s",
-                 cicp[1] == GF_TRANSFER_PQ ? "PQ" : "HLG");
+                 cicp[1] == GF_CURVE_PQ ? "PQ" : "HLG");
     else
         snprintf(text, GF_COLOURS_TEXT_SIZE, "the colours %d/%d/%d/%d of H.273", cicp[0], cicp[1],
                  cicp[2], cicp[3]);

@@ -37,11 +37,11 @@ enum gf_tags_room {
 };
 
 /* Sets a cICP of RGB in the full range. Does nothing if one of the numbers means "unspecified". */
-void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int transfer);
+void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int curve);
 /* Copies a cICP that the output's format can hold. Returns false if there is none. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
                               struct gf_colour_tags *kept);
-bool gf_transfer_is_hdr(int transfer);
+bool gf_curve_is_hdr(int curve);
 /* Sets the primaries and the transfer function of HDR, as in struct gf_icc, or zeros. Unspecified
  * primaries of HDR are those of BT.2020. */
 void gf_colour_tags_hdr(const struct gf_colour_tags *tags, unsigned char hdr[2]);

@@ -76,18 +76,18 @@ bool gf_mpf_read(const void *payload, size_t size, int page, struct gf_mpf *mpf)
     return true;
 }
 
-/* Searches the segments before the first scan for the index. The offsets of the chosen picture
- * then count from the start of the input. */
+/* Searches the marker segments before the first scan for the index. The offsets of the chosen
+ * picture then count from the start of the input. */
 static enum gf_status find_index(struct gf_input *input, struct gf_mpf *mpf, struct gf_error *error)
 {
-    enum { SEGMENT_MAX = 1 << 16, APP2 = 0xe2, SOS = 0xda };
-    unsigned char *const bytes = malloc(SEGMENT_MAX);
+    enum { MARKER_MAX = 1 << 16, APP2 = 0xe2, SOS = 0xda };
+    unsigned char *const bytes = malloc(MARKER_MAX);
     enum gf_status status = bytes ? GF_OK : gf_fail_memory(error);
     int64_t at = 2;
-    size_t got = SEGMENT_MAX, length = 0;
+    size_t got = MARKER_MAX, length = 0;
     bool found = false;
     for (; !status && !found && got >= 4; at += (int64_t)length + 2) {
-        status = gf_input_read_at(input, at, bytes, SEGMENT_MAX, &got, error);
+        status = gf_input_read_at(input, at, bytes, MARKER_MAX, &got, error);
         length = got < 4 ? 0 : (size_t)(bytes[2] << 8 | bytes[3]);
         if (status || length < 2 || bytes[0] != 0xff || bytes[1] == SOS)
             break;
@@ -127,11 +127,11 @@ enum gf_status gf_mpf_choose(struct gf_input *input, struct gf_error *error)
     return GF_OK;
 }
 
-/* ---- the segments ---- */
+/* ---- the marker segments ---- */
 
-/* Takes the next segment before the scan: its marker and its payload. */
-static bool next_segment(const struct gf_blob *jpeg, size_t *at, int *marker,
-                         struct gf_blob *payload)
+/* Takes the next marker segment before the scan: its marker and its payload. */
+static bool next_marker(const struct gf_blob *jpeg, size_t *at, int *marker,
+                        struct gf_blob *payload)
 {
     enum { SOS = 0xda, HEAD = 4 };
     if (*at > jpeg->size || jpeg->size - *at < HEAD || jpeg->data[*at] != 0xff)
@@ -160,7 +160,7 @@ static void find_blocks(const struct gf_blob *jpeg, struct gf_gain_map_facts *ma
     struct gf_blob payload, rest;
     size_t at = 2;
     int marker;
-    while (next_segment(jpeg, &at, &marker, &payload)) {
+    while (next_marker(jpeg, &at, &marker, &payload)) {
         if (marker == APP1 && !map->xmp.size &&
             begins(&payload, GF_APP1_XMP, sizeof GF_APP1_XMP, &rest) &&
             gf_xmp_names_gain_map(&rest))
@@ -352,9 +352,9 @@ static bool insert(struct gf_blob *blob, size_t at, const void *bytes, size_t si
     return true;
 }
 
-/* Adds a segment of a name, with its terminating zero, and a payload. */
-static bool insert_segment(struct gf_blob *jpeg, size_t at, int marker, const char *name,
-                           const void *payload, size_t size)
+/* Adds a marker segment of a name, with its terminating zero, and a payload. */
+static bool insert_marker(struct gf_blob *jpeg, size_t at, int marker, const char *name,
+                          const void *payload, size_t size)
 {
     const size_t name_size = strlen(name) + 1, length = 2 + name_size + size;
     const unsigned char head[] = {0xff, (unsigned char)marker, (unsigned char)(length >> 8),
@@ -374,7 +374,7 @@ bool gf_gain_map_add_headroom(struct gf_blob *jpeg, double headroom)
                        "xmlns:i=\"http://ns.apple.com/pixeldatainfo/1.0/\" "
                        "i:AuxiliaryImageType=\"" GF_GAIN_MAP_OF_APPLE "\"/>" END,
                  headroom);
-    return insert_segment(jpeg, SOI, APP1, GF_APP1_XMP, text, (size_t)length);
+    return insert_marker(jpeg, SOI, APP1, GF_APP1_XMP, text, (size_t)length);
 }
 
 /* Writes a property with a number for each channel. */
@@ -417,13 +417,13 @@ bool gf_gain_map_describe(const struct gf_gain_map_facts *facts, bool has_own, s
     enum { SOI = 2 };
     char text[TEXT_SIZE];
     if (facts->iso.size && !has_own &&
-        !insert_segment(jpeg, SOI, APP2, GF_APP2_GAIN_MAP, facts->iso.data, facts->iso.size))
+        !insert_marker(jpeg, SOI, APP2, GF_APP2_GAIN_MAP, facts->iso.data, facts->iso.size))
         return false;
     if (facts->xmp.size)
         return has_own ||
-               insert_segment(jpeg, SOI, APP1, GF_APP1_XMP, facts->xmp.data, facts->xmp.size);
+               insert_marker(jpeg, SOI, APP1, GF_APP1_XMP, facts->xmp.data, facts->xmp.size);
     return facts->own_colours ||
-           insert_segment(jpeg, SOI, APP1, GF_APP1_XMP, text, write_meaning(facts, text));
+           insert_marker(jpeg, SOI, APP1, GF_APP1_XMP, text, write_meaning(facts, text));
 }
 
 bool gf_gain_map_announce(struct gf_blob *xmp, size_t map_bytes)
@@ -458,8 +458,8 @@ static void put(unsigned char *at, size_t value)
         at[i] = (unsigned char)(value >> (24 - 8 * i));
 }
 
-/* Returns the offset behind the segments APP0 to APP15 with which the JPEG begins. */
-static size_t behind_segments(const struct gf_blob *jpeg)
+/* Returns the offset behind the marker segments APP0 to APP15 with which the JPEG begins. */
+static size_t behind_markers(const struct gf_blob *jpeg)
 {
     size_t at = 2;
     while (at + 4 < jpeg->size && jpeg->data[at] == 0xff && jpeg->data[at + 1] >> 4 == 0xe)
@@ -471,19 +471,19 @@ bool gf_gain_map_index(struct gf_blob *jpeg, const struct gf_blob *map)
 {
     /* Behind the name: the header of a TIFF, a directory of the version, the number of pictures and
      * their list, and the list. */
-    enum { NAME = 4, SEGMENT_HEAD = 4, LIST = 50, ENTRY = 16 };
+    enum { NAME = 4, MARKER_HEAD = 4, LIST = 50, ENTRY = 16 };
     unsigned char index[LIST + 2 * ENTRY] =
         "MM\0\x2a\0\0\0\x08\0\3\xb0\0\0\7\0\0\0\x04"
         "0100\xb0\1\0\4\0\0\0\1\0\0\0\2\xb0\2\0\7\0\0\0\x20\0\0\0\x32\0\0\0\0\0\3\0\0";
     struct gf_gain_map_facts facts;
     const char *why;
-    const size_t at = behind_segments(jpeg);
+    const size_t at = behind_markers(jpeg);
     (void)gf_gain_map_read(map, &facts, &why);
-    if (facts.iso.size && !insert_segment(jpeg, at, APP2, GF_APP2_GAIN_MAP, "\0\0\0", 4))
+    if (facts.iso.size && !insert_marker(jpeg, at, APP2, GF_APP2_GAIN_MAP, "\0\0\0", 4))
         return false;
-    const size_t size = jpeg->size + SEGMENT_HEAD + NAME + sizeof index;
+    const size_t size = jpeg->size + MARKER_HEAD + NAME + sizeof index;
     put(index + LIST + 4, size);
     put(index + LIST + ENTRY + 4, map->size);
-    put(index + LIST + ENTRY + 8, size - (at + SEGMENT_HEAD + NAME));
-    return insert_segment(jpeg, at, APP2, "MPF", index, sizeof index);
+    put(index + LIST + ENTRY + 8, size - (at + MARKER_HEAD + NAME));
+    return insert_marker(jpeg, at, APP2, "MPF", index, sizeof index);
 }

@@ -1,5 +1,5 @@
 /* The pictures that follow a JPEG in the same file, such as a camera's second view, previews and
- * a gain map: an index in an APP2 segment lists them. The index is a TIFF structure. (CIPA
+ * a gain map: an index in an APP2 marker segment lists them. The index is a TIFF structure. (CIPA
  * DC-007, Multi-Picture Format) */
 #pragma once
 
@@ -24,8 +24,8 @@ struct gf_mpf {
     uint16_t kinds[GF_PICTURE_KINDS]; /* how many pictures of each kind the index lists */
     int64_t chosen, chosen_bytes;     /* where the chosen picture begins, and its size; 0: none */
 };
-/* Reads the payload of a JPEG's APP2 segment, from which offsets count. `page` chooses a picture as
- * gf_input_page() does. Returns false if the payload is no such index. */
+/* Reads the payload of a JPEG's APP2 marker segment, from which offsets count. `page` chooses a
+ * picture as gf_input_page() does. Returns false if the payload is no such index. */
 bool gf_mpf_read(const void *payload, size_t size, int page, struct gf_mpf *mpf);
 
 /* Narrows the input, a JPEG in a regular file or memory, to the picture of its index that
@@ -33,12 +33,12 @@ bool gf_mpf_read(const void *payload, size_t size, int page, struct gf_mpf *mpf)
 enum gf_status gf_mpf_choose(struct gf_input *input, struct gf_error *error) GF_CHECKED;
 
 /* The gain map of a JPEG (Ultra HDR 1.0, ISO 21496-1, Apple's): a JPEG of its own behind the
- * picture's, whose segments say what its samples mean. */
+ * picture's, whose marker segments say what its samples mean. */
 
 #define GF_GAIN_MAP_OF_APPLE "urn:com:apple:photo:2020:aux:hdrgainmap"
 #define GF_APP2_GAIN_MAP "urn:iso:std:iso:ts:21496:-1" /* with the terminating zero */
 
-/* What the segments of a gain map's JPEG hold. The blobs point into the JPEG. */
+/* What the marker segments of a gain map's JPEG hold. The blobs point into the JPEG. */
 struct gf_gain_map_facts {
     struct gf_blob xmp;   /* the packet; size 0: it has none of a gain map */
     struct gf_blob iso;   /* the binary metadata, without the name; size 0: there are none */
@@ -52,8 +52,8 @@ struct gf_gain_map_facts {
     bool lacks_headroom; /* a map of Apple that leaves it to the maker note of its picture */
 };
 
-/* Reads the segments. *why becomes NULL, or says why the map cannot be used. Returns false if the
- * JPEG is no gain map. */
+/* Reads the marker segments. *why becomes NULL, or says why the map cannot be used. Returns false
+ * if the JPEG is no gain map. */
 bool gf_gain_map_read(const struct gf_blob *jpeg, struct gf_gain_map_facts *map, const char **why);
 
 /* Makes the JPEG of a map of Apple say its headroom. False when out of memory. */
@@ -75,6 +75,6 @@ bool gf_gain_map_describe(const struct gf_gain_map_facts *facts, bool has_own,
  * one. False when out of memory. */
 bool gf_gain_map_announce(struct gf_blob *xmp, size_t map_bytes);
 
-/* Adds the segments that announce the map to the JPEG of the picture: the index of both (MPF) and,
- * if the map has binary metadata, their version. False when out of memory. */
+/* Adds the marker segments that announce the map to the JPEG of the picture: the index of both
+ * (MPF) and, if the map has binary metadata, their version. False when out of memory. */
 bool gf_gain_map_index(struct gf_blob *jpeg, const struct gf_blob *map);

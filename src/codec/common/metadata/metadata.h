@@ -20,7 +20,7 @@ enum gf_metadata_kind {
     GF_KIND_ICC = 1,
     GF_KIND_EXIF = 2,
     GF_KIND_XMP = 4,
-    GF_KIND_EXTENDED_XMP = 8, /* XMP that is too long for one segment of a JPEG */
+    GF_KIND_EXTENDED_XMP = 8, /* XMP that is too long for one marker segment of a JPEG */
     GF_KIND_IPTC = 16,
     GF_KIND_TEXTS = 32, /* texts with a keyword */
     GF_KIND_COMMENTS = 64,
@@ -106,10 +106,11 @@ void gf_warn_of_note(const struct gf_ifd_writer *writer, const char *name,
                      const struct gf_options *options);
 /* Adds EXIF from a box of HEIF or JPEG XL, which begins with the offset of the TIFF structure. */
 bool gf_metadata_add_exif_box(struct gf_metadata *metadata, const unsigned char *box, size_t size);
-/* Adds the EXIF or XMP in the payload of a JPEG's APP1 segment. Returns false when out of
+/* Adds the EXIF or XMP in the payload of a JPEG's APP1 marker segment. Returns false when out of
  * memory. */
 bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t size);
-/* Notes whether the payload of a JPEG's APP2 segment announces a gain map or other pictures. */
+/* Notes whether the payload of a JPEG's APP2 marker segment announces a gain map or other pictures.
+ */
 void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size);
 /* Returns the kind of an auxiliary picture, which the end of its type states. Alpha counts as none,
  * because it is read with the picture. */
@@ -142,14 +143,15 @@ void gf_iptc_remove(struct gf_blob *iptc, int first, int last);
 #define GF_APP2_ICC "ICC_PROFILE"                  /* with the terminating zero */
 #define GF_APP13_PHOTOSHOP "Photoshop 3.0"         /* with the terminating zero */
 
-/* Collects the parts of an ICC profile from the APP2 segments of a JPEG, which may come in any
- * order. */
+/* Collects the parts of an ICC profile from the APP2 marker segments of a JPEG, which may come in
+ * any order. */
 struct gf_icc_parts {
     struct gf_blob part[256]; /* the index is the number of the part, from 1 on */
-    int count;                /* the number of parts, which each segment states */
-    bool broken;              /* the segments contradict each other */
+    int count;                /* the number of parts, which each marker segment states */
+    bool broken;              /* the marker segments contradict each other */
 };
-/* Adds the payload of an APP2 segment if it is a part of a profile. False when out of memory. */
+/* Adds the payload of an APP2 marker segment if it is a part of a profile. False when out of
+ * memory. */
 bool gf_icc_parts_add(struct gf_icc_parts *parts, const void *data, size_t size);
 /* Joins the parts to `icc`, which does not change if the profile is incomplete. Returns false when
  * out of memory. */

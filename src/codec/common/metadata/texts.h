@@ -24,7 +24,7 @@ struct gf_texts {
     size_t bytes; /* the size of all texts together */
 };
 enum { GF_TEXTS_MOST = 256, GF_TEXT_KEYWORD_MOST = 79 };
-#define GF_TEXT_COMMENT "Comment" /* the keyword of a PNG's text that was a JPEG's COM segment */
+#define GF_TEXT_COMMENT "Comment" /* the keyword of a PNG's text that was a JPEG's comment */
 
 /* Each of these functions adds a text to the list. If the list has too many texts, or they would be
  * too long together, the text is left out and *left_out is set. Returns false when out of
@@ -36,17 +36,17 @@ bool gf_texts_add(struct gf_texts *texts, const void *head, size_t head_size, co
 /* Adds a text. The keyword ends with a zero; keyword and text are Latin-1. */
 bool gf_texts_add_latin1(struct gf_texts *texts, const char *keyword, const void *text, size_t size,
                          bool *left_out);
-/* Adds a text. `bytes` is the payload of a JPEG's COM segment. */
+/* Adds a text. `bytes` is the payload of a JPEG's COM marker segment. */
 bool gf_texts_add_comment(struct gf_texts *texts, const void *bytes, size_t size, bool *left_out);
 
-/* Whether the text came from a JPEG's COM segment. */
+/* Whether the text came from a JPEG's COM marker segment. */
 bool gf_text_is_comment(const struct gf_text *text);
 bool gf_texts_copy(struct gf_texts *to, const struct gf_texts *from);
 void gf_texts_free(struct gf_texts *texts);
 
-/* Makes the payload of a JPEG's COM segment from the text: a comment is copied, any other text
- * becomes "keyword: text" in UTF-8, or the text alone if its keyword is GF_TEXT_COMMENT. Returns
- * false when out of memory. */
+/* Makes the payload of a JPEG's COM marker segment from the text: a comment is copied, any other
+ * text becomes "keyword: text" in UTF-8, or the text alone if its keyword is GF_TEXT_COMMENT.
+ * Returns false when out of memory. */
 bool gf_text_as_comment(const struct gf_text *text, struct gf_blob *comment);
 /* Makes the text for a PNG's chunk: a comment gets the keyword GF_TEXT_COMMENT, and each zero in
  * the text, which would end it in a PNG, becomes a blank. *latin1 becomes whether `png` is Latin-1,

@@ -313,7 +313,7 @@ static void add_number(struct text text, double *number, int most, int *count)
         *count += gf_value_whole_number(copy, &number[*count]);
 }
 
-/* Adds the numbers that stand between the tags of an element. */
+/* Appends to `number` the numbers in the element's text. */
 static void add_numbers_within(struct text element, double *number, int most, int *count)
 {
     const unsigned char *next = behind_markup(element);

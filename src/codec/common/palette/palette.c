@@ -19,10 +19,10 @@ enum {
     LIST_BYTES = 1 << 20
 };
 
-/* The entries that can be the nearest one of some point in a cell: a byte with their number less 1,
+/* The entries that can be the nearest one of some point in a bin: a byte with their number less 1,
  * then their indices. */
 struct lists {
-    int32_t *first; /* where the list of each cell begins; 0: it is not made */
+    int32_t *first; /* where the list of each bin begins; 0: it is not made */
     unsigned char *entry;
     int used;
     struct gf_palette_point *above, *here; /* errors of two rows, with one more at both ends */
@@ -40,25 +40,25 @@ struct gf_palette_map {
 
 /* ---- the nearest entry ---- */
 
-/* Finds the centre of a cell, and half of its sides. */
-static void find_box(uint32_t cell, int centre[GF_PALETTE_AXES], int half[GF_PALETTE_AXES])
+/* Finds the centre of a bin, and half of its sides. */
+static void find_box(uint32_t bin, int centre[GF_PALETTE_AXES], int half[GF_PALETTE_AXES])
 {
-    const bool opaque = cell < GF_PALETTE_OPAQUE_CELLS;
+    const bool opaque = bin < GF_PALETTE_OPAQUE_BINS;
     const int bits = opaque ? 6 : 5, side = 256 * GF_PALETTE_SCALE >> bits;
     for (int i = 0; i < 3; i++) {
-        const int index = (int)(cell >> bits * (2 - i)) & ((1 << bits) - 1);
+        const int index = (int)(bin >> bits * (2 - i)) & ((1 << bits) - 1);
         centre[i] = index * side + side / 2 - 128 * GF_PALETTE_SCALE;
         half[i] = side / 2;
     }
-    centre[3] = opaque ? GF_PALETTE_OPAQUE : (int)(cell >> 15 & 7) * 128 + 64;
+    centre[3] = opaque ? GF_PALETTE_OPAQUE : (int)(bin >> 15 & 7) * 128 + 64;
     half[3] = opaque ? 0 : 64;
 }
 
-static void make_list(const struct gf_palette_map *mapping, struct lists *lists, uint32_t cell)
+static void make_list(const struct gf_palette_map *mapping, struct lists *lists, uint32_t bin)
 {
     int centre[GF_PALETTE_AXES], half[GF_PALETTE_AXES], count = 0;
     uint32_t least[GF_PALETTE_MOST], bound = UINT32_MAX;
-    find_box(cell, centre, half);
+    find_box(bin, centre, half);
     for (int e = 0; e < mapping->colours; e++) {
         uint32_t most = least[e] = 0;
         for (int i = 0; i < GF_PALETTE_AXES; i++) {
@@ -70,7 +70,7 @@ static void make_list(const struct gf_palette_map *mapping, struct lists *lists,
         bound = most < bound ? most : bound;
     }
     if (lists->used + 1 + mapping->colours > LIST_BYTES) {
-        memset(lists->first, 0, GF_PALETTE_CELLS * sizeof *lists->first);
+        memset(lists->first, 0, GF_PALETTE_BINS * sizeof *lists->first);
         lists->used = 1;
     }
     unsigned char *const list = lists->entry + lists->used;
@@ -79,17 +79,17 @@ static void make_list(const struct gf_palette_map *mapping, struct lists *lists,
             list[1 + count++] = (unsigned char)e;
     }
     list[0] = (unsigned char)(count - 1);
-    lists->first[cell] = lists->used;
+    lists->first[bin] = lists->used;
     lists->used += 1 + count;
 }
 
 static int nearest(const struct gf_palette_map *mapping, struct lists *lists,
                    struct gf_palette_point point)
 {
-    const uint32_t cell = gf_palette_cell(point);
-    if (!lists->first[cell])
-        make_list(mapping, lists, cell);
-    const unsigned char *const list = lists->entry + lists->first[cell];
+    const uint32_t bin = gf_palette_bin(point);
+    if (!lists->first[bin])
+        make_list(mapping, lists, bin);
+    const unsigned char *const list = lists->entry + lists->first[bin];
     int best = list[1];
     if (!list[0])
         return best;
@@ -171,7 +171,7 @@ static bool map_band(void *context, int thread, int band)
 static bool open_lists(struct lists *lists, int width)
 {
     const size_t errors = (size_t)width + 2;
-    lists->first = calloc(GF_PALETTE_CELLS, sizeof *lists->first);
+    lists->first = calloc(GF_PALETTE_BINS, sizeof *lists->first);
     lists->entry = malloc(LIST_BYTES);
     lists->above = malloc(errors * sizeof *lists->above);
     lists->here = malloc(errors * sizeof *lists->here);
@@ -244,7 +244,7 @@ static uint64_t palette_map_memory(struct gf_format format, int threads)
 {
     const int bands = bands_of(format), used = threads < bands ? threads : bands;
     const uint64_t errors = 2 * ((uint64_t)format.width + 2) * sizeof(struct gf_palette_point);
-    return (uint64_t)used * (GF_PALETTE_CELLS * sizeof(int32_t) + LIST_BYTES + errors);
+    return (uint64_t)used * (GF_PALETTE_BINS * sizeof(int32_t) + LIST_BYTES + errors);
 }
 
 void gf_palette_table_clear(struct gf_palette_table *table)
@@ -346,16 +346,16 @@ static void set_colours(const struct gf_palette_entries *entries, struct gf_pale
     palette->colours = colours;
 }
 
-static enum gf_status choose(const struct gf_palette_cells *cells, int most, int threads,
+static enum gf_status choose(const struct gf_palette_bins *bins, int most, int threads,
                              struct gf_palette *palette, struct gf_error *error)
 {
     struct gf_palette_entries entries;
-    int32_t *const order = malloc((size_t)cells->count * sizeof *order);
+    int32_t *const order = malloc((size_t)bins->count * sizeof *order);
     if (!order)
         return gf_fail_memory(error);
-    gf_palette_split(cells, most, order, &entries);
+    gf_palette_split(bins, most, order, &entries);
     free(order);
-    GF_TRY(gf_palette_refine(cells, threads, &entries, error));
+    GF_TRY(gf_palette_refine(bins, threads, &entries, error));
     set_colours(&entries, palette);
     return GF_OK;
 }
@@ -366,7 +366,7 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
 {
     const size_t pixels = (size_t)picture->format.width * (size_t)picture->format.height;
     struct gf_palette_weights weights = {0};
-    struct gf_palette_cells cells = {0};
+    struct gf_palette_bins bins = {0};
     struct gf_palette_map *map = NULL;
     uint64_t distance;
     palette->exact = collect(picture, most, palette, indices);
@@ -374,11 +374,11 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
         sort_exact(palette, indices, pixels);
         return GF_OK;
     }
-    enum gf_status status = gf_palette_weigh(picture, threads, &weights, &cells, error);
+    enum gf_status status = gf_palette_weigh(picture, threads, &weights, &bins, error);
     if (!status)
-        status = choose(&cells, most, threads, palette, error);
-    free(cells.mean);
-    free(cells.weight);
+        status = choose(&bins, most, threads, palette, error);
+    free(bins.mean);
+    free(bins.weight);
     if (!status)
         status = gf_palette_map_open(palette, picture->format, threads, &map, error);
     if (!status)
@@ -392,13 +392,13 @@ enum gf_status gf_palette_choose(const struct gf_image *picture, int most, int t
                                  struct gf_palette *palette, struct gf_error *error)
 {
     struct gf_palette_weights weights = {.opaque = true};
-    struct gf_palette_cells cells = {0};
-    enum gf_status status = gf_palette_weigh(picture, threads, &weights, &cells, error);
+    struct gf_palette_bins bins = {0};
+    enum gf_status status = gf_palette_weigh(picture, threads, &weights, &bins, error);
     free(weights.weight);
     if (!status)
-        status = choose(&cells, most, threads, palette, error);
-    free(cells.mean);
-    free(cells.weight);
+        status = choose(&bins, most, threads, palette, error);
+    free(bins.mean);
+    free(bins.weight);
     return status;
 }
 
@@ -417,6 +417,6 @@ enum gf_status gf_palette_map_part(struct gf_palette_map *map, const struct gf_i
 uint64_t gf_palette_memory(struct gf_format format, int threads)
 {
     const uint64_t pixels = (uint64_t)format.width * (uint64_t)format.height;
-    return pixels + pixels / 64 + gf_palette_cells_memory(format, threads) +
+    return pixels + pixels / 64 + gf_palette_bins_memory(format, threads) +
            palette_map_memory(format, threads);
 }

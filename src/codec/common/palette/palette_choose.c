@@ -11,7 +11,7 @@
  * text. With greater ones, smooth areas take fewer of the colours. */
 enum { BUSY = 128, WEIGHT_LEAST = 16 };
 
-/* The sums of a cell's pixels. */
+/* The sums of a bin's pixels. */
 struct sums {
     int64_t weight, at[GF_PALETTE_AXES];
 };
@@ -20,7 +20,7 @@ struct weighing {
     const struct gf_image *picture;
     const struct gf_palette_weights *weights;
     int parts, down; /* `down`: rows of blocks */
-    size_t cells;
+    size_t bins;
     struct sums *sums; /* of each part */
 };
 
@@ -47,7 +47,7 @@ static void weigh_block(const struct weighing *weighing, struct sums *sums, int 
     const struct gf_format format = picture->format;
     const int left = column * SIDE, top = row * SIDE;
     struct gf_palette_point point[SIDE * SIDE];
-    uint32_t cell[SIDE * SIDE];
+    uint32_t bin[SIDE * SIDE];
     int64_t sum[GF_PALETTE_AXES] = {0}, square[GF_PALETTE_AXES] = {0};
     int pixels = 0;
     for (int y = top; y < top + SIDE && y < format.height; y++) {
@@ -58,7 +58,7 @@ static void weigh_block(const struct weighing *weighing, struct sums *sums, int 
             if (weighing->weights->opaque && !rgba[3])
                 continue;
             point[pixels] = gf_palette_point_of(rgba);
-            cell[pixels] = format.channels == 1 ? from[x] : gf_palette_cell(point[pixels]);
+            bin[pixels] = format.channels == 1 ? from[x] : gf_palette_bin(point[pixels]);
             for (int i = 0; i < GF_PALETTE_AXES; i++) {
                 sum[i] += point[pixels].at[i];
                 square[i] += point[pixels].at[i] * point[pixels].at[i];
@@ -70,7 +70,7 @@ static void weigh_block(const struct weighing *weighing, struct sums *sums, int 
     weighing->weights->weight[(size_t)row * (size_t)weighing->weights->across + (size_t)column] =
         (unsigned char)weight;
     for (int p = 0; sums && p < pixels; p++) {
-        struct sums *const of = &sums[cell[p]];
+        struct sums *const of = &sums[bin[p]];
         of->weight += weight;
         for (int i = 0; i < GF_PALETTE_AXES; i++)
             of->at[i] += weight * point[p].at[i];
@@ -88,15 +88,15 @@ static bool weigh_part(void *context, int thread, int part)
     for (; row < end && !gf_time_is_up(); row++) {
         for (int column = 0; column < weighing->weights->across; column++)
             weigh_block(weighing,
-                        weighing->sums ? weighing->sums + (size_t)part * weighing->cells : NULL,
+                        weighing->sums ? weighing->sums + (size_t)part * weighing->bins : NULL,
                         column, row);
     }
     return row == end;
 }
 
-static size_t cells_of(struct gf_format format)
+static size_t bins_of(struct gf_format format)
 {
-    return gf_has_alpha(format) ? GF_PALETTE_CELLS : GF_PALETTE_OPAQUE_CELLS;
+    return gf_has_alpha(format) ? GF_PALETTE_BINS : GF_PALETTE_OPAQUE_BINS;
 }
 
 /* Returns the number of parts; those of a small picture would cost more than they save. */
@@ -114,62 +114,62 @@ static int16_t mean_of(int64_t sum, int64_t weight)
     return (int16_t)(sum < 0 ? -((half - sum) / weight) : (sum + half) / weight);
 }
 
-/* Adds up the parts, and lists the cells that have pixels. */
-static enum gf_status gather(const struct weighing *weighing, struct gf_palette_cells *cells,
+/* Adds up the parts, and lists the bins that have pixels. */
+static enum gf_status gather(const struct weighing *weighing, struct gf_palette_bins *bins,
                              struct gf_error *error)
 {
-    for (size_t c = 0; c < weighing->cells; c++) {
+    for (size_t c = 0; c < weighing->bins; c++) {
         struct sums *const of = &weighing->sums[c];
         for (int part = 1; part < weighing->parts; part++) {
-            const struct sums *const more = &weighing->sums[(size_t)part * weighing->cells + c];
+            const struct sums *const more = &weighing->sums[(size_t)part * weighing->bins + c];
             of->weight += more->weight;
             for (int i = 0; i < GF_PALETTE_AXES; i++)
                 of->at[i] += more->at[i];
         }
-        cells->count += of->weight > 0;
+        bins->count += of->weight > 0;
     }
-    cells->mean = malloc((size_t)cells->count * sizeof *cells->mean);
-    cells->weight = malloc((size_t)cells->count * sizeof *cells->weight);
-    if (!cells->mean || !cells->weight)
+    bins->mean = malloc((size_t)bins->count * sizeof *bins->mean);
+    bins->weight = malloc((size_t)bins->count * sizeof *bins->weight);
+    if (!bins->mean || !bins->weight)
         return gf_fail_memory(error);
-    for (size_t c = 0, at = 0; c < weighing->cells; c++) {
+    for (size_t c = 0, at = 0; c < weighing->bins; c++) {
         const struct sums *const of = &weighing->sums[c];
         if (!of->weight)
             continue;
         for (int i = 0; i < GF_PALETTE_AXES; i++)
-            cells->mean[at].at[i] = mean_of(of->at[i], of->weight);
-        cells->weight[at++] = of->weight;
+            bins->mean[at].at[i] = mean_of(of->at[i], of->weight);
+        bins->weight[at++] = of->weight;
     }
     return GF_OK;
 }
 
 enum gf_status gf_palette_weigh(const struct gf_image *picture, int threads,
-                                struct gf_palette_weights *weights, struct gf_palette_cells *cells,
+                                struct gf_palette_weights *weights, struct gf_palette_bins *bins,
                                 struct gf_error *error)
 {
     const struct gf_format format = picture->format;
     struct weighing weighing = {.picture = picture, .weights = weights};
     weighing.parts = parts_of(format, threads);
     weighing.down = (format.height + GF_PALETTE_BLOCK - 1) / GF_PALETTE_BLOCK;
-    weighing.cells = weights->opaque ? GF_PALETTE_OPAQUE_CELLS : cells_of(format);
+    weighing.bins = weights->opaque ? GF_PALETTE_OPAQUE_BINS : bins_of(format);
     weights->across = (format.width + GF_PALETTE_BLOCK - 1) / GF_PALETTE_BLOCK;
     weights->weight = malloc((size_t)weights->across * (size_t)weighing.down);
-    if (cells)
-        weighing.sums = calloc((size_t)weighing.parts * weighing.cells, sizeof *weighing.sums);
+    if (bins)
+        weighing.sums = calloc((size_t)weighing.parts * weighing.bins, sizeof *weighing.sums);
     enum gf_status status =
-        weights->weight && (weighing.sums || !cells) ? GF_OK : gf_fail_memory(error);
+        weights->weight && (weighing.sums || !bins) ? GF_OK : gf_fail_memory(error);
     if (!status)
         status = gf_ordered_work_run(weighing.parts, weighing.parts, weigh_part, &weighing, error);
-    if (!status && cells)
-        status = gather(&weighing, cells, error);
+    if (!status && bins)
+        status = gather(&weighing, bins, error);
     free(weighing.sums);
     return status;
 }
 
-uint64_t gf_palette_cells_memory(struct gf_format format, int threads)
+uint64_t gf_palette_bins_memory(struct gf_format format, int threads)
 {
     const uint64_t listed = sizeof(struct gf_palette_point) + sizeof(int64_t) + sizeof(int32_t);
-    return cells_of(format) * ((uint64_t)parts_of(format, threads) * sizeof(struct sums) + listed);
+    return bins_of(format) * ((uint64_t)parts_of(format, threads) * sizeof(struct sums) + listed);
 }
 
 /* This is the division of X. Wu, "Color Quantization by Dynamic Programming and Principal
@@ -182,10 +182,10 @@ struct moments {
     double weight, at[GF_PALETTE_AXES];
 };
 
-/* The cells order[first .. end - 1], and the best way to divide them. */
+/* The bins order[first .. end - 1], and the best way to divide them. */
 struct box {
     int first, end, axis;
-    int level;   /* cells below it are in the first half */
+    int level;   /* bins below it are in the first half */
     double gain; /* what the division takes off the weighted sum of squares */
 };
 
@@ -210,17 +210,17 @@ static int level_of(struct gf_palette_point point, int axis)
     return (point.at[axis] - LEAST) / STEP;
 }
 
-static void sum_levels(const struct gf_palette_cells *cells, const int32_t *order,
+static void sum_levels(const struct gf_palette_bins *bins, const int32_t *order,
                        const struct box *box, int axis, struct moments level[LEVELS])
 {
     memset(level, 0, LEVELS * sizeof *level);
     for (int i = box->first; i < box->end; i++) {
-        const struct gf_palette_point mean = cells->mean[order[i]];
-        const double weight = (double)cells->weight[order[i]];
-        struct moments cell = {.weight = weight};
+        const struct gf_palette_point mean = bins->mean[order[i]];
+        const double weight = (double)bins->weight[order[i]];
+        struct moments bin = {.weight = weight};
         for (int k = 0; k < GF_PALETTE_AXES; k++)
-            cell.at[k] = weight * mean.at[k];
-        add(&level[level_of(mean, axis)], &cell);
+            bin.at[k] = weight * mean.at[k];
+        add(&level[level_of(mean, axis)], &bin);
     }
 }
 
@@ -246,84 +246,83 @@ static void find_along(const struct moments level[LEVELS], int axis, struct box 
     }
 }
 
-static void find_division(const struct gf_palette_cells *cells, const int32_t *order,
-                          struct box *box)
+static void find_division(const struct gf_palette_bins *bins, const int32_t *order, struct box *box)
 {
     struct moments level[LEVELS];
     box->gain = 0;
     for (int axis = 0; axis < GF_PALETTE_AXES; axis++) {
-        sum_levels(cells, order, box, axis, level);
+        sum_levels(bins, order, box, axis, level);
         find_along(level, axis, box);
     }
 }
 
 /* Divides a box into itself and `upper`. */
-static void divide(const struct gf_palette_cells *cells, int32_t *order, struct box *box,
+static void divide(const struct gf_palette_bins *bins, int32_t *order, struct box *box,
                    struct box *upper)
 {
     int first = box->first, end = box->end;
     while (first < end) {
-        const int32_t cell = order[first];
-        if (level_of(cells->mean[cell], box->axis) < box->level) {
+        const int32_t bin = order[first];
+        if (level_of(bins->mean[bin], box->axis) < box->level) {
             first++;
         } else {
             order[first] = order[--end];
-            order[end] = cell;
+            order[end] = bin;
         }
     }
     *upper = (struct box){.first = first, .end = box->end};
     box->end = first;
-    find_division(cells, order, box);
-    find_division(cells, order, upper);
+    find_division(bins, order, box);
+    find_division(bins, order, upper);
 }
 
-static struct gf_palette_point mean_of_box(const struct gf_palette_cells *cells,
-                                           const int32_t *order, const struct box *box)
+static struct gf_palette_point mean_of_box(const struct gf_palette_bins *bins, const int32_t *order,
+                                           const struct box *box)
 {
     double weight = 0, at[GF_PALETTE_AXES] = {0};
     struct gf_palette_point mean;
     for (int i = box->first; i < box->end; i++) {
-        weight += (double)cells->weight[order[i]];
+        weight += (double)bins->weight[order[i]];
         for (int k = 0; k < GF_PALETTE_AXES; k++)
-            at[k] += (double)cells->weight[order[i]] * cells->mean[order[i]].at[k];
+            at[k] += (double)bins->weight[order[i]] * bins->mean[order[i]].at[k];
     }
     for (int k = 0; k < GF_PALETTE_AXES; k++)
         mean.at[k] = (int16_t)(at[k] / weight);
     return mean;
 }
 
-void gf_palette_split(const struct gf_palette_cells *cells, int most, int32_t *order,
+void gf_palette_split(const struct gf_palette_bins *bins, int most, int32_t *order,
                       struct gf_palette_entries *entries)
 {
-    struct box box[GF_PALETTE_MOST] = {{.end = cells->count}};
+    struct box box[GF_PALETTE_MOST] = {{.end = bins->count}};
     int boxes = 1;
-    for (int i = 0; i < cells->count; i++)
+    for (int i = 0; i < bins->count; i++)
         order[i] = i;
-    find_division(cells, order, &box[0]);
+    find_division(bins, order, &box[0]);
     for (; boxes < most; boxes++) {
         int best = 0;
         for (int i = 1; i < boxes; i++)
             best = box[i].gain > box[best].gain ? i : best;
         if (box[best].gain <= 0)
             break;
-        divide(cells, order, &box[best], &box[boxes]);
+        divide(bins, order, &box[best], &box[boxes]);
     }
     entries->count = boxes;
     for (int i = 0; i < boxes; i++)
-        entries->at[i] = mean_of_box(cells, order, &box[i]);
+        entries->at[i] = mean_of_box(bins, order, &box[i]);
 }
 
 enum { ROUNDS = 12 };
 
-/* The sums of an entry's cells, and the cell of the greatest weight. */
+/* The sums of an entry's bins, and the bin of the greatest weight. */
 struct totals {
     int64_t weight, at[GF_PALETTE_AXES];
     int64_t heaviest;
-    int cell;
+    int bin;
 };
 
 struct refining {
-    const struct gf_palette_cells *cells;
+    const struct gf_palette_bins *bins;
     int parts;
     int16_t at[GF_PALETTE_AXES][GF_PALETTE_MOST]; /* the entries' coordinates */
     struct totals (*sums)[GF_PALETTE_MOST];       /* of each part */
@@ -350,21 +349,21 @@ GF_TARGET_CLONES static uint32_t nearest(int16_t (*at)[GF_PALETTE_MOST],
 static bool refine_part(void *context, int thread, int part)
 {
     struct refining *const refining = context;
-    const struct gf_palette_cells *const cells = refining->cells;
+    const struct gf_palette_bins *const bins = refining->bins;
     struct totals *const totals = refining->sums[part];
     (void)thread;
     memset(totals, 0, sizeof *refining->sums);
-    const int64_t count = cells->count;
+    const int64_t count = bins->count;
     const int first = (int)(count * part / refining->parts),
               end = (int)(count * (part + 1) / refining->parts);
     for (int c = first; c < end; c++) {
-        struct totals *const of = &totals[nearest(refining->at, cells->mean[c]) % GF_PALETTE_MOST];
-        of->weight += cells->weight[c];
+        struct totals *const of = &totals[nearest(refining->at, bins->mean[c]) % GF_PALETTE_MOST];
+        of->weight += bins->weight[c];
         for (int k = 0; k < GF_PALETTE_AXES; k++)
-            of->at[k] += cells->weight[c] * cells->mean[c].at[k];
-        if (cells->weight[c] > of->heaviest) {
-            of->heaviest = cells->weight[c];
-            of->cell = c;
+            of->at[k] += bins->weight[c] * bins->mean[c].at[k];
+        if (bins->weight[c] > of->heaviest) {
+            of->heaviest = bins->weight[c];
+            of->bin = c;
         }
     }
     return true;
@@ -389,13 +388,13 @@ static struct totals add_parts(const struct refining *refining, int entry)
             all.at[k] += more->at[k];
         if (more->heaviest > all.heaviest) {
             all.heaviest = more->heaviest;
-            all.cell = more->cell;
+            all.bin = more->bin;
         }
     }
     return all;
 }
 
-/* Moves each entry to the mean of its cells. Returns whether one has moved. */
+/* Moves each entry to the mean of its bins. Returns whether one has moved. */
 static bool move(const struct refining *refining, struct gf_palette_entries *entries)
 {
     bool moved = false;
@@ -415,14 +414,14 @@ static void settle(const struct refining *refining, struct gf_palette_entries *e
     for (int i = 0; i < entries->count; i++) {
         const struct totals all = add_parts(refining, i);
         if (all.heaviest > all.weight / 2)
-            entries->at[i] = refining->cells->mean[all.cell];
+            entries->at[i] = refining->bins->mean[all.bin];
     }
 }
 
-enum gf_status gf_palette_refine(const struct gf_palette_cells *cells, int threads,
+enum gf_status gf_palette_refine(const struct gf_palette_bins *bins, int threads,
                                  struct gf_palette_entries *entries, struct gf_error *error)
 {
-    struct refining refining = {.cells = cells, .parts = gf_palette_parts(threads)};
+    struct refining refining = {.bins = bins, .parts = gf_palette_parts(threads)};
     refining.sums = malloc((size_t)refining.parts * sizeof *refining.sums);
     enum gf_status status = refining.sums ? GF_OK : gf_fail_memory(error);
     bool moved = true;

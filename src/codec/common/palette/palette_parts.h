@@ -35,20 +35,20 @@ static inline uint32_t gf_palette_distance(struct gf_palette_point a, struct gf_
     return sum;
 }
 
-/* Points that are close to each other share a cell. A cell of opaque colours has 6 bits of each
+/* Points that are close to each other share a bin. A bin of opaque colours has 6 bits of each
  * channel; one of other colours has 5 bits, and 3 of alpha. */
 enum {
     GF_PALETTE_OPAQUE = 255 * GF_PALETTE_SCALE / 2,
-    GF_PALETTE_OPAQUE_CELLS = 1 << 18,
-    GF_PALETTE_CELLS = 2 * GF_PALETTE_OPAQUE_CELLS
+    GF_PALETTE_OPAQUE_BINS = 1 << 18,
+    GF_PALETTE_BINS = 2 * GF_PALETTE_OPAQUE_BINS
 };
-static inline uint32_t gf_palette_cell(struct gf_palette_point point)
+static inline uint32_t gf_palette_bin(struct gf_palette_point point)
 {
     const int base = 128 * GF_PALETTE_SCALE, x = point.at[0] + base, y = point.at[1] + base,
               z = point.at[2] + base;
     return (uint32_t)(point.at[3] == GF_PALETTE_OPAQUE
                           ? x >> 5 << 12 | y >> 5 << 6 | z >> 5
-                          : GF_PALETTE_OPAQUE_CELLS | point.at[3] >> 7 << 15 | x >> 6 << 10 |
+                          : GF_PALETTE_OPAQUE_BINS | point.at[3] >> 7 << 15 | x >> 6 << 10 |
                                 y >> 6 << 5 | z >> 6);
 }
 
@@ -60,8 +60,8 @@ static inline int gf_palette_parts(int threads)
 
 /* ---- a picture as weighed colours (palette_choose.c) ---- */
 
-/* The means of the colours in cells. Each pixel counts by the weight of its block. */
-struct gf_palette_cells {
+/* The means of the colours in bins. Each pixel counts by the weight of its block. */
+struct gf_palette_bins {
     int count;
     struct gf_palette_point *mean;
     int64_t *weight;
@@ -73,12 +73,12 @@ struct gf_palette_weights {
     unsigned char *weight;
     bool opaque; /* the caller's: wholly transparent pixels are no part of the picture */
 };
-/* `cells` may be NULL. */
+/* `bins` may be NULL. */
 enum gf_status gf_palette_weigh(const struct gf_image *picture, int threads,
-                                struct gf_palette_weights *weights, struct gf_palette_cells *cells,
+                                struct gf_palette_weights *weights, struct gf_palette_bins *bins,
                                 struct gf_error *error) GF_CHECKED;
 
-uint64_t gf_palette_cells_memory(struct gf_format format, int threads);
+uint64_t gf_palette_bins_memory(struct gf_format format, int threads);
 
 /* ---- the choice of entries (palette_choose.c) ---- */
 
@@ -87,11 +87,11 @@ struct gf_palette_entries {
     int count;
     struct gf_palette_point at[GF_PALETTE_MOST];
 };
-/* Divides the cells into boxes, and takes the mean of each. `order` has room for all cells. */
-void gf_palette_split(const struct gf_palette_cells *cells, int most, int32_t *order,
+/* Divides the bins into boxes, and takes the mean of each. `order` has room for all bins. */
+void gf_palette_split(const struct gf_palette_bins *bins, int most, int32_t *order,
                       struct gf_palette_entries *entries);
-/* Moves the entries to the means of the cells that are nearest to them, several times; at last to
- * the cell that has most of an entry's weight, so that large areas of one colour keep it. */
-enum gf_status gf_palette_refine(const struct gf_palette_cells *cells, int threads,
+/* Moves the entries to the means of the bins that are nearest to them, several times; at last to
+ * the bin that has most of an entry's weight, so that large areas of one colour keep it. */
+enum gf_status gf_palette_refine(const struct gf_palette_bins *bins, int threads,
                                  struct gf_palette_entries *entries,
                                  struct gf_error *error) GF_CHECKED;

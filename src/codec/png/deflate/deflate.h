@@ -28,17 +28,17 @@ size_t gf_deflate_fast_scratch(size_t size);
  * before `data`, which has at least one byte. */
 size_t gf_deflate_fast(const uint8_t *data, size_t size, bool last, void *scratch, uint8_t *out);
 
-/* Finds the matches for level 1. Matches begin at cells of eight bytes, so that every thread of a
- * GPU can search independently; README.md defines them. */
+/* Finds the matches for level 1. Matches begin at granules of eight bytes, so that every thread of
+ * a GPU can search independently; README.md defines them. */
 
-enum { GF_DEFLATE_CELL = 8, GF_DEFLATE_LONGEST = 258, GF_DEFLATE_SHORTEST = 3 };
+enum { GF_DEFLATE_GRANULE = 8, GF_DEFLATE_LONGEST = 258, GF_DEFLATE_SHORTEST = 3 };
 
 /* A match: the `length` bytes from `start` on equal the bytes `distance` before them. */
 struct gf_deflate_match {
     uint32_t start, length, distance;
 };
 
-/* A piece of data and its matches in order, at most one for each whole cell. All other bytes are
+/* A piece of data and its matches in order, at most one for each whole granule. All other bytes are
  * literals. */
 struct gf_deflate_piece {
     const uint8_t *data;

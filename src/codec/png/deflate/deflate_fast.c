@@ -7,9 +7,9 @@
 
 enum {
     WINDOW = 32768,
-    SEGMENT = 256, /* bytes; a cell can repeat only bytes of earlier segments */
-    SEGMENT_CELLS = SEGMENT / GF_DEFLATE_CELL,
-    SAMPLE = 8, /* number of segments in a sample, which shows whether a search in all segments
+    ROUND = 256, /* bytes; a granule can repeat only bytes of earlier rounds */
+    ROUND_GRANULES = ROUND / GF_DEFLATE_GRANULE,
+    SAMPLE = 8, /* number of rounds in a sample, which shows whether a search in all rounds
                  * pays */
     HASH_BITS = 13
 };
@@ -50,16 +50,16 @@ static size_t equal_behind(const struct gf_deflate_piece *piece, size_t at, size
     return count;
 }
 
-/* Adds the match of cells first .. end - 1, which have one distance. The match is extended into the
- * cell before and the cell after, if these have no distance. */
+/* Adds the match of granules first .. end - 1, which have one distance. The match is extended into
+ * the granule before and the granule after, if these have no distance. */
 static void add_match(struct gf_deflate_piece *piece, size_t first, size_t end, size_t distance,
                       bool free_before, bool free_behind)
 {
     const struct gf_deflate_match *const last = piece->match + piece->matches - 1;
-    size_t start = GF_DEFLATE_CELL * first, behind = GF_DEFLATE_CELL * end;
+    size_t start = GF_DEFLATE_GRANULE * first, behind = GF_DEFLATE_GRANULE * end;
     if (free_before) {
         const size_t from = piece->matches ? (size_t)last->start + last->length : 0;
-        const size_t most = start - from < GF_DEFLATE_CELL ? start - from : GF_DEFLATE_CELL;
+        const size_t most = start - from < GF_DEFLATE_GRANULE ? start - from : GF_DEFLATE_GRANULE;
         start -= equal_before(piece->data, start, distance, most);
     }
     if (free_behind)
@@ -70,21 +70,21 @@ static void add_match(struct gf_deflate_piece *piece, size_t first, size_t end, 
     match->distance = (uint32_t)distance;
 }
 
-/* Whether each byte of a cell equals the byte before it. */
-static inline bool is_run(const uint8_t *data, size_t cell)
+/* Whether each byte of a granule equals the byte before it. */
+static inline bool is_run(const uint8_t *data, size_t granule)
 {
-    const uint8_t *const at = data + GF_DEFLATE_CELL * cell;
+    const uint8_t *const at = data + GF_DEFLATE_GRANULE * granule;
     return gf_load64(at) == gf_load64(at - 1);
 }
 
-/* Finds the first run among cells first .. count - 1. `first` may be count + 1. The function is
+/* Finds the first run among granules first .. count - 1. `first` may be count + 1. The function is
  * fast if there are few runs, as in photographs. */
 GF_TARGET_CLONES static size_t next_run(const uint8_t *data, size_t first, size_t count)
 {
-    enum { CELLS = 16 };
-    for (; first + CELLS <= count; first += CELLS) {
+    enum { GRANULES = 16 };
+    for (; first + GRANULES <= count; first += GRANULES) {
         uint64_t runs = 0;
-        for (size_t k = first; k < first + CELLS; k++)
+        for (size_t k = first; k < first + GRANULES; k++)
             runs |= is_run(data, k);
         if (runs)
             break;
@@ -94,11 +94,11 @@ GF_TARGET_CLONES static size_t next_run(const uint8_t *data, size_t first, size_
     return first;
 }
 
-/* Finds the matches with the distance 1 (runs of equal bytes). Returns the number of cells in
+/* Finds the matches with the distance 1 (runs of equal bytes). Returns the number of granules in
  * them. */
 static size_t deflate_find_runs(struct gf_deflate_piece *piece)
 {
-    const size_t count = piece->size / GF_DEFLATE_CELL;
+    const size_t count = piece->size / GF_DEFLATE_GRANULE;
     size_t runs = 0;
     piece->matches = 0;
     if (!count)
@@ -109,46 +109,47 @@ static size_t deflate_find_runs(struct gf_deflate_piece *piece)
             end++;
         add_match(piece, k, end, 1, true, true);
         runs += end - k;
-        k = end; /* cell `end` is no run */
+        k = end; /* granule `end` is no run */
     }
     return runs;
 }
 
-static bool repeats(const uint8_t *data, size_t cell, size_t distance)
+static bool repeats(const uint8_t *data, size_t granule, size_t distance)
 {
-    const size_t place = GF_DEFLATE_CELL * cell;
+    const size_t place = GF_DEFLATE_GRANULE * granule;
     return distance && distance <= place &&
            gf_load64(data + place) == gf_load64(data + place - distance);
 }
 
-/* The state of the search for repeats, segment by segment. */
+/* The state of the search for repeats, round by round. */
 struct search {
     const uint8_t *data;
     size_t size;
-    size_t distance; /* distance of the last cell; 0: it has none */
+    size_t distance; /* distance of the last granule; 0: it has none */
     size_t kept;     /* the last other distance; 0: none was found yet */
-    /* For each hash, the latest position in earlier segments with that hash, plus one. */
+    /* For each hash, the latest position in earlier rounds with that hash, plus one. */
     uint32_t table[1 << HASH_BITS];
 };
 
-static size_t look_up(const struct search *search, size_t cell)
+static size_t look_up(const struct search *search, size_t granule)
 {
-    const size_t place = GF_DEFLATE_CELL * cell, seen = search->table[hash(search->data + place)];
+    const size_t place = GF_DEFLATE_GRANULE * granule,
+                 seen = search->table[hash(search->data + place)];
     const size_t distance = seen ? place - (seen - 1) : 0;
-    return distance <= WINDOW && repeats(search->data, cell, distance) ? distance : 0;
+    return distance <= WINDOW && repeats(search->data, granule, distance) ? distance : 0;
 }
 
-/* Returns the distance of a cell: the distance of the cell before it if the cell repeats those
- * bytes, too, otherwise the distance that the search finds. */
-static uint16_t next_distance(struct search *search, size_t cell)
+/* Returns the distance of a granule: the distance of the granule before it if the granule repeats
+ * those bytes, too, otherwise the distance that the search finds. */
+static uint16_t next_distance(struct search *search, size_t granule)
 {
-    if (!repeats(search->data, cell, search->distance)) {
-        if (repeats(search->data, cell, 1))
+    if (!repeats(search->data, granule, search->distance)) {
+        if (repeats(search->data, granule, 1))
             search->distance = 1;
-        else if (repeats(search->data, cell, search->kept))
+        else if (repeats(search->data, granule, search->kept))
             search->distance = search->kept;
         else
-            search->distance = look_up(search, cell);
+            search->distance = look_up(search, granule);
         if (search->distance > 1)
             search->kept = search->distance;
     }
@@ -162,12 +163,12 @@ static bool all_runs(const uint8_t *data, size_t first, size_t end)
     return first >= end;
 }
 
-/* Finds the distances of a segment's cells. Returns the number of cells without one. */
-static size_t find_distances(struct search *search, size_t segment, uint16_t *distances)
+/* Finds the distances of a round's granules. Returns the number of granules without one. */
+static size_t find_distances(struct search *search, size_t round, uint16_t *distances)
 {
-    const size_t count = search->size / GF_DEFLATE_CELL, begin = SEGMENT * segment;
-    const size_t first = SEGMENT_CELLS * segment,
-                 end = first + SEGMENT_CELLS < count ? first + SEGMENT_CELLS : count;
+    const size_t count = search->size / GF_DEFLATE_GRANULE, begin = ROUND * round;
+    const size_t first = ROUND_GRANULES * round,
+                 end = first + ROUND_GRANULES < count ? first + ROUND_GRANULES : count;
     size_t missed = 0;
     if (all_runs(search->data, first, end)) {
         for (size_t k = first; k < end; k++)
@@ -177,31 +178,31 @@ static size_t find_distances(struct search *search, size_t segment, uint16_t *di
     }
     for (size_t k = first; k < end; k++)
         missed += !(distances[k] = next_distance(search, k));
-    for (size_t at = begin; at < begin + SEGMENT && at + GF_DEFLATE_CELL <= search->size; at++)
+    for (size_t at = begin; at < begin + ROUND && at + GF_DEFLATE_GRANULE <= search->size; at++)
         search->table[hash(search->data + at)] = (uint32_t)at + 1;
     return missed;
 }
 
-/* Whether the piece is a drawing, in which a search for repeats pays: more than half of the cells
- * are runs (`runs` is their number), or more than three quarters of the cells in a sample repeat
- * earlier bytes. */
+/* Whether the piece is a drawing, in which a search for repeats pays: more than half of the
+ * granules are runs (`runs` is their number), or more than three quarters of the granules in a
+ * sample repeat earlier bytes. */
 static bool deflate_is_drawing(const struct gf_deflate_piece *piece, size_t runs,
                                uint16_t *distances)
 {
     struct search search = {.data = piece->data, .size = piece->size};
-    const size_t count = piece->size / GF_DEFLATE_CELL, segments = count / SEGMENT_CELLS;
-    const size_t first = segments / 2, last = first + SAMPLE < segments ? first + SAMPLE : segments,
-                 most = SEGMENT_CELLS / 4 * (last - first);
+    const size_t count = piece->size / GF_DEFLATE_GRANULE, rounds = count / ROUND_GRANULES;
+    const size_t first = rounds / 2, last = first + SAMPLE < rounds ? first + SAMPLE : rounds,
+                 most = ROUND_GRANULES / 4 * (last - first);
     size_t missed = 0;
     if (2 * runs > count)
         return true;
-    for (size_t segment = first; segment < last && missed < most; segment++)
-        missed += find_distances(&search, segment, distances);
+    for (size_t round = first; round < last && missed < most; round++)
+        missed += find_distances(&search, round, distances);
     return missed < most;
 }
 
-/* Returns the distance of cell k: the distance of the next cell if cell k repeats bytes at that
- * distance, too. The match then begins earlier. */
+/* Returns the distance of granule k: the distance of the next granule if granule k repeats bytes at
+ * that distance, too. The match then begins earlier. */
 static uint16_t agree(const uint8_t *data, const uint16_t *first, size_t k, size_t count)
 {
     const uint16_t behind = k + 1 < count ? first[k + 1] : 0;
@@ -209,13 +210,13 @@ static uint16_t agree(const uint8_t *data, const uint16_t *first, size_t k, size
 }
 
 /* Finds the matches with any distance up to deflate's window; they replace the matches of
- * deflate_find_runs(). `distances` has room for one distance of each whole cell. */
+ * deflate_find_runs(). `distances` has room for one distance of each whole granule. */
 static void deflate_find_repeats(struct gf_deflate_piece *piece, uint16_t *distances)
 {
     struct search search = {.data = piece->data, .size = piece->size};
-    const size_t count = piece->size / GF_DEFLATE_CELL;
-    for (size_t segment = 0; SEGMENT * segment < piece->size; segment++)
-        (void)find_distances(&search, segment, distances);
+    const size_t count = piece->size / GF_DEFLATE_GRANULE;
+    for (size_t round = 0; ROUND * round < piece->size; round++)
+        (void)find_distances(&search, round, distances);
     for (size_t k = 0; k < count; k++)
         distances[k] = agree(piece->data, distances, k, count);
     piece->matches = 0;
@@ -326,13 +327,13 @@ size_t gf_deflate_fast_bound(size_t size)
 
 size_t gf_deflate_fast_scratch(size_t size)
 {
-    return (size / GF_DEFLATE_CELL + 1) * (sizeof(struct gf_deflate_match) + sizeof(uint16_t));
+    return (size / GF_DEFLATE_GRANULE + 1) * (sizeof(struct gf_deflate_match) + sizeof(uint16_t));
 }
 
 /* Replaces the matches of a drawing by repeats, if the block then has fewer bits. */
 static void try_repeats(struct gf_deflate_piece *piece, size_t runs, struct gf_deflate_code *code)
 {
-    uint16_t *const distances = (uint16_t *)(piece->match + piece->size / GF_DEFLATE_CELL);
+    uint16_t *const distances = (uint16_t *)(piece->match + piece->size / GF_DEFLATE_GRANULE);
     struct gf_deflate_code other;
     if (!deflate_is_drawing(piece, runs, distances))
         return;

@@ -1,4 +1,4 @@
-/* Large transfers between memory and a file by several threads, and space that is allocated
+/* Large copies between memory and a file by several threads, and space that is allocated
  * ahead of a writer. */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,14 +18,14 @@ enum {
     READERS_MOST = 8 /* more threads are no faster: they wait for each other in the page cache */
 };
 
-/* Threads that transfer pieces, in addition to the calling one. They live as long as the file is
- * open, since starting them for each band would take half as long as its transfer. */
+/* Threads that copy pieces, in addition to the calling one. They live as long as the file is
+ * open, since starting them for each band would take half as long as its copy. */
 struct gf_crew {
     pthread_mutex_t lock;
     pthread_cond_t begun, ended;
     void *(*run)(void *);
     struct gf_piece *piece;
-    int pieces, next, left; /* the number of pieces of a transfer, the next piece, the unfinished
+    int pieces, next, left; /* the number of pieces of a copy, the next piece, the unfinished
                              * pieces */
     bool ending;
     int threads;
@@ -84,20 +84,20 @@ void gf_crew_free(struct gf_crew *crew)
     free(crew);
 }
 
-static atomic_int transfers;
+static atomic_int copies;
 
-/* Returns the number of pieces of a transfer of that size. */
+/* Returns the number of pieces of a copy of that size. */
 static int count_pieces(size_t size, int threads)
 {
-    const int share = gf_cpu_count() / (atomic_load(&transfers) + 1);
+    const int share = gf_cpu_count() / (atomic_load(&copies) + 1);
     size_t count = threads < share ? (size_t)threads : (size_t)share;
     count = count < GF_PIECES_MOST ? count : GF_PIECES_MOST;
     count = count < size / PIECE_BYTES ? count : size / PIECE_BYTES;
     return count ? (int)count : 1;
 }
 
-/* Cuts a transfer into at most `threads` pieces, calls run(piece) for each on a thread of its own,
- * and returns their number. Transfers that run at the same time share the processors. *crew is NULL
+/* Cuts a copy into at most `threads` pieces, calls run(piece) for each on a thread of its own,
+ * and returns their number. Copies that run at the same time share the processors. *crew is NULL
  * before the first call and is freed by the caller; only one thread at a time may use it. */
 static int crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, void *(*run)(void *),
                     struct gf_piece piece[GF_PIECES_MOST])
@@ -120,7 +120,7 @@ static int crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, v
         return 1;
     }
     struct gf_crew *const own = *crew;
-    atomic_fetch_add(&transfers, 1);
+    atomic_fetch_add(&copies, 1);
     pthread_mutex_lock(&own->lock);
     own->run = run;
     own->piece = piece;
@@ -134,7 +134,7 @@ static int crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, v
     while (own->left)
         pthread_cond_wait(&own->ended, &own->lock);
     pthread_mutex_unlock(&own->lock);
-    atomic_fetch_sub(&transfers, 1);
+    atomic_fetch_sub(&copies, 1);
     return count;
 }
 
@@ -170,8 +170,8 @@ static void *read_piece(void *argument)
     return NULL;
 }
 
-ssize_t gf_transfer_read(struct gf_crew **crew, int fd, void *data, size_t size, int64_t offset,
-                         int threads)
+ssize_t gf_crew_read(struct gf_crew **crew, int fd, void *data, size_t size, int64_t offset,
+                     int threads)
 {
     struct gf_piece piece[GF_PIECES_MOST];
     const struct gf_piece whole = {.fd = fd, .data = data, .size = size, .offset = offset};

@@ -1,5 +1,5 @@
-/* Transfers between memory and files by several threads: the bytes, the ends of files, and the
- * threads, which stay from one transfer to the next. */
+/* Copies between memory and files by several threads: the bytes, the ends of files, and the
+ * threads, which stay from one copy to the next. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -56,13 +56,13 @@ static void test_reading(void **state)
             const size_t left = BYTES - reads[i].first,
                          size = left < reads[i].size ? left : reads[i].size;
             memset(bytes, 0xa5, BYTES);
-            assert_int_equal(gf_transfer_read(&crew, fd, bytes, reads[i].size,
-                                              (int64_t)reads[i].first, reads[i].threads),
+            assert_int_equal(gf_crew_read(&crew, fd, bytes, reads[i].size, (int64_t)reads[i].first,
+                                          reads[i].threads),
                              size);
             assert_bytes(bytes, reads[i].first, size);
         }
     }
-    assert_int_equal(gf_transfer_read(&crew, -1, bytes, BYTES, 0, 8), -1);
+    assert_int_equal(gf_crew_read(&crew, -1, bytes, BYTES, 0, 8), -1);
     assert_int_equal(errno, EBADF);
     gf_crew_free(crew);
     gf_crew_free(NULL);
@@ -83,7 +83,7 @@ static void *read_often(void *argument)
     unsigned char *const bytes = malloc(BYTES);
     reader->right = bytes;
     for (int i = 0; reader->right && i < 10; i++) {
-        reader->right = gf_transfer_read(&crew, reader->fd, bytes, BYTES, 0, 8) == BYTES;
+        reader->right = gf_crew_read(&crew, reader->fd, bytes, BYTES, 0, 8) == BYTES;
         for (size_t k = 0; reader->right && k < BYTES; k += 4097)
             reader->right = bytes[k] == byte_at(k);
     }

@@ -1,5 +1,4 @@
-/* Takes bands through the stages of a segment: a worker a lane, and the threads on which workers
- * run. */
+/* Takes bands through the stages of a segment: the lanes, and the threads on which they run. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,65 +50,65 @@ static size_t stage_bytes(const struct gf_stage *stage, struct gf_rows in,
 }
 
 /* Computes the first stage on the host: reads the whole picture and makes the rows of a band. */
-static struct gf_view compute_on_host(const struct gf_worker *worker, struct gf_rows rows)
+static struct gf_view compute_on_host(const struct gf_lane_state *lane, struct gf_rows rows)
 {
-    const struct gf_pass *const pass = worker->pass;
+    const struct gf_pass *const pass = lane->pass;
     const struct gf_stage *const stage = &pass->schedule->plan->stage[pass->segment->first];
     const struct gf_view out = gf_view_make(
-        worker->host.data, gf_band_pitch(pass->schedule->backend, stage->out), stage->out, rows);
+        lane->host.data, gf_band_pitch(pass->schedule->backend, stage->out), stage->out, rows);
     const double begin_s = gf_now();
-    stage->filter->cpu(stage, &pass->in.view, &out, gf_ring_slot(&worker->host, 1));
-    gf_spans_add(pass->schedule->spans, GF_SPAN_STAGE, pass->segment->first, worker->lane->index,
+    stage->filter->cpu(stage, &pass->in.view, &out, gf_ring_slot(&lane->host, 1));
+    gf_spans_add(pass->schedule->spans, GF_SPAN_STAGE, pass->segment->first, lane->queue->index,
                  begin_s, gf_now(), stage_bytes(stage, rows, &out));
     return out;
 }
 
 /* Finds the view that the backend's first stage reads. Copies the rows there if necessary. */
-static enum gf_status fetch_input(struct gf_worker *worker, int b, const struct gf_rows *cut,
+static enum gf_status fetch_input(struct gf_lane_state *lane, int b, const struct gf_rows *cut,
                                   struct gf_view *view, struct gf_error *error)
 {
-    const struct gf_pass *const pass = worker->pass;
+    const struct gf_pass *const pass = lane->pass;
     const struct gf_backend_calls *const calls = pass->schedule->backend->calls;
     if (needs_no_copy(pass, pass->in.kind)) {
         *view = pass->in.kind == GF_PLACEMENT_BACKEND ? pass->in.view
                                                       : gf_pass_host_input(pass, b, cut[0]);
-        calls->mark(worker->lane, GF_SPAN_START, -1, 0);
+        calls->mark(lane->queue, GF_SPAN_START, -1, 0);
         return GF_OK;
     }
     const struct gf_rows rows = cut[first_stage(pass)];
     const struct gf_view host =
-        pass->first_on_host ? compute_on_host(worker, rows) : gf_pass_host_input(pass, b, rows);
+        pass->first_on_host ? compute_on_host(lane, rows) : gf_pass_host_input(pass, b, rows);
     if (first_stage(pass) < pass->segment->count && reaches(pass, &host)) {
         *view = host;
-        calls->mark(worker->lane, GF_SPAN_START, -1, 0);
+        calls->mark(lane->queue, GF_SPAN_START, -1, 0);
         return GF_OK;
     }
     if (first_stage(pass) == pass->segment->count && pass->out.kind == GF_PLACEMENT_BACKEND)
         *view = gf_view_part(&pass->out.view, rows);
     else
-        *view = gf_view_make(worker->in, gf_band_pitch(pass->schedule->backend, host.format),
+        *view = gf_view_make(lane->in, gf_band_pitch(pass->schedule->backend, host.format),
                              host.format, rows);
-    calls->mark(worker->lane, GF_SPAN_START, -1, 0);
+    calls->mark(lane->queue, GF_SPAN_START, -1, 0);
     gf_nvtx_push(gf_span_kind_name(GF_SPAN_UPLOAD));
-    const enum gf_status status = calls->upload(worker->lane, view, &host, error);
+    const enum gf_status status = calls->upload(lane->queue, view, &host, error);
     gf_nvtx_pop();
-    calls->mark(worker->lane, GF_SPAN_UPLOAD, -1, gf_view_bytes(view));
+    calls->mark(lane->queue, GF_SPAN_UPLOAD, -1, gf_view_bytes(view));
     return status;
 }
 
 /* Returns the view that the i-th stage of the segment writes. The last stage writes directly to the
  * result if it can. */
-static struct gf_view stage_output(const struct gf_worker *worker, int b, int i,
+static struct gf_view stage_output(const struct gf_lane_state *lane, int b, int i,
                                    struct gf_rows rows)
 {
-    const struct gf_pass *const pass = worker->pass;
+    const struct gf_pass *const pass = lane->pass;
     const struct gf_format format = pass->schedule->plan->stage[pass->segment->first + i].out;
     if (i + 1 == pass->segment->count) {
         const struct gf_view out = gf_pass_host_output(pass, b, rows);
         if (needs_no_copy(pass, pass->out.kind) || reaches(pass, &out))
             return out;
     }
-    return gf_view_make(worker->between[i % 2], gf_band_pitch(pass->schedule->backend, format),
+    return gf_view_make(lane->between[i % 2], gf_band_pitch(pass->schedule->backend, format),
                         format, rows);
 }
 
@@ -121,10 +120,10 @@ static bool may_count(const struct gf_pass *pass, int i)
 }
 
 /* Runs the stages. *counted becomes whether the result has been counted. */
-static enum gf_status compute_stages(struct gf_worker *worker, int b, const struct gf_rows *cut,
+static enum gf_status compute_stages(struct gf_lane_state *lane, int b, const struct gf_rows *cut,
                                      struct gf_view *view, bool *counted, struct gf_error *error)
 {
-    const struct gf_pass *const pass = worker->pass;
+    const struct gf_pass *const pass = lane->pass;
     const struct gf_backend_calls *const calls = pass->schedule->backend->calls;
     enum gf_status status = gf_time_check(error);
     for (int i = first_stage(pass); !status && i < pass->segment->count; i++) {
@@ -133,13 +132,13 @@ static enum gf_status compute_stages(struct gf_worker *worker, int b, const stru
         const struct gf_stage_work work = {.stage = stage,
                                            .constants = pass->constants[i],
                                            .in = *view,
-                                           .out = stage_output(worker, b, i, cut[i + 1]),
-                                           .scratch = worker->scratch,
+                                           .out = stage_output(lane, b, i, cut[i + 1]),
+                                           .scratch = lane->scratch,
                                            .counted = may_count(pass, i) ? counted : NULL};
         begin_stage(pass, index, "");
-        status = gf_stage_work_run(worker->lane, &work, error);
+        status = gf_stage_work_run(lane->queue, &work, error);
         gf_nvtx_pop();
-        calls->mark(worker->lane, GF_SPAN_STAGE, index, stage_bytes(stage, cut[i], &work.out));
+        calls->mark(lane->queue, GF_SPAN_STAGE, index, stage_bytes(stage, cut[i], &work.out));
         if (!status)
             status = gf_time_check(error);
         *view = work.out;
@@ -154,10 +153,10 @@ static void copy_rows(const struct gf_view *dst, const struct gf_view *src)
 }
 
 /* Copies the band's result to its place, unless the last stage wrote it there. */
-static enum gf_status place_result(struct gf_worker *worker, int b, struct gf_rows rows,
+static enum gf_status place_result(struct gf_lane_state *lane, int b, struct gf_rows rows,
                                    const struct gf_view *view, struct gf_error *error)
 {
-    const struct gf_pass *const pass = worker->pass;
+    const struct gf_pass *const pass = lane->pass;
     const struct gf_backend_calls *const calls = pass->schedule->backend->calls;
     const struct gf_view out = gf_pass_host_output(pass, b, rows);
     const struct gf_view from = gf_view_part(view, rows);
@@ -168,9 +167,9 @@ static enum gf_status place_result(struct gf_worker *worker, int b, struct gf_ro
         return GF_OK;
     }
     gf_nvtx_push(gf_span_kind_name(GF_SPAN_DOWNLOAD));
-    const enum gf_status status = calls->download(worker->lane, &out, &from, error);
+    const enum gf_status status = calls->download(lane->queue, &out, &from, error);
     gf_nvtx_pop();
-    calls->mark(worker->lane, GF_SPAN_DOWNLOAD, -1, gf_view_bytes(&from));
+    calls->mark(lane->queue, GF_SPAN_DOWNLOAD, -1, gf_view_bytes(&from));
     return status;
 }
 
@@ -183,9 +182,9 @@ static bool histogram_waits(const struct gf_pass *pass)
            pass->out.kind == GF_PLACEMENT_BACKEND;
 }
 
-enum gf_status gf_worker_queue_band(struct gf_worker *worker, int b, struct gf_error *error)
+enum gf_status gf_lane_queue_band(struct gf_lane_state *lane, int b, struct gf_error *error)
 {
-    const struct gf_pass *const pass = worker->pass;
+    const struct gf_pass *const pass = lane->pass;
     const struct gf_segment *const segment = pass->segment;
     const struct gf_backend_calls *const calls = pass->schedule->backend->calls;
     struct gf_rows cut[GF_CUTS_MAX + 1];
@@ -195,27 +194,27 @@ enum gf_status gf_worker_queue_band(struct gf_worker *worker, int b, struct gf_e
         return gf_fail(error, GF_ERROR_CANCELLED, "the run was cancelled");
     struct gf_view view;
     bool counted = false;
-    enum gf_status status = fetch_input(worker, b, cut, &view, error);
+    enum gf_status status = fetch_input(lane, b, cut, &view, error);
     if (!status)
-        status = compute_stages(worker, b, cut, &view, &counted, error);
+        status = compute_stages(lane, b, cut, &view, &counted, error);
     if (!status && segment->statistic && !counted) {
         const struct gf_view result = gf_view_part(&view, rows);
         begin_stage(pass, segment->first + segment->count, " histogram");
-        status = calls->statistic_add(worker->lane, &result, error);
+        status = calls->statistic_add(lane->queue, &result, error);
         gf_nvtx_pop();
-        calls->mark(worker->lane, GF_SPAN_STATISTIC, segment->first + segment->count,
+        calls->mark(lane->queue, GF_SPAN_STATISTIC, segment->first + segment->count,
                     gf_view_bytes(&result));
     }
-    return status ? status : place_result(worker, b, rows, &view, error);
+    return status ? status : place_result(lane, b, rows, &view, error);
 }
 
-enum gf_status gf_worker_compute_band(struct gf_worker *worker, int b, struct gf_error *error)
+enum gf_status gf_lane_compute_band(struct gf_lane_state *lane, int b, struct gf_error *error)
 {
-    const enum gf_status status = gf_worker_queue_band(worker, b, error);
-    if (!status && histogram_waits(worker->pass))
+    const enum gf_status status = gf_lane_queue_band(lane, b, error);
+    if (!status && histogram_waits(lane->pass))
         return GF_OK;
     const enum gf_status waited =
-        worker->pass->schedule->backend->calls->wait(worker->lane, status ? NULL : error);
+        lane->pass->schedule->backend->calls->wait(lane->queue, status ? NULL : error);
     return status ? status : waited;
 }
 
@@ -229,12 +228,12 @@ struct gf_pool_thread {
     pthread_t thread;
 };
 
-static void compute_bands(struct gf_worker *worker)
+static void compute_bands(struct gf_lane_state *lane)
 {
-    struct gf_pass *const pass = worker->pass;
+    struct gf_pass *const pass = lane->pass;
     for (int b; (b = gf_pass_take_band(pass)) >= 0;) {
         struct gf_error error = {0};
-        const enum gf_status status = gf_worker_compute_band(worker, b, &error);
+        const enum gf_status status = gf_lane_compute_band(lane, b, &error);
         if (status) {
             gf_pass_fail(pass, status, &error);
             break;
@@ -243,12 +242,12 @@ static void compute_bands(struct gf_worker *worker)
     }
 }
 
-void gf_worker_compute_bands(struct gf_worker *worker, struct gf_pass *pass)
+void gf_lane_compute_bands(struct gf_lane_state *lane, struct gf_pass *pass)
 {
-    worker->pass = pass;
+    lane->pass = pass;
     gf_time_limit_set(pass->time_limit_s);
-    worker->lane->backend->calls->lane_enter(worker->lane);
-    compute_bands(worker);
+    lane->queue->backend->calls->lane_enter(lane->queue);
+    compute_bands(lane);
 }
 
 static void *thread_main(void *argument)
@@ -265,11 +264,11 @@ static void *thread_main(void *argument)
         submitted = pool->submitted;
         if (self->index >= pool->wanted)
             continue;
-        struct gf_worker *const worker = &pool->worker[self->index];
+        struct gf_lane_state *const lane = &pool->lane[self->index];
         struct gf_pass *const pass = pool->pass;
         pool->begun++;
         pthread_mutex_unlock(&pool->lock);
-        gf_worker_compute_bands(worker, pass);
+        gf_lane_compute_bands(lane, pass);
         pthread_mutex_lock(&pool->lock);
         if (!--pool->pending)
             pthread_cond_signal(&pool->end);
@@ -312,13 +311,13 @@ int gf_thread_pool_start(struct gf_thread_pool *pool, int count)
 }
 
 void gf_thread_pool_submit(struct gf_thread_pool *pool, struct gf_pass *pass,
-                           struct gf_worker *worker, int count)
+                           struct gf_lane_state *lane, int count)
 {
     if (!count)
         return;
     pthread_mutex_lock(&pool->lock);
     pool->pass = pass;
-    pool->worker = worker;
+    pool->lane = lane;
     pool->wanted = pool->pending = count;
     pool->begun = 0;
     pool->submitted++;
