@@ -197,6 +197,12 @@ static enum gf_status measure_bins(struct lab *lab, int distribution, int bins, 
     return GF_OK;
 }
 
+/* Defined in cuda/study/variants/histogram.cu. */
+extern "C" {
+extern gf_counter gf_histogram_global_cuda, gf_histogram_warp_cuda, gf_histogram_aggregated_cuda,
+    gf_histogram_cluster_cuda;
+}
+
 /* Measures the filters' own counters on 8-bit samples. Their default is "table a lane". */
 static enum gf_status measure_bytes(struct lab *lab, const char *name, enum gf_statistic statistic,
                                     int channels)
