@@ -266,7 +266,8 @@ static enum gf_status await(struct gf_backend *backend, void *stream, struct gf_
     return GF_OK;
 }
 
-/* The null stream cannot be asked while another one is captured that waits for it. */
+/* Whether the stream is being captured. For the null stream CUDA fails while a stream is captured
+ * that synchronises with it; that counts as captured. */
 static bool is_captured(struct gf_backend *, void *stream)
 {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;

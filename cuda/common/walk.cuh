@@ -337,14 +337,14 @@ static __device__ __forceinline__ __half2 between(__half2 before, __half2 after)
 template <class Sample, int CHANNELS> struct walk_stencil {
     typedef Sample sample;
     static constexpr bool MAY_BE_STRAIGHT = sizeof(Sample) == 2 && CHANNELS == 4;
-    static constexpr int REACH = 1;     /* rows above and below a result that it needs */
-    static constexpr int BESIDE = 1;    /* words on either side of the lane's own four */
-    static constexpr int ROWS = 16;     /* rows of a strip, at most */
-    static constexpr int STEP = 1;      /* rows that are taken, and then computed, in a step */
-    static constexpr int PERIOD = 1;    /* phases, a multiple of STEP */
-    static constexpr int UNROLL = 1;    /* periods */
-    static constexpr int BEFORE = 2;    /* rows that are taken before the first step */
-    static constexpr int BLOCKS = 0;    /* blocks that the registers must hold; 0: any number */
+    static constexpr int REACH = 1;  /* rows above and below a result that it needs */
+    static constexpr int BESIDE = 1; /* words on either side of the lane's own four */
+    static constexpr int ROWS = 16;  /* rows of a strip, at most */
+    static constexpr int STEP = 1;   /* rows that are taken, and then computed, in a step */
+    static constexpr int PERIOD = 1; /* phases, a multiple of STEP */
+    static constexpr int UNROLL = 1; /* periods */
+    static constexpr int BEFORE = 2; /* rows that are taken before the first step */
+    static constexpr int BLOCKS = 0; /* blocks that must fit on a multiprocessor at once; 0: any */
     static constexpr bool EARLY = true; /* the launch is early: see launch.cuh */
     /* The stencil has go_down(walk) instead of take() and make(). */
     static constexpr bool OWN_LOOP = false;

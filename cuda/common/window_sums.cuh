@@ -52,8 +52,8 @@ static __device__ __forceinline__ struct place place_of(const struct view_pair &
     return place;
 }
 
-/* Returns the rows of a strip, `most` at most: so many that the blocks fill the device in whole
- * rounds. */
+/* Sets *strip to the rows of a strip, `most` at most: so many that the blocks fill the device in
+ * whole rounds. Returns CUDA's status. */
 template <int THREADS, class Kernel>
 static inline cudaError_t window_strip(Kernel *kernel, int width, int rows, int radius, int most,
                                        int *strip)

@@ -15,8 +15,9 @@ enum { NEAR_SIDE = 5 }; /* the side of the largest small matrix; others are padd
  * time of sums in float; that they are faster from here on is an estimate. */
 enum { NEAR_LARGE_MIN = 121 };
 
-/* The largest share of doubtful results, for each digit; with more of them, computing them again
- * would take too long. */
+/* The largest shares of doubtful results; with more, computing them again would take too long.
+ * DIGIT: of small matrices, for each digit of the weights. LARGE: of large ones, for both digits.
+ */
 static const double DIGIT_DOUBT_MAX = 2.0 / 256, LARGE_DOUBT_MAX = 8.0 / 256;
 
 /* The places of the doubtful results that a warp computes again together. */

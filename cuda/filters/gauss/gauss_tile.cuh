@@ -333,7 +333,8 @@ template <class Pass_, class Finish_> struct tile_args {
     struct view_pair p;
     int radius; /* the radius of the taps, at most RADIUS */
     Finish finish;
-    int in_rows, out_rows; /* of struct gf_stack: block (., z) works on picture z */
+    /* The rows from one picture of a stack to the next; blockIdx.y is the number of the picture. */
+    int in_rows, out_rows;
     typename Pass::Value tap[GF_GAUSS_FUSED_MAX + 1]; /* zeros follow the last tap */
     typename Pass::Columns columns;
 };

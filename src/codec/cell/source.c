@@ -21,7 +21,7 @@ struct cell_source {
     struct gf_input *input;
     struct gf_options options;
     char why[sizeof((struct gf_cell_header *)0)->why];
-    uint64_t copied; /* bytes of a stream that were copied to memory */
+    uint64_t copied; /* bytes of the caller's memory that were copied for the cell; else 0 */
     bool begun;      /* rows have been asked for */
     int asked;       /* rows that are still to be asked for */
     int coming;      /* rows that have been asked for and have not come */

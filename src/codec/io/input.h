@@ -52,7 +52,7 @@ bool gf_input_is_part(const struct gf_input *input);
 struct gf_input_loan {
     int descriptor; /* the caller closes it */
     int64_t offset, size;
-    uint64_t copied; /* bytes of memory that the descriptor holds */
+    uint64_t copied; /* bytes of the caller's memory that were copied for the descriptor; else 0 */
 };
 /* Lends all bytes of the input, which are counted from its start. A stream is first read to its
  * end, into memory unless it is kept in a file; one of more than `most` bytes fails. */

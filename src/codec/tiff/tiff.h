@@ -84,9 +84,6 @@ enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
                                       const struct gf_options *options,
                                       struct gf_error *error) GF_CHECKED;
 
-/* Chooses the picture of a TIFF: the picture that the user requests, otherwise the first of full
- * resolution. */
-
 /* The storage of the pixels of a TIFF in the file, and their conversion. */
 
 enum gf_tiff_colour {

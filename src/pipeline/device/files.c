@@ -64,7 +64,8 @@ static bool take_images(const struct gf_pipeline *pipeline, struct file *file,
            !gf_pipeline_alloc_image(pipeline, file->plan.in, &file->decoded, NULL);
 }
 
-/* Reads the header as that of any file. Returns whether the device decodes the file. */
+/* Opens the file as a source like any other, plans the picture and takes memory for it. Returns
+ * whether the device decodes it: not if this fails here, or if the header gives a warning. */
 static bool describe(const struct decoding *decoding, int i)
 {
     struct file *const file = &decoding->files[i];
@@ -342,7 +343,7 @@ static struct gf_coding *prepare_encoding(void *context, int i)
         encoding->batch.ended[i] = true;
         return NULL;
     }
-    /* The coders tell no progress. */
+    /* Pictures that the coders do not take are left to the CPU. The coders report no progress. */
     if (!encoding->batch.coders || pipeline->chain.count || pipeline->progress ||
         !gf_device_image_is_aligned(image) ||
         !gf_device_encodes(encoding->file_format, image->format, &pipeline->options) ||

@@ -163,7 +163,8 @@ static struct gf_group next_group(struct gf_several *several, int outputs)
     return group;
 }
 
-/* Whether the output gets the frames of an animation, which are chosen or become one. */
+/* Whether the output is still to be made and gets several frames: the user chose a range of
+ * pictures, or chose none and the output can be an animation. */
 static bool takes_frames(const struct gf_several *several, const struct gf_branch *branch,
                          struct gf_pages pages)
 {

@@ -215,7 +215,8 @@ GF_HOST_DEVICE struct gf_rgb gf_layer_blend_colour(int mode, const struct gf_lay
     return scaled;
 }
 
-/* Composites one channel on an opaque backdrop v. */
+/* Composites one channel on an opaque backdrop v, 0..M: `blended` is the result of the blend mode,
+ * `as` the alpha of the layer, 0..1. */
 GF_HOST_DEVICE float gf_layer_mix(const struct gf_layer *layer, float v, float blended, float as)
 {
     return gf_clamp(fmaf(as, blended - v, v), layer->max);

@@ -14,7 +14,7 @@ struct gf_point_builder {
     int tables;                     /* 1, or the number of colour channels */
     double *value;                  /* [3][bins], of which the first `tables` are used */
     struct gf_lightness *lightness; /* NULL unless there is an operation RELIGHT */
-    float *level;                   /* [bins] */
+    float *level; /* [bins]: the table of RELIGHT, the new f(Y) of CIELAB for each level */
     int fields;
     bool field_beyond;  /* a field has values outside of 0..1 */
     bool field_dithers; /* see struct gf_point_program */

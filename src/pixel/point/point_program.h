@@ -12,17 +12,17 @@
 GF_C_BEGIN
 
 enum gf_point_kind {
-    GF_POINT_LINEAR,        /* v becomes (v - a) b + c */
-    GF_POINT_POWER,         /* v becomes M (v / M)^a */
-    GF_POINT_STEP,          /* v becomes round(v) >= a ? M : 0 */
-    GF_POINT_GRAY,          /* makes one channel: (R a + G b + B c) / d, d a power of two */
-    GF_POINT_DECODE,        /* sRGB samples to linear light, 0..1 */
-    GF_POINT_SATURATE,      /* on linear light: multiplies CIELAB a* and b* by a */
-    GF_POINT_RELIGHT,       /* on linear light: CIELAB L* through the level table */
-    GF_POINT_ENCODE,        /* linear light to sRGB samples */
-    GF_POINT_ENCODE_8,      /* like ENCODE, rounded to 8 bits, through a table */
-    GF_POINT_PREMULTIPLY,   /* to 16 bits: v a alpha / b; a is 65535 / b, and b is the M of straight
-                             * alpha */
+    GF_POINT_LINEAR,      /* v becomes (v - a) b + c */
+    GF_POINT_POWER,       /* v becomes M (v / M)^a */
+    GF_POINT_STEP,        /* v becomes round(v) >= a ? M : 0 */
+    GF_POINT_GRAY,        /* makes one channel: (R a + G b + B c) / d, d a power of two */
+    GF_POINT_DECODE,      /* sRGB samples to linear light, 0..1 */
+    GF_POINT_SATURATE,    /* on linear light: multiplies CIELAB a* and b* by a */
+    GF_POINT_RELIGHT,     /* on linear light: CIELAB L* through the level table */
+    GF_POINT_ENCODE,      /* linear light to sRGB samples */
+    GF_POINT_ENCODE_8,    /* like ENCODE, rounded to 8 bits, through a table */
+    GF_POINT_PREMULTIPLY, /* makes 16-bit premultiplied colour, v a alpha / b; a is 65535 / b, and b
+                           * the largest sample of the straight picture */
     GF_POINT_UNPREMULTIPLY, /* from 16 bits; a = 65535 / M */
     GF_POINT_LIMIT,         /* limits the colour to alpha */
     GF_POINT_FLATTEN,       /* composes over the colour a, b, c and drops alpha */

@@ -309,7 +309,7 @@ GF_VBMI GF_INLINE void from_rgb(const struct gf_yuv_from_rgb *numbers,
         return;
     const size_t left = 3 * (width - x);
     memcpy(last, rgb + 3 * x, left);
-    memcpy(last + left, rgb + 3 * width - 3, 3); /* and the last one for the one behind it */
+    memcpy(last + left, rgb + 3 * width - 3, 3); /* stands for the pixel behind it */
     _mm512_mask_storeu_epi8(luma + x, gf_first_bits(width - x),
                             from_rgb_64(&from, last, x, &to, columns));
 }
