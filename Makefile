@@ -268,7 +268,8 @@ $(TEST_OBJ): $(BUILD)/%.o: %.c $(BUILD)/configured
 define TEST_ROOM
 $1_TESTS := $(filter tests/$1/%,$(TESTS_TOGETHER))
 $1_SUITES := $$(patsubst tests/$1/%.c,SUITE(%),$$($1_TESTS))
-$(BUILD)/tests/$1/suites.def: $$(if $$(filter-out x$$($1_SUITES),x$$(file <$(BUILD)/tests/$1/suites.def)),FORCE)
+$1_WRITTEN := $$(file <$(BUILD)/tests/$1/suites.def)
+$(BUILD)/tests/$1/suites.def: $$(if $$(filter-out $$($1_SUITES),$$($1_WRITTEN))$$(filter-out $$($1_WRITTEN),$$($1_SUITES)),FORCE)
 	@mkdir -p $$(@D) && echo '$$($1_SUITES)' >$$@
 $(BUILD)/tests/$1/suites.o: tests/suites.c $(BUILD)/tests/$1/suites.def $(BUILD)/configured
 	$$(call say,CC,$$@)$$(COMPILE_TEST) -I$$(@D) -c -o $$@ $$<

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/bytes.h"
@@ -285,6 +286,26 @@ static void make_folders(const char *file)
     }
 }
 
+/* Removes what nothing was measured into for three months: files of other builds and machines, and
+ * what a killed process left. */
+static void remove_old(const char *file)
+{
+    enum { DAYS = 90, DAY_S = 86400 };
+    char folder[sizeof((struct gf_figures_file *)0)->path];
+    snprintf(folder, sizeof folder, "%s", file);
+    *strrchr(folder, '/') = '\0';
+    DIR *const files = opendir(folder);
+    struct stat stat;
+    for (const struct dirent *entry; files && (entry = readdir(files));) {
+        if (!strncmp(entry->d_name, "figures-", 8) &&
+            !fstatat(dirfd(files), entry->d_name, &stat, AT_SYMLINK_NOFOLLOW) &&
+            stat.st_mtime < time(NULL) - (time_t)DAYS * DAY_S)
+            (void)unlinkat(dirfd(files), entry->d_name, 0);
+    }
+    if (files)
+        closedir(files);
+}
+
 bool gf_figures_keep(const struct gf_figures *figures, struct gf_error *why)
 {
     struct gf_figures_file file;
@@ -310,6 +331,8 @@ bool gf_figures_keep(const struct gf_figures *figures, struct gf_error *why)
     if (!done) {
         (void)gf_fail(why, GF_ERROR_OUTPUT, "%s: %s", file.path, strerror(errno));
         (void)unlink(temporary);
+    } else {
+        remove_old(file.path);
     }
     return done;
 }
