@@ -175,7 +175,8 @@ PROGRAM_A := $(BUILD)/program.a
 LIB_SO := $(BUILD)/libgpufilter.so
 PROGRAM := $(BUILD)/gpufilter
 # The tests of a folder are one program, to which a link leads for each test file; some say in their first line that they are
-# a program of their own, since their functions stand for the library's or their main() has arguments. ONLY=tiff takes the tests alone whose file or folder has that in its name.
+# a program of their own, since their functions stand for the library's or their main() has arguments. ONLY=tiff takes the
+# tests alone whose file or folder has that in its name.
 only = $(if $(ONLY),$(foreach t,$1,$(if $(findstring $(ONLY),$t),$t)),$1)
 ALL_TEST_SRC := $(call without_study,$(wildcard tests/*/test_*.c))
 TEST_SRC := $(call only,$(ALL_TEST_SRC))

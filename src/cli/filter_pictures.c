@@ -55,15 +55,6 @@ struct gf_session {
     struct gf_error report_error;
 };
 
-static enum gf_status session_report_batch(struct gf_session *session,
-                                           const struct gf_batch_state *state,
-                                           struct gf_error *error);
-
-/* Reports the profile of a batch of several inputs; session_picture() does so for a single
- * input. */
-enum gf_status session_report_batch(struct gf_session *session, const struct gf_batch_state *state,
-                                    struct gf_error *error) GF_CHECKED;
-
 /* Puts the input and the output on the page, if they are files. */
 static void put_pictures(FILE *file, const struct gf_command *command)
 {
@@ -238,9 +229,11 @@ static void session_keep_entry(void *context, const struct gf_batch_log_entry *e
                                                      &session->report_error);
 }
 
-static enum gf_status session_report_batch(struct gf_session *session,
-                                           const struct gf_batch_state *state,
-                                           struct gf_error *error)
+/* Reports the profile of a batch of several inputs; session_picture() does so for a single
+ * input. */
+static GF_CHECKED enum gf_status session_report_batch(struct gf_session *session,
+                                                      const struct gf_batch_state *state,
+                                                      struct gf_error *error)
 {
     if (session_is_profiled(session->command))
         GF_TRY(gf_batch_profile_timeline(&session->profile, true, error));

@@ -144,14 +144,14 @@ struct gf_device_coders {
     struct coding_thread thread[THREADS];
 };
 
-static inline void gf_semaphore_wait(sem_t *semaphore)
+static inline void semaphore_wait(sem_t *semaphore)
 {
     while (sem_wait(semaphore) && errno == EINTR)
         ;
 }
 
 /* Returns the device memory that a thread may use. The caller holds the lock. */
-static inline uint64_t gf_bytes_of_thread(const struct gf_device_coders *coders)
+static inline uint64_t bytes_of_thread(const struct gf_device_coders *coders)
 {
     return (coders->lent_bytes ? coders->lent_bytes : coders->usual_bytes) / THREADS;
 }
@@ -162,7 +162,7 @@ static inline uint64_t gf_bytes_of_thread(const struct gf_device_coders *coders)
 static void await_returned(struct coding_thread *thread, int turn)
 {
     for (; thread->lent[turn]; thread->lent[turn]--)
-        gf_semaphore_wait(&thread->returned[turn]);
+        semaphore_wait(&thread->returned[turn]);
 }
 
 static void await_all_returned(struct coding_thread *thread)
@@ -208,7 +208,7 @@ static void open_coder(struct coding_thread *thread, int kind, uint64_t needed)
     struct gf_device_coders *const coders = thread->coders;
     struct coder *const coder = &thread->coder[kind];
     pthread_mutex_lock(&coders->lock);
-    const uint64_t most = gf_bytes_of_thread(coders);
+    const uint64_t most = bytes_of_thread(coders);
     pthread_mutex_unlock(&coders->lock);
     const uint64_t share = share_of(thread, kind, most);
     thread->prepared |= 1U << kind;
@@ -240,7 +240,7 @@ static int take_waiting(struct coding_thread *thread, struct gf_coding **group, 
     if (!*at)
         return 0;
     const enum gf_coder_kind kind = (*at)->picture->kind;
-    const uint64_t share = share_of(thread, (int)kind, gf_bytes_of_thread(thread->coders)),
+    const uint64_t share = share_of(thread, (int)kind, bytes_of_thread(thread->coders)),
                    usual = gf_coder_calls[kind].group_bytes, most = share < usual ? share : usual;
     int count = 0;
     *bytes = 0;
@@ -369,7 +369,7 @@ void gf_device_coders_prepare(struct gf_device_coders *coders, enum gf_coder_kin
 static bool append(struct gf_device_coders *coders, struct gf_coding *coding)
 {
     struct queue *const queue = queue_of(coders, coding->picture->kind);
-    if (coding->bytes > gf_bytes_of_thread(coders))
+    if (coding->bytes > bytes_of_thread(coders))
         return false;
     coding->next = NULL;
     *queue->last = coding;
@@ -421,7 +421,7 @@ enum gf_status gf_device_coders_run(struct gf_device_coders *coders,
     struct gf_coding *const coding = &awaited.coding;
     sem_init(&awaited.ended, 0, 0);
     gf_device_coders_begin(coders, &coding, 1);
-    gf_semaphore_wait(&awaited.ended);
+    semaphore_wait(&awaited.ended);
     sem_destroy(&awaited.ended);
     if (coding->status && error)
         *error = coding->error;

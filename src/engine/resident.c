@@ -40,8 +40,8 @@ struct gf_resident {
 };
 
 /* Allocates device memory, unless *status is a failure already. */
-static inline void *gf_resident_take(const struct gf_resident *resident, size_t bytes,
-                                     enum gf_status *status, struct gf_error *error)
+static inline void *resident_take(const struct gf_resident *resident, size_t bytes,
+                                  enum gf_status *status, struct gf_error *error)
 {
     void *const memory =
         bytes && !*status ? resident->backend->calls->alloc(resident->backend, bytes) : NULL;
@@ -51,8 +51,8 @@ static inline void *gf_resident_take(const struct gf_resident *resident, size_t 
     return memory;
 }
 
-static inline void gf_resident_give(const struct gf_resident *resident,
-                                    struct gf_resident_memory *memory)
+static inline void resident_give(const struct gf_resident *resident,
+                                 struct gf_resident_memory *memory)
 {
     if (memory->data)
         resident->backend->calls->release(resident->backend, memory->data, memory->bytes);
@@ -60,19 +60,10 @@ static inline void gf_resident_give(const struct gf_resident *resident,
 }
 
 /* Whether kernels can read and write the rows where they are. */
-static inline bool gf_resident_is_aligned(const struct gf_image *image)
+static inline bool resident_is_aligned(const struct gf_image *image)
 {
     return ((uintptr_t)image->data | image->pitch) % VECTOR == 0;
 }
-
-static enum gf_status resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
-                                       const struct gf_image *in, const struct gf_image *out,
-                                       struct gf_error *error);
-
-/* Queues one picture on the lane, which follows a stream. */
-enum gf_status resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
-                                const struct gf_image *in, const struct gf_image *out,
-                                struct gf_error *error) GF_CHECKED;
 
 enum gf_status gf_resident_open(struct gf_backend *backend, const struct gf_options *options,
                                 struct gf_resident **resident, struct gf_error *error)
@@ -103,7 +94,7 @@ static enum gf_status place(const struct gf_resident *resident, struct gf_format
     const struct gf_rows rows = {0, format.height};
     *placement = (struct gf_placement){.kind = GF_PLACEMENT_BACKEND};
     placement->view = gf_view_make(NULL, gf_band_pitch(resident->backend, format), format, rows);
-    placement->view.data = gf_resident_take(resident, bytes_of(placement), &status, error);
+    placement->view.data = resident_take(resident, bytes_of(placement), &status, error);
     placement->from_pool = !status;
     return status;
 }
@@ -128,7 +119,7 @@ static void close_plan(const struct gf_resident *resident, struct gf_ready_plan 
         if (s)
             give(resident, &ready->pass[s].in);
     }
-    gf_resident_give(resident, &ready->stacks);
+    resident_give(resident, &ready->stacks);
     give(resident, &ready->copy[0]);
     give(resident, &ready->copy[1]);
     if (ready->lane.memory)
@@ -248,7 +239,7 @@ static enum gf_status open_lane(const struct gf_resident *resident, struct gf_re
     enum gf_status status = GF_OK;
     ready->lane_bytes = 2 * between + scratch;
     lane->queue = resident->lane;
-    lane->memory = gf_resident_take(resident, ready->lane_bytes, &status, error);
+    lane->memory = resident_take(resident, ready->lane_bytes, &status, error);
     if (!lane->memory)
         return status;
     lane->between[0] = lane->memory;
@@ -361,7 +352,7 @@ static enum gf_status place_image(const struct gf_resident *resident, const stru
 {
     enum gf_status status = GF_OK;
     *placement = (struct gf_placement){.kind = GF_PLACEMENT_BACKEND, .view = gf_image_view(image)};
-    if (gf_resident_is_aligned(image))
+    if (resident_is_aligned(image))
         return GF_OK;
     if (!copy->from_pool)
         status = place(resident, image->format, copy, error);
@@ -369,9 +360,10 @@ static enum gf_status place_image(const struct gf_resident *resident, const stru
     return status;
 }
 
-static enum gf_status resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
-                                       const struct gf_image *in, const struct gf_image *out,
-                                       struct gf_error *error)
+/* Queues one picture on the lane, which follows a stream. */
+static GF_CHECKED enum gf_status
+resident_run_one(struct gf_resident *resident, struct gf_ready_plan *ready,
+                 const struct gf_image *in, const struct gf_image *out, struct gf_error *error)
 {
     const struct gf_backend_calls *const calls = resident->backend->calls;
     const struct gf_view source = gf_image_view(in), result = gf_image_view(out);
@@ -543,7 +535,7 @@ static bool is_aligned(const struct gf_image *image, int count)
 {
     bool is = true;
     for (int i = 0; i < count; i++)
-        is &= gf_resident_is_aligned(&image[i]);
+        is &= resident_is_aligned(&image[i]);
     return is;
 }
 
@@ -626,8 +618,8 @@ static enum gf_status reserve(struct gf_resident *resident, struct gf_ready_plan
     enum gf_status status = resident->backend->calls->wait(resident->lane, error);
     if (status)
         return status;
-    gf_resident_give(resident, &ready->stacks);
-    ready->stacks.data = gf_resident_take(resident, bytes, &status, error);
+    resident_give(resident, &ready->stacks);
+    ready->stacks.data = resident_take(resident, bytes, &status, error);
     ready->stacks.bytes = ready->stacks.data ? bytes : 0;
     return status;
 }

@@ -139,7 +139,7 @@ static int resize_reduction(const void *params, int width, int height)
 
 enum { SIDE_MAX = 65535 };
 
-/* The names are in the order of enum gf_resample_kernel and of the enums of resize.h. */
+/* The names are in the order of enum gf_resample_kernel and of the enums above. */
 static const char *const kernels[] = {"lanczos3", "cubic", "linear", "nearest", "area", NULL};
 static const char *const lights[] = {"srgb", "linear", NULL};
 static const char *const resize_fits[] = {"fill", "inside", "cover", "contain", NULL};

@@ -47,12 +47,6 @@ struct gf_archive_reader {
     char block[64 << 10];
 };
 
-static enum gf_status archive_open_steps(struct gf_archive_reader *reader, struct gf_error *error);
-
-/* Opens the steps of a reader that has its input. */
-enum gf_status archive_open_steps(struct gf_archive_reader *reader,
-                                  struct gf_error *error) GF_CHECKED;
-
 /* ---- the steps ---- */
 
 static void pass(struct passage *passage, const void *block, size_t size)
@@ -200,7 +194,9 @@ static enum gf_status open_second_step(struct gf_archive_reader *reader, struct 
                : GF_OK;
 }
 
-static enum gf_status archive_open_steps(struct gf_archive_reader *reader, struct gf_error *error)
+/* Opens the steps of a reader that has its input. */
+static GF_CHECKED enum gf_status archive_open_steps(struct gf_archive_reader *reader,
+                                                    struct gf_error *error)
 {
     struct archive *const unpacked = reader->unpacked = gf_archive_calls.archive_read_new();
     struct archive *const archive = reader->archive = gf_archive_calls.archive_read_new();

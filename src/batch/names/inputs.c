@@ -45,28 +45,6 @@ struct gf_search {
     struct gf_error *error;
 };
 
-static enum gf_status search_add(struct gf_search *search, char *path, size_t below);
-
-/* Adds a path from malloc(), which the list then owns. Of a URL the path keeps what does not sign
- * it. */
-enum gf_status search_add(struct gf_search *search, char *path, size_t below) GF_CHECKED;
-static enum gf_status search_path(struct gf_search *search, const char *path);
-
-/* Takes a file, or the files of a folder. */
-enum gf_status search_path(struct gf_search *search, const char *path) GF_CHECKED;
-static enum gf_status search_pattern(struct gf_search *search, const char *pattern);
-
-/* Takes the files that match a pattern. */
-enum gf_status search_pattern(struct gf_search *search, const char *pattern) GF_CHECKED;
-static enum gf_status search_select_own(struct gf_search *search);
-
-/* Drops the inputs of other parts among those that were found since the last call. */
-enum gf_status search_select_own(struct gf_search *search) GF_CHECKED;
-static enum gf_status search_list(struct gf_search *search, const char *path);
-
-/* Takes the inputs that a list names; "-" is standard input. */
-enum gf_status search_list(struct gf_search *search, const char *path) GF_CHECKED;
-
 static bool is_less(struct gf_part_load a, struct gf_part_load b)
 {
     return a.bytes != b.bytes ? a.bytes < b.bytes : a.part < b.part;
@@ -163,7 +141,9 @@ static void search_free_name(struct gf_input_name *name)
     free(name->url);
 }
 
-static enum gf_status search_add(struct gf_search *search, char *path, size_t below)
+/* Adds a path from malloc(), which the list then owns. Of a URL the path keeps what does not sign
+ * it. */
+static GF_CHECKED enum gf_status search_add(struct gf_search *search, char *path, size_t below)
 {
     return add_to(search, search->inputs, path, below);
 }
@@ -324,7 +304,8 @@ static bool search_is_folder(const char *path)
     return !stat(path, &file) && S_ISDIR(file.st_mode);
 }
 
-static enum gf_status search_path(struct gf_search *search, const char *path)
+/* Takes a file, or the files of a folder. */
+static GF_CHECKED enum gf_status search_path(struct gf_search *search, const char *path)
 {
     struct stat file;
     errno = 0;
@@ -348,7 +329,8 @@ static bool search_is_pattern(const char *text)
     return text[special] && !is_page && !gf_url_is_web(gf_archive_path(text)) && lstat(text, &file);
 }
 
-static enum gf_status search_pattern(struct gf_search *search, const char *pattern)
+/* Takes the files that match a pattern. */
+static GF_CHECKED enum gf_status search_pattern(struct gf_search *search, const char *pattern)
 {
     const size_t first = search->inputs->count;
     glob_t found = {0};
@@ -374,7 +356,8 @@ static enum gf_status search_pattern(struct gf_search *search, const char *patte
     return status;
 }
 
-static enum gf_status search_select_own(struct gf_search *search)
+/* Drops the inputs of other parts among those that were found since the last call. */
+static GF_CHECKED enum gf_status search_select_own(struct gf_search *search)
 {
     struct gf_inputs *const inputs = search->inputs;
     size_t kept = search->selected;
@@ -517,7 +500,8 @@ static enum gf_status take_lines(struct gf_search *search, FILE *file, const cha
     return status;
 }
 
-static enum gf_status search_list(struct gf_search *search, const char *path)
+/* Takes the inputs that a list names; "-" is standard input. */
+static GF_CHECKED enum gf_status search_list(struct gf_search *search, const char *path)
 {
     const bool standard = !strcmp(path, "-");
     const size_t first = gf_inputs_total(search->inputs);

@@ -66,18 +66,6 @@ struct gf_transfers {
 
 /* The number of the calling thread among those of the transfers. */
 extern _Thread_local int gf_transfer_thread;
-static enum gf_status transfer_run(struct gf_transfers *transfers, char *const *words,
-                                   const char *option, const struct gf_command_values *values,
-                                   uint64_t bytes, const char *name, enum gf_status failure,
-                                   struct gf_error *error);
-
-/* Runs a command until it succeeds, as often as the options allow. A fetched file must be there and
- * have that many bytes, if `bytes` is not 0. `name` is the file's name in messages. */
-enum gf_status transfer_run(struct gf_transfers *transfers, char *const *words, const char *option,
-                            const struct gf_command_values *values, uint64_t bytes,
-                            const char *name, enum gf_status failure,
-                            struct gf_error *error) GF_CHECKED;
-
 /* ---- a command until it succeeds ---- */
 
 /* The seconds without a byte after which a command has failed, without --transfer-timeout. */
@@ -123,10 +111,13 @@ static bool check_file(const struct gf_command_values *values, uint64_t bytes,
     return false;
 }
 
-static enum gf_status transfer_run(struct gf_transfers *transfers, char *const *words,
-                                   const char *option, const struct gf_command_values *values,
-                                   uint64_t bytes, const char *name, enum gf_status failure,
-                                   struct gf_error *error)
+/* Runs a command until it succeeds, as often as the options allow. A fetched file must be there and
+ * have that many bytes, if `bytes` is not 0. `name` is the file's name in messages. */
+static GF_CHECKED enum gf_status transfer_run(struct gf_transfers *transfers, char *const *words,
+                                              const char *option,
+                                              const struct gf_command_values *values,
+                                              uint64_t bytes, const char *name,
+                                              enum gf_status failure, struct gf_error *error)
 {
     const int tries = transfers->options.tries, nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     struct gf_error why = {0};

@@ -35,7 +35,7 @@ enum gf_bmp_compression {
 #define GF_BMP_EMBEDDED 0x4d424544u /* 'MBED': an ICC profile is in the file */
 
 /* Bytes of a row: whole words of 32 bits. */
-static inline uint64_t gf_bmp_stride(int width, int depth)
+static inline uint64_t bmp_stride(int width, int depth)
 {
     return ((uint64_t)width * (uint64_t)depth + 31) / 32 * 4;
 }
@@ -195,7 +195,7 @@ static enum gf_status read_metadata(struct bmp *bmp, uint32_t header, struct gf_
 static enum gf_status check_length(const struct bmp *bmp, int width, int height,
                                    struct gf_error *error)
 {
-    const uint64_t stride = gf_bmp_stride(width, bmp->depth),
+    const uint64_t stride = bmp_stride(width, bmp->depth),
                    last = ((uint64_t)width * (uint64_t)bmp->depth + 7) / 8;
     const uint64_t left = bmp->whole.file.size - bmp->data;
     const bool runs = bmp->compression == GF_BMP_RLE4 || bmp->compression == GF_BMP_RLE8;
@@ -313,7 +313,7 @@ static enum gf_status put_run(struct bmp *bmp, struct runs *runs, unsigned count
     const uint64_t end = (uint64_t)runs->x + count;
     const unsigned room = runs->x < format.width ? (unsigned)(format.width - runs->x) : 0,
                    shown = count < room ? count : room;
-    if (end > gf_bmp_stride(format.width, bmp->depth) * 8 / (uint64_t)bmp->depth)
+    if (end > bmp_stride(format.width, bmp->depth) * 8 / (uint64_t)bmp->depth)
         return fail(bmp, "a run goes beyond its row", error);
     unsigned char *to = shown ? pixel_at(bmp, pixels, runs->x, runs->y) : NULL;
     runs->x = (int)end;
@@ -383,7 +383,7 @@ static enum gf_status decode(struct gf_whole_source *whole, unsigned char *pixel
     struct bmp *const bmp = (struct bmp *)whole;
     const bool runs = bmp->compression == GF_BMP_RLE8 || bmp->compression == GF_BMP_RLE4;
     const enum gf_status status = runs ? decode_runs(bmp, pixels, error) : GF_OK;
-    const uint64_t stride = gf_bmp_stride(whole->base.format.width, bmp->depth);
+    const uint64_t stride = bmp_stride(whole->base.format.width, bmp->depth);
     for (int y = 0; y < whole->base.format.height && !runs; y++)
         decode_row(bmp, whole->file.data + bmp->data + stride * (uint64_t)y,
                    pixel_at(bmp, pixels, 0, y));
@@ -433,8 +433,7 @@ static size_t make_headers(const struct gf_whole_sink *sink, unsigned char *file
     const size_t size = format.channels == 4 ? GF_BMP_V4 : GF_BMP_INFO,
                  palette = format.channels == 1 ? 4 * GRAYS : 0;
     const size_t begin = GF_BMP_FILE_HEADER + size + palette;
-    const uint64_t rows =
-        gf_bmp_stride(format.width, 8 * format.channels) * (uint64_t)format.height;
+    const uint64_t rows = bmp_stride(format.width, 8 * format.channels) * (uint64_t)format.height;
     memset(file, 0, HEADERS_MOST);
     memcpy(file, "BM", 2);
     put32(file + 2, (uint32_t)(begin + rows));
@@ -476,7 +475,7 @@ static void reverse_colours(const unsigned char *from, unsigned char *to, struct
 static enum gf_status encode(struct gf_whole_sink *sink, struct gf_error *error)
 {
     const struct gf_format format = sink->format;
-    const size_t stride = (size_t)gf_bmp_stride(format.width, 8 * format.channels);
+    const size_t stride = (size_t)bmp_stride(format.width, 8 * format.channels);
     unsigned char headers[HEADERS_MOST];
     unsigned char *const row = calloc(1, stride);
     if (!row)
@@ -511,8 +510,7 @@ enum gf_status gf_bmp_sink_open(const struct gf_sink_order *order, struct gf_sin
     static const struct gf_whole_encoder encoder = {
         .name = "BMP", .side_most = INT_MAX, .encode = encode};
     const struct gf_format written = in_file(format);
-    const uint64_t rows =
-        gf_bmp_stride(format.width, 8 * written.channels) * (uint64_t)format.height;
+    const uint64_t rows = bmp_stride(format.width, 8 * written.channels) * (uint64_t)format.height;
     if (rows > UINT32_MAX - HEADERS_MOST)
         return gf_fail(error, GF_ERROR_UNFIT, "%s: %dx%d is too large for BMP, which ends at 4 GiB",
                        gf_output_name(order->output), format.width, format.height);

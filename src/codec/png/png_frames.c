@@ -138,15 +138,6 @@ static void png_dispose(const struct gf_png_control *control, const unsigned cha
     }
 }
 
-static enum gf_status png_frames_load(struct gf_png_source *still, struct gf_blob *file,
-                                      struct gf_error *error);
-
-/* Reads the file: the header, PLTE and tRNS, acTL, the first fcTL if it is before the pixels, and
- * all chunks from the first IDAT on, up to IEND or as far as they are there. `still` has read up to
- * the head of the first IDAT chunk; the input is then behind IEND. The caller frees the bytes. */
-enum gf_status png_frames_load(struct gf_png_source *still, struct gf_blob *file,
-                               struct gf_error *error) GF_CHECKED;
-
 /* Reads an animated PNG into memory, with the chunks alone that its pixels depend on. */
 
 /* A file that grows in memory. */
@@ -242,8 +233,11 @@ static enum gf_status add_late_metadata(struct gf_png_source *still, const struc
     return status;
 }
 
-static enum gf_status png_frames_load(struct gf_png_source *still, struct gf_blob *file,
-                                      struct gf_error *error)
+/* Reads the file: the header, PLTE and tRNS, acTL, the first fcTL if it is before the pixels, and
+ * all chunks from the first IDAT on, up to IEND or as far as they are there. `still` has read up to
+ * the head of the first IDAT chunk; the input is then behind IEND. The caller frees the bytes. */
+static GF_CHECKED enum gf_status png_frames_load(struct gf_png_source *still, struct gf_blob *file,
+                                                 struct gf_error *error)
 {
     struct growing read = {0};
     enum gf_status status = append_header(&read, still) ? GF_OK : gf_fail_memory(error);

@@ -18,16 +18,18 @@ struct gf_png_held {
     struct gf_palette palette;
 };
 
-static enum gf_status png_hold_open(struct gf_png_held *held, struct gf_format format,
-                                    struct gf_error *error)
+static GF_CHECKED enum gf_status png_hold_open(struct gf_png_held *held, struct gf_format format,
+                                               struct gf_error *error)
 {
     format.bits = 8;
     return gf_image_alloc(&held->picture, format, error);
 }
 
-static enum gf_status png_reduce(struct gf_png_held *held, const char *name,
-                                 const struct gf_options *options, unsigned char *indices,
-                                 struct gf_error *error)
+/* Sets the palette and the index of each pixel, and frees the picture. Returns GF_ERROR_UNFIT if
+ * options->lossless is set, and colours have changed. */
+static GF_CHECKED enum gf_status png_reduce(struct gf_png_held *held, const char *name,
+                                            const struct gf_options *options,
+                                            unsigned char *indices, struct gf_error *error)
 {
     const int most = options->png_colours;
     const enum gf_status status = gf_palette_make(&held->picture, most, gf_codec_threads(options),
@@ -41,14 +43,6 @@ static enum gf_status png_reduce(struct gf_png_held *held, const char *name,
                          name, most)
                : GF_OK;
 }
-
-enum gf_status png_hold_open(struct gf_png_held *held, struct gf_format format,
-                             struct gf_error *error) GF_CHECKED;
-/* Sets the palette and the index of each pixel, and frees the picture. Returns GF_ERROR_UNFIT if
- * options->lossless is set, and colours have changed. */
-enum gf_status png_reduce(struct gf_png_held *held, const char *name,
-                          const struct gf_options *options, unsigned char *indices,
-                          struct gf_error *error) GF_CHECKED;
 
 static bool are_levels_of_8(const unsigned char *row, size_t samples)
 {

@@ -14,9 +14,6 @@
 #include "codec/io/output.h"
 #include "codec/png/png_chunk.h"
 
-static enum gf_status png_picture_sink_open(const struct gf_sink_order *order,
-                                            struct gf_sink **sink, struct gf_error *error);
-
 /* One picture: gray or RGB, with or without alpha, of 8 or 16 bits. png_chunk.c writes the
  * metadata, png_stripes.c the pixels. */
 

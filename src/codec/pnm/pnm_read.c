@@ -41,36 +41,25 @@ static int pnm_refill(struct gf_pnm_reader *reader)
     return !reader->status && reader->end ? reader->buffer[reader->first++] : GF_PNM_END;
 }
 
-static inline int gf_pnm_byte(struct gf_pnm_reader *reader)
+static inline int pnm_byte(struct gf_pnm_reader *reader)
 {
     return reader->first < reader->end ? reader->buffer[reader->first++] : pnm_refill(reader);
 }
 
-static inline bool gf_pnm_is_space(int byte)
+static inline bool pnm_is_space(int byte)
 {
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
-
-static enum gf_status pnm_number(struct gf_pnm_reader *reader, unsigned *number);
-
-/* Reads a decimal number and one byte of white space after it. */
-enum gf_status pnm_number(struct gf_pnm_reader *reader, unsigned *number) GF_CHECKED;
-
-static enum gf_status pnm_read_header(struct gf_pnm_reader *reader, struct gf_pnm_header *header);
-
-/* Reads the whole header up to the first sample. It checks no number except the depth. */
-enum gf_status pnm_read_header(struct gf_pnm_reader *reader,
-                               struct gf_pnm_header *header) GF_CHECKED;
 
 enum { LINE_BYTES = 512 };
 
 /* Returns the next byte. A comment counts as the newline at its end. */
 static int pnm_byte_outside_comments(struct gf_pnm_reader *reader)
 {
-    int byte = gf_pnm_byte(reader);
+    int byte = pnm_byte(reader);
     if (byte == '#') {
         while (byte != '\n' && byte != '\r' && byte != GF_PNM_END)
-            byte = gf_pnm_byte(reader);
+            byte = pnm_byte(reader);
     }
     return byte;
 }
@@ -84,13 +73,14 @@ static enum gf_status pnm_fail_short(const struct gf_pnm_reader *reader)
                              reader->rows ? reader->row : -1, reader->rows);
 }
 
-static enum gf_status pnm_number(struct gf_pnm_reader *reader, unsigned *number)
+/* Reads a decimal number and one byte of white space after it. */
+static GF_CHECKED enum gf_status pnm_number(struct gf_pnm_reader *reader, unsigned *number)
 {
     const char *const name = gf_input_name(reader->input);
     int byte;
     do
         byte = pnm_byte_outside_comments(reader);
-    while (gf_pnm_is_space(byte));
+    while (pnm_is_space(byte));
     if (byte == GF_PNM_END)
         return pnm_fail_short(reader);
     uint64_t value = 0;
@@ -100,7 +90,7 @@ static enum gf_status pnm_number(struct gf_pnm_reader *reader, unsigned *number)
         if (value > INT_MAX)
             return gf_fail(reader->error, GF_ERROR_INPUT, "%s: a number over %d", name, INT_MAX);
     }
-    if (!digits || (byte != GF_PNM_END && !gf_pnm_is_space(byte)))
+    if (!digits || (byte != GF_PNM_END && !pnm_is_space(byte)))
         return gf_fail(reader->error, GF_ERROR_INPUT, "%s: byte 0x%02x where a number was expected",
                        name, byte);
     *number = (unsigned)value;
@@ -124,20 +114,20 @@ static enum gf_status read_line(struct gf_pnm_reader *reader, char *line)
     size_t length = 0;
     *line = 0;
     for (;;) {
-        const int byte = gf_pnm_byte(reader);
+        const int byte = pnm_byte(reader);
         if (byte == GF_PNM_END)
             return pnm_fail_short(reader);
         if (byte == '\n')
             break;
         const bool comment = *line == '#';
-        const bool text = gf_pnm_is_space(byte) || (byte >= ' ' && byte <= '~');
+        const bool text = pnm_is_space(byte) || (byte >= ' ' && byte <= '~');
         if (!comment && (!text || length == LINE_BYTES - 1))
             return gf_fail(reader->error, GF_ERROR_INPUT, "%s: not a PAM header",
                            gf_input_name(reader->input));
         if (!comment)
             line[length++] = (char)byte;
     }
-    while (length && gf_pnm_is_space(line[length - 1]))
+    while (length && pnm_is_space(line[length - 1]))
         length--;
     line[length] = 0;
     return GF_OK;
@@ -213,14 +203,16 @@ static enum gf_status read_pam(struct gf_pnm_reader *reader, struct gf_pnm_heade
     }
 }
 
-static enum gf_status pnm_read_header(struct gf_pnm_reader *reader, struct gf_pnm_header *header)
+/* Reads the whole header up to the first sample. It checks no number except the depth. */
+static GF_CHECKED enum gf_status pnm_read_header(struct gf_pnm_reader *reader,
+                                                 struct gf_pnm_header *header)
 {
     *header = (struct gf_pnm_header){0};
-    gf_pnm_byte(reader); /* gf_file_format_of has checked both bytes */
-    header->type = (char)gf_pnm_byte(reader);
+    pnm_byte(reader); /* gf_file_format_of has checked both bytes */
+    header->type = (char)pnm_byte(reader);
     if (header->type != '7')
         return read_pnm(reader, header);
-    gf_pnm_byte(reader); /* the newline */
+    pnm_byte(reader); /* the newline */
     return read_pam(reader, header);
 }
 
@@ -369,7 +361,7 @@ static enum gf_status read_plain_bits_row(struct pnm_source *pnm, unsigned char 
         int byte;
         do
             byte = pnm_byte_outside_comments(&pnm->reader);
-        while (gf_pnm_is_space(byte));
+        while (pnm_is_space(byte));
         if (byte == GF_PNM_END)
             return pnm_fail_short(&pnm->reader);
         if (byte != '0' && byte != '1')

@@ -33,12 +33,12 @@ struct gf_qoi_state {
     struct gf_qoi_pixel last, seen[GF_QOI_SEEN];
 };
 
-static inline struct gf_qoi_state gf_qoi_begin(void)
+static inline struct gf_qoi_state qoi_begin(void)
 {
     return (struct gf_qoi_state){.last = {0, 0, 0, 255}};
 }
 
-static inline unsigned gf_qoi_place(struct gf_qoi_pixel pixel)
+static inline unsigned qoi_place(struct gf_qoi_pixel pixel)
 {
     return (pixel.r * 3u + pixel.g * 5u + pixel.b * 7u + pixel.a * 11u) % GF_QOI_SEEN;
 }
@@ -119,7 +119,7 @@ static bool next_operation(struct qoi_source *qoi)
     } else {
         *pixel = qoi->state.seen[first];
     }
-    qoi->state.seen[gf_qoi_place(*pixel)] = *pixel;
+    qoi->state.seen[qoi_place(*pixel)] = *pixel;
     return true;
 }
 
@@ -202,7 +202,7 @@ enum gf_status gf_qoi_source_open(struct gf_input *input, const struct gf_option
                                    .close = qoi_source_close};
     qoi->input = input;
     qoi->error = error;
-    qoi->state = gf_qoi_begin();
+    qoi->state = qoi_begin();
     const enum gf_status status = read_header(qoi, options);
     if (status)
         qoi_source_close(&qoi->base);
@@ -267,7 +267,7 @@ static unsigned char *put_pixel(struct qoi_sink *qoi, struct gf_qoi_pixel pixel,
     if (!memcmp(&pixel, &state->last, sizeof pixel))
         return ++qoi->run == GF_QOI_RUN_MOST ? end_run(qoi, to) : to;
     to = end_run(qoi, to);
-    const unsigned place = gf_qoi_place(pixel);
+    const unsigned place = qoi_place(pixel);
     if (!memcmp(&pixel, &state->seen[place], sizeof pixel))
         *to++ = (unsigned char)(GF_QOI_INDEX | place);
     else
@@ -359,7 +359,7 @@ enum gf_status gf_qoi_sink_open(const struct gf_sink_order *order, struct gf_sin
         (struct gf_sink){.write = qoi_write, .finish = qoi_sink_finish, .close = qoi_sink_close};
     qoi->output = order->output;
     qoi->format = format;
-    qoi->state = gf_qoi_begin();
+    qoi->state = qoi_begin();
     qoi->row = malloc((size_t)format.width * 4);
     qoi->coded = malloc((size_t)format.width * OPERATION_MOST + 1);
     const enum gf_status status =

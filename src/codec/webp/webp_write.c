@@ -16,29 +16,6 @@ struct gf_webp_encoder {
     WebPMemoryWriter writer; /* the coded picture; the caller clears it */
 };
 
-static enum gf_status gf_webp_encode(const struct gf_whole_sink *sink,
-                                     struct gf_webp_encoder *encoder, enum gf_status status,
-                                     struct gf_error *error);
-
-static enum gf_status webp_prepare(const struct gf_whole_sink *sink, int left, int top, int width,
-                                   int height, struct gf_webp_encoder *encoder,
-                                   struct gf_error *error);
-
-static enum gf_status webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mux,
-                                       struct gf_error *error);
-
-/* Prepares to encode `width` x `height` of the sink's pixels, from the column `left` and the row
- * `top` on. The caller calls gf_webp_encode(), even after a failure. */
-enum gf_status webp_prepare(const struct gf_whole_sink *sink, int left, int top, int width,
-                            int height, struct gf_webp_encoder *encoder,
-                            struct gf_error *error) GF_CHECKED;
-/* Encodes the picture, unless `status` says that preparing it has failed, and frees it. */
-enum gf_status gf_webp_encode(const struct gf_whole_sink *sink, struct gf_webp_encoder *encoder,
-                              enum gf_status status, struct gf_error *error) GF_CHECKED;
-/* Adds the metadata and writes the file. */
-enum gf_status webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mux,
-                                struct gf_error *error) GF_CHECKED;
-
 /* Encodes a picture or a part of it, and writes a file of its metadata and pictures. */
 
 /* Fails with libwebp's message. libwebp does not always report a lack of memory as such, but
@@ -70,8 +47,9 @@ static bool configure(const struct gf_options *options, WebPConfig *config)
     return true;
 }
 
-static enum gf_status webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mux,
-                                       struct gf_error *error)
+/* Adds the metadata and writes the file. */
+static GF_CHECKED enum gf_status webp_write_muxed(const struct gf_whole_sink *sink, WebPMux *mux,
+                                                  struct gf_error *error)
 {
     const struct {
         const char *name;
@@ -101,9 +79,12 @@ static int goes_on(int percent, const WebPPicture *picture)
     return !gf_time_is_up();
 }
 
-static enum gf_status webp_prepare(const struct gf_whole_sink *sink, int left, int top, int width,
-                                   int height, struct gf_webp_encoder *encoder,
-                                   struct gf_error *error)
+/* Prepares to encode `width` x `height` of the sink's pixels, from the column `left` and the row
+ * `top` on. The caller calls encode_picture(), even after a failure. */
+static GF_CHECKED enum gf_status webp_prepare(const struct gf_whole_sink *sink, int left, int top,
+                                              int width, int height,
+                                              struct gf_webp_encoder *encoder,
+                                              struct gf_error *error)
 {
     const struct gf_format format = sink->format;
     const int stride = (int)gf_row_bytes(format);
@@ -128,9 +109,10 @@ static enum gf_status webp_prepare(const struct gf_whole_sink *sink, int left, i
     return imported ? GF_OK : gf_fail_memory(error);
 }
 
-static enum gf_status gf_webp_encode(const struct gf_whole_sink *sink,
-                                     struct gf_webp_encoder *encoder, enum gf_status status,
-                                     struct gf_error *error)
+/* Encodes the picture, unless `status` says that preparing it has failed, and frees it. */
+static GF_CHECKED enum gf_status encode_picture(const struct gf_whole_sink *sink,
+                                                struct gf_webp_encoder *encoder,
+                                                enum gf_status status, struct gf_error *error)
 {
     WebPPicture *const picture = &encoder->picture;
     if (!status && !gf_webp.WebPEncode(&encoder->config, picture))
@@ -242,7 +224,7 @@ static enum gf_status encode(const struct gf_whole_sink *sink, struct gf_rectang
             status = prepare(sink, area, encoder, error);
         }
     }
-    return gf_webp_encode(sink, encoder, status, error);
+    return encode_picture(sink, encoder, status, error);
 }
 
 static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
@@ -341,7 +323,7 @@ static enum gf_status webp_encode(struct gf_whole_sink *sink, struct gf_error *e
     enum gf_status status = webp_prepare(sink, 0, 0, format.width, format.height, &encoder, error);
     free(sink->pixels);
     sink->pixels = NULL;
-    status = gf_webp_encode(sink, &encoder, status, error);
+    status = encode_picture(sink, &encoder, status, error);
     const WebPData data = {encoder.writer.mem, encoder.writer.size};
     const bool bare = !metadata->icc.size && !metadata->exif.size && !metadata->xmp.size;
     if (!status)

@@ -51,7 +51,7 @@ struct gf_inflate_decoder {
 };
 
 /* Refills `bits` to at least 56 bits. */
-static inline void gf_inflate_refill(struct gf_inflate_reader *reader)
+static inline void inflate_refill(struct gf_inflate_reader *reader)
 {
     if (reader->at <= reader->size)
         reader->bits |= gf_load64(reader->data + reader->at) << reader->count;
@@ -59,7 +59,7 @@ static inline void gf_inflate_refill(struct gf_inflate_reader *reader)
     reader->count |= 56;
 }
 
-static inline uint32_t gf_inflate_take(struct gf_inflate_reader *reader, unsigned count)
+static inline uint32_t inflate_take(struct gf_inflate_reader *reader, unsigned count)
 {
     const uint32_t bits = (uint32_t)(reader->bits & ((1u << count) - 1));
     reader->bits >>= count;
@@ -68,7 +68,7 @@ static inline uint32_t gf_inflate_take(struct gf_inflate_reader *reader, unsigne
 }
 
 /* Returns the number of bits that were taken so far. */
-static inline uint64_t gf_inflate_place(const struct gf_inflate_reader *reader)
+static inline uint64_t inflate_place(const struct gf_inflate_reader *reader)
 {
     return (uint64_t)reader->at * 8 - reader->count;
 }
@@ -78,13 +78,13 @@ static int inflate_take_symbol(struct gf_inflate_reader *reader,
 
 /* Takes the symbol of an entry that contains no literals. The symbol may be a literal nevertheless,
  * if its code is longer than the table's index. */
-static inline int gf_inflate_take_other(struct gf_inflate_reader *reader,
-                                        const struct gf_inflate_decoder *decoder, uint32_t entry)
+static inline int inflate_take_other(struct gf_inflate_reader *reader,
+                                     const struct gf_inflate_decoder *decoder, uint32_t entry)
 {
-    gf_inflate_refill(reader);
+    inflate_refill(reader);
     if (!(entry & 255))
         return inflate_take_symbol(reader, &decoder->literals);
-    gf_inflate_take(reader, entry & 255);
+    inflate_take(reader, entry & 255);
     return (int)(entry >> 16);
 }
 
@@ -98,28 +98,28 @@ extern const struct gf_inflate_range
     gf_inflate_lengths[GF_INFLATE_LITERALS - GF_INFLATE_FIRST_LENGTH];
 extern const struct gf_inflate_range gf_inflate_distances[GF_INFLATE_DISTANCES];
 
-static inline size_t gf_inflate_take_range(struct gf_inflate_reader *reader,
-                                           struct gf_inflate_range range)
+static inline size_t inflate_take_range(struct gf_inflate_reader *reader,
+                                        struct gf_inflate_range range)
 {
-    return range.least + gf_inflate_take(reader, range.extra);
+    return range.least + inflate_take(reader, range.extra);
 }
 
 /* Takes the rest of a match, after the symbol of its length. Returns false if the distance is
  * invalid. */
-static inline bool gf_inflate_take_match(struct gf_inflate_reader *reader,
-                                         const struct gf_inflate_decoder *decoder, int symbol,
-                                         size_t *length, size_t *distance)
+static inline bool inflate_take_match(struct gf_inflate_reader *reader,
+                                      const struct gf_inflate_decoder *decoder, int symbol,
+                                      size_t *length, size_t *distance)
 {
-    *length = gf_inflate_take_range(reader, gf_inflate_lengths[symbol - GF_INFLATE_FIRST_LENGTH]);
+    *length = inflate_take_range(reader, gf_inflate_lengths[symbol - GF_INFLATE_FIRST_LENGTH]);
     const unsigned entry = decoder->distance[reader->bits & GF_INFLATE_DISTANCE_MASK];
     int of_distance = (int)(entry >> 8);
     if (entry)
-        gf_inflate_take(reader, entry & 255);
+        inflate_take(reader, entry & 255);
     else
         of_distance = inflate_take_symbol(reader, &decoder->distances);
     if (of_distance < 0)
         return false;
-    *distance = gf_inflate_take_range(reader, gf_inflate_distances[of_distance]);
+    *distance = inflate_take_range(reader, gf_inflate_distances[of_distance]);
     return true;
 }
 
@@ -178,7 +178,7 @@ static int inflate_take_symbol(struct gf_inflate_reader *reader,
         const int count = codes->of_length[length];
         code |= (int)(reader->bits >> (length - 1) & 1);
         if (code - count < first) {
-            gf_inflate_take(reader, length);
+            inflate_take(reader, length);
             return codes->symbol[index + code - first];
         }
         index += count;
@@ -230,21 +230,21 @@ static bool read_lengths(struct gf_inflate_reader *reader, uint8_t *lengths, int
     uint8_t of_lengths[LENGTHS] = {0};
     struct gf_inflate_codes codes;
     for (int i = 0; i < written; i++) {
-        gf_inflate_refill(reader);
-        of_lengths[order[i]] = (uint8_t)gf_inflate_take(reader, 3);
+        inflate_refill(reader);
+        of_lengths[order[i]] = (uint8_t)inflate_take(reader, 3);
     }
     if (!make_codes(&codes, of_lengths, LENGTHS, false))
         return false;
     for (int i = 0; i < count;) {
-        gf_inflate_refill(reader);
+        inflate_refill(reader);
         const int symbol = inflate_take_symbol(reader, &codes);
         if (symbol < 0 || (symbol == 16 && !i))
             return false;
         const uint8_t length = (uint8_t)(symbol < 16 ? symbol : symbol == 16 ? lengths[i - 1] : 0);
         const int run = symbol < 16    ? 1
-                        : symbol == 16 ? 3 + (int)gf_inflate_take(reader, 2)
-                        : symbol == 17 ? 3 + (int)gf_inflate_take(reader, 3)
-                                       : 11 + (int)gf_inflate_take(reader, 7);
+                        : symbol == 16 ? 3 + (int)inflate_take(reader, 2)
+                        : symbol == 17 ? 3 + (int)inflate_take(reader, 3)
+                                       : 11 + (int)inflate_take(reader, 7);
         if (run > count - i)
             return false;
         memset(lengths + i, length, (size_t)run);
@@ -258,10 +258,10 @@ static bool read_lengths(struct gf_inflate_reader *reader, uint8_t *lengths, int
 static bool inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflate_decoder *decoder)
 {
     uint8_t lengths[LITERALS + DISTANCES] = {0}, all[LITERALS] = {0};
-    gf_inflate_refill(reader);
-    const int literals = (int)gf_inflate_take(reader, 5) + GF_INFLATE_FIRST_LENGTH;
-    const int distances = (int)gf_inflate_take(reader, 5) + 1;
-    const int written = (int)gf_inflate_take(reader, 4) + 4;
+    inflate_refill(reader);
+    const int literals = (int)inflate_take(reader, 5) + GF_INFLATE_FIRST_LENGTH;
+    const int distances = (int)inflate_take(reader, 5) + 1;
+    const int written = (int)inflate_take(reader, 4) + 4;
     if (literals > LITERALS || distances > DISTANCES ||
         !read_lengths(reader, lengths, literals + distances, written))
         return false;
@@ -278,8 +278,8 @@ static bool inflate_read_head(struct gf_inflate_reader *reader, struct gf_inflat
  * missing. */
 static const uint8_t *inflate_stored(struct gf_inflate_reader *reader, size_t *length)
 {
-    gf_inflate_take(reader, reader->count & 7);
-    const size_t at = (size_t)(gf_inflate_place(reader) / 8);
+    inflate_take(reader, reader->count & 7);
+    const size_t at = (size_t)(inflate_place(reader) / 8);
     if (at > reader->size || reader->size - at < STORED_HEAD)
         return NULL;
     const uint8_t *const head = reader->data + at;
@@ -317,7 +317,7 @@ static uint8_t *take_other(struct gf_inflate_reader *reader,
                            uint8_t *out, uint8_t *end, bool *ended)
 {
     size_t length, distance;
-    const int symbol = gf_inflate_take_other(reader, decoder, entry);
+    const int symbol = inflate_take_other(reader, decoder, entry);
     *ended = symbol == GF_INFLATE_BLOCK_END;
     if (symbol < 0 || *ended)
         return *ended ? out : NULL;
@@ -325,7 +325,7 @@ static uint8_t *take_other(struct gf_inflate_reader *reader,
         *out = (uint8_t)symbol;
         return out + 1;
     }
-    if (!gf_inflate_take_match(reader, decoder, symbol, &length, &distance) ||
+    if (!inflate_take_match(reader, decoder, symbol, &length, &distance) ||
         distance > (size_t)(out - begin) || out > end || length > (size_t)(end - out))
         return NULL;
     return copy(out, distance, length);
@@ -335,7 +335,7 @@ static inline uint8_t *take_literals(struct gf_inflate_reader *reader, uint32_t 
 {
     out[0] = (uint8_t)(entry >> 16);
     out[1] = (uint8_t)(entry >> 24);
-    gf_inflate_take(reader, entry & 255);
+    inflate_take(reader, entry & 255);
     return out + (entry >> 8 & 255);
 }
 
@@ -349,7 +349,7 @@ GF_TARGET_CLONES static uint8_t *take_data(struct gf_inflate_reader *from,
     while (out && !ended) {
         uint32_t entry = 0;
         int looks = 0;
-        gf_inflate_refill(&reader);
+        inflate_refill(&reader);
         for (; looks < 4; looks++) {
             entry = decoder->entry[reader.bits & GF_INFLATE_TABLE_MASK];
             if (!(entry & 0xff00))
@@ -384,16 +384,16 @@ bool gf_inflate_stripe(const uint8_t *data, size_t size, bool last, uint8_t *out
     struct gf_inflate_decoder decoder;
     uint8_t *at = out, *const end = out + room;
     for (;;) {
-        gf_inflate_refill(&reader);
-        const bool final = gf_inflate_take(&reader, 1);
-        const uint32_t kind = gf_inflate_take(&reader, 2);
+        inflate_refill(&reader);
+        const bool final = inflate_take(&reader, 1);
+        const uint32_t kind = inflate_take(&reader, 2);
         if (kind == GF_INFLATE_STORED)
             at = copy_stored(&reader, at, end);
         else if (kind == GF_INFLATE_DYNAMIC && inflate_read_head(&reader, &decoder))
             at = take_data(&reader, &decoder, out, at, end);
         else
             return false;
-        const size_t used = (size_t)((gf_inflate_place(&reader) + 7) / 8);
+        const size_t used = (size_t)((inflate_place(&reader) + 7) / 8);
         if (!at || at > end || used > size)
             return false;
         if (final)
