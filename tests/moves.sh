@@ -1,7 +1,8 @@
 #!/bin/sh
 # moves.sh REVISION [BUILD]: proves that a change only moves code. It names the functions and tables of the C sources whose machine
 # code is not that of the revision (see moves.py), and the pictures that come out in other bytes (see pictures.sh). Both builds lie
-# in the folder BUILD (build-moves).
+# in the folder BUILD (build-moves). The kernels of two builds by nvcc are compared by kernels.py: make each with CUDA_ARCHS=90, then
+# python3 tests/kernels.py BEFORE/cuda AFTER/cuda.
 set -eu
 cd "$(dirname "$0")/.."
 base=$1 build=${2:-build-moves}
