@@ -7,8 +7,9 @@ program=$(realpath "${GPUFILTER:-build/gpufilter}")
 build=${BUILD:-$(dirname "$program")}
 build=$(realpath "$build")
 cd "$(dirname "$0")/.." || exit 1
-calls=$(mktemp)
-trap 'rm -f "$calls"' EXIT
+calls=$(mktemp) defined=$(mktemp)
+trap 'rm -f "$calls" "$defined"' EXIT
+grep -rhE '^extern "C"' cuda --include='*.cu' | grep -oE 'gf_[a-z0-9_]+_cuda\(' | tr -d '(' | sort -u >"$defined"
 
 # Objects whose source has gone are left out.
 objects=$(find src cuda \( -name '*.c' -o -name '*.cu' \) | sed "s|\(.*\)\.[a-z]*$|$build/\1.o|" | while read -r object; do
@@ -46,4 +47,9 @@ result "the files of a folder do not call each other in a circle" "$(awk '
     function folder_of(file) { sub(/\/[^\/]*$/, "", file); return file }
     folder_of($1) == folder_of($2) { print $1, $2 }' "$calls" | tsort 2>&1 >/dev/null |
     sed -n 's/^tsort: //; /contains a loop/!p')"
+
+# A kernel whose row has gone from a table would never run.
+result "every function that launches kernels is named by another file" "$(grep -rowE 'gf_[a-z0-9_]+' src cuda | sort -u |
+    awk -F: '{ files[$2]++ } END { for (name in files) if (files[name] == 1) print name }' | sort |
+    grep -xF -f /dev/stdin "$defined")"
 plan
