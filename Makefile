@@ -368,10 +368,10 @@ $(BUILD)/archs/%.log: %.cu
 
 # Leaks are looked for too; CUDA is left out, since its driver is not instrumented.
 asan: ## the tests under the address sanitizer
-	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-asan CUDA=0 SANITIZE=address CFLAGS='-O1 -g' test-only
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-asan CUDA=0 SANITIZE=address CFLAGS='-O1 -g1' test-only
 
 ubsan: ## the tests under the undefined-behaviour sanitizer
-	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g' test-only
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-ubsan CUDA=0 SANITIZE=undefined CFLAGS='-O1 -g1' test-only
 
 format: ## clang-format over the tree
 	@tests/format.sh
@@ -386,7 +386,7 @@ lint: ## the format, cppcheck and shellcheck, where the tools are
 	@! command -v shellcheck >/dev/null || shellcheck -S warning tests/*.sh tests/*/*.sh samples/*.sh samples/*/*.sh
 
 tsan: ## the tests of what runs on several threads, under the thread sanitizer
-	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-tsan CUDA=0 SANITIZE=thread CFLAGS='-O1 -g' \
+	@$(MAKE) --no-print-directory $(PARALLEL) BUILD=$(BUILD)-tsan CUDA=0 SANITIZE=thread CFLAGS='-O1 -g1' \
 	  TESTS='$(patsubst %,$(BUILD)-tsan/tests/test_%,batch device_start failures helpers server server_faults threads device_codec batch_fallbacks png jpeg_strips smooth)' test-threads
 
 test-threads: $(TESTS)

@@ -260,10 +260,11 @@ static void test_container(void **state)
 static void test_many_indices(void **state)
 {
     static const unsigned char index[] = "\xff\xe2\0\x10MPF\0MM\0*\0\0\0\x08\xff\xff";
-    enum { COUNT = 100000 };
-    struct bytes file = make(false), indices = {0};
-    for (int i = 0; i < COUNT; i++)
-        append(&indices, index, sizeof index - 1);
+    enum { COUNT = 100000, BYTES = sizeof index - 1 };
+    struct bytes file = make(false), indices = {malloc(COUNT * BYTES), COUNT * BYTES};
+    assert_non_null(indices.data);
+    for (size_t i = 0; i < COUNT; i++)
+        memcpy(indices.data + i * BYTES, index, BYTES);
     struct bytes many = with(&file, 2, indices.data, indices.size);
     const clock_t begin = clock();
     struct picture got;
