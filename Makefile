@@ -215,7 +215,7 @@ $(BUILD)/%.o: %.c $(BUILD)/configured
 
 # The page's frame, style and script are part of the program, and so are the cookbook, the manual and the
 # functions of the shells.
-$(BUILD)/src/report/page/html.o: $(addprefix src/report/page/page.,html css js)
+$(BUILD)/src/report/page/page.o: $(addprefix src/report/page/page.,html css js)
 $(BUILD)/src/cli/help/help.o: samples/README.md
 $(BUILD)/src/cli/help/man.o: src/cli/help/manual.txt
 $(BUILD)/src/cli/help/completion.o: $(addprefix src/cli/help/completion.,bash zsh fish)

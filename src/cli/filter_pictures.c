@@ -19,13 +19,12 @@
 #include "engine/backend.h"
 #include "gpufilter/filter.h"
 #include "report/batch/batch_report.h"
-#include "report/page/html.h"
 #include "report/profile/profile_report.h"
 #include "report/text.h"
 #include "text/text.h"
 
 /* The contents of the page. */
-struct gf_profile_page {
+struct run_page {
     const struct gf_command *command;
     const struct gf_profile_report *report;
     const struct gf_profile *profile;
@@ -56,33 +55,32 @@ struct gf_session {
 };
 
 /* Puts the input and the output on the page, if they are files. */
-static void put_pictures(FILE *file, const struct gf_command *command)
+static void put_pictures(struct gf_page *page, const struct gf_command *command)
 {
     struct gf_page_picture before =
                                gf_page_picture_make(command->input[0], NULL, &command->options),
                            after = gf_page_picture_make(command->output, NULL, &command->options);
-    gf_pictures_html(file, &before, &after);
-    gf_page_picture_free(&before);
-    gf_page_picture_free(&after);
+    gf_page_pictures(page, &before, &after);
 }
 
-/* Writes the page. The function is a gf_report_writer, whose context is a struct gf_profile_page.
+/* Writes the page. The function is a gf_report_writer, whose context is a struct run_page.
  */
 static enum gf_status profile_page_put(FILE *file, const void *context, struct gf_error *error)
 {
-    const struct gf_profile_page *const page = context;
-    const struct gf_command *const command = page->command;
+    const struct run_page *const content = context;
+    const struct gf_command *const command = content->command;
+    struct gf_page page;
     char line[2 * GF_FILE_NAME_SIZE];
     snprintf(line, sizeof line, "%s to %s", command->input[0], command->output);
     gf_url_hide_all(line);
-    gf_html_begin(file, command->chain ? command->chain : "no filter", line);
+    GF_TRY(gf_page_begin(&page, file, command->chain ? command->chain : "no filter", line, error));
     const enum gf_status status =
-        gf_profile_html(file, page->report, page->profile, "run", "", error);
-    if (page->batch)
-        gf_batch_html(file, page->batch, "batch", "The batch");
+        gf_profile_page(&page, content->report, content->profile, "", error);
+    if (content->batch)
+        gf_batch_page(&page, content->batch, "The batch");
     else
-        put_pictures(file, command);
-    gf_html_end(file);
+        put_pictures(&page, command);
+    gf_page_end(&page);
     return status;
 }
 
@@ -179,8 +177,7 @@ static enum gf_status show_profile(struct gf_session *session, const struct gf_p
         report.read_s = batch->read_s;
         report.write_s = batch->write_s;
     }
-    const struct gf_profile_page page = {command, &report, profile,
-                                         batch ? &session->pictures : NULL};
+    const struct run_page page = {command, &report, profile, batch ? &session->pictures : NULL};
     /* The sums of the table are computed as if the pictures ran one after another; the page's
      * timeline shows when they really ran. */
     if (command->profile == GF_PROFILE_HTML && batch)

@@ -49,7 +49,8 @@ run 0 gpufilter --device=cpu --threads=2 --profile=compare:html:compare.html -i 
 silent
 [ ! -s stdout ] || problem "stdout is not empty"
 cp compare.html stdout
-for text in '<h1>blur,transpose</h1>' '<h3>blur</h3>' '>no intrinsics, 1 thread' 'The whole chain' 'Threads of the CPU'; do
+for text in '"title":"blur,transpose","line":"in.png"' '{"kind":"comparison","name":""' '"name": "no intrinsics, 1 thread"' \
+    '"pipeline": \[' '{"kind":"pictures","name":""'; do
     stdout_has "$text"
 done
 run 75 gpufilter --device=cpu --profile=compare:html:nowhere/c.html -i in.png blur

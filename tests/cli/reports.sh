@@ -35,8 +35,8 @@ run 0 gpufilter --device=cpu --profile=html:run.html -i in.png -o out.png blur,e
 silent
 [ ! -s stdout ] || problem "stdout is not empty"
 cp run.html stdout
-for text in '<h1>blur,equalize</h1>' 'in.png to out.png' '<h3>What each stage took</h3>' 'equalize histogram</th>' \
-    '<rect ' '</html>'; do
+for text in '"title":"blur,equalize","line":"in.png to out.png"' '{"kind":"run","name":""' '"name": "equalize histogram"' \
+    '"spans": \[' '{"kind":"pictures","name":""' '</html>'; do
     stdout_has "$text"
 done
 run 75 gpufilter --profile=html:nowhere/run.html -i in.png -o none.png blur
@@ -57,7 +57,7 @@ stderr_is "gpufilter: the page and --output are the same file"
 begin "the page of a picture that comes from a pipe, and of a stream of them"
 run 0 sh -c '"$GPUFILTER" --device=cpu --profile=html:piped.html -i - -o out.png blur <in.png'
 silent
-! grep -q 'class="slider"' piped.html || problem "there is a picture that cannot have been read twice"
+! grep -q '"kind":"pictures"' piped.html || problem "there is a picture that cannot have been read twice"
 run 0 sh -c 'cat in.ppm in.ppm | "$GPUFILTER" --device=cpu --profile=html:stream.html -i - -o frame{n}.png blur'
 [ "$(grep -c '</html>' stream.html)" -eq 1 ] || problem "not one page: $(grep -c '</html>' stream.html)"
 
@@ -68,11 +68,12 @@ run 0 gpufilter --report=report.html run.json compare.json run.json
 silent
 [ ! -s stdout ] || problem "stdout is not empty"
 cp report.html stdout
-for text in 'Runs side by side' '<h2>run.json</h2>' '<h2>compare.json</h2>' '</html>'; do
+for text in '{"kind":"run","name":"run.json"' '{"kind":"comparison","name":"compare.json"' '"line":"3 saved reports"' '</html>'; do
     stdout_has "$text"
 done
 run 0 sh -c '"$GPUFILTER" --report=- - <run.json'
-stdout_has 'bounds the run'
+stdout_has '"title":"-"'
+stdout_has '"bound_by": "'
 
 begin "--report takes what ncu counted, beside a comparison"
 printf '%s\n' '"ID","Kernel Name","Block Size","Grid Size","smsp__inst_executed.sum"' '"0","k","(1, 1, 1)","(1, 1, 1)","5"' >counted.csv

@@ -9,7 +9,6 @@
 #include "batch/devices/figures.h"
 #include "cli/command/command.h"
 #include "cli/messages.h"
-#include "report/page/html.h"
 #include "study/compare/compare.h"
 #include "study/explain/explain.h"
 #include "study/labs/lab.h"
@@ -97,10 +96,11 @@ static enum gf_status show_labs(const struct gf_lab_request *request,
 static enum gf_status put_labs_page(FILE *file, const void *context, struct gf_error *error)
 {
     const struct findings *const findings = context;
-    (void)error;
-    gf_html_begin(file, "Labs", "Microbenchmarks of single techniques of the CUDA guides");
-    gf_labs_html(file, findings->found, findings->count, "labs", "");
-    gf_html_end(file);
+    struct gf_page page;
+    GF_TRY(gf_page_begin(&page, file, "Labs",
+                         "Microbenchmarks of single techniques of the CUDA guides", error));
+    gf_labs_page(&page, findings->found, findings->count);
+    gf_page_end(&page);
     return GF_OK;
 }
 
@@ -178,19 +178,16 @@ struct compare_page {
 
 static enum gf_status put_comparison_page(FILE *file, const void *context, struct gf_error *error)
 {
-    const struct compare_page *const page = context;
-    (void)error;
-    const struct gf_options *const options = &page->command->options;
-    struct gf_page_picture before = gf_page_picture_make(page->command->input[0], NULL, options),
-                           after = gf_page_picture_make(page->command->input[0],
-                                                        page->command->chain, options);
-    gf_html_begin(file, page->command->chain ? page->command->chain : "no filter",
-                  page->command->input[0]);
-    gf_compare_html(file, page->comparison, "comparison", "");
-    gf_pictures_html(file, &before, &after);
-    gf_page_picture_free(&before);
-    gf_page_picture_free(&after);
-    gf_html_end(file);
+    const struct compare_page *const content = context;
+    const char *const input = content->command->input[0], *const chain = content->command->chain;
+    const struct gf_options *const options = &content->command->options;
+    struct gf_page page;
+    GF_TRY(gf_page_begin(&page, file, chain ? chain : "no filter", input, error));
+    struct gf_page_picture before = gf_page_picture_make(input, NULL, options),
+                           after = gf_page_picture_make(input, chain, options);
+    gf_compare_page(&page, content->comparison);
+    gf_page_pictures(&page, &before, &after);
+    gf_page_end(&page);
     return GF_OK;
 }
 
@@ -291,24 +288,20 @@ struct reports {
 static enum gf_status put_saved_page(FILE *file, const void *context, struct gf_error *error)
 {
     const struct reports *const reports = context;
-    return gf_saved_html(file, reports->saved, reports->count, error);
+    return gf_saved_page(file, reports->saved, reports->count, error);
 }
 
 /* Checks that there is a comparison for counters, which are drawn on the comparisons whose kernels
  * they counted. */
-static enum gf_status count(struct reports *reports, struct gf_error *error)
+static enum gf_status check_counters(const struct reports *reports, struct gf_error *error)
 {
     int comparisons = 0;
     for (int i = 0; i < reports->count; i++)
         comparisons += reports->saved[i].kind == GF_SAVED_COMPARISON;
     for (int i = 0; i < reports->count; i++) {
-        if (reports->saved[i].kind != GF_SAVED_COUNTERS)
-            continue;
-        if (!comparisons)
+        if (reports->saved[i].kind == GF_SAVED_COUNTERS && !comparisons)
             return gf_fail(error, GF_ERROR_USAGE, "%s: counts kernels, but no comparison is named",
                            reports->saved[i].name);
-        for (int j = 0; j < reports->count; j++)
-            gf_saved_count(&reports->saved[i].counters, &reports->saved[j].comparison);
     }
     return GF_OK;
 }
@@ -345,7 +338,7 @@ static GF_CHECKED enum gf_status act_report(const struct gf_command *command,
     for (int i = 0; i < command->inputs && !status; i++)
         status = read_file(&reports, command->input[i], error);
     if (!status)
-        status = count(&reports, error);
+        status = check_counters(&reports, error);
     if (!status)
         status = gf_report_open(command->page, &page, error);
     if (!status)

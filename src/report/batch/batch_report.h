@@ -4,6 +4,7 @@
 
 #include "batch/log/batch_log.h"
 #include "bench/timing.h"
+#include "report/page/page.h"
 
 enum { GF_BATCH_STAGES = 5, GF_BATCH_SLICES = 48, GF_BATCH_OUTLIERS_MAX = 20 };
 
@@ -42,8 +43,8 @@ struct gf_batch_report {
     double rate;   /* pictures per second of work_s; or NaN */
     size_t slice[GF_BATCH_SLICES];                  /* pictures that were done in each part of that
                                                      * time */
-    double stage_ms[GF_BATCH_STAGES];               /* the sums, in the order of
-                                                     * gf_batch_stage_name() */
+    double stage_ms[GF_BATCH_STAGES];               /* the sums: decode, upload,
+                                                     * filter, download, encode */
     double work_ms;                                 /* the sum of all stages */
     int most;                                       /* the stage with the largest sum; -1: none */
     struct gf_timing total, stage[GF_BATCH_STAGES]; /* the times of a picture: the median, and the
@@ -54,9 +55,6 @@ struct gf_batch_report {
     size_t beyond; /* number of pictures beyond the fence, which may be larger */
 };
 
-/* Returns "decode", "upload", "filter", "download" or "encode". */
-const char *gf_batch_stage_name(int stage);
-
 /* Adds a picture. `finished_s` is the time since the epoch at which it was done, or NaN. */
 enum gf_status gf_batch_report_add(struct gf_batch_report *report,
                                    const struct gf_batch_log_entry *entry, double finished_s,
@@ -65,6 +63,5 @@ enum gf_status gf_batch_report_finish(struct gf_batch_report *report,
                                       struct gf_error *error) GF_CHECKED;
 void gf_batch_report_free(struct gf_batch_report *report);
 
-/* Writes the part of the page. `id` consists of letters and digits. */
-void gf_batch_html(FILE *file, const struct gf_batch_report *report, const char *id,
-                   const char *heading);
+/* Puts the batch on the page. `name` is its heading, or "". */
+void gf_batch_page(struct gf_page *page, const struct gf_batch_report *report, const char *name);

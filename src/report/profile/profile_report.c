@@ -128,7 +128,8 @@ static const struct gf_bound_advice *advice_on(const struct gf_profile_report *r
     return fast ? &memory : &arithmetic;
 }
 
-void gf_profile_report_judge(struct gf_profile_report *report, const struct gf_profile *profile)
+/* Finds the row that limits the run. */
+static void judge(struct gf_profile_report *report, const struct gf_profile *profile)
 {
     report->bound = -1;
     report->bound_percent = NAN;
@@ -177,7 +178,7 @@ enum gf_status gf_profile_report_make(const struct gf_profile *profile,
     add_rows(profile, interval, report);
     add_start(profile, report);
     add_totals(profile, interval, report);
-    gf_profile_report_judge(report, profile);
+    judge(report, profile);
     free(interval);
     return GF_OK;
 }

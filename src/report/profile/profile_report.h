@@ -7,6 +7,7 @@
 #include "base/text/json.h"
 #include "gpufilter/profile.h"
 #include "gpufilter/status.h"
+#include "report/page/page.h"
 
 /* Advice on the stage that limits the run, and the section of NVIDIA's guide on it. */
 struct gf_bound_advice {
@@ -54,8 +55,6 @@ struct gf_profile_report {
 enum gf_status gf_profile_report_make(const struct gf_profile *profile,
                                       struct gf_profile_report *report,
                                       struct gf_error *error) GF_CHECKED;
-/* Finds the row that limits the run, from the busy times and the wall time. */
-void gf_profile_report_judge(struct gf_profile_report *report, const struct gf_profile *profile);
 /* Returns the row of a span; -1 if the span has no row, because it is the CUDA start. */
 int gf_profile_report_row_of(const struct gf_profile_report *report, const struct gf_span *span);
 void gf_profile_report_free(struct gf_profile_report *report);
@@ -76,30 +75,7 @@ enum gf_status gf_trace_write(const struct gf_profile *profile, FILE *file,
 void gf_profile_span_name(const struct gf_profile *profile, enum gf_span_kind kind, int stage,
                           char *name, size_t size);
 
-/* Writes the part of a run: its figures, its timeline (if the profile has spans), and a row for
- * each stage. `heading` is "" for a page that has only one run. `id` identifies the part, by
- * letters and digits. */
-enum gf_status gf_profile_html(FILE *file, const struct gf_profile_report *report,
-                               const struct gf_profile *profile, const char *id,
-                               const char *heading, struct gf_error *error) GF_CHECKED;
-
-/* The positions of a run's spans on a timeline. The start of the device, the reader, every lane and
- * the writer have a track each; overlapping spans of a track are on different layers. */
-struct gf_timeline_event {
-    const struct gf_span *span;
-    int track;
-    int layer; /* 0 unless the event overlaps others of its track */
-};
-
-struct gf_timeline {
-    struct gf_timeline_event *event; /* the events, sorted by track, then by their begin */
-    size_t count;
-    int writer; /* the track of the writer, which is the last */
-};
-
-enum gf_status gf_timeline_make(const struct gf_profile *profile, struct gf_timeline *timeline,
-                                struct gf_error *error) GF_CHECKED;
-void gf_timeline_free(struct gf_timeline *timeline);
-/* Writes "reader", "lane 2", or "lane 2 (2)" for the second layer. */
-void gf_timeline_name(const struct gf_timeline *timeline, const struct gf_timeline_event *event,
-                      char *name, size_t size);
+/* Puts the run on the page. `name` is its heading, or "". */
+enum gf_status gf_profile_page(struct gf_page *page, const struct gf_profile_report *report,
+                               const struct gf_profile *profile, const char *name,
+                               struct gf_error *error) GF_CHECKED;

@@ -1,5 +1,6 @@
-/* Puts the spans of a run on tracks and layers of a timeline, and writes it for Perfetto
- * (--trace). */
+/* Puts the spans of a run on tracks and layers of a timeline, and writes it for Perfetto (--trace)
+ * and, joined where they are many, for the page. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,6 +11,20 @@
 /* The tracks, from the top: the start of the device, the reader, the lanes, and after them the
  * writer. */
 enum { TRACK_START, TRACK_READER, TRACK_LANES };
+
+struct event {
+    const struct gf_span *span;
+    int track;
+    int layer; /* 0 unless the event overlaps others of its track */
+};
+
+/* The positions of a run's spans on a timeline. The start of the device, the reader, every lane and
+ * the writer have a track each; overlapping spans of a track are on different layers. */
+struct timeline {
+    struct event *event; /* the events, sorted by track, then by their begin */
+    size_t count;
+    int writer; /* the track of the writer, which is the last */
+};
 
 static int track_of(const struct gf_span *span, int writer)
 {
@@ -22,7 +37,7 @@ static int track_of(const struct gf_span *span, int writer)
 
 static int by_track(const void *a, const void *b)
 {
-    const struct gf_timeline_event *const x = a, *const y = b;
+    const struct event *const x = a, *const y = b;
     if (x->track != y->track)
         return x->track - y->track;
     const double p = x->span->begin_s, q = y->span->begin_s;
@@ -31,9 +46,9 @@ static int by_track(const void *a, const void *b)
 
 /* Puts each event on the first layer of the event's track on which no earlier event still runs.
  * free_s is scratch memory: free_s[layer] is the time when the layer's last event ends. */
-static void assign_layers(struct gf_timeline *timeline, double *free_s)
+static void assign_layers(struct timeline *timeline, double *free_s)
 {
-    struct gf_timeline_event *const event = timeline->event;
+    struct event *const event = timeline->event;
     int layers = 0;
     for (size_t i = 0; i < timeline->count; i++) {
         if (!i || event[i].track != event[i - 1].track)
@@ -47,16 +62,23 @@ static void assign_layers(struct gf_timeline *timeline, double *free_s)
     }
 }
 
-enum gf_status gf_timeline_make(const struct gf_profile *profile, struct gf_timeline *timeline,
-                                struct gf_error *error)
+static void timeline_free(struct timeline *timeline)
+{
+    free(timeline->event);
+    timeline->event = NULL;
+    timeline->count = 0;
+}
+
+static GF_CHECKED enum gf_status timeline_make(const struct gf_profile *profile,
+                                               struct timeline *timeline, struct gf_error *error)
 {
     const size_t count = profile->span_count;
     double *const free_s = malloc((count + 1) * sizeof *free_s);
-    *timeline = (struct gf_timeline){.count = count, .writer = TRACK_LANES};
+    *timeline = (struct timeline){.count = count, .writer = TRACK_LANES};
     timeline->event = malloc((count + 1) * sizeof *timeline->event);
     if (!timeline->event || !free_s) {
         free(free_s);
-        gf_timeline_free(timeline);
+        timeline_free(timeline);
         return gf_fail_memory(error);
     }
     for (size_t i = 0; i < count; i++) {
@@ -64,23 +86,17 @@ enum gf_status gf_timeline_make(const struct gf_profile *profile, struct gf_time
             timeline->writer = TRACK_LANES + profile->spans[i].lane + 1;
     }
     for (size_t i = 0; i < count; i++)
-        timeline->event[i] = (struct gf_timeline_event){
-            &profile->spans[i], track_of(&profile->spans[i], timeline->writer), 0};
+        timeline->event[i] =
+            (struct event){&profile->spans[i], track_of(&profile->spans[i], timeline->writer), 0};
     qsort(timeline->event, count, sizeof *timeline->event, by_track);
     assign_layers(timeline, free_s);
     free(free_s);
     return GF_OK;
 }
 
-void gf_timeline_free(struct gf_timeline *timeline)
-{
-    free(timeline->event);
-    timeline->event = NULL;
-    timeline->count = 0;
-}
-
-void gf_timeline_name(const struct gf_timeline *timeline, const struct gf_timeline_event *event,
-                      char *name, size_t size)
+/* Writes "reader", "lane 2", or "lane 2 (2)" for the second layer. */
+static void timeline_name(const struct timeline *timeline, const struct event *event, char *name,
+                          size_t size)
 {
     char layer[16] = "";
     const int track = event->track;
@@ -102,7 +118,7 @@ void gf_timeline_name(const struct gf_timeline *timeline, const struct gf_timeli
 /* The most layers of a track, so that thread ids are unique and in the order of the tracks. */
 enum { LAYERS_MAX = 1000 };
 
-static int thread_of(const struct gf_timeline_event *event)
+static int thread_of(const struct event *event)
 {
     return 1 + event->track * LAYERS_MAX + event->layer % LAYERS_MAX;
 }
@@ -134,11 +150,11 @@ static void put_metadata(struct gf_json *json, int thread, const char *name, con
 }
 
 /* Writes a track's name and position, before its first event. */
-static void put_track(struct gf_json *json, const struct gf_timeline *timeline,
-                      const struct gf_timeline_event *event)
+static void put_track(struct gf_json *json, const struct timeline *timeline,
+                      const struct event *event)
 {
     char name[48];
-    gf_timeline_name(timeline, event, name, sizeof name);
+    timeline_name(timeline, event, name, sizeof name);
     put_metadata(json, thread_of(event), "thread_name", "name", name);
     begin_metadata(json, thread_of(event), "thread_sort_index");
     gf_json_number(json, "sort_index", thread_of(event), 0);
@@ -146,7 +162,7 @@ static void put_track(struct gf_json *json, const struct gf_timeline *timeline,
 }
 
 static void put_event(struct gf_json *json, const struct gf_profile *profile,
-                      const struct gf_timeline_event *event)
+                      const struct event *event)
 {
     const struct gf_span *const span = event->span;
     const double duration_s = span->end_s > span->begin_s ? span->end_s - span->begin_s : 0;
@@ -167,8 +183,7 @@ static void put_event(struct gf_json *json, const struct gf_profile *profile,
     end_both(json);
 }
 
-static void put_trace(FILE *file, const struct gf_profile *profile,
-                      const struct gf_timeline *timeline)
+static void put_trace(FILE *file, const struct gf_profile *profile, const struct timeline *timeline)
 {
     struct gf_json json = gf_json_begin(file);
     int named = 0; /* number of threads whose names are written, since the events are sorted by
@@ -180,7 +195,7 @@ static void put_trace(FILE *file, const struct gf_profile *profile,
     put_metadata(&json, -1, "process_name", "name", "gpufilter");
     put_metadata(&json, 0, "process_labels", "labels", profile->device);
     for (size_t i = 0; i < timeline->count; i++) {
-        const struct gf_timeline_event *const event = &timeline->event[i];
+        const struct event *const event = &timeline->event[i];
         if (thread_of(event) > named) {
             named = thread_of(event);
             put_track(&json, timeline, event);
@@ -192,9 +207,90 @@ static void put_trace(FILE *file, const struct gf_profile *profile,
 
 enum gf_status gf_trace_write(const struct gf_profile *profile, FILE *file, struct gf_error *error)
 {
-    struct gf_timeline timeline;
-    GF_TRY(gf_timeline_make(profile, &timeline, error));
+    struct timeline timeline;
+    GF_TRY(timeline_make(profile, &timeline, error));
     put_trace(file, profile, &timeline);
-    gf_timeline_free(&timeline);
+    timeline_free(&timeline);
     return GF_OK;
+}
+
+/* ---- for the page ---- */
+
+/* The most boxes of the page's drawing, where spans are joined. */
+enum { BOXES_MAX = 2400 };
+
+static int by_layer(const void *a, const void *b)
+{
+    const struct event *const x = a, *const y = b;
+    return x->track == y->track && x->layer != y->layer ? x->layer - y->layer : by_track(a, b);
+}
+
+/* Joins the spans of one stage that follow each other on a layer within gap_s, and writes them as
+ * in the JSON of a profile, with their number at the end. Returns how many boxes that makes. With a
+ * `json` of NULL nothing is written. */
+static size_t join(struct gf_json *json, const struct timeline *timeline,
+                   const struct gf_profile_report *report, double gap_s)
+{
+    size_t boxes = 0;
+    for (size_t first = 0, next; first < timeline->count; first = next, boxes++) {
+        const struct event *const event = &timeline->event[first];
+        const int row = gf_profile_report_row_of(report, event->span);
+        double end_s = event->span->end_s, bytes = (double)event->span->bytes;
+        for (next = first + 1; next < timeline->count; next++) {
+            const struct event *const other = &timeline->event[next];
+            if (other->track != event->track || other->layer != event->layer ||
+                other->span->begin_s - end_s > gap_s ||
+                gf_profile_report_row_of(report, other->span) != row)
+                break;
+            end_s = fmax(end_s, other->span->end_s);
+            bytes += (double)other->span->bytes;
+        }
+        if (!json)
+            continue;
+        gf_json_array(json, NULL, GF_JSON_COMPACT);
+        gf_json_number(json, NULL, row, 0);
+        gf_json_number(json, NULL, event->span->lane, 0);
+        gf_json_number(json, NULL, event->span->begin_s * 1e3, 4);
+        gf_json_number(json, NULL, end_s * 1e3, 4);
+        gf_json_number(json, NULL, bytes, 0);
+        gf_json_number(json, NULL, (double)(next - first), 0);
+        gf_json_end(json);
+    }
+    return boxes;
+}
+
+/* Writes the spans of a run that has too many for its JSON. */
+static GF_CHECKED enum gf_status put_joined(FILE *file, const struct gf_profile_report *report,
+                                            const struct gf_profile *profile,
+                                            struct gf_error *error)
+{
+    struct timeline timeline;
+    struct gf_json json = gf_json_begin(file);
+    double end_s = 0, gap_s = 0;
+    GF_TRY(timeline_make(profile, &timeline, error));
+    qsort(timeline.event, timeline.count, sizeof *timeline.event, by_layer);
+    for (size_t i = 0; i < timeline.count; i++)
+        end_s = fmax(end_s, profile->spans[i].end_s);
+    do {
+        gap_s = gap_s > 0 ? 2 * gap_s : end_s / 8000;
+    } while (gap_s < end_s && join(NULL, &timeline, report, gap_s) > BOXES_MAX);
+    gf_json_object(&json, NULL, GF_JSON_COMPACT);
+    gf_json_number(&json, "count", (double)timeline.count, 0);
+    gf_json_number(&json, "gap_ms", gap_s * 1e3, 3);
+    gf_json_array(&json, "spans", GF_JSON_LINES);
+    (void)join(&json, &timeline, report, gap_s);
+    gf_json_end(&json);
+    gf_json_end(&json);
+    timeline_free(&timeline);
+    return GF_OK;
+}
+
+enum gf_status gf_profile_page(struct gf_page *page, const struct gf_profile_report *report,
+                               const struct gf_profile *profile, const char *name,
+                               struct gf_error *error)
+{
+    gf_profile_report_json(report, profile, gf_page_part(page, "run", name));
+    if (profile->span_count <= GF_PROFILE_SPANS_SAVED)
+        return GF_OK;
+    return put_joined(gf_page_part(page, "spans", ""), report, profile, error);
 }

@@ -26,7 +26,6 @@ struct gf_compare_row {
     double difference;            /* the largest difference, in steps of a sample or in counts */
     int tolerance;                /* the largest difference that the variant declares */
     struct gf_compare_spot *spot; /* the place of the largest difference; NULL if there is none */
-    double instructions;          /* instructions of all warps, from --report with counters */
     int kernels;                  /* number of kernels that are launched; the first
                                    * GF_COMPARE_KERNELS of them: */
     struct gf_kernel_info kernel[GF_COMPARE_KERNELS];
@@ -65,7 +64,6 @@ struct gf_comparison {
     int threads; /* threads of the CPU backend */
     struct gf_format in, out;
     double copy_peak, upload_peak, download_peak; /* bytes/s; 0: not measured */
-    double issue_peak; /* warp instructions per second, from --report with counters; 0: not known */
     struct gf_compare_group *group;
     int groups;
     struct gf_compare_run *run;

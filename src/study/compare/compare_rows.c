@@ -22,12 +22,8 @@ struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const 
     if (!GF_GROW(group->row, group->rows))
         return NULL;
     struct gf_compare_row *const row = &group->row[group->rows++];
-    *row = (struct gf_compare_row){.rate = NAN,
-                                   .copy_percent = NAN,
-                                   .over_naive = NAN,
-                                   .over_cpu = NAN,
-                                   .difference = NAN,
-                                   .instructions = NAN};
+    *row = (struct gf_compare_row){
+        .rate = NAN, .copy_percent = NAN, .over_naive = NAN, .over_cpu = NAN, .difference = NAN};
     snprintf(row->name, sizeof row->name, "%.39s", name);
     return row;
 }

@@ -1,4 +1,4 @@
-/* A comparison as a table and as JSON. */
+/* A comparison as a table, as JSON, and on the page. */
 #include <math.h>
 #include <string.h>
 
@@ -405,5 +405,46 @@ void gf_compare_json(const struct gf_comparison *comparison, FILE *file)
     for (int i = 0; i < comparison->runs; i++)
         put_json_run(&json, &comparison->run[i]);
     gf_json_end(&json);
+    gf_json_end(&json);
+}
+
+/* ---- on the page ---- */
+
+/* Writes RGB as hexadecimal digits. */
+static void put_pixels(struct gf_json *json, const char *key, const struct gf_compare_spot *spot,
+                       const unsigned char *rgb)
+{
+    char digits[2 * 3 * GF_SPOT_SIDE * GF_SPOT_SIDE + 1] = "";
+    for (int i = 0; i < 3 * spot->width * spot->height; i++)
+        snprintf(digits + 2 * i, 3, "%02x", rgb[i]);
+    gf_json_string(json, key, digits);
+}
+
+static void put_spot(struct gf_json *json, int stage, int row, const struct gf_compare_spot *spot)
+{
+    gf_json_object(json, NULL, GF_JSON_COMPACT);
+    gf_json_number(json, "stage", stage, 0);
+    gf_json_number(json, "row", row, 0);
+    gf_json_number(json, "x", spot->x, 0);
+    gf_json_number(json, "y", spot->y, 0);
+    gf_json_number(json, "width", spot->width, 0);
+    gf_json_number(json, "height", spot->height, 0);
+    put_pixels(json, "expected", spot, spot->expected);
+    put_pixels(json, "found", spot, spot->found);
+    put_pixels(json, "difference", spot, spot->difference);
+    gf_json_end(json);
+}
+
+void gf_compare_page(struct gf_page *page, const struct gf_comparison *comparison)
+{
+    gf_compare_json(comparison, gf_page_part(page, "comparison", ""));
+    struct gf_json json = gf_json_begin(gf_page_part(page, "spots", ""));
+    gf_json_array(&json, NULL, GF_JSON_LINES);
+    for (int g = 0; g < comparison->groups; g++) {
+        for (int i = 0; i < comparison->group[g].rows; i++) {
+            if (comparison->group[g].row[i].spot)
+                put_spot(&json, g, i, comparison->group[g].row[i].spot);
+        }
+    }
     gf_json_end(&json);
 }

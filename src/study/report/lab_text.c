@@ -1,4 +1,5 @@
-/* Prints the list of labs, the help of a lab, and its result as a table and as JSON. */
+/* Prints the list of labs, the help of a lab, and its result as a table and as JSON, and puts labs
+ * on the page. */
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +41,8 @@ void gf_lab_help(FILE *file, const struct gf_lab *lab)
         gf_param_print(file, param);
 }
 
-void gf_lab_number(double value, const struct gf_lab_column *column, char *text, size_t size)
+/* Writes a value of the table: "12.4"; "-" for NaN. */
+static void lab_number(double value, const struct gf_lab_column *column, char *text, size_t size)
 {
     const bool part = !strcmp(column->unit, "%");
     const double least = 0.5 * pow(10, -column->decimals);
@@ -66,7 +68,7 @@ static int column_width(const struct gf_lab_result *result, int column)
     int width = gf_text_widest(gf_text_widest(5, at->name), at->unit);
     for (int i = 0; i < result->rows; i++) {
         char text[64];
-        gf_lab_number(result->row[i].value[column], at, text, sizeof text);
+        lab_number(result->row[i].value[column], at, text, sizeof text);
         width = gf_text_widest(width, text);
     }
     return width;
@@ -97,14 +99,14 @@ static void put_rows(FILE *file, const struct gf_lab_result *result)
         fprintf(file, "  %-*s", first, row->label);
         for (int i = 0; i < result->columns && has_values(result, row); i++) {
             char text[64];
-            gf_lab_number(row->value[i], &result->column[i], text, sizeof text);
+            lab_number(row->value[i], &result->column[i], text, sizeof text);
             fprintf(file, "  %*s", width[i], text);
         }
         fprintf(file, "%s%s\n", *row->reason ? "  " : "", row->reason);
     }
 }
 
-const char *gf_lab_remark_name(enum gf_lab_remark_kind kind)
+static const char *remark_name(enum gf_lab_remark_kind kind)
 {
     static const char *const names[] = {
         [GF_LAB_RIGHT] = "right",     [GF_LAB_WRONG] = "wrong", [GF_LAB_AGREES] = "agrees",
@@ -124,8 +126,7 @@ void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_resu
     if (result->remarks)
         putc('\n', file);
     for (int i = 0; i < result->remarks; i++)
-        fprintf(file, "  %-7s %s\n", gf_lab_remark_name(result->remark[i].kind),
-                result->remark[i].text);
+        fprintf(file, "  %-7s %s\n", remark_name(result->remark[i].kind), result->remark[i].text);
 }
 
 /* ---- as JSON; the manual prints this list of keys ---- */
@@ -160,7 +161,7 @@ static void put_text(struct gf_json *json, const char *key, const char *text)
 static void put_remark(struct gf_json *json, const struct gf_lab_remark *remark)
 {
     gf_json_object(json, NULL, GF_JSON_INLINE);
-    put_text(json, "kind", gf_lab_remark_name(remark->kind));
+    put_text(json, "kind", remark_name(remark->kind));
     put_text(json, "text", remark->text);
     gf_json_end(json);
 }
@@ -213,5 +214,51 @@ void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_resul
     for (int i = 0; i < result->remarks; i++)
         put_remark(&json, &result->remark[i]);
     gf_json_end(&json);
+    gf_json_end(&json);
+}
+
+/* ---- on the page ---- */
+
+void gf_labs_page(struct gf_page *page, const struct gf_lab_found *found, int count)
+{
+    FILE *const file = gf_page_part(page, "labs", "");
+    for (int i = 0; i < count; i++) {
+        putc(i ? ',' : '[', file);
+        gf_lab_json(file, found[i].lab, found[i].result);
+    }
+    fputs(count ? "]" : "[]", file);
+    gf_lab_plots_page(page);
+}
+
+static void put_mark(struct gf_json *json, const struct gf_lab_mark *mark)
+{
+    gf_json_object(json, NULL, GF_JSON_COMPACT);
+    put_text(json, "name", mark->name);
+    put_text(json, "column", mark->column);
+    put_text(json, "row", mark->row);
+    gf_json_figure(json, "value", mark->value);
+    gf_json_end(json);
+}
+
+void gf_lab_plots_page(struct gf_page *page)
+{
+    struct gf_json json = gf_json_begin(gf_page_part(page, "plots", ""));
+    const struct gf_lab *lab;
+    gf_json_object(&json, NULL, GF_JSON_LINES);
+    for (int i = 0; (lab = gf_lab_at(i)); i++) {
+        gf_json_object(&json, lab->name, GF_JSON_COMPACT);
+        put_text(&json, "x", lab->axes.x);
+        put_text(&json, "x_unit", lab->axes.x_unit);
+        put_text(&json, "y", lab->axes.y);
+        put_text(&json, "y_unit", lab->axes.y_unit);
+        gf_json_bool(&json, "log_x", lab->axes.log_x);
+        gf_json_bool(&json, "log_y", lab->axes.log_y);
+        gf_json_bool(&json, "bars", lab->axes.bars);
+        gf_json_array(&json, "marks", GF_JSON_COMPACT);
+        for (const struct gf_lab_mark *mark = lab->marks; mark && mark->name; mark++)
+            put_mark(&json, mark);
+        gf_json_end(&json);
+        gf_json_end(&json);
+    }
     gf_json_end(&json);
 }

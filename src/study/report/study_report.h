@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/text/json.h"
+#include "report/page/page.h"
 #include "study/compare/compare.h"
 #include "study/explain/explain.h"
 #include "study/labs/lab.h"
@@ -18,10 +19,8 @@ const struct gf_kernel_info *gf_compare_kernel(const struct gf_compare_row *row)
 /* The keys of the JSON, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_compare_keys[];
 
-/* Writes the part of the page. `heading` is "" for a page that has only one comparison. `id`
- * identifies the part, by letters and digits. */
-void gf_compare_html(FILE *file, const struct gf_comparison *comparison, const char *id,
-                     const char *heading);
+/* Puts the comparison on the page, with the places where pictures differ. */
+void gf_compare_page(struct gf_page *page, const struct gf_comparison *comparison);
 
 void gf_explain_print(const struct gf_explanation *explanation, FILE *file);
 
@@ -33,10 +32,6 @@ void gf_lab_table(FILE *file, const struct gf_lab *lab, const struct gf_lab_resu
 void gf_lab_json(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
 /* The keys of the JSON, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_lab_keys[];
-/* Writes a value as in the tables: "12.4"; "-" for NaN. */
-void gf_lab_number(double value, const struct gf_lab_column *column, char *text, size_t size);
-/* Returns "right", "wrong", "agrees", "differs" or "note". */
-const char *gf_lab_remark_name(enum gf_lab_remark_kind kind);
 
 /* Writes the points of the curves in columns with a heading, as gnuplot reads them. */
 void gf_lab_data(FILE *file, const struct gf_lab *lab, const struct gf_lab_result *result);
@@ -51,7 +46,8 @@ struct gf_lab_found {
     const struct gf_lab_result *result;
 };
 
-/* Writes the part of the page. `heading` is "" for a page that has only these labs. `id` identifies
- * the part, by letters and digits. */
-void gf_labs_html(FILE *file, const struct gf_lab_found *found, int count, const char *id,
-                  const char *heading);
+/* Puts the labs on the page. */
+void gf_labs_page(struct gf_page *page, const struct gf_lab_found *found, int count);
+/* Puts the axes of the program's labs and the guides' figures on the page, which draws saved labs
+ * by them. */
+void gf_lab_plots_page(struct gf_page *page);

@@ -1,3 +1,4 @@
+/* Reads saved reports, and writes them on a page. */
 #include "study/saved/saved.h"
 
 #include <errno.h>
@@ -7,6 +8,7 @@
 
 #include "base/fail.h"
 #include "gpufilter/pipeline.h"
+#include "study/report/study_report.h"
 
 /* The largest file that is read. A report has some kilobytes, the log of a million pictures some
  * hundred megabytes. */
@@ -43,12 +45,10 @@ static bool is_labs(const struct gf_json_value *root)
 static const struct {
     enum gf_saved_kind kind;
     bool (*is)(const struct gf_json_value *root);
-    enum gf_status (*read)(const struct gf_json_value *root, struct gf_saved *saved,
-                           struct gf_error *error);
-} kinds[] = {{GF_SAVED_RUN, is_run, gf_saved_read_run},
-             {GF_SAVED_COMPARISON, is_comparison, gf_saved_read_comparison},
-             {GF_SAVED_LABS, is_lab, gf_saved_read_labs},
-             {GF_SAVED_LABS, is_labs, gf_saved_read_labs}};
+} kinds[] = {{GF_SAVED_RUN, is_run},
+             {GF_SAVED_COMPARISON, is_comparison},
+             {GF_SAVED_LABS, is_lab},
+             {GF_SAVED_LABS, is_labs}};
 
 /* Whether a later version of the program has written the file. The first number of the version
  * grows when an older program would misread the file. */
@@ -59,24 +59,38 @@ static bool is_newer(const char *version)
            theirs > ours;
 }
 
-static enum gf_status read_kind(struct gf_saved *saved, struct gf_error *error)
+static enum gf_status find_kind(const struct gf_json_value *root, struct gf_saved *saved,
+                                struct gf_error *error)
 {
-    const struct gf_json_value *const root = saved->tree.value;
-    gf_saved_text(root->type == GF_JSON_ARRAY ? root->first : root, "version", saved->version,
-                  sizeof saved->version);
-    if (is_newer(saved->version))
+    const char *const version =
+        gf_json_text_of(root->type == GF_JSON_ARRAY ? root->first : root, "version");
+    if (is_newer(version))
         return gf_fail(error, GF_ERROR_INPUT,
-                       "%s: written by gpufilter %s, which is newer than this one, %s", saved->name,
-                       saved->version, gf_version());
+                       "%s: written by gpufilter %.15s, which is newer than this one, %s",
+                       saved->name, version, gf_version());
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         if (!kinds[i].is(root))
             continue;
         saved->kind = kinds[i].kind;
-        return kinds[i].read(root, saved, error);
+        return GF_OK;
     }
     return gf_fail(error, GF_ERROR_INPUT,
                    "%s: is JSON, but no profile, comparison, lab or log of this program",
                    saved->name);
+}
+
+/* Checks that the text is a report, and keeps it. */
+static enum gf_status read_report(char **text, size_t size, struct gf_saved *saved,
+                                  struct gf_error *error)
+{
+    struct gf_json_tree tree;
+    GF_TRY(gf_json_read(saved->name, 1, *text, size, &tree, error));
+    const enum gf_status status = find_kind(tree.value, saved, error);
+    gf_json_tree_free(&tree);
+    saved->text = *text;
+    saved->size = size;
+    *text = NULL;
+    return status;
 }
 
 static enum gf_status read_bytes(const char *path, FILE *file, char **text, size_t *size,
@@ -115,8 +129,8 @@ enum gf_status gf_saved_read(const char *path, struct gf_saved *saved, struct gf
         status = gf_saved_read_log(text, size, saved, error);
     else if (!status && gf_saved_is_counters(text, size))
         status = gf_saved_read_counters(text, size, saved, error);
-    else if (!status && !(status = gf_json_read(path, 1, text, size, &saved->tree, error)))
-        status = read_kind(saved, error);
+    else if (!status)
+        status = read_report(&text, size, saved, error);
     free(text);
     if (status)
         gf_saved_free(saved);
@@ -125,20 +139,39 @@ enum gf_status gf_saved_read(const char *path, struct gf_saved *saved, struct gf
 
 void gf_saved_free(struct gf_saved *saved)
 {
-    gf_profile_report_free(&saved->report);
-    free(saved->span);
-    saved->span = NULL;
-    gf_comparison_free(&saved->comparison);
-    gf_saved_free_labs(saved);
     gf_batch_report_free(&saved->batch);
-    free(saved->own_name);
     for (int i = 0; i < saved->other_jobs; i++)
         gf_saved_free(&saved->other_job[i]);
     free(saved->other_job);
-    saved->own_name = NULL;
-    saved->other_job = NULL;
-    saved->other_jobs = 0;
+    free(saved->own_name);
     free(saved->counters.kernel);
-    saved->counters.kernel = NULL;
-    gf_json_tree_free(&saved->tree);
+    free(saved->text);
+    *saved = (struct gf_saved){0};
+}
+
+static void put_part(struct gf_page *page, const struct gf_saved *saved, const char *name)
+{
+    static const char *const names[] = {
+        [GF_SAVED_RUN] = "run", [GF_SAVED_COMPARISON] = "comparison", [GF_SAVED_LABS] = "labs"};
+    if (saved->kind == GF_SAVED_LOG)
+        gf_batch_page(page, &saved->batch, name);
+    else if (saved->kind == GF_SAVED_COUNTERS)
+        gf_counters_page(page, &saved->counters);
+    else
+        fwrite(saved->text, 1, saved->size, gf_page_part(page, names[saved->kind], name));
+}
+
+enum gf_status gf_saved_page(FILE *file, const struct gf_saved *saved, int count,
+                             struct gf_error *error)
+{
+    struct gf_page page;
+    char line[64];
+    snprintf(line, sizeof line, "%d saved reports", count);
+    GF_TRY(gf_page_begin(&page, file, count == 1 ? saved->name : "Report", count == 1 ? "" : line,
+                         error));
+    for (int i = 0; i < count; i++)
+        put_part(&page, &saved[i], count == 1 ? "" : saved[i].name);
+    gf_lab_plots_page(&page);
+    gf_page_end(&page);
+    return GF_OK;
 }

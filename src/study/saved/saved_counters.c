@@ -9,7 +9,7 @@
 #include "base/memory/grow.h"
 #include "study/saved/saved.h"
 
-enum { FIELD_SIZE = 512 };
+enum { FIELD_SIZE = GF_COUNTED_NAME_SIZE };
 
 enum column { KERNEL, BLOCK, GRID, INSTRUCTIONS, PEAK, CYCLES_PER_S, COLUMNS };
 static const char *const column_names[COLUMNS] = {"Kernel Name",
@@ -94,40 +94,6 @@ static void read_size(const char *field, int size[3])
         size[0] = 0;
 }
 
-/* The parts of a kernel's name that are removed or replaced. */
-static const struct {
-    const char *from, *to;
-} spellings[] = {{"void ", ""},       {"(anonymous namespace)::", ""},
-                 {"<unnamed>::", ""}, {"(int)", ""},
-                 {"(bool)", ""},      {"unsigned ", ""},
-                 {" ", ""},           {"false", "0"},
-                 {"true", "1"}};
-enum { SPELLINGS = sizeof spellings / sizeof *spellings };
-
-/* Makes the name that a comparison and Nsight Compute have in common: "rows<3,0>" for "void
- * <unnamed>::rows<(int)3, false>(const unsigned char *)". */
-static void plain_name(const char *from, char *name, size_t size)
-{
-    size_t length = 0;
-    int angles = 0;
-    while (*from && length + 1 < size) {
-        int i = 0;
-        while (i < SPELLINGS && strncmp(from, spellings[i].from, strlen(spellings[i].from)))
-            i++;
-        if (i < SPELLINGS) {
-            from += strlen(spellings[i].from);
-            if (*spellings[i].to)
-                name[length++] = *spellings[i].to;
-            continue;
-        }
-        if (!angles && *from == '(')
-            break;
-        angles += (*from == '<') - (*from == '>');
-        name[length++] = *from++;
-    }
-    name[length] = 0;
-}
-
 static enum gf_status add(struct gf_counters *counters, char field[COLUMNS][FIELD_SIZE],
                           struct gf_error *error)
 {
@@ -137,7 +103,7 @@ static enum gf_status add(struct gf_counters *counters, char field[COLUMNS][FIEL
         return GF_OK;
     if (peak > counters->issue_peak)
         counters->issue_peak = peak;
-    plain_name(field[KERNEL], kernel.name, sizeof kernel.name);
+    memcpy(kernel.name, field[KERNEL], sizeof kernel.name);
     read_size(field[GRID], kernel.grid);
     read_size(field[BLOCK], kernel.block);
     if (!GF_GROW(counters->kernel, counters->kernels))
@@ -179,36 +145,29 @@ enum gf_status gf_saved_read_counters(const char *text, size_t size, struct gf_s
     return status;
 }
 
-static double instructions_of(const struct gf_counters *counters,
-                              const struct gf_kernel_info *kernel)
+static void put_size(struct gf_json *json, const char *key, const int size[3])
 {
-    char name[sizeof kernel->name];
-    plain_name(kernel->name, name, sizeof name);
+    gf_json_array(json, key, GF_JSON_COMPACT);
+    for (int i = 0; i < 3; i++)
+        gf_json_number(json, NULL, size[i], 0);
+    gf_json_end(json);
+}
+
+void gf_counters_page(struct gf_page *page, const struct gf_counters *counters)
+{
+    struct gf_json json = gf_json_begin(gf_page_part(page, "counters", ""));
+    gf_json_object(&json, NULL, GF_JSON_COMPACT);
+    gf_json_figure(&json, "issue_peak", counters->issue_peak);
+    gf_json_array(&json, "kernels", GF_JSON_LINES);
     for (int i = 0; i < counters->kernels; i++) {
-        const struct gf_counted_kernel *const counted = &counters->kernel[i];
-        if (!strncmp(counted->name, name, sizeof name - 1) &&
-            !memcmp(counted->grid, kernel->grid, sizeof counted->grid) &&
-            !memcmp(counted->block, kernel->block, sizeof counted->block))
-            return counted->instructions;
+        const struct gf_counted_kernel *const kernel = &counters->kernel[i];
+        gf_json_object(&json, NULL, GF_JSON_COMPACT);
+        gf_json_string(&json, "name", kernel->name);
+        put_size(&json, "grid", kernel->grid);
+        put_size(&json, "block", kernel->block);
+        gf_json_figure(&json, "instructions", kernel->instructions);
+        gf_json_end(&json);
     }
-    return NAN;
-}
-
-static void count_row(const struct gf_counters *counters, struct gf_compare_row *row)
-{
-    double sum = row->kernels && row->kernels <= GF_COMPARE_KERNELS ? 0 : NAN;
-    for (int i = 0; i < row->kernels && i < GF_COMPARE_KERNELS; i++)
-        sum += instructions_of(counters, &row->kernel[i]);
-    if (!isnan(sum))
-        row->instructions = sum;
-}
-
-void gf_saved_count(const struct gf_counters *counters, struct gf_comparison *comparison)
-{
-    if (counters->issue_peak > 0)
-        comparison->issue_peak = counters->issue_peak;
-    for (int g = 0; g < comparison->groups; g++) {
-        for (int i = 0; i < comparison->group[g].rows; i++)
-            count_row(counters, &comparison->group[g].row[i]);
-    }
+    gf_json_end(&json);
+    gf_json_end(&json);
 }
