@@ -198,6 +198,16 @@ def narrow(browser):
     return [] if wide <= 360 else ['%d pixels wide at 360' % wide]
 
 
+def scriptless(browser, path):
+    """Where scripts are off, the page says so, and draws nothing by halves."""
+    browser.call('Emulation.setScriptExecutionDisabled', value=True)
+    browser.open(path)
+    text = browser.value('document.body.innerText')
+    browser.call('Emulation.setScriptExecutionDisabled', value=False)
+    browser.open(path)
+    return [] if 'scripts are switched off' in text else ['it shows: ' + text[:200]]
+
+
 def look_at(browser, path, shots):
     browser.size(1280)
     browser.scheme('light')
@@ -205,6 +215,8 @@ def look_at(browser, path, shots):
     yield 'the console is empty, and nothing is asked for', lambda: complaints(browser)
     yield 'there is one heading, and every picture and table has its words', lambda: browser.value(
         '[document.querySelectorAll("h1").length == 1 ? "" : "headings", '
+        'document.title == document.querySelector("h1").textContent ? "" : "the title", '
+        '...[...document.querySelectorAll("svg, canvas")].map(s => s.getAttribute("aria-label") ? "" : "a drawing without words"), '
         '...[...document.images].map(i => i.alt ? "" : "a picture without words"), '
         '...[...document.querySelectorAll("table")].map(t => t.tHead ? "" : "a table without a head")]'
         '.filter(s => s)')
@@ -213,6 +225,7 @@ def look_at(browser, path, shots):
     yield 'the timeline zooms by keys and wheel', lambda: timelines(browser)
     yield 'the slider moves', lambda: sliders(browser)
     yield 'nothing is wider than 360 pixels', lambda: narrow(browser)
+    yield 'without scripts the page says where its figures are', lambda: scriptless(browser, path)
     if shots:
         for scheme in ('light', 'dark'):
             browser.scheme(scheme)

@@ -40,19 +40,6 @@ void gf_text_bytes(double bytes, char *text, size_t size)
     snprintf(text, size, "%.*f %s", unit && bytes < 99.95 ? 1 : 0, bytes, units[unit]);
 }
 
-void gf_text_time(double seconds, char *text, size_t size)
-{
-    static const char *const units[] = {"s", "ms", "us"};
-    int unit = 0;
-    for (; seconds < 0.9995 && unit < 2; unit++)
-        seconds *= 1000;
-    snprintf(text, size, "%.*f %s",
-             seconds < 9.995   ? 2
-             : seconds < 99.95 ? 1
-                               : 0,
-             seconds, units[unit]);
-}
-
 int gf_text_decimals(double ms)
 {
     return ms < 10 ? 4 : ms < 100 ? 3 : ms < 1000 ? 2 : 1;

@@ -15,8 +15,6 @@ void gf_text_append(char *text, size_t size, const char *more);
 
 /* Writes bytes with three or four significant digits and a decimal unit: "99.5 MB". */
 void gf_text_bytes(double bytes, char *text, size_t size);
-/* Writes a time with three or four significant digits and a unit: "93.1 ms", "1.24 s". */
-void gf_text_time(double seconds, char *text, size_t size);
 /* Returns the number of decimals for at least three significant digits, from microseconds to
  * minutes. */
 int gf_text_decimals(double ms);

@@ -41,7 +41,7 @@ const str = (value) => (typeof value === 'string' ? value : '');
 const object = (value) => (value && typeof value === 'object' ? value : {});
 const objects = (value) => (Array.isArray(value) ? value.map(object) : []);
 const most = (values) => values.reduce((a, b) => (b > a ? b : a), 0);
-const plural = (count) => (count === 1 ? '' : 's');
+const threads = (report) => `${known(report.cpu_threads)} thread${report.cpu_threads === 1 ? '' : 's'}`;
 
 const fixed = (value, decimals, unit = '') => (isNaN(value) ? '-' : value.toFixed(decimals) + unit);
 
@@ -52,16 +52,19 @@ function general(value, digits) {
   return text.replace(/\.?0*e/, 'e');
 }
 
-function scaled(value, step, units, decimals) {
-  let unit = 0;
-  for (; step > 1 ? value >= step - 0.5 : value < 0.9995; unit++, value /= step)
-    if (unit + 1 === units.length) break;
-  return value.toFixed(decimals(value, unit)) + ' ' + units[unit];
+// Returns bytes or a time with three or four digits: "99.5 MB", "93.1 ms".
+function bytes(count) {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB'];
+  let value = known(count), unit = 0;
+  for (; value >= 999.5 && unit < units.length - 1; unit++) value /= 1000;
+  return `${value.toFixed(unit && value < 99.95 ? 1 : 0)} ${units[unit]}`;
 }
-const bytes = (count) => scaled(known(count), 1000, ['B', 'kB', 'MB', 'GB', 'TB'],
-  (value, unit) => (unit && value < 99.95 ? 1 : 0));
-const time = (ms) => scaled(known(ms) / 1000, 0.001, ['s', 'ms', 'us'],
-  (value) => (value < 9.995 ? 2 : value < 99.95 ? 1 : 0));
+function duration(ms) {
+  const units = ['s', 'ms', 'us'];
+  let value = known(ms) / 1000, unit = 0;
+  for (; value < 0.9995 && unit < units.length - 1; unit++) value *= 1000;
+  return `${value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)} ${units[unit]}`;
+}
 // Returns the decimals of a time in a table.
 const decimals = (ms) => (ms < 10 ? 4 : ms < 100 ? 3 : ms < 1000 ? 2 : 1);
 
@@ -87,11 +90,12 @@ const small = (...children) => h('p.small', ...children);
 const cell = (value, digits, unit) => h('td.n', fixed(num(value), digits, unit));
 const rowHead = (...children) => set(h('th', ...children), { scope: 'row' });
 const colHead = (what, ...children) => set(h(what, ...children), { scope: 'col' });
-const width = (part) => `width:${(100 * Math.min(Math.max(part, 0), 1)).toFixed(2)}%`;
+const percent = (part) => (100 * Math.min(Math.max(part, 0), 1)).toFixed(2) + '%';
+const width = (part) => 'width:' + percent(part);
 
-// Makes a table. "#calls" is the heading of numbers, and "" that of bars.
+// Makes a table. "#calls" is the heading of numbers; bars have none, "".
 function table(heads, rows) {
-  const head = (name) => (typeof name === 'object' ? name : !name ? h('th')
+  const head = (name) => (typeof name === 'object' ? name : !name ? h('td')
     : name[0] === '#' ? colHead('th.n', name.slice(1)) : colHead('th', name));
   return h('div.scroll', h('table', h('thead', h('tr', heads.map(head))), h('tbody', rows)));
 }
@@ -103,10 +107,10 @@ function bar(part, colour, all) {
 }
 
 // Makes a bar up to the median, with the spread of the runs drawn across its end.
-function timeBar(time, longest, colour) {
-  if (!time.runs || !(longest > 0)) return h('td.bar');
-  const spread = `left:${(100 * (time.least / longest)).toFixed(2)}%;${width((time.most - time.least) / longest)}`;
-  return h('td.bar', h('b', set(h(`i.s${colour}`), { style: width(time.median / longest) }),
+function timeBar(taken, longest, colour) {
+  if (!taken.runs || !(longest > 0)) return h('td.bar');
+  const spread = `left:${percent(taken.least / longest)};${width((taken.most - taken.least) / longest)}`;
+  return h('td.bar', h('b', set(h(`i.s${colour}`), { style: width(taken.median / longest) }),
     set(h('u'), { style: spread })));
 }
 
@@ -328,16 +332,16 @@ function elapsed(report) {
 }
 
 function runFacts(report, bound) {
-  const pictures = known(report.pictures), frames = known(report.frames);
+  const pictures = known(report.pictures) || 1, frames = known(report.frames);
   const count = (key) => String(known(report[key]));
-  return facts(['wall time', time(elapsed(report))],
+  return facts(['wall time', duration(elapsed(report))],
     pictures > 1 && ['pictures', pictures],
     pictures > 1 && ['pictures a second', fixed(num(report.pictures_per_s), 1)],
-    frames > pictures && frames > 1 && ['frames', frames],
-    frames > pictures && frames > 1 && ['frames a second', fixed(num(report.frames_per_s), 1)],
+    frames > pictures && ['frames', frames],
+    frames > pictures && ['frames a second', fixed(num(report.frames_per_s), 1)],
     bound && ['bound by', str(bound.name)],
     ['overlap', fixed(100 * known(report.overlap), 0, '%')],
-    report.start_ms > 0 && ['CUDA start', time(report.start_ms)],
+    report.start_ms > 0 && ['CUDA start', duration(report.start_ms)],
     ['bands of', count('band_rows') + ' rows'], ['lanes', count('lanes')], ['segments', count('segments')],
     ['device', `${str(report.device)} (${str(report.reason)})`, 'wide'],
     ['picture', formats(report.in, report.out), 'wide']);
@@ -401,16 +405,17 @@ function batch(report) {
   const stages = objects(report.stages), sums = stages.map((stage) => known(stage.all_ms));
   const longest = most(sums) > 0 && stages[sums.indexOf(most(sums))], total = timing(report, 'total');
   const ways = objects(report.ways), failures = objects(report.failures);
-  const stage = (one, i) => one.all_ms > 0 && h(one === longest ? 'tr.chosen' : 'tr', rowHead(str(one.name)), cell(one.all_ms / 1e3, 3),
-    bar(one.all_ms / longest.all_ms, i), cell(one.picture_ms, 3),
+  const stage = (one, i) => one.all_ms > 0 && h(one === longest ? 'tr.chosen' : 'tr', rowHead(str(one.name)),
+    cell(one.all_ms / 1e3, 3), bar(one.all_ms / longest.all_ms, i), cell(one.picture_ms, 3),
     h('td.n', `${fixed(num(one.picture_least_ms), 3)} to ${fixed(num(one.picture_most_ms), 3)}`));
   return [facts(['pictures done', report.done], ['failed', report.failed], ['skipped', report.skipped],
     ['pictures a second', fixed(num(report.rate), 1)],
-    report.rate > 0 && ['in work', time(1e3 * report.work_s)],
-    report.rate > 0 && ['from first to last', time(1e3 * report.span_s)],
-    total.runs > 0 && ['a picture, median', time(total.median)]),
-  longest && h('div.says', h('p', h('strong', str(longest.name)), ` takes most: ` +
-    `${fixed(100 * longest.all_ms / sums.reduce((a, b) => a + b), 0)}% of the work of all threads and lanes together.`)),
+    report.rate > 0 && ['in work', duration(1e3 * report.work_s)],
+    report.rate > 0 && ['from first to last', duration(1e3 * report.span_s)],
+    total.runs > 0 && ['a picture, median', duration(total.median)]),
+  longest && h('div.says', h('p', h('strong', str(longest.name)), ' takes most: ',
+    fixed(100 * longest.all_ms / sums.reduce((a, b) => a + b), 0),
+    '% of the work of all threads and lanes together.')),
   batchRate(report),
   longest && [h('h3', 'Where the work is'),
     table(['stage', '#all, s', '', '#a picture, ms', '#middle half, ms'], stages.map(stage))],
@@ -441,11 +446,11 @@ const naiveOf = (rows) => rows.findLast((row) => row.name === 'naive') ||
 function variant(row, colour, longest, onGpu) {
   const name = rowHead(str(row.name), onGpu && str(row.summary) && h('span.what', row.summary));
   const line = (...fields) => h(row.chosen === true ? 'tr.chosen' : 'tr', name, ...fields);
-  const time = timing(row, 'warm'), kernel = kernelOf(row) || {}, ms = time.runs ? time.median : NaN;
+  const warm = timing(row, 'warm'), kernel = kernelOf(row) || {}, ms = warm.runs ? warm.median : NaN;
   const times = (value) => cell(value, value < 10 ? 2 : 1, '\u00d7');
   if (str(row.refused))
     return line(set(h('td.soft', 'not run: ' + row.refused), { colspan: onGpu ? 11 : 7 }));
-  return line(cell(ms, decimals(ms)), timeBar(time, longest, colour), times(row.over_naive), times(row.over_cpu),
+  return line(cell(ms, decimals(ms)), timeBar(warm, longest, colour), times(row.over_naive), times(row.over_cpu),
     cell(row.copy_percent, 1, '%'), bar(num(row.copy_percent) / 100, colour, true),
     onGpu && [cell(kernel.registers, 0), cell(kernel.shared_bytes, 0), cell(kernel.local_bytes, 0),
       cell(kernel.occupancy_percent, 0, '%')],
@@ -465,16 +470,19 @@ function kernelName(name) {
   return short.slice(0, Math.min(end, 71));
 }
 
-// Joins the counts of several files, of which the last counts first.
-const counted = (parts) => ({ kernels: parts.slice().reverse().flatMap((part) => part.data.kernels),
-  issue: most(parts.map((part) => part.data.issue_peak)) });
+const kernelKey = (kernel) => JSON.stringify([kernelName(kernel.name), kernel.grid, kernel.block]);
+
+// Returns the counts of several files by kernel. Where two count the same, the last file's holds.
+function counted(files) {
+  const kernels = files.flatMap(({ data }) => data.kernels.slice().reverse());
+  return { instructions: new Map(kernels.map((one) => [kernelKey(one), one.instructions])),
+    issue: most(files.map(({ data }) => data.issue_peak)) };
+}
 
 // Returns the instructions of all kernels of the row; NaN unless each was counted.
 function instructions(row, counters) {
-  const key = (kernel) => JSON.stringify([kernelName(kernel.name), kernel.grid, kernel.block]);
-  const kernels = objects(row.kernels);
-  return kernels.reduce((sum, kernel) => sum + num((counters.kernels.find((one) =>
-    key(one) === key(kernel)) || {}).instructions), kernels.length ? 0 : NaN);
+  const counts = objects(row.kernels).map((kernel) => num(counters.instructions.get(kernelKey(kernel))));
+  return counts.length ? counts.reduce((a, b) => a + b) : NaN;
 }
 
 // Draws instructions against bytes: each variant of a stage below two roofs, which are the limits
@@ -484,9 +492,9 @@ function roofline(stage, report, counters) {
   const copy = 1e9 * known(object(report.peaks).device_copy_gb_s), issue = counters.issue;
   if (!(copy > 0) || !(issue > 0)) return null;
   const series = objects(stage.variants).map((row) => {
-    const count = instructions(row, counters), time = timing(row, 'warm'), rate = (ms) => 1e3 * count / ms;
-    return { name: str(row.name), points: [{ x: count / stage.bytes, y: rate(time.median),
-      least: rate(time.most), most: rate(time.least) }] };
+    const count = instructions(row, counters), warm = timing(row, 'warm'), rate = (ms) => 1e3 * count / ms;
+    return { name: str(row.name), points: [{ x: count / stage.bytes, y: rate(warm.median),
+      least: rate(warm.most), most: rate(warm.least) }] };
   }).filter(({ points: [point] }) => isShown(point) && point.x > 0 && point.y > 0);
   if (!series.length) return null;
   const places = series.map((one) => one.points[0].x);
@@ -517,13 +525,13 @@ function spot(name, { x, y, width: columns, height, expected, found, difference 
 }
 
 function stageOf(stage, report, onGpu, counters, spots) {
-  const rows = objects(stage.variants), naive = naiveOf(rows), threads = known(report.cpu_threads);
-  const longest = most(rows.map((row) => timing(row, 'warm')).map((time) => (time.runs ? time.most : 0)));
+  const rows = objects(stage.variants), naive = naiveOf(rows);
+  const longest = most(rows.map((row) => timing(row, 'warm')).map((warm) => (warm.runs ? warm.most : 0)));
   const colour = (row) => (row.chosen === true ? CHOSEN : row === naive ? NAIVE : OTHER);
   const shown = onGpu ? [...rows.slice(1), ...rows.slice(0, 1)] : rows; // the default comes last
   return [h('h3', str(stage.name)),
     small(`${formats(stage.in, stage.kind === 'statistic' ? stage.in : stage.out)}; at least ${bytes(stage.bytes)} ` +
-      `must move; CPU, ${threads} thread${plural(threads)}: ${time(stage.cpu_ms)}`),
+      `must move; CPU, ${threads(report)}: ${duration(stage.cpu_ms)}`),
     table([onGpu ? 'variant, from naive to default' : 'threads', '#ms', '', onGpu ? '#over naive' : '#over first',
       '#over CPU', '#of copy', '', ...(onGpu ? ['#regs', '#shared', '#spills', '#occ.'] : []), '#diff.'],
     shown.map((row) => variant(row, colour(row), longest, onGpu))),
@@ -536,8 +544,8 @@ function stageOf(stage, report, onGpu, counters, spots) {
 function settings(runs, name, asked, title, xName, onGpu) {
   const points = runs.map((one, i) => {
     const [key, value] = str(one.name).split('=');
-    const time = timing(one, 'total'), x = i ? (key === name ? parseFloat(value) : NaN) : asked;
-    return { x, y: time.median, least: time.least, most: time.most, estimate: num(one.estimate_ms) };
+    const total = timing(one, 'total'), x = i ? (key === name ? parseFloat(value) : NaN) : asked;
+    return { x, y: total.median, least: total.least, most: total.most, estimate: num(one.estimate_ms) };
   }).filter(isShown).sort((a, b) => a.x - b.x);
   const estimates = points.map((point) => ({ x: point.x, y: point.estimate }));
   return points.length > 1 && chart({
@@ -550,10 +558,10 @@ function settings(runs, name, asked, title, xName, onGpu) {
 function wholeChain(runs, onGpu) {
   const longest = most(runs.map((one) => timing(one, 'total').most || 0)), asked = num(object(runs[0]).band_rows);
   const row = (one, i) => {
-    const time = timing(one, 'total'), estimate = num(one.estimate_ms);
+    const total = timing(one, 'total'), estimate = num(one.estimate_ms);
     return h(i ? 'tr' : 'tr.chosen', rowHead(str(one.name)), str(one.refused)
       ? set(h('td.soft', 'not run: ' + one.refused), { colspan: 6 })
-      : [cell(time.median, decimals(time.median)), timeBar(time, longest, i ? OTHER : CHOSEN), cell(one.lanes, 0),
+      : [cell(total.median, decimals(total.median)), timeBar(total, longest, i ? OTHER : CHOSEN), cell(one.lanes, 0),
         cell(one.band_rows, 0), cell(100 * num(one.overlap), 0, '%'), cell(estimate, decimals(estimate))]);
   };
   return [h('h3', 'The whole chain, from memory to memory'),
@@ -564,11 +572,10 @@ function wholeChain(runs, onGpu) {
 }
 
 function comparison(report, counters, spots) {
-  const onGpu = str(report.device).startsWith('cuda:'), threads = known(report.cpu_threads);
+  const onGpu = str(report.device).startsWith('cuda:'), runs = objects(report.pipeline);
   const { device_copy_gb_s: copy, upload_gb_s: up, download_gb_s: down } = object(report.peaks);
-  const runs = objects(report.pipeline);
   return [facts(['device', `${str(report.device)} (${str(report.reason)})`, 'wide'],
-    ['picture', formats(report.in, report.out), 'wide'], ['CPU', `${threads} thread${plural(threads)}`],
+    ['picture', formats(report.in, report.out), 'wide'], ['CPU', threads(report)],
     ['copy, read and written', fixed(copy > 0 ? copy : NaN, 1, ' GB/s')],
     up > 0 && ['upload and download', `${fixed(num(up), 1)} and ${fixed(num(down), 1)} GB/s`]),
   objects(report.stages).map((stage, i) => stageOf(stage, report, onGpu, counters,
@@ -616,11 +623,11 @@ function labTable(lab, columns, rows, plot, curve) {
   const withBar = (row) => {
     const mark = markOf(row), value = row.value(bars);
     return h('td.bar', h('b', value > 0 && longest > 0 && set(h('i.s0'), { style: width(value / longest) }),
-      mark && longest > 0 && set(h('s'), { style: `left:${(100 * (mark.value / longest)).toFixed(2)}%` })),
+      mark && longest > 0 && set(h('s'), { style: 'left:' + percent(mark.value / longest) })),
     mark && h('span.what', `guide: ${mark.value}, ${mark.name}`));
   };
   return table([colHead('th', str(lab.rows_name)), ...columns.flatMap((column, c) =>
-    [colHead('th.n', str(column.name), str(column.unit) && ', ' + column.unit), ...(c === bars ? [h('th')] : [])])],
+    [colHead('th.n', str(column.name), str(column.unit) && ', ' + column.unit), ...(c === bars ? [''] : [])])],
   rows.map((row) => h('tr', rowHead(str(row.label), str(row.reason) && h('span.what', row.reason)),
     columns.map((column, c) => [h('td.n', figure(row.value(c), column)), c === bars && withBar(row)]))));
 }
@@ -680,23 +687,23 @@ const sideHeads = (parts, first) => [first, ...parts.map((part) =>
 
 // A time beside the first report's. It is faster or slower only if no run of one lies within the
 // range of the other's runs, which takes two runs of each.
-function beside(first, time, isFirst) {
-  if (!time) return h('td.n.soft', '-');
-  const two = first && first.runs > 1 && time.runs > 1;
-  const [look, sign] = two && time.most < first.least ? ['.good', '\u25bc ']
-    : two && time.least > first.most ? ['.bad', '\u25b2 '] : ['', ''];
-  const change = first && first.median > 0 && 100 * (time.median / first.median - 1);
-  return h('td.n', time.median.toFixed(decimals(time.median)), !isFirst && first && first.median > 0 &&
+function beside(first, taken, isFirst) {
+  if (!taken) return h('td.n.soft', '-');
+  const two = first && first.runs > 1 && taken.runs > 1;
+  const [look, sign] = two && taken.most < first.least ? ['.good', '\u25bc ']
+    : two && taken.least > first.most ? ['.bad', '\u25b2 '] : ['', ''];
+  const change = first && first.median > 0 && 100 * (taken.median / first.median - 1);
+  return h('td.n', taken.median.toFixed(decimals(taken.median)), !isFirst && first && first.median > 0 &&
     h('span.what' + look, `${sign}${change < 0 ? '' : '+'}${change.toFixed(1)}%`));
 }
 
 function sidesOfTimes(parts, kind) {
   const groups = new Map();
-  parts.forEach((part, side) => timesOf[kind](part.data).forEach(([group, name, time]) => {
-    if (!time.runs) return;
+  parts.forEach((part, side) => timesOf[kind](part.data).forEach(([group, name, taken]) => {
+    if (!taken.runs) return;
     const rows = groups.get(group) || groups.set(group, new Map()).get(group);
     const sides = rows.get(name) || rows.set(name, []).get(name);
-    sides[side] = time;
+    sides[side] = taken;
   }));
   return [...groups].map(([group, rows]) => [group && h('h3', group), table(sideHeads(parts, 'ms'),
     [...rows].map(([name, sides]) => h('tr', rowHead(name),
@@ -759,7 +766,8 @@ function pictures({ before, after }) {
 function draw(parts) {
   const first = (kind) => (parts.find((part) => part.kind === kind) || {}).data;
   const all = (kind) => parts.filter((part) => part.kind === kind), page = first('page');
-  const reports = parts.filter((part) => KINDS[part.kind]), several = Object.keys(KINDS).filter((kind) => all(kind).length > 1);
+  const reports = parts.filter((part) => KINDS[part.kind]);
+  const several = Object.keys(KINDS).filter((kind) => all(kind).length > 1);
   const sections = {
     run: (data) => run(data, first('spans')),
     comparison: (data) => comparison(data, counted(all('counters')), first('spots') || []),
@@ -777,7 +785,8 @@ function draw(parts) {
     reports.length > 1 && reports.every((part) => part.name) && set(h('nav', several.map((kind) =>
       link('sides-' + kind, KINDS[kind][0] + ' side by side')),
     reports.map((part, i) => link('report' + i, part.name))), { 'aria-label': 'parts of this page' }),
-    several.map((kind) => sides(all(kind), kind)), reports.map(section), all('pictures').map((part) => pictures(part.data)));
+    several.map((kind) => sides(all(kind), kind)), reports.map(section),
+    all('pictures').map((part) => pictures(part.data)));
   put(document.querySelector('footer'), `Written by gpufilter ${page.version} from the figures that its tables and ` +
     'JSON hold. The man page explains each.');
 }

@@ -71,8 +71,6 @@ struct gf_comparison {
     double wall_s; /* seconds of the whole comparison */
 };
 
-/* Appends an empty row; NULL when out of memory. */
-struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const char *name);
 /* Returns an error if a result differs from the CPU's by more than its filter declares. The error
  * names the first such row. */
 enum gf_status gf_compare_judge(const struct gf_comparison *comparison,

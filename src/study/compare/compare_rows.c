@@ -17,7 +17,8 @@
 #include "selftest/difference.h"
 #include "study/compare/compare.h"
 
-struct gf_compare_row *gf_compare_add_row(struct gf_compare_group *group, const char *name)
+/* Appends an empty row; NULL when out of memory. */
+static struct gf_compare_row *empty_row(struct gf_compare_group *group, const char *name)
 {
     if (!GF_GROW(group->row, group->rows))
         return NULL;
@@ -257,7 +258,7 @@ static enum gf_status add_cpu_row(const struct gf_compare_setup *setup,
     char name[sizeof group->row->name];
     snprintf(name, sizeof name, "%s%d thread%s", intrinsics ? "" : "no intrinsics, ", threads,
              threads == 1 ? "" : "s");
-    struct gf_compare_row *const row = gf_compare_add_row(group, name);
+    struct gf_compare_row *const row = empty_row(group, name);
     if (!row)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     if (out->data)
@@ -460,7 +461,7 @@ static enum gf_status add_row(struct variants *v, const struct gf_variant *varia
 {
     struct gf_stage stage = *v->subject->stage;
     struct gf_error why = {0};
-    struct gf_compare_row *const row = gf_compare_add_row(v->group, name);
+    struct gf_compare_row *const row = empty_row(v->group, name);
     if (!row)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     stage.variant = variant;
@@ -573,7 +574,7 @@ enum gf_status gf_compare_device_rows(const struct gf_compare_setup *setup,
         status = add_rows(&v, &why);
     close_pictures(&v);
     if (status == GF_ERROR_DEVICE_MEMORY) {
-        struct gf_compare_row *const row = gf_compare_add_row(group, "all");
+        struct gf_compare_row *const row = empty_row(group, "all");
         if (!row)
             return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
         snprintf(row->refused, sizeof row->refused, "%.159s", why.text);
