@@ -56,8 +56,8 @@ bench-start: $(PROGRAM) ## where the start of CUDA spends its time, for one pict
 bench-auto: $(PROGRAM) ## whether --device=auto takes the device that is done sooner, case by case; calibrates and uses a server, too
 	@bash tests/bench/auto.sh $(PROGRAM)
 
-page: $(PROGRAM) ## a run, a comparison, the labs and a batch as one page, samples/report.html, and a picture of it
-	@bash tests/bench/page.sh $(PROGRAM)
+page: $(PROGRAM) ## a run, a comparison, the labs and a batch as one page, $(BUILD)/report.html, and a picture of it
+	@bash tests/bench/page.sh $(PROGRAM) $(BUILD)/report.html
 
 ifeq ($(CUDA),1)
 bench-gpu: $(PROGRAM) $(BENCH_GPU) ## kernels beside NPP's, the pipeline and the start on a GPU: tables and JSON

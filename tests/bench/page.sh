@@ -1,8 +1,8 @@
 #!/bin/bash
-# make page: a run, a comparison, the labs and a batch on one page, samples/report.html; the GPU's where there is one, else
+# page.sh PROGRAM PAGE (make page): a run, a comparison, the labs and a batch on one page; the GPU's where there is one, else
 # the CPU's without labs. With a Chromium also a picture of a part, samples/report.jpg, as wide as the README shows it.
 set -eu
-gpufilter=$(realpath "$1") root=$(cd "$(dirname "$0")/../.." && pwd)
+gpufilter=$(realpath "$1") page=$(realpath "$2") root=$(cd "$(dirname "$0")/../.." && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
@@ -36,10 +36,10 @@ if [ $device != cpu ] && "$gpufilter" --device=$device --lab=all:format=json >la
 fi
 # One picture is torn on purpose, so that this ends with status 1.
 "$gpufilter" -q --device=$device --log=batch.log -i pictures -o out $chain || [ $? -eq 1 ]
-"$gpufilter" --report="$root/samples/report.html" "${reports[@]}" batch.log
-echo "samples/report.html: $(stat -c %s "$root/samples/report.html") bytes, of $device"
+"$gpufilter" --report="$page" "${reports[@]}" batch.log
+echo "$page: $(stat -c %s "$page") bytes, of $device"
 
 if command -v chromium >/dev/null && command -v python3 >/dev/null; then
-    python3 "$root/tests/page.py" --shots . "$root/samples/report.html" >tap || { cat tap; exit 1; }
+    python3 "$root/tests/page.py" --shots . "$page" >tap || { cat tap; exit 1; }
     "$gpufilter" -q -i report-light-840.png -o "$root/samples/report.jpg" --quality=82 crop=840:770:0:482
 fi
