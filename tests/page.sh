@@ -185,8 +185,10 @@ draws "a log is drawn" slow '<dt>pictures done</dt><dd>100</dd>' '<dt>failed</dt
 # Members of other types, out of range or missing: nothing that the script could stumble over.
 count_odd=0
 while read -r odd; do
-    echo "$odd" >"$work/odd$((count_odd += 1)).json"
+    count_odd=$((count_odd + 1))
+    echo "$odd" >"$work/odd$count_odd.json"
 done <<'END'
+{"device": "cuda:0", "peaks": {"device_copy_gb_s": true, "upload_gb_s": "x"}, "stages": [{"variants": [{"warm_ms": 1e29}]}], "pipeline": []}
 {"wall_ms": null, "stages": {"a": 1}}
 {"wall_ms": -1e300, "lanes": 1e99, "in": 3, "stages": [1, null, {"name": []}]}
 {"stages": [{"variants": [{}, 1, {"warm_ms": 1e300, "kernels": [{}, 2]}]}, 7], "pipeline": [{"name": "lanes=", "total_ms": 0}, {"name": "lanes=x", "total_ms": 1}]}
@@ -201,8 +203,8 @@ for i in $(seq 1 $count_odd); do
     "$GPUFILTER" --report="$work/odd$i.html" "$work/odd$i.json" || echo "not ok - page: odd$i.json"
     draws "odd values $i" "odd$i" '</section>' '!NaN' '!undefined' '!Infinity' '![object' '!null'
 done
-draws "what no browser takes for JSON says so" odd9 'This report cannot be drawn: '
-draws "what a browser takes for JSON is drawn" odd8 '!This report cannot be drawn: '
+draws "what no browser takes for JSON says so" odd10 'This report cannot be drawn: '
+draws "what a browser takes for JSON is drawn" odd9 '!This report cannot be drawn: '
 "$GPUFILTER" --report="$work/allodd.html" "$work"/odd*.json
 draws "odd values side by side" allodd 'Labs side by side' '!NaN' '!undefined' '!Infinity' '![object'
 else

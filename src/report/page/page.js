@@ -35,7 +35,7 @@ function svg(what, attributes, ...children) {
 
 // ---- values, of which none needs to be what it should be ----
 
-const num = (value) => (typeof value === 'number' && isFinite(value) ? value : NaN);
+const num = (value) => (typeof value === 'number' && Math.abs(value) < 1e30 ? value : NaN);
 const known = (value) => num(value) || 0;
 const str = (value) => (typeof value === 'string' ? value : '');
 const object = (value) => (value && typeof value === 'object' ? value : {});
@@ -43,7 +43,8 @@ const objects = (value) => (Array.isArray(value) ? value.map(object) : []);
 const most = (values) => values.reduce((a, b) => (b > a ? b : a), 0);
 const threads = (report) => `${known(report.cpu_threads)} thread${report.cpu_threads === 1 ? '' : 's'}`;
 
-const fixed = (value, decimals, unit = '') => (isNaN(value) ? '-' : value.toFixed(decimals) + unit);
+const fixed = (value, decimals, unit = '') =>
+  (Number.isFinite(value) ? value.toFixed(decimals) + unit : '-');
 
 // Returns a number with at most that many digits: "1200", "0.25", "8.968e+11".
 function general(value, digits) {
@@ -365,7 +366,7 @@ function run(report, joined) {
     bar(num(stage.peak_percent) / 100, i, true));
   return [runFacts(report, bound),
     bound && wall > 0 && h('div.says', h('p', h('strong', str(bound.name)),
-      ` bounds the run: it is busy for ${(100 * most(busy) / wall).toFixed(0)}% of the wall time.`,
+      ` bounds the run: it is busy for ${fixed(100 * most(busy) / wall, 0, '%')} of the wall time.`,
       str(report.bound_why) && ` What holds it back is ${str(report.bound_why)}.`),
     str(report.bound_guide) && small('Best Practices Guide ' + report.bound_guide)),
     timeline(joined ? joined.spans : report.spans, stages, joined && small(
@@ -694,7 +695,7 @@ function beside(first, taken, isFirst) {
     : two && taken.least > first.most ? ['.bad', '\u25b2 '] : ['', ''];
   const change = first && first.median > 0 && 100 * (taken.median / first.median - 1);
   return h('td.n', taken.median.toFixed(decimals(taken.median)), !isFirst && first && first.median > 0 &&
-    h('span.what' + look, `${sign}${change < 0 ? '' : '+'}${change.toFixed(1)}%`));
+    h('span.what' + look, `${sign}${change < 0 ? '' : '+'}${fixed(change, 1, '%')}`));
 }
 
 function sidesOfTimes(parts, kind) {
