@@ -14,7 +14,7 @@ GF_EMBED(page_html, "src/report/page/page.html");
 GF_EMBED(page_css, "src/report/page/page.css");
 GF_EMBED(page_js, "src/report/page/page.js");
 
-/* Writes the frame from the mark, such as "{body}", to the next mark or the end. A `mark` of NULL
+/* Writes the frame from the mark, such as "{style}", to the next mark or the end. A `mark` of NULL
  * is the beginning. */
 static void put_frame(FILE *file, const char *mark)
 {
