@@ -69,9 +69,8 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
     return GF_OK;
 }
 
-void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task)
+void gf_pipeline_describe_files(struct gf_profile *profile, const struct gf_picture_task *task)
 {
-    struct gf_profile *const profile = &pipeline->profile;
     snprintf(profile->in_file, sizeof profile->in_file, "%s",
              gf_file_format_name(task->own_format));
     snprintf(profile->out_file, sizeof profile->out_file, "%s",

@@ -27,26 +27,6 @@ static void choose_frames(const struct gf_pipeline *pipeline, struct gf_picture_
     task->each = destination->each && gf_input_pages(task->input).last >= 0;
 }
 
-/* Filters a frame of the source that is open, or a picture that begins in the input. Of frames the
- * first one alone warns, unless they are pages with properties of their own. */
-static enum gf_status filter_next(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                  struct gf_error *error)
-{
-    void (*const warn)(void *context, const char *text) = pipeline->options.warn;
-    enum gf_status status = GF_OK;
-    if (task->source) {
-        pipeline->options.warn = task->source->renews ? warn : NULL;
-    } else {
-        status = gf_input_format(task->input, &task->own_format, error);
-        if (!status)
-            choose_frames(pipeline, task);
-    }
-    if (!status)
-        status = gf_pipeline_filter_task(pipeline, task, error);
-    pipeline->options.warn = warn;
-    return status;
-}
-
 /* Goes to the next frame. Another attempt at it begins with it. */
 static enum gf_status find_frame(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                  bool *found, struct gf_error *error)
@@ -65,27 +45,124 @@ static enum gf_status find_frame(const struct gf_pipeline *pipeline, struct gf_p
     return status;
 }
 
-static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                     bool *more, struct gf_error *error)
+/* Begins the tasks of the input's next picture, which may be a frame of the source that is open. */
+static enum gf_status begin_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                  int count)
+{
+    enum gf_file_format format = task->own_format;
+    struct gf_error why = {0};
+    const enum gf_status status =
+        task->source ? GF_OK : gf_input_format(task->input, &format, &why);
+    for (int i = 0; i < count; i++) {
+        struct gf_picture_task *const own = &task[i];
+        gf_pipeline_renew_limits(own);
+        own->number++;
+        own->own_format = format;
+        own->ended = own->destination->left_out || status;
+        own->status = status;
+        own->error = why;
+    }
+    if (!status && !task->source && count == 1)
+        choose_frames(pipeline, task);
+    return status;
+}
+
+/* Filters the picture. Of frames the first one alone warns, unless they are pages with properties
+ * of their own. */
+static void filter_next(struct gf_pipeline *pipeline, struct gf_picture_task *task, int count)
+{
+    void (*const warn)(void *context, const char *text) = pipeline->options.warn;
+    if (task->source && !task->source->renews)
+        pipeline->options.warn = NULL;
+    gf_pipeline_filter_tasks(pipeline, task, count);
+    pipeline->options.warn = warn;
+    for (int i = 0; i < count; i++) {
+        if (!task[i].status && task[i].output)
+            gf_pipeline_describe_files(count > 1 ? &task[i].profile : &pipeline->profile, &task[i]);
+    }
+}
+
+/* Looks for what follows the only picture that the outputs have names for, unless an output has
+ * failed, which may have stopped before the picture's end. */
+static void look_behind(struct gf_pipeline *pipeline, struct gf_picture_task *task, int count)
+{
+    struct gf_error why = {0};
+    bool made = false, more;
+    for (int i = 0; i < count; i++) {
+        if (task[i].status)
+            return;
+        made |= task[i].output != NULL;
+    }
+    const enum gf_status status = made ? gf_pipeline_find_next(pipeline, task, &more, &why) : GF_OK;
+    for (int i = 0; status && i < count; i++) {
+        task[i].status = task[i].output ? status : GF_OK;
+        task[i].error = why;
+    }
+}
+
+/* Puts one output in its place and calls done(). Of several outputs each has a profile. */
+static void deliver_output(struct gf_pipeline *pipeline, struct gf_picture_task *task, bool several)
 {
     const struct gf_destination *const destination = task->destination;
-    *more = false;
-    enum gf_status status = filter_next(pipeline, task, error);
-    if (!status)
-        gf_pipeline_describe_files(pipeline, task);
-    if (!status && !destination->several)
-        status = gf_pipeline_find_next(pipeline, task, more, error);
-    if (!status)
-        status = gf_output_commit(task->output, error);
-    if (!status)
+    if (several)
+        pipeline->profile = task->profile;
+    if (several && pipeline->spans.item)
+        pipeline->profile.spans = pipeline->spans.item + task->first_span;
+    task->status = gf_output_commit(task->output, &task->error);
+    if (!task->status && !several)
         gf_pipeline_end_profile(pipeline);
-    if (!status && destination->bytes)
+    if (!task->status && destination->bytes)
         destination->bytes->data = gf_output_take(task->output, &destination->bytes->size);
-    if (!status && destination->done)
+    if (!task->status && destination->done)
         destination->done(destination->context, task->number, task->path, &pipeline->profile);
-    task->bytes_before += task->output ? (uint64_t)gf_output_size(task->output) : 0;
-    gf_output_close(task->output);
-    task->output = NULL;
+    if (several) /* the task owns the stages and the spans */
+        pipeline->profile.stage_count = pipeline->profile.span_count = 0;
+}
+
+/* Delivers the outputs that have succeeded, and closes the others. The status and *error are those
+ * of the first output that failed, or of one that the device failed. */
+static enum gf_status conclude_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                       int count, struct gf_destination *destination,
+                                       struct gf_error *error)
+{
+    enum gf_status first = GF_OK;
+    for (int i = 0; i < count; i++) {
+        if (destination[i].left_out)
+            continue;
+        if (!task[i].status)
+            deliver_output(pipeline, &task[i], count > 1);
+        destination[i].status = task[i].status;
+        destination[i].error = task[i].error;
+        destination[i].delivered = !task[i].status;
+        /* A failure of the device tells the caller that another device may help. */
+        const bool of_device = task[i].status == GF_ERROR_DEVICE ||
+                               task[i].status == GF_ERROR_DEVICE_MEMORY ||
+                               task[i].status == GF_ERROR_UNAVAILABLE;
+        if (task[i].status && (!first || of_device)) {
+            first = task[i].status;
+            if (error)
+                *error = task[i].error;
+        }
+        free((void *)task[i].profile.stages);
+        task[i].profile.stages = NULL;
+        task[i].bytes_before += task[i].output ? (uint64_t)gf_output_size(task[i].output) : 0;
+        gf_output_close(task[i].output);
+        task[i].output = NULL;
+    }
+    return first;
+}
+
+/* Filters the input's next picture to all outputs. */
+static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                                     int count, struct gf_destination *destination, bool *more,
+                                     struct gf_error *error)
+{
+    *more = false;
+    if (!begin_tasks(pipeline, task, count))
+        filter_next(pipeline, task, count);
+    if (!destination->several)
+        look_behind(pipeline, task, count);
+    enum gf_status status = conclude_picture(pipeline, task, count, destination, error);
     /* The next picture is looked for only after this output is in place, since a live stream may
      * send it much later. */
     if (!status && task->source)
@@ -97,22 +174,25 @@ static enum gf_status filter_picture(struct gf_pipeline *pipeline, struct gf_pic
 
 /* The profile of the first picture has begun. */
 static enum gf_status filter_all(struct gf_pipeline *pipeline, struct gf_input *input,
-                                 const struct gf_destination *destination, struct gf_error *error)
+                                 struct gf_destination *destination, struct gf_error *error)
 {
-    struct gf_picture_task task = {.input = input, .destination = destination};
+    const int count = pipeline->outputs ? pipeline->outputs : 1;
     const struct gf_pages pages = gf_input_pages(input);
-    enum gf_status status = GF_OK;
-    bool more = true;
+    struct gf_picture_task *const task = calloc((size_t)count, sizeof *task);
+    enum gf_status status = task ? GF_OK : gf_fail_memory(error);
+    bool more = !status;
+    for (int i = 0; !status && i < count; i++)
+        task[i] = (struct gf_picture_task){.input = input, .destination = &destination[i]};
     while (!status && more) {
-        if (task.number++)
+        if (task->number)
             gf_pipeline_begin_next_profile(pipeline);
-        gf_pipeline_renew_limits(&task);
-        if (!task.source)
+        if (!task->source)
             gf_input_choose_pages(input, pages);
-        status = filter_picture(pipeline, &task, &more, error);
+        status = filter_picture(pipeline, task, count, destination, &more, error);
     }
-    if (task.source)
-        task.source->close(task.source);
+    if (task && task->source)
+        task->source->close(task->source);
+    free(task);
     return status;
 }
 
@@ -133,9 +213,7 @@ enum gf_status gf_pipeline_filter_pictures(struct gf_pipeline *pipeline, const c
         : bytes ? gf_input_open_memory(bytes->data, bytes->size, input, &opened, error)
                 : gf_input_open(input, keeps, &opened, error);
     if (!status)
-        status = pipeline->outputs
-                     ? gf_pipeline_filter_to_outputs(pipeline, opened, destination, error)
-                     : filter_all(pipeline, opened, destination, error);
+        status = filter_all(pipeline, opened, destination, error);
     gf_input_close(opened);
     return status;
 }

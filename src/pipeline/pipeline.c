@@ -93,6 +93,8 @@ enum gf_status gf_pipeline_configure(struct gf_pipeline *pipeline, const char *c
 
 void gf_pipeline_select(struct gf_pipeline *pipeline, int output)
 {
+    if (!pipeline->outputs)
+        return;
     pipeline->chain = pipeline->output[output].chain;
     gf_options_of_output(&pipeline->options, &pipeline->output[output].options);
 }

@@ -127,11 +127,11 @@ struct gf_picture_task {
     /* image_out is the caller's memory on the device; its data is NULL at first if it is to be
      * allocated there */
     bool out_is_callers;
-    /* With several outputs: how this output ended, and its profile. */
+    /* Whether the output has ended, and how. */
     bool ended;
     enum gf_status status;
     struct gf_error error;
-    struct gf_profile profile;
+    struct gf_profile profile; /* with several outputs: the profile of this one */
     size_t first_span; /* the index of the task's first span among the pipeline's spans; there are
                         * profile.span_count of them */
 };
@@ -164,14 +164,6 @@ struct gf_options gf_pipeline_sink_options(const struct gf_pipeline *pipeline,
 void gf_pipeline_limit_output(const struct gf_pipeline *pipeline,
                               const struct gf_picture_task *task);
 
-/* Lets the item's filter find what it needs in the picture, and keeps the line about it for the
- * profile. */
-void gf_pipeline_find(struct gf_pipeline *pipeline, const struct gf_chain_item *item,
-                      const struct gf_view *picture, struct gf_found *found);
-
-/* Attempts the whole chain once, from a source or, if `source` is NULL, from task->image_in. */
-enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                   struct gf_source *source, struct gf_error *error) GF_CHECKED;
 /* Schedules a plan from the source or task->image_in to the sink or task->image_out, within the
  * budget that several pipelines share. */
 enum gf_status gf_pipeline_schedule(struct gf_pipeline *pipeline, struct gf_plan *plan,
@@ -208,6 +200,8 @@ enum gf_status gf_pipeline_keep_metadata(struct gf_pipeline *pipeline, struct gf
                                          const struct gf_icc *icc,
                                          const struct gf_metadata *metadata,
                                          struct gf_error *error) GF_CHECKED;
+/* Returns the bytes of a picture of the format. */
+uint64_t gf_pipeline_image_bytes(struct gf_format format);
 /* Returns the most bytes of whole pictures that are in host memory at one time: the picture that a
  * segment reads and the picture that it writes. */
 uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struct gf_plan *plan);
@@ -256,13 +250,11 @@ void gf_pipeline_note_facts(struct gf_pipeline *pipeline, const struct gf_pictur
                             const struct gf_source *source);
 /* Makes the chain and the options of that output the pipeline's present ones. */
 void gf_pipeline_select(struct gf_pipeline *pipeline, int output);
-/* Filters the pictures of the input, each to all outputs. The profile of the first picture must
- * have begun before. */
-enum gf_status gf_pipeline_filter_to_outputs(struct gf_pipeline *pipeline, struct gf_input *input,
-                                             struct gf_destination *destination,
-                                             struct gf_error *error) GF_CHECKED;
-
-/* Filters the picture, with further attempts if the device fails. */
+/* Filters the picture to the outputs whose tasks have not ended, with further attempts if the
+ * device fails. Each task says how it ended. */
+void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                              int count);
+/* The same for one task, whose error is copied. */
 enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                        struct gf_error *error) GF_CHECKED;
 
@@ -321,8 +313,8 @@ enum gf_status gf_pipeline_describe_plan(struct gf_pipeline *pipeline,
 enum gf_status gf_pipeline_find_next(const struct gf_pipeline *pipeline,
                                      struct gf_picture_task *task, bool *found,
                                      struct gf_error *error) GF_CHECKED;
-/* Fills the profile from the files of the input and the output. */
-void gf_pipeline_describe_files(struct gf_pipeline *pipeline, const struct gf_picture_task *task);
+/* Fills a profile from the files of the input and the output. */
+void gf_pipeline_describe_files(struct gf_profile *profile, const struct gf_picture_task *task);
 /* Begins the profile. The first picture's profile begins at gf_pipeline_open(), so that it includes
  * the device's start. */
 void gf_pipeline_begin_profile(struct gf_pipeline *pipeline);

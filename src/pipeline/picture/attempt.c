@@ -1,314 +1,123 @@
-/* Filters one picture by a pipeline, in as many attempts as its device needs. */
-#include <stdio.h>
+/* Filters one picture by a pipeline, in as many attempts as its device needs.
+ *
+ * Each output has its own plan, as if it were alone. Stages with which several plans begin are
+ * computed once. Their result is a whole picture, which is held in the device's memory if it has
+ * room, else in the host's. From this picture the plans go on one after another, each to its own
+ * output or to the next shared picture. So the bits are those of a pipeline for each output. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
 #include "base/fail.h"
 #include "base/threads/times.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
-#include "engine/engine.h"
-#include "pipeline/pipeline_state.h"
+#include "pipeline/picture/branches.h"
 #include "pixel/histogram/smooth.h"
 
-/* A part of the chain. Its input is the source, or the picture that the previous part has
- * computed. */
-struct part {
-    struct gf_chain chain; /* a copy of the pipeline's items */
-    struct gf_source *source;
-    const struct gf_image *in;
-    struct gf_plan_request request;
-    bool is_frame;                      /* the source has several frames to read */
-    const struct gf_duration *duration; /* the source's */
-    bool recoloured;       /* a filter has given the picture the profile of the request */
-    struct gf_place place; /* of the part's input in the file's picture */
-};
-
-static struct gf_format format_before(const struct part *part)
+static void close_source(struct gf_attempt *attempt)
 {
-    return part->source ? part->source->format : part->in->format;
+    if (attempt->source)
+        attempt->source->close(attempt->source);
+    attempt->source = NULL;
 }
 
-/* Attempts a part whose whole result is needed before the next part can be planned. Sets the part's
- * profile to the result's profile. */
-static enum gf_status attempt_part(struct gf_pipeline *pipeline, const struct gf_picture_task *task,
-                                   struct part *part, struct gf_image *image,
-                                   struct gf_error *error)
+/* Opens the source at the start of the picture. Only the first call warns of the header. */
+static enum gf_status open_source(struct gf_attempt *attempt, bool again, struct gf_error *error)
 {
-    struct gf_picture_task own = *task;
-    struct gf_plan plan = {0};
-    own.destination = NULL;
-    own.output = NULL;
-    own.file_format = GF_FILE_AUTO;
-    own.image_in = part->in;
-    own.in_on_device &= part->in == task->image_in;
-    own.image_out = image;
-    own.out_is_callers = false;
-    enum gf_status status = gf_pipeline_plan_part(pipeline, &own, &part->chain, format_before(part),
-                                                  &part->request, &plan, error);
+    struct gf_pipeline *const pipeline = attempt->pipeline;
+    struct gf_input *const input = attempt->branch[0].task->input;
+    void (*const warn)(void *context, const char *text) = pipeline->options.warn;
+    close_source(attempt);
+    if (again)
+        pipeline->options.warn = NULL;
+    enum gf_status status = again ? gf_input_rewind(input, error) : GF_OK;
     if (!status)
-        status = gf_pipeline_check_memory(pipeline, &own, part->source, &plan, error);
-    if (!status)
-        status = gf_image_alloc(image, plan.out, error);
-    if (!status) {
-        own.image_bytes += image->pitch * (size_t)image->format.height;
-        status = gf_pipeline_schedule(pipeline, &plan, part->source, NULL, &own, error);
+        status = gf_source_open(input, &pipeline->options, &attempt->source, error);
+    pipeline->options.warn = warn;
+    for (int i = 0; !status && i < attempt->count; i++) {
+        attempt->branch[i].task->own_format = attempt->source->file;
+        attempt->branch[i].task->frames = 0;
     }
-    if (!status && part->place.width)
-        status = gf_place_follow(&part->place, &plan, error);
-    part->request.icc = plan.icc;
-    part->recoloured |= plan.recoloured;
-    gf_plan_free(&plan);
     return status;
 }
 
-/* Allocates the caller's picture, or checks the picture that the caller has given. */
-static enum gf_status check_or_allocate(const struct gf_pipeline *pipeline,
-                                        const struct gf_picture_task *task, struct gf_format format,
-                                        struct gf_error *error)
+/* Prepares the members of a group for the source's picture, or the caller's. Warns once if outputs
+ * cannot use its profile. */
+static void begin_branches(struct gf_attempt *attempt, const struct gf_group *group, bool warns)
 {
-    struct gf_image *const image = task->image_out;
-    if (!image->data)
-        return task->out_is_callers ? gf_pipeline_alloc_image(pipeline, format, image, error)
-                                    : gf_image_alloc(image, format, error);
-    return !memcmp(&image->format, &format, sizeof format)
-               ? GF_OK
-               : gf_fail(error, GF_ERROR_USAGE,
-                         "output: the result is %dx%dx%d of %d bits, which depends on the picture: "
-                         "leave the memory to the library",
-                         format.width, format.height, format.channels, format.bits);
-}
-
-enum gf_status gf_pipeline_open_sink(const struct gf_pipeline *pipeline,
-                                     const struct gf_picture_task *task, struct gf_format format,
-                                     const struct gf_place *place, const struct gf_icc *icc,
-                                     bool filtered, const struct gf_metadata *metadata,
-                                     struct gf_sink **sink, struct gf_error *error)
-{
-    struct gf_metadata changed = *metadata; /* its blobs belong to the source or to the plan */
-    if (icc)
-        gf_pipeline_recolour(&changed, icc);
-    if (place->turned) {
-        changed.density_x = metadata->density_y;
-        changed.density_y = metadata->density_x;
+    struct gf_pipeline *const pipeline = attempt->pipeline;
+    struct gf_source *const source = attempt->source;
+    const struct gf_picture_task *const first = group->member[0]->task;
+    bool no_profile = false;
+    gf_pipeline_note_facts(pipeline, first, source);
+    for (int i = 0; i < group->count; i++) {
+        struct gf_branch *const branch = group->member[i];
+        gf_pipeline_select(pipeline, branch->number);
+        branch->request = source ? gf_pipeline_request_of(pipeline, source)
+                                 : gf_pipeline_request_of_image(pipeline, first->image_in->format);
+        no_profile |= source && source->metadata.icc.size && !branch->request.icc.size &&
+                      !branch->request.icc.hdr[1] && gf_chain_converts(&pipeline->chain);
     }
-    changed.filtered = filtered;
-    changed.colour.has_clli &= gf_chain_keeps_light(&pipeline->chain);
-    char colours[GF_COLOURS_TEXT_SIZE];
-    changed.colour.told = gf_chain_converts(&pipeline->chain) &&
-                          gf_colour_tags_unsaid(&changed.colour, changed.icc.size, colours);
-    if (changed.colour.told)
-        gf_warn(&pipeline->options,
-                "%s: nothing converts %s: the samples keep it and count as sRGB",
-                gf_output_name(task->output), colours);
-    if (filtered)
-        changed.palette = (struct gf_blob){0};
-    const struct gf_options options = gf_pipeline_sink_options(pipeline, task);
-    enum gf_status status = gf_pipeline_move_gain_map(
-        pipeline, task, place, format, &metadata->gain_map, &changed.gain_map, error);
-    if (!status && task->sink)
-        status = gf_sink_turn(task->sink, task->output, task->file_format, format, &changed,
-                              &options, error);
-    else if (!status)
-        status =
-            gf_sink_open(task->output, task->file_format, format, &changed, &options, sink, error);
-    free(changed.gain_map.data);
-    return status;
-}
-
-/* Warns of PQ and HLG if the result is an image in memory, since such an image says nothing about
- * its colours. */
-static void warn_of_unsaid(const struct gf_pipeline *pipeline, const struct gf_picture_task *task,
-                           const struct gf_metadata *metadata)
-{
-    char colours[GF_COLOURS_TEXT_SIZE];
-    if (gf_colour_tags_unsaid(&metadata->colour, metadata->icc.size, colours))
-        gf_warn(&pipeline->options, "%s: nothing converts %s: its samples are taken as they are",
-                gf_input_name(task->input), colours);
-}
-
-/* Fails unless a frame has the format of those before, and warns if its profile is another. */
-static enum gf_status check_frame(const struct gf_pipeline *pipeline,
-                                  const struct gf_picture_task *task, struct gf_format frame,
-                                  uint64_t profile, struct gf_error *error)
-{
-    const struct gf_format first = task->frame;
-    if (memcmp(&frame, &first, sizeof first) != 0)
-        return gf_fail(
-            error, GF_ERROR_UNFIT,
-            "%s: a frame becomes %dx%dx%d of %d bits and the first one %dx%dx%d of %d: an "
-            "animation has one format",
-            gf_output_name(task->output), frame.width, frame.height, frame.channels, frame.bits,
-            first.width, first.height, first.channels, first.bits);
-    if (profile != task->frame_profile)
-        gf_warn(&pipeline->options,
-                "%s: a frame has another profile than the first one, whose profile is that of all: "
-                "its colours will look wrong (icc=srgb)",
-                gf_output_name(task->output));
-    return GF_OK;
-}
-
-/* Opens the sink, or takes that of the frames before. */
-static enum gf_status take_sink(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                const struct part *part, const struct gf_plan *plan,
-                                const struct gf_metadata *metadata, struct gf_sink **sink,
-                                struct gf_error *error)
-{
-    struct gf_metadata own = *metadata; /* its blobs belong to the source */
-    own.animated = part->is_frame && gf_format_animates(task->file_format);
-    const struct gf_icc *const icc = part->recoloured || plan->recoloured ? &plan->icc : NULL;
-    const uint64_t profile =
-        gf_hash(GF_HASH_START, icc ? icc->data : own.icc.data, icc ? icc->size : own.icc.size);
-    *sink = task->sink;
-    if (task->sink && !task->sink->turn)
-        return check_frame(pipeline, task, plan->out, profile, error);
-    if (part->is_frame && !own.animated)
-        return gf_fail(error, GF_ERROR_USAGE,
-                       "%s: %s files hold one picture here: choose one of %s by its number, or "
-                       "number the outputs of one input by {n}",
-                       gf_output_name(task->output), gf_file_format_name(task->file_format),
-                       gf_input_name(task->input));
-    GF_TRY(gf_pipeline_open_sink(pipeline, task, plan->out, &part->place, icc,
-                                 plan->stage_count || part->in, &own, sink, error));
-    if (own.animated && !task->sink) {
-        (*sink)->duration = part->duration;
-        task->sink = *sink;
-        task->frame = plan->out;
-        task->frame_profile = profile;
-    }
-    return GF_OK;
-}
-
-/* Keeps the plan for the next picture, which needs the same tables and taps if it has the same
- * format. */
-static void keep_plan(struct gf_pipeline *pipeline, struct gf_plan *plan)
-{
-    gf_plan_free(&pipeline->last_plan);
-    pipeline->last_plan = *plan;
-}
-
-static enum gf_status attempt_last_part(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                        struct part *part, const struct gf_metadata *metadata,
-                                        struct gf_error *error)
-{
-    struct gf_sink *sink = NULL;
-    struct gf_plan plan = {0};
-    const struct gf_image *const image_in = task->image_in;
-    const bool in_on_device = task->in_on_device;
-    task->image_in = part->in;
-    task->in_on_device &= part->in == image_in; /* what other parts made is in host memory */
-    enum gf_status status = gf_pipeline_plan_part(pipeline, task, &part->chain, format_before(part),
-                                                  &part->request, &plan, error);
-    if (!status)
-        status = gf_pipeline_check_memory(pipeline, task, part->source, &plan, error);
-    if (!status && task->image_out && plan.icc.inks)
-        status = gf_fail(error, GF_ERROR_UNFIT, "a picture in memory is not CMYK: write a file");
-    if (!status && task->image_out)
-        status = check_or_allocate(pipeline, task, plan.out, error);
-    if (!status && task->image_out && !part->recoloured && !plan.recoloured)
-        warn_of_unsaid(pipeline, task, metadata);
-    const bool remotely = pipeline->remote != NULL;
-    if (!status && remotely)
-        status = gf_pipeline_attempt_remotely(pipeline, task, &plan, error);
-    if (!status && !remotely && part->place.width)
-        status = gf_place_follow(&part->place, &plan, error);
-    if (!status && !remotely && task->output)
-        status = take_sink(pipeline, task, part, &plan, metadata, &sink, error);
-    gf_plan_take_constants(&plan, &pipeline->last_plan);
-    if (!status && !remotely)
-        status = gf_pipeline_schedule(pipeline, &plan, part->source, sink, task, error);
-    if (!status && task->image_out && !task->out_on_device)
-        status = gf_pipeline_keep_metadata(pipeline, plan.out,
-                                           part->recoloured || plan.recoloured ? &plan.icc : NULL,
-                                           metadata, error);
-    if (sink && sink != task->sink)
-        sink->close(sink);
-    keep_plan(pipeline, &plan);
-    task->image_in = image_in;
-    task->in_on_device = in_on_device;
-    return status;
-}
-
-void gf_pipeline_find(struct gf_pipeline *pipeline, const struct gf_chain_item *item,
-                      const struct gf_view *picture, struct gf_found *found)
-{
-    *found = (struct gf_found){.is_known = false};
-    item->filter->find(item->params, picture, found);
-    if (*found->text)
-        snprintf(pipeline->profile.found, sizeof pipeline->profile.found, "%s", found->text);
-}
-
-/* Attempts the chain in parts. A part ends before each filter that needs a finished picture; that
- * filter finds what it needs in the picture and begins the next part. */
-static enum gf_status attempt_picture(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                      struct gf_source *source, struct gf_error *error)
-{
-    const struct gf_chain *const chain = &pipeline->chain;
-    struct gf_image made[2] = {{.data = NULL}, {.data = NULL}};
-    struct part part = {.source = source,
-                        .is_frame = source && source->next && !task->each,
-                        .duration = source ? &source->duration : NULL,
-                        .in = task->image_in,
-                        .request = {.orientation = 1}};
-    const struct gf_metadata *const metadata = source ? &source->metadata : &pipeline->given;
-    enum gf_status status = GF_OK;
-    int begin = 0, end, parts = 0;
-    if (pipeline->progress) {
-        pipeline->progress->frame = task->frames - 1;
-        pipeline->progress->frames = task->frames_wanted;
-    }
-    gf_pipeline_note_facts(pipeline, task, source);
-    if (source) {
-        part.request = gf_pipeline_request(pipeline, source);
-        if (gf_metadata_moves(&source->metadata))
-            gf_place_begin(&part.place, source->format, source->reduction);
-    } else
-        part.request = gf_pipeline_request_of_image(pipeline, task->image_in->format);
-    if (source && source->metadata.icc.size && !part.request.icc.size && !part.request.icc.hdr[1] &&
-        gf_chain_converts(chain))
+    if (no_profile && warns)
         gf_warn(&pipeline->options, "%s: its ICC profile is of no use: its colours count as sRGB",
-                gf_input_name(task->input));
-    task->reduction = part.request.reduction;
-    task->width = part.request.width;
-    task->height = part.request.height;
-    while (!status && (end = gf_chain_next_box(chain, begin + (parts > 0))) < chain->count) {
-        struct gf_image *const image = &made[parts % 2];
-        part.chain = gf_chain_part(chain, begin, end);
-        status = attempt_part(pipeline, task, &part, image, error);
-        gf_image_free(&made[++parts % 2]);
-        if (status)
-            break;
-        const struct gf_view view = gf_image_view(image);
-        part = (struct part){.in = image,
-                             .is_frame = part.is_frame,
-                             .duration = part.duration,
-                             .request = {.orientation = 1,
-                                         .icc = part.request.icc,
-                                         .to_srgb = part.request.to_srgb,
-                                         .bits = part.request.bits},
-                             .recoloured = part.recoloured,
-                             .place = part.place};
-        gf_pipeline_find(pipeline, &chain->item[end], &view, &part.request.found);
-        task->image_bytes = image->pitch * (size_t)image->format.height;
-        begin = end;
+                gf_input_name(first->input));
+}
+
+static void reset_branch(struct gf_branch *branch)
+{
+    gf_plan_free(&branch->plan);
+    *branch = (struct gf_branch){
+        .task = branch->task, .number = branch->number, .pending = !branch->task->ended};
+}
+
+/* Plans the first part of the branch's chain. */
+static enum gf_status plan_branch(struct gf_attempt *attempt, struct gf_branch *branch,
+                                  struct gf_error *error)
+{
+    const struct gf_source *const source = attempt->source;
+    struct gf_picture_task *const task = branch->task;
+    gf_pipeline_select(attempt->pipeline, branch->number);
+    if (source && gf_metadata_moves(&source->metadata))
+        gf_place_begin(&branch->place, source->format, source->reduction);
+    task->reduction = branch->request.reduction;
+    task->width = branch->request.width;
+    task->height = branch->request.height;
+    return gf_branch_plan(attempt, branch, source ? source->format : task->image_in->format, error);
+}
+
+/* Attempts one picture, or one frame, for an output that shares no stages with others. */
+static enum gf_status attempt_picture(struct gf_attempt *attempt, struct gf_branch *branch,
+                                      struct gf_error *error)
+{
+    const struct gf_group alone = {{branch}, 1};
+    const struct gf_picture_task *const task = branch->task;
+    struct gf_schedule_progress *const progress = attempt->pipeline->progress;
+    struct gf_source *const source = attempt->source;
+    struct gf_held from = {.source = source};
+    if (progress) {
+        progress->frame = task->frames - 1;
+        progress->frames = task->frames_wanted;
     }
-    part.chain = gf_chain_part(chain, begin, chain->count);
-    if (!status)
-        status = attempt_last_part(pipeline, task, &part, metadata, error);
-    gf_image_free(&made[0]);
-    gf_image_free(&made[1]);
-    task->image_bytes = 0;
-    return status;
+    if (!source)
+        from = (struct gf_held){.image = *task->image_in, .on_device = task->in_on_device};
+    reset_branch(branch);
+    begin_branches(attempt, &alone, true);
+    if (source && branch->request.reduction > 1)
+        source->reduce(source, branch->request.reduction);
+    GF_TRY(plan_branch(attempt, branch, error));
+    return gf_branch_finish(attempt, branch, &from, error);
 }
 
 /* Attempts the frames after the first, which has opened the sink. Pages have properties of their
  * own, of which they may warn; of other frames the first one alone does. */
-static enum gf_status attempt_frames(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                     struct gf_source *source, struct gf_error *error)
+static enum gf_status attempt_frames(struct gf_attempt *attempt, struct gf_branch *branch,
+                                     struct gf_error *error)
 {
+    struct gf_pipeline *const pipeline = attempt->pipeline;
+    struct gf_picture_task *const task = branch->task;
+    struct gf_source *const source = attempt->source;
     void (*const warn)(void *context, const char *text) = pipeline->options.warn;
     enum gf_status status = GF_OK;
     bool found = true;
@@ -319,7 +128,7 @@ static enum gf_status attempt_frames(struct gf_pipeline *pipeline, struct gf_pic
         task->frames++;
         pipeline->stages_done = pipeline->segments_done = 0;
         pipeline->options.warn = source->renews ? warn : NULL;
-        status = attempt_picture(pipeline, task, source, error);
+        status = attempt_picture(attempt, branch, error);
         pipeline->options.warn = warn;
     }
     if (status)
@@ -338,9 +147,12 @@ static int count_frames(const struct gf_picture_task *task, const struct gf_sour
     return source->next && end > pages.first ? end - pages.first : 1;
 }
 
-enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                   struct gf_source *source, struct gf_error *error)
+static enum gf_status attempt_all_frames(struct gf_attempt *attempt, struct gf_branch *branch,
+                                         struct gf_error *error)
 {
+    struct gf_pipeline *const pipeline = attempt->pipeline;
+    struct gf_picture_task *const task = branch->task;
+    const struct gf_source *const source = attempt->source;
     if (!task->each || !task->frames) {
         task->frames = 1;
         task->frames_wanted = source ? count_frames(task, source) : 1;
@@ -349,9 +161,9 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
     struct gf_said said;
     if (source && source->renews && !task->each) /* what all pages warn of is said once */
         pipeline->options = *gf_said_begin(&said, gf_input_name(task->input), &options);
-    enum gf_status status = attempt_picture(pipeline, task, source, error);
+    enum gf_status status = attempt_picture(attempt, branch, error);
     if (!status && task->sink)
-        status = attempt_frames(pipeline, task, source, error);
+        status = attempt_frames(attempt, branch, error);
     if (task->sink)
         task->sink->close(task->sink);
     task->sink = NULL;
@@ -360,17 +172,165 @@ enum gf_status gf_pipeline_attempt(struct gf_pipeline *pipeline, struct gf_pictu
     return status;
 }
 
-/* Attempts the picture once, with a source and a sink of its own. The source stays open if the
- * next frame is the next picture. */
-static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_picture_task *task,
-                                   struct gf_error *error)
+/* Attempts an output that shares nothing with others, from the source's start. */
+static enum gf_status attempt_alone(struct gf_attempt *attempt, struct gf_branch *branch,
+                                    bool again, struct gf_error *error)
 {
-    struct gf_source *source = task->source;
-    enum gf_status status = GF_OK;
-    task->source = NULL;
+    struct gf_pipeline *const pipeline = attempt->pipeline;
+    struct gf_error why = {0};
+    gf_pipeline_select(pipeline, branch->number);
     pipeline->stages_done = pipeline->segments_done = 0;
-    gf_metadata_close(gf_pipeline_take_metadata(pipeline));
-    gf_smooth_attempt();
+    enum gf_status status = again ? open_source(attempt, true, &why) : GF_OK;
+    if (!status)
+        status = attempt_all_frames(attempt, branch, &why);
+    /* The buffers of the next output have other sizes, so that these are freed if memory is
+     * limited. */
+    if (again && pipeline->options.memory_bytes && pipeline->buffers.backend)
+        gf_buffer_pool_clear(&pipeline->buffers);
+    return gf_branch_end(attempt, branch, status, &why, error);
+}
+
+/* Plans every member from the source, and drops the members whose plan fails. */
+static enum gf_status plan_group(struct gf_attempt *attempt, struct gf_group *group,
+                                 struct gf_error *error)
+{
+    int count = 0;
+    for (int i = 0; i < group->count; i++) {
+        struct gf_branch *const branch = group->member[i];
+        struct gf_error why = {0};
+        branch->request.apart = true;
+        const enum gf_status status = plan_branch(attempt, branch, &why);
+        if (status)
+            GF_TRY(gf_branch_end(attempt, branch, status, &why, error));
+        else
+            group->member[count++] = branch;
+    }
+    group->count = count;
+    return GF_OK;
+}
+
+/* Attempts the members of the group with the stages that they share. Some may stay pending. */
+static enum gf_status attempt_together(struct gf_attempt *attempt, struct gf_group *group,
+                                       struct gf_error *error)
+{
+    struct gf_pipeline *const pipeline = attempt->pipeline;
+    const struct gf_held from = {.source = attempt->source};
+    GF_TRY(plan_group(attempt, group, error));
+    if (group->count < 2)
+        return GF_OK;
+    const uint64_t bytes = gf_group_bytes(attempt, group);
+    gf_pipeline_take_memory(pipeline, bytes);
+    pipeline->budget_taken = true;
+    pipeline->stages_done = pipeline->segments_done = 0;
+    const enum gf_status status = gf_group_advance(attempt, group, &from, error);
+    pipeline->budget_taken = pipeline->holds_buffers = false;
+    gf_pipeline_return_memory(pipeline, bytes);
+    return status;
+}
+
+/* Attempts the outputs that use the same fraction of the picture's size. */
+static enum gf_status attempt_group(struct gf_attempt *attempt, struct gf_group *group,
+                                    struct gf_error *error)
+{
+    if (group->count > 1 && attempt->pipeline->hold < GF_HOLD_NOWHERE)
+        GF_TRY(attempt_together(attempt, group, error));
+    for (int i = 0; i < group->count; i++) {
+        if (group->member[i]->pending)
+            GF_TRY(attempt_alone(attempt, group->member[i], true, error));
+    }
+    return GF_OK;
+}
+
+/* Returns the next pending outputs: all that use the same fraction of the picture's size as the
+ * first. */
+static struct gf_group next_group(struct gf_attempt *attempt)
+{
+    struct gf_group group = {.count = 0};
+    for (int i = 0; i < attempt->count; i++) {
+        struct gf_branch *const branch = &attempt->branch[i];
+        if (branch->pending &&
+            (!group.count || branch->request.reduction == group.member[0]->request.reduction))
+            group.member[group.count++] = branch;
+    }
+    return group;
+}
+
+/* Whether the output is still to be made and gets several frames: the user chose a range of
+ * pictures, or chose none and the output can be an animation. */
+static bool takes_frames(const struct gf_attempt *attempt, const struct gf_branch *branch,
+                         struct gf_pages pages)
+{
+    const struct gf_picture_task *const task = branch->task;
+    const struct gf_options *const options = &attempt->pipeline->output[branch->number].options;
+    return branch->pending &&
+           (pages.last >= 0 || (pages.first < 0 && gf_output_animates(task->destination->pattern,
+                                                                      options, task->own_format)));
+}
+
+/* Attempts the outputs that get frames, each alone. */
+static enum gf_status attempt_animations(struct gf_attempt *attempt, struct gf_pages pages,
+                                         struct gf_error *error)
+{
+    struct gf_input *const input = attempt->branch[0].task->input;
+    enum gf_status status = GF_OK;
+    for (int i = 0; !status && i < attempt->count; i++) {
+        if (!takes_frames(attempt, &attempt->branch[i], pages))
+            continue;
+        if (pages.last < 0)
+            gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL});
+        status = attempt_alone(attempt, &attempt->branch[i], true, error);
+        gf_input_choose_pages(input, pages);
+    }
+    return status;
+}
+
+/* Opens the source for the outputs that get one picture. Nothing is said of an animation of which
+ * no output takes the first picture alone. */
+static enum gf_status begin_picture(struct gf_attempt *attempt, struct gf_error *error)
+{
+    struct gf_input *const input = attempt->branch[0].task->input;
+    const struct gf_pages pages = gf_input_pages(input);
+    bool frames = true;
+    for (int i = 0; i < attempt->count; i++)
+        frames &= !attempt->branch[i].pending || takes_frames(attempt, &attempt->branch[i], pages);
+    if (frames && pages.first < 0)
+        gf_input_choose_pages(input, (struct gf_pages){0, -1});
+    enum gf_status status = open_source(attempt, false, error);
+    gf_input_choose_pages(input, pages);
+    if (status || !attempt->source->stored.is_animation)
+        return status;
+    status = attempt_animations(attempt, pages, error);
+    return status || !next_group(attempt).count ? status : open_source(attempt, true, error);
+}
+
+/* Attempts several outputs. */
+static enum gf_status attempt_groups(struct gf_attempt *attempt, struct gf_error *error)
+{
+    GF_TRY(begin_picture(attempt, error));
+    struct gf_group group = next_group(attempt); /* nothing is requested yet: all of them */
+    if (group.count)
+        begin_branches(attempt, &group, true);
+    for (bool again = false; (group = next_group(attempt)).count; again = true) {
+        const int reduction = group.member[0]->request.reduction;
+        if (again) {
+            GF_TRY(open_source(attempt, true, error));
+            /* The requests refer to the profiles of the source, which has been opened again. */
+            begin_branches(attempt, &group, false);
+        }
+        if (reduction > 1)
+            attempt->source->reduce(attempt->source, reduction);
+        GF_TRY(attempt_group(attempt, &group, error));
+    }
+    return GF_OK;
+}
+
+/* Attempts a pipeline's only output. The source stays open if the next frame is the next picture.
+ */
+static enum gf_status attempt_only(struct gf_attempt *attempt, struct gf_error *error)
+{
+    struct gf_pipeline *const pipeline = attempt->pipeline;
+    struct gf_picture_task *const task = attempt->branch[0].task;
+    enum gf_status status = GF_OK;
     if (pipeline->remote && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
         task->remote_failed = true; /* the remote needs the output's name, which is not known before
                                      * the result's size */
@@ -379,65 +339,124 @@ static enum gf_status attempt_once(struct gf_pipeline *pipeline, struct gf_pictu
     pipeline->remote_warn = pipeline->options.warn;
     if (pipeline->remote) /* the remote reads the header, too, and gives its warnings */
         pipeline->options.warn = NULL;
-    if (task->input && !source) {
-        status = gf_source_open(task->input, &pipeline->options, &source, error);
-        task->frames = 0;
-    }
-    if (source)
-        task->own_format = source->file;
-    const bool each = source && source->next && task->each;
+    attempt->source = task->source;
+    task->source = NULL;
+    if (task->input && !attempt->source)
+        status = open_source(attempt, false, error);
+    const bool each = attempt->source && attempt->source->next && task->each;
     task->remote_failed = pipeline->remote && each; /* it would draw the frames before again */
     if (task->remote_failed)
         status = GF_ERROR_UNAVAILABLE;
     if (!status)
-        status = gf_pipeline_attempt(pipeline, task, source, error);
+        status = attempt_alone(attempt, &attempt->branch[0], false, error);
     pipeline->options.warn = pipeline->remote_warn;
-    if (each && !status)
-        task->source = source;
-    else if (source)
-        source->close(source);
+    if (each && !status && !task->status) {
+        task->source = attempt->source;
+        attempt->source = NULL;
+    }
     return status;
 }
 
-static enum gf_status rewind_task(const struct gf_picture_task *task, struct gf_error *error)
+/* Attempts the outputs that have not ended, with a source and sinks of their own. */
+static enum gf_status attempt_once(struct gf_attempt *attempt, struct gf_error *error)
 {
-    if (task->input)
-        GF_TRY(gf_input_rewind(task->input, error));
-    if (task->output)
-        GF_TRY(gf_output_rewind(task->output, error));
+    struct gf_pipeline *const pipeline = attempt->pipeline;
+    pipeline->stages_done = pipeline->segments_done = 0;
+    gf_metadata_close(gf_pipeline_take_metadata(pipeline));
+    gf_smooth_attempt();
+    attempt->begin_s = gf_now();
+    for (int i = 0; i < attempt->count; i++)
+        reset_branch(&attempt->branch[i]);
+    const enum gf_status status =
+        attempt->count > 1 ? attempt_groups(attempt, error) : attempt_only(attempt, error);
+    for (int i = 0; i < attempt->count; i++)
+        reset_branch(&attempt->branch[i]);
+    close_source(attempt);
+    if (status && pipeline->buffers.backend)
+        gf_buffer_pool_close(&pipeline->buffers);
+    return status;
+}
+
+static enum gf_status rewind_files(const struct gf_attempt *attempt, struct gf_error *error)
+{
+    if (attempt->branch[0].task->input)
+        GF_TRY(gf_input_rewind(attempt->branch[0].task->input, error));
+    for (int i = 0; i < attempt->count; i++) {
+        const struct gf_picture_task *const task = attempt->branch[i].task;
+        if (task->output && !task->ended)
+            GF_TRY(gf_output_rewind(task->output, error));
+    }
     return GF_OK;
+}
+
+/* Makes attempts until one succeeds or nothing is left to try. */
+static enum gf_status attempt_all(struct gf_attempt *attempt, struct gf_error *failure)
+{
+    struct gf_pipeline *const pipeline = attempt->pipeline;
+    struct gf_picture_task *const first = attempt->branch[0].task;
+    enum gf_status status = attempt_once(attempt, failure);
+    if (first->remote_failed) {
+        status = gf_pipeline_leave_remote(pipeline, first, failure);
+        if (!status)
+            status = attempt_once(attempt, failure);
+    }
+    while (status && !pipeline->remote && gf_pipeline_recover(pipeline, status, failure, failure)) {
+        status = rewind_files(attempt, failure);
+        pipeline->spans.count = attempt->first_span; /* a profile contains only the spans of the
+                                                      * attempt that succeeds */
+        if (!status)
+            status = attempt_once(attempt, failure);
+    }
+    return status;
+}
+
+/* Ends a task. An output that has not ended fails as the last attempt did. */
+static void end_task(const struct gf_pipeline *pipeline, struct gf_picture_task *task,
+                     enum gf_status status, const struct gf_error *failure)
+{
+    const bool failed = status && !task->ended;
+    if (failed) {
+        task->status = status;
+        task->error = *failure;
+        task->ended = true;
+    }
+    task->status = gf_pipeline_tell_time(pipeline, task, task->status, &task->error);
+    /* An error of the device does not name the picture; the name is added here. */
+    if (failed && task->input && *failure->text &&
+        (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY))
+        (void)gf_fail(&task->error, status, "%s: %s", gf_input_name(task->input), failure->text);
+}
+
+void gf_pipeline_filter_tasks(struct gf_pipeline *pipeline, struct gf_picture_task *task, int count)
+{
+    struct gf_attempt *const attempt =
+        calloc(1, sizeof *attempt + (size_t)count * sizeof *attempt->branch);
+    struct gf_error failure = {0};
+    enum gf_status status = attempt ? GF_OK : gf_fail_memory(&failure);
+    pipeline->band_rows = pipeline->options.band_rows;
+    pipeline->device_codec_used = pipeline->no_device_codec = false;
+    pipeline->described_plan = NULL;
+    pipeline->hold = GF_HOLD_ON_DEVICE;
+    const double outer = gf_pipeline_begin_time(pipeline, &task[0]);
+    if (attempt) {
+        attempt->pipeline = pipeline;
+        attempt->first_span = pipeline->spans.count;
+        attempt->count = count;
+        for (int i = 0; i < count; i++)
+            attempt->branch[i] = (struct gf_branch){.task = &task[i], .number = i};
+        status = attempt_all(attempt, &failure);
+    }
+    for (int i = 0; i < count; i++)
+        end_task(pipeline, &task[i], status, &failure);
+    gf_pipeline_end_time(&task[0], outer);
+    free(attempt);
 }
 
 enum gf_status gf_pipeline_filter_task(struct gf_pipeline *pipeline, struct gf_picture_task *task,
                                        struct gf_error *error)
 {
-    struct gf_error failure = {0};
-    pipeline->band_rows = pipeline->options.band_rows;
-    pipeline->device_codec_used = pipeline->no_device_codec = false;
-    pipeline->described_plan = NULL;
-    const double outer = gf_pipeline_begin_time(pipeline, task);
-    enum gf_status status = attempt_once(pipeline, task, &failure);
-    if (task->remote_failed) {
-        status = gf_pipeline_leave_remote(pipeline, task, &failure);
-        if (!status)
-            status = attempt_once(pipeline, task, &failure);
-    }
-    while (status && !pipeline->remote &&
-           gf_pipeline_recover(pipeline, status, &failure, &failure)) {
-        status = rewind_task(task, &failure);
-        pipeline->spans.count = 0; /* the profile contains only the spans of the attempt that
-                                    * succeeds */
-        if (!status)
-            status = attempt_once(pipeline, task, &failure);
-    }
-    status = gf_pipeline_tell_time(pipeline, task, status, &failure);
-    gf_pipeline_end_time(task, outer);
-    if (!status || !error)
-        return status;
-    *error = failure;
-    /* An error of the device does not name the picture; the name is added here. */
-    if (task->input && *failure.text &&
-        (status == GF_ERROR_DEVICE || status == GF_ERROR_DEVICE_MEMORY))
-        (void)gf_fail(error, status, "%s: %s", gf_input_name(task->input), failure.text);
-    return status;
+    gf_pipeline_filter_tasks(pipeline, task, 1);
+    if (task->status && error)
+        *error = task->error;
+    return task->status;
 }

@@ -13,7 +13,7 @@
 /* The memory that bands get if codecs and pictures use all the rest. */
 #define BANDS_LEAST ((uint64_t)8 << 20)
 
-static uint64_t bytes_of(struct gf_format format)
+uint64_t gf_pipeline_image_bytes(struct gf_format format)
 {
     return (uint64_t)gf_row_bytes(format) * (uint64_t)format.height;
 }
@@ -24,7 +24,7 @@ uint64_t gf_pipeline_whole_bytes(const struct gf_pipeline *pipeline, const struc
     if (pipeline->on_cuda) /* whole pictures are in device memory, if it has room */
         return 0;
     for (int s = 0; s + 1 < plan->segment_count; s++) {
-        const uint64_t bytes = bytes_of(plan->segment[s].out);
+        const uint64_t bytes = gf_pipeline_image_bytes(plan->segment[s].out);
         most = before + bytes > most ? before + bytes : most;
         before = bytes;
     }
@@ -99,7 +99,7 @@ enum gf_status gf_pipeline_check_memory(const struct gf_pipeline *pipeline,
                                      "pictures between its filters are held whole"};
     if (!whole.bytes)
         whole.why = "it is held whole";
-    whole.bytes += makes_image ? bytes_of(plan->out) : 0;
+    whole.bytes += makes_image ? gf_pipeline_image_bytes(plan->out) : 0;
     all = (struct gf_codec_memory){second.bytes + in.bytes + whole.bytes + out.bytes,
                                    "it is decoded, filtered and encoded as a whole"};
     task->codec_bytes = in.bytes + out.bytes;

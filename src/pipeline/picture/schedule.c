@@ -46,11 +46,6 @@ uint64_t gf_pipeline_file_bytes_most(const struct gf_pipeline *pipeline)
     return gf_pipeline_resolved(pipeline).memory_bytes / 2;
 }
 
-static size_t samples_of(struct gf_format format)
-{
-    return gf_row_bytes(format) * (size_t)format.height;
-}
-
 static enum gf_status decode_on_device(struct gf_pipeline *pipeline,
                                        struct gf_device_coders *coders, struct gf_device_file *file,
                                        struct gf_format format, struct gf_image *image,
@@ -60,7 +55,7 @@ static enum gf_status decode_on_device(struct gf_pipeline *pipeline,
     GF_TRY(gf_device_file_decode(coders, file, format, &pipeline->buffers, image, error));
     if (image->data)
         gf_spans_add(&pipeline->spans, GF_SPAN_DECODE, -1, -1, begin_s, gf_now(),
-                     samples_of(format));
+                     gf_pipeline_image_bytes(format));
     return GF_OK;
 }
 
@@ -75,7 +70,7 @@ pipeline_encode_on_device(struct gf_pipeline *pipeline, const struct gf_picture_
         gf_device_encode(device_images->coders, task->file_format, &device_images->out, sink,
                          &pipeline->options, &coded_s, error);
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, begin_s, coded_s,
-                 samples_of(device_images->out.format));
+                 gf_pipeline_image_bytes(device_images->out.format));
     gf_spans_add(&pipeline->spans, GF_SPAN_ENCODE, -1, -1, coded_s, gf_now(), 0);
     return status ? status : gf_time_check(error); /* kernels and coders are not interrupted */
 }
