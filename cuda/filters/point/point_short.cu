@@ -6,70 +6,57 @@ typedef void short_kernel(struct short_args args);
 /* The property of a field's values that a kernel requires. */
 enum short_field { NO_FIELD, A_PART, A_DITHER };
 
-/* A kernel and the operations that it runs, in their order. */
+/* What the parameters of a program's first operation choose: see variant_of(). */
+enum short_variant { ANY = -1, BLACK = 1, NORMAL = 1, SAME = 2 };
+
+/* A list that has a kernel of its own. */
 struct short_entry {
-    int count, kind[3];
+    int count, kind[3]; /* the operations, in their order */
+    int channels, bits; /* of the input */
     bool adds_alpha;
     enum short_field field;
-    short_kernel *kernel; /* NULL: kernel_of() chooses */
+    int variant;
+    short_kernel *kernel;
 };
 
+/* clang-format off */
+#define RGB8 3, 8
+#define MIX(channels, bits) \
+    {1, {GF_POINT_MIX}, channels, bits, false, A_PART, ANY, short8_kernel<short_mix<uint##bits##_t, channels, false>>}
+#define NOISE(normal, same) \
+    {1, {GF_POINT_NOISE}, RGB8, false, NO_FIELD, normal * NORMAL | same * SAME, short8_kernel<short_noise<normal, same>>}
 static const struct short_entry entries[] = {
-    {3,
-     {GF_POINT_MATRIX, GF_POINT_ROW, GF_POINT_ROW},
-     false,
-     NO_FIELD,
-     short8_kernel<short_colours<short_matrix>>},
-    {1, {GF_POINT_VIBRANCE}, false, NO_FIELD, short8_kernel<short_colours<short_vibrance>>},
-    {1, {GF_POINT_MIX}, false, A_PART, NULL},
-    {2, {GF_POINT_ADD, GF_POINT_QUANTIZE}, false, A_DITHER, short8_kernel<short_dither>},
-    {1, {GF_POINT_NOISE}, false, NO_FIELD, NULL},
-    {2, {GF_POINT_OPAQUE, GF_POINT_FADE}, true, A_PART, short8_alpha_kernel<short_fade>},
-    {2, {GF_POINT_OPAQUE, GF_POINT_KEY}, true, NO_FIELD, short8_alpha_kernel<short_key>},
+    {3, {GF_POINT_MATRIX, GF_POINT_ROW, GF_POINT_ROW}, RGB8, false, NO_FIELD, ANY, short8_kernel<short_colours<short_matrix>>},
+    {1, {GF_POINT_VIBRANCE}, RGB8, false, NO_FIELD, ANY, short8_kernel<short_colours<short_vibrance>>},
+    {1, {GF_POINT_MIX}, RGB8, false, A_PART, BLACK, short8_kernel<short_mix<uint8_t, 3, true>>},
+    MIX(1, 8), MIX(2, 8), MIX(3, 8), MIX(4, 8), MIX(1, 16), MIX(2, 16), MIX(3, 16), MIX(4, 16),
+    {2, {GF_POINT_ADD, GF_POINT_QUANTIZE}, RGB8, false, A_DITHER, ANY, short8_kernel<short_dither>},
+    NOISE(false, false), NOISE(false, true), NOISE(true, false), NOISE(true, true),
+    {2, {GF_POINT_OPAQUE, GF_POINT_FADE}, RGB8, true, A_PART, ANY, short8_alpha_kernel<short_fade>},
+    {2, {GF_POINT_OPAQUE, GF_POINT_KEY}, RGB8, true, NO_FIELD, ANY, short8_alpha_kernel<short_key>},
 };
+/* clang-format on */
+
+static int variant_of(const struct gf_point_op &op)
+{
+    if (op.kind == GF_POINT_MIX)
+        return op.a == 0.0f && op.b == 0.0f && op.c == 0.0f ? BLACK : 0;
+    return (op.b != 0.0f ? NORMAL : 0) | (op.d != 0.0f ? SAME : 0); /* of NOISE */
+}
 
 static bool is_for(const struct short_entry *entry, const struct gf_stage *stage,
                    const struct gf_point_program *program)
 {
-    bool same =
-        program->count == entry->count && program->table == GF_POINT_NO_TABLE &&
-        (entry->kind[0] == GF_POINT_MIX || (stage->in.channels == 3 && stage->in.bits == 8)) &&
-        stage->out.bits == stage->in.bits &&
-        stage->out.channels == stage->in.channels + entry->adds_alpha &&
-        (entry->field != A_PART || program->field_is_part) &&
-        (entry->field != A_DITHER || program->field_dithers);
+    bool same = program->count == entry->count && program->table == GF_POINT_NO_TABLE &&
+                stage->in.channels == entry->channels && stage->in.bits == entry->bits &&
+                stage->out.bits == entry->bits &&
+                stage->out.channels == entry->channels + entry->adds_alpha &&
+                (entry->field != A_PART || program->field_is_part) &&
+                (entry->field != A_DITHER || program->field_dithers) &&
+                (entry->variant == ANY || entry->variant == variant_of(program->op[0]));
     for (int i = 0; same && i < entry->count; i++)
         same = program->op[i].kind == entry->kind[i];
     return same;
-}
-
-template <typename SAMPLE, int CHANNELS>
-static short_kernel *mix_kernel_of(const struct gf_point_op &op)
-{
-    constexpr bool RGB8 = sizeof(SAMPLE) == 1 && CHANNELS == 3;
-    if (RGB8 && op.a == 0.0f && op.b == 0.0f && op.c == 0.0f)
-        return short8_kernel<short_mix<SAMPLE, CHANNELS, RGB8>>;
-    return short8_kernel<short_mix<SAMPLE, CHANNELS, false>>;
-}
-
-static short_kernel *kernel_of(const struct short_entry *entry, const struct gf_point_op &op,
-                               struct gf_format format)
-{
-    static short_kernel *(*const mix[2][4])(const struct gf_point_op &) = {
-        {mix_kernel_of<uint8_t, 1>, mix_kernel_of<uint8_t, 2>, mix_kernel_of<uint8_t, 3>,
-         mix_kernel_of<uint8_t, 4>},
-        {mix_kernel_of<uint16_t, 1>, mix_kernel_of<uint16_t, 2>, mix_kernel_of<uint16_t, 3>,
-         mix_kernel_of<uint16_t, 4>}};
-    const bool same = op.d != 0.0f;
-    if (op.kind == GF_POINT_NOISE && op.b != 0.0f)
-        return same ? short8_kernel<short_noise<true, true>>
-                    : short8_kernel<short_noise<true, false>>;
-    if (op.kind == GF_POINT_NOISE)
-        return same ? short8_kernel<short_noise<false, true>>
-                    : short8_kernel<short_noise<false, false>>;
-    if (op.kind == GF_POINT_MIX)
-        return mix[format.bits == 16][format.channels - 1](op);
-    return entry->kernel;
 }
 
 /* Finds the scale and the offset by which each level becomes the sample that gf_point_quantize_of()
@@ -119,6 +106,6 @@ extern "C" int gf_point_short_cuda(const struct gf_launch *launch)
     if (entry->field == A_DITHER && !find_levels(args.op, &args))
         return cudaErrorNotSupported;
     const unsigned blocks = blocks_for((unsigned)args.band.rows * args.row_tiles, SHORT_WARPS);
-    short_kernel *const kernel = kernel_of(entry, args.op[0], stage->in);
-    return launch_early(kernel, blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream, args);
+    return launch_early(entry->kernel, blocks, SHORT_WARPS * WARP, 0, (cudaStream_t)launch->stream,
+                        args);
 }
