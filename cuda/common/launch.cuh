@@ -295,3 +295,19 @@ static cudaError_t launch_early(void (*kernel)(Parameters...), dim3 blocks, int 
     config.numAttrs = is_early ? 1 : 0;
     return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
 }
+
+/* Does the same with that much shared memory, and with at most as many blocks as the
+ * multiprocessors hold at once: their warps take work until none is left. */
+template <class... Parameters, class... Arguments>
+static cudaError_t launch_resident(void (*kernel)(Parameters...), unsigned blocks, int threads,
+                                   int shared_bytes, cudaStream_t stream,
+                                   const Arguments &...arguments)
+{
+    cudaError_t status = allow_shared(kernel, shared_bytes);
+    if (status == cudaSuccess)
+        status =
+            resident_blocks((const void *)kernel, threads, (size_t)shared_bytes, blocks, &blocks);
+    return status == cudaSuccess ? launch_early(kernel, dim3(blocks), threads, (size_t)shared_bytes,
+                                                stream, arguments...)
+                                 : status;
+}

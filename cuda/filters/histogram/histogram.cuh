@@ -197,16 +197,10 @@ template <int SOURCE, int COUNT> static cudaError_t launch_8(const struct count_
     constexpr unsigned pixels = vectors * VECTOR / COUNT;
     const struct view_pair *const p = &request->p;
     const unsigned full = p->width / pixels, tail = p->width % pixels;
-    unsigned blocks = blocks_for(p->rows * (full + !!tail), THREADS_8 * groups);
-    const void *const kernel = (const void *)histogram8_kernel<SOURCE, COUNT>;
-    constexpr int bytes = layout<SOURCE>::bytes;
-    cudaError_t status = allow_shared(kernel, bytes);
-    if (status == cudaSuccess)
-        status = resident_blocks(kernel, THREADS_8, bytes, blocks, &blocks);
-    if (status != cudaSuccess)
-        return status;
-    return launch_early(histogram8_kernel<SOURCE, COUNT>, blocks, THREADS_8, (size_t)bytes,
-                        request->stream, *p, full, tail, request->count, request->lightness);
+    return launch_resident(histogram8_kernel<SOURCE, COUNT>,
+                           blocks_for(p->rows * (full + !!tail), THREADS_8 * groups), THREADS_8,
+                           layout<SOURCE>::bytes, request->stream, *p, full, tail, request->count,
+                           request->lightness);
 }
 
 template <int COUNT> static cudaError_t launch_colour_8(const struct count_request *request)

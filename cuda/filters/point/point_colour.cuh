@@ -519,24 +519,17 @@ template <bool RELIGHT, int CHANNELS, class ACCESS>
 static int launch_lab8_as(const struct view_pair *band, const struct lab_source &from,
                           cudaStream_t stream)
 {
-    const void *const kernel = (const void *)lab8_kernel<RELIGHT, CHANNELS, ACCESS>;
     int available = 0, warps = LAB_WARPS<RELIGHT>;
-    cudaError_t status = shared_most(&available);
+    const cudaError_t status = shared_most(&available);
     const int each = TILE * CHANNELS;
     while (warps > 1 && LAB_BYTES<RELIGHT> + warps * each > available)
         warps--;
-    const int size = LAB_BYTES<RELIGHT> + warps * each;
-    if (status == cudaSuccess)
-        status = allow_shared(kernel, size);
-    if (status != cudaSuccess)
-        return status;
     const unsigned row_tiles = blocks_for(band->width, TILE);
-    unsigned blocks = blocks_for(band->rows * row_tiles, (unsigned)warps);
-    status = resident_blocks(kernel, warps * WARP, (size_t)size, blocks, &blocks);
-    if (status != cudaSuccess)
-        return status;
-    return launch_early(lab8_kernel<RELIGHT, CHANNELS, ACCESS>, blocks, warps * WARP, (size_t)size,
-                        stream, *band, row_tiles, from);
+    const unsigned blocks = blocks_for(band->rows * row_tiles, (unsigned)warps);
+    return status != cudaSuccess
+               ? status
+               : launch_resident(lab8_kernel<RELIGHT, CHANNELS, ACCESS>, blocks, warps * WARP,
+                                 LAB_BYTES<RELIGHT> + warps * each, stream, *band, row_tiles, from);
 }
 
 template <class ACCESS>

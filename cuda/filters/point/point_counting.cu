@@ -93,22 +93,18 @@ static int launch_counting(counting args, cudaStream_t stream)
 {
     constexpr unsigned pixels = (CHANNELS == 3 ? 3 : 1) * VECTOR / CHANNELS;
     constexpr int bytes = layout<SOURCE>::bytes + TABLES * TABLE_WORDS * 4;
-    const auto kernel = counting8_kernel<SOURCE, CHANNELS, TABLES>;
     args.full = args.band.width / pixels;
     args.tail = args.band.width % pixels;
     args.items = args.band.rows * args.full;
-    unsigned blocks = blocks_for(args.items + (args.tail ? args.band.rows : 0), COUNTING_THREADS);
+    const unsigned blocks =
+        blocks_for(args.items + (args.tail ? args.band.rows : 0), COUNTING_THREADS);
     int most = 0;
-    cudaError_t status = shared_most(&most);
+    const cudaError_t status = shared_most(&most);
     if (status == cudaSuccess && bytes > most)
         return cudaErrorNotSupported;
-    if (status == cudaSuccess)
-        status = allow_shared((const void *)kernel, bytes);
-    if (status == cudaSuccess)
-        status = resident_blocks((const void *)kernel, COUNTING_THREADS, bytes, blocks, &blocks);
-    return status != cudaSuccess
-               ? status
-               : launch_early(kernel, blocks, COUNTING_THREADS, (size_t)bytes, stream, args);
+    return status != cudaSuccess ? status
+                                 : launch_resident(counting8_kernel<SOURCE, CHANNELS, TABLES>,
+                                                   blocks, COUNTING_THREADS, bytes, stream, args);
 }
 
 /* Launches the kernel with one table for all channels, or one for each. */

@@ -196,18 +196,13 @@ extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
     const auto kernel = args.base.op[0].d != 0.0f ? noise8_kernel<true> : noise8_kernel<false>;
     const int each = TILE * 3 + NOISE_WAITING * (int)sizeof(struct noise_place);
     int available = 0, warps = NOISE_WARPS;
-    cudaError_t status = shared_most(&available);
+    const cudaError_t status = shared_most(&available);
     while (warps > 1 && NOISE_VECTORS * VECTOR + warps * each > available)
         warps /= 2;
-    const int bytes = NOISE_VECTORS * VECTOR + warps * each;
-    unsigned blocks =
-        blocks_for((unsigned)args.base.band.rows * args.base.row_tiles, (unsigned)warps);
-    if (status == cudaSuccess)
-        status = allow_shared((const void *)kernel, bytes);
-    if (status == cudaSuccess)
-        status =
-            resident_blocks((const void *)kernel, warps * WARP, (size_t)bytes, blocks, &blocks);
-    return status == cudaSuccess ? launch_early(kernel, blocks, warps * WARP, (size_t)bytes,
-                                                (cudaStream_t)launch->stream, args)
-                                 : status;
+    const unsigned tiles = (unsigned)args.base.band.rows * args.base.row_tiles;
+    return status != cudaSuccess
+               ? status
+               : launch_resident(kernel, blocks_for(tiles, (unsigned)warps), warps * WARP,
+                                 NOISE_VECTORS * VECTOR + warps * each,
+                                 (cudaStream_t)launch->stream, args);
 }

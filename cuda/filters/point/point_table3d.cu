@@ -196,14 +196,11 @@ template <int SIZE>
 static int launch_cube(const struct gf_launch *launch, const struct gf_point_op *op,
                        const uint2 *nodes)
 {
-    const void *const kernel = (const void *)cube8_kernel<SIZE>;
     const int bytes = cube_layout<SIZE>::BYTES;
     int available = 0;
-    cudaError_t status = shared_most(&available);
+    const cudaError_t status = shared_most(&available);
     if (status == cudaSuccess && available < bytes)
         return cudaErrorNotSupported;
-    if (status == cudaSuccess)
-        status = allow_shared(kernel, bytes);
     struct cube_args args = {};
     args.band = aligned_views(launch);
     args.row_tiles = blocks_for(args.band.width, TILE);
@@ -213,13 +210,10 @@ static int launch_cube(const struct gf_launch *launch, const struct gf_point_op 
     args.before_node = -SHORT_SHIFT * op->a;
     args.exponent = SHORT_EXPONENT;
     args.to_sample = op->d;
-    unsigned blocks = blocks_for((unsigned)args.band.rows * args.row_tiles, CUBE_WARPS);
-    if (status == cudaSuccess)
-        status = resident_blocks(kernel, CUBE_WARPS * WARP, (size_t)bytes, blocks, &blocks);
-    if (status != cudaSuccess)
-        return status;
-    return launch_early(cube8_kernel<SIZE>, blocks, CUBE_WARPS * WARP, (size_t)bytes,
-                        (cudaStream_t)launch->stream, args);
+    const unsigned blocks = blocks_for((unsigned)args.band.rows * args.row_tiles, CUBE_WARPS);
+    return status != cudaSuccess ? status
+                                 : launch_resident(cube8_kernel<SIZE>, blocks, CUBE_WARPS * WARP,
+                                                   bytes, (cudaStream_t)launch->stream, args);
 }
 
 /* Launches the kernel for the usual sizes of tables. Returns cudaErrorNotSupported if the size has
