@@ -59,17 +59,10 @@ static __device__ __forceinline__ void convert_pairs(const struct view_pair &ban
     }
 }
 
-/* Returns a rounded gray sample, plus 2^23. */
-static __device__ __forceinline__ unsigned gray_raised(const struct gf_point_op &op, float r,
-                                                       float g, float b)
-{
-    return __float_as_uint(__fadd_rz(gf_point_gray_of(&op, r, g, b) + 0.5f, TWO_23));
-}
-
 static __device__ __forceinline__ unsigned short gray_of(const struct gf_point_op &op,
                                                          unsigned pixel)
 {
-    const unsigned gray = gray_raised(op, float_of(pixel & 255), float_of(pixel >> 8 & 255),
+    const unsigned gray = luma_raised(op, float_of(pixel & 255), float_of(pixel >> 8 & 255),
                                       float_of(pixel >> 16 & 255));
     return (unsigned short)__byte_perm(gray, pixel, 0x4470);
 }
@@ -77,7 +70,7 @@ static __device__ __forceinline__ unsigned short gray_of(const struct gf_point_o
 static __device__ __forceinline__ unsigned gray_of(const struct gf_point_op &op, uint2 pixel)
 {
     const unsigned gray =
-        gray_raised(op, float_of_low(pixel.x), float_of_high(pixel.x), float_of_low(pixel.y));
+        luma_raised(op, float_of_low(pixel.x), float_of_high(pixel.x), float_of_low(pixel.y));
     return __byte_perm(gray, pixel.y, 0x7610);
 }
 
