@@ -7,13 +7,13 @@
 #include "base/cpu.h"
 #include "base/fail.h"
 #include "base/process/program.h"
+#include "base/threads/ordered.h"
 #include "batch/archives/archive_file.h"
 #include "batch/names/names.h"
 #include "cli/actions.h"
 #include "cli/messages.h"
 #include "codec/cell/cell.h"
 #include "codec/codec.h"
-#include "codec/common/rows/ordered_work.h"
 #include "report/info/facts.h"
 
 enum { SLOTS = 256 };
@@ -168,13 +168,14 @@ static enum gf_status describe_archive(struct run *run, const char *name, FILE *
     return status;
 }
 
-static bool examine(void *context, int thread, int index)
+static enum gf_status examine(void *context, int thread, int index, struct gf_error *failure)
 {
     struct run *const run = context;
     struct result *const result = &run->result[index % SLOTS];
     const struct gf_input_name *const item = &run->inputs.item[index];
     struct gf_error error = {0};
     (void)thread;
+    (void)failure;
     *result = (struct result){.told = gf_archive_named(item->path)};
     FILE *const file = open_memstream(&result->text, &result->size);
     enum gf_status status = !file          ? gf_fail_memory(&error)
@@ -184,7 +185,7 @@ static bool examine(void *context, int thread, int index)
         status = gf_fail_memory(&error);
     if (status || !result->told)
         count(result, status, &error);
-    return true;
+    return GF_OK;
 }
 
 /* Prints what is known of a file, and its failure unless the caller prints it. */
@@ -202,21 +203,16 @@ static void print(const struct run *run, struct result *result)
  * counted, each by all threads. */
 static enum gf_status examine_all(struct run *run, struct gf_error *error)
 {
-    const int asked = run->command->options.threads;
+    const int asked = run->command->options.threads, count = (int)run->inputs.count;
     const int threads = run->pipeline ? 1 : asked ? asked : gf_cpu_count();
-    struct gf_ordered_work *work;
-    enum gf_status worst = gf_ordered_work_open(threads, SLOTS, examine, run, &work, error);
-    size_t submitted = 0, failures = 0, files = 0;
-    bool failed;
+    const struct gf_ordered_setup setup = {
+        .call = examine, .context = run, .threads = threads, .slots = SLOTS};
+    struct gf_ordered *ordered;
+    enum gf_status worst = gf_ordered_open(&setup, &ordered, error);
+    size_t failures = 0, files = 0;
     if (worst)
         return worst;
-    for (size_t taken = 0; taken < run->inputs.count; taken++) {
-        while (submitted < run->inputs.count && submitted < taken + SLOTS &&
-               !(run->pipeline && submitted > taken)) {
-            gf_ordered_work_submit(work);
-            submitted++;
-        }
-        (void)gf_ordered_work_take(work, true, &failed);
+    for (int taken = 0; taken < count && !gf_ordered_next(ordered, count, error); taken++) {
         struct result *const result = &run->result[taken % SLOTS];
         files += result->files;
         failures += result->failures;
@@ -224,7 +220,7 @@ static enum gf_status examine_all(struct run *run, struct gf_error *error)
             worst = gf_fail(error, result->status, "%s", result->error.text);
         print(run, result);
     }
-    gf_ordered_work_close(work);
+    gf_ordered_close(ordered);
     return failures && !run->single
                ? gf_fail(error, worst, "%zu of %zu files could not be read", failures, files)
                : worst;

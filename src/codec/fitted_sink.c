@@ -10,9 +10,9 @@
 #include "base/cpu.h"
 #include "base/elementary.h"
 #include "base/fail.h"
+#include "base/threads/ordered.h"
 #include "base/threads/times.h"
 #include "codec/common/checks.h"
-#include "codec/common/rows/ordered_work.h"
 #include "codec/formats.h"
 #include "pixel/sample.h"
 
@@ -112,7 +112,7 @@ GF_TARGET_CLONES static struct sums sum_windows(const struct scale *scale, const
     return sums;
 }
 
-static bool sum_strip(void *context, int thread, int strip)
+static enum gf_status sum_strip(void *context, int thread, int strip, struct gf_error *error)
 {
     const struct scale *const scale = context;
     double *const work = scale->work + (size_t)thread * 4 * ((size_t)scale->width + ROOM);
@@ -125,7 +125,7 @@ static bool sum_strip(void *context, int thread, int strip)
         sums.contrast += row.contrast;
     }
     scale->sums[strip] = sums;
-    return true;
+    return GF_OK;
 }
 
 /* Computes the means over all windows. Both sides are at least 11. */
@@ -144,7 +144,7 @@ static enum gf_status mean_of(const float *a, const float *b, int width, int hei
     scale.work = calloc((size_t)threads * 4, ((size_t)width + ROOM) * sizeof *scale.work);
     scale.sums = malloc((size_t)strips * sizeof *scale.sums);
     enum gf_status status = scale.work && scale.sums
-                                ? gf_ordered_work_run(threads, strips, sum_strip, &scale, error)
+                                ? gf_ordered_run(threads, strips, sum_strip, &scale, error)
                                 : gf_fail_memory(error);
     *mean = (struct sums){0, 0};
     for (int i = 0; i < strips && !status; i++) {

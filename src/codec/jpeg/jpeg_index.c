@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory/grow.h"
-#include "codec/common/rows/ordered_work.h"
+#include "base/threads/ordered.h"
 
 enum {
     SUBSEQUENCE_BYTES = 128 << 10,
@@ -20,7 +20,7 @@ struct gf_jpeg_scouts {
     int subsequence_bytes, subsequences, threads, slots;
     struct gf_jpeg_subsequence *slot;
     struct gf_jpeg_bits *bits; /* one for each thread */
-    struct gf_ordered_work *work;
+    struct gf_ordered *ordered;
     int taken;
 };
 
@@ -51,7 +51,7 @@ static bool add_mark(struct gf_jpeg_subsequence *subsequence, int64_t bit, const
 
 /* Walks over a subsequence and marks where units begin, up to the first unit after the subsequence.
  * After an invalid code the marks are dropped, and the walk starts again one bit later. */
-static bool scout(void *context, int thread, int index)
+static enum gf_status scout(void *context, int thread, int index, struct gf_error *error)
 {
     struct gf_jpeg_scouts *const scouts = context;
     struct gf_jpeg_subsequence *const subsequence = &scouts->slot[index % scouts->slots];
@@ -74,14 +74,14 @@ static bool scout(void *context, int thread, int index)
         gf_jpeg_refill(&bits->next);
         gf_jpeg_skip(&bits->next, 1);
     }
-    return true;
+    return GF_OK;
 }
 
 static void jpeg_scouts_close(struct gf_jpeg_scouts *scouts)
 {
     if (!scouts)
         return;
-    gf_ordered_work_close(scouts->work);
+    gf_ordered_close(scouts->ordered);
     for (int i = 0; scouts->slot && i < scouts->slots; i++)
         free(scouts->slot[i].mark);
     free(scouts->bits);
@@ -112,13 +112,14 @@ static struct gf_jpeg_scouts *jpeg_scouts_open(const struct gf_jpeg_unit *unit,
         scouts->slot = calloc((size_t)scouts->slots, sizeof *scouts->slot);
         scouts->bits = malloc((size_t)scouts->threads * sizeof *scouts->bits);
     }
-    if (!scouts->slot || !scouts->bits ||
-        gf_ordered_work_open(scouts->threads, scouts->slots, scout, scouts, &scouts->work, NULL)) {
+    const struct gf_ordered_setup setup = {
+        .call = scout, .context = scouts, .threads = scouts->threads, .slots = scouts->slots};
+    if (!scouts->slot || !scouts->bits || gf_ordered_open(&setup, &scouts->ordered, NULL)) {
         jpeg_scouts_close(scouts);
         return NULL;
     }
     for (int i = 0; i < scouts->slots; i++)
-        gf_ordered_work_submit(scouts->work);
+        gf_ordered_submit(scouts->ordered);
     return scouts;
 }
 
@@ -126,10 +127,8 @@ static struct gf_jpeg_scouts *jpeg_scouts_open(const struct gf_jpeg_unit *unit,
  * the last one. */
 static const struct gf_jpeg_subsequence *jpeg_scouts_next(struct gf_jpeg_scouts *scouts)
 {
-    bool failed;
-    if (scouts->taken && scouts->taken + scouts->slots <= scouts->subsequences)
-        gf_ordered_work_submit(scouts->work);
-    if (!gf_ordered_work_take(scouts->work, true, &failed))
+    if (scouts->taken == scouts->subsequences ||
+        gf_ordered_next(scouts->ordered, scouts->subsequences, NULL))
         return NULL;
     return &scouts->slot[scouts->taken++ % scouts->slots];
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory/buffers.h"
-#include "codec/common/rows/ordered_work.h"
+#include "base/threads/ordered.h"
 #include "codec/jpeg/jpeg_codes.h"
 #include "codec/jpeg/jpeg_strips.h"
 
@@ -417,7 +417,6 @@ enum {
 
 struct slot {
     unsigned char *pixels;
-    bool decoded;
 };
 
 /* Any thread decodes strip k to slot k % slots; the caller reads the strips in order. Before
@@ -436,7 +435,7 @@ struct gf_jpeg_strips_reader {
     struct gf_jpeg_strip_decoder **decoder; /* one for each thread */
     struct gf_jpeg_index *index;
     pthread_mutex_t lock; /* guards the index */
-    struct gf_ordered_work *work;
+    struct gf_ordered *ordered;
     int strip, row; /* strip: the current strip; row: its next row of pixels to read */
     bool failed;
 };
@@ -484,15 +483,15 @@ static bool find_strip(struct gf_jpeg_strips_reader *reader, int number,
     return found;
 }
 
-static bool decode_strip(void *context, int thread, int number)
+static enum gf_status decode_strip(void *context, int thread, int number, struct gf_error *error)
 {
     struct gf_jpeg_strips_reader *const reader = context;
     struct slot *const slot = &reader->slot[number % reader->slots];
     struct gf_jpeg_strip strip;
-    slot->decoded =
-        find_strip(reader, number, &strip) &&
-        jpeg_strip_decode(reader->decoder[thread], &strip, slot->pixels, reader->row_bytes);
-    return true;
+    return find_strip(reader, number, &strip) && jpeg_strip_decode(reader->decoder[thread], &strip,
+                                                                   slot->pixels, reader->row_bytes)
+               ? GF_OK
+               : GF_ERROR_INPUT;
 }
 
 static int greatest_divisor(int a, int b)
@@ -592,7 +591,7 @@ void gf_jpeg_strips_reader_close(struct gf_jpeg_strips_reader *reader)
 {
     if (!reader)
         return;
-    gf_ordered_work_close(reader->work);
+    gf_ordered_close(reader->ordered);
     gf_pages_free(reader->pixels, (size_t)reader->slots * slot_bytes(reader));
     for (int i = 0; reader->decoder && i < reader->threads; i++)
         jpeg_strip_decoder_close(reader->decoder[i]);
@@ -619,25 +618,18 @@ static bool start(struct gf_jpeg_strips_reader *reader)
         reader->decoder[i] = jpeg_strip_decoder_open(kind);
         there = reader->decoder[i];
     }
-    if (!there || gf_ordered_work_open(reader->threads, reader->slots, decode_strip, reader,
-                                       &reader->work, NULL))
-        return false;
-    for (int i = 0; i < reader->slots; i++)
-        gf_ordered_work_submit(reader->work);
-    return true;
+    const struct gf_ordered_setup setup = {.call = decode_strip,
+                                           .context = reader,
+                                           .threads = reader->threads,
+                                           .slots = reader->slots};
+    return there && !gf_ordered_open(&setup, &reader->ordered, NULL);
 }
 
-/* Waits for strip `strip`, whose first row is the next row, and submits the slot of the strip
- * before it again. */
+/* Waits for strip `strip`, whose first row is the next row. */
 static bool take_strip(struct gf_jpeg_strips_reader *reader)
 {
-    bool failed;
-    if (!reader->work && !start(reader))
-        return false;
-    if (reader->strip && reader->strip + reader->slots <= reader->strips)
-        gf_ordered_work_submit(reader->work);
-    return gf_ordered_work_take(reader->work, true, &failed) &&
-           reader->slot[reader->strip % reader->slots].decoded;
+    return (reader->ordered || start(reader)) &&
+           !gf_ordered_next(reader->ordered, reader->strips, NULL);
 }
 
 int gf_jpeg_strips_read(struct gf_jpeg_strips_reader *reader, int rows, unsigned char *dst,

@@ -7,8 +7,8 @@
 
 #include "base/fail.h"
 #include "base/memory/buffers.h"
+#include "base/threads/ordered.h"
 #include "codec/common/checks.h"
-#include "codec/common/rows/ordered_work.h"
 #include "codec/jpeg/jpeg_strips.h"
 
 static atomic_int reading, writing;
@@ -326,7 +326,7 @@ struct gf_jpeg_strips_writer {
     unsigned char *pixels; /* memory of all slots as one allocation, which can use huge pages */
     struct gf_pages_ahead pages_ahead;
     struct gf_jpeg_strip_encoder **encoder; /* one for each thread */
-    struct gf_ordered_work *work;
+    struct gf_ordered *ordered;
     /* Numbers of strips; row: the next row of the strip that is being filled. */
     int filled, joined, row;
     int32_t dc[GF_JPEG_COMPONENTS]; /* the DC values of the last unit that was joined */
@@ -375,11 +375,13 @@ struct gf_jpeg_strips_layout gf_jpeg_strips_layout(struct gf_format format,
     return layout.threads > 1 ? layout : none;
 }
 
-static bool encode(void *context, int thread, int index)
+static enum gf_status encode(void *context, int thread, int index, struct gf_error *error)
 {
     struct gf_jpeg_strips_writer *const writer = context;
     struct slot *const slot = &writer->slot[index % writer->layout.slots];
-    return jpeg_strip_encode(writer->encoder[thread], slot->rows, slot->pixels, &slot->encoded);
+    return jpeg_strip_encode(writer->encoder[thread], slot->rows, slot->pixels, &slot->encoded)
+               ? GF_OK
+               : gf_fail_memory(error);
 }
 
 static size_t pixel_bytes(const struct gf_jpeg_strips_writer *writer)
@@ -424,9 +426,10 @@ enum gf_status gf_jpeg_strips_writer_open(struct gf_output *output,
         jpeg_coding_make(&opened->coding, jpeg, format, options) && open_slots(opened)
             ? GF_OK
             : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    const struct gf_ordered_setup setup = {
+        .call = encode, .context = opened, .threads = layout->threads, .slots = layout->slots};
     if (!status)
-        status = gf_ordered_work_open(layout->threads, layout->slots, encode, opened, &opened->work,
-                                      error);
+        status = gf_ordered_open(&setup, &opened->ordered, error);
     if (status) {
         gf_jpeg_strips_writer_close(opened);
         return status;
@@ -439,7 +442,7 @@ void gf_jpeg_strips_writer_close(struct gf_jpeg_strips_writer *writer)
 {
     if (!writer)
         return;
-    gf_ordered_work_close(writer->work);
+    gf_ordered_close(writer->ordered);
     for (int i = 0; writer->encoder && i < writer->layout.threads; i++)
         jpeg_strip_encoder_close(writer->encoder[i]);
     for (int i = 0; writer->slot && i < writer->layout.slots; i++)
@@ -484,11 +487,8 @@ static enum gf_status join(struct gf_jpeg_strips_writer *writer,
 static enum gf_status join_encoded(struct gf_jpeg_strips_writer *writer, int most,
                                    struct gf_error *error)
 {
-    bool failed = false;
-    while (
-        gf_ordered_work_take(writer->work, gf_ordered_work_pending(writer->work) > most, &failed)) {
-        if (failed)
-            return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
+    while (gf_ordered_is_due(writer->ordered, most)) {
+        GF_TRY(gf_ordered_take(writer->ordered, error));
         GF_TRY(join(writer, &writer->slot[writer->joined++ % writer->layout.slots].encoded, error));
     }
     return GF_OK;
@@ -507,7 +507,7 @@ enum gf_status gf_jpeg_strips_write(struct gf_jpeg_strips_writer *writer, const 
     memcpy(slot->pixels + (size_t)writer->row * writer->coding.row_bytes, row,
            writer->coding.row_bytes);
     if (++writer->row == slot->rows) {
-        gf_ordered_work_submit(writer->work);
+        gf_ordered_submit(writer->ordered);
         writer->filled++;
         writer->row = 0;
     }

@@ -5,8 +5,8 @@
 #include <zlib.h>
 
 #include "base/memory/buffers.h"
+#include "base/threads/ordered.h"
 #include "codec/common/checks.h"
-#include "codec/common/rows/ordered_work.h"
 #include "codec/common/rows/samples.h"
 #include "codec/png/deflate/inflate.h"
 #include "codec/png/png_chunk.h"
@@ -173,7 +173,6 @@ struct place {
 struct slot {
     uint8_t *rows;
     uint32_t adler;
-    bool read; /* the stripe was read without a fault */
 };
 
 /* Any thread decompresses stripe k to slot k % slots; the caller reads its rows in order. */
@@ -187,8 +186,8 @@ struct gf_png_stripes_reader {
     struct slot *slot;
     uint8_t **chunk; /* one for each thread */
     const struct gf_png_filters *filters;
-    struct gf_ordered_work *work;
-    int submitted, stripe, row; /* stripe: the stripe that was taken back last; row: its next row */
+    struct gf_ordered *ordered;
+    int stripe, row; /* stripe: the stripe that was taken back last; row: its next row */
     uint32_t adler, stated_adler;
     bool failed;
 };
@@ -219,7 +218,7 @@ static bool undo_filters(const struct gf_png_stripes_reader *reader, uint8_t *ro
                                                      reader->row_bytes, bpp) == count;
 }
 
-static bool read_stripe(void *context, int thread, int stripe)
+static enum gf_status read_stripe(void *context, int thread, int stripe, struct gf_error *error)
 {
     struct gf_png_stripes_reader *const reader = context;
     struct slot *const slot = &reader->slot[stripe % reader->slots];
@@ -228,16 +227,14 @@ static bool read_stripe(void *context, int thread, int stripe)
     const bool last = stripe + 1 == reader->stripes;
     const size_t before = stripe ? 0 : ZLIB_HEAD_BYTES, behind = last ? ADLER_BYTES : 0;
     const size_t size = (size_t)rows_of(reader, stripe) * (reader->row_bytes + 1);
-    slot->read = place->length >= before + behind && read_chunk(reader, place, chunk) &&
-                 gf_inflate_stripe(chunk + TYPE_BYTES + before, place->length - before - behind,
-                                   last, slot->rows, size);
-    if (!slot->read)
-        return true;
+    if (place->length < before + behind || !read_chunk(reader, place, chunk) ||
+        !gf_inflate_stripe(chunk + TYPE_BYTES + before, place->length - before - behind, last,
+                           slot->rows, size))
+        return GF_ERROR_INPUT;
     if (last)
         reader->stated_adler = gf_png_get_be32(chunk + TYPE_BYTES + place->length - ADLER_BYTES);
     slot->adler = gf_adler32(slot->rows, size);
-    slot->read = undo_filters(reader, slot->rows, rows_of(reader, stripe));
-    return true;
+    return undo_filters(reader, slot->rows, rows_of(reader, stripe)) ? GF_OK : GF_ERROR_INPUT;
 }
 
 /* Finds the stripes' chunks. There must be as many IDAT chunks as stripes. Level 1 writes no chunk
@@ -352,7 +349,7 @@ void gf_png_stripes_read_close(struct gf_png_stripes_reader *reader)
 {
     if (!reader)
         return;
-    gf_ordered_work_close(reader->work);
+    gf_ordered_close(reader->ordered);
     for (int i = 0; reader->slot && i < reader->slots; i++)
         gf_pages_free(reader->slot[i].rows, reader->slot_bytes);
     for (int i = 0; reader->chunk && i < reader->threads; i++)
@@ -374,24 +371,18 @@ int64_t gf_png_stripes_read_end(const struct gf_png_stripes_reader *reader)
     return reader->end;
 }
 
-/* Takes back the next stripe, and submits the slot of the stripe before it. The threads start with
- * the first stripe. */
+/* Takes back the next stripe. The threads start with the first stripe. */
 static bool next_stripe(struct gf_png_stripes_reader *reader)
 {
-    bool failed = false;
-    if (!reader->work && gf_ordered_work_open(reader->threads, reader->slots, read_stripe, reader,
-                                              &reader->work, NULL))
+    const struct gf_ordered_setup setup = {
+        .call = read_stripe, .context = reader, .threads = reader->threads, .slots = reader->slots};
+    if (!reader->ordered && gf_ordered_open(&setup, &reader->ordered, NULL))
         return false;
     reader->stripe++;
     reader->row = 0;
-    while (reader->submitted < reader->stripes &&
-           reader->submitted < reader->stripe + reader->slots) {
-        gf_ordered_work_submit(reader->work);
-        reader->submitted++;
-    }
-    const struct slot *const slot = &reader->slot[reader->stripe % reader->slots];
-    if (!gf_ordered_work_take(reader->work, true, &failed) || failed || !slot->read)
+    if (gf_ordered_next(reader->ordered, reader->stripes, NULL))
         return false;
+    const struct slot *const slot = &reader->slot[reader->stripe % reader->slots];
     reader->adler = (uint32_t)adler32_combine(
         reader->adler, slot->adler,
         (z_off_t)((size_t)rows_of(reader, reader->stripe) * (reader->row_bytes + 1)));

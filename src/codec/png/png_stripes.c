@@ -5,8 +5,8 @@
 
 #include "base/fail.h"
 #include "base/memory/buffers.h"
+#include "base/threads/ordered.h"
 #include "codec/common/checks.h"
-#include "codec/common/rows/ordered_work.h"
 #include "codec/common/rows/samples.h"
 #include "codec/io/output.h"
 #include "codec/png/deflate/deflate.h"
@@ -199,7 +199,7 @@ struct gf_png_stripes {
     int slots;
     struct gf_png_packer *packer; /* one for each thread */
     int packers;
-    struct gf_ordered_work *work;
+    struct gf_ordered *ordered;
     int filled, written; /* numbers of stripes */
     int row;             /* next row of the stripe that is being filled */
     uint32_t adler;
@@ -210,10 +210,12 @@ static struct gf_png_stripe *slot_of(const struct gf_png_stripes *stripes, int i
     return &stripes->slot[index % stripes->slots];
 }
 
-static bool pack(void *context, int thread, int index)
+static enum gf_status pack(void *context, int thread, int index, struct gf_error *error)
 {
     const struct gf_png_stripes *const stripes = context;
-    return png_pack(&stripes->packer[thread], &stripes->layout, slot_of(stripes, index));
+    return png_pack(&stripes->packer[thread], &stripes->layout, slot_of(stripes, index))
+               ? GF_OK
+               : gf_fail_memory(error);
 }
 
 /* Return the memory of one slot, and of a thread's packer; zlib's part is an estimate. */
@@ -301,9 +303,10 @@ enum gf_status gf_png_stripes_open(struct gf_output *output, struct gf_format fo
     opened->slots = slot_count(opened);
     enum gf_status status =
         open_slots(opened) && open_packers(opened) ? GF_OK : gf_fail_memory(error);
+    const struct gf_ordered_setup setup = {
+        .call = pack, .context = opened, .threads = opened->packers, .slots = opened->slots};
     if (!status)
-        status = gf_ordered_work_open(opened->packers, opened->slots, pack, opened, &opened->work,
-                                      error);
+        status = gf_ordered_open(&setup, &opened->ordered, error);
     if (status) {
         gf_png_stripes_close(opened);
         return status;
@@ -316,7 +319,7 @@ void gf_png_stripes_close(struct gf_png_stripes *stripes)
 {
     if (!stripes)
         return;
-    gf_ordered_work_close(stripes->work);
+    gf_ordered_close(stripes->ordered);
     for (int i = 0; stripes->packer && i < stripes->packers; i++)
         png_packer_close(&stripes->packer[i]);
     for (int i = 0; stripes->slot && i < stripes->slots; i++) {
@@ -332,14 +335,11 @@ void gf_png_stripes_close(struct gf_png_stripes *stripes)
  * yet. */
 static enum gf_status write_packed(struct gf_png_stripes *stripes, int most, struct gf_error *error)
 {
-    bool failed = false;
-    while (gf_ordered_work_take(stripes->work, gf_ordered_work_pending(stripes->work) > most,
-                                &failed)) {
+    while (gf_ordered_is_due(stripes->ordered, most)) {
+        GF_TRY(gf_ordered_take(stripes->ordered, error));
         struct gf_png_stripe *const stripe = slot_of(stripes, stripes->written++);
         stripes->adler = (uint32_t)adler32_combine(stripes->adler, stripe->adler,
                                                    (z_off_t)stripe->filtered_bytes);
-        if (failed)
-            return gf_fail_memory(error);
         if (stripes->written == stripes->layout.count)
             png_stripe_end(stripe, stripes->adler);
         GF_TRY(gf_output_write(stripes->output, stripe->chunk, stripe->chunk_bytes, error));
@@ -377,7 +377,7 @@ static enum gf_status write_row(struct gf_png_stripes *stripes, const unsigned c
     else
         memcpy(row, src, layout->row_bytes);
     if (stripes->row == png_stripe_rows(layout, stripes->filled)) {
-        gf_ordered_work_submit(stripes->work);
+        gf_ordered_submit(stripes->ordered);
         stripes->filled++;
         stripes->row = 0;
     }

@@ -3,15 +3,14 @@
  * an output, and its messages. */
 #pragma once
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <tiffio.h>
 
 #include "base/process/library.h"
+#include "base/threads/ordered.h"
 #include "codec/common/colour/colour.h"
 #include "codec/common/metadata/metadata.h"
-#include "codec/common/rows/ordered_work.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/io/kinds.h"
@@ -189,9 +188,7 @@ struct gf_tiff_source {
     unsigned char *band;
     int band_first, band_rows, columns;
     uint32_t *raster; /* pixels that libtiff has converted */
-    struct gf_ordered_work *work;
-    struct gf_error failure; /* the first failure in a band */
-    pthread_mutex_t lock;
+    struct gf_ordered *ordered;
 };
 
 /* Reads the next row. */

@@ -167,7 +167,7 @@ static enum gf_status tiff_read(struct gf_source *source, int rows, unsigned cha
 static void tiff_close(struct gf_source *source)
 {
     struct gf_tiff_source *const tiff = (struct gf_tiff_source *)source;
-    gf_ordered_work_close(tiff->work);
+    gf_ordered_close(tiff->ordered);
     for (int i = 0; i < GF_TIFF_HANDLES_MAX; i++) {
         gf_tiff_close(&tiff->handle[i]);
         if (tiff->layout.tile_width || !i)
@@ -176,7 +176,6 @@ static void tiff_close(struct gf_source *source)
     }
     gf_input_close(tiff->memory);
     gf_metadata_free(&source->metadata);
-    pthread_mutex_destroy(&tiff->lock);
     free(tiff->file.data);
     free(tiff->band);
     free(tiff->raster);
@@ -373,7 +372,6 @@ static GF_CHECKED enum gf_status tiff_open_page(struct gf_input *input, int page
         (struct gf_source){.metadata = {.orientation = 1}, .read = tiff_read, .close = tiff_close};
     tiff->options = *options;
     tiff->directory = directory;
-    pthread_mutex_init(&tiff->lock, NULL);
     const enum gf_status status = open_all(tiff, input, page, error);
     if (status) {
         tiff_close(&tiff->base);

@@ -70,7 +70,7 @@ enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char
 /* Tiles, which several threads decode, each with a handle of its own. */
 
 /* Decodes a tile of the band and copies its pixels to their place. */
-static bool read_tile(void *context, int thread, int item)
+static enum gf_status read_tile(void *context, int thread, int item, struct gf_error *error)
 {
     struct gf_tiff_source *const tiff = context;
     const int column = item % tiff->columns;
@@ -88,14 +88,8 @@ static bool read_tile(void *context, int thread, int item)
                                                         (uint32_t)tiff->band_first, 0, (uint16_t)p);
         gf_tiff_begin(handle);
         if (gf_tiff.TIFFReadEncodedTile(handle->tiff, number, tile + (size_t)p * tiff->block_bytes,
-                                        (tmsize_t)tiff->block_bytes) !=
-            (tmsize_t)tiff->block_bytes) {
-            pthread_mutex_lock(&tiff->lock);
-            if (!tiff->failure.status)
-                (void)gf_tiff_fail(handle, tiff->band_first, layout->format.height, &tiff->failure);
-            pthread_mutex_unlock(&tiff->lock);
-            return false;
-        }
+                                        (tmsize_t)tiff->block_bytes) != (tmsize_t)tiff->block_bytes)
+            return gf_tiff_fail(handle, tiff->band_first, layout->format.height, error);
     }
     for (int y = 0; y < tiff->band_rows; y++) {
         unsigned char *const to =
@@ -104,26 +98,22 @@ static bool read_tile(void *context, int thread, int item)
                              tiff->scratch[thread], to, pixels))
             tiff->beyond[thread] = true;
     }
-    return true;
+    return GF_OK;
 }
 
 enum gf_status gf_tiff_read_tiles(struct gf_tiff_source *tiff, struct gf_error *error)
 {
     const struct gf_tiff_layout *const layout = &tiff->layout;
     const int columns = tiff->columns, left = layout->format.height - tiff->row;
-    bool failed = false;
+    const struct gf_ordered_setup setup = {
+        .call = read_tile, .context = tiff, .threads = tiff->handles, .slots = columns};
     tiff->band_first = tiff->row;
     tiff->band_rows = left < layout->tile_height ? left : layout->tile_height;
-    if (!tiff->work) {
-        GF_TRY(gf_ordered_work_open(tiff->handles, columns, read_tile, tiff, &tiff->work, error));
-    }
+    if (!tiff->ordered)
+        GF_TRY(gf_ordered_open(&setup, &tiff->ordered, error));
     for (int i = 0; i < columns; i++)
-        gf_ordered_work_submit(tiff->work);
-    for (int i = 0; i < columns; i++)
-        (void)gf_ordered_work_take(tiff->work, true, &failed);
-    if (tiff->failure.status && error)
-        *error = tiff->failure;
-    return tiff->failure.status;
+        gf_ordered_submit(tiff->ordered);
+    return gf_ordered_finish(tiff->ordered, error);
 }
 
 /* Colours that libtiff converts to 8 bits for a screen. */

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/image.h"
 #include "base/memory/grow.h"
+#include "base/threads/ordered.h"
 #include "pipeline/pipeline_state.h"
 
 static void warn_in_turn(void *context, const char *text)
@@ -229,15 +230,16 @@ static void take_some(struct coding *coding)
 }
 
 /* All parts have been begun when a thread comes to the items behind them. */
-static bool begin_or_take(void *context, int thread, int item)
+static enum gf_status begin_or_take(void *context, int thread, int item, struct gf_error *error)
 {
     struct coding *const coding = context;
     (void)thread;
+    (void)error;
     if (item < coding->parts)
         begin_some(coding, item);
     else
         take_some(coding);
-    return true;
+    return GF_OK;
 }
 
 enum gf_status gf_device_batch_code(struct gf_device_batch *batch, int first, int count,
@@ -249,8 +251,8 @@ enum gf_status gf_device_batch_code(struct gf_device_batch *batch, int first, in
               most = options->serial ? 1 : options->threads, threads = most < parts ? most : parts;
     struct coding coding = {batch, first, first + count, parts, prepare, take, context, 0};
     if (parts)
-        GF_TRY(gf_ordered_work_run(threads, parts + (shared ? threads : 0), begin_or_take, &coding,
-                                   error));
+        GF_TRY(
+            gf_ordered_run(threads, parts + (shared ? threads : 0), begin_or_take, &coding, error));
     take_some(&coding);
     return GF_OK;
 }
@@ -296,24 +298,25 @@ struct each {
     int crew;
 };
 
-static bool do_picture(void *context, int thread, int item)
+static enum gf_status do_picture(void *context, int thread, int item, struct gf_error *error)
 {
     const struct each *const each = context;
+    (void)error;
     struct gf_pipeline *const pipeline = each->batch->pipeline;
     each->work(each->context, each->crew ? pipeline_of_crew(pipeline, thread) : pipeline,
                each->pictures[item]);
-    return true;
+    return GF_OK;
 }
 
 static void do_pictures(struct each *each, int count)
 {
     const int threads = each->batch->pipeline->options.threads;
     each->crew = pipeline_gather_crew(each->batch->pipeline, threads < count ? threads : count);
-    if (each->crew > 1 && !gf_ordered_work_run(each->crew, count, do_picture, each, NULL))
+    if (each->crew > 1 && !gf_ordered_run(each->crew, count, do_picture, each, NULL))
         return;
     each->crew = 0;
     for (int i = 0; i < count; i++)
-        do_picture(each, 0, i);
+        do_picture(each, 0, i, NULL);
 }
 
 enum gf_status gf_device_batch_finish(const struct gf_device_batch *batch, gf_picture_work *work,

@@ -1,7 +1,6 @@
 /* What decoding and encoding many pictures on a device share. */
 #pragma once
 
-#include "codec/common/rows/ordered_work.h"
 #include "pipeline/pipeline_state.h"
 
 /* A batch: pictures 0..count - 1, whose failures are in `errors`. */

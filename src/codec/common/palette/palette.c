@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
+#include "base/threads/ordered.h"
 #include "base/threads/times.h"
 #include "codec/common/palette/palette_parts.h"
-#include "codec/common/rows/ordered_work.h"
 
 /* Floyd and Steinberg's diffusion of the error, there and back in turn. A quarter of the error is
  * dropped, and more where the picture is busy: noise would be seen there no more than the error,
@@ -153,7 +153,7 @@ static void map_row(const struct gf_palette_map *mapping, struct lists *lists, i
     lists->here = above - 1;
 }
 
-static bool map_band(void *context, int thread, int band)
+static enum gf_status map_band(void *context, int thread, int band, struct gf_error *error)
 {
     const struct gf_palette_map *const mapping = context;
     struct lists *const lists = &mapping->lists[thread];
@@ -165,7 +165,7 @@ static bool map_band(void *context, int thread, int band)
     int y = first < ROWS_BEFORE ? 0 : first - ROWS_BEFORE;
     for (; y < end && !gf_time_is_up(); y++)
         map_row(mapping, lists, y, y >= first);
-    return y == end;
+    return y == end ? GF_OK : gf_time_check(error);
 }
 
 static bool open_lists(struct lists *lists, int width)
@@ -220,7 +220,7 @@ static GF_CHECKED enum gf_status palette_map_run(struct gf_palette_map *map,
     for (int i = 0; i < map->threads; i++)
         map->lists[i].distance = 0;
     const enum gf_status status =
-        gf_ordered_work_run(map->threads, bands_of(picture->format), map_band, map, error);
+        gf_ordered_run(map->threads, bands_of(picture->format), map_band, map, error);
     *distance = 0;
     for (int i = 0; i < map->threads; i++)
         *distance += map->lists[i].distance;

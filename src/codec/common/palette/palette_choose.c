@@ -3,9 +3,9 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
+#include "base/threads/ordered.h"
 #include "base/threads/times.h"
 #include "codec/common/palette/palette_parts.h"
-#include "codec/common/rows/ordered_work.h"
 
 /* A variance, in squared levels, that halves the weight of a block, and the least weight, that of
  * text. With greater ones, smooth areas take fewer of the colours. */
@@ -77,10 +77,9 @@ static void weigh_block(const struct weighing *weighing, struct sums *sums, int 
     }
 }
 
-static bool weigh_part(void *context, int thread, int part)
+static enum gf_status weigh_part(void *context, int thread, int part, struct gf_error *error)
 {
     const struct weighing *const weighing = context;
-    (void)thread;
     const int64_t down = weighing->down;
     const int first = (int)(down * part / weighing->parts),
               end = (int)(down * (part + 1) / weighing->parts);
@@ -91,7 +90,7 @@ static bool weigh_part(void *context, int thread, int part)
                         weighing->sums ? weighing->sums + (size_t)part * weighing->bins : NULL,
                         column, row);
     }
-    return row == end;
+    return row == end ? GF_OK : gf_time_check(error);
 }
 
 static size_t bins_of(struct gf_format format)
@@ -159,7 +158,7 @@ enum gf_status gf_palette_weigh(const struct gf_image *picture, int threads,
     enum gf_status status =
         weights->weight && (weighing.sums || !bins) ? GF_OK : gf_fail_memory(error);
     if (!status)
-        status = gf_ordered_work_run(weighing.parts, weighing.parts, weigh_part, &weighing, error);
+        status = gf_ordered_run(weighing.parts, weighing.parts, weigh_part, &weighing, error);
     if (!status && bins)
         status = gather(&weighing, bins, error);
     free(weighing.sums);
@@ -346,12 +345,11 @@ GF_TARGET_CLONES static uint32_t nearest(int16_t (*at)[GF_PALETTE_MOST],
     return least;
 }
 
-static bool refine_part(void *context, int thread, int part)
+static enum gf_status refine_part(void *context, int thread, int part, struct gf_error *error)
 {
     struct refining *const refining = context;
     const struct gf_palette_bins *const bins = refining->bins;
     struct totals *const totals = refining->sums[part];
-    (void)thread;
     memset(totals, 0, sizeof *refining->sums);
     const int64_t count = bins->count;
     const int first = (int)(count * part / refining->parts),
@@ -366,7 +364,7 @@ static bool refine_part(void *context, int thread, int part)
             of->bin = c;
         }
     }
-    return true;
+    return GF_OK;
 }
 
 static void set_coordinates(struct refining *refining, const struct gf_palette_entries *entries)
@@ -427,7 +425,7 @@ enum gf_status gf_palette_refine(const struct gf_palette_bins *bins, int threads
     bool moved = true;
     for (int round = 0; !status && moved && round < ROUNDS; round++) {
         set_coordinates(&refining, entries);
-        status = gf_ordered_work_run(threads, refining.parts, refine_part, &refining, error);
+        status = gf_ordered_run(threads, refining.parts, refine_part, &refining, error);
         if (!status)
             moved = move(&refining, entries);
     }
