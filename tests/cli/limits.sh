@@ -45,10 +45,13 @@ if gpufilter --version | grep -q '^formats:.*WebP'; then
     absent o.webp
 fi
 mkfifo stops
-(head -c 1000 large.ppm && sleep 10) >stops &
-run 4 timeout 20 "$GPUFILTER" -i stops -o o.ppm --device=cpu --timeout=0.2 invert
-stderr_is "gpufilter: stops: takes longer than --timeout=0.2"
-kill $!
+run 0 gpufilter -i large.ppm -o large.png --device=cpu
+for file in large.ppm large.png; do
+    (head -c 1000000 $file && sleep 10) >stops &
+    run 4 timeout 8 "$GPUFILTER" -i stops -o o.ppm --device=cpu --threads=4 --timeout=0.2
+    stderr_is "gpufilter: stops: takes longer than --timeout=0.2"
+    kill $!
+done
 
 begin "the pictures after one that takes too long are done, in a batch and in several outputs"
 cp small.pgm z.pgm

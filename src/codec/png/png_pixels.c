@@ -1,13 +1,13 @@
 #include "codec/png/png_read.h"
 
 #include <ctype.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory/buffers.h"
+#include "base/threads/ordered.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
 #include "codec/io/input.h"
@@ -276,7 +276,7 @@ enum {
 };
 
 /* A marked file has `stripes`, and the members about blocks are unused. Block b of any other file
- * is in slot b % slots: the thread decompresses it, then the caller reads its rows. */
+ * is in slot b % slots: a thread decompresses it, then the caller reads its rows. */
 struct gf_png_pixels {
     struct gf_format format;
     size_t row_bytes;
@@ -291,62 +291,31 @@ struct gf_png_pixels {
     uint8_t *above; /* last row of the block before, after its filter was undone */
     int slots, block_rows, blocks;
     size_t slot_bytes, above_bytes;
-    pthread_t thread;
-    bool threaded, running; /* the thread runs from the first read on, because a GPU may read the
-                             * file instead */
-    pthread_mutex_t lock;   /* guards the members up to `fault` */
-    pthread_cond_t changed;
-    int unpacked, used; /* numbers of blocks */
-    bool ending;
-    int whole_rows; /* number of rows before the fault; all rows if there is none */
+    bool threaded;
+    struct gf_ordered *ordered;
+    /* The fault, and the number of rows before it, for the caller once the block has failed. */
     struct gf_png_fault fault;
+    int whole_rows;
     /* Only the caller uses these members. The filters of the rows before `ready` are undone. */
     int row, ready;
     bool bad_filter;
 };
 
-/* Decompresses block b. Returns false after a fault. */
-static bool unpack_block(struct gf_png_pixels *pixels, int b)
+static enum gf_status unpack_block(void *context, int thread, int b, struct gf_error *error)
 {
+    struct gf_png_pixels *const pixels = context;
     const int first = b * pixels->block_rows, rest = pixels->format.height - first;
     const int rows = rest < pixels->block_rows ? rest : pixels->block_rows;
     const size_t filtered = pixels->row_bytes + 1;
-    struct gf_png_fault fault = {0};
     size_t got;
-    bool whole = png_idat_read(pixels->idat, pixels->slot[b % pixels->slots],
-                               filtered * (size_t)rows, &got, &fault);
-    if (whole && rows == rest)
-        whole = png_idat_end(pixels->idat, &fault);
-    int whole_rows = first + (int)(got / filtered);
-    whole_rows -= whole_rows == pixels->format.height; /* the last row is valid only if the stream
-                                                        * ends without a fault */
-    pthread_mutex_lock(&pixels->lock);
-    if (!whole) {
-        pixels->whole_rows = whole_rows;
-        pixels->fault = fault;
-    }
-    pixels->unpacked = b + 1;
-    pthread_cond_signal(&pixels->changed);
-    pthread_mutex_unlock(&pixels->lock);
-    return whole;
-}
-
-static bool wait_for_slot(struct gf_png_pixels *pixels, int b)
-{
-    pthread_mutex_lock(&pixels->lock);
-    while (b >= pixels->used + pixels->slots && !pixels->ending)
-        pthread_cond_wait(&pixels->changed, &pixels->lock);
-    const bool going = !pixels->ending;
-    pthread_mutex_unlock(&pixels->lock);
-    return going;
-}
-
-static void *thread_main(void *argument)
-{
-    struct gf_png_pixels *const pixels = argument;
-    for (int b = 0; b < pixels->blocks && wait_for_slot(pixels, b) && unpack_block(pixels, b); b++)
-        ;
-    return NULL;
+    if (png_idat_read(pixels->idat, pixels->slot[b % pixels->slots], filtered * (size_t)rows, &got,
+                      &pixels->fault) &&
+        (rows < rest || png_idat_end(pixels->idat, &pixels->fault)))
+        return GF_OK;
+    pixels->whole_rows = first + (int)(got / filtered);
+    if (pixels->whole_rows == pixels->format.height)
+        pixels->whole_rows--; /* the last row is valid only if the stream ends without a fault */
+    return GF_ERROR_INPUT;
 }
 
 static void cut_blocks(struct gf_png_pixels *pixels, uint64_t memory_bytes)
@@ -386,7 +355,12 @@ static bool open_blocks(struct gf_png_pixels *pixels)
     pixels->threaded = threads > 1 && large;
     cut_blocks(pixels, pixels->options->memory_bytes);
     pixels->idat = png_idat_open(pixels->input, pixels->options, pixels->length);
-    return pixels->idat && alloc_blocks(pixels);
+    const struct gf_ordered_setup setup = {.call = unpack_block,
+                                           .context = pixels,
+                                           .threads = 1,
+                                           .aside = pixels->threaded,
+                                           .slots = pixels->slots};
+    return pixels->idat && alloc_blocks(pixels) && !gf_ordered_open(&setup, &pixels->ordered, NULL);
 }
 
 enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format format, uint32_t length,
@@ -396,15 +370,12 @@ enum gf_status gf_png_pixels_open(struct gf_input *input, struct gf_format forma
     struct gf_png_pixels *const opened = calloc(1, sizeof *opened);
     if (!opened)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
-    pthread_mutex_init(&opened->lock, NULL);
-    pthread_cond_init(&opened->changed, NULL);
     opened->input = input;
     opened->options = options;
     opened->begin = gf_input_position(input);
     opened->length = length;
     opened->format = format;
     opened->row_bytes = gf_row_bytes(format);
-    opened->whole_rows = format.height;
     opened->filters = gf_png_filters();
     gf_png_stripes_read_open(input, format, length, stripe_rows, options, &opened->stripes);
     if (!opened->stripes && !open_blocks(opened)) {
@@ -428,48 +399,22 @@ void gf_png_pixels_close(struct gf_png_pixels *pixels)
 {
     if (!pixels)
         return;
-    pthread_mutex_lock(&pixels->lock);
-    pixels->ending = true;
-    pthread_cond_signal(&pixels->changed);
-    pthread_mutex_unlock(&pixels->lock);
-    if (pixels->running)
-        pthread_join(pixels->thread, NULL);
+    gf_ordered_close(pixels->ordered);
     gf_png_stripes_read_close(pixels->stripes);
     for (int i = 0; i < pixels->slots; i++)
         gf_pages_free(pixels->slot[i], pixels->slot_bytes);
     gf_pages_free(pixels->above, pixels->above_bytes);
     png_idat_close(pixels->idat);
-    pthread_cond_destroy(&pixels->changed);
-    pthread_mutex_destroy(&pixels->lock);
     free(pixels);
-}
-
-/* Waits for block b, or decompresses it. Returns the number of the picture's rows that are known to
- * be valid. */
-static int reach_block(struct gf_png_pixels *pixels, int b)
-{
-    if (pixels->threaded && !pixels->running)
-        pixels->running = pixels->threaded =
-            !pthread_create(&pixels->thread, NULL, thread_main, pixels);
-    if (!pixels->threaded && pixels->unpacked == b)
-        (void)unpack_block(pixels, b); /* whole_rows shows a fault */
-    pthread_mutex_lock(&pixels->lock);
-    if (pixels->used < b) {
-        pixels->used = b;
-        pthread_cond_signal(&pixels->changed);
-    }
-    while (pixels->unpacked <= b && pixels->whole_rows == pixels->format.height)
-        pthread_cond_wait(&pixels->changed, &pixels->lock);
-    const int rows = pixels->whole_rows;
-    pthread_mutex_unlock(&pixels->lock);
-    return rows;
 }
 
 /* Undoes the filters of block b, which contains the next rows. */
 static void undo_block(struct gf_png_pixels *pixels, int b)
 {
     const size_t filtered = pixels->row_bytes + 1;
-    const int first = b * pixels->block_rows, rest = reach_block(pixels, b) - first;
+    const bool whole = !gf_ordered_next(pixels->ordered, pixels->blocks, NULL);
+    const int first = b * pixels->block_rows,
+              rest = (whole ? pixels->format.height : pixels->whole_rows) - first;
     const int rows = rest < pixels->block_rows ? rest : pixels->block_rows;
     uint8_t *const block = pixels->slot[b % pixels->slots];
     const int done =
@@ -489,7 +434,7 @@ static int read_rows(struct gf_png_pixels *pixels, int rows, unsigned char *dst,
 {
     for (int done = 0; done < rows; done++, pixels->row++) {
         const int b = pixels->row / pixels->block_rows, y = pixels->row % pixels->block_rows;
-        if (!y)
+        if (!y && !pixels->bad_filter)
             undo_block(pixels, b);
         if (pixels->row >= pixels->ready) {
             /* Unless a filter's number was invalid, decompressing ended with a fault. */
