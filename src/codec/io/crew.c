@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/cpu.h"
+#include "base/threads/ordered.h"
 #include "codec/io/open_files.h"
 
 enum {
@@ -21,66 +22,37 @@ enum {
 /* Threads that copy pieces, in addition to the calling one. They live as long as the file is
  * open, since starting them for each band would take half as long as its copy. */
 struct gf_crew {
-    pthread_mutex_t lock;
-    pthread_cond_t begun, ended;
-    void *(*run)(void *);
-    struct gf_piece *piece;
-    int pieces, next, left; /* the number of pieces of a copy, the next piece, the unfinished
-                             * pieces */
-    bool ending;
-    int threads;
-    pthread_t thread[GF_PIECES_MOST - 1];
+    struct gf_ordered *ordered;
+    void (*run)(struct gf_piece *piece);
+    struct gf_piece *piece; /* the pieces of a copy, the first of which is item `first` */
+    int first;
 };
 
-/* Takes pieces and does them until none is left. The caller holds the lock. */
-static void do_pieces(struct gf_crew *crew)
+static enum gf_status do_piece(void *context, int thread, int item, struct gf_error *error)
 {
-    while (crew->next < crew->pieces) {
-        struct gf_piece *const piece = &crew->piece[crew->next++];
-        pthread_mutex_unlock(&crew->lock);
-        crew->run(piece);
-        pthread_mutex_lock(&crew->lock);
-        if (!--crew->left)
-            pthread_cond_signal(&crew->ended);
-    }
-}
-
-static void *crew_main(void *argument)
-{
-    struct gf_crew *const crew = argument;
-    pthread_mutex_lock(&crew->lock);
-    while (!crew->ending) {
-        do_pieces(crew);
-        pthread_cond_wait(&crew->begun, &crew->lock);
-    }
-    pthread_mutex_unlock(&crew->lock);
-    return NULL;
+    const struct gf_crew *const crew = context;
+    crew->run(&crew->piece[item - crew->first]);
+    return GF_OK;
 }
 
 static struct gf_crew *crew_new(void)
 {
     struct gf_crew *const crew = calloc(1, sizeof *crew);
-    if (!crew)
-        return NULL;
-    pthread_mutex_init(&crew->lock, NULL);
-    pthread_cond_init(&crew->begun, NULL);
-    pthread_cond_init(&crew->ended, NULL);
-    return crew;
+    const struct gf_ordered_setup setup = {.call = do_piece,
+                                           .context = crew,
+                                           .threads = GF_PIECES_MOST,
+                                           .helps = true,
+                                           .slots = GF_PIECES_MOST};
+    if (!crew || !gf_ordered_open(&setup, &crew->ordered, NULL))
+        return crew;
+    free(crew);
+    return NULL;
 }
 
 void gf_crew_free(struct gf_crew *crew)
 {
-    if (!crew)
-        return;
-    pthread_mutex_lock(&crew->lock);
-    crew->ending = true;
-    pthread_cond_broadcast(&crew->begun);
-    pthread_mutex_unlock(&crew->lock);
-    for (int i = 0; i < crew->threads; i++)
-        pthread_join(crew->thread[i], NULL);
-    pthread_cond_destroy(&crew->ended);
-    pthread_cond_destroy(&crew->begun);
-    pthread_mutex_destroy(&crew->lock);
+    if (crew)
+        gf_ordered_close(crew->ordered);
     free(crew);
 }
 
@@ -99,8 +71,8 @@ static int count_pieces(size_t size, int threads)
 /* Cuts a copy into at most `threads` pieces, calls run(piece) for each on a thread of its own,
  * and returns their number. Copies that run at the same time share the processors. *crew is NULL
  * before the first call and is freed by the caller; only one thread at a time may use it. */
-static int crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, void *(*run)(void *),
-                    struct gf_piece piece[GF_PIECES_MOST])
+static int crew_run(struct gf_crew **crew, struct gf_piece whole, int threads,
+                    void (*run)(struct gf_piece *piece), struct gf_piece piece[GF_PIECES_MOST])
 {
     int count = count_pieces(whole.size, threads);
     if (count > 1 && !*crew)
@@ -120,21 +92,14 @@ static int crew_run(struct gf_crew **crew, struct gf_piece whole, int threads, v
         return 1;
     }
     struct gf_crew *const own = *crew;
-    atomic_fetch_add(&copies, 1);
-    pthread_mutex_lock(&own->lock);
     own->run = run;
     own->piece = piece;
-    own->pieces = own->left = count;
-    own->next = 0;
-    while (own->threads < count - 1 &&
-           !pthread_create(&own->thread[own->threads], NULL, crew_main, own))
-        own->threads++;
-    pthread_cond_broadcast(&own->begun);
-    do_pieces(own);
-    while (own->left)
-        pthread_cond_wait(&own->ended, &own->lock);
-    pthread_mutex_unlock(&own->lock);
+    atomic_fetch_add(&copies, 1);
+    for (int i = 0; i < count; i++)
+        gf_ordered_submit(own->ordered);
+    (void)!gf_ordered_finish(own->ordered, NULL); /* each piece says itself what has failed */
     atomic_fetch_sub(&copies, 1);
+    own->first += count;
     return count;
 }
 
@@ -153,9 +118,8 @@ static ssize_t crew_join(const struct gf_piece *piece, int pieces)
     return (ssize_t)got;
 }
 
-static void *read_piece(void *argument)
+static void read_piece(struct gf_piece *piece)
 {
-    struct gf_piece *const piece = argument;
     while (piece->got < piece->size) {
         const ssize_t n = pread(piece->fd, piece->data + piece->got, piece->size - piece->got,
                                 piece->offset + (int64_t)piece->got);
@@ -167,7 +131,6 @@ static void *read_piece(void *argument)
             break;
         piece->got += (size_t)n;
     }
-    return NULL;
 }
 
 ssize_t gf_crew_read(struct gf_crew **crew, int fd, void *data, size_t size, int64_t offset,
@@ -267,21 +230,19 @@ struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size
 
 /* Copies a piece to the mapping. Each thread then removes its part of the mapping from the page
  * table, because a single munmap() at the end takes as long as the copies of eight threads. */
-static void *copy_piece(void *argument)
+static void copy_piece(struct gf_piece *piece)
 {
-    struct gf_piece *const piece = argument;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), at = (uintptr_t)piece->data,
                     before = at % page, first = (at + page - 1) / page * page,
                     end = (at + piece->size) / page * page;
     if (madvise(piece->data - before, piece->size + before, MADV_POPULATE_WRITE)) {
         piece->failed = errno;
-        return NULL;
+        return;
     }
     memcpy(piece->data, piece->from, piece->size);
     piece->got = piece->size;
     if (first < end)
         (void)madvise(piece->data + (first - at), end - first, MADV_DONTNEED);
-    return NULL;
 }
 
 /* Tells the threads that they need not allocate the bytes before `end` any more. */
