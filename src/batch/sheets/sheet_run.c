@@ -302,12 +302,11 @@ static void sheet_close_writer(struct gf_sheet_writer *writer)
 }
 
 /* The pictures between the workers and the thread that writes: picture number i is at
- * picture[i % room]. */
+ * picture[i % order.room]. */
 struct ring {
     struct gf_batch *batch;
+    struct gf_batch_order order;
     struct gf_sheet_picture *picture;
-    size_t room;
-    size_t written; /* the pictures that the writer has taken */
     struct gf_sheet_writer writer;
 };
 
@@ -380,21 +379,19 @@ enum gf_status gf_sheet_name_pages(const struct gf_batch_request *request, char 
 static bool take_picture(struct gf_batch_worker *worker)
 {
     struct ring *const ring = worker->supply->context;
-    struct gf_batch *const batch = ring->batch;
+    struct gf_batch *const batch = worker->batch;
     pthread_mutex_lock(&batch->lock);
-    while (!batch->stopped && batch->next < batch->count &&
-           batch->next >= ring->written + ring->room)
-        pthread_cond_wait(&batch->changed, &batch->lock);
-    const bool taken = !batch->stopped && batch->next < batch->count;
+    const bool taken = gf_batch_wait_for_room(batch, &ring->order);
     const size_t number = taken ? batch->next++ : 0;
-    struct gf_sheet_picture *const picture = &ring->picture[number % ring->room];
-    if (taken)
-        *picture = (struct gf_sheet_picture){
-            .bytes = {.format = GF_FILE_PAM, .name = batch->item[number].output[0]}};
+    ring->order.at_end = batch->next == batch->count;
     pthread_mutex_unlock(&batch->lock);
     if (!taken)
         return false;
+    struct gf_sheet_picture *const picture = &ring->picture[number % ring->order.room];
+    *picture = (struct gf_sheet_picture){
+        .bytes = {.format = GF_FILE_PAM, .name = batch->item[number].output[0]}};
     worker->taken = picture;
+    worker->place = number;
     worker->bytes = &picture->bytes;
     worker->input = &batch->request->inputs->item[number];
     worker->item = &batch->item[number];
@@ -404,8 +401,6 @@ static bool take_picture(struct gf_batch_worker *worker)
 
 static void end_picture(struct gf_batch_worker *worker)
 {
-    struct ring *const ring = worker->supply->context;
-    struct gf_batch *const batch = ring->batch;
     struct gf_sheet_picture *const picture = worker->taken;
     picture->failed = worker->item->outcome != GF_OUTCOME_DONE;
     if (!picture->failed) {
@@ -413,80 +408,37 @@ static void end_picture(struct gf_batch_worker *worker)
         picture->width = in.width;
         picture->height = in.height;
     }
-    pthread_mutex_lock(&batch->lock);
-    picture->done = true;
-    pthread_cond_broadcast(&batch->changed);
-    pthread_mutex_unlock(&batch->lock);
 }
 
 /* ---- the thread that writes ---- */
 
-/* Waits for the next picture and sends its messages. Returns NULL if all pictures are taken, or if
- * the run has stopped. */
-static struct gf_sheet_picture *wait_for_next(struct ring *ring, struct timespec *next)
+static void report(void *context, size_t number)
 {
-    struct gf_batch *const batch = ring->batch;
-    const size_t number = ring->written;
-    struct gf_sheet_picture *const picture = &ring->picture[number % ring->room];
-    pthread_mutex_lock(&batch->lock);
-    while (number < batch->count && !(number < batch->next && picture->done) && !batch->stopped)
-        gf_batch_wait(batch, next);
-    const bool ready = number < batch->next && picture->done && !batch->stopped;
-    if (ready)
-        gf_batch_report(batch, &batch->item[number], batch->request->inputs->item[number].path);
-    pthread_mutex_unlock(&batch->lock);
-    return ready ? picture : NULL;
+    const struct ring *const ring = context;
+    const struct gf_batch *const batch = ring->batch;
+    gf_batch_report(batch, &batch->item[number], batch->request->inputs->item[number].path);
 }
 
-static void leave_picture(struct ring *ring, struct gf_sheet_picture *picture)
-{
-    struct gf_batch *const batch = ring->batch;
-    free(picture->bytes.data);
-    pthread_mutex_lock(&batch->lock);
-    *picture = (struct gf_sheet_picture){.done = false};
-    ring->written++;
-    pthread_cond_broadcast(&batch->changed);
-    pthread_mutex_unlock(&batch->lock);
-}
-
-/* Ends the workers, and sends the messages of the pictures that are not taken. */
-static void end_workers(struct ring *ring, struct timespec *next, bool stops)
-{
-    struct gf_batch *const batch = ring->batch;
-    pthread_mutex_lock(&batch->lock);
-    batch->stopped |= stops;
-    pthread_cond_broadcast(&batch->changed);
-    while (batch->working)
-        gf_batch_wait(batch, next);
-    for (size_t i = ring->written; i < batch->next; i++)
-        gf_batch_report(batch, &batch->item[i], batch->request->inputs->item[i].path);
-    gf_batch_tick(batch, true);
-    pthread_mutex_unlock(&batch->lock);
-}
-
-static enum gf_status write_pages(void *context, struct gf_error *error)
+static enum gf_status write_picture(void *context, size_t number, struct gf_error *error)
 {
     struct ring *const ring = context;
-    struct gf_sheet_picture *picture;
-    struct timespec next = {0};
-    enum gf_status status = GF_OK;
-    while (!status && (picture = wait_for_next(ring, &next))) {
-        status = sheet_add(&ring->writer, ring->written, picture, error);
-        leave_picture(ring, picture);
-    }
-    end_workers(ring, &next, status != GF_OK);
+    struct gf_sheet_picture *const picture = &ring->picture[number % ring->order.room];
+    const enum gf_status status = sheet_add(&ring->writer, number, picture, error);
+    free(picture->bytes.data);
+    picture->bytes.data = NULL;
     return status;
 }
 
 enum gf_status gf_sheet_work(struct gf_batch *batch, int workers, struct gf_error *error)
 {
-    struct ring ring = {.batch = batch,
-                        .room = 2 * (size_t)workers,
-                        .writer = {.sheet = batch->request->sheet, .batch = batch}};
+    struct ring ring = {
+        .batch = batch,
+        .order = {.room = 2 * (size_t)workers, .report = report, .write = write_picture},
+        .writer = {.sheet = batch->request->sheet, .batch = batch}};
     const struct gf_batch_supply supply = {
-        .context = &ring, .take = take_picture, .done = end_picture, .attend = write_pages};
+        .context = &ring, .take = take_picture, .done = end_picture, .order = &ring.order};
     const struct gf_sheet *const sheet = batch->request->sheet;
-    ring.picture = calloc(ring.room, sizeof *ring.picture);
+    ring.picture = calloc(ring.order.room, sizeof *ring.picture);
     enum gf_status status = ring.picture ? GF_OK : gf_fail_memory(error);
     if (!status && *sheet->places && batch->request->plain_members)
         status = gf_refuse_links(sheet->name, sheet->places, error);
@@ -495,7 +447,9 @@ enum gf_status gf_sheet_work(struct gf_batch *batch, int workers, struct gf_erro
                                 batch->count, &sheet->options, error);
     if (!status)
         status = gf_batch_work(batch, &supply, workers, error);
-    for (size_t i = 0; ring.picture && i < ring.room; i++)
+    for (size_t i = ring.order.written; i < batch->next; i++) /* the run has stopped */
+        report(&ring, i);
+    for (size_t i = 0; ring.picture && i < ring.order.room; i++)
         free(ring.picture[i].bytes.data);
     free(ring.picture);
     sheet_close_writer(&ring.writer);

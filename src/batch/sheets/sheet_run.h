@@ -96,7 +96,7 @@ void gf_places_close(struct gf_places *places);
 struct gf_sheet_picture {
     struct gf_bytes bytes; /* a PAM */
     int width, height;     /* of the input */
-    bool done, failed;
+    bool failed;
 };
 
 /* The state of the thread that writes. Pictures come in the order of the inputs, and are written in

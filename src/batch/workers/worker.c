@@ -536,12 +536,25 @@ static void end_worker(struct gf_batch_worker *worker)
     pthread_mutex_unlock(&batch->lock);
 }
 
+/* Lets the calling thread take over the results of the input. */
+static void mark_done(struct gf_batch_worker *worker)
+{
+    struct gf_batch *const batch = worker->batch;
+    struct gf_batch_order *const order = worker->supply->order;
+    pthread_mutex_lock(&batch->lock);
+    order->done[worker->place % order->room] = true;
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+}
+
 void gf_batch_run_worker(struct gf_batch_worker *worker)
 {
     const struct gf_batch_supply *const supply = worker->supply;
     while (supply->take(worker)) {
         do_input(worker);
         supply->done(worker);
+        if (supply->order)
+            mark_done(worker);
     }
     end_worker(worker);
 }

@@ -238,6 +238,50 @@ void gf_batch_wait(struct gf_batch *batch, struct timespec *next)
     }
 }
 
+bool gf_batch_wait_for_room(struct gf_batch *batch, const struct gf_batch_order *order)
+{
+    while (!batch->stopped && !order->at_end && batch->next >= order->written + order->room)
+        pthread_cond_wait(&batch->changed, &batch->lock);
+    return !batch->stopped && !order->at_end;
+}
+
+/* Takes over the results of the next input. The caller holds the lock, which the function does not
+ * hold while it writes. */
+static enum gf_status write_next(struct gf_batch *batch, const struct gf_batch_supply *supply,
+                                 struct gf_error *error)
+{
+    struct gf_batch_order *const order = supply->order;
+    const size_t number = order->written;
+    order->report(supply->context, number);
+    pthread_mutex_unlock(&batch->lock);
+    const enum gf_status status = order->write(supply->context, number, error);
+    pthread_mutex_lock(&batch->lock);
+    order->done[number % order->room] = false;
+    order->written++;
+    pthread_cond_broadcast(&batch->changed);
+    return status;
+}
+
+/* Takes over all results, or those before the batch has stopped. */
+static enum gf_status write_in_order(struct gf_batch *batch, const struct gf_batch_supply *supply,
+                                     struct gf_error *error)
+{
+    const struct gf_batch_order *const order = supply->order;
+    struct timespec next = {0};
+    enum gf_status status = GF_OK;
+    pthread_mutex_lock(&batch->lock);
+    while (!status && !batch->stopped && !(order->at_end && order->written == batch->next)) {
+        if (order->done[order->written % order->room])
+            status = write_next(batch, supply, error);
+        else
+            gf_batch_wait(batch, &next);
+    }
+    batch->stopped |= status != GF_OK;
+    pthread_cond_broadcast(&batch->changed);
+    pthread_mutex_unlock(&batch->lock);
+    return status;
+}
+
 static void wait_for_workers(struct gf_batch *batch)
 {
     struct timespec next = {0};
@@ -253,21 +297,23 @@ static void wait_for_workers(struct gf_batch *batch)
 static enum gf_status run_workers(struct gf_batch *batch, const struct gf_batch_supply *supply,
                                   struct gf_error *error)
 {
+    const bool attends = supply->attend || supply->order;
     const bool alone = batch->workers_here == 1 && batch->devices.count == batch->devices.here &&
-                       !batch->request->tick && !batch->transfers && !supply->attend;
+                       !batch->request->tick && !batch->transfers && !attends;
     pthread_mutex_lock(&batch->lock);
     const int started = alone ? 0 : gf_batch_start_workers(batch, 0, batch->workers_here);
     batch->attended = started > 0;
     batch->working += !started;
     pthread_mutex_unlock(&batch->lock);
-    if (!started && supply->attend)
+    if (!started && attends)
         return gf_fail(error, GF_ERROR_MEMORY, "cannot start a thread");
     if (!started)
         gf_batch_run_worker(&batch->worker[0]); /* the calling thread itself does the work */
     if (supply->attend)
         return supply->attend(supply->context, error);
+    const enum gf_status status = supply->order ? write_in_order(batch, supply, error) : GF_OK;
     wait_for_workers(batch);
-    return GF_OK;
+    return status;
 }
 
 enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_supply *supply,
@@ -278,8 +324,11 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
     const int helpers = batch->devices.count - batch->devices.here,
               all = count + helpers * batch->workers_of_helper;
     struct gf_batch_worker *const worker = calloc((size_t)all, sizeof *worker);
+    struct gf_batch_order *const order = supply->order;
+    if (order)
+        order->done = calloc(order->room, sizeof *order->done);
     batch->worker = worker;
-    enum gf_status status = worker ? GF_OK : gf_fail_memory(error);
+    enum gf_status status = worker && (!order || order->done) ? GF_OK : gf_fail_memory(error);
     for (int i = 0; !status && i < all; i++)
         status = gf_batch_open_worker(batch, supply, i, error);
     if (!status)
@@ -291,6 +340,8 @@ enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_suppl
     batch_end_helpers(batch);
     for (int i = 0; worker && i < all; i++)
         gf_batch_close_worker(&worker[i]);
+    if (order)
+        free(order->done);
     free(worker);
     batch->worker = NULL;
     return status;

@@ -111,6 +111,7 @@ struct gf_batch_worker {
     int number;                        /* the worker's number, from 0 */
     struct gf_batch_item *item;
     void *taken;                 /* the data that take() stored about the input */
+    size_t place;                /* the input's number in an order */
     struct gf_file_bytes member; /* the bytes of a member; without data, the input is a file */
     /* The results of outputs that are no files, which have no name here; NULL: all outputs are
      * files. */
@@ -124,10 +125,23 @@ struct gf_batch_worker {
     struct gf_error log_error;
 };
 
+/* Inputs whose results the calling thread takes over, in their order. The batch's lock guards the
+ * members but `room` and the functions. An input's number is that of batch->next. */
+struct gf_batch_order {
+    size_t room;    /* the most inputs that are taken and not yet written */
+    bool *done;     /* whether a worker has finished input i, at index i % room */
+    size_t written; /* the number of inputs that were taken over */
+    bool at_end;    /* no input is left to take */
+    /* Sends the messages of an input. The caller holds the lock. */
+    void (*report)(void *context, size_t number);
+    /* Takes the results of an input over. A failure stops the batch. */
+    enum gf_status (*write)(void *context, size_t number, struct gf_error *error);
+};
+
 /* The supply from which workers take inputs. */
 struct gf_batch_supply {
-    void *context; /* the argument of attend(); take() and done() find the context through the
-                    * worker */
+    void *context; /* the argument of attend() and of an order's functions; take() and done() find
+                    * the context through the worker */
     /* Sets the worker's input, index, item, and whatever else it needs. Returns false if no input
      * is left. */
     bool (*take)(struct gf_batch_worker *worker);
@@ -139,8 +153,12 @@ struct gf_batch_supply {
     /* Runs on the calling thread until all inputs are done. If it is NULL, the calling thread
      * waits; it does the work itself if there are no other threads. */
     enum gf_status (*attend)(void *context, struct gf_error *error);
+    struct gf_batch_order *order; /* NULL: the results are in their places */
 };
 
+/* Waits until there is room for another input of an order. Returns false if none is left, or if the
+ * batch has stopped. The caller holds the lock. */
+bool gf_batch_wait_for_room(struct gf_batch *batch, const struct gf_batch_order *order);
 /* Runs `workers` workers until the supply has no more inputs. */
 enum gf_status gf_batch_work(struct gf_batch *batch, const struct gf_batch_supply *supply,
                              int workers, struct gf_error *error) GF_CHECKED;
