@@ -17,7 +17,7 @@
 #include "codec/formats.h"
 #include "pixel/histogram/smooth.h"
 
-/* A frame on its way. Frame number i is at slot[i % room]. */
+/* A frame on its way. Frame number i is at slot[i % order.room]. */
 struct gf_frames_slot {
     size_t number;
     struct gf_film_frame frame;
@@ -26,7 +26,6 @@ struct gf_frames_slot {
     struct gf_batch_item item;
     char *output; /* the name of the only output; NULL: not known before */
     struct gf_bytes bytes;
-    bool is_done;
 };
 
 struct gf_frames {
@@ -40,12 +39,9 @@ struct gf_frames {
     struct gf_film_writer writer;
     pthread_mutex_t reading; /* held by the worker that reads a frame */
     struct gf_frames_slot *slot;
-    size_t room;
     struct gf_smooth *smooth; /* the frames' histograms */
-    /* The batch's lock guards these members. */
-    size_t written;
-    bool at_end;
-    enum gf_status end_status; /* why the film ended before its end */
+    struct gf_batch_order order;
+    enum gf_status end_status; /* why the film ended before its end; guarded by the batch's lock */
     struct gf_error end_error;
 };
 
@@ -159,9 +155,7 @@ static bool wait_for_room(struct gf_frames *frames)
     enum { LOOK_MS = 100 };
     struct gf_batch *const batch = frames->batch;
     pthread_mutex_lock(&batch->lock);
-    while (!batch->stopped && !frames->at_end && batch->next >= frames->written + frames->room)
-        pthread_cond_wait(&batch->changed, &batch->lock);
-    bool reads = !batch->stopped && !frames->at_end;
+    bool reads = gf_batch_wait_for_room(batch, &frames->order);
     pthread_mutex_unlock(&batch->lock);
     /* A producer that sends nothing must not keep a run that has failed from its end. */
     while (reads && !frames->files && !gf_input_wait(frames->reader.input, LOOK_MS)) {
@@ -178,7 +172,7 @@ static struct gf_frames_slot *read_next(struct gf_frames *frames)
     struct gf_batch *const batch = frames->batch;
     const struct gf_inputs *const inputs = frames->request.inputs;
     const size_t number = batch->next;
-    struct gf_frames_slot *const slot = &frames->slot[number % frames->room];
+    struct gf_frames_slot *const slot = &frames->slot[number % frames->order.room];
     bool found = number < inputs->count;
     struct gf_error why = {0};
     const double begin_s = gf_now();
@@ -188,13 +182,12 @@ static struct gf_frames_slot *read_next(struct gf_frames *frames)
     pthread_mutex_lock(&batch->lock);
     batch->state.read_s += frames->files ? 0 : read_s;
     if (!found) {
-        frames->at_end = true;
+        frames->order.at_end = true;
         frames->end_status = status;
         frames->end_error = why;
     } else {
         slot->number = batch->next++;
         batch->state.files += batch->next > batch->state.files;
-        slot->is_done = false;
     }
     pthread_cond_broadcast(&batch->changed);
     pthread_mutex_unlock(&batch->lock);
@@ -224,7 +217,7 @@ static bool take_frame(struct gf_batch_worker *worker)
                                     .name = frames->writer.name};
     gf_smooth_begin(frames->smooth, slot->number);
     slot->item = (struct gf_batch_item){.output = &slot->output};
-    worker->taken = slot;
+    worker->place = slot->number;
     worker->input = &slot->input;
     worker->index = slot->input.index;
     worker->item = &slot->item;
@@ -237,21 +230,17 @@ static bool take_frame(struct gf_batch_worker *worker)
 static void end_frame(struct gf_batch_worker *worker)
 {
     struct gf_frames *const frames = worker->supply->context;
-    struct gf_batch *const batch = frames->batch;
-    struct gf_frames_slot *const slot = worker->taken;
-    gf_smooth_end(frames->smooth, slot->number);
-    pthread_mutex_lock(&batch->lock);
-    slot->is_done = true;
-    pthread_cond_broadcast(&batch->changed);
-    pthread_mutex_unlock(&batch->lock);
+    gf_smooth_end(frames->smooth, worker->place);
 }
 
 /* ---- the thread that writes ---- */
 
 /* Sends the messages of a frame. Warnings are sent for the first one alone. */
-static void report(struct gf_frames *frames, struct gf_frames_slot *slot)
+static void report(void *context, size_t number)
 {
+    const struct gf_frames *const frames = context;
     const struct gf_batch *const batch = frames->batch;
+    struct gf_frames_slot *const slot = &frames->slot[number % frames->order.room];
     if (slot->input.index && slot->item.outcome == GF_OUTCOME_DONE && !batch->request->verbose) {
         free(slot->item.notes);
         slot->item.notes = NULL;
@@ -259,58 +248,24 @@ static void report(struct gf_frames *frames, struct gf_frames_slot *slot)
     gf_batch_report(batch, &slot->item, slot->input.path);
 }
 
-static enum gf_status write_slot(struct gf_frames *frames, struct gf_frames_slot *slot,
-                                 struct gf_error *error)
+static enum gf_status write_frame(void *context, size_t number, struct gf_error *error)
 {
+    struct gf_frames *const frames = context;
+    struct gf_batch *const batch = frames->batch;
+    struct gf_frames_slot *const slot = &frames->slot[number % frames->order.room];
+    const double begin_s = gf_now();
     enum gf_status status = GF_OK;
     if (frames->film_out && slot->item.outcome == GF_OUTCOME_FAILED)
-        status = gf_fail(error, frames->batch->failure, "%s: the film ends before this frame",
-                         slot->input.path);
+        status =
+            gf_fail(error, batch->failure, "%s: the film ends before this frame", slot->input.path);
     else if (frames->film_out)
         status = gf_film_write(&frames->writer, slot->bytes.data, slot->bytes.size, error);
     free(slot->bytes.data);
     slot->bytes.data = NULL;
-    return status;
-}
-
-/* Writes the frames that are done, in their order. */
-static enum gf_status write_frames(void *context, struct gf_error *error)
-{
-    struct gf_frames *const frames = context;
-    struct gf_batch *const batch = frames->batch;
-    struct timespec next = {0};
-    enum gf_status status = GF_OK;
     pthread_mutex_lock(&batch->lock);
-    while (!status && !batch->stopped && !(frames->at_end && frames->written == batch->next)) {
-        struct gf_frames_slot *const slot = &frames->slot[frames->written % frames->room];
-        if (frames->written == batch->next || !slot->is_done) {
-            gf_batch_wait(batch, &next);
-            continue;
-        }
-        report(frames, slot);
-        pthread_mutex_unlock(&batch->lock);
-        const double begin_s = gf_now();
-        status = write_slot(frames, slot, error);
-        const double write_s = gf_now() - begin_s;
-        pthread_mutex_lock(&batch->lock);
-        batch->state.write_s += write_s;
-        frames->written++;
-        pthread_cond_broadcast(&batch->changed);
-    }
-    batch->stopped |= status != GF_OK;
-    pthread_cond_broadcast(&batch->changed);
-    while (batch->working && !status)
-        gf_batch_wait(batch, &next);
-    gf_batch_tick(batch, true);
+    batch->state.write_s += gf_now() - begin_s;
     pthread_mutex_unlock(&batch->lock);
     return status;
-}
-
-/* Returns what gives the frames to the workers and writes those that are done, in their order. */
-static struct gf_batch_supply frames_supply(struct gf_frames *frames)
-{
-    return (struct gf_batch_supply){
-        .context = frames, .take = take_frame, .done = end_frame, .attend = write_frames};
 }
 
 /* ---- filtering a film, or copying its frames where no stage changes them ---- */
@@ -358,11 +313,12 @@ static enum gf_status open_slots(struct gf_frames *frames, int workers, struct g
                                 : gf_memory_pictures_bytes();
     const uint64_t bytes = frames->reader.frame_bytes ? frames->reader.frame_bytes : 1 << 20;
     const uint64_t fit = memory / 2 / (COPIES * bytes);
-    frames->room = (size_t)AHEAD * (size_t)workers;
-    frames->room = fit < frames->room ? (size_t)fit : frames->room;
-    frames->room += !frames->room;
-    frames->slot = calloc(frames->room, sizeof *frames->slot);
-    frames->smooth = gf_smooth_open(frames->room, memory / 4);
+    size_t room = (size_t)AHEAD * (size_t)workers;
+    room = fit < room ? (size_t)fit : room;
+    room += !room;
+    frames->order = (struct gf_batch_order){.room = room, .report = report, .write = write_frame};
+    frames->slot = calloc(room, sizeof *frames->slot);
+    frames->smooth = gf_smooth_open(room, memory / 4);
     return frames->slot && frames->smooth ? GF_OK : gf_fail_memory(error);
 }
 
@@ -379,7 +335,8 @@ static enum gf_status filter_frames(struct gf_frames *frames, struct gf_error *e
 {
     enum { MANY = 1 << 20 };
     struct gf_batch *const batch = frames->batch;
-    const struct gf_batch_supply supply = frames_supply(frames);
+    const struct gf_batch_supply supply = {
+        .context = frames, .take = take_frame, .done = end_frame, .order = &frames->order};
     const size_t expected = frames->request.expected ? frames->request.expected : MANY;
     gf_batch_choose_devices(&frames->request, &frames->request, expected, &batch->devices);
     GF_TRY(gf_batch_check_devices(&frames->request, &batch->devices, error));
@@ -416,7 +373,7 @@ static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
         if (!status)
             status = gf_batch_conclude(batch, error);
     }
-    const bool any = frames->written + batch->state.pictures;
+    const bool any = frames->order.written + batch->state.pictures;
     if (!status && frames->film_out && any)
         status = gf_film_commit(&frames->writer, error);
     if (!status && frames->end_status) {
@@ -524,7 +481,7 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
     status = work(frames, error);
     pthread_mutex_destroy(&frames->reading);
     gf_film_close(&frames->writer);
-    for (size_t i = 0; i < frames->room; i++) {
+    for (size_t i = 0; i < frames->order.room; i++) {
         free(frames->slot[i].frame.memory);
         free(frames->slot[i].bytes.data);
         free(frames->slot[i].item.notes);
