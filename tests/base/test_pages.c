@@ -46,8 +46,27 @@ static void test_whole_pages_are_there(void **state)
     gf_pages_free(memory, PAGES * page);
 }
 
+/* Parts of a large buffer are provided side by side; the last one is shorter. */
+static void test_populating(void **state)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = (25 << 20) / page + 1;
+    unsigned char *const memory = gf_pages_alloc(pages * page), *const there = calloc(pages, 1);
+    needs_a_kernel(page);
+    assert_true(memory && there);
+    gf_pages_populate(memory, page); /* is too small for that */
+    assert_int_equal(mincore(memory, page, there), 0);
+    assert_int_equal(there[0] & 1, 0);
+    gf_pages_populate(memory, pages * page);
+    assert_int_equal(mincore(memory, pages * page, there), 0);
+    for (size_t i = 0; i < pages; i++)
+        assert_int_equal(there[i] & 1, 1);
+    free(there);
+    gf_pages_free(memory, pages * page);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole_pages_are_there)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole_pages_are_there),
+                                       cmocka_unit_test(test_populating)};
     return cmocka_run_group_tests_name("pages", tests, NULL, NULL);
 }

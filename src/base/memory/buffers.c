@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/threads/ordered.h"
+
 enum { HUGE_PAGE = 2 << 20 };
 
 void *gf_pages_alloc(size_t size)
@@ -27,17 +29,19 @@ void *gf_pages_alloc(size_t size)
 #define MADV_POPULATE_WRITE 23
 #endif
 
-struct part {
-    pthread_t thread;
-    void *begin;
-    size_t size;
+struct populating {
+    char *pages;
+    size_t size, part; /* bytes of all pages, and of each part but the last */
 };
 
-static void *populate_part(void *argument)
+static enum gf_status populate_part(void *context, int thread, int part, struct gf_error *error)
 {
-    const struct part *const part = argument;
-    (void)madvise(part->begin, part->size, MADV_POPULATE_WRITE);
-    return NULL;
+    const struct populating *const all = context;
+    const size_t at = (size_t)part * all->part, left = all->size - at;
+    (void)thread;
+    (void)error;
+    (void)madvise(all->pages + at, left < all->part ? left : all->part, MADV_POPULATE_WRITE);
+    return GF_OK;
 }
 
 enum { PART_LEAST = 8 << 20 }; /* smaller parts take less time than starting a thread */
@@ -45,22 +49,13 @@ enum { PART_LEAST = 8 << 20 }; /* smaller parts take less time than starting a t
 void gf_pages_populate(void *pages, size_t size)
 {
     enum { PARTS_MAX = 8, ALIGNMENT = HUGE_PAGE };
-    struct part part[PARTS_MAX];
     const size_t wanted = size / PART_LEAST, count = wanted < PARTS_MAX ? wanted : PARTS_MAX;
-    const size_t each = count ? (size / count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : 0;
-    size_t started = 0;
-    for (size_t at = 0; count && at < size; at += each) {
-        part[started] =
-            (struct part){.begin = (char *)pages + at, .size = size - at < each ? size - at : each};
-        if (started + 1 == PARTS_MAX ||
-            pthread_create(&part[started].thread, NULL, populate_part, &part[started])) {
-            (void)populate_part(&part[started]);
-            continue;
-        }
-        started++;
-    }
-    for (size_t i = 0; i < started; i++)
-        pthread_join(part[i].thread, NULL);
+    if (!count)
+        return;
+    const size_t part = (size / count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    struct populating all = {.pages = pages, .size = size, .part = part};
+    const int parts = (int)((size + part - 1) / part);
+    (void)!gf_ordered_run(parts, parts, populate_part, &all, NULL); /* a failure costs only speed */
 }
 
 void gf_pages_expect(void *memory, size_t size)
