@@ -24,3 +24,17 @@ static inline uint64_t gf_first_bits(uint64_t count)
 {
     return count < 64 ? (UINT64_C(1) << count) - 1 : ~UINT64_C(0);
 }
+
+/* Returns the bytes of the widest vectors (base/vec.h) that filters may use on this processor, or
+ * 0. */
+static inline int gf_vec_bytes(void)
+{
+#if GF_X86
+    return gf_cpu_has(GF_CPU_VBMI)    ? 64
+           : gf_cpu_has(GF_CPU_AVX2)  ? 32
+           : gf_cpu_has(GF_CPU_SSSE3) ? 16
+                                      : 0;
+#else
+    return gf_cpu_intrinsics_allowed() ? 16 : 0;
+#endif
+}

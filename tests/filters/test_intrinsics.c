@@ -22,6 +22,9 @@ static const char *const chains[] = {
     "lens=-0.2:kernel=cubic",
     "resize=50%:50%:area",
     "resize=25%:25%:area",
+    "resize=12.5%:12.5%:area",
+    "resize=131%:70%:area",
+    "resize=20%:480%:cubic",
     "boxblur=9",
     "boxblur=128:wrap",
     "boxblur=40:reflect",
@@ -68,8 +71,8 @@ static const char *const chains[] = {
     "emboss=strength=3:on=picture:border=wrap",
 };
 
-static const int sizes[][2] = {{1, 1},   {2, 3},   {5, 18},   {16, 16},   {17, 67},
-                               {67, 33}, {70, 64}, {129, 40}, {300, 131}, {77, 200}};
+static const int sizes[][2] = {{1, 1},   {2, 3},    {5, 18},    {16, 16},  {17, 67}, {67, 33},
+                               {70, 64}, {129, 40}, {300, 131}, {77, 200}, {136, 40}};
 
 static struct gf_image run_chain(const char *chain, const struct gf_image *in)
 {

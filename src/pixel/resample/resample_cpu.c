@@ -8,69 +8,94 @@
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 
-/* Both passes of resize for 8-bit samples with vectors. The first pass computes sixteen result
- * samples at a time: for each tap, their inputs are selected from 64 bytes. The products are exact
- * (pixel/resample/resample.h), so that the sums equal those of the portable code. Functions on rows
- * need GF_CPU_VBMI. */
+/* Both passes of resize for 8-bit samples with vectors. */
 
-enum {
-    GF_RESAMPLE_LANES = 16, /* samples of the result in a vector */
-    GF_RESAMPLE_LINES = 4,  /* rows that are computed together */
-};
-
-/* The table of columns for vectors. Lane j of vector b is the sum over k < taps of weight[(b * taps
- * + k) * 16 + j] times input sample base[b] + k * channels + lane[b * 16 + j]. */
-struct gf_resample_lanes {
-    int vectors, taps, channels;
+/* The table of columns for vectors of `each` lanes. The lanes of a group take their inputs from one
+ * group of bytes (base/vec.h). Lane j of vector b, in group g, is the sum over k < taps of
+ * weight[(b * taps + k) * each + j] times input sample base[g] + k * channels + lane[b * each +
+ * j]. */
+struct lanes {
+    int vectors, taps, channels, each;
     int *base;
     unsigned char *lane;
     float *weight;
     int *from; /* index in the column table of the first weight of each lane's pixel */
 };
 
-/* Computes 1..GF_RESAMPLE_LINES rows of the first pass from as many input rows of `samples` bytes.
- * Results are clamped to 0..max; up to 15 floats after a row are overwritten. */
-GF_X86_ONLY void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
-                                        const unsigned char *const *rows, int count, size_t samples,
-                                        float max, float *const *out);
+enum {
+    LINES = 4,       /* rows that are computed together */
+    END_ROOM = 1024, /* bytes at the end of a row that the last vectors read, and zeros */
+    REACH = 64,      /* bytes from which the widest vectors select */
+    PICKED = 64
+};
 
-/* Computes the second pass: the sum of rows times their weights, in order, rounded to bytes. Up to
- * 63 floats after a row are read. */
-GF_X86_ONLY void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count,
-                                       size_t samples, unsigned char *to);
+#define VEC_BYTES 16
+#include "pixel/resample/resample_vec.h"
+#if GF_X86
+#define VEC_BYTES 32
+#include "pixel/resample/resample_vec.h"
+#define VEC_BYTES 64
+#include "pixel/resample/resample_vec.h"
+#endif
 
-/* The nearest kernel for pixels of one byte: result i is byte start[i] of a row.
- * gf_resample_picks_fill() fills base and lane of `lanes`, and returns false if the inputs of lanes
- * are too far apart. */
-GF_X86_ONLY bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start,
-                                        int count);
-GF_X86_ONLY void gf_resample_picks_row(const struct gf_resample_lanes *lanes,
-                                       const unsigned char *row, int bytes, int count,
-                                       unsigned char *to);
+/* The functions for vectors of one width. */
+struct vectors {
+    int lanes, group; /* lanes of a vector and of a group */
+    /* Computes 1..LINES rows of the first pass from as many input rows of `samples` bytes. Results
+     * are clamped to 0..max; up to 15 floats after a row are overwritten. */
+    void (*rows)(const struct lanes *lanes, const unsigned char *const *rows, int count,
+                 size_t samples, float max, float *const *out);
+    /* Computes the second pass: the sum of rows times their weights, in order, rounded to bytes. Up
+     * to 63 floats after a row are read. */
+    void (*sum)(const float *const *rows, const float *weight, int count, size_t samples,
+                unsigned char *to);
+    /* Computes a row of `count` means of 2 x 2 pixels. */
+    void (*halve_once)(const unsigned char *a, const unsigned char *b, int count, int channels,
+                       unsigned char *row);
+    /* Adds neighbouring sums of `count` pixels in place. Returns how many of them it made. */
+    int (*halve)(uint16_t *sums, int count, int channels);
+};
 
-enum { REACH = 64, PICKED = 64 }; /* bytes from which the lanes select */
-
-/* Whether the inputs of a vector's lanes are close enough together. */
-static bool resample_lanes_fit(const struct gf_resample_axis *columns, struct gf_format in)
+/* Returns the functions for the widest vectors of this processor, or NULL. */
+static const struct vectors *find_vectors(void)
 {
-    /* The distance between the pixels of a vector's first and last lane is at most 15 / channels
-     * results. */
-    const double apart = ceil((GF_RESAMPLE_LANES - 1) / in.channels * columns->scale);
-    return in.bits == 8 && (apart + 1) * in.channels <= REACH;
+#define VECTORS(bytes, group) \
+    { \
+        (bytes) / 4, group, lanes_rows_##bytes, lanes_sum_##bytes, halve_once_##bytes, \
+            halve_##bytes \
+    }
+    static const struct vectors vectors_16 = VECTORS(16, 4);
+#if GF_X86
+    static const struct vectors vectors_32 = VECTORS(32, 4), vectors_64 = VECTORS(64, 16);
+    if (gf_vec_bytes() >= 32)
+        return gf_vec_bytes() == 32 ? &vectors_32 : &vectors_64;
+#endif
+    return gf_vec_bytes() ? &vectors_16 : NULL;
+}
+
+/* Whether the inputs of a group's lanes are close enough together. */
+static bool lanes_fit(const struct gf_resample_axis *columns, struct gf_format in, int group,
+                      int taps)
+{
+    /* The distance between the pixels of a group's first and last lane is at most (group - 1) /
+     * channels results. */
+    const double apart = ceil((group - 1) / in.channels * columns->scale);
+    return in.bits == 8 && (apart + 1) * in.channels <= 4 * group &&
+           2 * (taps * in.channels + REACH) <= END_ROOM;
 }
 
 /* The lanes after the last sample may hold any values. */
-static void fill_lanes(const struct gf_resample_lanes *lanes, const struct gf_resample *resample)
+static void fill_lanes(const struct lanes *lanes, const struct gf_resample *resample, int group)
 {
     const int *const start = gf_resample_ints(resample, resample->columns.start);
     const int channels = lanes->channels, taps = lanes->taps, out = resample->column_axis.out;
-    int pixel = 0, channel = 0;
-    for (int b = 0; b < lanes->vectors; b++) {
-        unsigned char *const lane = lanes->lane + (size_t)b * GF_RESAMPLE_LANES;
-        int *const from = lanes->from + (size_t)b * GF_RESAMPLE_LANES;
+    const int groups = lanes->vectors * lanes->each / group;
+    int pixel = 0, channel = 0, *from = lanes->from;
+    unsigned char *lane = lanes->lane;
+    for (int g = 0; g < groups; g++, lane += group, from += group) {
         const int base = start[pixel] * channels;
-        lanes->base[b] = base;
-        for (int i = 0; i < GF_RESAMPLE_LANES; i++) {
+        lanes->base[g] = base;
+        for (int i = 0; i < group; i++) {
             from[i] = pixel * taps;
             lane[i] = (unsigned char)(start[pixel] * channels + channel - base);
             channel++;
@@ -82,264 +107,48 @@ static void fill_lanes(const struct gf_resample_lanes *lanes, const struct gf_re
     }
 }
 
-GF_TARGET_CLONES static void fill_weights(const struct gf_resample_lanes *lanes,
-                                          const float *restrict weights, float *restrict to)
+GF_INLINE void gather_weights(const struct lanes *lanes, const int each,
+                              const float *restrict weights, float *restrict to)
 {
     for (int b = 0; b < lanes->vectors; b++) {
-        const int *const from = lanes->from + (size_t)b * GF_RESAMPLE_LANES;
-        for (int k = 0; k < lanes->taps; k++, to += GF_RESAMPLE_LANES)
-            for (int i = 0; i < GF_RESAMPLE_LANES; i++)
+        const int *const from = lanes->from + (size_t)b * (size_t)each;
+        for (int k = 0; k < lanes->taps; k++, to += each)
+            for (int i = 0; i < each; i++)
                 to[i] = weights[from[i] + k];
     }
 }
 
+GF_TARGET_CLONES static void fill_weights(const struct lanes *lanes, const float *weights,
+                                          float *to)
+{
+    switch (lanes->each) {
+        GF_CASE_(4, EACH, gather_weights(lanes, EACH, weights, to))
+        GF_CASE_(8, EACH, gather_weights(lanes, EACH, weights, to))
+        GF_CASE_(16, EACH, gather_weights(lanes, EACH, weights, to))
+    }
+}
+
 /* Fills the arrays of `lanes`, which the caller has allocated. */
-static void resample_lanes_fill(struct gf_resample_lanes *lanes, const struct gf_resample *resample)
+static void resample_lanes_fill(struct lanes *lanes, const struct gf_resample *resample,
+                                const struct vectors *vectors)
 {
     const int samples = resample->column_axis.out * lanes->channels;
     lanes->taps = resample->columns.taps;
-    lanes->vectors = (samples + GF_RESAMPLE_LANES - 1) / GF_RESAMPLE_LANES;
-    fill_lanes(lanes, resample);
+    lanes->each = vectors->lanes;
+    lanes->vectors = (samples + lanes->each - 1) / lanes->each;
+    fill_lanes(lanes, resample, vectors->group);
     fill_weights(lanes, gf_resample_floats(resample, resample->columns.weight), lanes->weight);
 }
-
-#if GF_X86
-
-/* Loads `count` bytes and fills the vector with zeros. */
-GF_VBMI GF_INLINE __m512i load_part(const unsigned char *from, ptrdiff_t count)
-{
-    return _mm512_maskz_loadu_epi8(gf_first_bits(count < 0 ? 0 : (uint64_t)count), from);
-}
-
-/* Computes vectors first .. end - 1 of `count` rows. `inside` says that the 64 bytes of all these
- * vectors are inside the rows. Each caller passes constants for `count` and `inside`. */
-GF_VBMI GF_INLINE void make_vectors(const struct gf_resample_lanes *lanes, int first, int end,
-                                    const int count, const bool inside,
-                                    const unsigned char *const *rows, size_t samples, float max,
-                                    float *const *out)
-{
-    const __m512 most = _mm512_set1_ps(max);
-    const int taps = lanes->taps;
-    for (int b = first; b < end; b++) {
-        const __m512i lane = _mm512_cvtepu8_epi32(
-            _mm_loadu_si128((const void *)(lanes->lane + (size_t)b * GF_RESAMPLE_LANES)));
-        const float *weight = lanes->weight + (size_t)b * (size_t)taps * GF_RESAMPLE_LANES;
-        ptrdiff_t at = lanes->base[b];
-        __m512 sum[GF_RESAMPLE_LINES];
-        for (int i = 0; i < count; i++)
-            sum[i] = _mm512_setzero_ps();
-        for (int k = 0; k < taps; k++, at += lanes->channels, weight += GF_RESAMPLE_LANES) {
-            const __m512 w = _mm512_loadu_ps(weight);
-            for (int i = 0; i < count; i++) {
-                const __m512i bytes = inside ? _mm512_loadu_si512(rows[i] + at)
-                                             : load_part(rows[i] + at, (ptrdiff_t)samples - at);
-                const __m512i picked =
-                    _mm512_maskz_permutexvar_epi8(0x1111111111111111, lane, bytes);
-                sum[i] = _mm512_fmadd_ps(_mm512_cvtepi32_ps(picked), w, sum[i]);
-            }
-        }
-        for (int i = 0; i < count; i++)
-            _mm512_storeu_ps(out[i] + (size_t)b * GF_RESAMPLE_LANES,
-                             _mm512_min_ps(_mm512_max_ps(sum[i], _mm512_setzero_ps()), most));
-    }
-}
-
-GF_VBMI GF_INLINE void make_lines(const struct gf_resample_lanes *lanes, int inside,
-                                  const int count, const unsigned char *const *rows, size_t samples,
-                                  float max, float *const *out)
-{
-    make_vectors(lanes, 0, inside, count, true, rows, samples, max, out);
-    make_vectors(lanes, inside, lanes->vectors, count, false, rows, samples, max, out);
-}
-
-GF_VBMI void gf_resample_lanes_rows(const struct gf_resample_lanes *lanes,
-                                    const unsigned char *const *rows, int count, size_t samples,
-                                    float max, float *const *out)
-{
-    const ptrdiff_t reach = (ptrdiff_t)(lanes->taps - 1) * lanes->channels + REACH;
-    int inside = lanes->vectors;
-    while (inside && lanes->base[inside - 1] + reach > (ptrdiff_t)samples)
-        inside--;
-    if (count == GF_RESAMPLE_LINES) {
-        make_lines(lanes, inside, GF_RESAMPLE_LINES, rows, samples, max, out);
-        return;
-    }
-    for (int i = 0; i < count; i++)
-        make_lines(lanes, inside, 1, rows + i, samples, max, out + i);
-}
-/* Computes samples x .. x + 63 of the second pass. Packing to bytes clamps them to 0..255. */
-GF_VBMI GF_INLINE __m512i sum_64(const float *const *rows, const float *weight, int count, size_t x)
-{
-    enum { PARTS = 4 };
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    __m512 sum[PARTS];
-    __m512i whole[PARTS];
-    for (int i = 0; i < PARTS; i++)
-        sum[i] = _mm512_setzero_ps();
-    for (int k = 0; k < count; k++) {
-        const __m512 w = _mm512_set1_ps(weight[k]);
-        for (int i = 0; i < PARTS; i++)
-            sum[i] = _mm512_add_ps(sum[i], _mm512_mul_ps(_mm512_loadu_ps(rows[k] + x + 16 * i), w));
-    }
-    for (int i = 0; i < PARTS; i++)
-        whole[i] = _mm512_cvttps_epi32(_mm512_add_ps(sum[i], _mm512_set1_ps(0.5f)));
-    return _mm512_permutexvar_epi32(order,
-                                    _mm512_packus_epi16(_mm512_packus_epi32(whole[0], whole[1]),
-                                                        _mm512_packus_epi32(whole[2], whole[3])));
-}
-
-GF_VBMI void gf_resample_lanes_sum(const float *const *rows, const float *weight, int count,
-                                   size_t samples, unsigned char *to)
-{
-    size_t x = 0;
-    for (; x + 64 <= samples; x += 64)
-        _mm512_storeu_si512(to + x, sum_64(rows, weight, count, x));
-    if (x < samples)
-        _mm512_mask_storeu_epi8(to + x, gf_first_bits(samples - x), sum_64(rows, weight, count, x));
-}
-/* Finds for each of 64 lanes which of 128 bytes it selects. */
-bool gf_resample_picks_fill(struct gf_resample_lanes *lanes, const int *start, int count)
-{
-    lanes->vectors = (count + PICKED - 1) / PICKED;
-    for (int i = 0; i < count; i++) {
-        const int base = start[i / PICKED * PICKED];
-        if (start[i] - base >= 2 * REACH)
-            return false;
-        lanes->base[i / PICKED] = base;
-        lanes->lane[i] = (unsigned char)(start[i] - base);
-    }
-    return true;
-}
-
-GF_VBMI void gf_resample_picks_row(const struct gf_resample_lanes *lanes, const unsigned char *row,
-                                   int bytes, int count, unsigned char *to)
-{
-    for (int b = 0; b < lanes->vectors; b++, to += PICKED) {
-        const unsigned char *const from = row + lanes->base[b];
-        const ptrdiff_t there = bytes - lanes->base[b];
-        const int left = count - b * PICKED;
-        const __mmask64 lanes_left = gf_first_bits((uint64_t)left);
-        const __m512i lane = _mm512_maskz_loadu_epi8(lanes_left, lanes->lane + b * PICKED);
-        const __m512i picked = _mm512_permutex2var_epi8(load_part(from, there), lane,
-                                                        load_part(from + REACH, there - REACH));
-        if (left < PICKED)
-            _mm512_mask_storeu_epi8(to, lanes_left, picked);
-        else
-            _mm512_storeu_si512(to, picked);
-    }
-}
-#endif
 
 /* Computes means of 2 x 2, 4 x 4 or 8 x 8 pixels of 8 bits in integers. The weights of the area
  * kernel are powers of two in this case, so that its float sums are exact, too, and only the result
  * is rounded. */
 
-#if GF_X86
-
-/* Adds neighbouring sums of `count` pixels in place: two vectors become one vector. Returns the
- * number of pixels that whole vectors computed. */
-GF_AVX512 static int halve_simd(uint16_t *sums, int count, int channels)
-{
-    const int each = 32 / channels, step = each * channels;
-    uint16_t order[32] = {0};
-    for (int i = 0; i < step; i++)
-        order[i] = (uint16_t)(2 * channels * (i / channels) + i % channels);
-    const __m512i even = _mm512_loadu_si512(order);
-    const __m512i odd = _mm512_add_epi16(even, _mm512_set1_epi16((short)channels));
-    int done = 0;
-    for (; 2 * (count - done) * channels >= 64; done += each) {
-        const uint16_t *const from = sums + (ptrdiff_t)2 * done * channels;
-        const __m512i low = _mm512_loadu_si512(from), high = _mm512_loadu_si512(from + 32);
-        const __m512i sum = _mm512_add_epi16(_mm512_permutex2var_epi16(low, even, high),
-                                             _mm512_permutex2var_epi16(low, odd, high));
-        /* This store overwrites only sums that have been read. */
-        _mm512_storeu_si512(sums + (ptrdiff_t)done * channels, sum);
-    }
-    return done;
-}
-
-/* Returns the means of two pixels in each of two rows, with 16 bits each. The bytes of the two
- * pixels are neighbours. */
-GF_VBMI GF_INLINE __m512i means_of_pairs(__m512i above, __m512i below)
-{
-    const __m512i ones = _mm512_set1_epi8(1);
-    const __m512i sum =
-        _mm512_add_epi16(_mm512_maddubs_epi16(above, ones), _mm512_maddubs_epi16(below, ones));
-    return _mm512_srli_epi16(_mm512_add_epi16(sum, _mm512_set1_epi16(2)), 2);
-}
-
-/* Halves a gray row once. The pixels to add are neighbouring bytes. */
-GF_VBMI static void halve_once_gray(const unsigned char *a, const unsigned char *b, int count,
-                                    unsigned char *row)
-{
-    const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
-    int x = 0;
-    for (; x + 64 <= count; x += 64) {
-        const __m512i low =
-            means_of_pairs(_mm512_loadu_si512(a + 2 * x), _mm512_loadu_si512(b + 2 * x));
-        const __m512i high =
-            means_of_pairs(_mm512_loadu_si512(a + 2 * x + 64), _mm512_loadu_si512(b + 2 * x + 64));
-        _mm512_storeu_si512(row + x,
-                            _mm512_permutexvar_epi64(order, _mm512_packus_epi16(low, high)));
-    }
-    for (; x < count; x += 32) {
-        const __mmask64 read = gf_first_bits(2 * (uint64_t)(count - x));
-        const __m512i mean = means_of_pairs(_mm512_maskz_loadu_epi8(read, a + 2 * x),
-                                            _mm512_maskz_loadu_epi8(read, b + 2 * x));
-        _mm512_mask_storeu_epi8(row + x, gf_first_bits((uint64_t)(count - x)) & 0xffffffff,
-                                _mm512_castsi256_si512(_mm512_cvtepi16_epi8(mean)));
-    }
-}
-
-/* Halves a row of several channels once. A permutation makes the bytes to add neighbours. */
-GF_VBMI static void halve_once_colour(const unsigned char *a, const unsigned char *b, int count,
-                                      int channels, unsigned char *row)
-{
-    const ptrdiff_t each = 32 / channels * channels, samples = (ptrdiff_t)count * channels;
-    unsigned char order[64] = {0};
-    for (int i = 0; i < each; i++) {
-        const int left = 2 * i - i % channels;
-        order[2 * i] = (unsigned char)left;
-        order[2 * i + 1] = (unsigned char)(left + channels);
-    }
-    const __m512i pairs = _mm512_loadu_si512(order);
-    ptrdiff_t i = 0;
-    for (; samples - i >= 32; i += each) {
-        const __m512i above = _mm512_permutexvar_epi8(pairs, _mm512_loadu_si512(a + 2 * i));
-        const __m512i below = _mm512_permutexvar_epi8(pairs, _mm512_loadu_si512(b + 2 * i));
-        _mm256_storeu_si256((void *)(row + i), _mm512_cvtepi16_epi8(means_of_pairs(above, below)));
-    }
-    for (; i < samples; i += each) {
-        const __mmask64 read = gf_first_bits(2 * (uint64_t)(samples - i));
-        const __m512i above =
-            _mm512_permutexvar_epi8(pairs, _mm512_maskz_loadu_epi8(read, a + 2 * i));
-        const __m512i below =
-            _mm512_permutexvar_epi8(pairs, _mm512_maskz_loadu_epi8(read, b + 2 * i));
-        _mm512_mask_storeu_epi8(
-            row + i, gf_first_bits((uint64_t)(samples - i)) & gf_first_bits((uint64_t)each),
-            _mm512_castsi256_si512(_mm512_cvtepi16_epi8(means_of_pairs(above, below))));
-    }
-}
-
-static void halve_once(const unsigned char *a, const unsigned char *b, int count, int channels,
-                       unsigned char *row)
-{
-    if (channels == 1)
-        halve_once_gray(a, b, count, row);
-    else
-        halve_once_colour(a, b, count, channels, row);
-}
-#endif
-
 /* Adds the sums of pixels 2 i and 2 i + 1 for `count` results. */
 static void halve(uint16_t *sums, int count, int channels)
 {
-    int x = 0;
-#if GF_X86
-    if (gf_cpu_has(GF_CPU_AVX512))
-        x = halve_simd(sums, count, channels);
-#endif
-    for (; x < count; x++) {
+    const struct vectors *const vectors = find_vectors();
+    for (int x = vectors ? vectors->halve(sums, count, channels) : 0; x < count; x++) {
         for (int c = 0; c < channels; c++) {
             const uint16_t *const from = sums + (ptrdiff_t)2 * x * channels + c;
             sums[(ptrdiff_t)x * channels + c] = (uint16_t)(from[0] + from[channels]);
@@ -394,16 +203,15 @@ static int resample_halvings(const struct gf_resample *resample, struct gf_forma
 static void resample_halve(int halvings, const struct gf_view *in, const struct gf_view *out,
                            uint16_t *sums)
 {
+    const struct vectors *const vectors = find_vectors();
     const size_t samples = gf_samples(in->format);
     for (int y = out->y; y < out->y + out->rows; y++) {
         const int first = y << halvings;
-#if GF_X86
-        if (halvings == 1 && gf_cpu_has(GF_CPU_VBMI)) {
-            halve_once(gf_view_row(in, first), gf_view_row(in, first + 1), out->format.width,
-                       out->format.channels, gf_view_row(out, y));
+        if (halvings == 1 && vectors) {
+            vectors->halve_once(gf_view_row(in, first), gf_view_row(in, first + 1),
+                                out->format.width, out->format.channels, gf_view_row(out, y));
             continue;
         }
-#endif
         begin_sums(gf_view_row(in, first), gf_view_row(in, first + 1), samples, sums);
         for (int i = 2; i < 1 << halvings; i += 2)
             add_row_pair(gf_view_row(in, first + i), gf_view_row(in, first + i + 1), samples, sums);
@@ -425,10 +233,10 @@ struct work {
     float *slots;  /* input rows after the first pass, with the same room */
     size_t slot;   /* floats of a slot */
     int slot_count;
-    const float **rows; /* the rows for one result row */
-    float *sums;        /* one result row */
-    bool has_lanes;
-    struct gf_resample_lanes lanes;
+    const float **rows;            /* the rows for one result row */
+    float *sums;                   /* one result row */
+    const struct vectors *vectors; /* NULL: without vectors */
+    struct lanes lanes;
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage,
@@ -438,19 +246,20 @@ static size_t carve(struct work *work, void *base, const struct gf_stage *stage,
     struct gf_carver carver = {.base = base};
     *work = (struct work){.resample = stage->constants, .in = stage->in, .out = stage->out};
     work->slot = (gf_samples(stage->out) + LANES + CHUNK - 1) / CHUNK * CHUNK;
-    work->slot_count = gf_resample_taps_most(kernel, rows) + GF_RESAMPLE_LINES - 1;
+    work->slot_count = gf_resample_taps_most(kernel, rows) + LINES - 1;
     work->source = gf_carve(&carver, (gf_samples(stage->in) + LANES) * sizeof(float));
     work->slots = gf_carve(&carver, (size_t)work->slot_count * work->slot * sizeof(float));
     work->rows = gf_carve(&carver, (size_t)work->slot_count * sizeof *work->rows);
     work->sums = gf_carve(&carver, work->slot * sizeof(float));
-    if (!linear && resample_lanes_fit(columns, stage->in)) {
-        work->has_lanes = gf_cpu_has(GF_CPU_VBMI);
-        const size_t taps = (size_t)gf_resample_taps_most(kernel, columns);
+    const struct vectors *const vectors = find_vectors();
+    const int taps = gf_resample_taps_most(kernel, columns);
+    if (vectors && !linear && lanes_fit(columns, stage->in, vectors->group, taps)) {
+        work->vectors = vectors;
         work->lanes.channels = stage->in.channels;
-        work->lanes.base = gf_carve(&carver, work->slot / GF_RESAMPLE_LANES * sizeof(int));
+        work->lanes.base = gf_carve(&carver, work->slot / (size_t)vectors->group * sizeof(int));
         work->lanes.lane = gf_carve(&carver, work->slot);
         work->lanes.from = gf_carve(&carver, work->slot * sizeof(int));
-        work->lanes.weight = gf_carve(&carver, work->slot * taps * sizeof(float));
+        work->lanes.weight = gf_carve(&carver, work->slot * (size_t)taps * sizeof(float));
     }
     return carver.used;
 }
@@ -547,18 +356,18 @@ static void make_slot(const struct work *work, const unsigned char *samples, flo
 }
 
 /* Computes the slots of input rows first .. first + count - 1. `count` is at most
- * GF_RESAMPLE_LINES. */
+ * LINES. */
 static void make_slots(const struct work *work, const struct gf_view *in, int first, int count)
 {
-    const unsigned char *rows[GF_RESAMPLE_LINES];
-    float *slots[GF_RESAMPLE_LINES];
+    const unsigned char *rows[LINES];
+    float *slots[LINES];
     for (int i = 0; i < count; i++) {
         rows[i] = gf_view_row(in, first + i);
         slots[i] = slot(work, first + i);
     }
-    if (work->has_lanes)
-        gf_resample_lanes_rows(&work->lanes, rows, count, gf_samples(work->in),
-                               gf_resample_most(work->resample, work->in.bits), slots);
+    if (work->vectors)
+        work->vectors->rows(&work->lanes, rows, count, gf_samples(work->in),
+                            gf_resample_most(work->resample, work->in.bits), slots);
     else
         for (int i = 0; i < count; i++)
             make_slot(work, rows[i], slots[i]);
@@ -587,8 +396,8 @@ static void finish_row(const struct work *work, const float *weight, int count, 
 {
     const struct gf_format format = work->out;
     const float max = (float)gf_sample_max(format);
-    if (work->has_lanes) {
-        gf_resample_lanes_sum(work->rows, weight, count, gf_samples(format), row);
+    if (work->vectors) {
+        work->vectors->sum(work->rows, weight, count, gf_samples(format), row);
         return;
     }
     add_rows(work->rows, weight, count, gf_samples(format), work->sums);
@@ -612,7 +421,7 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
             made = start[y];
         while (made < start[y] + count[y]) {
             const int left = needed - made;
-            const int lines = left < GF_RESAMPLE_LINES ? left : GF_RESAMPLE_LINES;
+            const int lines = left < LINES ? left : LINES;
             make_slots(work, in, made, lines);
             made += lines;
         }
@@ -621,6 +430,64 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
         finish_row(work, weights + (size_t)y * (size_t)table->taps, count[y], gf_view_row(out, y));
     }
 }
+
+#if GF_X86
+
+/* The nearest kernel for pixels of one byte: result i is byte start[i] of a row. Finds for each of
+ * 64 lanes which of 128 bytes it selects. Returns false if they are too far apart. */
+static bool picks_fill(struct lanes *lanes, const int *start, int count)
+{
+    lanes->vectors = (count + PICKED - 1) / PICKED;
+    for (int i = 0; i < count; i++) {
+        const int base = start[i / PICKED * PICKED];
+        if (start[i] - base >= 2 * REACH)
+            return false;
+        lanes->base[i / PICKED] = base;
+        lanes->lane[i] = (unsigned char)(start[i] - base);
+    }
+    return true;
+}
+
+/* Loads `count` bytes and fills the vector with zeros. */
+GF_VBMI GF_INLINE __m512i load_part(const unsigned char *from, ptrdiff_t count)
+{
+    return (__m512i)load_first_64(from, count < 0 ? 0 : (size_t)count);
+}
+
+GF_VBMI static void picks_row(const struct lanes *lanes, const unsigned char *row, int bytes,
+                              int count, unsigned char *to)
+{
+    for (int b = 0; b < lanes->vectors; b++, to += PICKED) {
+        const unsigned char *const from = row + lanes->base[b];
+        const ptrdiff_t there = bytes - lanes->base[b];
+        const size_t left = (size_t)(count - b * PICKED);
+        const __m512i picked = _mm512_permutex2var_epi8(
+            load_part(from, there), (__m512i)load_first_64(lanes->lane + b * PICKED, left),
+            load_part(from + REACH, there - REACH));
+        store_first_64(to, left, (bytes_64)picked);
+    }
+}
+
+static bool pick_by_lanes(struct work *work, const struct gf_view *in, const struct gf_view *out)
+{
+    const struct gf_resample *const resample = work->resample;
+    const int *const columns = gf_resample_ints(resample, resample->columns.start);
+    const int *const rows = gf_resample_ints(resample, resample->rows.start);
+    const int width = out->format.width;
+    if (!work->vectors || work->in.channels != 1 || !gf_cpu_has(GF_CPU_VBMI) ||
+        !picks_fill(&work->lanes, columns, width))
+        return false;
+    for (int y = out->y; y < out->y + out->rows; y++)
+        picks_row(&work->lanes, gf_view_row(in, rows[y]), work->in.width, width,
+                  gf_view_row(out, y));
+    return true;
+}
+#else
+static bool pick_by_lanes(struct work *work, const struct gf_view *in, const struct gf_view *out)
+{
+    return false;
+}
+#endif
 
 /* Copies the nearest pixels. The function is inlined, so that the size is a constant. */
 GF_INLINE void gather(size_t size, const unsigned char *row, const int *start, int count,
@@ -640,19 +507,9 @@ static void pick_row(const struct gf_resample *resample, struct gf_format format
 
 static void pick(struct work *work, const struct gf_view *in, const struct gf_view *out)
 {
-    const struct gf_resample *const resample = work->resample;
-    const int *const columns = gf_resample_ints(resample, resample->columns.start);
-    const int *const rows = gf_resample_ints(resample, resample->rows.start);
-    const int width = out->format.width;
-    const bool has_picks = work->has_lanes && work->in.channels == 1 &&
-                           gf_resample_picks_fill(&work->lanes, columns, width);
-    for (int y = out->y; y < out->y + out->rows; y++) {
-        const unsigned char *const row = gf_view_row(in, rows[y]);
-        if (has_picks)
-            gf_resample_picks_row(&work->lanes, row, work->in.width, width, gf_view_row(out, y));
-        else
-            pick_row(resample, out->format, row, gf_view_row(out, y));
-    }
+    const int *const rows = gf_resample_ints(work->resample, work->resample->rows.start);
+    for (int y = out->y; y < out->y + out->rows; y++)
+        pick_row(work->resample, out->format, gf_view_row(in, rows[y]), gf_view_row(out, y));
 }
 
 void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
@@ -664,12 +521,13 @@ void gf_resample_cpu(const struct gf_stage *stage, const struct gf_view *in,
     carve(&work, scratch, stage, resample->kernel, resample->linear, &resample->column_axis,
           &resample->row_axis);
     if (resample->kernel == GF_RESAMPLE_NEAREST) {
-        pick(&work, in, out);
+        if (!pick_by_lanes(&work, in, out))
+            pick(&work, in, out);
     } else if (halvings) {
         resample_halve(halvings, in, out, (uint16_t *)(void *)work.source);
     } else {
-        if (work.has_lanes)
-            resample_lanes_fill(&work.lanes, resample);
+        if (work.vectors)
+            resample_lanes_fill(&work.lanes, resample, work.vectors);
         weigh(&work, in, out);
     }
 }

@@ -1,0 +1,247 @@
+/* Vectors of one width, for code that is written once for all widths. Such code lies in a file that
+ * is included once for each width; it includes this file at its beginning. Before each inclusion
+ * define VEC_BYTES: 64 for GF_CPU_VBMI, 32 for GF_CPU_AVX2, and 16 for GF_CPU_SSSE3 and for all
+ * processors that are not x86. With VEC_PLAIN, nothing needs more than the compiler's vectors. The
+ * file that includes this one undefines VEC_BYTES at its end.
+ *
+ * V(name) is the name of a type or function for this width, and VEC declares a function that is
+ * inlined; functions that are called from outside are declared VEC_TARGET. Vectors are the
+ * compiler's: operators work on them, casts keep their bits, and __builtin_convertvector() converts
+ * their numbers. */
+
+#include <string.h>
+
+#include "base/simd.h"
+
+#undef VEC_TARGET
+#undef VEC_X86
+#ifdef VEC_PLAIN
+#define VEC_X86 0
+#else
+#define VEC_X86 GF_X86
+#endif
+#ifndef VEC
+#define VEC VEC_TARGET GF_INLINE
+#define VEC_WIDE (VEC_X86 && VEC_BYTES == 64)
+#define VEC_AVX2 (VEC_X86 && VEC_BYTES == 32)
+#define VEC_SSSE3 (VEC_X86 && VEC_BYTES == 16)
+#if defined(__aarch64__) && !defined(VEC_PLAIN)
+#include <arm_neon.h>
+#define VEC_NEON (VEC_BYTES == 16)
+#else
+#define VEC_NEON 0
+#endif
+#define VEC_NAMED(name, bytes) name##_##bytes
+#define VEC_NAME(name, bytes) VEC_NAMED(name, bytes)
+#define V(name) VEC_NAME(name, VEC_BYTES)
+/* The bytes of a group, among which permutations select, and the groups of a vector. */
+#define VEC_GROUP (VEC_BYTES == 64 ? 64 : 16)
+#define VEC_GROUPS (VEC_BYTES / VEC_GROUP)
+#define VEC_INTS (VEC_BYTES / 4)
+#endif
+
+#if VEC_WIDE
+#define VEC_TARGET GF_VBMI
+#elif VEC_AVX2
+#define VEC_TARGET GF_AVX2
+#elif VEC_SSSE3
+#define VEC_TARGET GF_SSSE3
+#else
+#define VEC_TARGET
+#endif
+
+typedef uint8_t V(bytes) __attribute__((vector_size(VEC_BYTES)));
+typedef uint16_t V(words) __attribute__((vector_size(VEC_BYTES)));
+typedef int32_t V(ints) __attribute__((vector_size(VEC_BYTES)));
+typedef float V(floats) __attribute__((vector_size(VEC_BYTES)));
+
+VEC V(bytes) V(load)(const void *from)
+{
+    V(bytes) v;
+    memcpy(&v, from, sizeof v);
+    return v;
+}
+
+VEC V(floats) V(load_floats)(const float *from)
+{
+    return (V(floats))V(load)(from);
+}
+
+VEC void V(store)(void *to, V(bytes) v)
+{
+    memcpy(to, &v, sizeof v);
+}
+
+VEC void V(store_floats)(float *to, V(floats) v)
+{
+    V(store)(to, (V(bytes))v);
+}
+
+/* Loads the first `count` bytes, at most VEC_BYTES, and fills the vector with zeros. */
+VEC V(bytes) V(load_first)(const void *from, size_t count)
+{
+#if VEC_WIDE
+    return (V(bytes))_mm512_maskz_loadu_epi8(gf_first_bits(count), from);
+#else
+    V(bytes) v = {0};
+    memcpy(&v, from, count < VEC_BYTES ? count : VEC_BYTES);
+    return v;
+#endif
+}
+
+/* Stores the first `count` bytes of the vector, at most VEC_BYTES. */
+VEC void V(store_first)(void *to, size_t count, V(bytes) v)
+{
+#if VEC_WIDE
+    _mm512_mask_storeu_epi8(to, gf_first_bits(count), (__m512i)v);
+#else
+    memcpy(to, &v, count < VEC_BYTES ? count : VEC_BYTES);
+#endif
+}
+
+/* Loads groups that begin at from + offset[i]. */
+VEC V(bytes) V(load_groups)(const uint8_t *from, const int *offset)
+{
+#if VEC_WIDE
+    return V(load)(from + offset[0]);
+#elif VEC_AVX2
+    return (V(bytes))_mm256_inserti128_si256(
+        _mm256_castsi128_si256(_mm_loadu_si128((const void *)(from + offset[0]))),
+        _mm_loadu_si128((const void *)(from + offset[1])), 1);
+#else
+    V(bytes) v;
+    for (int i = 0; i < VEC_GROUPS; i++)
+        memcpy((uint8_t *)&v + VEC_GROUP * i, from + offset[i], VEC_GROUP);
+    return v;
+#endif
+}
+
+/* Selects bytes order[i] of each group; order[i] must be less than VEC_GROUP, or 255 for a zero,
+ * which is not allowed in groups of 64. */
+VEC V(bytes) V(permute)(V(bytes) v, V(bytes) order)
+{
+#if VEC_WIDE
+    return (V(bytes))_mm512_permutexvar_epi8((__m512i)order, (__m512i)v);
+#elif VEC_AVX2
+    return (V(bytes))_mm256_shuffle_epi8((__m256i)v, (__m256i)order);
+#elif VEC_SSSE3
+    return (V(bytes))_mm_shuffle_epi8((__m128i)v, (__m128i)order);
+#elif VEC_NEON
+    return (V(bytes))vqtbl1q_u8((uint8x16_t)v, (uint8x16_t)order);
+#else
+    V(bytes) to;
+    for (int i = 0; i < VEC_BYTES; i++)
+        to[i] = order[i] < VEC_GROUP ? v[i / VEC_GROUP * VEC_GROUP + order[i]] : 0;
+    return to;
+#endif
+}
+
+/* Prepares a selection of one byte for each integer; V(select)() selects it from each group. */
+VEC V(ints) V(selection)(const uint8_t *order)
+{
+#if VEC_WIDE
+    return (V(ints))_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)order));
+#else
+    V(ints) v;
+    for (int i = 0; i < VEC_INTS; i++)
+        v[i] = order[i] | ~255;
+    return v;
+#endif
+}
+
+VEC V(ints) V(select)(V(bytes) v, V(ints) selection)
+{
+#if VEC_WIDE
+    return (V(ints))_mm512_maskz_permutexvar_epi8(0x1111111111111111, (__m512i)selection,
+                                                  (__m512i)v);
+#else
+    return (V(ints))V(permute)(v, (V(bytes))selection);
+#endif
+}
+
+/* Clamps to 0..most. */
+VEC V(floats) V(clamp)(V(floats) v, float most)
+{
+    const V(floats) none = {0}, all = none + most;
+#if VEC_WIDE
+    return (V(floats))_mm512_min_ps(_mm512_max_ps((__m512)v, (__m512)none), (__m512)all);
+#elif VEC_AVX2
+    return (V(floats))_mm256_min_ps(_mm256_max_ps((__m256)v, (__m256)none), (__m256)all);
+#else
+    const V(floats) positive = (V(floats))((V(ints))v & (v > none));
+    const V(ints) over = positive > all;
+    return (V(floats))(((V(ints))all & over) | ((V(ints))positive & ~over));
+#endif
+}
+
+/* Returns a b + c, where a b is exact, so that rounding it changes nothing. */
+VEC V(floats) V(add_product)(V(floats) a, V(floats) b, V(floats) c)
+{
+#if VEC_WIDE
+    return (V(floats))_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif VEC_AVX2
+    return (V(floats))_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
+
+/* Packs four vectors of integers to bytes, with saturation. */
+VEC V(bytes) V(pack)(const V(ints) from[4])
+{
+#if VEC_WIDE
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    const __m512i low = _mm512_packs_epi32((__m512i)from[0], (__m512i)from[1]);
+    const __m512i high = _mm512_packs_epi32((__m512i)from[2], (__m512i)from[3]);
+    return (V(bytes))_mm512_permutexvar_epi32(order, _mm512_packus_epi16(low, high));
+#elif VEC_AVX2
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m256i low = _mm256_packs_epi32((__m256i)from[0], (__m256i)from[1]);
+    const __m256i high = _mm256_packs_epi32((__m256i)from[2], (__m256i)from[3]);
+    return (V(bytes))_mm256_permutevar8x32_epi32(_mm256_packus_epi16(low, high), order);
+#elif VEC_SSSE3
+    return (V(bytes))_mm_packus_epi16(_mm_packs_epi32((__m128i)from[0], (__m128i)from[1]),
+                                      _mm_packs_epi32((__m128i)from[2], (__m128i)from[3]));
+#else
+    V(bytes) to;
+    for (int i = 0; i < VEC_BYTES; i++) {
+        const int v = from[i / VEC_INTS][i % VEC_INTS];
+        to[i] = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
+    }
+    return to;
+#endif
+}
+
+/* Packs two vectors of words, less than 32768, to bytes, with saturation. */
+VEC V(bytes) V(pack_words)(V(words) low, V(words) high)
+{
+#if VEC_WIDE
+    const __m512i order = _mm512_setr_epi64(0, 2, 4, 6, 1, 3, 5, 7);
+    return (V(bytes))_mm512_permutexvar_epi64(order,
+                                              _mm512_packus_epi16((__m512i)low, (__m512i)high));
+#elif VEC_AVX2
+    const __m256i packed = _mm256_packus_epi16((__m256i)low, (__m256i)high);
+    return (V(bytes))_mm256_permute4x64_epi64(packed, 0xD8);
+#elif VEC_SSSE3
+    return (V(bytes))_mm_packus_epi16((__m128i)low, (__m128i)high);
+#else
+    V(bytes) to;
+    for (int i = 0; i < VEC_BYTES; i++) {
+        const int v = i < VEC_BYTES / 2 ? low[i] : high[i - VEC_BYTES / 2];
+        to[i] = (uint8_t)(v > 255 ? 255 : v);
+    }
+    return to;
+#endif
+}
+
+/* Returns the sums of neighbouring bytes. */
+VEC V(words) V(add_pairs)(V(bytes) v)
+{
+#if VEC_WIDE
+    return (V(words))_mm512_maddubs_epi16((__m512i)v, _mm512_set1_epi8(1));
+#elif VEC_AVX2
+    return (V(words))_mm256_maddubs_epi16((__m256i)v, _mm256_set1_epi8(1));
+#else
+    return ((V(words))v & 255) + ((V(words))v >> 8);
+#endif
+}
