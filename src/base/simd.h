@@ -38,3 +38,13 @@ static inline int gf_vec_bytes(void)
     return gf_cpu_intrinsics_allowed() ? 16 : 0;
 #endif
 }
+
+/* Calls name_64(), name_32() or name_16(), as gf_vec_bytes() says, which is not 0. */
+#if GF_X86
+#define GF_BY_VEC(name, ...) \
+    (gf_vec_bytes() == 64   ? name##_64(__VA_ARGS__) \
+     : gf_vec_bytes() == 32 ? name##_32(__VA_ARGS__) \
+                            : name##_16(__VA_ARGS__))
+#else
+#define GF_BY_VEC(name, ...) name##_16(__VA_ARGS__)
+#endif

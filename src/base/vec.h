@@ -116,6 +116,18 @@ VEC V(bytes) V(load_groups)(const uint8_t *from, const int *offset)
 #endif
 }
 
+/* Loads groups of which the first `count` bytes after `from` may be read. The rest are zeros. */
+VEC V(bytes) V(load_first_groups)(const uint8_t *from, const int *offset, size_t count)
+{
+#if VEC_WIDE
+    return V(load_first)(from + offset[0], count);
+#else
+    uint8_t some[2 * VEC_BYTES] = {0};
+    memcpy(some, from, count < 2 * VEC_BYTES ? count : 2 * VEC_BYTES);
+    return V(load_groups)(some, offset);
+#endif
+}
+
 /* Selects bytes order[i] of each group; order[i] must be less than VEC_GROUP, or 255 for a zero,
  * which is not allowed in groups of 64. */
 VEC V(bytes) V(permute)(V(bytes) v, V(bytes) order)
@@ -243,5 +255,85 @@ VEC V(words) V(add_pairs)(V(bytes) v)
     return (V(words))_mm256_maddubs_epi16((__m256i)v, _mm256_set1_epi8(1));
 #else
     return ((V(words))v & 255) + ((V(words))v >> 8);
+#endif
+}
+
+/* A table of 256 bytes. Without permutations of 64 bytes it has sixteen parts. On x86, a part is
+ * then what its half of the table adds to the parts before it. */
+struct V(table) {
+    V(bytes) part[256 / VEC_GROUP];
+};
+
+VEC struct V(table) V(load_table)(const uint8_t *from)
+{
+    struct V(table) table;
+    for (int k = 0; k < 256 / VEC_GROUP; k++) {
+#if VEC_WIDE
+        table.part[k] = V(load)(from + VEC_GROUP * k);
+#else
+        const bool adds = (VEC_AVX2 || VEC_SSSE3) && k % 8;
+        uint8_t part[VEC_BYTES];
+        for (int i = 0; i < VEC_BYTES; i++) {
+            const int at = VEC_GROUP * k + i % VEC_GROUP;
+            part[i] = from[at] ^ (adds ? from[at - VEC_GROUP] : 0);
+        }
+        table.part[k] = V(load)(part);
+#endif
+    }
+    return table;
+}
+
+#if VEC_AVX2 || VEC_SSSE3
+/* Looks up the bytes that are less than 128. vpshufb makes zeros of the others, which stay at 128
+ * or more. */
+VEC V(bytes) V(look_up_half)(const V(bytes) * part, V(bytes) v)
+{
+    V(bytes) to = V(permute)(part[0], v);
+    for (int k = 1; k < 8; k++) {
+#if VEC_AVX2
+        v = (V(bytes))_mm256_subs_epi8((__m256i)v, _mm256_set1_epi8(16));
+#else
+        v = (V(bytes))_mm_subs_epi8((__m128i)v, _mm_set1_epi8(16));
+#endif
+        to ^= V(permute)(part[k], v);
+    }
+    return to;
+}
+#endif
+
+/* Looks up each byte. */
+VEC V(bytes) V(look_up)(const struct V(table) * table, V(bytes) v)
+{
+#if VEC_WIDE
+    const V(bytes) *const part = table->part;
+    const __m512i low = _mm512_permutex2var_epi8((__m512i)part[0], (__m512i)v, (__m512i)part[1]);
+    const __m512i high = _mm512_permutex2var_epi8((__m512i)part[2], (__m512i)v, (__m512i)part[3]);
+    return (V(bytes))_mm512_mask_mov_epi8(low, _mm512_movepi8_mask((__m512i)v), high);
+#elif VEC_AVX2 || VEC_SSSE3
+    return V(look_up_half)(table->part, v) | V(look_up_half)(table->part + 8, v ^ 128);
+#else
+    V(bytes) to;
+    for (int i = 0; i < VEC_BYTES; i++)
+        to[i] = table->part[v[i] / VEC_GROUP][v[i] % VEC_GROUP];
+    return to;
+#endif
+}
+
+/* Adds the products of four bytes to each integer. The sums of the products of bytes 0 and 1, and 2
+ * and 3, must be less than 32768, and the weights less than 128. */
+VEC V(ints) V(add_products)(V(ints) sum, V(bytes) v, V(bytes) weights)
+{
+#if VEC_WIDE
+    return (V(ints))_mm512_dpbusd_epi32((__m512i)sum, (__m512i)v, (__m512i)weights);
+#elif VEC_AVX2
+    const __m256i pairs = _mm256_maddubs_epi16((__m256i)v, (__m256i)weights);
+    return sum + (V(ints))_mm256_madd_epi16(pairs, _mm256_set1_epi16(1));
+#elif VEC_SSSE3
+    const __m128i pairs = _mm_maddubs_epi16((__m128i)v, (__m128i)weights);
+    return sum + (V(ints))_mm_madd_epi16(pairs, _mm_set1_epi16(1));
+#else
+    for (int k = 0; k < 32; k += 8)
+        sum += ((V(ints))v >> k & 255) * ((V(ints))weights >> k & 255);
+    return sum;
 #endif
 }

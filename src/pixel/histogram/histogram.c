@@ -151,12 +151,12 @@ static void flush(struct tally *tally, struct gf_histogram *histogram)
 }
 
 /* Computes the luma of RGB pixels with vectors, exactly as gf_luma601_8(). Returns false if this
- * processor lacks the instructions. */
+ * processor has none. */
 static bool find_luma_bytes(const uint8_t *in, int n, uint8_t *luma)
 {
     const struct gf_point_op op = {
         .kind = GF_POINT_GRAY, .max = 255, .a = 77, .b = 150, .c = 29, .d = 1.0f / 256};
-    return gf_cpu_has(GF_CPU_VBMI) && gf_planes_gray_rgb8(&op, 1, in, n, luma) == n;
+    return gf_bytes_gray(&op, 1, in, (size_t)n, luma);
 }
 
 /* Counts 8-bit samples, or the luma of 8-bit pixels. Returns false for any other format or

@@ -289,7 +289,7 @@ static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_
         gf_cpu_has(GF_CPU_AVX2))
         return gf_planes_matrix_rgb8(op, in, width, out);
     const bool ends = program->count == 1 || (program->count == 2 && op[1].kind == GF_POINT_STEP);
-    return is_gray && ends && op[0].kind == GF_POINT_GRAY && gf_cpu_has(GF_CPU_VBMI)
+    return is_gray && ends && op[0].kind == GF_POINT_GRAY
                ? gf_planes_gray_rgb8(op, program->count, in, width, out)
                : 0;
 }

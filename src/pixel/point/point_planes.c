@@ -188,17 +188,6 @@ GF_VBMI static int gray_16(const struct gf_point_op op, bool step, int least, co
     return n;
 }
 
-int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
-                        uint8_t *out)
-{
-    if (in == out)
-        return 0;
-    if (gf_bytes_gray(op, count, in, (size_t)n, out))
-        return n;
-    return count > 1 ? gray_16(op[0], true, (int)ceilf(op[1].a), in, n, out)
-                     : gray_16(op[0], false, 0, in, n, out);
-}
-
 int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n, uint8_t *out)
 {
     if (in == out)
@@ -207,6 +196,18 @@ int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n
                                                              : matrix(op, in, n, out);
 }
 #endif
+
+int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
+                        uint8_t *out)
+{
+    if (gf_bytes_gray(op, count, in, (size_t)n, out))
+        return n;
+#if GF_X86
+    if (in != out && gf_cpu_has(GF_CPU_VBMI))
+        return gray_16(op[0], count > 1, count > 1 ? (int)ceilf(op[1].a) : 0, in, n, out);
+#endif
+    return 0;
+}
 
 /* Converts samples of pixels to planes of floats and back. */
 

@@ -24,10 +24,10 @@ GF_X86_ONLY int gf_planes_join_rgb8(uint8_t *out, int n, const struct gf_planes 
  * many pixels were converted. Needs GF_CPU_AVX2. */
 GF_X86_ONLY int gf_planes_matrix_rgb8(const struct gf_point_op *op, const uint8_t *in, int n,
                                       uint8_t *out);
-/* Runs a program that consists of a GRAY, or of a GRAY and a STEP, on RGB pixels. Needs
- * GF_CPU_VBMI. */
-GF_X86_ONLY int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in,
-                                    int n, uint8_t *out);
+/* Runs a program that consists of a GRAY, or of a GRAY and a STEP, on RGB pixels. Returns n, or 0
+ * without having written anything. */
+int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *in, int n,
+                        uint8_t *out);
 
 /* Whether no sum of a MATRIX and its two ROWs exceeds 32-bit integers. */
 static inline bool gf_planes_sums_fit(const struct gf_point_op *op)
@@ -86,25 +86,25 @@ void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *cons
 void gf_layer_plain_row(const struct gf_layer *layer, const struct gf_image *image, int y,
                         struct gf_format in, const uint8_t *from, uint8_t *to);
 
-/* Point programs that convert 8-bit samples with vector instructions (GF_CPU_VBMI). */
+/* Point programs that convert 8-bit samples with vectors. */
 
 /* Converts n RGB pixels to gray by `count` operations: a GRAY, or a GRAY and a STEP. Returns false,
- * and writes nothing, if the weights are not multiples of 1/256, or if `in` is `out`. */
-GF_X86_ONLY bool gf_bytes_gray(const struct gf_point_op *op, int count, const uint8_t *in, size_t n,
-                               uint8_t *out);
-/* Converts n gray pixels to RGB: out[3 i + c] becomes table[c][in[i]]. */
+ * and writes nothing, if there are no vectors, if the weights are not multiples of 1/256, or if
+ * `in` is `out`. */
+bool gf_bytes_gray(const struct gf_point_op *op, int count, const uint8_t *in, size_t n,
+                   uint8_t *out);
+/* Converts n gray pixels to RGB: out[3 i + c] becomes table[c][in[i]]. Needs GF_CPU_VBMI. */
 GF_X86_ONLY void gf_bytes_colour(const uint8_t table[3][256], const uint8_t *in, size_t n,
                                  uint8_t *out);
-/* Mixes n samples: out becomes in + (s - in) opacity, rounded. The opacity is 0..1. */
+/* Mixes n samples: out becomes in + (s - in) opacity, rounded. The opacity is 0..1. Needs
+ * GF_CPU_VBMI. */
 GF_X86_ONLY void gf_bytes_mix(float opacity, const uint8_t *s, const uint8_t *in, uint8_t *out,
                               size_t n);
 
-/* Maps rows of 8-bit samples through tables with vector instructions. */
-
-/* Sets out[i] to table[c][in[i]] for i < count, where c is i modulo channels (1 to 4); table:
- * [channels][256]. The arrays do not overlap. Needs GF_CPU_VBMI. */
-GF_X86_ONLY void gf_map_simd(const uint8_t *in, uint8_t *out, size_t count, int channels,
-                             const uint8_t *table);
+/* Sets out[i] to table[c][in[i]] for i < n, where c is i modulo channels (1 to 4); table:
+ * [channels][256]. `out` may be `in`. Returns false, and writes nothing, if this processor has no
+ * vectors for as many tables. */
+bool gf_bytes_map(const uint8_t *in, uint8_t *out, size_t n, int channels, const uint8_t *table);
 
 /* Computes point programs for 16 bits directly if their table is a simple function of the
  * sample. */
