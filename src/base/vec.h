@@ -1,7 +1,8 @@
 /* Vectors of one width, for code that is written once for all widths. Such code lies in a file that
  * is included once for each width; it includes this file at its beginning. Before each inclusion
  * define VEC_BYTES: 64 for GF_CPU_VBMI, 32 for GF_CPU_AVX2, and 16 for GF_CPU_SSSE3 and for all
- * processors that are not x86. With VEC_PLAIN, nothing needs more than the compiler's vectors. The
+ * processors that are not x86. With VEC_NEEDS_VNNI, 64 bytes need no more than GF_CPU_VNNI, for
+ * code that permutes no bytes. With VEC_PLAIN, nothing needs more than the compiler's vectors. The
  * file that includes this one undefines VEC_BYTES at its end.
  *
  * V(name) is the name of a type or function for this width, and VEC declares a function that is
@@ -14,6 +15,7 @@
 #include "base/simd.h"
 
 #undef VEC_TARGET
+#undef VEC_PERMUTES
 #undef VEC_X86
 #ifdef VEC_PLAIN
 #define VEC_X86 0
@@ -40,7 +42,10 @@
 #define VEC_INTS (VEC_BYTES / 4)
 #endif
 
-#if VEC_WIDE
+#if VEC_WIDE && defined(VEC_NEEDS_VNNI)
+#define VEC_TARGET GF_VNNI
+#define VEC_PERMUTES GF_VBMI GF_INLINE
+#elif VEC_WIDE
 #define VEC_TARGET GF_VBMI
 #elif VEC_AVX2
 #define VEC_TARGET GF_AVX2
@@ -48,6 +53,9 @@
 #define VEC_TARGET GF_SSSE3
 #else
 #define VEC_TARGET
+#endif
+#ifndef VEC_PERMUTES
+#define VEC_PERMUTES VEC
 #endif
 
 typedef uint8_t V(bytes) __attribute__((vector_size(VEC_BYTES)));
@@ -130,7 +138,7 @@ VEC V(bytes) V(load_first_groups)(const uint8_t *from, const int *offset, size_t
 
 /* Selects bytes order[i] of each group; order[i] must be less than VEC_GROUP, or 255 for a zero,
  * which is not allowed in groups of 64. */
-VEC V(bytes) V(permute)(V(bytes) v, V(bytes) order)
+VEC_PERMUTES V(bytes) V(permute)(V(bytes) v, V(bytes) order)
 {
 #if VEC_WIDE
     return (V(bytes))_mm512_permutexvar_epi8((__m512i)order, (__m512i)v);
@@ -161,7 +169,7 @@ VEC V(ints) V(selection)(const uint8_t *order)
 #endif
 }
 
-VEC V(ints) V(select)(V(bytes) v, V(ints) selection)
+VEC_PERMUTES V(ints) V(select)(V(bytes) v, V(ints) selection)
 {
 #if VEC_WIDE
     return (V(ints))_mm512_maskz_permutexvar_epi8(0x1111111111111111, (__m512i)selection,
@@ -186,7 +194,7 @@ VEC V(floats) V(clamp)(V(floats) v, float most)
 #endif
 }
 
-/* Returns a b + c, where a b is exact, so that rounding it changes nothing. */
+/* Returns a b + c, which may be rounded once or twice. */
 VEC V(floats) V(add_product)(V(floats) a, V(floats) b, V(floats) c)
 {
 #if VEC_WIDE
@@ -302,7 +310,7 @@ VEC V(bytes) V(look_up_half)(const V(bytes) * part, V(bytes) v)
 #endif
 
 /* Looks up each byte. */
-VEC V(bytes) V(look_up)(const struct V(table) * table, V(bytes) v)
+VEC_PERMUTES V(bytes) V(look_up)(const struct V(table) * table, V(bytes) v)
 {
 #if VEC_WIDE
     const V(bytes) *const part = table->part;
@@ -319,8 +327,8 @@ VEC V(bytes) V(look_up)(const struct V(table) * table, V(bytes) v)
 #endif
 }
 
-/* Adds the products of four bytes to each integer. The sums of the products of bytes 0 and 1, and 2
- * and 3, must be less than 32768, and the weights less than 128. */
+/* Adds the products of four bytes and signed bytes to each integer. The sums of the products of
+ * bytes 0 and 1, and of 2 and 3, must have 15 bits and a sign. */
 VEC V(ints) V(add_products)(V(ints) sum, V(bytes) v, V(bytes) weights)
 {
 #if VEC_WIDE
@@ -333,7 +341,80 @@ VEC V(ints) V(add_products)(V(ints) sum, V(bytes) v, V(bytes) weights)
     return sum + (V(ints))_mm_madd_epi16(pairs, _mm_set1_epi16(1));
 #else
     for (int k = 0; k < 32; k += 8)
-        sum += ((V(ints))v >> k & 255) * ((V(ints))weights >> k & 255);
+        sum += ((V(ints))v >> k & 255) * ((V(ints))weights << (24 - k) >> 24);
     return sum;
+#endif
+}
+
+/* Returns a mask of the bytes that differ. */
+VEC uint64_t V(differ)(V(bytes) a, V(bytes) b)
+{
+#if VEC_WIDE
+    return _mm512_cmpneq_epi8_mask((__m512i)a, (__m512i)b);
+#elif VEC_AVX2
+    return ~(uint32_t)_mm256_movemask_epi8((__m256i)(a == b));
+#else
+    uint64_t mask = 0;
+    for (int i = 0; i < VEC_BYTES; i++)
+        mask |= (uint64_t)(a[i] != b[i]) << i;
+    return mask;
+#endif
+}
+
+/* Interleaves four vectors of bytes to integers, whose lowest bytes are those of from[0]. */
+VEC void V(interleave)(const V(bytes) from[4], V(bytes) to[4])
+{
+#if VEC_WIDE
+    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    __m512i v[4];
+    for (int i = 0; i < 4; i++)
+        v[i] = _mm512_permutexvar_epi32(order, (__m512i)from[i]);
+    const __m512i upper0 = _mm512_unpacklo_epi8(v[0], v[1]);
+    const __m512i upper1 = _mm512_unpackhi_epi8(v[0], v[1]);
+    const __m512i lower0 = _mm512_unpacklo_epi8(v[2], v[3]);
+    const __m512i lower1 = _mm512_unpackhi_epi8(v[2], v[3]);
+    to[0] = (V(bytes))_mm512_unpacklo_epi16(upper0, lower0);
+    to[1] = (V(bytes))_mm512_unpackhi_epi16(upper0, lower0);
+    to[2] = (V(bytes))_mm512_unpacklo_epi16(upper1, lower1);
+    to[3] = (V(bytes))_mm512_unpackhi_epi16(upper1, lower1);
+#elif VEC_AVX2
+    const __m256i order = _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7);
+    __m256i v[4];
+    for (int i = 0; i < 4; i++)
+        v[i] = _mm256_permutevar8x32_epi32((__m256i)from[i], order);
+    const __m256i upper0 = _mm256_unpacklo_epi8(v[0], v[1]);
+    const __m256i upper1 = _mm256_unpackhi_epi8(v[0], v[1]);
+    const __m256i lower0 = _mm256_unpacklo_epi8(v[2], v[3]);
+    const __m256i lower1 = _mm256_unpackhi_epi8(v[2], v[3]);
+    to[0] = (V(bytes))_mm256_unpacklo_epi16(upper0, lower0);
+    to[1] = (V(bytes))_mm256_unpackhi_epi16(upper0, lower0);
+    to[2] = (V(bytes))_mm256_unpacklo_epi16(upper1, lower1);
+    to[3] = (V(bytes))_mm256_unpackhi_epi16(upper1, lower1);
+#else
+    for (int i = 0; i < 4 * VEC_BYTES; i++)
+        to[i / VEC_BYTES][i % VEC_BYTES] = from[i % 4][i / 4];
+#endif
+}
+
+/* Adds the products of two bytes and signed bytes to each word. Sums must have 15 bits and a
+ * sign. */
+VEC V(words) V(add_short_products)(V(words) sum, V(bytes) v, V(bytes) weights)
+{
+#if VEC_AVX2
+    return sum + (V(words))_mm256_maddubs_epi16((__m256i)v, (__m256i)weights);
+#else
+    for (int k = 0; k < 16; k += 8)
+        sum += ((V(words))v >> k & 255) * ((((V(words))weights >> k & 255) ^ 128) - 128);
+    return sum;
+#endif
+}
+
+/* Adds both words to each integer. */
+VEC V(ints) V(add_words)(V(ints) sum, V(words) v)
+{
+#if VEC_AVX2
+    return sum + (V(ints))_mm256_madd_epi16((__m256i)v, _mm256_set1_epi16(1));
+#else
+    return sum + ((V(ints))v << 16 >> 16) + ((V(ints))v >> 16);
 #endif
 }

@@ -70,6 +70,8 @@ static const char *const chains[] = {
     "convolve=1 2 3 4 5 6 7 8 9:bias=3:border=constant",
     "convolve=0.5/-1/0.25/3/7.5/-2/1:divisor=-7:bias=99",
     "convolve=0.1 0.2 0.1/0.1 0.2 0.3/0 0 0.1:divisor=1", /* often halfway between two levels */
+    "convolve=100 -90 3/60 127 -100/5 6 7:divisor=100",   /* too large for 16 bits */
+    "lensblur=3",
     "emboss=strength=3:on=picture:border=wrap",
 };
 

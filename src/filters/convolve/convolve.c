@@ -270,7 +270,7 @@ static void convolve_cpu(const struct gf_stage *stage, const struct gf_view *in,
     const int width = in->format.width;
     struct gf_convolve_bytes bytes;
     struct work work;
-    if (in->format.bits == 8 && !gf_has_alpha(in->format) && gf_cpu_has(GF_CPU_VNNI) &&
+    if (in->format.bits == 8 && !gf_has_alpha(in->format) &&
         gf_convolve_bytes_of(stage->constants, &bytes)) {
         gf_convolve_bytes_cpu(stage->constants, &bytes, in, out, scratch);
         return;

@@ -229,26 +229,16 @@ struct gf_convolve_bytes {
     enum gf_convolve_end end;
     int start, shift;
     float scale, divisor, bias, low, high;
+    /* Whether 15 bits and a sign are enough for the sum of the products of two neighbouring rows of
+     * a group in one column, and for the sum over all columns and groups. */
+    bool pairs_fit, brief;
     int count; /* the number of elements of quad, which has only columns with a tap other than 0 */
     struct gf_convolve_quad quad[GF_CONVOLVE_GROUPS_MAX * GF_MATRIX_SIDE_MAX];
 };
 
-/* Decides how the kernel's sums can be computed from bytes. Returns false if they cannot, or if the
- * results could differ from the results of the CPU's float sums. */
+/* Decides how the kernel's sums can be computed from bytes. Returns false if this processor cannot,
+ * or if the results could differ from the results of the CPU's float sums. */
 bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve_bytes *bytes);
-
-/* Computes `count` samples of each of the four result rows. Each input word contains the samples of
- * four picture rows. group[g] begins half a kernel to the left of the first result; columns are
- * `step` words apart. Words are read, and bytes are written, up to the next multiple of 64 samples.
- * doubt: [4][count / 64 + 1] masks of the samples that remain uncertain with GF_CONVOLVE_NEAR; the
- * function returns whether there are any. Needs GF_CPU_VNNI. */
-GF_X86_ONLY bool gf_convolve_bytes_lines(const struct gf_convolve_bytes *bytes,
-                                         const uint32_t *const *group, int step, size_t count,
-                                         unsigned char *const *out, uint64_t *const *doubt);
-/* Interleaves `count` samples of four rows to words, up to the next multiple of 64. Needs
- * GF_CPU_VNNI. */
-GF_X86_ONLY void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count,
-                                         uint32_t *to);
 
 /* The functions cpu() and cpu_scratch() for 8-bit pictures without alpha and kernels that
  * gf_convolve_bytes_of() accepts. */

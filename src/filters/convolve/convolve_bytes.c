@@ -1,6 +1,7 @@
 /* Convolves 8-bit samples by sums of products of bytes: decides which kernels allow it, and
  * arranges strips of the picture as words that contain the samples of four rows. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/simd.h"
@@ -9,154 +10,56 @@
 #include "pixel/stencil.h"
 #include "stage/border.h"
 
-/* Sums of products of bytes with AVX-512 VNNI: 64 samples of four rows at a time. */
-
-#if GF_X86
-
-enum { PARTS = 4, WORDS = 16, SAMPLES = PARTS * WORDS };
-
-GF_VNNI void gf_convolve_bytes_words(const unsigned char *const *rows, size_t count, uint32_t *to)
-{
-    /* The permutation `order` moves word i of each 128-bit part j to word 4 i + j. */
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    for (size_t x = 0; x < count; x += SAMPLES, to += SAMPLES) {
-        __m512i row[GF_CONVOLVE_LINES];
-        for (int i = 0; i < GF_CONVOLVE_LINES; i++)
-            row[i] = _mm512_permutexvar_epi32(order, _mm512_loadu_si512(rows[i] + x));
-        const __m512i upper0 = _mm512_unpacklo_epi8(row[0], row[1]);
-        const __m512i upper1 = _mm512_unpackhi_epi8(row[0], row[1]);
-        const __m512i lower0 = _mm512_unpacklo_epi8(row[2], row[3]);
-        const __m512i lower1 = _mm512_unpackhi_epi8(row[2], row[3]);
-        _mm512_storeu_si512(to, _mm512_unpacklo_epi16(upper0, lower0));
-        _mm512_storeu_si512(to + WORDS, _mm512_unpackhi_epi16(upper0, lower0));
-        _mm512_storeu_si512(to + 2 * WORDS, _mm512_unpacklo_epi16(upper1, lower1));
-        _mm512_storeu_si512(to + 3 * WORDS, _mm512_unpackhi_epi16(upper1, lower1));
-    }
-}
-
-/* Packs 64 words to bytes, with saturation. */
-GF_VNNI GF_INLINE __m512i pack(const __m512i *words)
-{
-    const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-    const __m512i bytes = _mm512_packus_epi16(_mm512_packs_epi32(words[0], words[1]),
-                                              _mm512_packs_epi32(words[2], words[3]));
-    return _mm512_permutexvar_epi32(order, bytes);
-}
-
-GF_VNNI GF_INLINE __m512i shifted(const struct gf_convolve_bytes *bytes, const __m512i *sum)
-{
-    const __m128i shift = _mm_cvtsi32_si128(bytes->shift);
-    __m512i words[PARTS];
-    for (int i = 0; i < PARTS; i++)
-        words[i] = _mm512_sra_epi32(sum[i], shift);
-    return pack(words);
-}
-
-/* Computes gf_round_flat(gf_convolve_finish()) in each lane. */
-GF_VNNI GF_INLINE __m512i exact(const struct gf_convolve_bytes *bytes, const __m512i *sum)
-{
-    __m512i words[PARTS];
-    for (int i = 0; i < PARTS; i++) {
-        __m512 v = _mm512_mul_ps(_mm512_cvtepi32_ps(sum[i]), _mm512_set1_ps(bytes->scale));
-        if (bytes->divisor != 1.0f)
-            v = _mm512_div_ps(v, _mm512_set1_ps(bytes->divisor));
-        v = _mm512_add_ps(v, _mm512_set1_ps(bytes->bias));
-        v = _mm512_min_ps(_mm512_max_ps(v, _mm512_setzero_ps()), _mm512_set1_ps(255.0f));
-        words[i] = _mm512_cvttps_epi32(_mm512_add_ps(v, _mm512_set1_ps(0.5f)));
-    }
-    return pack(words);
-}
-
-GF_VNNI GF_INLINE __m512i end_at(float scale, float shift, const __m512i *sum)
-{
-    __m512i words[PARTS];
-    for (int i = 0; i < PARTS; i++)
-        words[i] = _mm512_cvttps_epi32(_mm512_fmadd_ps(
-            _mm512_cvtepi32_ps(sum[i]), _mm512_set1_ps(scale), _mm512_set1_ps(shift)));
-    return pack(words);
-}
-
-GF_VNNI GF_INLINE bool lines(const struct gf_convolve_bytes *bytes, const enum gf_convolve_end end,
-                             const uint32_t *const *group, int step, size_t count,
-                             unsigned char *const *out, uint64_t *const *doubt)
-{
-    const struct gf_convolve_quad *const quad = bytes->quad;
-    const int quads = bytes->count;
-    uint64_t any = 0;
-    for (size_t x = 0; x < count; x += SAMPLES) {
-        __m512i sum[GF_CONVOLVE_LINES][PARTS];
-#pragma GCC unroll 4
-        for (int line = 0; line < GF_CONVOLVE_LINES; line++)
-#pragma GCC unroll 4
-            for (int i = 0; i < PARTS; i++)
-                sum[line][i] = _mm512_set1_epi32(bytes->start);
-        for (int q = 0; q < quads; q++) {
-            const uint32_t *const at = group[quad[q].group] + (ptrdiff_t)quad[q].column * step + x;
-            __m512i words[PARTS];
-#pragma GCC unroll 4
-            for (int i = 0; i < PARTS; i++)
-                words[i] = _mm512_loadu_si512(at + i * WORDS);
-#pragma GCC unroll 4
-            for (int line = 0; line < GF_CONVOLVE_LINES; line++) {
-                const __m512i tap = _mm512_set1_epi32(quad[q].tap[line]);
-#pragma GCC unroll 4
-                for (int i = 0; i < PARTS; i++)
-                    sum[line][i] = _mm512_dpbusd_epi32(sum[line][i], words[i], tap);
-            }
-        }
-#pragma GCC unroll 4
-        for (int line = 0; line < GF_CONVOLVE_LINES; line++) {
-            const __m512i found = end == GF_CONVOLVE_SHIFT ? shifted(bytes, sum[line])
-                                  : end == GF_CONVOLVE_EXACT
-                                      ? exact(bytes, sum[line])
-                                      : end_at(bytes->scale, bytes->low, sum[line]);
-            if (end == GF_CONVOLVE_NEAR) {
-                const __m512i high = end_at(bytes->scale, bytes->high, sum[line]);
-                doubt[line][x / SAMPLES] = _mm512_cmpneq_epi8_mask(found, high);
-                any |= doubt[line][x / SAMPLES];
-            }
-            if (count - x >= SAMPLES)
-                _mm512_storeu_si512(out[line] + x, found);
-            else
-                _mm512_mask_storeu_epi8(out[line] + x, gf_first_bits(count - x), found);
-        }
-    }
-    return any != 0;
-}
-
-GF_VNNI bool gf_convolve_bytes_lines(const struct gf_convolve_bytes *bytes,
-                                     const uint32_t *const *group, int step, size_t count,
-                                     unsigned char *const *out, uint64_t *const *doubt)
-{
-    if (bytes->end == GF_CONVOLVE_SHIFT)
-        return lines(bytes, GF_CONVOLVE_SHIFT, group, step, count, out, doubt);
-    if (bytes->end == GF_CONVOLVE_EXACT)
-        return lines(bytes, GF_CONVOLVE_EXACT, group, step, count, out, doubt);
-    return lines(bytes, GF_CONVOLVE_NEAR, group, step, count, out, doubt);
-}
-#endif
-
 enum {
     LINES = GF_CONVOLVE_LINES,
     STRETCH = 768, /* samples: whole pixels and whole vectors */
     VECTOR = 64
 };
 
+#if GF_X86
+#define VEC_NEEDS_VNNI
+#define VEC_BYTES 32
+#include "filters/convolve/convolve_vec.h"
+#define VEC_BYTES 64
+#include "filters/convolve/convolve_vec.h"
+#define BY_WIDTH(name) (gf_cpu_has(GF_CPU_VNNI) ? name##_64 : name##_32)
+#else
+#define VEC_BYTES 16
+#include "filters/convolve/convolve_vec.h"
+#define BY_WIDTH(name) name##_16
+#endif
+
+/* Whether sums of the products of these taps and bytes have 15 bits and a sign. Adds the taps,
+ * those above 0 and those below apart, to what other taps reach. */
+static bool are_brief(const int *tap, int count, int reach[2])
+{
+    for (int i = 0; i < count; i++)
+        reach[tap[i] < 0] += abs(tap[i]);
+    return reach[0] <= 128 && reach[1] <= 128;
+}
+
 static void set_quads(struct gf_convolve_bytes *bytes, const short *number)
 {
     bytes->groups = (bytes->height + 2 * LINES - 2) / LINES;
     bytes->count = 0;
+    bytes->pairs_fit = bytes->brief = true;
+    int reach[LINES][2][2] = {0};
     for (int group = 0; group < bytes->groups; group++) {
         for (int column = 0; column < bytes->width; column++) {
             struct gf_convolve_quad quad = {.group = group, .column = column};
             int32_t any = 0;
             for (int line = 0; line < LINES; line++) {
                 uint32_t word = 0;
+                int tap[LINES];
                 for (int j = 0; j < LINES; j++) {
                     const int row = LINES * group + j - line;
-                    const int tap =
+                    tap[j] =
                         row < 0 || row >= bytes->height ? 0 : number[row * bytes->width + column];
-                    word |= ((uint32_t)tap & 255) << 8 * j;
+                    word |= ((uint32_t)tap[j] & 255) << 8 * j;
+                }
+                for (int i = 0; i < 2; i++) {
+                    bytes->pairs_fit &= are_brief(tap + 2 * i, 2, (int[2]){0});
+                    bytes->brief &= are_brief(tap + 2 * i, 2, reach[line][i]);
                 }
                 quad.tap[line] = (int32_t)word;
                 any |= quad.tap[line];
@@ -214,7 +117,7 @@ static bool is_near(const struct gf_convolve *convolve, struct gf_convolve_bytes
     enum { TAPS_MOST = 49 };
     const int count = convolve->width * convolve->height;
     const double zone_most = 0.01, divisor = (double)convolve->divisor;
-    if (count > TAPS_MOST || !gf_convolve_is_normal(convolve))
+    if (count > TAPS_MOST || !gf_convolve_is_normal(convolve) || !gf_cpu_has(GF_CPU_VNNI))
         return false;
     const double scale = gf_convolve_scale(convolve, INT8_MAX, INT8_MAX);
     double low = 0, high = 0, reach = 0;
@@ -245,10 +148,11 @@ bool gf_convolve_bytes_of(const struct gf_convolve *convolve, struct gf_convolve
     bytes->width = convolve->width;
     bytes->height = convolve->height;
     bytes->end = GF_CONVOLVE_NO_END;
-    if (!is_whole(convolve, bytes, number) && !is_near(convolve, bytes, number))
+    if (!gf_cpu_has(GF_CPU_AVX2) ||
+        (!is_whole(convolve, bytes, number) && !is_near(convolve, bytes, number)))
         return false;
     set_quads(bytes, number);
-    return true;
+    return bytes->pairs_fit || gf_cpu_has(GF_CPU_VNNI);
 }
 
 /* The groups of picture rows that four result rows need, in a ring, and memory for arranging one
@@ -261,7 +165,7 @@ struct work {
     size_t pitch;       /* words of a group */
     uint32_t *words;
     unsigned char *rows, *lost, *zeros;
-    uint64_t *doubt;
+    unsigned char *doubt;
 };
 
 /* Returns the number of samples of a strip and its neighbours on both sides, rounded up to whole
@@ -280,6 +184,12 @@ static int strip_columns(struct gf_format format, int groups)
     return columns < format.width ? columns : format.width;
 }
 
+/* Returns the bytes of a mask that has a bit for each sample of a strip. */
+static size_t doubt_pitch(const struct work *work)
+{
+    return work->pitch / 8 + VECTOR / 8;
+}
+
 static size_t carve(struct work *work, void *base, struct gf_format format, int width, int height)
 {
     struct gf_carver carver = {.base = base};
@@ -290,7 +200,7 @@ static size_t carve(struct work *work, void *base, struct gf_format format, int 
     work->rows = gf_carve(&carver, LINES * work->pitch);
     work->lost = gf_carve(&carver, LINES * work->pitch);
     work->zeros = gf_carve(&carver, gf_row_bytes(format));
-    work->doubt = gf_carve(&carver, LINES * (work->pitch / VECTOR + 1) * sizeof *work->doubt);
+    work->doubt = gf_carve(&carver, LINES * doubt_pitch(work));
     return carver.used;
 }
 
@@ -322,7 +232,7 @@ static void fill_group(const struct work *work, int row, uint32_t *to)
         copy_columns(work, row + i, copy);
         rows[i] = copy;
     }
-    gf_convolve_bytes_words(rows, work->pitch - VECTOR, to);
+    BY_WIDTH(make_words)(rows, work->pitch - VECTOR, to);
 }
 
 /* Computes one result in floats, in the same order of additions as convolve.c. */
@@ -346,11 +256,11 @@ static unsigned char sample_of(const struct work *work, const uint32_t *const *g
 }
 
 static void settle_doubts(const struct work *work, const uint32_t *const *group, size_t count,
-                          unsigned char *const *out, uint64_t *const *doubt)
+                          unsigned char *const *out, unsigned char *const *doubt)
 {
     for (int line = 0; line < LINES; line++) {
         for (size_t x = 0; x < count; x++) {
-            if (doubt[line][x / VECTOR] >> x % VECTOR & 1)
+            if (doubt[line][x / 8] >> x % 8 & 1)
                 out[line][x] = sample_of(work, group, line, x);
         }
     }
@@ -367,7 +277,7 @@ static void convolve_strip(const struct work *work)
     for (int y = out->y, turn = 0; y < end; y += LINES, turn++) {
         const uint32_t *group[GF_CONVOLVE_GROUPS_MAX];
         unsigned char *line[LINES];
-        uint64_t *doubt[LINES];
+        unsigned char *doubt[LINES];
         for (; filled < turn + groups; filled++)
             fill_group(work, out->y - reach + LINES * filled,
                        work->words + (size_t)(filled % groups) * work->pitch);
@@ -376,9 +286,9 @@ static void convolve_strip(const struct work *work)
         for (int i = 0; i < LINES; i++) {
             line[i] = y + i < end ? gf_view_row(out, y + i) + (size_t)work->first * channels
                                   : work->lost + (size_t)i * work->pitch;
-            doubt[i] = work->doubt + (size_t)i * (work->pitch / VECTOR + 1);
+            doubt[i] = work->doubt + (size_t)i * doubt_pitch(work);
         }
-        if (gf_convolve_bytes_lines(work->bytes, group, (int)channels, count, line, doubt))
+        if (BY_WIDTH(convolve)(work->bytes, group, (int)channels, count, line, doubt))
             settle_doubts(work, group, count, line, doubt);
     }
 }
