@@ -1,9 +1,9 @@
 /* Vectors of one width, for code that is written once for all widths. Such code lies in a file that
  * is included once for each width; it includes this file at its beginning. Before each inclusion
  * define VEC_BYTES: 64 for GF_CPU_VBMI, 32 for GF_CPU_AVX2, and 16 for GF_CPU_SSSE3 and for all
- * processors that are not x86. With VEC_NEEDS_VNNI, 64 bytes need no more than GF_CPU_VNNI, for
- * code that permutes no bytes. With VEC_PLAIN, nothing needs more than the compiler's vectors. The
- * file that includes this one undefines VEC_BYTES at its end.
+ * processors that are not x86. VEC_WIDE_TARGET may be defined as GF_VNNI for code that permutes no
+ * bytes, or as GF_AVX512 for code that does not multiply them either. With VEC_PLAIN, nothing needs
+ * more than the compiler's vectors. The file that includes this one undefines VEC_BYTES at its end.
  *
  * V(name) is the name of a type or function for this width, and VEC declares a function that is
  * inlined; functions that are called from outside are declared VEC_TARGET. Vectors are the
@@ -16,6 +16,7 @@
 
 #undef VEC_TARGET
 #undef VEC_PERMUTES
+#undef VEC_PRODUCTS
 #undef VEC_X86
 #ifdef VEC_PLAIN
 #define VEC_X86 0
@@ -40,13 +41,16 @@
 #define VEC_GROUP (VEC_BYTES == 64 ? 64 : 16)
 #define VEC_GROUPS (VEC_BYTES / VEC_GROUP)
 #define VEC_INTS (VEC_BYTES / 4)
+#define VEC_LONGS (VEC_BYTES / 8)
 #endif
 
-#if VEC_WIDE && defined(VEC_NEEDS_VNNI)
-#define VEC_TARGET GF_VNNI
+#if VEC_WIDE
+#ifndef VEC_WIDE_TARGET
+#define VEC_WIDE_TARGET GF_VBMI
+#endif
+#define VEC_TARGET VEC_WIDE_TARGET
 #define VEC_PERMUTES GF_VBMI GF_INLINE
-#elif VEC_WIDE
-#define VEC_TARGET GF_VBMI
+#define VEC_PRODUCTS GF_VNNI GF_INLINE
 #elif VEC_AVX2
 #define VEC_TARGET GF_AVX2
 #elif VEC_SSSE3
@@ -56,12 +60,16 @@
 #endif
 #ifndef VEC_PERMUTES
 #define VEC_PERMUTES VEC
+#define VEC_PRODUCTS VEC
 #endif
 
 typedef uint8_t V(bytes) __attribute__((vector_size(VEC_BYTES)));
 typedef uint16_t V(words) __attribute__((vector_size(VEC_BYTES)));
 typedef int32_t V(ints) __attribute__((vector_size(VEC_BYTES)));
 typedef float V(floats) __attribute__((vector_size(VEC_BYTES)));
+typedef int64_t V(longs) __attribute__((vector_size(VEC_BYTES)));
+typedef double V(doubles) __attribute__((vector_size(VEC_BYTES)));
+typedef uint16_t V(half_words) __attribute__((vector_size(VEC_BYTES / 2)));
 
 VEC V(bytes) V(load)(const void *from)
 {
@@ -329,7 +337,7 @@ VEC_PERMUTES V(bytes) V(look_up)(const struct V(table) * table, V(bytes) v)
 
 /* Adds the products of four bytes and signed bytes to each integer. The sums of the products of
  * bytes 0 and 1, and of 2 and 3, must have 15 bits and a sign. */
-VEC V(ints) V(add_products)(V(ints) sum, V(bytes) v, V(bytes) weights)
+VEC_PRODUCTS V(ints) V(add_products)(V(ints) sum, V(bytes) v, V(bytes) weights)
 {
 #if VEC_WIDE
     return (V(ints))_mm512_dpbusd_epi32((__m512i)sum, (__m512i)v, (__m512i)weights);
@@ -416,5 +424,50 @@ VEC V(ints) V(add_words)(V(ints) sum, V(words) v)
     return sum + (V(ints))_mm256_madd_epi16((__m256i)v, _mm256_set1_epi16(1));
 #else
     return sum + ((V(ints))v << 16 >> 16) + ((V(ints))v >> 16);
+#endif
+}
+
+/* Stores the lower halves of integers. */
+VEC void V(store_narrow)(uint16_t *to, V(ints) v)
+{
+#if VEC_WIDE
+    _mm256_storeu_si256((void *)to, _mm512_cvtepi32_epi16((__m512i)v));
+#else
+    const V(half_words) words = __builtin_convertvector(v, V(half_words));
+    memcpy(to, &words, sizeof words);
+#endif
+}
+
+/* Returns the upper halves of the numbers of two vectors. */
+VEC V(ints) V(upper_halves)(V(longs) first, V(longs) second)
+{
+#if VEC_WIDE
+    const __m512i odd =
+        _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    return (V(ints))_mm512_permutex2var_epi32((__m512i)first, odd, (__m512i)second);
+#elif VEC_AVX2
+    const __m256 odd = _mm256_shuffle_ps((__m256)first, (__m256)second, 0xDD);
+    return (V(ints))_mm256_permute4x64_epi64((__m256i)odd, 0xD8);
+#else
+    V(ints) to;
+    for (int i = 0; i < VEC_INTS; i++)
+        to[i] = (int32_t)((i < VEC_LONGS ? first[i] : second[i - VEC_LONGS]) >> 32);
+    return to;
+#endif
+}
+
+/* Returns a mask of the numbers whose lower halves are less than a limit. */
+VEC unsigned V(are_below)(V(longs) v, uint32_t limit)
+{
+    const V(longs) lower = v & 0xffffffff;
+#if VEC_WIDE
+    return _mm512_cmplt_epi64_mask((__m512i)lower, _mm512_set1_epi64(limit));
+#elif VEC_AVX2
+    return (unsigned)_mm256_movemask_pd((__m256d)(lower - limit));
+#else
+    unsigned mask = 0;
+    for (int i = 0; i < VEC_LONGS; i++)
+        mask |= (unsigned)(lower[i] < limit) << i;
+    return mask;
 #endif
 }

@@ -71,7 +71,7 @@ static void test_steps(void **state)
 {
     uint32_t random = 5;
     int done[3] = {0};
-    if (!gf_cpu_has(GF_CPU_AVX512))
+    if (!gf_cpu_has(GF_CPU_AVX2))
         skip();
     for (int i = 0; i < MAPS; i++) {
         const struct gf_warp warp = warp_of(random_map(&random, i));
@@ -85,7 +85,7 @@ static void test_steps(void **state)
  * side. */
 static void test_steps_on_whole_parts(void **state)
 {
-    if (!gf_cpu_has(GF_CPU_AVX512))
+    if (!gf_cpu_has(GF_CPU_AVX2))
         skip();
     for (int kind = 0; kind < 3; kind++) {
         struct gf_warp warp = warp_of((struct gf_warp_map){

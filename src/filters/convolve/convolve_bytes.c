@@ -17,7 +17,7 @@ enum {
 };
 
 #if GF_X86
-#define VEC_NEEDS_VNNI
+#define VEC_WIDE_TARGET GF_VNNI
 #define VEC_BYTES 32
 #include "filters/convolve/convolve_vec.h"
 #define VEC_BYTES 64

@@ -47,6 +47,6 @@ GF_X86_ONLY int gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp
 /* Computes the positions of pixels (x, y) .. (x + count - 1, y) with one sample each, equal to the
  * positions of gf_warp_at(). For the nearest kernel it may leave out f and g. Up to GF_WARP_STRETCH
  * positions are overwritten. Returns false, with the positions undefined, if the map is not close
- * enough to a polynomial of third degree. Needs GF_CPU_AVX512. */
+ * enough to a polynomial of third degree. Needs GF_CPU_AVX2. */
 GF_X86_ONLY bool gf_warp_steps(const struct gf_warp *warp, int x, int y, int count,
                                struct gf_warp_stretch *stretch);
