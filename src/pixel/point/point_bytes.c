@@ -95,7 +95,7 @@ bool gf_bytes_map(const uint8_t *in, uint8_t *out, size_t n, int channels, const
     return true;
 }
 
-#if GF_X86
+#if GF_X86 && !defined(VEC_PLAIN)
 
 enum { WIDTH = 64 };
 

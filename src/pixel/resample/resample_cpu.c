@@ -431,7 +431,7 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
     }
 }
 
-#if GF_X86
+#if GF_X86 && !defined(VEC_PLAIN)
 
 /* The nearest kernel for pixels of one byte: result i is byte start[i] of a row. Finds for each of
  * 64 lanes which of 128 bytes it selects. Returns false if they are too far apart. */
