@@ -80,6 +80,8 @@ static struct tables find_tables(const uint8_t *table, int channels)
             tables.table[tables.count++] = table;
         tables.applies[t][c] = 255;
     }
+    if (tables.count == 1 && !memchr(tables.applies[0], 0, (size_t)channels))
+        tables.channels = 1;
     return tables;
 }
 

@@ -77,6 +77,10 @@ struct V(lookup) {
 VEC void V(begin_with)(struct V(lookup) * lookup, const struct tables *tables, const int count,
                        const int phases, size_t channel)
 {
+    if (tables->channels == 1) {
+        lookup->lanes[0][0] = (V(bytes)){0} - 1;
+        return;
+    }
     for (int phase = 0; phase < phases; phase++) {
         uint8_t lanes[CHANNELS_MAX][VEC_BYTES];
         for (int i = 0; i < VEC_BYTES; i++) {

@@ -125,36 +125,40 @@ VEC void V(store_halves)(void *to, ptrdiff_t each, V(bytes) v, const int apart)
         memcpy((uint8_t *)to + g * each, (const uint8_t *)&v + g * apart, VEC_GROUP / 2);
 }
 
+/* Returns the means of the pixels of groups, which `pairs` makes neighbours. */
+VEC V(bytes) V(means_of_groups)(const unsigned char *a, const unsigned char *b, const int *offset,
+                                V(bytes) pairs)
+{
+    const V(words) mean = V(means_of_pairs)(V(permute)(V(load_groups)(a, offset), pairs),
+                                            V(permute)(V(load_groups)(b, offset), pairs));
+    return V(pack_words)(mean, mean);
+}
+
 /* Halves a row of several channels once. A permutation makes the bytes to add neighbours. */
 VEC void V(halve_once_colour)(const unsigned char *a, const unsigned char *b, ptrdiff_t samples,
                               int channels, unsigned char *row)
 {
     enum { HALF = VEC_GROUP / 2 };
-    const int each = HALF / channels * channels;
+    const int each = HALF / channels * channels, offset[] = {0, 2 * each};
     const ptrdiff_t step = (ptrdiff_t)each * VEC_GROUPS, room = step - each + HALF;
-    const int offset[] = {0, 2 * each};
-    unsigned char order[VEC_BYTES] = {0};
+    unsigned char order[VEC_BYTES] = {0}, ends[2][VEC_BYTES], end[VEC_BYTES];
     for (int i = 0; i < VEC_BYTES / 2; i++) {
         const int at = i % HALF, left = 2 * at - at % channels;
         order[2 * i] = (unsigned char)(at < each ? left : 0);
         order[2 * i + 1] = (unsigned char)(at < each ? left + channels : 0);
     }
     const V(bytes) pairs = V(load)(order);
-    for (ptrdiff_t i = 0; i < samples; i += step) {
-        unsigned char ends[2][VEC_BYTES], end[VEC_BYTES];
-        const unsigned char *above = a + 2 * i, *below = b + 2 * i;
-        const ptrdiff_t left = samples - i;
-        if (left < room) {
-            V(store)(ends[0], V(load_first)(above, 2 * (size_t)left));
-            V(store)(ends[1], V(load_first)(below, 2 * (size_t)left));
-            above = ends[0];
-            below = ends[1];
-        }
-        const V(words) mean = V(means_of_pairs)(V(permute)(V(load_groups)(above, offset), pairs),
-                                                V(permute)(V(load_groups)(below, offset), pairs));
-        V(store_halves)(left < room ? end : row + i, each, V(pack_words)(mean, mean), HALF);
-        if (left < room)
-            memcpy(row + i, end, (size_t)(left < step ? left : step));
+    ptrdiff_t i = 0;
+    for (; samples - i >= room; i += step) {
+        const V(bytes) mean = V(means_of_groups)(a + 2 * i, b + 2 * i, offset, pairs);
+        V(store_halves)(row + i, each, mean, HALF);
+    }
+    for (; i < samples; i += step) {
+        const size_t left = (size_t)(samples - i);
+        V(store)(ends[0], V(load_first)(a + 2 * i, 2 * left));
+        V(store)(ends[1], V(load_first)(b + 2 * i, 2 * left));
+        V(store_halves)(end, each, V(means_of_groups)(ends[0], ends[1], offset, pairs), HALF);
+        memcpy(row + i, end, left < (size_t)step ? left : (size_t)step);
     }
 }
 
