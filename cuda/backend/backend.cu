@@ -11,7 +11,7 @@
 #include "base/memory/buffers.h"
 #include "base/process/machine.h"
 #include "base/threads/times.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"
 #include "engine/device_coders.h"

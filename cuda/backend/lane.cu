@@ -5,7 +5,7 @@
 
 #include "base/process/machine.h"
 #include "base/threads/times.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 #include "cuda/backend/backend.cuh"
 #include "cuda/common/check.cuh"
 #include "pixel/histogram/histogram.h"

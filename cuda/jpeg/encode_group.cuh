@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codec/jpeg/jpeg_tables.h"
+#include "codec/jpeg/jpeg_header.h"
 
 /* A thread block encodes a chunk: CHUNK_BLOCKS blocks of 8 x 8 samples, in whole MCUs that follow
  * one another in the scan. */

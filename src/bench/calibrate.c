@@ -17,7 +17,7 @@
 #include "base/threads/times.h"
 #include "batch/devices/devices.h"
 #include "bench/timing.h"
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 #include "engine/backend.h"
 
 extern char **environ;

@@ -10,7 +10,7 @@
 
 #include "base/fail.h"
 #include "base/text/plain_text.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 
 static const char blanks[] = " \t\n";
 

@@ -8,14 +8,11 @@
 #include "base/memory/grow.h"
 #include "chain/chain.h"
 #include "chain/params.h"
-#include "chain/region_plan.h"
-#include "chain/registry.h"
 #include "filters/icc/icc.h"
 #include "filters/tone.h"
 #include "icc/icc_build.h"
 #include "pixel/orient/orient.h"
 #include "pixel/point/point.h"
-#include "pixel/point/premultiply.h"
 
 /* A filter that the plan will run. It is a filter of the chain, a part of such a filter, or a
  * filter that the planner adds for the picture's orientation or its alpha. */

@@ -10,6 +10,9 @@
 
 #include "base/host_device.h"
 #include "chain/chain.h"
+#include "chain/region.h"
+#include "pixel/point/point.h"
+#include "pixel/region/region.h"
 #include "stage/stage.h"
 
 GF_C_BEGIN
@@ -115,8 +118,6 @@ enum { GF_CUTS_MAX = 128 };
 void gf_segment_rows(const struct gf_plan *plan, const struct gf_segment *segment, int y0, int y1,
                      struct gf_rows *cut /* count + 1 elements */);
 
-GF_C_END
-
 /* Fuses stages of a plan, which is the planner's last step before it cuts segments. */
 
 /* Merges a stencil and the tables before and after it into one stage (pixel/point/fused.h);
@@ -161,3 +162,27 @@ enum gf_status gf_place_follow(struct gf_place *place, const struct gf_plan *pla
                                struct gf_error *error) GF_CHECKED;
 /* Whether the result is the whole picture, unmoved and of the same size. */
 bool gf_place_is_same(const struct gf_place *place, struct gf_format result);
+
+/* Plans a filter that is limited to a region. */
+
+/* gf_plan_make_for(), which itself calls gf_region_plan(). */
+typedef enum gf_status gf_planner(const struct gf_chain *chain, struct gf_format in,
+                                  const struct gf_plan_request *request, struct gf_plan *plan,
+                                  struct gf_error *error);
+
+struct gf_region_request {
+    gf_planner *plan;
+    const struct gf_chain_item *item;
+    struct gf_icc icc;                       /* the profile of the picture's colours */
+    const struct gf_facts_of_picture *facts; /* of struct gf_plan_request */
+    bool no_fuse;
+};
+
+/* Makes the parameters of gf_region for a picture with straight alpha; NULL if the filter changes
+ * nothing there. *wider is set if the filter may make more channels than the picture has: the
+ * picture needs them before gf_region. `plan` owns both. */
+enum gf_status gf_region_plan(const struct gf_region_request *request, struct gf_format in,
+                              struct gf_plan *plan, struct gf_channels **wider,
+                              struct gf_region_parts **parts, struct gf_error *error) GF_CHECKED;
+
+GF_C_END

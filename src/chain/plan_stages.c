@@ -8,7 +8,6 @@
 #include "chain/plan.h"
 #include "pixel/point/fused.h"
 #include "pixel/point/point.h"
-#include "pixel/point/premultiply.h"
 #include "pixel/region/region.h"
 
 const struct gf_filter *gf_plan_stage_filter(const struct gf_stage *stage, int i)

@@ -9,7 +9,7 @@
 
 #include "base/fail.h"
 #include "base/text/plain_text.h"
-#include "chain/region_plan.h"
+#include "chain/plan.h"
 #include "pixel/point/fused.h"
 #include "pixel/point/point.h"
 #include "pixel/region/region.h"

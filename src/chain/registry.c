@@ -1,6 +1,6 @@
 /* The list of all filters, functions that find a filter by its name, and the CUDA kernels of a
  * filter. */
-#include "chain/registry.h"
+#include "chain/chain.h"
 
 #include <stdio.h>
 #include <string.h>

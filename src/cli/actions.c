@@ -1,5 +1,5 @@
 /* The actions that are short: --report=json:FILE, --calibrate, --serve. */
-#include "cli/actions.h"
+#include "cli/cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,6 @@
 #include "batch/devices/figures.h"
 #include "batch/log/batch_log.h"
 #include "bench/calibrate.h"
-#include "cli/messages.h"
 #include "codec/io/output.h"
 #include "server/server.h"
 

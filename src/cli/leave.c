@@ -1,4 +1,4 @@
-#include "cli/leave.h"
+#include "cli/cli.h"
 
 #include <sched.h>
 #include <signal.h>

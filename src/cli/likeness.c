@@ -1,4 +1,4 @@
-#include "cli/actions.h"
+#include "cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,6 @@
 #include "base/text/json.h"
 #include "base/text/plain_text.h"
 #include "bench/likeness.h"
-#include "cli/messages.h"
 #include "codec/codec.h"
 #include "report/text.h"
 

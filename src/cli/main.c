@@ -10,15 +10,12 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/process/program.h"
+#include "base/process/process.h"
 #include "base/threads/times.h"
 #include "batch/transfer/transfer.h"
-#include "cli/actions.h"
+#include "cli/cli.h"
 #include "cli/command/command.h"
 #include "cli/help/help.h"
-#include "cli/leave.h"
-#include "cli/messages.h"
-#include "cli/progress.h"
 #include "cli/study/study.h"
 #include "codec/cell/cell.h"
 #include "codec/codec.h"

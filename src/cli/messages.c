@@ -1,11 +1,11 @@
-#include "cli/messages.h"
+#include "cli/cli.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/process/program.h"
+#include "base/process/process.h"
 #include "base/text/plain_text.h"
 #include "batch/names/names.h"
 #include "batch/request/request.h"

@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "cli/cli.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include "base/text/plain_text.h"
 #include "base/threads/times.h"
 #include "batch/names/names.h"
-#include "cli/messages.h"
 #include "codec/io/output.h"
 
 /* The times are long, so that a run of a few seconds prints no lines, and a picture of less than a

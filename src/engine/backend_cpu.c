@@ -10,7 +10,7 @@
 #include "base/memory/buffers.h"
 #include "base/threads/times.h"
 #include "chain/plan.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 #include "engine/backend.h"
 #include "pixel/histogram/histogram.h"
 

@@ -7,7 +7,7 @@
 #include "base/threads/times.h"
 #include "engine/engine.h"
 #include "engine/pass.h"
-#include "pixel/histogram/smooth.h"
+#include "pixel/histogram/histogram.h"
 
 /* Whether each call to the device waits for its turn. */
 static bool takes_turns(const struct gf_schedule *schedule)

@@ -11,7 +11,6 @@
 
 #include "base/fail.h"
 #include "base/process/files.h"
-#include "icc/icc_make.h"
 
 const char *const gf_icc_names[] = {"srgb", "display-p3", NULL};
 enum { NAMES = 2, GRAY = 1, INKS = 4, FILE_MOST = 64 << 20, HEADER = 128 };

@@ -7,7 +7,6 @@
 
 #include "gpufilter/status.h"
 #include "icc/icc.h"
-#include "icc/icc_make.h"
 #include "icc/icc_transform.h"
 
 enum gf_tone_curve {

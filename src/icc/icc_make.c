@@ -1,4 +1,4 @@
-#include "icc/icc_make.h"
+#include "icc/icc.h"
 
 #include <math.h>
 #include <stdint.h>

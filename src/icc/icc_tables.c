@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "icc/icc_make.h"
+#include "icc/icc.h"
 
 unsigned gf_icc_reserve(size_t *end, size_t size)
 {

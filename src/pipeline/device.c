@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "base/process/files.h"
 #include "base/threads/times.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"

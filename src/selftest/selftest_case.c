@@ -11,7 +11,6 @@
 #include "chain/plan.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/point/fused.h"
-#include "selftest/difference.h"
 
 static int row_difference8(const unsigned char *a, const unsigned char *b, size_t count)
 {

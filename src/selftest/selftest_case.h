@@ -3,9 +3,10 @@
 
 #include "base/threads/times.h"
 #include "chain/chain.h"
-#include "chain/registry.h"
 #include "engine/backend.h"
 #include "gpufilter/device.h"
+#include "stage/histogram.h"
+#include "stage/picture.h"
 #include "stage/stage.h"
 
 struct gf_selftester {
@@ -58,3 +59,13 @@ enum gf_selftest_set {
     GF_SELFTEST_GREATEST,
     GF_SELFTEST_CHOICES
 };
+
+/* Measures how much two results differ. */
+
+/* Returns the largest difference of a sample between the rows of `a` and the same rows of `b`. */
+int gf_view_difference(const struct gf_view *a, const struct gf_view *b);
+
+/* Returns the largest difference of a counter. With extremes_only, it compares only the lowest and
+ * the highest level that occur, which is all that some variants count. */
+double gf_histogram_difference(const struct gf_histogram *a, const struct gf_histogram *b,
+                               bool extremes_only);

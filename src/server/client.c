@@ -14,7 +14,7 @@
 
 #include "base/process/process.h"
 #include "base/threads/times.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 #include "server/protocol.h"
 #include "server/server.h"
 

@@ -8,7 +8,7 @@
 
 #include "bench.h"
 #include "chain/plan.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 
 namespace
 {

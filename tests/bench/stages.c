@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "chain/plan.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 #include "pixel/histogram/histogram.h"
 
 enum { POISON = 0xa5, OTHER_POISON = 0x5a };

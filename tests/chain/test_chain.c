@@ -5,7 +5,6 @@
 
 #include "chain/chain.h"
 #include "chain/params.h"
-#include "chain/registry.h"
 #include "stage/border.h"
 #include "support.h"
 

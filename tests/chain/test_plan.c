@@ -2,7 +2,6 @@
  * rows a band needs: arithmetic, without a pixel. */
 #include "chain/chain.h"
 #include "chain/plan.h"
-#include "chain/registry.h"
 #include "engine/layout.h"
 #include "pixel/histogram/histogram.h"
 #include "pixel/orient/orient.h"

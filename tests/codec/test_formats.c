@@ -8,7 +8,7 @@
 #include "codec/codec.h"
 #include "codec/common/colour/colour.h"
 #include "codec/formats.h"
-#include "icc/icc_make.h"
+#include "icc/icc.h"
 
 /* The next format of the table that is written here, from *index on. GIF, whose pictures have few
  * colours, has tests of its own. */

@@ -6,7 +6,7 @@
 
 #include "codec/common/metadata/metadata.h"
 #include "codec/formats.h"
-#include "icc/icc_make.h"
+#include "icc/icc.h"
 
 /* ---- the kinds, from each format to each ---- */
 

@@ -3,7 +3,6 @@
 
 #include "base/cpu.h"
 #include "codec/png/deflate/deflate.h"
-#include "codec/png/deflate/inflate.h"
 #include "codec/png/png_chunk.h"
 #include "codec/png/png_read.h"
 

@@ -6,7 +6,7 @@
 
 #include "codec/common/checks.h"
 #include "codec/io/input.h"
-#include "icc/icc_make.h"
+#include "icc/icc.h"
 
 /* ---- libpng as the reference ---- */
 

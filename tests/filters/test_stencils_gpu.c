@@ -2,7 +2,6 @@
  * the self-test's extremes and defaults step over: radii at which another kernel takes over, every
  * variant, every border, in bands. Skipped where there is no GPU. */
 #include "chain/chain.h"
-#include "chain/registry.h"
 #include "support.h"
 
 /* Parameters; a border and a variant are appended. */

@@ -5,7 +5,6 @@
 #include <zlib.h>
 
 #include "codec/png/deflate/deflate.h"
-#include "codec/png/deflate/inflate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,8 +1,8 @@
 /* Inflate beside zlib's: the same verdict, the same bytes. Streams whose head states a smaller
- * window than 32 KB are left out: inflate.h leaves their check to its caller. */
+ * window than 32 KB are left out: deflate.h leaves their check to its caller. */
 #include "fuzz.h"
 
-#include "codec/png/deflate/inflate.h"
+#include "codec/png/deflate/deflate.h"
 #include "zlib_mutator.h"
 
 enum { ROOM = 64 << 10, LARGEST_WINDOW = 7 };

@@ -1,11 +1,11 @@
 /* Reading PNG beside libpng: what libpng refuses before the end of the pixels is refused, what it
  * accepts without a word about the pixels is read, and both give the same pixels. */
-#include "codec/png/deflate/inflate.h"
+#include "codec/png/deflate/deflate.h"
 #include "fuzz.h"
 #include "libpng_reference.h"
 #include "png_mutator.h"
 
-/* Of what inflate.h takes and zlib refuses: ISA-L accepts codes that leave bit patterns without a
+/* Of what deflate.h takes and zlib refuses: ISA-L accepts codes that leave bit patterns without a
  * meaning, "invalid distances set" and the like. */
 static bool is_known(const char *text)
 {

@@ -1,7 +1,7 @@
 /* Inflate, fed in pieces and emptied in pieces: the last byte says how large they are. */
 #include "fuzz.h"
 
-#include "codec/png/deflate/inflate.h"
+#include "codec/png/deflate/deflate.h"
 #include "zlib_mutator.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -4,7 +4,7 @@
 
 #include <zlib.h>
 
-#include "codec/png/deflate/inflate.h"
+#include "codec/png/deflate/deflate.h"
 #include "zlib_mutator.h"
 
 enum { MOST = 1 << 18, ZLIB_HEAD = 2 };

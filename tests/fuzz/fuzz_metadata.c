@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "codec/common/metadata/metadata.h"
-#include "codec/png/deflate/inflate.h"
+#include "codec/png/deflate/deflate.h"
 #include "codec/png/png_chunk.h"
 
 /* A chunk of a PNG: a byte for its type, then its data. The checksum is right. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "icc/icc_make.h"
+#include "icc/icc.h"
 
 /* Behind two bytes that say how the profile is used; each profile is converted in one way, since
  * that takes long. */

@@ -4,7 +4,7 @@
 
 #include "base/threads/times.h"
 #include "icc/icc_build.h"
-#include "icc/icc_make.h"
+#include "icc/icc.h"
 
 #ifdef GF_WITH_LCMS
 #include <stdio.h> /* before jpeglib.h, which needs it */

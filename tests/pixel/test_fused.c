@@ -2,7 +2,6 @@
  * after the other, and says what it is made of. */
 #include "chain/chain.h"
 #include "chain/plan.h"
-#include "chain/registry.h"
 #include "gpufilter/gpufilter.h"
 #include "pixel/point/fused.h"
 #include "pixel/point/point_program.h"

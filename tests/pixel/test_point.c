@@ -5,7 +5,6 @@
 #include "pixel/histogram/histogram.h"
 #include "pixel/point/point.h"
 #include "pixel/point/point_planes.h"
-#include "pixel/point/premultiply.h"
 #include "point_reference.h"
 #include "stage/border.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "pixel/histogram/smooth.h"
+#include "pixel/histogram/histogram.h"
 
 enum { FRAMES = 400, THREADS = 5, ROOM = 7, BINS = 256, FIRST = 3, SECOND = 6 };
 

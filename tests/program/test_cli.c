@@ -5,12 +5,12 @@
 
 #include <math.h>
 
-#include "base/process/program.h"
+#include "base/process/process.h"
 #include "batch/batch.h"
 #include "batch/request/request.h"
 #include "cli/command/command.h"
 #include "cli/help/help.h"
-#include "cli/progress.h"
+#include "cli/cli.h"
 #include "cli/study/study.h"
 #include "report/profile/profile_report.h"
 #include "report/text.h"

@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/leave.h"
+#include "cli/cli.h"
 #include "runner.h"
 
 static void test_when(void **state)

@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "base/process/files.h"
-#include "icc/icc_make.h"
+#include "icc/icc.h"
 #include "server/server_roles.h"
 #include "text/text.h"
 #include "text/text_fonts.h"

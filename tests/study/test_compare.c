@@ -12,7 +12,7 @@
 #include "codec/common/rows/source.h"
 #include "pixel/gauss/gauss.h"
 #include "report/profile/profile_report.h"
-#include "selftest/difference.h"
+#include "selftest/selftest_case.h"
 #include "study/report/study_report.h"
 
 /* ---- a filter with variants, on a device whose clock is set by the test ---- */

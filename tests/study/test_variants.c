@@ -3,7 +3,6 @@
  * its stage. Without a GPU: the tables are the same in every build. */
 #include "chain/chain.h"
 #include "chain/plan.h"
-#include "chain/registry.h"
 #include "filters/convolve/convolve.h"
 #include "pixel/point/point.h"
 #include "stage/picture.h"

@@ -12,7 +12,6 @@
 #include "base/fail.h"
 #include "batch/names/names.h"
 #include "codec/io/output.h"
-#include "codec/io/temporary.h"
 
 #ifdef GF_LIBRARY_archive
 #include "batch/archives/archive_calls.h"

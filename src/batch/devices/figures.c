@@ -15,9 +15,9 @@
 
 #include "base/bytes.h"
 #include "base/cpu.h"
-#include "base/process/program.h"
+#include "base/process/process.h"
 #include "base/text/plain_text.h"
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 
 #ifdef __x86_64__
 #include <cpuid.h>

@@ -14,7 +14,7 @@
 #include "base/memory/grow.h"
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 
 enum { STEP = 64 << 10, PNG_SIGNATURE = 8, PNG_CHUNK = 12 };
 

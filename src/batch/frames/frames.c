@@ -15,7 +15,7 @@
 #include "batch/request/request.h"
 #include "codec/codec.h"
 #include "codec/formats.h"
-#include "pixel/histogram/smooth.h"
+#include "pixel/histogram/histogram.h"
 
 /* A frame on its way. Frame number i is at slot[i % order.room]. */
 struct gf_frames_slot {

@@ -11,7 +11,7 @@
 #include "base/fail.h"
 #include "base/text/plain_text.h"
 #include "batch/names/names.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 #include "codec/codec.h"
 #include "pipeline/pipeline_internal.h"
 

@@ -17,7 +17,7 @@
 #include "base/threads/times.h"
 #include "batch/names/names.h"
 #include "batch/transfer/transfer.h"
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 
 /* Opens a file of a process under /proc. */
 static FILE *open_file(const char *process, const char *name)

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 
 #define PREFIX "gpufilter-transfers-"
 

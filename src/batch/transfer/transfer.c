@@ -17,7 +17,7 @@
 #include "base/bytes.h"
 #include "base/fail.h"
 #include "batch/names/names.h"
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 
 /* The most inputs that are fetched ahead. */
 enum { GF_TRANSFER_AHEAD = 64 };

@@ -12,7 +12,7 @@
 #include "batch/transfer/transfer.h"
 #include "batch/workers/workers.h"
 #include "codec/codec.h"
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 
 /* Whether no output of the picture is to be made. */
 static bool look(void *context, struct gf_fetched *fetched)

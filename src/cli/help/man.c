@@ -3,13 +3,13 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/process/program.h"
+#include "base/process/process.h"
 #include "batch/archives/archive_file.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/names.h"
 #include "batch/sheets/sheet.h"
 #include "chain/region.h"
-#include "cli/actions.h"
+#include "cli/cli.h"
 #include "cli/help/help.h"
 #include "cli/study/study.h"
 #include "codec/formats.h"

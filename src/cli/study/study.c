@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "batch/devices/figures.h"
 #include "cli/command/command.h"
-#include "cli/messages.h"
+#include "cli/cli.h"
 #include "study/compare/compare.h"
 #include "study/explain/explain.h"
 #include "study/labs/lab.h"

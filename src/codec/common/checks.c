@@ -7,7 +7,7 @@
 
 #include "base/cpu.h"
 #include "base/image.h"
-#include "codec/io/kinds.h"
+#include "codec/io/input.h"
 
 static const struct {
     const char *library, *mark, *feature, *since;

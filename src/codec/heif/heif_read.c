@@ -14,7 +14,7 @@
 #include "codec/common/opening.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/whole_picture.h"
-#include "codec/io/kinds.h"
+#include "codec/io/input.h"
 #include "gpufilter/image.h"
 
 /* clang-format off */

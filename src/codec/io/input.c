@@ -16,7 +16,7 @@
 #include "base/fail.h"
 #include "base/threads/times.h"
 #include "codec/io/open_files.h"
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 
 static void warn_once(void *context, const char *text)
 {

@@ -7,9 +7,42 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codec/io/kinds.h"
 #include "gpufilter/pipeline.h"
 #include "gpufilter/pipeline_stream.h"
+
+/* The kinds of pictures that a file can hold beside its main picture. A path chooses a picture by
+ * its number, as in "a.tif[1]", or the first of a kind, as in "a.heic[depth]". */
+
+/* clang-format off */
+#define GF_PICTURES_ALL(KIND) \
+    KIND(MAIN, "main") KIND(OTHER, "picture") KIND(FRAME, "frame") KIND(PAGE, "page") \
+    KIND(REDUCED, "reduced") KIND(MASK, "mask") KIND(THUMBNAIL, "thumbnail") \
+    KIND(PREVIEW, "preview") KIND(PANORAMA, "panorama") KIND(DISPARITY, "disparity") \
+    KIND(ANGLE, "angle") KIND(ORIGINAL, "original") KIND(DEPTH, "depth") \
+    KIND(GAIN_MAP, "gainmap") KIND(AUXILIARY, "auxiliary")
+/* clang-format on */
+enum gf_picture_kind {
+#define KIND(end, name) GF_PICTURE_##end,
+    GF_PICTURES_ALL(KIND)
+#undef KIND
+        GF_PICTURE_KINDS
+};
+
+/* The pictures of a file that are read. */
+struct gf_pages {
+    int first; /* its number, from 0, or GF_PAGE_OF_KIND + its kind; -1: nobody chose one */
+    int last;  /* the pictures first..last are read one after another, as frames; -1: one alone */
+};
+/* The last frame, if all are read. */
+enum { GF_PAGES_ALL = 1 << 20 };
+
+/* A page of this number or more chooses the first picture of the kind `page - GF_PAGE_OF_KIND`. */
+enum { GF_PAGE_OF_KIND = 1 << 24 };
+
+const char *gf_picture_kind_name(enum gf_picture_kind kind);
+
+/* Returns the kind that a page chooses; GF_PICTURE_KINDS if it is a number, or -1. */
+enum gf_picture_kind gf_page_kind(int page);
 
 struct gf_input;
 struct gf_said;
@@ -17,7 +50,7 @@ struct stat;
 
 /* Opens an input. "-" is standard input. "a.gif[3]", if no file has that name, is the fourth
  * picture in a.gif, "a.gif[2..5]" and "a.gif[all]" are several, and "a.heic[depth]" is the first of
- * that kind (kinds.h). keep: the bytes of a pipe are kept, so that gf_input_rewind() can go back to
+ * that kind (input.h). keep: the bytes of a pipe are kept, so that gf_input_rewind() can go back to
  * the start. A directory, a missing or an empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;

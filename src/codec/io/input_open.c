@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "codec/io/kinds.h"
+#include "codec/io/input.h"
 #include "codec/io/open_files.h"
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 
 const char *gf_picture_kind_name(enum gf_picture_kind kind)
 {

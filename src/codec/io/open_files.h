@@ -13,7 +13,6 @@
 #include "base/fail.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
-#include "codec/io/temporary.h"
 
 enum { GF_PIECES_MOST = 16 };
 

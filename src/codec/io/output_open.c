@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "codec/io/open_files.h"
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 
 enum { LINKS_MAX = 40 };
 

@@ -1,5 +1,5 @@
 /* Temporary files: those without a name, and the names of outputs until they are complete. */
-#include "codec/io/temporary.h"
+#include "codec/io/output.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "codec/jpeg/jpeg_header.h"
-#include "codec/jpeg/jpeg_tables.h"
 
 /* Makes the buffer empty. */
 static void clear(struct gf_jpeg_bits *bits)

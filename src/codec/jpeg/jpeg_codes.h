@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "codec/io/input.h"
-#include "codec/jpeg/jpeg_tables.h"
+#include "codec/jpeg/jpeg_header.h"
 
 enum {
     GF_JPEG_RAW_BYTES = 32 << 10,

@@ -11,7 +11,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/io/input.h"
-#include "codec/png/deflate/inflate.h"
+#include "codec/png/deflate/deflate.h"
 
 size_t gf_png_chunk_close(unsigned char *chunk, const char *type, size_t size)
 {

@@ -14,7 +14,7 @@
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
-#include "codec/png/deflate/inflate.h"
+#include "codec/png/deflate/deflate.h"
 #include "codec/png/png_chunk.h"
 
 const char *gf_png_name(const struct gf_png_source *source)
@@ -261,7 +261,7 @@ static bool little_endian(void)
 }
 
 /* Whether the zlib stream may refer to any byte of its last 32 KB. A stream can state a smaller
- * window, which inflate.h does not enforce. */
+ * window, which deflate.h does not enforce. */
 static bool has_whole_window(const struct gf_png_source *source)
 {
     enum { LARGEST_WINDOW = 7 };

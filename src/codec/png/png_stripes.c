@@ -10,7 +10,6 @@
 #include "codec/common/rows/samples.h"
 #include "codec/io/output.h"
 #include "codec/png/deflate/deflate.h"
-#include "codec/png/deflate/inflate.h"
 #include "codec/png/png_chunk.h"
 
 enum {

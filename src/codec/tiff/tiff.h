@@ -13,7 +13,6 @@
 #include "codec/common/metadata/metadata.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
-#include "codec/io/kinds.h"
 #include "codec/io/output.h"
 #include "gpufilter/image.h"
 #include "gpufilter/options.h"

@@ -7,7 +7,7 @@
 
 #include "base/image.h"
 #include "filters/pad/pad.h"
-#include "pixel/point/premultiply.h"
+#include "pixel/point/point.h"
 #include "pixel/warp/warp.h"
 #include "stage/picture.h"
 

@@ -14,7 +14,7 @@
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "pipeline/picture/branches.h"
-#include "pixel/histogram/smooth.h"
+#include "pixel/histogram/histogram.h"
 
 static void close_source(struct gf_attempt *attempt)
 {

@@ -1,4 +1,4 @@
-#include "pixel/files/cube.h"
+#include "pixel/files/kept_files.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include "base/fail.h"
 #include "base/process/files.h"
 #include "base/text/plain_text.h"
-#include "pixel/files/kept_files.h"
 
 static const char blanks[] = " \t";
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/host_device.h"
+#include "gpufilter/status.h"
 #include "stage/histogram.h"
 #include "stage/picture.h"
 #include "stage/stage.h"
@@ -34,8 +35,6 @@ static inline size_t gf_histogram_counters(const struct gf_histogram *histogram)
 {
     return (size_t)histogram->channels * (size_t)histogram->bins;
 }
-
-GF_C_END
 
 /* Counts bins on the CPU, for histograms of whole pictures and of tiles. */
 
@@ -82,9 +81,28 @@ static inline void gf_count_16(const uint32_t *bin, int n, uint64_t *count)
 /* What gf_histogram_cuda chooses from. They count in different ways
  * (cuda/filters/histogram/levels.cuh), with equal results. */
 
-GF_C_BEGIN
-
 extern gf_counter gf_histogram_shared_cuda, gf_histogram_lanes_cuda, gf_histogram_packed_cuda,
     gf_histogram_tiles_cuda;
+
+/* The histograms of a film's frames, of which several workers filter some at a time. The histogram
+ * of a frame becomes the sum of its own and of those of the frames before it, whatever the order in
+ * which the workers count. */
+
+struct gf_smooth;
+/* `room` frames may be at work at a time. The histograms that are kept take at most `bytes`. NULL
+ * when out of memory. */
+struct gf_smooth *gf_smooth_open(size_t room, uint64_t bytes);
+void gf_smooth_close(struct gf_smooth *smooth);
+/* The calling thread filters this frame from now on. */
+void gf_smooth_begin(struct gf_smooth *smooth, size_t frame);
+/* The thread begins with its picture, or once more: its next histogram is the chain's first. */
+void gf_smooth_attempt(void);
+/* The frame is done, or has failed: nobody waits for a histogram of it any longer. */
+void gf_smooth_end(struct gf_smooth *smooth, size_t frame);
+/* Adds the histograms of the frames before that of the calling thread, up to `frames` with its own;
+ * waits for those that are still to be counted. Does nothing in a thread that filters no frame of a
+ * film. */
+enum gf_status gf_smooth_add(int frames, struct gf_histogram *histogram,
+                             struct gf_error *error) GF_CHECKED;
 
 GF_C_END

@@ -1,4 +1,4 @@
-#include "pixel/histogram/smooth.h"
+#include "pixel/histogram/histogram.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -6,7 +6,6 @@
 
 #include "base/fail.h"
 #include "base/threads/times.h"
-#include "pixel/histogram/histogram.h"
 #include "stage/filter.h"
 
 struct kept {

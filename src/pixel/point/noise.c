@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "base/cpu.h"
-#include "pixel/point/point_builder.h"
+#include "pixel/point/point_program.h"
 #include "pixel/point/point_planes.h"
 
 /* Makes the table for adding normal noise to 8-bit samples. A code is the upper 24 bits of a random

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "pixel/point/point_builder.h"
+#include "pixel/point/point_program.h"
 #include "pixel/point/point_planes.h"
 
 /* Reserves `size` bytes at the end of the block and returns their offset. */

@@ -6,8 +6,8 @@
  * change alpha. Each function clamps its result to 0..M, where M is the largest sample. */
 #pragma once
 
-#include "pixel/sample.h"
 #include "pixel/point/table3d.h"
+#include "pixel/sample.h"
 #include "stage/stage.h"
 
 enum { GF_POINT_LIST_MAX = 32 };
@@ -176,3 +176,23 @@ void gf_point_mask(struct gf_point_builder *builder, const struct gf_mask_use *m
 /* Sets the format of gf_point_overlay()'s result: a gray picture becomes colour if the second
  * picture is in colour. */
 void gf_point_layer_shape(const struct gf_picture *picture, struct gf_format *out);
+
+/* Conversion between straight alpha and 16-bit premultiplied colour. Stencils mix premultiplied
+ * pixels. */
+
+/* The filters that the planner puts before and after a stencil of a picture with alpha. A colour v
+ * becomes v * 65535/M * a/M, alpha a becomes a * 65535/M. */
+struct gf_unpremultiply {
+    int bits; /* the bits of the straight picture */
+};
+extern const struct gf_filter gf_premultiply; /* has no params */
+extern const struct gf_filter gf_unpremultiply;
+/* Limits premultiplied colour to its alpha. The filter has no params. */
+extern const struct gf_filter gf_limit_to_alpha;
+/* Makes three equal colours of gray, and adds an alpha of M, where the result has more channels. */
+struct gf_channels {
+    int count; /* the channels of the result */
+};
+extern const struct gf_filter gf_channels;
+/* Adds an alpha of M to a picture without alpha. The filter has no params. */
+extern const struct gf_filter gf_opaque;

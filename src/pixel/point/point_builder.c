@@ -1,6 +1,6 @@
 /* Collects the operations of point filters. Operations on single samples at the beginning of a list
  * are combined in a table, in double precision; the others become a list. */
-#include "pixel/point/point_builder.h"
+#include "pixel/point/point_program.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,3 @@
-#include "pixel/point/premultiply.h"
-
 #include "pixel/point/point.h"
 
 static enum gf_status premultiply_shape(const void *params, struct gf_format in,

@@ -11,10 +11,10 @@
 #include "base/fail.h"
 #include "base/memory/buffers.h"
 #include "base/memory/grow.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 #include "engine/layout.h"
 #include "pixel/histogram/histogram.h"
-#include "selftest/difference.h"
+#include "selftest/selftest_case.h"
 #include "study/compare/compare.h"
 
 /* Appends an empty row; NULL when out of memory. */

@@ -8,7 +8,7 @@
 
 #include "base/fail.h"
 #include "batch/devices/devices.h"
-#include "chain/registry.h"
+#include "chain/chain.h"
 #include "codec/codec.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"

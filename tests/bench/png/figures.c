@@ -10,7 +10,7 @@
 #include <zlib.h>
 
 #include "base/cpu.h"
-#include "codec/png/deflate/inflate.h"
+#include "codec/png/deflate/deflate.h"
 
 enum { FIGURES = 1000 };
 

@@ -10,7 +10,6 @@
 #include "codec/common/checks.h"
 #include "icc/icc.h"
 #include "icc/icc_build.h"
-#include "icc/icc_make.h"
 
 static const double LIGHT_UNITS = 1e4; /* of mDCV and cLLI in a cd/m2 */
 enum { UNSPECIFIED = 2 };              /* primaries or transfer function of ITU-T H.273 */

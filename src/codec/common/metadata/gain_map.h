@@ -9,7 +9,6 @@
 
 #include "codec/common/metadata/texts.h"
 #include "codec/io/input.h"
-#include "codec/io/kinds.h"
 #include "gpufilter/image.h"
 #include "gpufilter/options.h"
 #include "icc/icc_hdr.h"

@@ -13,7 +13,6 @@
 #include "gpufilter/options.h"
 #include "gpufilter/pipeline.h"
 #include "icc/icc.h"
-#include "icc/icc_make.h"
 
 /* Kinds of metadata. A set of kinds is the sum of its members. */
 enum gf_metadata_kind {

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "codec/common/metadata/metadata.h"
-#include "codec/io/kinds.h"
+#include "codec/io/input.h"
 #include "gpufilter/image.h"
 #include "pixel/yuv/yuv.h"
 

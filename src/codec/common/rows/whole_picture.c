@@ -12,7 +12,7 @@
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
 #include "codec/common/rows/source.h"
-#include "codec/io/kinds.h"
+#include "codec/io/input.h"
 
 enum gf_status gf_source_read_all(struct gf_source *source, struct gf_image *picture,
                                   struct gf_error *error)

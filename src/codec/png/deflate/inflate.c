@@ -1,4 +1,4 @@
-#include "codec/png/deflate/inflate.h"
+#include "codec/png/deflate/deflate.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

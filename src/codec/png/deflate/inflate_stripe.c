@@ -8,7 +8,6 @@
 #include "base/bytes.h"
 #include "base/cpu.h"
 #include "codec/png/deflate/deflate.h"
-#include "codec/png/deflate/inflate.h"
 
 enum {
     GF_INFLATE_STORED = 0, /* types of blocks; stripes have none with deflate's fixed codes */

@@ -1,0 +1,140 @@
+/* What the files of the program share: messages and reports, the progress of a batch, the actions,
+ * and the end of the program. Messages go to standard error. Reports go to standard output, to
+ * standard error if a picture or the trace is written there, or to files, which appear complete
+ * or not at all. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/text/json.h"
+#include "batch/batch.h"
+#include "cli/command/command.h"
+#include "codec/io/output.h"
+
+/* Prints "gpufilter: KIND TEXT" to standard error as one line; `kind` is "" or "warning: ". Control
+ * characters, which file names may contain and terminals obey, become '?'. */
+void gf_message_print(const char *kind, const char *text);
+/* Prints a warning; this is the function gf_options.warn of the program. */
+void gf_message_warn(void *context, const char *text);
+
+/* Adds a further error, or GF_OK, to the run's error. The graver of the two becomes the run's
+ * error, and the other one is printed. */
+void gf_message_add_error(enum gf_status further, const struct gf_error *further_error,
+                          enum gf_status *status, struct gf_error *error);
+
+/* Returns the stream of standard error, for the program's own lines. */
+FILE *gf_message_file(void);
+/* Discards whatever libraries print to stderr from now on, on any thread. dav1d and libjxl print
+ * that a file is damaged, as the program itself does, and have no option to prevent that. The
+ * process must have only one thread. */
+void gf_message_silence_libraries(void);
+
+/* Returns the stream for a report: standard output, unless the picture or the trace goes there;
+ * then standard error. */
+FILE *gf_report_file(const struct gf_command *command);
+/* Flushes standard output. An error, such as a full disk, may come from any earlier print. */
+enum gf_status gf_flush_stdout(struct gf_error *error) GF_CHECKED;
+
+/* Refuses a picture from standard input if standard input is a terminal. */
+enum gf_status gf_check_stdin(struct gf_error *error) GF_CHECKED;
+
+/* Writes reports to files. A file appears complete or not at all. */
+
+/* Writes a report to the stream. */
+typedef enum gf_status gf_report_writer(FILE *file, const void *context, struct gf_error *error);
+
+/* Opens the file that an option names: a name that cannot be is a mistake of the command line. */
+enum gf_status gf_report_open(const char *path, struct gf_output **output,
+                              struct gf_error *error) GF_CHECKED;
+/* Calls `write` with a stream that leads to the output, and commits the output. */
+enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write,
+                               const void *context, struct gf_error *error) GF_CHECKED;
+
+/* Shows how a batch gets on: a bar on a terminal, lines of text, or lines of JSON; the file of
+ * --metrics; and one line when the batch is done, or when a signal ends it. */
+
+struct gf_progress {
+    FILE *file;
+    enum gf_progress_form form; /* never AUTO */
+    double tick_s;              /* the time between two calls of gf_progress_show() */
+    int columns;
+    bool colour;
+    bool drawn;  /* the bar is in the terminal's last line */
+    bool single; /* there is one input, and the bar shows how much of its picture is done */
+};
+
+/* Returns a progress that prints to `file`. AUTO means a bar if the file is a terminal, else a line
+ * every ten seconds. A single input has no lines, and its bar begins after a second. */
+struct gf_progress gf_progress_make(FILE *file, enum gf_progress_form form, size_t inputs);
+void gf_progress_show(struct gf_progress *progress, const struct gf_batch_state *state,
+                      bool at_end);
+/* Removes the bar, so that something else can be printed in its place. */
+void gf_progress_clear(struct gf_progress *progress);
+
+/* Prints the summary of a batch: one line when the batch is done, or when a signal ends it. */
+
+/* Writes a summary such as "3 files done, 1 skipped, in 0.52 s: 12.0 Mpixel, 5.8 pictures/s, bound
+ * by decode". */
+void gf_summary_make(const struct gf_batch_state *state, char *text, size_t size);
+
+/* Prepares the line that a signal prints: the counts, and the option by which a later run goes on.
+ * Returns the counts, which the batch updates. Without this call, and with --quiet, a signal prints
+ * nothing. */
+struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command);
+/* Prints the line. The signal handler calls this function. */
+void gf_summary_interrupted(void);
+
+/* Prints how long each step of the start of the devices took, from the start of the program on. */
+void gf_summary_start(void);
+
+/* The file of --metrics: the counts of a batch in Prometheus' text format, for the textfile
+ * collector of node_exporter. */
+
+/* Replaces the file by one with these counts. */
+enum gf_status gf_metrics_write(const char *path, const struct gf_batch_state *state,
+                                struct gf_error *error) GF_CHECKED;
+
+/* The actions of the program, but for those of the study, which are in study/study.h. */
+
+/* Filters every input into its output (filter_pictures.c). */
+enum gf_status gf_act_filter(struct gf_command *command, struct gf_error *error) GF_CHECKED;
+enum gf_status gf_act_calibrate(const struct gf_command *command,
+                                struct gf_error *error) GF_CHECKED;
+/* Does the actions --serve and --serve=stop (actions.c). */
+enum gf_status gf_act_serve(struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* Does the action --compare (likeness.c). */
+enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* The keys of the JSON that --compare prints, for the manual; {0} ends them. */
+extern const struct gf_key_help gf_likeness_keys[];
+/* Does the action --report=json:FILE (actions.c), if that form of --report was asked for. */
+bool gf_account_asked(const struct gf_command *command);
+enum gf_status gf_act_account(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
+/* Does the action --info (info.c). */
+enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
+
+/* Ends the program. */
+
+/* Ends the process with that status, in the way that gf_leaving() returns. Standard output must
+ * have been flushed. */
+_Noreturn void gf_leave(int status);
+
+enum gf_leaving {
+    GF_LEAVING_ORDERLY,     /* by exit(); no device is being started */
+    GF_LEAVING_AT_ONCE,     /* by _exit(), while a device that nobody needs is being started */
+    GF_LEAVING_HANDING_OVER /* by gf_leave_handing_over() */
+};
+
+/* Returns how to end the process. `starting`: a device is being started; `started`: a device has
+ * started; `shared`: other processes may use the started devices at the same time; `replaced`: a
+ * large file that was replaced is still to be freed. The teardown is not handed over if the next
+ * process would find a device in use. The end is orderly if a tool is loaded that watches CUDA or
+ * the end of the program. */
+enum gf_leaving gf_leaving(bool starting, bool started, bool shared, bool replaced);
+
+/* Ends the process with that status and hands its teardown over to a clone. The driver needs 65 ms
+ * (H200) to destroy a context, and the kernel 10 ms to free a file of 100 MB in memory. Whoever
+ * waits for this process need not wait for that. The clone shares the memory and the open files and
+ * keeps them until the process has ended. It has no standard stream, and then ends by itself. If no
+ * clone can be made, the process ends in the usual way. */
+_Noreturn void gf_leave_handing_over(int status);
