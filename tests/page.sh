@@ -198,14 +198,19 @@ done <<'END'
 {"lab": "offset", "columns": [{"name": "a", "unit": "GB/s", "decimals": 1e9}], "rows": [{"x": 5e-324, "values": [1e308]}, {"x": 1e308, "values": [5e-324]}]}
 {"wall_ms": 1, "stages": [{"name": "a"}], "spans": [[0, 1e9, 5, 1, -1], 3, [], [-7, 1, 1e300, null], ["length", 1, 2, 3], [9, 0, 2, 3, 4, 5, 6]]}
 {"wall_ms": 01, "stages": []}
+{"stages": [], "wall_ms": 1, "start_ms": {"toString": 1, "valueOf": 1}}
 END
 for i in $(seq 1 $count_odd); do
     "$GPUFILTER" --report="$work/odd$i.html" "$work/odd$i.json" || echo "not ok - page: odd$i.json"
     draws "odd values $i" "odd$i" '</section>' '!NaN' '!undefined' '!Infinity' '![object' '!null'
 done
 draws "what no browser takes for JSON says so" odd10 'This report cannot be drawn: '
+draws "a value that no text can be made of harms its own report alone" odd11 'This report cannot be drawn: '
 draws "what a browser takes for JSON is drawn" odd9 '!This report cannot be drawn: '
 "$GPUFILTER" --report="$work/allodd.html" "$work"/odd*.json
+echo '{"stages": [], "wall_ms": 5}' >"$work/good.json"
+"$GPUFILTER" --report="$work/untimed.html" "$work/good.json" "$work/odd2.json" "$work/odd10.json"
+draws "a run without a time has none beside others" untimed 'Runs side by side' '!-100.0%'
 draws "odd values side by side" allodd 'Labs side by side' '!NaN' '!undefined' '!Infinity' '![object'
 else
     skipped "a comparison and saved reports" "the program was built without the study"

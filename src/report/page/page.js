@@ -121,6 +121,8 @@ const facts = (...list) => h('dl.facts', list.filter((fact) => fact).map(([name,
 // ---- charts ----
 
 const WIDE = 560, HIGH = 300, LEFT = 62, RIGHT = 14, TOP = 12, BOTTOM = 46, TICKS = 12;
+// The program saves and joins to fewer spans.
+const SPANS_MOST = 10000;
 
 // Makes an axis whose ticks are 1, 2 or 5 times a power of ten apart. `part` tells where on the
 // axis a value is, 0..1. With `whole` the ends of the axis are ticks.
@@ -292,7 +294,7 @@ function tracks(spans, stages) {
 // Draws what each lane did. Of a span: its stage's index, the lane, begin and end in ms, bytes, and
 // how many spans were joined in it.
 function timeline(list, stages, note) {
-  const spans = (Array.isArray(list) ? list : []).filter(Array.isArray).map((one) => {
+  const spans = (Array.isArray(list) ? list : []).filter(Array.isArray).slice(0, SPANS_MOST).map((one) => {
     const begin = Math.max(0, known(one[2]));
     return { stage: Number.isInteger(one[0]) && stages[one[0]] ? one[0] : -1, lane: num(one[1]), begin,
       end: Math.max(begin, known(one[3])), bytes: known(one[4]), times: known(one[5]) };
@@ -329,7 +331,7 @@ function timeline(list, stages, note) {
 
 function elapsed(report) {
   const pictures = known(report.pictures), rate = num(report.pictures_per_s);
-  return pictures > 1 && rate > 0 ? 1e3 * pictures / rate : known(report.wall_ms);
+  return pictures > 1 && rate > 0 ? 1e3 * pictures / rate : num(report.wall_ms);
 }
 
 function runFacts(report, bound) {
@@ -670,7 +672,7 @@ const CHAIN = 'the whole chain';
 
 // The times of a report: [group, name, timing].
 const timesOf = {
-  run: (data) => [['', 'wall time', once(elapsed(data))],
+  run: (data) => [['', 'wall time', once(elapsed(data), elapsed(data) >= 0 ? 1 : 0)],
     ...objects(data.stages).map((stage) => ['', str(stage.name), once(known(stage.busy_ms))])],
   comparison: (data) => [...objects(data.stages).flatMap((stage) => objects(stage.variants)
     .map((row) => [str(stage.name), str(row.name), timing(row, 'warm')])),
@@ -764,11 +766,24 @@ function pictures({ before, after }) {
 
 // ---- the page ----
 
+const bad = (why) => h('p.bad', 'This report cannot be drawn: ' + why);
+
+// Returns what make() returns. Data of a saved file may be what nobody thought of: then a line says
+// so, and the other reports are drawn.
+function drawn(make) {
+  try {
+    return make();
+  } catch (error) {
+    return bad(error.message);
+  }
+}
+
 function draw(parts) {
   const first = (kind) => (parts.find((part) => part.kind === kind) || {}).data;
   const all = (kind) => parts.filter((part) => part.kind === kind), page = first('page');
   const reports = parts.filter((part) => KINDS[part.kind]);
-  const several = Object.keys(KINDS).filter((kind) => all(kind).length > 1);
+  const sound = (kind) => all(kind).filter((part) => !part.damage);
+  const several = Object.keys(KINDS).filter((kind) => sound(kind).length > 1);
   const sections = {
     run: (data) => run(data, first('spans')),
     comparison: (data) => comparison(data, counted(all('counters')), first('spots') || []),
@@ -777,8 +792,8 @@ function draw(parts) {
   };
   const link = (id, name) => set(h('a', name), { href: '#' + id });
   const section = (part, i) => set(h('section', part.name && h('h2', part.name),
-    part.damage ? h('p.bad', 'This report cannot be drawn: ' + part.damage)
-      : sections[part.kind](part.data, 'report' + i)), { id: 'report' + i });
+    part.damage ? bad(part.damage)
+      : drawn(() => sections[part.kind](part.data, 'report' + i))), { id: 'report' + i });
   document.title = plain(page.title);
   put(document.querySelector('header'), h('p.made', 'gpufilter ' + page.version), h('h1', page.title),
     page.line && h('p.line', page.line));
@@ -786,7 +801,7 @@ function draw(parts) {
     reports.length > 1 && reports.every((part) => part.name) && set(h('nav', several.map((kind) =>
       link('sides-' + kind, KINDS[kind][0] + ' side by side')),
     reports.map((part, i) => link('report' + i, part.name))), { 'aria-label': 'parts of this page' }),
-    several.map((kind) => sides(all(kind), kind)), reports.map(section),
+    several.map((kind) => drawn(() => sides(sound(kind), kind))), reports.map(section),
     all('pictures').map((part) => pictures(part.data)));
   put(document.querySelector('footer'), `Written by gpufilter ${page.version} from the figures that its tables and ` +
     'JSON hold. The man page explains each.');
