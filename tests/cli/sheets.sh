@@ -94,6 +94,9 @@ absent new/out.pgm
 run 4 gpufilter -i folder -o out2.pgm --join=down --fail-fast --threads=1
 stderr_has 'folder/b.png: truncated'
 absent out2.pgm
+run 4 gpufilter -i folder -o out2.pgm --join=down --fail-fast --threads=1 --progress=json
+[ "$(grep -m 1 -e 'truncated' -e '"at_end":true' stderr | grep -c truncated)" = 1 ] ||
+    problem "the progress has ended before the failure was told: $(cat stderr)"
 run 75 gpufilter -i a.pgm -i nothing.pgm -o out2.pgm --join=down
 stderr_has 'nothing.pgm: No such file or directory'
 absent out2.pgm

@@ -255,9 +255,11 @@ static enum gf_status write_frame(void *context, size_t number, struct gf_error 
     struct gf_frames_slot *const slot = &frames->slot[number % frames->order.room];
     const double begin_s = gf_now();
     enum gf_status status = GF_OK;
+    pthread_mutex_lock(&batch->lock);
+    const enum gf_status failure = batch->failure;
+    pthread_mutex_unlock(&batch->lock);
     if (frames->film_out && slot->item.outcome == GF_OUTCOME_FAILED)
-        status =
-            gf_fail(error, batch->failure, "%s: the film ends before this frame", slot->input.path);
+        status = gf_fail(error, failure, "%s: the film ends before this frame", slot->input.path);
     else if (frames->film_out)
         status = gf_film_write(&frames->writer, slot->bytes.data, slot->bytes.size, error);
     free(slot->bytes.data);
@@ -481,7 +483,7 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
     status = work(frames, error);
     pthread_mutex_destroy(&frames->reading);
     gf_film_close(&frames->writer);
-    for (size_t i = 0; i < frames->order.room; i++) {
+    for (size_t i = 0; frames->slot && i < frames->order.room; i++) {
         free(frames->slot[i].frame.memory);
         free(frames->slot[i].bytes.data);
         free(frames->slot[i].item.notes);

@@ -431,10 +431,12 @@ static enum gf_status write_picture(void *context, size_t number, struct gf_erro
 
 enum gf_status gf_sheet_work(struct gf_batch *batch, int workers, struct gf_error *error)
 {
-    struct ring ring = {
-        .batch = batch,
-        .order = {.room = 2 * (size_t)workers, .report = report, .write = write_picture},
-        .writer = {.sheet = batch->request->sheet, .batch = batch}};
+    struct ring ring = {.batch = batch,
+                        .order = {.room = 2 * (size_t)workers,
+                                  .report = report,
+                                  .reports_all = true,
+                                  .write = write_picture},
+                        .writer = {.sheet = batch->request->sheet, .batch = batch}};
     const struct gf_batch_supply supply = {
         .context = &ring, .take = take_picture, .done = end_picture, .order = &ring.order};
     const struct gf_sheet *const sheet = batch->request->sheet;
@@ -447,8 +449,6 @@ enum gf_status gf_sheet_work(struct gf_batch *batch, int workers, struct gf_erro
                                 batch->count, &sheet->options, error);
     if (!status)
         status = gf_batch_work(batch, &supply, workers, error);
-    for (size_t i = ring.order.written; i < batch->next; i++) /* the run has stopped */
-        report(&ring, i);
     for (size_t i = 0; ring.picture && i < ring.order.room; i++)
         free(ring.picture[i].bytes.data);
     free(ring.picture);

@@ -282,12 +282,15 @@ static enum gf_status write_in_order(struct gf_batch *batch, const struct gf_bat
     return status;
 }
 
-static void wait_for_workers(struct gf_batch *batch)
+static void wait_for_workers(struct gf_batch *batch, const struct gf_batch_supply *supply)
 {
+    const struct gf_batch_order *const order = supply->order;
     struct timespec next = {0};
     pthread_mutex_lock(&batch->lock);
     while (batch->working)
         gf_batch_wait(batch, &next);
+    for (size_t i = order ? order->written : 0; order && order->reports_all && i < batch->next; i++)
+        order->report(supply->context, i);
     gf_batch_tick(batch, true);
     pthread_mutex_unlock(&batch->lock);
 }
@@ -312,7 +315,7 @@ static enum gf_status run_workers(struct gf_batch *batch, const struct gf_batch_
     if (supply->attend)
         return supply->attend(supply->context, error);
     const enum gf_status status = supply->order ? write_in_order(batch, supply, error) : GF_OK;
-    wait_for_workers(batch);
+    wait_for_workers(batch, supply);
     return status;
 }
 

@@ -134,6 +134,7 @@ struct gf_batch_order {
     bool at_end;    /* no input is left to take */
     /* Sends the messages of an input. The caller holds the lock. */
     void (*report)(void *context, size_t number);
+    bool reports_all; /* also those of inputs that were taken before the batch stopped */
     /* Takes the results of an input over. A failure stops the batch. */
     enum gf_status (*write)(void *context, size_t number, struct gf_error *error);
 };
