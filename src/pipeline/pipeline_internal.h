@@ -105,8 +105,8 @@ struct gf_destination {
     /* if `several` is false: how a user gets the pictures of an input behind its first one */
     const char *several_hint;
     void *context;
-    bool left_out; /* with several outputs: this output is not wanted */
-    /* With several outputs: the end of this output. The output is complete if status is GF_OK and
+    bool left_out; /* this output is not wanted */
+    /* The end of this output. The output is complete if status is GF_OK and
      * `delivered` is true. */
     bool delivered;
     enum gf_status status;

@@ -62,6 +62,14 @@ if has WebP && command -v webpmux >/dev/null; then
     run 0 gpufilter --allow-truncated -i cut.webp -o whole.webp
     stderr_is "gpufilter: warning: cut.webp: damaged behind its first 3 pictures: it is truncated"
     webpmux -info whole.webp | grep -q 'Number of frames: 3' || problem "$(webpmux -info whole.webp)"
+    if has GIF; then
+        run 0 gpufilter -q -i moving.webp -o moving.gif
+        head -c "$(($(wc -c <moving.gif) * 9 / 10))" moving.gif >cut.gif
+        run 4 gpufilter -i cut.gif -o x.gif -o y.gif blur
+        stderr_has 'cut.gif: damaged: it is truncated'
+        absent x.gif
+        absent y.gif
+    fi
 else
     skip "animated WebP: there is no webpmux, or no WebP in this build"
 fi

@@ -331,6 +331,8 @@ static enum gf_status attempt_only(struct gf_attempt *attempt, struct gf_error *
     struct gf_pipeline *const pipeline = attempt->pipeline;
     struct gf_picture_task *const task = attempt->branch[0].task;
     enum gf_status status = GF_OK;
+    if (!attempt->branch[0].pending)
+        return GF_OK;
     if (pipeline->remote && gf_chain_next_box(&pipeline->chain, 0) < pipeline->chain.count) {
         task->remote_failed = true; /* the remote needs the output's name, which is not known before
                                      * the result's size */

@@ -224,7 +224,7 @@ static enum gf_status hold_result(struct gf_attempt *attempt, struct gf_branch *
     if (!status && !on_device)
         status = take_host_image(pipeline, part->out, shared, &to->image, error);
     to->bytes = on_device ? 0 : gf_pipeline_image_bytes(part->out);
-    if (!shared) /* has_room() has found room for shared pictures */
+    if (!shared) /* gf_group_advance() checks the room of shared ones */
         task.image_bytes += to->bytes;
     if (!status)
         status = gf_pipeline_schedule(pipeline, part, from->source, NULL, &task, error);
