@@ -16,9 +16,10 @@ struct gf_ordered_setup {
     gf_ordered_call *call;
     void *context;
     int threads; /* the most threads that work. With one, or if none can be started, the caller's
-                  * own thread works on each item as it is submitted */
+                  * own thread works on each item as it is submitted, or while it waits if it helps
+                  */
     bool helps;  /* the caller's own thread is one of the threads: it works while it waits */
-    bool aside;  /* a single thread is started, too, since the caller has other work */
+    bool aside;  /* a thread is started even if `threads` is 1, since the caller has other work */
     int slots;   /* the most items that are submitted and not yet taken back */
 };
 

@@ -68,9 +68,10 @@ static int count_pieces(size_t size, int threads)
     return count ? (int)count : 1;
 }
 
-/* Cuts a copy into at most `threads` pieces, calls run(piece) for each on a thread of its own,
- * and returns their number. Copies that run at the same time share the processors. *crew is NULL
- * before the first call and is freed by the caller; only one thread at a time may use it. */
+/* Cuts a copy into at most `threads` pieces, calls run(piece) for each, by as many threads, of
+ * which the calling one is one, and returns the pieces' number. Copies that run at the same time
+ * share the processors. *crew is NULL before the first call and is freed by the caller; only one
+ * thread at a time may use it. */
 static int crew_run(struct gf_crew **crew, struct gf_piece whole, int threads,
                     void (*run)(struct gf_piece *piece), struct gf_piece piece[GF_PIECES_MOST])
 {
