@@ -143,8 +143,8 @@ extern "C" bool gf_backend_cuda_node(const char **why_not)
     return false;
 }
 
-/* Searches for the driver once, because that takes milliseconds. The library is not closed, since
- * it will probably be used. */
+/* look() stores here why no GPU can be used, or leaves NULL. It runs only once, because the search
+ * for the driver takes milliseconds. The library is not closed, since it will probably be used. */
 static const char *why_unlikely;
 
 static void look(void)

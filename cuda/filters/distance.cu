@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(ALONG_THREADS) along_kernel(const struct view_
         const int x = begin + lane * EACH;
         const unsigned dark = x < p.width ? dark_pixels<Sample, CHANNELS>(in, x, p.width) : 0;
         const int first = dark ? x + __ffs((int)dark) - 1 : NOWHERE;
-        int nearest = first; /* the nearest background pixel in the lanes from this one on */
+        int nearest = first; /* in the end, the leftmost background pixel of this and later lanes */
 #pragma unroll
         for (int step = 1; step < WARP; step *= 2) {
             const int other = __shfl_down_sync(WHOLE_WARP, nearest, step);

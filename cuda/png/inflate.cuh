@@ -100,7 +100,7 @@ struct code {
     short base[LONGEST + 1];
 };
 
-/* A warp's codes, in shared memory. */
+/* A warp decodes by these Huffman codes, which are in shared memory. */
 struct codes {
     unsigned table[TABLE];
     struct code literal, distance;

@@ -122,7 +122,7 @@ _Noreturn void gf_leave(int status);
 enum gf_leaving {
     GF_LEAVING_ORDERLY,     /* by exit(); no device is being started */
     GF_LEAVING_AT_ONCE,     /* by _exit(), while a device that nobody needs is being started */
-    GF_LEAVING_HANDING_OVER /* by gf_leave_handing_over() */
+    GF_LEAVING_HANDING_OVER /* by gf_leave_handing_over(): a clone does the teardown */
 };
 
 /* Returns how to end the process. `starting`: a device is being started; `started`: a device has

@@ -37,8 +37,7 @@ struct gf_file_type {
     const char *depths;
     bool gray, alpha; /* a file can hold one channel; a file can hold alpha */
     bool inks;        /* a file can hold CMYK */
-    unsigned keeps;   /* the kinds of metadata (enum gf_metadata_kind) that files of the program can
-                       * hold */
+    unsigned keeps;   /* the kinds of metadata (enum gf_metadata_kind) that the program can write */
     bool animates;    /* animations are written */
     bool paged;       /* its pages are written only where they were chosen */
     bool pages;       /* a file can hold several pictures; "name[2]" selects the third */

@@ -80,7 +80,8 @@ enum gf_status gf_writer_end(struct gf_pass *pass, struct gf_error *error) GF_CH
 /* Computes bands of the segment on the calling thread until no band is left. */
 void gf_lane_compute_bands(struct gf_lane_state *lane, struct gf_pass *pass);
 
-/* The state of gf_schedule_plan(), and the calls on its lanes (layout.c). */
+/* gf_schedule_plan() keeps its state in this struct. layout.c defines the functions below, which
+ * open its lanes. */
 
 struct gf_schedule_state {
     struct gf_schedule *schedule;

@@ -208,8 +208,8 @@ enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf
     return use_cuda(pipeline, "there is a GPU", error);
 }
 
-/* Four lanes keep both directions of the bus busy. Between codecs, each further lane would only
- * need more pinned memory. */
+/* Four lanes keep both directions of the bus busy. Where a codec feeds the lanes or takes their
+ * results, further lanes would only need more pinned memory. */
 int gf_pipeline_lanes(const struct gf_pipeline *pipeline)
 {
     if (pipeline->options.serial)

@@ -132,7 +132,7 @@ enum gf_status gf_pipeline_encode_task(struct gf_pipeline *pipeline, struct gf_p
     return status;
 }
 
-/* Does what gf_pipeline_encode() does; `name` is the output's for messages. */
+/* Does what gf_pipeline_encode() does. Messages call the output `name`. */
 static GF_CHECKED enum gf_status pipeline_encode_named(struct gf_pipeline *pipeline,
                                                        const struct gf_image *input,
                                                        enum gf_file_format format, const char *name,

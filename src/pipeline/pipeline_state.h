@@ -1,4 +1,5 @@
-/* The state that the files of this folder and its rooms share. README.md says which file does what.
+/* The files of this folder and of its subfolders share this state. README.md says which file does
+ * what.
  */
 #pragma once
 

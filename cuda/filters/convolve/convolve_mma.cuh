@@ -11,8 +11,9 @@
 
 enum { NEAR_SIDE = 5 }; /* the side of the largest small matrix; others are padded with zeros */
 
-/* The fewest weights of a large matrix that is done by products. At 961 weights they take half the
- * time of sums in float; that they are faster from here on is an estimate. */
+/* A large matrix needs at least this many weights to be computed by tensor cores. At 961 weights
+ * they take half the time of sums in float; that they are faster from 121 weights on is an
+ * estimate. */
 enum { NEAR_LARGE_MIN = 121 };
 
 /* The largest shares of doubtful results; with more, computing them again would take too long.

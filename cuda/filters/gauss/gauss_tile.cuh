@@ -284,7 +284,7 @@ template <class Sample> struct tile_source {
     const struct view_pair &p;
     const long long *rows; /* the offsets of rows from row `top` on, from list_rows() */
     int top;
-    const unsigned *edges; /* the word in each of the rows, from gather_edges(), or nullptr */
+    const unsigned *edges; /* one gathered word for each row; nullptr: load() reads the picture */
     long long byte;
 
     /* Loads the words of COUNT successive rows, from index `first` of the list on. */

@@ -87,8 +87,9 @@ static __device__ __forceinline__ float limited(float v, float max)
     return fminf(fmaxf(v, 0.0f), max);
 }
 
-/* Computes gf_point_field_of() at four columns. The bits of a shifted float are its integer part
- * plus the bits of the exponent, which args.curve already subtracts. */
+/* Does what gf_point_field_of() does, for four columns. The bits of `shifted`, taken as an integer,
+ * are SHORT_EXPONENT plus the index in the curve. args.curve lies SHORT_EXPONENT floats before the
+ * curve, so that this integer serves as the index. */
 static __device__ __forceinline__ void fields_at(const struct short_args &args,
                                                  const float column[4], float row, float field[4])
 {

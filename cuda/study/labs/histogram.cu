@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(THREADS)
         bytes[i] = (unsigned char)(samples[i] >> 8);
 }
 
-/* Returns the samples as a picture of one row, for a filter's counter. */
+/* Returns the samples as a picture of one row, which the functions that count pictures take. */
 static struct gf_view line_of(const void *data, int count, int channels, int bits)
 {
     struct gf_view view = {};

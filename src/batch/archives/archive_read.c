@@ -346,8 +346,8 @@ void gf_archive_reader_close(struct gf_archive_reader *reader)
     free(reader);
 }
 
-/* Makes a file whose name ends with a slash the folder that it stands for. libarchive itself does
- * so if the name is UTF-8. An archive that was written with such a file could not be read again. */
+/* Turns a file whose name ends with a slash into the folder that it stands for. libarchive does so
+ * itself if the name is UTF-8. An archive with such a file in it could not be read again. */
 static void make_folder(const struct gf_archive_member *member)
 {
     const size_t length = strlen(member->name);

@@ -242,7 +242,8 @@ static void read_file(const char *path, char text[FILE_BYTES_MAX])
     text[length > 0 ? length : 0] = '\0';
 }
 
-/* Reads lines "NAME VALUE" in the order of the figures. Returns false if one is wrong. */
+/* Reads lines "NAME VALUE" into *figures. The names must be in the order of gf_figure_info(), but
+ * any may be missing. Returns false if a line is invalid. */
 static bool parse(char *lines, struct gf_figures *figures)
 {
     const int count = gf_figure_count();

@@ -15,7 +15,7 @@
 struct gf_raw_frames {
     char text[24]; /* the word of the format, as ffmpeg's -pix_fmt takes it */
     int width, height;
-    unsigned frames, seconds; /* so many frames in so many seconds */
+    unsigned frames, seconds; /* the film shows `frames` frames in `seconds` seconds */
     /* Planes have the parameters of a Y4M, such as "C420mpeg2". Pixels of RGB have none, and so
      * many channels and bits. */
     char planes[32];

@@ -79,7 +79,7 @@ struct gf_pages gf_input_pages(const struct gf_input *input);
 void gf_input_choose_pages(struct gf_input *input, struct gf_pages pages);
 /* The first of the chosen pictures; -1: none was chosen. */
 int gf_input_page(const struct gf_input *input);
-/* Whether gf_input_narrow() has made the input a picture within its file. */
+/* Whether gf_input_narrow() has limited the input to a part of its file. */
 bool gf_input_is_part(const struct gf_input *input);
 /* The bytes of an input for another process, which can only read them. */
 struct gf_input_loan {

@@ -366,7 +366,7 @@ struct jxl_source {
     JxlDecoder *decoder; /* NULL before the first frame */
     void *runner;
     struct gf_cmyk inks;  /* if the header has black ink */
-    unsigned char *black; /* its samples */
+    unsigned char *black; /* the samples of the black ink; NULL: the header has no black ink */
 };
 
 static JxlPixelFormat samples_of(struct gf_format format, int channels)

@@ -98,7 +98,8 @@ void gf_tiff_usual_range(const struct gf_tiff_layout *layout, double *low, doubl
     *high = layout->number == GF_TIFF_FLOAT ? 1 : *low + values - 1;
 }
 
-/* Reads `count` wide samples from number `first` of a row on. */
+/* Reads `count` samples, which are floats or have more than 16 bits, from sample `first` of a row
+ * on. */
 static void load_wide(const struct gf_tiff_layout *layout, const unsigned char *src, size_t first,
                       size_t count, double *values)
 {

@@ -152,10 +152,11 @@ static inline double gf_convolve_scale(const struct gf_convolve *convolve, int m
     return best;
 }
 
-/* Computes integers of 1 or 2 digits, and the factors for their sums. Returns the share of samples
- * whose result is uncertain, or 1 if that share is too large. `off` is the error that the integers
- * cause. `own` is the error of the float operations: each rounds by at most 2^-24 of the sums'
- * scaled start, or of the sums themselves, or of 1. Sums that are not `brief` may pass 2^22. */
+/* Replaces the weights by integers of `digits` digits, 1 or 2, and computes the factors for their
+ * sums. If `brief` is set, no sum may reach 2^22, and sums start at GF_CONVOLVE_START. Returns the
+ * share of samples whose result stays uncertain; 1: all, or the weights are all 0. `off` is the
+ * error in samples that one integer causes where the sample is 255. `own` bounds the error of the
+ * float operations: each rounds by at most 2^-24 of `start`, of the sums, or of 1. */
 static inline double gf_convolve_digits_of(const struct gf_convolve *convolve, int digits,
                                            int brief, short *number, struct gf_convolve_digits *end)
 {

@@ -249,7 +249,7 @@ struct gf_median_chain {
 struct gf_median_merge {
     int half, first, end, low, high;
     int at_once; /* elements in registers in the first steps, 2 to 16 */
-    int chains;  /* number of triple steps after the first steps */
+    int chains;  /* so many elements of `chain` follow the first steps, with three steps each */
     int room;    /* number of elements that the chains read */
     struct gf_median_chain chain[CHAINS_MAX];
 };

@@ -91,7 +91,8 @@ static enum gf_status take_coders(struct gf_device_batch *batch, struct gf_error
     return backend->calls->coders(backend, &batch->coders, error);
 }
 
-/* Takes the pool's first lane. A picture that has failed has closed the pool. */
+/* Takes the pool's first lane. Opens the pool before that if it is closed, which it is until the
+ * first picture and after a picture that has failed. */
 static enum gf_status take_lane(struct gf_pipeline *pipeline, struct gf_lane **lane,
                                 struct gf_error *error)
 {

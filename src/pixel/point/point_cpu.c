@@ -350,7 +350,7 @@ static void evaluate_row(struct evaluation *evaluation, const uint8_t *in, uint8
          * gives the same result. */
         x = mixes ? x / GF_PIECE * GF_PIECE : x;
         n = end - x < GF_PIECE ? end - x : GF_PIECE;
-        if (n < GF_PIECE) /* clears the values of the piece before */
+        if (n < GF_PIECE) /* the rest of the planes still has values of the previous piece */
             memset(planes, 0, sizeof *planes);
         uint8_t *const to = out + (ptrdiff_t)x * out_size;
         gf_planes_split(in + (ptrdiff_t)x * in_size, stage->in, n, planes);

@@ -371,7 +371,8 @@ static const float *curve_of(const struct gf_stage *stage)
                           program->field_at + (unsigned)program->op[0].d * program->field_bytes);
 }
 
-/* Returns the end of the stretch of columns from x on that have the same value in the field. */
+/* Returns the first column after x whose element of `columns` differs from that of x, or `width`.
+ * The field has the same value in all columns before it, in each row. */
 static int end_of(const float *columns, int x, int width)
 {
     enum { BLOCK = 64 };

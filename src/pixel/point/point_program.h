@@ -50,9 +50,10 @@ enum gf_point_kind {
     GF_POINT_MASK     /* multiplies alpha by the layer's mask */
 };
 
-/* An operation. max is the M of its result. In LINEAR and POWER, d has a bit for each channel that
- * does not change. In CURVE and TABLE3D, c is an index in the program's data. The data of CURVE are
- * floats [3][d + 2]; the last float of each channel is read but has no effect. */
+/* An operation; enum gf_point_kind says what a, b, c and d mean. `max` is the largest sample (M) of
+ * its result. In LINEAR and POWER, bit c of d says that channel c does not change. In CURVE and
+ * TABLE3D, c is the index of the operation's first word in the data at data_at. The data of CURVE
+ * are floats [3][d + 2]; the last float of each channel is read but has no effect. */
 struct gf_point_op {
     int kind;
     float max;

@@ -131,8 +131,8 @@ GF_C_BEGIN
 enum { GF_REGION_STAGES_MAX = 64 };
 
 /* A rectangle within the picture that contains shapes of the region. Boxes do not overlap. The
- * stages first .. first + count - 1 of the parts get columns from .. from + columns - 1 of the
- * picture, as a picture of its own. */
+ * box's stages are stage[first] .. stage[first + count - 1] of struct gf_region_parts. They filter
+ * columns from .. from + columns - 1 of the picture, as if it had no other columns. */
 struct gf_region_box {
     struct gf_rectangle at;
     int first, count;

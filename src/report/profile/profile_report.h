@@ -48,8 +48,8 @@ struct gf_profile_report {
                                         * or a pipe was waited for; 0: there is no film */
     int bound;                         /* the row with the largest busy time; -1: no rows */
     double bound_percent; /* per cent of the wall time in which that row is busy; NaN: no rows */
-    const struct gf_bound_advice *advice; /* advice for the stage that limits the run; NULL: there
-                                           * are no rows */
+    const struct gf_bound_advice
+        *advice; /* advice for the stage that limits the run; NULL if the report has no rows */
 };
 
 enum gf_status gf_profile_report_make(const struct gf_profile *profile,

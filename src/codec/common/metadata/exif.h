@@ -27,7 +27,7 @@ enum {
     GF_IFD_EXIF = 0x8769,
     GF_IFD_GPS = 0x8825,
     GF_IFD_NOTE = 0x927c,     /* the maker's note, in the directory of EXIF */
-    GF_IFD_XP_TITLE = 0x9c9b, /* the texts of Windows, up to GF_IFD_XP_SUBJECT */
+    GF_IFD_XP_TITLE = 0x9c9b, /* Windows keeps texts in the tags up to GF_IFD_XP_SUBJECT */
     GF_IFD_XP_SUBJECT = 0x9c9f,
     GF_IFD_INTEROPERABILITY = 0xa005,
     GF_IFD_PRINT = 0xc4a5 /* PrintIM */
