@@ -24,8 +24,6 @@ FUZZ_COMPILE = $(FUZZ_CC) $(filter-out -DGF_WITH_CUDA -DGF_WITH_LABS,$(GF_CPPFLA
 FUZZ_LAB_CU := $(patsubst %,cuda/study/labs/%.cu,$(shell sed -n 's/^GF_LAB(\(.*\))$$/\1/p' src/study/labs/labs.def))
 FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(LIB_SRC) $(PROGRAM_SRC)) $(FUZZ_LAB_CU:%.cu=$(FUZZ)/%.o)
 FUZZ_LIBS = $(PKG_LIBS) -lm -pthread
-# A build folder whose objects have the fuzzer's counters (SANITIZE=fuzzer-no-link,address,undefined) lends them.
-FUZZ_A := $(if $(findstring fuzzer,$(SANITIZE)),$(PROGRAM_A) $(LIB_A),$(FUZZ)/libfuzzed.a)
 
 fuzz: fuzz-build ## runs each fuzz target for FUZZ_SECONDS, with clang's libFuzzer
 	@tests/fuzz/run.sh $(FUZZ) $(FUZZ_SECONDS) $(FUZZ_RUNS) $(FUZZ_MAX_LEN) $(FUZZ_JOBS) $(FUZZ_ONLY)
@@ -45,11 +43,11 @@ $(FUZZ)/cuda/study/labs/%.o: cuda/study/labs/%.cu $(BUILD)/configured
 	@mkdir -p $(@D)
 	$(call say,CC,$@)$(FUZZ_COMPILE) -x c -c -o $@ $<
 
-$(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ_A)
+$(FUZZ)/fuzz_%: $(FUZZ)/tests/fuzz/fuzz_%.o $(FUZZ)/libfuzzed.a
 	$(call say,LD,$@)$(FUZZ_LD) $(FUZZ_ENGINE) -o $@ $^ $(FUZZ_LIBS)
 
 $(FUZZ)/seeds: $(FUZZ)/tests/fuzz/seeds.o $(FUZZ)/tests/fuzz/seed_files.o $(FUZZ)/tests/fuzz/seed_formats.o \
-  $(FUZZ)/tests/fuzz/seed_profiles.o $(FUZZ_A)
+  $(FUZZ)/tests/fuzz/seed_profiles.o $(FUZZ)/libfuzzed.a
 	$(call say,LD,$@)$(FUZZ_LD) $(FUZZ_CFLAGS) -o $@ $^ $(FUZZ_LIBS)
 
 # On a machine with a GPU.
