@@ -1,4 +1,4 @@
-#include "engine/device_coders.h"
+#include "engine/device_codec.h"
 
 #include "base/fail.h"
 #include "base/threads/times.h"

@@ -12,7 +12,7 @@
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "engine/backend.h"
-#include "engine/device_coders.h"
+#include "engine/device_codec.h"
 #include "engine/engine.h"
 #include "pipeline/pipeline_internal.h"
 

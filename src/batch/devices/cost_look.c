@@ -8,7 +8,7 @@
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "engine/backend.h"
-#include "engine/device_coders.h"
+#include "engine/device_codec.h"
 #include "pipeline/pipeline_internal.h"
 
 enum { SAMPLES = 8 };
