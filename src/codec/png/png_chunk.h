@@ -6,10 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/host_device.h"
 #include "codec/common/metadata/metadata.h"
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 #include "gpufilter/image.h"
+
+GF_C_BEGIN
 
 enum {
     GF_PNG_HEAD_BYTES = 8,      /* the length and the type of a chunk */
@@ -174,3 +177,5 @@ void gf_png_apply_plain(enum gf_png_filter filter, const uint8_t *row, const uin
                         size_t bytes, int bpp, uint8_t *out);
 
 extern const struct gf_png_filters gf_png_filters_plain;
+
+GF_C_END
