@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/host_device.h"
-#include "codec/png/png_chunk.h"
+#include "codec/png/png_marked.h"
 #include "cuda/common/coder.h"
 
 /* Decodes marked PNGs (src/codec/png/README.md), whose stripes are independent, on a CUDA device.

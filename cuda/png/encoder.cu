@@ -1,10 +1,13 @@
 /* The encoder on the host: plans rounds of pictures, runs their steps, and hands on the chunks. */
 #include "base/threads/times.h"
-#include "codec/png/png_chunk.h"
 #include "cuda/common/coder.cuh"
 #include "cuda/png/coders.h"
 #include "cuda/png/crc.cuh"
 #include "cuda/png/encode_group.cuh"
+
+extern "C" {
+#include "codec/png/png_chunk.h"
+}
 
 /* TURNS_MOST: the most parts of a round that are packed one after the other; each is copied to the
  * host while the next is being packed. TURN_STRIPES_MOST: the most rows of a grid. */

@@ -53,8 +53,7 @@ void gf_chain_free(struct gf_chain *chain);
 enum gf_status gf_chain_file_read(const char *path, char **chain,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Finds the CUDA kernels of a filter in the list of its variants, and the kernel that a stage runs.
- */
+/* ---- the CUDA kernels of a filter, and the one that a stage runs (registry.c) ---- */
 
 /* Returns the variant that variant=naive chooses: the second and simplest of the list; NULL if the
  * filter has only its default. */

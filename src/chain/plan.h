@@ -163,7 +163,7 @@ enum gf_status gf_place_follow(struct gf_place *place, const struct gf_plan *pla
 /* Whether the result is the whole picture, unmoved and of the same size. */
 bool gf_place_is_same(const struct gf_place *place, struct gf_format result);
 
-/* Plans a filter that is limited to a region. */
+/* ---- the plan of a filter that is limited to a region ---- */
 
 /* gf_plan_make_for(), which itself calls gf_region_plan(). */
 typedef enum gf_status gf_planner(const struct gf_chain *chain, struct gf_format in,

@@ -39,8 +39,6 @@ enum gf_status gf_flush_stdout(struct gf_error *error) GF_CHECKED;
 /* Refuses a picture from standard input if standard input is a terminal. */
 enum gf_status gf_check_stdin(struct gf_error *error) GF_CHECKED;
 
-/* Writes reports to files. A file appears complete or not at all. */
-
 /* Writes a report to the stream. */
 typedef enum gf_status gf_report_writer(FILE *file, const void *context, struct gf_error *error);
 
@@ -50,6 +48,8 @@ enum gf_status gf_report_open(const char *path, struct gf_output **output,
 /* Calls `write` with a stream that leads to the output, and commits the output. */
 enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write,
                                const void *context, struct gf_error *error) GF_CHECKED;
+
+/* ---- progress (progress.c) ---- */
 
 /* Shows how a batch gets on: a bar on a terminal, lines of text, or lines of JSON; the file of
  * --metrics; and one line when the batch is done, or when a signal ends it. */
@@ -95,7 +95,7 @@ void gf_summary_start(void);
 enum gf_status gf_metrics_write(const char *path, const struct gf_batch_state *state,
                                 struct gf_error *error) GF_CHECKED;
 
-/* The actions of the program, but for those of the study, which are in study/study.h. */
+/* ---- the actions, but for those of the study (study/study.h) ---- */
 
 /* Filters every input into its output (filter_pictures.c). */
 enum gf_status gf_act_filter(struct gf_command *command, struct gf_error *error) GF_CHECKED;
@@ -113,7 +113,7 @@ enum gf_status gf_act_account(const struct gf_command *command, struct gf_error 
 /* Does the action --info (info.c). */
 enum gf_status gf_act_info(const struct gf_command *command, struct gf_error *error) GF_CHECKED;
 
-/* Ends the program. */
+/* ---- the end of the program (leave.c) ---- */
 
 /* Ends the process with that status, in the way that gf_leaving() returns. Standard output must
  * have been flushed. */

@@ -6,7 +6,7 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "base/threads/ordered.h"
 #include "batch/archives/archive_file.h"
 #include "batch/names/names.h"

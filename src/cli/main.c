@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "base/threads/times.h"
 #include "batch/transfer/transfer.h"
 #include "cli/cli.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "base/text/plain_text.h"
 #include "batch/names/names.h"
 #include "batch/request/request.h"

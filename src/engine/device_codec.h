@@ -6,7 +6,7 @@
 #include "codec/common/rows/source.h"
 #include "codec/io/input.h"
 #include "codec/jpeg/jpeg_header.h"
-#include "codec/png/png_chunk.h"
+#include "codec/png/png_marked.h"
 #include "engine/device_coders.h"
 #include "engine/engine.h"
 

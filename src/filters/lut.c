@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/fail.h"
-#include "pixel/files/kept_files.h"
+#include "pixel/files/cube.h"
 #include "pixel/point/point.h"
 
 struct lut {

@@ -1,4 +1,4 @@
-/* Finds ICC profiles by name and by file. */
+/* Finds ICC profiles by name and by file, and makes small ones. */
 #pragma once
 
 #include <stdbool.h>
@@ -66,6 +66,8 @@ void gf_icc_text(struct gf_icc icc, char text[GF_ICC_TEXT_SIZE]);
 bool gf_icc_same(struct gf_icc a, struct gf_icc b);
 /* Whether the profile is one of gf_icc_names. */
 bool gf_icc_is_made(struct gf_icc icc);
+
+/* ---- profiles that are made (icc_make.c) ---- */
 
 /* Makes small ICC profiles of colour spaces that a few numbers describe: sRGB, Display P3, and the
  * colour spaces in a PNG's chunks. Equal numbers give equal bytes on every machine: the profiles

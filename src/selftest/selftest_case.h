@@ -60,7 +60,7 @@ enum gf_selftest_set {
     GF_SELFTEST_CHOICES
 };
 
-/* Measures how much two results differ. */
+/* ---- how much two results differ ---- */
 
 /* Returns the largest difference of a sample between the rows of `a` and the same rows of `b`. */
 int gf_view_difference(const struct gf_view *a, const struct gf_view *b);

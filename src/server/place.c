@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "base/bytes.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "server/protocol.h"
 #include "server/server.h"
 

@@ -1,6 +1,6 @@
 /* The hash that names data, and the name of a build. */
 #include "base/bytes.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "support.h"
 
 /* From the authors' own test vectors. */

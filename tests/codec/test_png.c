@@ -8,7 +8,7 @@
 #include "codec/common/rows/source.h"
 #include "codec/io/output.h"
 #include "codec/png/deflate/deflate.h"
-#include "codec/png/png_chunk.h"
+#include "codec/png/png_filter.h"
 
 /* ---- filters ---- */
 

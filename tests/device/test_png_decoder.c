@@ -10,6 +10,7 @@
 
 #include "codec/codec.h"
 #include "codec/png/png_chunk.h"
+#include "codec/png/png_filter.h"
 #include "cuda/png/coders.h"
 
 enum { GROUP = 24, FITS = 1 << 28, MARGIN = GF_PNG_MARGIN };

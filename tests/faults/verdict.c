@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "base/process/process.h"
+#include "base/process/program.h"
 
 void outcome_free(struct outcome *outcome)
 {

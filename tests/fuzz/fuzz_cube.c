@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pixel/files/kept_files.h"
+#include "pixel/files/cube.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <sys/stat.h>
 
-#include "pixel/files/kept_files.h"
+#include "pixel/files/cube.h"
 #include "support.h"
 #include "temp_folder.h"
 

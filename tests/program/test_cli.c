@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "batch/batch.h"
 #include "batch/request/request.h"
 #include "cli/command/command.h"

@@ -1,5 +1,5 @@
 /* The program's exit statuses, and which build of it runs. */
-#include "base/process/process.h"
+#include "base/process/program.h"
 
 #include <inttypes.h>
 #include <link.h>

@@ -8,7 +8,7 @@
 
 #include "base/fail.h"
 #include "base/memory/grow.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "base/text/json.h"
 #include "batch/archives/archive_file.h"
 #include "batch/log/batch_log.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "codec/codec.h"
 
 #ifdef GF_LIBRARY_archive

@@ -15,7 +15,7 @@
 
 #include "base/bytes.h"
 #include "base/cpu.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "base/text/plain_text.h"
 #include "codec/io/output.h"
 

@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "base/memory/grow.h"
 #include "base/process/files.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "base/text/json.h"
 #include "batch/names/names.h"
 

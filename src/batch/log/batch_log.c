@@ -13,7 +13,7 @@
 
 #include "base/fail.h"
 #include "base/memory/grow.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "base/text/json.h"
 
 struct gf_batch_log {

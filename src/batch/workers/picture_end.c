@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "batch/workers/workers.h"
 
 /* Writes the picture's line to the log and calls request->entry, if these are not NULL. */

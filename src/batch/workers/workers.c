@@ -10,7 +10,7 @@
 
 #include "base/cpu.h"
 #include "base/fail.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "base/text/plain_text.h"
 #include "batch/request/request.h"
 #include "server/server.h"

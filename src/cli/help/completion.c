@@ -1,7 +1,7 @@
 /* Prints the scripts that complete command lines, for bash, zsh and fish. */
 #include <string.h>
 
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "chain/region.h"
 #include "cli/help/help.h"
 #include "report/text.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "batch/archives/archive_file.h"
 #include "cli/study/study.h"
 #include "codec/cell/cell.h"

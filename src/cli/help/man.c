@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "batch/archives/archive_file.h"
 #include "batch/log/batch_log.h"
 #include "batch/names/names.h"

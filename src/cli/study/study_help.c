@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/fail.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "bench/timing.h"
 #include "chain/chain.h"
 #include "cli/help/help.h"

@@ -50,7 +50,7 @@ struct stat;
 
 /* Opens an input. "-" is standard input. "a.gif[3]", if no file has that name, is the fourth
  * picture in a.gif, "a.gif[2..5]" and "a.gif[all]" are several, and "a.heic[depth]" is the first of
- * that kind (input.h). keep: the bytes of a pipe are kept, so that gf_input_rewind() can go back to
+ * that kind. keep: the bytes of a pipe are kept, so that gf_input_rewind() can go back to
  * the start. A directory, a missing or an empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;

@@ -75,7 +75,9 @@ void gf_output_keep_replaced(void);
 bool gf_output_keeps_replaced(void);            /* whether such a file is open */
 void gf_output_close(struct gf_output *output); /* also removes an output that was not committed */
 
-/* The names of temporary files. A name contains the boot, the process and the time at which the
+/* ---- temporary files (temporary.c) ---- */
+
+/* The name of a temporary file contains the boot, the process and the time at which the
  * process started, and the file is locked while it is in use. A later run can therefore tell which
  * files a killed process left behind, and removes them. gf_abandon_outputs (pipeline.h), which a
  * signal handler calls, removes the files of its own process. */
@@ -102,8 +104,7 @@ size_t gf_folder_length(const char *path);
  * of memory. */
 char *gf_folder_of(const char *path);
 
-/* Unnamed temporary files for bytes that are kept for later, and a function that writes all bytes
- * of a call. */
+/* Unnamed ones are for bytes that are kept for later. */
 
 /* Returns the folder for temporary files: $TMPDIR, or /tmp. */
 const char *gf_spool_folder(void);

@@ -47,7 +47,7 @@ struct gf_jpeg_header {
  * B). The scan's codes are not checked. */
 bool gf_jpeg_header_read(const unsigned char *data, size_t size, struct gf_jpeg_header *header);
 
-/* The tables of a baseline JPEG as libjpeg-turbo writes them, for the project's own encoders. */
+/* ---- the tables of a baseline JPEG as libjpeg-turbo writes them, for the own encoders ---- */
 
 /* The numbers of symbols. A DC difference of 8-bit samples has 0 to 11 bits. */
 enum { GF_JPEG_DC_SYMBOLS = 12, GF_JPEG_AC_SYMBOLS = 256 };

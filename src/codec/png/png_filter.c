@@ -1,5 +1,5 @@
 /* PNG's filters in plain C, and the choice of a filter for a row. */
-#include "codec/png/png_chunk.h"
+#include "codec/png/png_filter.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

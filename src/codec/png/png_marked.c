@@ -1,4 +1,4 @@
-#include "codec/png/png_chunk.h"
+#include "codec/png/png_marked.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include "codec/common/checks.h"
 #include "codec/common/rows/samples.h"
 #include "codec/png/deflate/deflate.h"
+#include "codec/png/png_chunk.h"
+#include "codec/png/png_filter.h"
 #include "codec/png/png_read.h"
 
 enum {

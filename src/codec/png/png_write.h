@@ -10,7 +10,7 @@
 #include "codec/common/metadata/metadata.h"
 #include "codec/common/rows/source.h"
 #include "codec/io/output.h"
-#include "codec/png/png_chunk.h"
+#include "codec/png/png_filter.h"
 #include "gpufilter/options.h"
 #include "gpufilter/pipeline.h"
 

@@ -1,4 +1,4 @@
-#include "pixel/files/kept_files.h"
+#include "pixel/files/cube.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/process/files.h"
 #include "base/text/plain_text.h"
+#include "pixel/files/kept_files.h"
 
 static const char blanks[] = " \t";
 

@@ -84,6 +84,8 @@ static inline void gf_count_16(const uint32_t *bin, int n, uint64_t *count)
 extern gf_counter gf_histogram_shared_cuda, gf_histogram_lanes_cuda, gf_histogram_packed_cuda,
     gf_histogram_tiles_cuda;
 
+/* ---- the histograms of films (smooth.c) ---- */
+
 /* The histograms of a film's frames, of which several workers filter some at a time. The histogram
  * of a frame becomes the sum of its own and of those of the frames before it, whatever the order in
  * which the workers count. */

@@ -177,8 +177,7 @@ void gf_point_mask(struct gf_point_builder *builder, const struct gf_mask_use *m
  * picture is in colour. */
 void gf_point_layer_shape(const struct gf_picture *picture, struct gf_format *out);
 
-/* Conversion between straight alpha and 16-bit premultiplied colour. Stencils mix premultiplied
- * pixels. */
+/* ---- straight alpha and 16-bit premultiplied colour, which stencils mix (premultiply.c) ---- */
 
 /* The filters that the planner puts before and after a stencil of a picture with alpha. A colour v
  * becomes v * 65535/M * a/M, alpha a becomes a * 65535/M. */

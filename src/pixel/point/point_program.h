@@ -332,7 +332,7 @@ GF_HOST_DEVICE float gf_point_key_of(const struct gf_point_op *op, struct gf_rgb
     return gf_clamp((distance - op->c) * op->d, 1.0f);
 }
 
-/* Collects the operations of a list of point filters before they become a program. */
+/* ---- the operations of a list before they become a program (point_builder.c) ---- */
 
 struct gf_point_builder {
     enum gf_status status;          /* whether an operation failed */

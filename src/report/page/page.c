@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/fail.h"
-#include "base/process/process.h"
+#include "base/process/program.h"
 #include "base/text/json.h"
 #include "gpufilter/pipeline.h"
 

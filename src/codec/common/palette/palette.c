@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/threads/ordered.h"
 #include "base/threads/times.h"
+#include "codec/common/palette/palette_parts.h"
 
 /* Floyd and Steinberg's diffusion of the error, there and back in turn. A quarter of the error is
  * dropped, and more where the picture is busy: noise would be seen there no more than the error,

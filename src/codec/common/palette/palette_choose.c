@@ -5,7 +5,7 @@
 #include "base/fail.h"
 #include "base/threads/ordered.h"
 #include "base/threads/times.h"
-#include "codec/common/palette/palette.h"
+#include "codec/common/palette/palette_parts.h"
 
 /* A variance, in squared levels, that halves the weight of a block, and the least weight, that of
  * text. With greater ones, smooth areas take fewer of the colours. */

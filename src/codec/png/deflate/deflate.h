@@ -1,4 +1,5 @@
-/* Deflate for PNG's compression level 1. First Huffman codes with a limited length (RFC 1951). */
+/* Deflate for PNG: packing at compression level 1, and unpacking. First Huffman codes with a
+ * limited length (RFC 1951). */
 #pragma once
 
 #include <stdbool.h>
@@ -152,6 +153,8 @@ static inline void gf_deflate_put_symbol(struct gf_deflate_bits *bits,
     gf_deflate_put(bits, symbol.bits, symbol.count);
     gf_deflate_flush(bits);
 }
+
+/* ---- unpacking (inflate.c, inflate_stripe.c) ---- */
 
 /* Decompresses a zlib stream in pieces: by ISA-L if the build finds it, otherwise by zlib. ISA-L
  * takes half of zlib's time for photographs. */
