@@ -20,9 +20,8 @@ struct gf_page {
 enum gf_status gf_page_begin(struct gf_page *page, FILE *file, const char *title, const char *line,
                              struct gf_error *error) GF_CHECKED;
 /* Begins a part. The caller writes one value of JSON to the stream that the function returns. The
- * part ends where the next one begins. page.js lists the kinds; `name` is the part's heading, or
- * "".
- */
+ * part ends where the next one begins. page.js lists the kinds. `name` is the part's heading; ""
+ * means none. */
 FILE *gf_page_part(struct gf_page *page, const char *kind, const char *name);
 void gf_page_end(struct gf_page *page);
 

@@ -121,7 +121,7 @@ const facts = (...list) => h('dl.facts', list.filter((fact) => fact).map(([name,
 // ---- charts ----
 
 const WIDE = 560, HIGH = 300, LEFT = 62, RIGHT = 14, TOP = 12, BOTTOM = 46, TICKS = 12;
-// The program saves and joins to fewer spans.
+// The most spans that are drawn. The program itself writes fewer.
 const SPANS_MOST = 10000;
 
 // Makes an axis whose ticks are 1, 2 or 5 times a power of ten apart. `part` tells where on the
