@@ -255,13 +255,14 @@ static enum gf_status write_frame(void *context, size_t number, struct gf_error 
     struct gf_frames_slot *const slot = &frames->slot[number % frames->order.room];
     const double begin_s = gf_now();
     enum gf_status status = GF_OK;
-    pthread_mutex_lock(&batch->lock);
-    const enum gf_status failure = batch->failure;
-    pthread_mutex_unlock(&batch->lock);
-    if (frames->film_out && slot->item.outcome == GF_OUTCOME_FAILED)
-        status = gf_fail(error, failure, "%s: the film ends before this frame", slot->input.path);
-    else if (frames->film_out)
+    if (frames->film_out && slot->item.outcome == GF_OUTCOME_FAILED) {
+        pthread_mutex_lock(&batch->lock);
+        status =
+            gf_fail(error, batch->failure, "%s: the film ends before this frame", slot->input.path);
+        pthread_mutex_unlock(&batch->lock);
+    } else if (frames->film_out) {
         status = gf_film_write(&frames->writer, slot->bytes.data, slot->bytes.size, error);
+    }
     free(slot->bytes.data);
     slot->bytes.data = NULL;
     pthread_mutex_lock(&batch->lock);
