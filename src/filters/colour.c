@@ -34,7 +34,7 @@ static void grayscale_point(const struct gf_stage *stage, struct gf_point_builde
 {
     const struct grayscale *const grayscale = stage->params;
     const int taken = grayscale->weights;
-    if (taken == ALPHA) { /* white, laid on black */
+    if (taken == ALPHA) { /* white with the picture's alpha, laid on black */
         gf_point_linear(builder, 0, 0, gf_sample_max(stage->in));
         gf_point_luma(builder);
         gf_point_flatten(builder, (const int[3]){0});

@@ -123,8 +123,8 @@ static enum gf_statistic normalize_statistic(const void *params)
     return normalize->mode == NORMALIZE_BY_LUMA ? GF_STATISTIC_LUMA : GF_STATISTIC_CHANNELS;
 }
 
-/* Finds the lowest level with more than `clip` pixels at or below it, and the highest with more
- * than `clip` at or above it. */
+/* Finds the lowest level with more than clip_percent per cent of the pixels at or below it, and the
+ * highest with more than as many at or above it. */
 static void find_range(const uint64_t *count, int bins, double clip_percent, int *low, int *high)
 {
     uint64_t total = 0;

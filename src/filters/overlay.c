@@ -16,13 +16,13 @@ struct overlay {
     const struct gf_picture *picture;
 };
 
-/* overlay on a picture of a known size. */
+/* The parameters of overlay for a picture of a known size. */
 struct part {
     int gravity, mode;
     struct gf_length x, y;
     double opacity, scale;
-    const char *file; /* of a picture whose scale depends on the size, and which the part owns;
-                       * NULL: the chain owns the picture */
+    const char *file; /* the file, if its scale depends on the size, so that the part loads and owns
+                         the picture; NULL: the chain owns it */
     const struct gf_picture *picture;
 };
 
@@ -114,7 +114,7 @@ static void expand(const void *params, const struct gf_extent *extent, struct gf
 {
     const struct overlay *const overlay = params;
     struct part part;
-    memset(&part, 0, sizeof part); /* equal parts have equal bytes */
+    memset(&part, 0, sizeof part); /* padding is 0, too, so that equal parts have equal bytes */
     part.gravity = overlay->gravity;
     part.mode = overlay->mode;
     part.x = overlay->x;

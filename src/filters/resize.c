@@ -1,4 +1,4 @@
-/* resize, and thumbnail and pixelate, which are made of it. */
+/* resize, and thumbnail and pixelate, which consist of resize and other filters. */
 #include <string.h>
 
 #include "filters/crop/crop.h"
@@ -15,7 +15,8 @@ enum gf_fit { GF_FIT_FILL, GF_FIT_INSIDE, GF_FIT_COVER, GF_FIT_CONTAIN };
 enum gf_resize_only { GF_RESIZE_ANY, GF_RESIZE_SHRINK, GF_RESIZE_ENLARGE };
 enum gf_resize_load { GF_LOAD_FULL, GF_LOAD_REDUCED };
 
-/* A picture of in_w x in_h pixels is scaled to full_w x full_h, of which w x h is computed. */
+/* A picture of in_w x in_h pixels is scaled to full_w x full_h pixels, of which w x h pixels,
+ * placed by gravity, are computed. */
 struct gf_resize_size {
     double w, h, full_w, full_h, in_w, in_h;
 };
@@ -25,11 +26,12 @@ struct gf_resize_params {
     int kernel, light, fit, only, gravity;
     struct gf_colour colour;
     int load;
-    /* The sizes in pixels. They replace the sizes above where resize is a part of itself. */
+    /* The sizes in pixels, which replace those above if w is above 0. resize sets them in the part
+     * that it appends. */
     struct gf_resize_size size;
 };
 
-/* Computes the size of resize's result, and its padding. */
+/* ---- the size of the result, and the parts around the scaling ---- */
 
 extern const struct gf_filter gf_pad_filter;
 
@@ -121,7 +123,8 @@ static void resize_add_padding(const struct gf_resize_params *resize,
         gf_parts_add(parts, &gf_pad_filter, &pad, sizeof pad);
 }
 
-/* Appends the padding of fit=contain. */
+/* Returns the divisor, 1, 2, 4 or 8, by which a JPEG may be made smaller when it is decoded: it
+ * must stay at least twice as large as the result. */
 static int resize_reduction(const void *params, int width, int height)
 {
     const struct gf_resize_params *const resize = params;

@@ -21,12 +21,13 @@ struct text {
     const struct gf_picture *picture;
 };
 
-/* text on a picture of a known size. */
+/* The parameters of text for a picture of a known size. */
 struct part {
     int gravity;
     struct gf_length x, y;
     double opacity, size;
-    const struct text *drawn; /* a text that depends on the picture, until load() has drawn it */
+    const struct text *drawn; /* the parameters of a text that depends on the picture, until load()
+                                 has drawn it; NULL otherwise */
     struct gf_text_about about;
     bool owns; /* the part owns the picture, not the chain */
     const struct gf_picture *picture;
@@ -143,7 +144,7 @@ static enum gf_status check(const void *params_, struct gf_error *error)
                : GF_OK;
 }
 
-/* Returns the text, which the caller frees. */
+/* Sets *found to the text to draw, which the caller frees. */
 static enum gf_status find_text(const struct text *p, const struct gf_text_about *about,
                                 char **found, struct gf_error *error)
 {
@@ -164,7 +165,7 @@ static enum gf_status find_text(const struct text *p, const struct gf_text_about
     return status;
 }
 
-/* Draws the text with letters of that size. */
+/* Draws the text with letters of `size` pixels. Sets *picture to the drawing. */
 static enum gf_status draw(const struct text *p, double size, const struct gf_text_about *about,
                            const struct gf_picture **picture, struct gf_error *error)
 {
@@ -274,7 +275,7 @@ static void expand(const void *params_, const struct gf_extent *extent, struct g
 {
     const struct text *const text = params_;
     struct part part;
-    memset(&part, 0, sizeof part); /* equal parts have equal bytes */
+    memset(&part, 0, sizeof part); /* padding is 0, too, so that equal parts have equal bytes */
     part.gravity = text->gravity;
     part.x = text->x;
     part.y = text->y;

@@ -3,7 +3,8 @@
 
 #include "stage/filter.h"
 
-/* The variants of gamma's kernels compute with its parameters, whereas the default uses a table. */
+/* The parameter of gamma, which variants of its kernels compute with, whereas the default reads a
+ * table. */
 struct gf_gamma {
     double value;
 };

@@ -6,7 +6,8 @@
 struct gf_blur_params {
     double sigma;
     int border;
-    int window; /* the radius of a window that has OpenCV's taps, and its sigma; 0: none */
+    int window; /* the radius of a window with OpenCV's taps, from which also sigma follows; 0:
+                   sigma decides */
 };
 
 struct gf_blur {

@@ -50,7 +50,8 @@ GF_AVX512 static __m512i first_sums(const uint16_t *columns, int radius, int cha
     return _mm512_loadu_si512(sum);
 }
 
-/* Each caller passes a constant number of channels. */
+/* Computes `count` means of a row. Each caller passes a constant number of channels, so that loops
+ * over channels are unrolled. */
 GF_AVX512 GF_INLINE void slide(const uint16_t *columns, int radius, const int channels,
                                size_t count, const struct gf_box_mean *mean, unsigned char *row)
 {
@@ -246,7 +247,8 @@ static void move_columns(const struct work *work, const struct gf_box *box,
                    format.bits, gf_samples(format));
 }
 
-/* Each caller passes a constant number of channels, so that the sums stay in registers. */
+/* Defines a function that sums the windows of a row. Each caller passes a constant number of
+ * channels, so that the sums stay in registers. */
 #define SLIDE(name, type) \
     static inline void name(const uint32_t *columns, type *restrict sums, size_t width, \
                             int radius, size_t channels) \
@@ -319,7 +321,8 @@ static void boxblur_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* The bytes for the column sums of a band, which the first kernel writes and the second reads. */
+/* Returns the bytes for the column sums of a band, which the first kernel writes and the second
+ * reads. */
 static size_t boxblur_device_scratch(const struct gf_stage *stage, int rows)
 {
     const int radius = gf_stage_radius(stage);

@@ -19,7 +19,7 @@ struct gf_boxblur_params {
  * numerator num is doubled, so that the shift is by 32 bits. It also divides sums of 16-bit samples
  * for n up to 127 x 127, where 65536 n^2 < 2^(31 + shift). */
 struct gf_box_mean {
-    uint32_t half; /* n / 2 */
+    uint32_t half; /* n / 2, for rounding */
     uint32_t multiplier;
     int shift;
     uint64_t multiplier16; /* the multiplier for sums of 16-bit samples, made from 2^(63 + shift) */

@@ -14,7 +14,7 @@
 /* Rows of the gradient's values. Squares and directions are int32_t for 8-bit samples and int64_t
  * for 16-bit samples. */
 struct work {
-    void *colour[3];      /* rows without alpha; unused where the picture has no alpha */
+    void *colour[3];      /* three rows of the picture laid on black, if the picture has alpha */
     void *smooth, *slope; /* smooth: above + 2 here + below; slope: below - above; both are one
                            * pixel wider on each side */
     unsigned char *square[3], *direction[3]; /* rings of three rows; square has a zero on each
@@ -110,7 +110,7 @@ static size_t edge_scratch(struct gf_format in)
                                     : way == GF_EDGE_DOWN ? below[x] \
                                     : way == GF_EDGE_FALL ? below[x + 1] \
                                                           : below[x - 1]; \
-            const square_t least = second + (way >= GF_EDGE_FALL); /* on diagonals v > second */ \
+            const square_t least = second + (way >= GF_EDGE_FALL); /* diagonals: v > second */ \
             const int is_edge = (v > low) & (v > first) & (v >= least); \
             weak[x] = (unsigned char)is_edge; \
             strong[x] = (unsigned char)(is_edge & (v > high)); \
@@ -120,7 +120,8 @@ KERNELS(8, uint8_t, int16_t, int32_t, gf_edge_direction)
 KERNELS(16, gf_u16_any, int32_t, int64_t, gf_edge_direction_wide)
 #undef KERNELS
 
-/* Computes the gradient of row y into the ring; it is 0 outside of the picture. */
+/* Computes the squared gradient and the direction of row y into slot y mod 3 of the rings. Outside
+ * of the picture the square is 0. */
 static void gradient_row(const struct work *work, const struct gf_view *in, int y)
 {
     const struct gf_format format = in->format;
@@ -157,7 +158,8 @@ static void gradient_row(const struct work *work, const struct gf_view *in, int 
                     (int64_t *)(square + size), (int64_t *)work->direction[slot], format.width);
 }
 
-/* Packs eight bytes of 0 and 1 into the bits of one byte. */
+/* Packs eight bytes of 0 or 1 into the bits of one byte: the factor moves the bit of byte i to bit
+ * 56 + i of the product. */
 static void pack(const unsigned char *flags, unsigned char *bits, size_t bytes)
 {
     for (size_t i = 0; i < bytes; i++) {
@@ -270,7 +272,8 @@ static void push(struct flood *flood, size_t at)
     flood->waits[at] = 1;
 }
 
-/* Makes the pixels `seeds` of a word strong, if they are weak. */
+/* Makes those of the pixels `seeds` of a word strong that are weak, with all weak pixels of the
+ * word that are connected with them. */
 static void reach(struct flood *flood, size_t row, size_t word, uint64_t seeds)
 {
     const uint64_t among = candidates(flood, row, word);
@@ -297,8 +300,8 @@ static void spread(struct flood *flood, size_t at)
     }
 }
 
-/* Connects the pixels. in: all rows of the planes, declared as gray samples of 8 bits. bits:
- * [rows][words / 2], the result: strong pixels and all that are connected with them. scratch:
+/* Links the edges by hysteresis. in: all rows of the planes, declared as gray samples of 8 bits.
+ * bits: [rows][words / 2], the result: strong pixels and all that are connected with them. scratch:
  * hysteresis_scratch() bytes. */
 static void hysteresis(const struct gf_view *in, unsigned char *bits, void *scratch)
 {

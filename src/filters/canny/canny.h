@@ -27,7 +27,7 @@ static inline size_t gf_hysteresis_nodes(struct gf_format planes)
     return 1 + 16 * words * strips;
 }
 
-/* The bytes of the device's scratch: the trees, and a plane of bits after them. */
+/* Returns the bytes of the device's scratch memory: the trees, followed by a plane of bits. */
 static inline size_t gf_hysteresis_device_scratch(struct gf_format planes)
 {
     const size_t plane = (size_t)planes.width / 8 * (size_t)planes.height;

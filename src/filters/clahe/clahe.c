@@ -88,7 +88,8 @@ static size_t tables_bytes(struct gf_format format, const struct gf_tiles *tiles
                : (size_t)tiles->columns * (size_t)tiles->rows * 65536 * sizeof(uint16_t);
 }
 
-/* The index at which the table of one of the four tiles around a position begins. */
+/* Returns the index of one of the four tiles around a position: `right` and `below` are 0 or 1 and
+ * tell which one. The nearest tile replaces one that does not exist. */
 static size_t tile_at(const struct gf_tiles *tiles, int centre_x, int centre_y, int right,
                       int below)
 {
@@ -138,10 +139,10 @@ static enum gf_status prepare(struct gf_stage *stage, struct gf_error *error)
 
 /* Memory for one row: numbers that each column needs, and results for its pixels. */
 struct work {
-    int *centres;  /* the number of centres before the column, times that of bins */
+    int *centres;  /* the number of centres before the column, times the number of levels */
     float *part;   /* how far the column is on the way to the next centre, 0..1 */
-    uint32_t *bin; /* luma */
-    int *change;   /* change of the luma; for a gray picture the new luma */
+    uint32_t *bin; /* the luma of the column's pixel */
+    int *change;   /* new luma minus old luma; for a gray picture the new luma */
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage)
@@ -174,8 +175,8 @@ GF_INLINE void find_luma(const void *in, int width, const int bits, const int ch
     }
 }
 
-/* Computes the new luma of a row's pixels. `table` belongs to the two rows of centres that the row
- * is between. */
+/* Computes the new luma of a row's pixels. `table` has the joined tables for the two rows of
+ * centres that the row is between. */
 GF_TARGET_CLONES static void change_8(const struct work *work, const uint32_t *restrict table,
                                       float below, int width, int *restrict to)
 {

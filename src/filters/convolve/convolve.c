@@ -1,5 +1,5 @@
 /* convolve, which correlates the picture with a kernel that the user gives; and emboss and laplace,
- * which are made of it. */
+ * which consist of convolve. */
 #include "filters/convolve/convolve.h"
 
 #include <math.h>
@@ -55,7 +55,7 @@ static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *
         convolve->weight[i] = kernel->value[i];
         sum += (double)kernel->value[i];
     }
-    if (fabs(sum) < 1e-6) /* the sum of decimal weights is 0, except for rounding */
+    if (fabs(sum) < 1e-6) /* decimal weights whose sum is 0 may miss it by rounding */
         sum = 0;
     const double divisor = params->divisor != 0 ? params->divisor : sum != 0 ? sum : 1;
     convolve->width = kernel->width;
@@ -69,7 +69,7 @@ static enum gf_status convolve_prepare(struct gf_stage *stage, struct gf_error *
 
 /* The picture is processed in strips of columns, so that the ring does not grow with its width. */
 enum {
-    STRETCH = 768, /* samples at a time: whole pixels and whole vectors */
+    STRETCH = 768, /* samples whose sums are computed at a time: whole pixels and whole vectors */
     STRIP = 8192
 };
 
@@ -77,12 +77,13 @@ struct strip {
     int first, columns;
 };
 
-/* A ring of a strip's rows as floats. Each row has room for the border on both sides. */
+/* Memory for a strip: a ring of its rows as floats, with room for the border on both sides, and the
+ * sums of STRETCH samples. */
 struct work {
     unsigned char *zeros;
     float *ring;
     size_t ring_pitch;  /* the distance between rows of the ring, in floats */
-    const float **taps; /* the samples that each weight other than 0 multiplies */
+    const float **taps; /* for each weight other than 0 the samples that it multiplies */
     float *weights;
     float *sums;
 };
@@ -149,7 +150,8 @@ static void copy_columns(const struct gf_convolve *convolve, const struct work *
     }
 }
 
-/* Adds the taps one after the other; each loop adds four taps. */
+/* Adds the products of the taps to the sums, in the order of the taps; each loop adds four of
+ * them. */
 GF_TARGET_CLONES static void correlate(const float *const *taps, const float *weights, int count,
                                        size_t first, float *restrict sums, size_t stretch)
 {

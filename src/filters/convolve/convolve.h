@@ -20,9 +20,9 @@ struct gf_convolve_params {
 };
 
 struct gf_convolve {
-    int width, height; /* size of the kernel */
+    int width, height; /* size of the kernel in weights */
     int border;
-    int keep_alpha;                                        /* the alpha channel is copied */
+    int keep_alpha;                                        /* whether the alpha channel is copied */
     float divisor, bias;                                   /* the bias is in samples */
     float weight[GF_MATRIX_SIDE_MAX * GF_MATRIX_SIDE_MAX]; /* row by row, without gaps */
 };
@@ -125,7 +125,7 @@ struct gf_convolve_digits {
     uint32_t zone; /* a mask of fraction bits, repeated in each byte */
 };
 
-#define GF_CONVOLVE_START 12582912.0 /* 1.5 2^23: larger floats are integers */
+#define GF_CONVOLVE_START 12582912.0 /* 1.5 * 2^23: from 2^23 on, floats are integers */
 
 /* Returns the scale that brings the weights closest to integers. It tries the `tries` largest
  * integers up to `most` for the largest weight. Decimal weights become almost exact integers. */
@@ -225,8 +225,8 @@ enum gf_convolve_end {
 };
 
 struct gf_convolve_bytes {
-    int width, height, groups; /* the kernel's columns and rows, and ceil(height / 4): bytes of four
-                                  rows are multiplied at once */
+    int width, height, groups; /* the kernel's columns and rows, and the number of groups of four
+                                  picture rows that four result rows need */
     enum gf_convolve_end end;
     int start, shift;
     float scale, divisor, bias, low, high;

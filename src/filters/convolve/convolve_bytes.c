@@ -12,7 +12,7 @@
 
 enum {
     LINES = GF_CONVOLVE_LINES,
-    STRETCH = 768, /* samples: whole pixels and whole vectors */
+    STRETCH = 768, /* samples that are computed at a time: whole pixels and whole vectors */
     VECTOR = 64
 };
 
@@ -29,8 +29,8 @@ enum {
 #define BY_WIDTH(name) name##_16
 #endif
 
-/* Whether sums of the products of these taps and bytes have 15 bits and a sign. Adds the taps,
- * those above 0 and those below apart, to what other taps reach. */
+/* Adds the taps above 0 to reach[0] and the sizes of those below 0 to reach[1]. Returns whether
+ * sums of their products with bytes still have 15 bits and a sign. */
 static bool are_brief(const int *tap, int count, int reach[2])
 {
     for (int i = 0; i < count; i++)
@@ -70,8 +70,9 @@ static void set_quads(struct gf_convolve_bytes *bytes, const short *number)
     }
 }
 
-/* Whether the result is the sum of integers, shifted, because the divisor is a power of 2 and the
- * bias an integer. No sum exceeds `reach`, in units of 1/whole. */
+/* Whether the result is a sum of integers, shifted to the right, because the divisor is a power of
+ * 2 and the bias an integer. `whole` is the factor that made the weights integers. No sum exceeds
+ * `reach`, in units of 1/whole. */
 static bool ends_with_shift(const struct gf_convolve *convolve, int whole, double reach,
                             struct gf_convolve_bytes *bytes)
 {
@@ -161,8 +162,8 @@ struct work {
     const struct gf_convolve *convolve;
     const struct gf_convolve_bytes *bytes;
     const struct gf_view *in, *out;
-    int first, columns; /* columns of the strip */
-    size_t pitch;       /* words of a group */
+    int first, columns; /* the strip's first column, and the number of its columns */
+    size_t pitch;       /* words of a group of rows */
     uint32_t *words;
     unsigned char *rows, *lost, *zeros;
     unsigned char *doubt;

@@ -48,7 +48,7 @@ VEC V(bytes) V(end_at)(float scale, float shift, const V(ints) * sum)
     return V(pack)(words);
 }
 
-/* Computes the sums for some vectors of words of each line; with `brief`, in 16 bits. */
+/* Computes the sums for `parts` vectors of words of each line; with `brief`, in 16 bits. */
 VEC void V(sum_parts)(const struct gf_convolve_bytes *bytes, const uint32_t *const *group, int step,
                       size_t x, const bool brief, const int parts, V(ints) (*sums)[4])
 {
@@ -88,7 +88,8 @@ VEC bool V(lines)(const struct gf_convolve_bytes *bytes, const enum gf_convolve_
                   const bool brief, const uint32_t *const *group, int step, size_t count,
                   unsigned char *const *out, unsigned char *const *doubt)
 {
-    enum { PARTS = VEC_BYTES == 64 ? 4 : 2 }; /* as many as registers allow */
+    /* Parts of the sums that are computed at a time, as many as registers allow. */
+    enum { PARTS = VEC_BYTES == 64 ? 4 : 2 };
     uint64_t any = 0;
     for (size_t x = 0; x < count; x += VEC_BYTES) {
         V(ints) sum[LINES][4], some[LINES][4];

@@ -14,10 +14,10 @@
 #include "stage/stage.h"
 
 enum {
-    STRETCH = 768, /* samples at a time */
+    STRETCH = 768, /* samples whose sums are computed at a time */
     STRIP = 1024,
     WEIGHTS_MAX =
-        32767 /* of the taps that are added at a time: 65535 times as much fits in 32 bits */
+        32767 /* sizes of taps in one call add up to this at most: 65535 times it fits in 32 bits */
 };
 
 static const struct gf_param spread_params[] = {
@@ -35,8 +35,8 @@ static int spread_columns(const void *params)
     return gf_coverage_columns(&((const struct gf_spread_params *)params)->coverage);
 }
 
-/* A tap of a result row: a column of the shape, and a row, from the first row of the shape above
- * the result's on. */
+/* A tap of a result row: a weight, and where the sample that it multiplies is in the shape. Row 0
+ * is above the shape's first row. */
 struct tap {
     short row, column, weight;
 };
@@ -93,7 +93,7 @@ struct work {
     size_t pitch; /* bytes of a row of the ring */
     unsigned char *zeros, *ring;
     struct tap *taps;
-    const void **from; /* the samples that a tap multiplies */
+    const void **from; /* for each tap the samples that it multiplies */
     int32_t *weight;
     double *sums;
 };

@@ -63,7 +63,7 @@ static inline int gf_coverage_weight(const struct gf_coverage *shape, int x, int
 /* The mean of the pixels under a shape of up to 201 x 201 pixels: its weights, and the arithmetic
  * that both backends share. All sums are exact integers. */
 
-/* The parameters, which lensblur and motionblur make. */
+/* The parameters of the filter spread, which lensblur and motionblur append. */
 struct gf_spread_params {
     struct gf_coverage coverage;
     int border;
@@ -72,14 +72,15 @@ struct gf_spread_params {
 enum {
     GF_SPREAD_SIDE_MAX = 201,
     GF_SPREAD_ROWS = 16,  /* result rows that are computed together on the device */
-    GF_SPREAD_GROUP = 4,  /* neighbouring columns of the weights that it takes together */
-    GF_SPREAD_OCTETS = 4, /* groups of eight rows that it takes together: a window */
+    GF_SPREAD_GROUP = 4,  /* neighbouring columns of the weights that the device takes together */
+    GF_SPREAD_OCTETS = 4, /* groups of eight rows that the device takes together: a window */
     GF_SPREAD_WINDOW_BYTES = GF_SPREAD_GROUP * GF_SPREAD_ROWS * 8 * GF_SPREAD_OCTETS,
     GF_SPREAD_WINDOWS_MAX = (GF_SPREAD_SIDE_MAX / GF_SPREAD_GROUP + 1) *
                             ((GF_SPREAD_SIDE_MAX + GF_SPREAD_ROWS) / 32 + 1)
 };
 
-/* The weights of a shape, row by row. */
+/* The weights of a shape, row by row: each is the number of a pixel's 64 points that the shape
+ * covers. */
 struct gf_spread_weights {
     int width, height;
     signed char weight[GF_SPREAD_SIDE_MAX * GF_SPREAD_SIDE_MAX];
@@ -111,7 +112,7 @@ GF_HOST_DEVICE int gf_spread_mean(double sum, double half, double scale)
     return (int)((sum + half) * scale);
 }
 
-/* Returns the weight of a row and a column, 0 outside the shape. */
+/* Returns the weight in a row and a column of the shape, 0 outside of it. */
 GF_HOST_DEVICE int gf_spread_weight(const struct gf_spread_weights *weights, int row, int column)
 {
     return row < 0 || row >= weights->height || column < 0 || column >= weights->width

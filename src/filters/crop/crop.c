@@ -27,7 +27,7 @@ static const struct gf_param crop_params[] = {
     {0},
 };
 
-/* The rectangle's extent in one dimension. The rectangle may be partly outside of the picture. */
+/* The rectangle's extent in one dimension, in pixels. It may be partly outside of the picture. */
 struct side {
     double first, count;
 };
@@ -55,8 +55,8 @@ static struct side side_of(struct gf_length size, struct gf_length at, int whole
     return (struct side){.first = first, .count = count};
 }
 
-/* Returns the length of a side that follows from the other side by the aspect; if no side is given,
- * at most the picture's. */
+/* Returns the length of a side: its own, if it is given or there is no aspect, otherwise what the
+ * aspect makes of the other side. If neither is given, both fit in the picture. */
 static struct gf_length follow(struct gf_length own, struct gf_length other, int whole,
                                int other_whole, double aspect)
 {
@@ -194,7 +194,7 @@ static const struct gf_param trim_params[] = {
  * multiplied by alpha, 0..M^2, and alpha is multiplied by M, the largest sample. */
 struct background {
     int64_t channel[4], limit;
-    int first; /* the first channel to compare */
+    int first; /* 0; with the colour "transparent" the index of alpha, the only channel compared */
 };
 
 static int sample_at(const struct gf_view *picture, int x, int y, int channel)
@@ -241,7 +241,7 @@ static bool is_content(const struct gf_view *picture, const struct background *b
     return false;
 }
 
-/* Returns the first of columns x0 .. x1 - 1 in which the row has content, or x1. */
+/* Returns the first of columns x0 .. x1 - 1 in which the row differs from the background, or x1. */
 static int first_in_row(const struct gf_view *picture, const struct background *background, int y,
                         int x0, int x1)
 {
@@ -250,7 +250,8 @@ static int first_in_row(const struct gf_view *picture, const struct background *
     return x0;
 }
 
-/* Returns the column after the last of columns x0 .. x1 - 1 in which the row has content, or x0. */
+/* Returns the column after the last of columns x0 .. x1 - 1 in which the row differs from the
+ * background, or x0. */
 static int end_in_row(const struct gf_view *picture, const struct background *background, int y,
                       int x0, int x1)
 {
@@ -259,8 +260,9 @@ static int end_in_row(const struct gf_view *picture, const struct background *ba
     return x1;
 }
 
-/* Finds the box of the content. A picture without content is kept whole, and so is a picture
- * without alpha if transparent borders are to be removed. */
+/* Finds the smallest rectangle that contains all pixels that differ from the background. A picture
+ * without such pixels is kept whole, and so is a picture without alpha if transparent borders are
+ * to be removed. */
 static void find_box(const void *params, const struct gf_view *picture, struct gf_rectangle *box)
 {
     const struct trim *const trim = params;
@@ -291,7 +293,7 @@ static void find(const void *params, const struct gf_view *picture, struct gf_fo
 
 extern const struct gf_filter gf_crop_filter;
 
-/* Appends the crop filter, which removes nothing before the box is known. */
+/* Appends the crop filter. Before the box is known it keeps the whole picture. */
 static void expand(const void *params, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct gf_rectangle whole = {.width = extent->width, .height = extent->height};

@@ -23,8 +23,8 @@ GF_X86_ONLY void gf_distance_along_simd(const unsigned char *row, int bits, int 
 enum { EACH = 32 };
 
 struct lanes {
-    __m512i number;   /* 0, 1, 2, .. */
-    __m512i reversed; /* 31, 30, .. */
+    __m512i number;   /* the number of each lane: 0, 1, 2, .. */
+    __m512i reversed; /* the numbers of the lanes from the last one on: 31, 30, .. */
 };
 
 GF_AVX512 GF_INLINE struct lanes lanes_of(void)
@@ -58,7 +58,8 @@ GF_AVX512 GF_INLINE __m512i last_of(__m512i v)
     return _mm512_permutexvar_epi16(_mm512_set1_epi16(EACH - 1), v);
 }
 
-/* Returns which of 32 pixels that exist are dark. */
+/* Returns a bit for each of the 32 pixels from x on: whether it is dark. `there` has a bit for each
+ * of them that exists. */
 GF_AVX512 GF_INLINE __mmask32 dark(const unsigned char *row, int bits, int x, __mmask32 there)
 {
     if (bits == 8)
@@ -170,8 +171,8 @@ static enum gf_status across_shape(const void *params_, struct gf_format in, str
     return GF_OK;
 }
 
-/* The number of pixels that are computed together, and of columns on each side that they
- * consider. */
+/* BLOCK pixels are computed together. Each considers the columns up to REACH away on either
+ * side. */
 enum { BLOCK = 64, REACH = 128 };
 
 /* The parabolas (x - column)^2 + height^2 that are the lowest for some x, from left to right. */
@@ -275,8 +276,8 @@ static bool near_row(const struct work *work, const gf_u16_any *height, int widt
     return true;
 }
 
-/* The second phase of A. Meijster, J. B. T. M. Roerdink, W. H. Hesselink: A general algorithm for
- * computing distance transforms in linear time, 2000. */
+/* Computes the distances of a row by the second phase of A. Meijster, J. B. T. M. Roerdink, W. H.
+ * Hesselink: A general algorithm for computing distance transforms in linear time, 2000. */
 static void across_row(const struct work *work, const gf_u16_any *height, int width)
 {
     int last = -1;
@@ -322,7 +323,8 @@ static void across_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* Returns the bytes for the nearest columns of every GF_DISTANCE_STEP-th pixel. */
+/* Returns the bytes of the device's scratch memory, which keeps the nearest column of every
+ * GF_DISTANCE_STEP-th pixel. */
 static size_t across_device_scratch(const struct gf_stage *stage, int rows)
 {
     return gf_distance_pitch(stage->in) * sizeof(uint32_t) * (size_t)rows;
@@ -346,7 +348,8 @@ static const struct gf_filter across = {
 
 extern const struct gf_filter gf_threshold_filter;
 
-/* Columns are processed as rows of the transposed picture. */
+/* Appends the parts. The distance along columns is computed along the rows of the transposed
+ * picture. */
 static void expand(const void *params_, const struct gf_extent *extent, struct gf_parts *parts)
 {
     static const struct gf_orient transpose = {.transpose = true};

@@ -56,11 +56,13 @@ struct work {
     const struct gf_guided *guided;
     struct gf_column_sums sums;
     int samples;
-    int32_t *column_room, *sum;       /* sums of samples */
-    double *square_room, *squares;    /* sums of squared samples */
-    int32_t *slope, *base, *base_sum; /* sums of lines over the window's rows */
+    int32_t *column_room, *sum;       /* sum: sums of the samples of windows */
+    double *square_room, *squares;    /* squares: sums of the squared samples of windows */
+    int32_t *slope, *base, *base_sum; /* slope, base: sums of the lines in one column of a window;
+                                         base_sum: sums over windows */
     int32_t *slope_room, *base_room, *slope_sum;
-    int32_t *line; /* a ring of rows of lines: [2 radius + 1][slopes, bases] */
+    int32_t *line; /* a ring of the lines of 2 radius + 1 rows; the slopes of a row come before its
+                      bases */
 };
 
 static size_t carve(struct work *work, void *base, const struct gf_stage *stage)

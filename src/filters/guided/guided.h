@@ -12,14 +12,14 @@ enum { GF_GUIDED_RADIUS_MAX = 50, GF_GUIDED_MOST8 = (1 << 15) - 1, GF_GUIDED_MOS
 /* The constants of guided. */
 struct gf_guided {
     int radius, border;
-    double count;     /* N, the pixels of a window */
-    float edge;       /* sigma^2 M^2 N^2 */
+    double count;     /* N, the number of pixels of a window */
+    float edge;       /* sigma^2 M^2 N^2, where M is the largest sample */
     float mean;       /* 1 / N */
     float most;       /* GF_GUIDED_MOST8 or GF_GUIDED_MOST16 */
     float unit;       /* 1 / most is the unit of gf_guided_line.slope */
     float step;       /* 1 / step is the unit of gf_guided_line.base */
-    float mean_slope; /* 1 / (N most) */
-    float mean_base;  /* 1 / (N step) */
+    float mean_slope; /* 1 / (N most): makes the mean slope from a sum of slopes */
+    float mean_base;  /* 1 / (N step): makes the mean base from a sum of bases */
 };
 
 /* The linear function a v + b of a sample v: slope is a in units of 1 / most, base is b in units of
@@ -28,7 +28,8 @@ struct gf_guided_line {
     int32_t slope, base;
 };
 
-/* Returns the lines of a row in the device's memory: a thread accesses four at a time. */
+/* Returns the number of lines (struct gf_guided_line) in a row of the device's memory: a multiple
+ * of the four that a thread accesses at a time. */
 GF_HOST_DEVICE int gf_guided_pitch(int width)
 {
     return (width + 3) / 4 * 4;

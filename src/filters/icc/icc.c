@@ -127,7 +127,8 @@ static enum gf_status build(struct gf_stage *stage, const struct icc *icc, struc
                                .black_point = icc->black_point};
     struct gf_icc_transform *transform;
     struct gf_error detail = {0};
-    if (!gf_icc_fits(wish.from, wish.inputs)) /* the stage was not bound by the planner */
+    if (!gf_icc_fits(wish.from, wish.inputs)) /* the planner has not bound the stage, so that its
+                                                 profile is unknown: sRGB */
         wish.from = gf_icc_named(gf_icc_names[0], wish.inputs == 1);
     GF_TRY(origin(icc, stage->in, wish.from, &wish.from, error));
     GF_TRY(target(icc, stage->in, &wish.to, error));
@@ -147,7 +148,7 @@ static enum gf_status icc_prepare(struct gf_stage *stage, struct gf_error *error
     return build(stage, stage->params, error);
 }
 
-/* The cpu() of filters whose constants are a struct gf_icc_transform. */
+/* The function cpu() of icc and tonemap, whose constants are a struct gf_icc_transform. */
 static void icc_cpu(const struct gf_stage *stage, const struct gf_view *in,
                     const struct gf_view *out, void *scratch)
 {
@@ -252,7 +253,8 @@ static const struct gf_param tonemap_params[] = {
 const struct gf_tonemap gf_tonemap_to_srgb = {.white = 203, .to = SRGB};
 const struct gf_tonemap gf_tonemap_to_display_p3 = {.white = 203, .to = SRGB + 1};
 
-/* Sets what the picture's colours are; `from` names the transfer function, with BT.2020. */
+/* Sets *from to the colours that the parameter from= claims: BT.2020 primaries, unless the picture
+ * names others, and the transfer function PQ or HLG. from=auto keeps *from. */
 static void find_hdr(const struct gf_tonemap *tonemap, struct gf_icc *from)
 {
     if (tonemap->from == FROM_AUTO)
@@ -279,7 +281,8 @@ static enum gf_statistic statistic(const void *params)
     return tonemap->peak > 0 ? GF_STATISTIC_NONE : GF_STATISTIC_CHANNELS;
 }
 
-/* Returns the highest level of a channel with more than that part of the pixels at or above it. */
+/* Returns the highest level of a channel with more than the part beyond_peak of the pixels at or
+ * above it. */
 static int highest(const uint64_t *count, int bins)
 {
     double total = 0, above = 0;
@@ -318,7 +321,7 @@ static enum gf_status tonemap_prepare(struct gf_stage *stage, struct gf_error *e
     const struct gf_tonemap *const tonemap = stage->params;
     struct gf_icc from = stage->icc;
     find_hdr(tonemap, &from);
-    if (!from.hdr[1]) /* the stage was not bound by the planner */
+    if (!from.hdr[1]) /* the planner has not bound the stage, so that its curve is unknown: PQ */
         memcpy(from.hdr, (unsigned char[]){GF_PRIMARIES_BT2020, GF_CURVE_PQ}, sizeof from.hdr);
     const struct gf_tone_wish wish = {.hdr = {from.hdr[0], from.hdr[1]},
                                       .to = tonemap->to == SRGB ? &gf_icc_srgb : &gf_icc_display_p3,

@@ -24,9 +24,9 @@ enum { PAD_MAX = GF_MEDIAN_NETWORK_MAX * 8, FOUR = 4 };
 #define SAMPLE_NAME(name) name##_16
 #include "filters/median/median_small.h"
 
-/* Copies of both ends of rows together with their borders. Row y is in slot (y + radius) mod (2
- * radius + 1). The middle of a row is read in the picture. Vectors of 64 bytes read up to one
- * sample beyond their end, which must be in the picture or in the slot. */
+/* Copies of both ends of rows together with their borders. Row y is in slot (y + radius) mod
+ * slot_count. The middle of a row is read in the picture. Vectors of 64 bytes read up to one sample
+ * beyond their end, which must be in the picture or in the slot. */
 enum { VECTOR = 64, SHORT = 3 * VECTOR, END = 256, SLOT = END + SHORT + END };
 
 struct small {
@@ -36,7 +36,7 @@ struct small {
     size_t row_bytes, pixel_bytes, pad; /* pad: bytes of the border */
     unsigned char *slots, *zeros;
     void *planes;
-    size_t room; /* samples of a plane */
+    size_t room; /* samples that each plane has room for */
 };
 
 static size_t carve_small(struct small *small, void *base, const struct gf_stage *stage)
@@ -76,7 +76,7 @@ static const unsigned char *row_of(const struct small *small, int row)
     return from < 0 ? small->zeros : gf_view_row(small->in, from);
 }
 
-/* Fills one side of the border, which begins at `column`. */
+/* Fills one side of the border: `radius` pixels from `column` on, which is outside of the row. */
 static void fill_border(const struct small *small, const unsigned char *row, int column,
                         unsigned char *to)
 {
@@ -117,7 +117,8 @@ static void fill_small_slot(const struct small *small, int row)
     fill_border(small, from, small->in->format.width, end);
 }
 
-/* rows[i] begins `radius` columns left of the first result. */
+/* Computes `size` bytes of a result row. rows[i] begins `radius` columns left of the first
+ * result. */
 static void part_of_row(const struct small *small, const unsigned char *const *rows,
                         unsigned char *out, size_t size)
 {
@@ -429,7 +430,7 @@ static void median_cpu(const struct gf_stage *stage, const struct gf_view *in,
     }
 }
 
-/* Windows of 3x3 can be fused. */
+/* The kernels for windows of 3x3 can apply tables, and convert straight RGBA. */
 static enum gf_fusing median_fuses(const void *params)
 {
     return median_radius(params) == 1 ? (enum gf_fusing)(GF_FUSES_BOTH | GF_FUSES_ALPHA)

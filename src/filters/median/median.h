@@ -47,7 +47,7 @@ GF_X86_ONLY void gf_median_simd_four(int bits, const struct gf_median_rows *rows
 /* The radius from which gf_median_columns() is faster than gf_median_lists() for 8 bits. */
 enum { GF_MEDIAN_COLUMNS_RADIUS = 6 };
 
-/* The bytes of scratch memory that gf_median_columns() needs. */
+/* Returns the bytes of scratch memory that gf_median_columns() needs. */
 size_t gf_median_columns_scratch(struct gf_format format, int radius);
 
 /* Computes medians of (2 radius + 1)^2 samples, with a radius of at most 90, for the rows of `out`.
@@ -70,7 +70,7 @@ enum {
     GF_MEDIAN_LISTS_BEHIND = 768 /* the bytes after the last sample of a row that are read */
 };
 
-/* The bytes of scratch memory that gf_median_lists() needs. */
+/* Returns the bytes of scratch memory that gf_median_lists() needs. */
 size_t gf_median_lists_scratch(int radius, int step);
 
 /* Computes medians of (2 radius + 1)^2 samples of 8 or 16 bits, for a radius of at least 3; columns

@@ -21,7 +21,8 @@ enum { BINS = 16, BIN_VALUES = 16, COUNTS = BINS * BIN_VALUES };
 struct columns {
     const struct gf_view *in;
     int radius, border, sides; /* sides: 2 radius + 1 */
-    int channel, first, count; /* first column in the picture, number of columns */
+    int channel, first, count; /* the channel that is computed; the first column in the picture, and
+                                  the number of columns */
     uint8_t *coarse, *fine;    /* BINS and COUNTS counters for each column */
     uint8_t *lines;
     size_t line_bytes;
@@ -195,7 +196,8 @@ GF_AVX2 static void make_row(const struct columns *columns, const uint8_t *taken
     }
 }
 
-/* The first row subtracts a line of zeros, which were added to all columns before. */
+/* Computes the results of a part of the columns, which begins with column x0, in all rows of `out`.
+ * The first row subtracts a line of zeros, which were added to all columns before. */
 GF_AVX2 static void make_part(struct columns *columns, const struct gf_view *out, int x0)
 {
     const int radius = columns->radius;
@@ -259,17 +261,18 @@ struct gf_median_merge {
  * gathers the others. */
 struct gf_median_across {
     struct gf_median_merge doubled[LEVELS], added[LEVELS];
-    unsigned char *level[2], *all; /* planes of the doubled lists, used in turns; planes of the
-                                    * gathered list */
-    int planes;                    /* planes of the longest list */
+    /* The lists that the merges doubled[k] read and write, in turns, and the gathered list. */
+    unsigned char *level[2], *all;
+    int planes; /* planes of the longest list, and SLACK more on either side */
 };
 
 struct gf_median_lists {
     int sides, step;
     int sort_count;
     uint8_t sort[SORT_MAX][2];
-    size_t bytes, made; /* bytes of a list's plane; bytes of a plane of results */
-    ptrdiff_t pitch;    /* bytes between planes */
+    /* Bytes of a plane that merges compute; bytes of results that follow from them. */
+    size_t bytes, made;
+    ptrdiff_t pitch; /* bytes from one plane of a list to the next */
     unsigned char *columns, *v, *line;
     struct gf_median_across core, row;
 };

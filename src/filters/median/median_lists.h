@@ -134,8 +134,8 @@ LISTS void LISTS_NAME(merge_lists)(const struct gf_median_merge *merge, const un
         for (int i = 0; i < merge->chains - 1; i++)
             LISTS_NAME(three_steps)(&merge->chain[i], v, v, LISTS_BYTES);
         LISTS_NAME(three_steps)(&merge->chain[merge->chains - 1], v, result, pitch);
-        if (merge->low == 0) /* the element is the first of its chain in all steps, which do not
-                              * change it */
+        /* The steps neither change nor store element 0, which is the first of its chain. */
+        if (merge->low == 0)
             LISTS_STORE(result, LISTS_LOAD(v));
     }
 }

@@ -63,7 +63,8 @@ GF_VBMI GF_INLINE __m512i median5(const int bits, const __m512i *first, const __
 }
 
 struct medians {
-    __m512i first[GF_MEDIAN_ROWS], second[GF_MEDIAN_ROWS]; /* sorted columns */
+    /* Sorted columns: the present 64 bytes and the next ones. */
+    __m512i first[GF_MEDIAN_ROWS], second[GF_MEDIAN_ROWS];
     __m512i further[GF_MEDIAN_ROWS];
 };
 

@@ -6,8 +6,8 @@
 #include "base/image.h"
 #include "pixel/stencil.h"
 
-/* The numbers of the shapes. A shape that has the element's size is stored as a matrix with one
- * number. */
+/* The numbers of the named shapes. In struct gf_element such a shape is a matrix whose only element
+ * is its number. */
 enum { RECTANGLE = 1, ELLIPSE, CROSS, DIAMOND };
 const char *const gf_element_shapes[] = {"rectangle", "ellipse", "cross", "diamond", NULL};
 const char *const gf_element_matrices[] = {"1", "2", "3", "4"};
@@ -171,7 +171,7 @@ EXTREMES(largest8, uint8_t, >)
 EXTREMES(least16, gf_u16_any, <)
 EXTREMES(largest16, gf_u16_any, >)
 
-/* The functions for windows of 3, 5 .. WINDOW_MOST rows. */
+/* For windows of 3, 5 .. WINDOW_MOST rows: the functions that compute one result row, and two. */
 struct extremes {
     void (*of[RADIUS_MOST])(const unsigned char *const *rows, unsigned char *to, size_t count);
     void (*of_two[RADIUS_MOST])(const unsigned char *const *rows, unsigned char *to,
@@ -205,7 +205,8 @@ static bool morphology_is_small(const struct gf_morphology *morphology)
     return 2 * morphology->ry + 1 <= GF_LEVELS_MAX && sample_count(morphology) <= SAMPLES_MOST;
 }
 
-/* Rows of the picture, or of extremes, with the border on both sides. */
+/* Describes rows of the picture, or of the extremes of columns, that have rx pixels of border on
+ * both sides. */
 struct padded {
     const struct gf_morphology *morphology;
     struct gf_format format;

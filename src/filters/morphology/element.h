@@ -18,12 +18,12 @@ GF_C_BEGIN
 
 enum {
     GF_MORPHOLOGY_RADIUS_MAX = 250,
-    GF_OPENING_RADIUS = 4, /* the largest square of an opening of 8 bits that is a single stage */
-    GF_CHORDS_MAX = 2 * GF_MORPHOLOGY_RADIUS_MAX + 1, /* a matrix of 31x31 has at most 31 * 16
-                                                       * chords */
-    GF_LEVELS_MAX = 9,                                /* since the longest chord has 501 samples,
-                                                       * and 2^8 <= 501 < 2^9 */
-    /* The largest elements that gf_morphology_is_near() accepts. */
+    /* The largest radius of a square whose opening or closing of 8 bits is a single stage. */
+    GF_OPENING_RADIUS = 4,
+    /* The most chords: one in each row of a shape. A matrix of up to 31x31 has at most 31 * 16. */
+    GF_CHORDS_MAX = 2 * GF_MORPHOLOGY_RADIUS_MAX + 1,
+    GF_LEVELS_MAX = 9, /* levels 0 to 8: the longest chord has 501 samples, and 2^8 <= 501 < 2^9 */
+    /* Limits of gf_morphology_is_near(): the number of chords, and two reaches. */
     GF_NEAR_CHORDS = 64,
     GF_NEAR_RADIUS = 16, /* rows above and below the middle */
     GF_NEAR_BYTES = 96,  /* bytes of a row on either side of the middle */
@@ -31,13 +31,13 @@ enum {
 
 /* The element as the filters' parameters describe it. */
 struct gf_element {
-    int rx, ry; /* ry < 0: equals rx */
+    int rx, ry; /* columns and rows on either side of the middle; ry < 0: as many rows as columns */
     /* One of three: width 0; one number of gf_element_shapes; or a matrix with 1 for each sample of
      * the element. */
     struct gf_matrix shape;
 };
 
-extern const char *const gf_element_shapes[]; /* rectangle, ellipse, cross, diamond */
+extern const char *const gf_element_shapes[]; /* "rectangle", "ellipse", "cross", "diamond" */
 extern const char *const gf_element_matrices[];
 
 /* The parameters of an element. `type_` must have a member struct gf_element element. */
@@ -69,7 +69,8 @@ struct gf_chord {
     int16_t level;
 };
 
-/* The whole element, for both backends. */
+/* A structuring element as the constants of a stage, for both backends: its chords, unless it is a
+ * rectangle. */
 struct gf_morphology {
     int rx, ry, border;
     int is_rectangle;

@@ -29,7 +29,7 @@ size_t gf_element_cuda_scratch(const struct gf_stage *stage, int rows);
         .constants_size = sizeof(struct gf_morphology), .prepare = gf_element_prepare, \
         .cpu_scratch = gf_element_cpu_scratch, .cuda_scratch = gf_element_cuda_scratch
 
-/* What the declarations of dilate, erode and morphology have in common. */
+/* Parameters and functions that the declarations of dilate, erode and morphology have in common. */
 
 const struct gf_param gf_element_params[] = {
     GF_PARAM_ELEMENT(struct gf_element_params),
@@ -239,7 +239,8 @@ static size_t cpu_scratch(const struct gf_stage *stage, int rows)
 SUBTRACT(subtract8, uint8_t)
 SUBTRACT(subtract16, gf_u16_any)
 
-/* Computes both operations. Returns the rows of the first one. */
+/* Computes both operations; the result of the second one goes to `out`. Returns the rows of the
+ * first one. */
 static struct gf_view compose(const struct gf_stage *stage, const struct gf_view *in,
                               const struct gf_view *out, void *memory)
 {
@@ -292,8 +293,8 @@ static void cpu(const struct gf_stage *stage, const struct gf_view *in, const st
     }
 }
 
-/* Returns the bytes of the first operation's rows on the device, and of both operations' scratch
- * memory. */
+/* Returns the bytes of scratch memory on a device: the rows of the first operation, and what both
+ * operations need themselves. */
 static size_t cuda_scratch(const struct gf_stage *stage, int rows)
 {
     const struct morphology *const params = stage->params;

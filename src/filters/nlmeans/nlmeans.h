@@ -12,9 +12,10 @@ enum { GF_NLMEANS_SEARCH_MAX = 10, GF_NLMEANS_PATCH_MAX = 3 };
 
 /* The constants of nlmeans. */
 struct gf_nlmeans {
-    int search, patch, border; /* radii */
+    /* search, patch: radii in pixels of the search window and of a patch. */
+    int search, patch, border;
     float factor;  /* 16 bits: weight of a patch with the squared difference d: 2^(factor d / 2) */
-    int step_bits; /* 8 bits: see below */
+    int step_bits; /* 8 bits: distances are counted in steps of 2^step_bits, see below */
     float slope;
 };
 
@@ -32,17 +33,18 @@ struct gf_nlmeans {
  * multiple of 2^-24 up to 2^-13 has the bits of that integer, so that the device's sums of columns
  * and roots are integers in denormal halves. */
 enum { GF_NLMEANS_DISTANCES = 2048, GF_NLMEANS_ROOT = 180 };
-#define GF_NLMEANS_ZERO 12.4   /* x from which on weights are 0 */
-#define GF_NLMEANS_REACH 19.75 /* x for which u is 0 */
+#define GF_NLMEANS_ZERO 12.4   /* weights are 0 from this x on */
+#define GF_NLMEANS_REACH 19.75 /* u is 0 from this x on */
 #define GF_NLMEANS_TOP 0x1.864p-2f
 #define GF_NLMEANS_BEND 0x1.808p-4f
 
 /* ---- 16 bits ---- */
 
-/* Number of bits that samples lose before patches are compared, and those of a weight. */
+/* The number of low bits that samples lose before patches are compared, and the number of bits of a
+ * weight. */
 enum { GF_NLMEANS_SHORTER = 4, GF_NLMEANS_WEIGHT_BITS = 15 };
 
-/* The weight of a patch, 0..2^15. */
+/* Returns the weight of a patch, 0..2^15. */
 GF_HOST_DEVICE uint32_t gf_nlmeans_weight(uint32_t distance, float factor)
 {
     const float power = gf_exp2_coarse((float)(int32_t)(distance >> 1) * factor);

@@ -132,7 +132,8 @@ GF_TARGET_CLONES static void normals(const struct work *work, int width, float s
 STORE(store8, uint8_t, 127.5f)
 STORE(store16, gf_u16_any, 32767.5f)
 
-/* Stores alpha. The result is premultiplied like the input. */
+/* Stores a row of a picture with alpha: alpha is copied, and the normals are multiplied by it,
+ * since the result is premultiplied like the input. */
 GF_TARGET_CLONES static void store_alpha(const struct work *work, const struct gf_view *in,
                                          const struct gf_view *out, int y)
 {

@@ -58,7 +58,7 @@ static enum gf_status shape(const void *params, struct gf_format in, struct gf_f
     return GF_OK;
 }
 
-/* Whether the picture is larger than what is asked for. */
+/* Whether the requested side is shorter than the picture's side `whole`. */
 static bool is_less(struct gf_length length, int whole)
 {
     return length.unit != GF_UNSET &&
@@ -90,7 +90,8 @@ static bool needs_whole(const void *params)
     return ((const struct gf_pad_params *)params)->colour.word == GF_PAD_REPEAT;
 }
 
-/* A band inside the padding reads the row that is nearest to it. */
+/* Sets the input rows *first .. *end - 1 that result rows y0 .. y1 - 1 need. Rows of the padding
+ * need the picture's nearest row. */
 static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
     const int above = rows_above(stage), height = stage->in.height;

@@ -21,9 +21,9 @@ enum { GF_PAD_COLOUR, GF_PAD_EDGE, GF_PAD_TRANSPARENT, GF_PAD_REPEAT };
 extern const char *const gf_pad_words[];
 
 struct gf_pad {
-    int x, y;           /* where the picture begins in the result */
-    bool edge;          /* the nearest pixel replaces `sample` */
-    bool repeat;        /* the picture is repeated; x and y are 0 */
+    int x, y;    /* where the picture begins in the result */
+    bool edge;   /* the padding repeats the picture's nearest pixel; otherwise it is `sample` */
+    bool repeat; /* the picture is repeated; x and y are 0 */
     uint16_t sample[4]; /* a pixel of the padding */
     int opaque;         /* the alpha of the picture's pixels, if only the result has alpha */
 };

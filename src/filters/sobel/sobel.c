@@ -58,7 +58,8 @@ static size_t sobel_scratch(const struct gf_stage *stage, int rows)
     return carve(&work, NULL, stage->in);
 }
 
-/* Each caller passes constant weights. */
+/* Defines a function that computes `smooth` and `slope` of a row. Each caller passes constant
+ * weights. */
 #define COLUMNS(name, type, sum) \
     GF_INLINE void name##_by(int side, int middle, const type *above, const type *here, \
                              const type *below, sum *restrict smooth, sum *restrict slope, \

@@ -249,11 +249,12 @@ static enum gf_statistic statistic(const void *params_)
     return isnan(threshold->value) ? GF_STATISTIC_LUMA : GF_STATISTIC_NONE;
 }
 
-/* The two classes of levels, v..split and split + 1.., and the variance between them for each
- * split. The arithmetic is scikit-image's, so that ties have the same result: weights in single
- * precision, summed from both ends. */
+/* For each split of the levels first..last into first..v and v + 1..last: the numbers of pixels and
+ * the mean levels of both classes. Element v of `above` and `mean_above` is of v..last. The
+ * arithmetic is scikit-image's, so that ties have the same result: weights in single precision,
+ * summed from both ends. */
 struct classes {
-    float *below, *above; /* numbers of pixels */
+    float *below, *above; /* numbers of pixels in the class */
     double *mean_below, *mean_above;
 };
 
@@ -289,7 +290,7 @@ static int best_split(const uint64_t *count, int first, int last, const struct c
     return split;
 }
 
-/* Returns the split, or -1 when out of memory. */
+/* Returns the highest dark level by N. Otsu's method, or -1 when out of memory. */
 static int find_otsu(const struct gf_histogram *histogram)
 {
     int first = 0, last = histogram->bins - 1;
@@ -334,7 +335,7 @@ static const struct gf_filter gray = {
 
 extern const struct gf_filter gf_threshold_filter;
 
-/* One threshold for all pixels is a point filter; a threshold for each pixel takes a stencil. */
+/* Appends a point filter if all pixels have the same threshold, otherwise a stencil. */
 static void expand(const void *params_, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct gf_threshold *const threshold = params_;

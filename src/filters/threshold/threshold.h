@@ -19,7 +19,7 @@ enum gf_threshold_word {
 
 struct gf_threshold {
     double value; /* the threshold; NaN or more than 1: a word (see gf_param_word()) */
-    int radius;   /* of the windows of local thresholds */
+    int radius;   /* radius in pixels of the windows of local thresholds */
     double offset, k;
     int border;
 };
@@ -51,9 +51,9 @@ GF_HOST_DEVICE int gf_threshold_above(int v, int mean, int offset, int max)
  * standard deviation of the n samples of a window, and R is M / 2. */
 struct gf_sauvola {
     int radius, border;
-    double count; /* n */
+    double count; /* n, the samples of a window */
     double part;  /* 1 - k */
-    double scale; /* (k / (n R))^2 */
+    double scale; /* (k / (n R))^2, the factor of n squares - sum^2 */
 };
 
 /* Whether v exceeds the threshold. Doubles hold the sums exactly. The inequality, times n, is

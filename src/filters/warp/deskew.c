@@ -9,18 +9,19 @@
 #include "filters/warp/warp.h"
 #include "pixel/stencil.h"
 
-/* The angle at which the rows of the picture, sheared, differ most in their numbers of ink's lower
- * edges, and the columns in those of its left edges: at the angle of lines of text, or of upright
- * lines, the edges lie in few rows and columns (W. Postl, Detection of Linear Oblique Structures
- * and Skew Scan in Digitized Documents, 1986). */
+/* Finds the angle by which a picture must be sheared so that the numbers of ink's lower edges
+ * differ most from row to row, and those of its left edges from column to column: at the angle of
+ * lines of text, or of upright lines, the edges lie in few rows and columns (W. Postl, Detection of
+ * Linear Oblique Structures and Skew Scan in Digitized Documents, 1986). */
 
 enum {
     SIDE = 1024,      /* the longest side of the reduced copy */
-    RADIUS = 15,      /* of the windows whose mean the ink is darker than, in the copy */
-    POINTS = 1 << 16, /* edges of a direction that are looked at */
-    COARSE = 20,      /* steps of the first search, in hundredths of a degree */
-    FINE = 5,         /* steps of the second search */
-    FINE_REACH = 200, /* how far the second search goes from the angle of the first */
+    RADIUS = 15,      /* radius in pixels of the copy: ink is darker than the mean of such a window
+                         around it */
+    POINTS = 1 << 16, /* the most edges of a direction that are looked at */
+    COARSE = 20,      /* step of the first search, in hundredths of a degree */
+    FINE = 5,         /* step of the second search, likewise */
+    FINE_REACH = 200, /* how far the second search goes from the angle of the first, likewise */
     ANGLE_MAX = 4500,
 };
 
@@ -29,10 +30,11 @@ struct page {
     int width, height;
     unsigned char *level;
     unsigned char *drop; /* how much darker a pixel is than the mean around it */
-    uint32_t *integral;  /* [height + 1][width + 1] sums of the levels above and to the left */
-    uint32_t *columns;   /* the sums of a row of blocks: a number for each sample of a row */
-    struct edges {       /* the lower edges of ink, and its left edges */
-        int count, rows; /* `rows` is the number of rows in which a turn can put the points */
+    uint32_t *integral; /* [height + 1][width + 1] sums of the levels of all pixels above and to the
+                           left */
+    uint32_t *columns;  /* the sums of a row of blocks: a number for each sample of a row */
+    struct edges {      /* element 0: the lower edges of ink; element 1: its left edges */
+        int count, rows; /* rows: number of rows in which the points can be after a turn */
         struct point {
             int16_t along, across; /* the place along a line, and across lines */
         } * point;
@@ -116,7 +118,8 @@ static void find_drops(struct page *page)
     }
 }
 
-/* Returns the least drop of ink: a part of the drop that a hundredth of the pixels exceed. */
+/* Returns the least difference from the mean that counts as ink: `threshold` times the difference
+ * that a hundredth of the pixels exceed. */
 static int least_drop(const struct page *page, double threshold)
 {
     const size_t pixels = (size_t)page->width * (size_t)page->height;
@@ -182,7 +185,7 @@ static int64_t score_of(const struct page *page, int angle, int32_t *row)
     return score_edges(&page->edges[0], tangent, row) + score_edges(&page->edges[1], tangent, row);
 }
 
-/* Returns the best angle in whole steps. */
+/* Returns the angle with the best score among the multiples of COARSE from -most to most. */
 static int find_coarse(const struct page *page, int most, int32_t *row)
 {
     int64_t best = -1;
@@ -306,7 +309,7 @@ static void find(const void *params_, const struct gf_view *picture, struct gf_f
 
 extern const struct gf_filter gf_rotate_filter;
 
-/* Appends the rotation. Before the angle is known it stands for any, and keeps the size. */
+/* Appends the rotation. Before the angle is known it is by 1 degree, and the size stays. */
 static void expand(const void *params_, const struct gf_extent *extent, struct gf_parts *parts)
 {
     const struct deskew *const deskew = params_;

@@ -152,8 +152,8 @@ static void affine_expand(const void *params, const struct gf_extent *extent,
     const double determinant = m[0] * m[4] - m[1] * m[3];
     const double a = m[4] / determinant, b = -m[1] / determinant;
     const double c = -m[3] / determinant, d = m[0] / determinant;
-    /* The centres of the result and of the picture. The translation has an effect only if the
-     * result's size is fixed. */
+    /* The position in the result that the picture's centre moves to: the result's centre, plus the
+     * translation if the result's size is fixed. */
     const double x = (warp.width - 1) / 2.0 + (grows ? 0 : m[2]);
     const double y = (warp.height - 1) / 2.0 + (grows ? 0 : m[5]);
     const double map[6] = {a, b, (width - 1) / 2 - a * x - b * y,

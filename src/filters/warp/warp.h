@@ -53,7 +53,7 @@ struct gf_rotate_params {
     struct gf_colour colour;
 };
 
-/* How the size of the result is chosen. */
+/* The size of the result: with room for all of the picture, or the picture's own size. */
 enum gf_warp_fit { GF_WARP_GROW, GF_WARP_KEEP };
 extern const char *const gf_warp_fit_names[];
 
