@@ -6,7 +6,8 @@
 #include "base/process/machine.h"
 #include "base/threads/times.h"
 
-/* Memory of at least this size consists of huge pages, which several threads allocate. */
+/* Pinned memory of at least this many bytes consists of huge pages, which several threads
+ * allocate. */
 static const size_t REGISTERED_LEAST = (size_t)4 << 20;
 
 /* Allocates and registers pages. Returns false if the system cannot do that. */
@@ -149,7 +150,7 @@ enum gf_status coder_add_times(const struct coder *coder, struct gf_error *error
 
 uint64_t coder_room(const struct coder *coder, uint64_t bytes, int count, uint64_t most)
 {
-    const uint64_t beyond = 1u << 30; /* the limit of memory for expected pictures */
+    const uint64_t beyond = 1u << 30; /* the most bytes to add for expected pictures */
     if (count < 1 || coder->expected <= count)
         return bytes;
     uint64_t more = bytes / (uint64_t)count * (uint64_t)(coder->expected - count);
@@ -157,7 +158,7 @@ uint64_t coder_room(const struct coder *coder, uint64_t bytes, int count, uint64
     return bytes + more <= most ? bytes + more : bytes < most ? most : bytes;
 }
 
-/* If the device lacks the memory for the expected pictures, `bytes` suffice. */
+/* If the device lacks the memory for the expected pictures, allocates `bytes` alone. */
 enum gf_status coder_reserve(struct coder *coder, uint64_t bytes, int count, struct gf_error *error)
 {
     if (bytes <= coder->memory_bytes)

@@ -1,4 +1,5 @@
-/* What decoders and encoders of pictures share. */
+/* What decoders and encoders of pictures on the device share: pinned memory, a stream, memory that
+ * grows, times, and the rounds of an encoder. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -31,7 +32,7 @@ enum { CODER_MARKS_MOST = 7 };
 struct coder {
     int device;
     uint64_t memory_most;
-    int expected; /* the number of pictures that will come together */
+    int expected; /* the number of pictures that will come together, from expect(); 0: unknown */
     cudaStream_t stream;
     cudaEvent_t ended; /* waiting for this event does not keep the processor busy */
     int marks;
@@ -88,14 +89,15 @@ void coder_close(struct coder *coder);
         coder->times = (float *)steps; \
     }
 
-/* Returns from the calling function, a coder's with an `error`, when the call fails. */
+/* Returns an error from the calling function, which must have a parameter `error`, if the CUDA call
+ * fails. */
 #define CODER_TRY(coder, call) GF_CUDA_TRY(call, (coder)->device, error)
 
 /* Waits until all launched work has ended. */
 cudaError_t coder_wait(const struct coder *coder);
 
-/* The copies of a group's files to the device, which CUDA 13 makes by one call: the calls of many
- * threads wait for one another in the driver. */
+/* The copies of a group's files to the device. CUDA 13 makes all of them by one call, because calls
+ * of many threads wait for one another in the driver. */
 enum { CODER_COPIES_MOST = 32 };
 struct coder_copies {
     void *to[CODER_COPIES_MOST];
@@ -104,7 +106,7 @@ struct coder_copies {
     int count;
 };
 
-/* Adds a copy; all copies are queued when there is no room for another one. */
+/* Adds a copy of `size` bytes. If there is no room for another one, queues all that were added. */
 cudaError_t coder_copy(const struct coder *coder, struct coder_copies *copies, void *to,
                        const void *from, size_t size);
 /* Queues the copies that have been added. */
@@ -136,7 +138,7 @@ static inline uint64_t aligned(uint64_t size)
     return (size + CODER_ALIGNMENT - 1) / CODER_ALIGNMENT * CODER_ALIGNMENT;
 }
 
-/* Memory that is divided into pieces. */
+/* Memory from which take() cuts aligned pieces. */
 struct arena {
     unsigned char *memory; /* NULL: the pieces are only counted */
     uint64_t used;
@@ -156,19 +158,20 @@ enum { ENCODER_PICTURES_MOST = 4096 };
 
 enum part_state { WAITING, CHOSEN, ENDED };
 
-/* A picture of the group. An encoder's own struct for a picture begins with it. */
+/* A picture of the group. The struct that an encoder has for a picture begins with this one. */
 struct encoder_part {
     enum part_state state;
     uint64_t offset, size; /* the position and size of the result on the host; size 0: none */
 };
 
 template <class Part> struct encoder : coder {
-    struct pinned_memory coded; /* results */
-    struct pinned_memory last;  /* those of the last run, if they are kept */
+    struct pinned_memory coded; /* the encoded pictures of this run */
+    /* The encoded pictures of the last run, if keep_results() was called. */
+    struct pinned_memory last;
     uint64_t coded_used;
     /* The next members have room for the largest group. */
     int capacity;
-    int *indices; /* the indices in the group of the round's pictures */
+    int *indices; /* for each picture of the round, its index in the group */
     Part *parts;
     int placed; /* the number of pictures that were chosen for the round */
 };

@@ -5,8 +5,9 @@
 #include <pthread.h>
 #include <stdint.h>
 
-/* A key's kind is the threads of a block or SHARED, or, without a kernel, an attribute of the
- * device. */
+/* Keeps what CUDA says of kernels and devices, since asking takes time. The kind of a key is the
+ * number of threads of a block, or SHARED for the shared memory that a kernel may have, or, if
+ * `kernel` is NULL, an attribute of the device. */
 enum { SLOTS = 1024, KEPT_MOST = SLOTS / 2, SHARED = -1 };
 
 struct key {
@@ -15,7 +16,8 @@ struct key {
     int kind, device;
 };
 
-/* A fact's key is complete before `known` is set, and never changes afterwards. */
+/* What CUDA said of a key. The key is complete before `known` is set, and never changes
+ * afterwards. */
 struct fact {
     struct key key;
     std::atomic<int> value;
@@ -24,7 +26,7 @@ struct fact {
 
 static struct fact facts[SLOTS];
 static int kept;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards writing */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards writing to `facts` and `kept` */
 
 static bool is_of(const struct fact *fact, const struct key &key)
 {
@@ -32,8 +34,9 @@ static bool is_of(const struct fact *fact, const struct key &key)
            fact->key.kind == key.kind && fact->key.device == key.device;
 }
 
-/* Returns the fact, or the slot where it would be, in which another thread may keep another fact at
- * any time unless the caller holds the lock. Half of the slots stay empty. */
+/* Returns the slot of the fact with this key, or the empty slot where it would be kept. Another
+ * thread may fill that slot with another fact at any time unless the caller holds the lock. Half of
+ * the slots stay empty. */
 static struct fact *find(const struct key &key)
 {
     const uint64_t mixed = ((uint64_t)(uintptr_t)key.kernel ^ (uint64_t)key.bytes << 20 ^
@@ -54,7 +57,8 @@ static bool is_known(const struct fact *fact, const struct key &key, int least, 
     return *value >= least;
 }
 
-/* The caller holds the lock. Without room the next call asks again. */
+/* Keeps a value for later calls. If there is no room, the next call asks CUDA again. The caller
+ * holds the lock. */
 static void keep(struct fact *fact, const struct key &key, int value)
 {
     if (!fact->known.load(std::memory_order_relaxed)) {
@@ -67,7 +71,8 @@ static void keep(struct fact *fact, const struct key &key, int value)
     fact->known.store(true, std::memory_order_release);
 }
 
-/* Finds a fact of at least that value, or asks for it. */
+/* Finds the value of a key. If no value of at least `least` is known, ask(device) asks CUDA for one
+ * and sets *value. */
 template <class Ask> static cudaError_t know(struct key key, int least, int *value, const Ask &ask)
 {
     cudaError_t status = cudaGetDevice(&key.device);

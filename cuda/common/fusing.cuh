@@ -29,7 +29,7 @@ template <int BITS> struct fuse_straight : fuse_none {
 
 template <bool ON> struct __align__(16) sample_table
 {
-    unsigned char entry[256][WARP]; /* the entries for each lane */
+    unsigned char entry[256][WARP]; /* entry[v]: the entry of sample v, once for each lane */
 };
 template <> struct sample_table<false> {
 };
@@ -77,7 +77,7 @@ static __device__ __forceinline__ unsigned look_up_sample(const struct sample_ta
     return v;
 }
 
-/* Looks up four samples. */
+/* Looks up the four samples of a word, and returns their entries in a word. */
 static __device__ __forceinline__ unsigned look_up(const struct sample_table<true> &table,
                                                    unsigned word)
 {
@@ -117,7 +117,7 @@ static int for_fuse(const struct gf_launch *launch, const Function &function)
  * stencil (pixel/point/premultiply.h), bit for bit, in fewer steps. A pixel of 8 bits is a word,
  * and a pixel of 16 bits two words. */
 
-/* What holds a pixel. */
+/* The type that holds a pixel of straight RGBA with BITS bits. */
 template <int BITS> struct straight_pixel {
     typedef unsigned type;
 };
@@ -127,9 +127,9 @@ template <> struct straight_pixel<16> {
 
 constexpr float TWO_23 = 8388608.0f; /* floats from 2^23 to 2^24 are integers */
 
-/* Returns premultiplied colour as 2^23 + v, for a pixel of 8 bits. Adding 2^23 rounds the colour v
- * * 257 * alpha / 255 to an integer: the colour differs from a half by at least 1/510, and the
- * product's error is below 1/1000. */
+/* Sets v[c] to 2^23 + the premultiplied colour of channel c, for a pixel of 8 bits. Adding 2^23
+ * rounds the colour v * 257 * alpha / 255 to an integer, and always correctly: the colour differs
+ * from a half by at least 1/510, and the product's error is below 1/1000. */
 static __device__ __forceinline__ void premultiply_raised(unsigned pixel, float alpha, float v[3])
 {
     const float minus = -TWO_23 * alpha;
@@ -157,8 +157,9 @@ static __device__ __forceinline__ uint2 premultiplied(unsigned pixel)
     return make_uint2(joined(v[0], v[1]), __byte_perm(__float_as_uint(v[2]), pixel, 0x7710));
 }
 
-/* The three steps of the quotient of v * alpha, which is rounded, and 65535 round it as a division
- * does. All floats up to 65535^2 were tried. */
+/* Multiplies the colour of a pixel of 16 bits by alpha / 65535. The product v * alpha is rounded to
+ * a float; three steps then find its quotient by 65535, which equals that of a division after
+ * rounding. All floats up to 65535^2 were tried. */
 static __device__ __forceinline__ uint2 premultiplied(uint2 pixel)
 {
     constexpr float PART = 1.0f / 65535.0f;
@@ -174,9 +175,9 @@ static __device__ __forceinline__ uint2 premultiplied(uint2 pixel)
     return make_uint2(joined(to[0], to[1]), __byte_perm(__float_as_uint(to[2]), pixel.y, 0x7610));
 }
 
-/* Returns a straight pixel, a word or two words. 1 / alpha is the sum of two floats. All colours
- * and all alphas were tried, with reciprocals that are wrong by up to two units of the last place:
- * the results equal those of a division. */
+/* Divides premultiplied colour by alpha, and returns the straight pixel, a word or two words. 1 /
+ * alpha is the sum of two floats. All colours and all alphas were tried, with reciprocals that are
+ * wrong by up to two units of the last place: the results equal those of a division. */
 template <class PIXEL> static __device__ __forceinline__ PIXEL straightened(uint2 pixel)
 {
     constexpr float MAX = sizeof(PIXEL) == 4 ? 255.0f : 65535.0f;

@@ -4,7 +4,8 @@
 
 constexpr int THREADS = 256;
 
-/* Copies rows by aligned vectors of 16 bytes. */
+/* Copies rows by aligned vectors of 16 bytes: thread `index` copies vector index % vectors of row
+ * index / vectors. */
 static __global__ void __launch_bounds__(THREADS)
     copy_rows_kernel(struct gf_row_copy copy, unsigned int vectors, unsigned int total)
 {

@@ -52,5 +52,5 @@ struct gf_row_copy {
     int rows;
 };
 
-/* Returns a cudaError_t. */
+/* Queues the copy on `stream`, a cudaStream_t. Returns a cudaError_t. */
 extern "C" int gf_rows_copy_cuda(const struct gf_row_copy *copy, void *stream);

@@ -50,8 +50,9 @@ static __device__ __forceinline__ T block_exclusive_sum(T value, T *warps, T *to
 }
 
 /* Prefix sums over the chunks of a picture within one launch (decoupled look-back). A chunk
- * publishes its own number first, adds the numbers of earlier chunks, and then publishes the sum.
- * It waits only for earlier chunks, which the device has started earlier. */
+ * publishes its own number first (TOLD_OWN), adds the numbers of earlier chunks, and then publishes
+ * the sum (TOLD_SUM); the word of a chunk that has published nothing is 0. It waits only for
+ * earlier chunks, which the device has started earlier. */
 
 static constexpr uint64_t TOLD_OWN = (uint64_t)1 << 62, TOLD_SUM = (uint64_t)2 << 62,
                           TOLD_VALUE = TOLD_OWN - 1;
@@ -98,7 +99,8 @@ static __device__ __forceinline__ uint64_t look_back(const uint64_t *place, unsi
     }
 }
 
-/* Publishes the chunk's own number; the first chunk of a picture publishes its sum directly. */
+/* Publishes the chunk's own number, unless it is the first chunk of a picture, which publishes its
+ * sum directly. */
 static __device__ __forceinline__ void tell_own(uint64_t *place, unsigned before, unsigned own)
 {
     if (before)

@@ -61,8 +61,8 @@ static __device__ __forceinline__ float float_of_high(unsigned pair)
     return __uint_as_float(__byte_perm(pair, 0x4B00u, 0x5432)) - 8388608.0f;
 }
 
-/* Returns gf_round_flat() in the lower 16 bits; the upper bits are the upper bits of the float
- * 2^23. */
+/* Clamps v to 0..max and rounds it as gf_round_flat() does. The result is in the lower 16 bits; the
+ * upper bits are the upper bits of the float 2^23. */
 static __device__ __forceinline__ unsigned round_bits(float v, float max)
 {
     return __float_as_uint(__fadd_rz(fminf(fmaxf(v, 0.0f), max) + 0.5f, 8388608.0f));

@@ -1,5 +1,5 @@
-/* The input and the output view of a launch, as every kernel gets them; and many pictures as a tall
- * one. */
+/* The input and the output view of a launch, as every kernel gets them; and many pictures as one
+ * tall picture. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -22,7 +22,8 @@ struct view_pair {
     int bits;
     int straight; /* the bits of both views if they are straight RGBA, and the stencil's samples the
                    * 16 bits of their premultiplied colour (GF_FUSES_ALPHA); otherwise 0 */
-    const unsigned *before, *after; /* the tables of struct gf_launch */
+    const unsigned *before, *after; /* look-up tables of samples, for before and after the stencil
+                                       (struct gf_launch); NULL: none */
 };
 
 static inline struct view_pair view_pair_of(const struct gf_launch *launch, int border)

@@ -17,9 +17,9 @@
 
 enum {
     STRIP_LANES = 32,
-    STRIP_WARPS = 4, /* warps of a block, one above the other */
+    STRIP_WARPS = 4, /* warps of a block, whose strips lie one above the other */
     STRIP_THREADS = STRIP_LANES * STRIP_WARPS,
-    STRIP_CHUNK = 16, /* bytes of a lane */
+    STRIP_CHUNK = 16, /* bytes of a row that a lane owns */
     STRIP_BYTES = STRIP_CHUNK * STRIP_LANES,
 };
 
@@ -35,8 +35,8 @@ struct strip {
     const unsigned char *beside; /* the words next to the warp's words, which its outer lanes
                                   * load */
     unsigned char *out;          /* the lane's own bytes of the row that is stored next */
-    const long long *row;        /* offset of the strip's first row */
-    const int *from;             /* entry of the lane's own first sample */
+    const long long *row;        /* strip_tables::row, from the strip's first row on */
+    const int *from;             /* strip_tables::from, from the lane's own first sample on */
     int lane, lines;
     int y;      /* the strip's first row in the picture */
     int rest;   /* bytes from the lane's own first byte to the end of the row */
@@ -203,7 +203,7 @@ static __device__ __forceinline__ void fetch_row(const struct view_pair &p,
     }
 }
 
-/* Returns the samples of two pixels of straight RGBA. */
+/* Returns two pixels of straight RGBA as premultiplied colour of 16 bits. */
 template <class PIXEL> static __device__ __forceinline__ uint4 premultiplied_pair(PIXEL a, PIXEL b)
 {
     const uint2 left = premultiplied(a), right = premultiplied(b);
@@ -244,7 +244,8 @@ static __device__ __forceinline__ void map_row(const struct strip &strip,
     }
 }
 
-/* Joins the lane's words with their neighbours. All lanes of the warp take part. */
+/* Sets `word` to the lane's four words and the BESIDE words on either side, which come from the
+ * neighbouring lanes. All lanes of the warp take part. */
 template <int BESIDE>
 static __device__ __forceinline__ void join_row(const struct strip &strip,
                                                 const struct strip_row<BESIDE> &row,
@@ -309,7 +310,7 @@ static __device__ __forceinline__ __half2 tiny_halves(unsigned word, int odd)
     return *(const __half2 *)&pair;
 }
 
-/* Returns the upper half of one pair and the lower half of the next pair. */
+/* Returns the upper half of one pair of halves and the lower half of the next pair. */
 static __device__ __forceinline__ __half2 between(__half2 before, __half2 after)
 {
     const unsigned pair =
@@ -341,18 +342,19 @@ template <class Sample, int CHANNELS> struct walk_stencil {
     static constexpr int BESIDE = 1; /* words on either side of the lane's own four */
     static constexpr int ROWS = 16;  /* rows of a strip, at most */
     static constexpr int STEP = 1;   /* rows that are taken, and then computed, in a step */
-    static constexpr int PERIOD = 1; /* phases, a multiple of STEP */
-    static constexpr int UNROLL = 1; /* periods */
+    /* Rows of results after which phases begin anew, a multiple of STEP. */
+    static constexpr int PERIOD = 1;
+    static constexpr int UNROLL = 1; /* periods in one turn of the unrolled loop */
     static constexpr int BEFORE = 2; /* rows that are taken before the first step */
     static constexpr int BLOCKS = 0; /* blocks that must fit on a multiprocessor at once; 0: any */
     static constexpr bool EARLY = true; /* the launch is early: see launch.cuh */
     /* The stencil has go_down(walk) instead of take() and make(). */
     static constexpr bool OWN_LOOP = false;
-    /* The view has constants.reach rows above and below, which may be fewer than REACH. */
+    /* Whether the view has constants.reach rows above and below, which may be fewer than REACH. */
     static constexpr bool PADDED = false;
 };
 
-/* The walk down one strip. STEP rows are being loaded at any time. */
+/* A warp's walk down one strip of rows. The loads of STEP rows are always under way. */
 template <class Stencil, class Fuse> struct row_walk {
     static_assert(Stencil::PERIOD % Stencil::STEP == 0, "a period has whole steps");
     static_assert(Stencil::STEP == 1 || Stencil::BEFORE <= Stencil::STEP,
@@ -461,7 +463,7 @@ __global__ void __launch_bounds__(STRIP_THREADS, Stencil::BLOCKS)
         walk_rows(walk, stencil);
 }
 
-/* cudaError_t */
+/* Launches the walk of a stencil down all strips. Returns a cudaError_t. */
 template <class Stencil, class Fuse = fuse_none>
 static int walk_strips(const struct view_pair &p, const typename Stencil::constants &constants,
                        cudaStream_t stream)

@@ -11,7 +11,8 @@
 
 enum { WINDOW_EACH = 4 }; /* columns of a thread */
 
-/* The columns on either side of a block for which it has no results. */
+/* Returns the number of columns at either side of a block that it loads without having results
+ * there. */
 static __host__ __device__ __forceinline__ int window_margin(int radius)
 {
     return (radius + WINDOW_EACH - 1) / WINDOW_EACH * WINDOW_EACH;
@@ -111,7 +112,7 @@ static __device__ __forceinline__ const Sample *window_row(const struct view_pai
     return (const Sample *)(p.in + (ptrdiff_t)(y - p.in_y) * (ptrdiff_t)p.in_pitch);
 }
 
-/* What holds a sum of squares of samples. */
+/* The type of a sum of squares of samples. */
 template <class Sample> struct window_square {
     typedef unsigned long long type;
 };
@@ -120,7 +121,7 @@ template <> struct window_square<unsigned char> {
 };
 
 /* The sums of samples and of their squares in a thread's columns, over the window's rows around
- * `row`. */
+ * `row`; -1: there are no sums yet. */
 template <class Sample, class Square, int CHANNELS> struct columns {
     static constexpr int COUNT = WINDOW_EACH * CHANNELS;
     unsigned sum[COUNT];
@@ -128,7 +129,8 @@ template <class Sample, class Square, int CHANNELS> struct columns {
     int row = -1;
 
     struct column_words<Sample, CHANNELS> more, less;
-    int fetched = -1; /* the row to which `more` and `less` lead; -1: none */
+    /* The row whose sums result from adding `more` and subtracting `less`; -1: none. */
+    int fetched = -1;
 
     template <bool TAKES_AWAY>
     __device__ __forceinline__ void add(const struct column_words<Sample, CHANNELS> &words)
@@ -188,9 +190,10 @@ struct alignas(sizeof(T) * COUNT < VECTOR ? sizeof(T) * COUNT : (size_t)VECTOR) 
     T v[COUNT];
 };
 
-/* The shared memory of window_sums(): the sums over a warp's columns from its first to each,
- * four of a thread at a time, after four zeros. Two rows follow each other in two buffers, if they
- * fit, so that a row's sums may be stored while threads still read those of the row before. */
+/* The shared memory of window_sums(). After four zeros it has a place for each thread, with the
+ * prefix sums of the thread's four columns: sums from the first column of the warp on. Two rows
+ * follow each other in two buffers, if they fit, so that a row's sums may be stored while threads
+ * still read those of the row before. */
 template <class A, class B, int CHANNELS, int THREADS> struct prefixes {
     static constexpr int PLACES = THREADS + 1;
     static constexpr int BYTES = CHANNELS * PLACES * WINDOW_EACH * (int)(sizeof(A) + sizeof(B));
@@ -199,12 +202,13 @@ template <class A, class B, int CHANNELS, int THREADS> struct prefixes {
     struct numbers<B, WINDOW_EACH> second[BUFFERS][CHANNELS][PLACES];
 };
 
-/* Where the windows of a thread's columns, at most WARPS warps long, reach from a warp into others:
- * a window's sum contains those of the columns before each place that it crosses, as far as their
- * warp. */
+/* Prefix sums begin anew with each warp's first column. A window that reaches from one warp's
+ * columns into the next ones therefore also needs the last prefix sum of the earlier warp. place[i]
+ * is the first column of a warp into which windows of the thread's columns may reach, and
+ * crosses[i][k] tells whether that of column k does. */
 template <int WARPS> struct window_joins {
     int place[WARPS];
-    unsigned crosses[WARPS][WINDOW_EACH]; /* all ones or 0 */
+    unsigned crosses[WARPS][WINDOW_EACH]; /* all ones: it does; 0: it does not */
 
     __device__ __forceinline__ explicit window_joins(int radius)
     {
@@ -219,7 +223,8 @@ template <int WARPS> struct window_joins {
     }
 };
 
-/* Stores the sums of the numbers of a thread's columns and those before them in the warp. */
+/* Stores the prefix sums of a thread's columns: the sums of the numbers from the warp's first
+ * column to each of them. */
 template <class T, int CHANNELS, int PLACES>
 static __device__ __forceinline__ void
 store_prefixes(const T (&v)[WINDOW_EACH * CHANNELS],
@@ -250,7 +255,8 @@ store_prefixes(const T (&v)[WINDOW_EACH * CHANNELS],
     }
 }
 
-/* Returns four numbers of which the first one is number FIRST of the place. */
+/* Returns the four numbers from number FIRST of the place on. The next place follows it in
+ * memory. */
 template <int FIRST, class T>
 static __device__ __forceinline__ struct numbers<T, WINDOW_EACH>
 four_from(const struct numbers<T, WINDOW_EACH> *place) {
@@ -266,7 +272,8 @@ four_from(const struct numbers<T, WINDOW_EACH> *place) {
                       : numbers<T, WINDOW_EACH>{place[0].v[3], most.v[0], most.v[1], most.v[2]};
 }
 
-/* REST is radius % WINDOW_EACH. */
+/* Sets v to the sums of the windows around a thread's columns: differences of prefix sums. REST is
+ * radius % WINDOW_EACH. */
 template <int REST, class T, int CHANNELS, int PLACES, int WARPS>
 static __device__ __forceinline__ void
 load_windows(const struct numbers<T, WINDOW_EACH> (&from)[CHANNELS][PLACES], int radius,
