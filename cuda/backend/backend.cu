@@ -1,5 +1,5 @@
-/* The CUDA backend: memory and constants. The device starts in the background (device.cu) while the
- * first rows are decoded. */
+/* This part of the CUDA backend manages memory and the constants of stages. The device starts in
+ * the background (device.cu) while the first rows are decoded. */
 #include "cuda/backend/backend.cuh"
 
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include "engine/backend.h"
 #include "engine/device_coders.h"
 
-/* Notes the time that a backend waited for each part of the start, the first time that it waits and
- * if its profile is recorded. */
+/* Records for the profile how long this backend has waited for the start of the device. begin_s:
+ * when it began to wait, by gf_now(). */
 static void note_wait(struct cuda_backend *cuda, double begin_s)
 {
     const struct cuda_device *const device = cuda->device;
@@ -109,7 +109,8 @@ static enum gf_pinning cuda_pin(struct gf_backend *backend, void *data, size_t s
     struct cudaPointerAttributes attributes;
     if (backend_of(backend)->options.pageable)
         return GF_NOT_PINNED;
-    /* The caller may have pinned the memory, or it is a device's; pinning it is then an error. */
+    /* The caller may have pinned this memory already, or it may be device memory. Pinning it would
+     * then be an error. */
     if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess &&
         attributes.type != cudaMemoryTypeUnregistered)
         return GF_PINNED_BEFORE;
@@ -140,8 +141,8 @@ static bool cuda_reaches(struct gf_backend *backend, const struct gf_view *host)
            attributes.type == cudaMemoryTypeHost && attributes.devicePointer == host->data;
 }
 
-/* The size up to which constants are copied, to be compared with the constants of the next
- * picture. */
+/* The host keeps a copy of constants up to this many bytes. If the next picture's constants equal
+ * the copy, they need not be copied to the device again. */
 enum { COPY_MOST = 16 << 10 };
 
 static bool holds(const struct block *block, const struct gf_stage *stage)
@@ -159,9 +160,10 @@ static bool fits(const struct block *block, const struct gf_stage *stage)
            (block->size > COPY_MOST) == (stage->constants_size > COPY_MOST);
 }
 
-/* Ranks how well a block suits the stage; the lowest rank is the best. The order is: a block that
- * contains the stage's constants; one that fits and whose content no stage needs again; an empty
- * one; one that fits and contains other constants (OTHER); any block. */
+/* Ranks how well a block suits the stage; the highest rank is the best. From best to worst: a block
+ * that contains the stage's constants; one that fits and whose content no stage needs again; an
+ * empty one; one that fits and contains other constants (OTHER); any block; 0 for a block in
+ * use. */
 enum { OTHER = 2 };
 
 static int rank(const struct block *block, const struct gf_stage *stage)
@@ -183,8 +185,8 @@ static void forget_copy(struct block *block)
     block->copy = NULL;
 }
 
-/* Finds the block that suits the stage best, and makes it large enough. If memory runs out for an
- * empty block, the next best one is used. */
+/* Returns the block that suits the stage best, and makes it large enough. If no memory is left for
+ * that, returns a block with other constants that fits, or NULL. */
 static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage *stage)
 {
     struct block *best = NULL, *other = NULL;
@@ -204,7 +206,7 @@ static struct block *find_block(struct cuda_backend *cuda, const struct gf_stage
     return best->data ? best : other;
 }
 
-/* Copies the block's content, if the next picture's stage may have the same constants. */
+/* Keeps a copy of the constants on the host if the next picture may have the same ones. */
 static void keep_copy(struct block *block, const struct gf_stage *stage)
 {
     forget_copy(block);
@@ -234,8 +236,8 @@ static enum gf_status cuda_load(struct gf_backend *backend, struct gf_lane *lane
                                 struct gf_error *error)
 {
     struct cuda_backend *const cuda = backend_of(backend);
-    /* This check also covers the filters of which another filter consists, which are known only
-     * here. */
+    /* This check also covers the parts of a filter that consists of other filters: they are known
+     * only here. */
     GF_TRY(gf_filter_check_kernels(stage->filter, error));
     GF_TRY(gf_cuda_check_architecture(cuda, stage, error));
     GF_TRY(gf_cuda_hold(backend, stage, error));
@@ -293,7 +295,8 @@ static void cuda_give_back(struct gf_backend *backend)
     sem_post(&turns[backend_of(backend)->options.device]);
 }
 
-/* Opens the coders. They get half of the budget with their first picture. */
+/* Opens the decoders and encoders of pictures at their first use. They get half of the budget of
+ * device memory. */
 static enum gf_status cuda_coders(struct gf_backend *backend, struct gf_device_coders **coders,
                                   struct gf_error *error)
 {

@@ -1,5 +1,5 @@
-/* The state of the CUDA backend and of its lanes, and first what all backends of a device share:
- * its start and its memory. */
+/* The state of the CUDA backend and of its lanes. It begins with what all backends of one device
+ * share: the start of the device, and its memory. */
 #pragma once
 
 #include <cuda_runtime.h>
@@ -12,20 +12,20 @@
 #include "gpufilter/status.h"
 
 struct cuda_device {
-    /* The start sets these members. They are constant afterwards. */
+    /* The start of the device sets these members. They are constant afterwards. */
     char name[64];
     int numa_node;
     int architecture;       /* the architecture whose machine code the kernels run: 90 for sm_90 */
-    cudaEvent_t base_event; /* recorded at the time base_s of the host's clock; NULL before the
-                             * start */
+    cudaEvent_t base_event; /* an event recorded at the time base_s of the host's clock; NULL before
+                               the start */
     double base_s;
-    double begin_s, end_s; /* begin and end of the successful start */
+    double begin_s, end_s; /* when the start began and ended, by gf_now(), if it was successful */
     struct gf_arena memory;
-    struct gf_arena pinned; /* small pieces of host memory for copies */
+    struct gf_arena pinned; /* small pieces of pinned host memory, for copies */
     pthread_mutex_t lock;   /* guards the members below */
-    int users;              /* number of backends */
-    /* The driver's last answer about free memory: its time, the free bytes, and the bytes that the
-     * arena held then. */
+    int users;              /* number of open backends that use the device */
+    /* The driver's last answer about free memory: when it was asked, the free bytes that it said,
+     * and the bytes that `memory` held then. */
     double asked_s;
     uint64_t said_free, held;
 };
@@ -34,7 +34,8 @@ struct cuda_device {
  * GF_STARTS_MOST. */
 struct cuda_device *gf_cuda_device_state(int index);
 
-/* Starts a device (engine/backend.h). */
+/* Starts device `index` for the whole process. gf_device_start() calls this function
+ * (engine/backend.h). */
 enum gf_status gf_cuda_device_starter(int index, struct gf_error *error);
 
 /* A backend calls these functions when it opens and closes. When the last backend closes, unused
@@ -43,7 +44,7 @@ void gf_cuda_device_enter(int index);
 void gf_cuda_device_leave(int index);
 bool gf_cuda_device_is_shared(int index); /* whether several backends use the device */
 
-/* Allocates a small piece of pinned memory. Returns NULL when out of memory. */
+/* Allocates `size` bytes of pinned host memory, a small piece. Returns NULL when out of memory. */
 void *gf_cuda_pinned_piece(int index, size_t size);
 void gf_cuda_pinned_piece_free(int index, void *piece);
 
@@ -58,7 +59,8 @@ uint64_t gf_cuda_memory_available(int index);
 /* The state of the CUDA backend, and the functions of struct gf_backend_calls (engine/backend.h)
  * that are not in backend.cu. */
 
-/* BLOCKS_KEPT: a block for each stage that a segment can have. */
+/* MARKS_MAX: the events that time the work of a lane until it waits. BLOCKS_KEPT: a block of
+ * constants for each stage that a segment can have. */
 enum { MARKS_MAX = GF_BANDS_QUEUED * (2 + 2 * GF_CUTS_MAX), BLOCKS_KEPT = GF_CUTS_MAX };
 
 struct block {
@@ -69,21 +71,22 @@ struct block {
     bool used;
 };
 
-/* The histogram to which all lanes add, and the tables for lightness. */
+/* The histogram to which all lanes of a run add, and the tables for the lightness of pixels. */
 struct statistic {
     enum gf_statistic kind;
     gf_counter *counter;
-    bool counter_is_chosen; /* the user chose it by variant=name */
+    bool counter_is_chosen; /* the user chose this counter by variant=name */
     size_t bytes, capacity;
-    unsigned long long *count; /* [channels][bins] */
+    unsigned long long *count; /* the histogram on the device, [channels][bins] */
     unsigned long long *taken; /* a copy of `count` in pinned host memory */
     cudaStream_t first;        /* the stream of the lane that clears the histogram */
-    cudaEvent_t emptied;       /* recorded after clearing; NULL until there is a second lane */
+    /* An event recorded once `count` is cleared; NULL until there is a second lane. */
+    cudaEvent_t emptied;
     void *tables;
     int table_bits; /* depth of the pictures for which the tables are made; 0: no tables */
 };
 
-struct device_picture; /* see memory.cu */
+struct device_picture; /* a second picture on a device; memory.cu defines it */
 
 struct cuda_backend {
     struct gf_backend base;
@@ -98,8 +101,9 @@ struct cuda_backend {
     struct statistic statistic;
     struct device_picture **held; /* second pictures that this backend uses; see memory.cu */
     int held_count;
-    struct gf_device_coders *coders; /* NULL before their first use */
-    uint64_t coder_bytes;            /* the part of the budget for the coders */
+    /* Decoders and encoders of pictures; NULL before their first use. */
+    struct gf_device_coders *coders;
+    uint64_t coder_bytes; /* the part of the budget that the coders have */
 };
 
 struct mark {
@@ -113,8 +117,9 @@ struct cuda_lane {
     struct gf_lane base;
     cudaStream_t stream;
     cudaEvent_t ended; /* an event for which a waiting thread sleeps, unless the lane is a guest */
-    bool is_guest, follows; /* see guest.cu */
-    bool was_elsewhere;     /* a guest: its last work was not on the null stream */
+    /* The lane uses streams of callers (guest.cu); it has such a stream now. */
+    bool is_guest, follows;
+    bool was_elsewhere; /* of a guest: its last work was not on the null stream */
     struct mark mark[MARKS_MAX];
     int marks, events; /* number of marks since the last wait; number of events created */
 };
@@ -141,7 +146,7 @@ static inline void give_memory(const struct cuda_backend *cuda, void *memory)
     gf_cuda_memory_free(cuda->options.device, memory, cuda->has_budget);
 }
 
-/* Whether the device can run the stage's kernel. */
+/* Returns an error if the stage's variant needs a later architecture than that of the device. */
 enum gf_status gf_cuda_check_architecture(const struct cuda_backend *cuda,
                                           const struct gf_stage *stage, struct gf_error *error);
 
@@ -184,8 +189,8 @@ enum gf_status gf_cuda_copy_pictures(struct gf_lane *lane, const struct gf_view 
                                      struct gf_error *error);
 
 /* memory.cu defines these functions. */
-/* Copies the stage's second pictures to the device, where they stay until the backend closes or,
- * if they are brief, until gf_cuda_drop_brief_pictures(). */
+/* Copies the second pictures that the stage reads to the device, where they stay until the backend
+ * closes or, if they are brief, until gf_cuda_drop_brief_pictures(). */
 enum gf_status gf_cuda_hold(struct gf_backend *backend, const struct gf_stage *stage,
                             struct gf_error *error);
 /* Finds the addresses of the stage's second pictures on the device. */
@@ -197,7 +202,8 @@ void gf_cuda_drop_pictures(struct cuda_backend *cuda);
 /* guest.cu defines this function. */
 void gf_cuda_add_batch_calls(struct gf_backend_calls *calls);
 
-/* guest.cu defines this function. All pictures and `values` are in the memory of the device. */
+/* Converts `count` pictures to floats of the given form; guest.cu defines this function. All
+ * pictures and `values` are in the memory of the device. */
 cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
                               const struct gf_float_form *form, float *values, int multiprocessors,
                               cudaStream_t stream);

@@ -1,4 +1,4 @@
-/* The CUDA devices: how one starts, once for all backends, and what it is. */
+/* Finds, describes and starts the CUDA devices. A device starts once for all backends. */
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 #include <pthread.h>
@@ -13,7 +13,8 @@
 #include "cuda/common/check.cuh"
 #include "engine/backend.h"
 
-static bool started, exclusive; /* atomic state of the process */
+static bool started, exclusive; /* a device has started; a started device may be open to one process
+                                   alone. Both are atomic. */
 
 extern "C" bool gf_backend_cuda_started(bool *shared)
 {
@@ -61,8 +62,8 @@ static enum gf_status create_context(int index, struct gf_error *error)
     return note_start(index, error);
 }
 
-/* The description of a device. It needs no context, so that it is made while the context is
- * created. */
+/* The description of a device. describe() makes it while the context is created, since it needs no
+ * context. */
 struct description {
     int index;
     struct gf_device_info info;
@@ -172,7 +173,7 @@ extern "C" int gf_device_count(const char **why)
     return code == cudaSuccess ? gf_device_count_of(count) : 0;
 }
 
-/* The architectures for which the program holds machine code, or 0. */
+/* The architectures for which the program holds machine code, such as 90; or 0 alone. */
 static const int built_for[] = {GF_ARCHITECTURES};
 
 /* Returns the architecture of the machine code that the driver would run: the latest for the
@@ -213,7 +214,8 @@ static enum gf_status ask(int index, struct gf_device_info *info, struct gf_erro
                 error);
     GF_CUDA_TRY(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, ordinal), index,
                 error);
-    info->memory_bandwidth = 2e3 * clock_khz * (bus_bits / 8); /* Best Practices Guide 8.2.1 */
+    /* The bandwidth in bytes per second: two transfers per clock (Best Practices Guide 8.2.1). */
+    info->memory_bandwidth = 2e3 * clock_khz * (bus_bits / 8);
     GF_CUDA_TRY(cudaDriverGetVersion(&info->driver_version), index, error);
     GF_CUDA_TRY(cudaRuntimeGetVersion(&info->runtime_version), index, error);
     return GF_OK;

@@ -1,5 +1,6 @@
-/* Pictures that are in the device's memory already: copies of many, the numbers that networks take,
- * and a lane that queues its work on the streams of callers. */
+/* Works on pictures that are in the device's memory already: copies many of them, converts them to
+ * floats for neural networks, and queues work on the streams of callers by a lane that is a guest
+ * there. */
 #include <stdlib.h>
 
 #include "base/process/machine.h"
@@ -14,17 +15,19 @@
 
 enum { COPY_THREADS = 256 };
 
-/* The pictures of a launch, which fit into the parameters of a kernel. */
+/* The pictures that one launch copies: as many as fit into the parameters of a kernel. */
 struct copies {
     unsigned char *to[GF_COPIES_MOST];
     const unsigned char *from[GF_COPIES_MOST];
     size_t to_pitch[GF_COPIES_MOST], from_pitch[GF_COPIES_MOST];
-    unsigned row_bytes, rows, across; /* `across` vectors of 16 bytes in each of these rows */
-    int halo, height, border; /* the rows of the source, and what lies above and below them */
+    /* Bytes of a row to write, the number of rows, and the vectors of 16 bytes in each. */
+    unsigned row_bytes, rows, across;
+    int halo, height, border; /* a source has `height` rows; `halo` rows above and below them are
+                                 set by the rule `border` */
 };
 
-/* Block (., y) copies a part of picture y: 16 bytes a thread or, where addresses are no multiples
- * of 16, one after the other. */
+/* Block (x, y) copies part x of picture y. Each thread copies 16 bytes: at once or, where addresses
+ * are no multiples of 16, byte by byte. */
 static __global__ void __launch_bounds__(COPY_THREADS)
     copy_pictures_kernel(const struct copies copies)
 {
@@ -70,12 +73,13 @@ enum gf_status gf_cuda_copy_pictures(struct gf_lane *lane, const struct gf_view 
     return GF_OK;
 }
 
-/* Pictures as the numbers that networks take, with the bits of src/pixel/floats.c. */
+/* Converts pictures to the floats that neural networks take, with the same bits as
+ * src/pixel/floats.c. */
 
-/* A thread makes the numbers of PIXELS pixels of a row at a time. */
+/* A thread converts PIXELS pixels of a row at a time. */
 enum { FLOAT_THREADS = 256, PIXELS = 4, AT_ONCE = 64, BLOCKS_A_MULTIPROCESSOR = 8 };
 
-/* The pictures of a launch, one for each row of the grid. */
+/* The pictures that one launch converts, all of one size. blockIdx.y selects one of them. */
 struct float_pictures {
     const unsigned char *data[AT_ONCE];
     size_t pitch[AT_ONCE];
@@ -83,7 +87,7 @@ struct float_pictures {
     int width, height;
     float mean[4], deviation[4];
     bool words;   /* rows begin at multiples of 4 bytes */
-    bool vectors; /* so many pixels' numbers begin at multiples of 16 bytes */
+    bool vectors; /* the floats of each PIXELS pixels begin at a multiple of 16 bytes */
 };
 
 static __device__ __forceinline__ float number_of(const struct float_pictures &pictures, int c,
@@ -92,7 +96,7 @@ static __device__ __forceinline__ float number_of(const struct float_pictures &p
     return (sample / most - pictures.mean[c]) / pictures.deviation[c];
 }
 
-/* The numbers of all samples of 8 bits. */
+/* The float that each sample of 8 bits becomes, in each of the TO channels of the result. */
 template <int TO> struct tables {
     float number[TO][256];
 };
@@ -131,7 +135,8 @@ static __device__ __forceinline__ void store(float *to, bool vectors, int count,
     }
 }
 
-/* Makes the numbers of up to PIXELS pixels. `first` is the index of the first one. */
+/* Converts `count` pixels, at most PIXELS, and stores their floats. `first` is the index of the
+ * first one in the picture. */
 template <class Sample, int FROM, int TO, bool PLANES>
 static __device__ __forceinline__ void
 write_pixels(const struct float_pictures &pictures, const struct tables<TO> *table,
@@ -139,7 +144,7 @@ write_pixels(const struct float_pictures &pictures, const struct tables<TO> *tab
 {
     const size_t plane = (size_t)pictures.width * (size_t)pictures.height;
 #pragma unroll
-    for (int group = 0; group < TO; group++) { /* four numbers that lie side by side */
+    for (int group = 0; group < TO; group++) { /* a group is four adjacent floats */
         float number[PIXELS];
 #pragma unroll
         for (int i = 0; i < PIXELS; i++) {
@@ -201,7 +206,8 @@ template <class Sample> static floats_kernel_of *kernel_for(int from, int to, bo
                        : kernel_in<Sample, 4, 4>(planes);
 }
 
-/* Describes up to AT_ONCE pictures, of which `values` are the numbers. */
+/* Describes up to AT_ONCE pictures for floats_kernel(). Their floats follow each other from
+ * `values` on. */
 static struct float_pictures describe(const struct gf_image *images, int count,
                                       const struct gf_float_form *form, float *values)
 {
@@ -257,7 +263,7 @@ cudaError_t gf_cuda_to_floats(const struct gf_image *images, int count,
     return code;
 }
 
-/* What batches of callers' pictures need of the backend. */
+/* Functions of the backend that only batches of callers' pictures use. */
 
 static enum gf_status await(struct gf_backend *backend, void *stream, struct gf_error *error)
 {
@@ -273,7 +279,7 @@ static bool is_captured(struct gf_backend *, void *stream)
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     const cudaError_t code = cudaStreamIsCapturing((cudaStream_t)stream, &status);
     if (code == cudaErrorStreamCaptureImplicit)
-        (void)cudaGetLastError(); /* this was no failure */
+        (void)cudaGetLastError(); /* clears CUDA's error, which is no failure here */
     return code == cudaErrorStreamCaptureImplicit || status != cudaStreamCaptureStatusNone;
 }
 
@@ -323,10 +329,11 @@ void gf_cuda_add_batch_calls(struct gf_backend_calls *calls)
     calls->to_floats = to_floats;
 }
 
-/* A guest: a lane that queues its work on the streams of callers, whose pictures are in the
- * device's memory. Work on one stream after another is in order, since each waits for an event that
- * the work before it has recorded. A stream that was recorded in may be gone by then. The null
- * stream never is, so that work on it after work on it needs no wait. */
+/* A guest is a lane that queues its work on the streams of callers, whose pictures are in the
+ * device's memory. The work of a guest runs in order, also on different streams: each piece of it
+ * records an event, and the next piece waits for this event. A caller may have destroyed the
+ * earlier stream by then. The null stream always exists, so that two pieces in succession on it
+ * need no event. */
 
 static bool is_within(const struct gf_memory_range *range, const void *memory, size_t size)
 {
@@ -334,7 +341,8 @@ static bool is_within(const struct gf_memory_range *range, const void *memory, s
     return first < range->bytes && size <= range->bytes - first;
 }
 
-/* Notes the allocation in which the memory lies. Without the driver's answer there is none. */
+/* Sets *known to the allocation in which the memory lies, or to an empty range if the driver does
+ * not say. */
 static void note_range(struct gf_memory_range *known, const void *memory)
 {
     static std::atomic<void *> function;
@@ -401,7 +409,7 @@ enum gf_status gf_cuda_guest_follow(struct gf_lane *lane, void *stream, struct g
 void gf_cuda_guest_leave(struct gf_lane *lane)
 {
     struct cuda_lane *const cuda = (struct cuda_lane *)lane;
-    cudaEventRecord(cuda->ended, cuda->stream); /* the next call reports a failure */
+    cudaEventRecord(cuda->ended, cuda->stream); /* the next CUDA call reports a failure */
     cuda->was_elsewhere = cuda->stream != NULL;
     cuda->stream = NULL;
     cuda->follows = false;
@@ -413,7 +421,7 @@ int gf_cuda_bind(struct gf_backend *backend)
     int before = 0;
     cudaGetDevice(&before);
     if (before != ordinal)
-        cudaSetDevice(ordinal); /* the next call reports a failure */
+        cudaSetDevice(ordinal); /* the next CUDA call reports a failure */
     return before;
 }
 

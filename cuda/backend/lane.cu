@@ -78,10 +78,12 @@ enum gf_status gf_cuda_lane_open(struct gf_backend *backend, int index, struct g
 /* Sets the current device, which CUDA keeps for each thread. */
 void gf_cuda_lane_enter(struct gf_lane *lane)
 {
-    cudaSetDevice(gf_device_ordinal(device_of(lane))); /* the lane's next call reports a failure */
+    /* If this fails, the lane's next CUDA call reports it. */
+    cudaSetDevice(gf_device_ordinal(device_of(lane)));
 }
 
-/* The memory of both views may be the device's, where a caller's rows are not aligned. */
+/* Copies rows to the device or back. Both views may be in device memory: rows of a caller that are
+ * not aligned are copied within the device. */
 static enum gf_status copy(struct gf_lane *lane, const struct gf_view *dst,
                            const struct gf_view *src, bool to_device, struct gf_error *error)
 {
@@ -113,7 +115,8 @@ enum gf_status gf_cuda_download(struct gf_lane *lane, const struct gf_view *dst,
     return copy(lane, dst, src, false, error);
 }
 
-/* Makes the launch of a stage. `pictures` has room for the stage's second pictures. */
+/* Returns what a launcher needs to run the stage. `pictures` has room for the stage's second
+ * pictures, and must exist until the launch. */
 static struct gf_launch launch_of(const struct gf_lane *lane, const struct gf_stage *stage,
                                   const void *constants, const struct gf_view *in,
                                   const struct gf_view *out, void *scratch,
@@ -161,8 +164,9 @@ enum gf_status gf_cuda_run(struct gf_lane *lane, const struct gf_stage *stage,
                                : gf_cuda_fail(error, device_of(lane), stage->filter->name, code);
 }
 
-/* Runs the stage with counting. If the user has chosen a variant of the stage or of the counter,
- * that variant runs alone. */
+/* Runs the stage by a kernel that also counts its result for the histogram, and sets *counted if
+ * there is such a kernel. If the user has chosen a variant of the stage or of the counter, nothing
+ * is run here, so that the variant runs. */
 enum gf_status gf_cuda_run_counting(struct gf_lane *lane, const struct gf_stage *stage,
                                     const void *constants, const struct gf_view *in,
                                     const struct gf_view *out, void *scratch, bool *counted,
@@ -247,7 +251,7 @@ enum gf_status gf_cuda_wait(struct gf_lane *lane, struct gf_error *error)
     return GF_OK;
 }
 
-/* Counts the histogram of the CUDA backend, to which all lanes add. */
+/* The functions from here on count the histogram of the backend, to which all lanes add. */
 
 static enum gf_status load_lightness_tables(struct cuda_lane *lane, struct statistic *statistic,
                                             int bits, struct gf_error *error)
@@ -295,7 +299,7 @@ static enum gf_status reserve(struct cuda_backend *cuda, struct gf_error *error)
     return GF_OK;
 }
 
-/* Lets the other lanes wait until the first has cleared the histogram. */
+/* Makes the stream of a further lane wait until the first lane has cleared the histogram. */
 static enum gf_status wait_for_first(struct gf_lane *lane, struct statistic *statistic,
                                      struct gf_error *error)
 {

@@ -1,4 +1,5 @@
-/* Manages the memory of a device, which all its backends share, and keeps second pictures there. */
+/* Manages the memory of a device, which all its backends share, and keeps the second pictures of
+ * filters such as overlay there. */
 #include <stdlib.h>
 
 #include "base/threads/times.h"
@@ -7,8 +8,9 @@
 #include "cuda/common/launch.cuh"
 #include "engine/backend.h"
 
-/* The sizes of allocations. cudaMalloc of megabytes takes a large part of a millisecond, and
- * several calls wait for each other. */
+/* The least and the most bytes of one allocation, on the device and of pinned host memory.
+ * cudaMalloc of megabytes takes a large part of a millisecond, and several calls wait for each
+ * other. */
 enum {
     CHUNK_LEAST = 32 << 20,
     CHUNK_MOST = 1 << 30,
@@ -183,12 +185,13 @@ struct device_picture {
     uint64_t id;
     int device, users;
     bool brief;
-    uint64_t bytes; /* of the picture in the budget */
+    uint64_t bytes; /* what the picture takes of the budget */
     struct gf_view view;
     struct device_picture *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the list and its elements */
+/* Guards `pictures` and the elements of this list. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct device_picture *pictures;
 
 static enum gf_status fail_memory(const struct cuda_backend *cuda, uint64_t bytes,
@@ -334,7 +337,8 @@ void gf_cuda_find_pictures(const struct cuda_backend *cuda, const struct gf_stag
     pthread_mutex_unlock(&lock);
 }
 
-/* The caller holds the lock. */
+/* Ends one use of a picture, and frees the picture after the last use. The caller holds the
+ * lock. */
 static void let_go(struct device_picture *held)
 {
     if (--held->users)

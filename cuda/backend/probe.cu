@@ -31,7 +31,7 @@ static enum gf_status capture(struct gf_lane *lane, const struct gf_stage_work *
                : gf_cuda_fail(error, gf_cuda_device(lane), "cudaStreamEndCapture", code);
 }
 
-/* Toolkits before 12.3 do not have this function. */
+/* Finds the mangled name of a kernel. Toolkits before 12.3 cannot tell it. */
 static cudaError_t mangled_name(const char **name, const void *function)
 {
 #if CUDART_VERSION >= 12030
@@ -150,12 +150,12 @@ enum gf_status gf_cuda_inspect(struct gf_lane *lane, const struct gf_stage_work 
 
 struct timer {
     cudaStream_t stream;
-    cudaEvent_t *event; /* two for each run */
+    cudaEvent_t *event; /* two for each run: one before it and one after it */
     void *flush;
-    size_t flush_bytes; /* twice the second-level cache */
+    size_t flush_bytes; /* twice the bytes of the second-level cache */
 };
 
-/* Evicts the contents of the cache by writing more than the cache holds. */
+/* Evicts the contents of the second-level cache by writing more than it holds. */
 static cudaError_t flush_cache(const struct timer *timer, int value)
 {
     return cudaMemsetAsync(timer->flush, value, timer->flush_bytes, timer->stream);
