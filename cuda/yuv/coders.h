@@ -24,7 +24,8 @@ GF_CODER(yuv_decode)
 
 GF_C_END
 
-/* Converts pictures in device memory to frames of YCbCr, to the bits of gf_yuv_writer_row(). */
+/* Converts pictures in device memory to frames of YCbCr, with the same bits as
+ * gf_yuv_writer_row(). */
 
 GF_C_BEGIN
 

@@ -15,7 +15,8 @@ struct job {
     size_t pitch;
 };
 
-/* Interpolates the chroma of four pixels. */
+/* Sets sums to the chroma of a thread's four pixels, interpolated between the samples of a
+ * plane. */
 template <class Sample>
 static __device__ __forceinline__ void widen(const struct job &job, int plane, struct place at,
                                              float sums[COLUMNS])

@@ -16,12 +16,14 @@ struct job {
     int chroma_width, chroma_height;
 };
 
-/* The chroma of some columns in a row, averaged horizontally. */
+/* The chroma of a thread's columns in a row. With half width there are two values, averaged
+ * horizontally. */
 struct chroma {
     float u[COLUMNS], v[COLUMNS];
 };
 
-/* Averages the chroma of the pixel before four and of these. */
+/* Sets `to` to the chroma of four pixels or, with half width, to two averages. full[0] belongs to
+ * the pixel before the four. */
 static __device__ __forceinline__ void narrow(const struct job &job, const float full[COLUMNS + 1],
                                               float to[COLUMNS])
 {
@@ -35,7 +37,7 @@ static __device__ __forceinline__ void narrow(const struct job &job, const float
     }
 }
 
-/* Makes the chroma of a row, and stores its luma if that is asked for. */
+/* Makes the chroma of a row, and stores its luma if puts_luma is set. */
 template <class In, class Out, int CHANNELS>
 static __device__ __forceinline__ struct chroma convert_row(const struct job &job, int x, int row,
                                                             bool puts_luma)
@@ -152,7 +154,7 @@ static bool fits(const struct gf_yuv_encode_picture *picture)
            picture->in.rows == format.height;
 }
 
-/* Converts the pictures that were chosen, whose frames lie one behind the other. */
+/* Converts the pictures that were chosen. Their frames lie one behind the other in memory. */
 static enum gf_status run(const struct gf_yuv_encoder *encoder,
                           struct gf_yuv_encode_picture *pictures, int count, struct gf_error *error)
 {
