@@ -10,7 +10,7 @@ enum {
     CLAHE_WARPS = 8,
     CLAHE_ROWS = 8, /* rows of a block */
     CLAHE_THREADS = CLAHE_WARPS * WARP,
-    REGION_COLUMNS = 64, /* of a block for 16 bits */
+    REGION_COLUMNS = 64, /* columns of a block for 16 bits */
     REGION_ROWS = 32
 };
 
@@ -18,7 +18,8 @@ struct clahe_args {
     struct view_pair p;
     struct gf_tiles tiles;
     float inverse_width, inverse_height;
-    unsigned row_tiles; /* the number of tiles of TILE pixels in a row */
+    unsigned row_tiles; /* pieces of TILE pixels in a row: a warp works on one piece of a row at a
+                           time */
     const void *tables; /* the tables that follow struct gf_clahe in memory */
 };
 
@@ -35,7 +36,7 @@ static __device__ __forceinline__ int mix_bytes(unsigned four, float right, floa
                         (float)(four >> 24), right, below);
 }
 
-/* Changes the samples of one pixel in place. */
+/* Equalises one pixel in place: adds the change of its luma to its colour samples. */
 template <int COUNT>
 static __device__ __forceinline__ void change_pixel(unsigned char *v, const unsigned *table,
                                                     struct gf_clahe_place column, float below)
@@ -50,7 +51,7 @@ static __device__ __forceinline__ void change_pixel(unsigned char *v, const unsi
         v[c] = (unsigned char)limited(v[c] + to - luma, 255);
 }
 
-/* Changes the rows of a block. The rows between the same two rows of centres are processed
+/* Equalises the rows of a block. The rows between the same two rows of centres are processed
  * together; the tables of their tiles are loaded first. */
 template <int COUNT>
 static __global__ void __launch_bounds__(CLAHE_THREADS) clahe8_kernel(const struct clahe_args args)
@@ -99,7 +100,8 @@ static __global__ void __launch_bounds__(CLAHE_THREADS) clahe8_kernel(const stru
     }
 }
 
-/* Returns a level's value in the table of the tile that is one of the four around a place. */
+/* Returns the value of a level in the table of tile (x, y), or of the nearest tile if there is no
+ * such tile. */
 static __device__ __forceinline__ float level_at(const struct clahe_args &args, int x, int y,
                                                  int level)
 {
@@ -108,7 +110,7 @@ static __device__ __forceinline__ float level_at(const struct clahe_args &args, 
     return (float)((const unsigned short *)args.tables)[(tile << 16) + level];
 }
 
-/* Computes a pixel. */
+/* Equalises pixel x of row `row` of the band, and stores it if `stores` is set. */
 template <int COUNT>
 static __device__ __forceinline__ void change_samples(const struct clahe_args &args, int x, int row,
                                                       bool stores)

@@ -8,7 +8,7 @@
 /* ---- the nearest background pixel of the same row: each warp computes a row ---- */
 
 constexpr int ALONG_WARPS = 4, ALONG_THREADS = ALONG_WARPS * WARP;
-constexpr int EACH = 16;         /* pixels of a lane */
+constexpr int EACH = 16;         /* neighbouring pixels that a lane works on at a time */
 constexpr int NOWHERE = 1 << 30; /* a column further away than all others */
 constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
 
@@ -147,7 +147,8 @@ extern "C" int gf_distance_along_cuda(const struct gf_launch *launch)
  * at most seven rows of columns, whatever the picture, and fewer if background is near most
  * pixels. */
 constexpr int ACROSS_THREADS = 256, ACROSS_WARPS = ACROSS_THREADS / WARP;
-constexpr int FIRST_STEP = 4096, LEVEL = 8; /* each step is 1 / LEVEL of the step before */
+constexpr int FIRST_STEP = 4096, LEVEL = 8; /* the first level has every FIRST_STEP-th pixel, each
+                                               further level LEVEL times as many */
 constexpr int ALONE_MAX = 64;               /* the most columns that a lane searches alone */
 
 struct across_args {
@@ -172,7 +173,8 @@ static __device__ __forceinline__ Square squared_to(const unsigned short *row, i
                                       : (Square)dx * (Square)dx + (Square)height * height;
 }
 
-/* Finds the nearest column of one pixel with all lanes of the warp. */
+/* Finds the column, from low to high, of the background pixel that is nearest to pixel x, with all
+ * lanes of the warp. */
 template <class Square>
 static __device__ __forceinline__ candidate<Square> find_together(const unsigned short *row, int x,
                                                                   int low, int high)
@@ -194,8 +196,8 @@ static __device__ __forceinline__ candidate<Square> find_together(const unsigned
     return best;
 }
 
-/* Finds the nearest column of a pixel for each lane. All lanes of the warp take part; a lane with
- * high < low finds nothing. */
+/* Finds such a column for a pixel of each lane. All lanes of the warp take part; a lane with high <
+ * low finds nothing. */
 template <class Square>
 static __device__ __forceinline__ candidate<Square> find_each(const unsigned short *row, int x,
                                                               int low, int high)

@@ -19,7 +19,7 @@ struct icc_args {
 /* ---- 8 bits by curves, a matrix and curves ---- */
 
 struct shaper_tables {
-    const float *decode; /* [3][256] */
+    const float *decode; /* linear light of each sample, [3][256] */
     const unsigned char *encode[3];
 };
 
@@ -32,7 +32,8 @@ static __device__ __forceinline__ unsigned shaped(const struct icc_args &args,
     return tables.encode[c][gf_icc_encode_index_8(light)];
 }
 
-/* Changes the colour of a pixel in place. */
+/* Converts the colour of a pixel in place: linear light by curves, times the matrix, and samples by
+ * curves. */
 static __device__ __forceinline__ void
 shape_pixel(const struct icc_args &args, const struct shaper_tables &tables, unsigned *sample)
 {
@@ -43,7 +44,7 @@ shape_pixel(const struct icc_args &args, const struct shaper_tables &tables, uns
         sample[c] = shaped(args, tables, r, g, b, c);
 }
 
-/* Changes four pixels, which are stored as words. */
+/* Converts four pixels, which are CHANNELS whole words. */
 template <int CHANNELS>
 static __device__ __forceinline__ void shape_group(const struct icc_args &args,
                                                    const struct shaper_tables &tables,
@@ -168,7 +169,7 @@ static __device__ __forceinline__ uint32_t encoded(const struct icc_args &args, 
                                : gf_icc_encode_16((const float *)encode, light);
 }
 
-/* Applies the curve that follows the interpolation. */
+/* Applies the curve of channel c that follows the interpolation, if there is one. */
 static __device__ __forceinline__ uint32_t curved(const struct icc_args &args, uint32_t v,
                                                   unsigned c)
 {

@@ -12,9 +12,11 @@ constexpr int THREADS = 256;
 struct region_rows {
     struct gf_region_cover cover;
     struct gf_region_mask mask;
-    const unsigned char *filtered; /* the first pixel of the box */
+    /* The filtered picture, from the first pixel of the region's box on. */
+    const unsigned char *filtered;
     size_t filtered_pitch;
-    unsigned char *out; /* likewise; a copy of the input */
+    /* The result, from the first pixel of the box on; at first a copy of the input. */
+    unsigned char *out;
     size_t out_pitch;
     int x, y, width, channels;
     unsigned total;
@@ -32,7 +34,8 @@ static __device__ __forceinline__ void mix(uint16_t *pixel, const uint16_t *filt
     gf_region_mix_words(pixel, filtered, channels, 65535.0f, coverage);
 }
 
-/* Each thread replaces a pixel. */
+/* Each thread replaces a pixel of the box by the filtered one, or mixes both where the region
+ * covers a part of it. */
 template <typename SAMPLE>
 static __global__ void __launch_bounds__(THREADS)
     region_replace_kernel(const __grid_constant__ struct region_rows rows)
@@ -56,8 +59,7 @@ static __global__ void __launch_bounds__(THREADS)
     }
 }
 
-/* Copies columns from .. of the rows of `in` to the rows of `out`, which has fewer columns or as
- * many. */
+/* Copies the columns of `in` from column `from` on to `out`, which has fewer columns or as many. */
 static int copy_columns(const struct gf_view *in, int from, const struct gf_view *out, void *stream)
 {
     const struct gf_row_copy copy = {
@@ -73,7 +75,7 @@ static int copy_columns(const struct gf_view *in, int from, const struct gf_view
     return gf_rows_copy_cuda(&copy, stream);
 }
 
-/* Runs the box's stages. *view becomes the result of the last one. */
+/* Runs the stages of a region's box. *view becomes the result of the last one. */
 static int run_stages(const struct gf_launch *launch, const struct gf_region_band *band,
                       struct gf_view *view)
 {

@@ -93,7 +93,7 @@ extern "C" int gf_threshold_local_cuda(const struct gf_launch *launch)
 struct sauvola_args {
     struct view_pair p;
     struct gf_sauvola sauvola;
-    int strip; /* rows of a block */
+    int strip; /* rows of results of a block */
 };
 
 template <class Sample, class Square, int CHANNELS>
@@ -130,7 +130,7 @@ static __global__ void __launch_bounds__(THREADS, 2) sauvola_kernel(const struct
     }
 }
 
-/* The picture is gray, with or without alpha, which is kept. */
+/* Launches Sauvola's threshold of a gray picture. With 2 CHANNELS it has alpha, which is kept. */
 template <class Sample, int CHANNELS>
 static int launch_sauvola(struct sauvola_args args, cudaStream_t stream)
 {

@@ -20,8 +20,9 @@ enum {
     /* The slots for the chunks of a row of column sums. An empty slot follows the chunks of each
      * lane, so that lanes read 7 chunks apart and access different banks. */
     PREFIX_SLOTS = 7 * WARP,
-    PREFIX_LINES = 1024, /* the tallest strip */
-    /* The rows at a time where a block has less shared memory: compute capability 7.5. */
+    PREFIX_LINES = 1024, /* the most rows of a strip */
+    /* The rows that a block computes at a time if it has less shared memory, as on compute
+     * capability 7.5. */
     PREFIX_FEW = 4
 };
 
@@ -32,7 +33,7 @@ struct prefix_args {
     int samples;   /* samples of a row that a block computes, a multiple of 16 */
     unsigned half; /* n / 2, where n is the number of pixels of a window */
     unsigned
-        multiplier; /* 2^40 / n, rounded up: byte 1 of the upper half of a product is the mean */
+        multiplier; /* 2^40 / n, rounded up: bits 40 to 47 of its product with a sum are the mean */
 };
 
 /* The part of the picture that a block computes, and the position of its tile in the picture. */
@@ -140,7 +141,8 @@ static __device__ __forceinline__ void copy_columns(const struct prefix_args &ar
     const int behind = max(0, min((int)PREFIX_TILE - end, args.radius * CHANNELS));
     for (int i = threadIdx.x; i < before + behind; i += PREFIX_THREADS) {
         const int to = i < before ? i : i - before + end;
-        const int sample = tile.left + to + PREFIX_TILE * CHANNELS; /* the index is not negative */
+        /* PREFIX_TILE pixels more, so that the division rounds down left of the picture, too. */
+        const int sample = tile.left + to + PREFIX_TILE * CHANNELS;
         const int pixel = sample / CHANNELS - PREFIX_TILE;
         const int index = gf_border_index(pixel, p.width, p.border);
         const int from = to + (index - pixel) * CHANNELS;
@@ -242,7 +244,7 @@ static __device__ __forceinline__ void make_means(const struct prefix_args &args
     }
 }
 
-/* The block computes ROWS rows at a time, at most one for each warp. */
+/* A block computes a strip, ROWS rows at a time, at most one for each warp. */
 template <int CHANNELS, int ROWS>
 __global__ void __launch_bounds__(PREFIX_THREADS, PREFIX_BLOCKS)
     box_prefix_kernel(const struct prefix_args args)
@@ -284,7 +286,7 @@ __global__ void __launch_bounds__(PREFIX_THREADS, PREFIX_BLOCKS)
             to[0] = make_uint4(sum[0][0], sum[1][0], sum[2][0], sum[3][0]);
             to[PREFIX_SLOTS] = make_uint4(sum[0][1], sum[1][1], sum[2][1], sum[3][1]);
         }
-        /* These loads overlap with the work on the rows. */
+        /* These loads for the next rows overlap with the work on the present ones. */
         const int *const next = rows + base + ROWS;
         load_chunks<CHANNELS, ROWS>(p, next, at, inside, needed, leave);
         load_chunks<CHANNELS, ROWS>(p, next + window, at, inside, needed, enter);

@@ -15,7 +15,7 @@ enum { SMALL_ROWS = 32 }; /* rows of a warp, at most */
 
 struct small_args {
     struct view_pair p;
-    int rows; /* of a warp */
+    int rows; /* rows of a warp's strip */
     /* n / 2 in both halves of the word, and 2^24 / n rounded up, for a window of n pixels */
     unsigned half, multiplier;
 };
@@ -146,8 +146,8 @@ static __device__ __forceinline__ uint4 mean_row(const struct small_args &args,
     return make_uint4(mean[0], mean[1], mean[2], mean[3]);
 }
 
-/* Fills the tables of the block's `lines` rows from band row `top` on, and of the columns from byte
- * `left` on. */
+/* Fills the tables of offsets for the input rows of `lines` result rows, from band row `top` on,
+ * and of the samples that the border puts at the block's columns, from byte `left` on. */
 template <int RADIUS, int CHANNELS, int ROWS>
 static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
                                                    struct small_tables<ROWS> &tables, int top,
@@ -158,7 +158,7 @@ static __device__ __forceinline__ void fill_tables(const struct view_pair &p,
         tables.row[i] = index < 0 ? -1 : (long long)(index - p.in_y) * (long long)p.in_pitch;
     }
     if (left < 0 || left + STRIP_LANES * STRIP_CHUNK > row_bytes) {
-        /* A number of pixels. No column is further to the left of the row than this. */
+        /* No column is more than this number of pixels to the left of the row. */
         constexpr int BACK = 2 * STRIP_CHUNK;
         for (int i = threadIdx.x; i < STRIP_LANES * STRIP_CHUNK; i += STRIP_THREADS) {
             const int pixel = (left + i + BACK * CHANNELS) / CHANNELS - BACK;
@@ -252,14 +252,15 @@ enum { SMALL16_EACH = STRIP_CHUNK / 2 }; /* samples of a lane */
 
 struct small16_args {
     struct view_pair p;
-    int rows; /* of a warp */
+    int rows; /* rows of a warp's strip */
     struct gf_box_mean mean;
 };
 
 /* STRAIGHT: the bits of straight RGBA, or 0. */
 template <int RADIUS_, int CHANNELS_, int STRAIGHT_> struct small16_shape {
     static constexpr int RADIUS = RADIUS_, CHANNELS = CHANNELS_, STRAIGHT = STRAIGHT_;
-    static constexpr int HALO = RADIUS * CHANNELS; /* samples */
+    /* Samples that a window reaches on either side. */
+    static constexpr int HALO = RADIUS * CHANNELS;
     /* The number of neighbouring lanes, on each side of the lane, that the windows reach. */
     static constexpr int LANES = (HALO + SMALL16_EACH - 1) / SMALL16_EACH;
     /* The samples of a row that a warp computes. */
@@ -268,7 +269,7 @@ template <int RADIUS_, int CHANNELS_, int STRAIGHT_> struct small16_shape {
     static constexpr int STORED = STRAIGHT == 8 ? 1 : 2; /* bytes of a sample in the picture */
 };
 
-/* As small_tables, for samples. */
+/* Tables in shared memory like small_tables, but `from` counts samples. */
 template <class Shape> struct small16_tables {
     long long row[Shape::ROWS];
     int from[STRIP_LANES * SMALL16_EACH];
@@ -331,9 +332,9 @@ static __device__ __forceinline__ void count_samples(const uint4 &fetched,
     }
 }
 
-/* Returns the means of the lane's samples. Those of the first pixel are sums of all columns of
- * their windows, and each later one is the one a pixel before it, moved. All lanes of the warp take
- * part. */
+/* Returns the means of the lane's samples. The windows of the first pixel are sums of all their
+ * columns; each later window is that of the pixel before it, plus the column that enters and minus
+ * the one that leaves. All lanes of the warp take part. */
 template <class Shape>
 static __device__ __forceinline__ uint4 mean_samples(const struct gf_box_mean &mean,
                                                      const unsigned (&sum)[SMALL16_EACH])

@@ -1,7 +1,8 @@
-/* canny on a device. First thin edges of 8-bit pictures without alpha. A lane computes four
- * columns, and a warp, whose outer lanes only have what their neighbours need, goes down a strip of
- * rows. Everything is in registers, and neighbouring lanes exchange it by shuffles. Gradients are
- * pairs of halves, as in sobel, and squares are floats, both exact in units of 2^-24 and 2^-48. */
+/* canny on a device. This first part finds the thin edges of 8-bit pictures without alpha. A warp
+ * goes down a strip of rows, and each lane computes four columns; the outer lanes only compute what
+ * their neighbours need. Everything is in registers, and lanes exchange values by shuffles.
+ * Gradients are pairs of halves in units of 2^-24, as in sobel, and their squares are floats in
+ * units of 2^-48; both are exact. */
 #include "cuda/common/stencil.cuh"
 #include "cuda/filters/sobel/sobel_rolling.cuh"
 #include "filters/canny/canny.h"
@@ -12,11 +13,11 @@ constexpr int THIN8_WARPS = 4;
 struct thin8_args {
     struct view_pair p;
     int words;       /* the number of words of bits in a row */
-    float low, high; /* squares */
+    float low, high; /* limits of squared gradients, in units of 2^-48 */
 };
 
-/* The largest gradients of a row of the lane's columns. The squares include the columns next to
- * them. */
+/* What a lane knows of a row: the gradient of the channel with the largest one in each of its
+ * columns, and the squares of these gradients, also of one column more on either side. */
 struct thin8_row {
     float square[THIN8_EACH + 2], x[THIN8_EACH], y[THIN8_EACH];
 };
@@ -37,9 +38,12 @@ static __device__ __noinline__ unsigned gather_columns(const unsigned char *row,
 
 template <int CHANNELS> struct thin8_walk {
     const struct view_pair &p;
-    int x;                                                     /* the lane's first column */
-    __half2 slope[CHANNELS][2] = {}, slopes[CHANNELS][2] = {}; /* as in sobel8 */
-    __half2 last[CHANNELS][2] = {}, before[CHANNELS][2] = {};  /* smoothed rows */
+    int x; /* the lane's first column */
+    /* The differences right - left of the last row, and the sum of those of the row before it and
+     * twice those of the last row. */
+    __half2 slope[CHANNELS][2] = {}, slopes[CHANNELS][2] = {};
+    /* The sums left + 2 here + right of the last row, and of the row before it. */
+    __half2 last[CHANNELS][2] = {}, before[CHANNELS][2] = {};
 
     /* Whether all of the lane's columns are in the picture. */
     __device__ __forceinline__ bool is_plain() const
@@ -123,8 +127,8 @@ template <int CHANNELS> struct thin8_walk {
     }
 };
 
-/* Whether column j of a row is an edge, like is_thin(), with gf_edge_direction() of floats, whose
- * products are exact. */
+/* Whether column j of `here` is an edge, as is_thin() finds it, but with gf_edge_direction() of
+ * floats, whose products are exact. */
 static __device__ __forceinline__ bool is_thin8(const struct thin8_row &above,
                                                 const struct thin8_row &here,
                                                 const struct thin8_row &below, int j)
@@ -151,7 +155,7 @@ __global__ void __launch_bounds__(THIN8_WARPS *WARP, 4) thin8_kernel(const struc
     };
     const int first = p.out_y + tile.row + (int)threadIdx.x / WARP * THIN8_ROWS;
     const int end = min(first + THIN8_ROWS, p.out_y + p.rows);
-    /* Two lanes store a byte of bits. */
+    /* Lanes 2 n + 1 and 2 n + 2 have the eight bits of a byte, which the first of them stores. */
     const int byte = tile.x / 8 + lane / 2;
     const bool stores = lane % 2 && lane < WARP - 1 && byte < 4 * args.words;
     unsigned char *to = p.out + (long long)(first - p.out_y) * (long long)p.out_pitch + byte;
@@ -171,7 +175,7 @@ __global__ void __launch_bounds__(THIN8_WARPS *WARP, 4) thin8_kernel(const struc
         walk.take(word, y - 1, &below);
         if (y < first + 2)
             continue;
-        unsigned bits = 0; /* weak ones, from bit 8 on strong ones */
+        unsigned bits = 0; /* bits 0 to 7: weak or strong pixels; from bit 8 on: strong pixels */
 #pragma unroll
         for (int j = 0; j < THIN8_EACH; j++) {
             const float square = here.square[j + 1];
@@ -214,7 +218,8 @@ static int launch_thin8(const struct view_pair &p, int words, const struct gf_ed
  * results of 32 pixels into a word. The kernel does not use walk.cuh: its results are bits, and
  * neighbours exchange squared gradients of up to 64 bits. */
 constexpr int COLUMNS = 256, THIN_THREADS = COLUMNS + WARP, THIN_ROWS = 32;
-/* The rows of the ring. A warp may be a row ahead of warps that still read three rows. */
+/* The rows of squared gradients that the block keeps in shared memory, in turn. A warp may write a
+ * row while slower warps still read the three rows before it. */
 constexpr int RING = 4;
 constexpr unsigned WHOLE_WARP = 0xFFFFFFFFu;
 
@@ -240,8 +245,8 @@ static __device__ __forceinline__ int direction_of(long long dx, long long dy)
     return gf_edge_direction_wide(dx, dy);
 }
 
-/* The terms of a row for the gradients of this row and of the rows above and below it, for each
- * channel: left + 2 here + right, and right - left. */
+/* What a row contributes to the gradients of the row itself and of the rows above and below it, for
+ * each channel: smooth is left + 2 here + right, and slope is right - left. */
 template <int COLOURS> struct across {
     int smooth[COLOURS], slope[COLOURS];
 };
@@ -395,13 +400,14 @@ extern "C" int gf_canny_thin_cuda(const struct gf_launch *launch)
 constexpr int DRAW_THREADS = 256;
 
 struct draw_args {
-    const unsigned *bits; /* rows of `words` words */
+    const unsigned *bits; /* the edges: rows of `words` words, with a bit for each pixel */
     unsigned char *out;   /* the result, from row y on */
     size_t pitch;
     int y, rows, width, words, chunks; /* `chunks` counts the chunks of 16 bytes in a row */
 };
 
-/* Converts the lowest four bits to bytes of 0 or 255. */
+/* Converts the lowest four bits to bytes of 0 or 255. The factor is 1 + 2^7 + 2^14 + 2^21, so that
+ * bit i also gets to bit 8 i. */
 static __device__ __forceinline__ unsigned bytes_of(unsigned bits)
 {
     return ((bits & 15) * 0x00204081u & 0x01010101u) * 255u;

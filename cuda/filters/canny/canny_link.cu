@@ -20,7 +20,7 @@ struct link_args {
     const unsigned char *in;
     size_t pitch;
     unsigned *strong; /* the result: [height][words] */
-    unsigned *weak;   /* pixels of which nothing is known yet: [height][words] */
+    unsigned *weak;   /* weak pixels that are not yet connected with strong ones: [height][words] */
     unsigned *parent; /* the parent of each node; a root is its own parent; node 0 is strong */
     int words, height;
 };
@@ -60,7 +60,8 @@ static __device__ __forceinline__ int run_start(unsigned bits, int x)
     return gaps ? WARP - __clz((int)gaps) : 0;
 }
 
-/* Returns the run that begins with the lowest bit of `bits`, which is not 0. */
+/* Returns the run that begins with the lowest bit of `bits`, which is not 0. Adding this bit
+ * carries to the end of the run. */
 static __device__ __forceinline__ unsigned lowest_run(unsigned bits)
 {
     const unsigned lowest = bits & (0u - bits);
@@ -87,8 +88,8 @@ static __device__ __forceinline__ unsigned fill_runs(unsigned seeds, unsigned am
 
 constexpr int TILE_ROWS = 2 * WARP, NEAR_ROWS = TILE_ROWS + 2, NEAR_WORDS = FLOOD_WARPS + 2;
 
-/* The words of a plane in a block's tiles, and those around them. The odd pitch spares conflicts of
- * banks. */
+/* A plane of bits in shared memory: the words of a block's tiles, one for each warp, with a row and
+ * a word more on every side. The odd pitch avoids bank conflicts. */
 struct tile_plane {
     unsigned row[NEAR_ROWS][NEAR_WORDS + 1];
 };
@@ -153,7 +154,9 @@ static __device__ __forceinline__ struct strip_rows flood(struct strip_rows seed
     return now;
 }
 
-/* What is weak and touches no pixel outside of the tile remains weak, and is forgotten here. */
+/* Each warp floods a tile: weak pixels that are connected with a strong one become strong. What
+ * remains weak and touches no pixel outside of the tile, not even by other weak pixels, is no edge
+ * and is dropped here. */
 __global__ void __launch_bounds__(FLOOD_THREADS) flood_kernel(const struct link_args args)
 {
     __shared__ struct tile_plane all_about;
@@ -234,16 +237,16 @@ static __device__ __forceinline__ struct place place_of(const struct link_args &
     return {(int)strip, (int)(item - strip * (unsigned)args.words)};
 }
 
-/* Returns a word of a row with the nearest bit of each neighbouring word. Bit 0 is the last bit of
- * the word before. */
+/* Returns a word of a row with the nearest bit of each neighbouring word: bit 0 is the last bit of
+ * the word before, and bit 33 the first bit of the word after. */
 static __device__ __forceinline__ unsigned long long widened(unsigned before, unsigned word,
                                                              unsigned after)
 {
     return before >> 31 | (unsigned long long)word << 1 | (unsigned long long)(after & 1) << 33;
 }
 
-/* Returns those of a row's weak pixels that have a strong pixel of another tile next to them.
- * Those of the same tile have none. */
+/* Returns those of a row's weak pixels that have a strong pixel of another tile next to them. Next
+ * to a strong pixel of the same tile no pixel is weak any more. */
 static __device__ __forceinline__ unsigned next_to_strong(const struct link_args &args, int row,
                                                           int word, unsigned weak)
 {
@@ -276,8 +279,8 @@ static __device__ __forceinline__ void unite_above(const struct link_args &args,
         for (int side = 0; side < 3; side++) {
             const int other = x + side - 1; /* columns -1 and 32 lie in the neighbouring words */
             if (!(above >> (x + side) & 1) || (side && above >> (x + side - 1) & 1))
-                /* No run is above, or the pixel above is in the same run as the pixel to its
-                 * left. */
+                /* No pixel is above, or it is in the run of the pixel to its left, which was united
+                 * before. */
                 continue;
             const int word = other < 0 ? at.word - 1 : other < WARP ? at.word : at.word + 1;
             const unsigned runs = weak_at(args, row - 1, word) | weak_at(args, row, word);
@@ -309,7 +312,8 @@ __global__ void __launch_bounds__(STRIP_THREADS) unite_kernel(const struct link_
         unite_above(args, at, strip, upper);
 }
 
-/* Only this thread reads and writes these two words. */
+/* Makes the runs of a word strong whose tree has root 0. A thread works on the words of a strip's
+ * two rows in `strong`, which no other thread accesses. */
 __global__ void __launch_bounds__(STRIP_THREADS) resolve_kernel(const struct link_args args)
 {
     const struct place at = place_of(args);

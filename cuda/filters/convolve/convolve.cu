@@ -87,7 +87,7 @@ static __device__ __forceinline__ void load_planes(const struct view_pair &p,
 
 /* The position of a stretch of eight pixels of a channel in the tile. */
 struct planes_item {
-    int row, channel, first; /* first: pixel of the tile */
+    int row, channel, first; /* first: the stretch's first pixel, from the tile's left column */
 };
 
 static __device__ __forceinline__ bool find_item(const struct view_pair &p,

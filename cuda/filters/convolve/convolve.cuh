@@ -21,5 +21,5 @@ static __device__ __forceinline__ float finish(const Args &args, float sum, bool
 
 /* Weighted means on tensor cores (mean.cu). */
 
-/* cudaError_t; cudaErrorNotSupported if another kernel does the work. */
+/* Returns a cudaError_t; cudaErrorNotSupported means that another kernel must do the work. */
 int gf_convolve_means(const struct gf_launch *launch, const struct gf_convolve *convolve);

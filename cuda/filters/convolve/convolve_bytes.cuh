@@ -43,8 +43,8 @@ static __device__ __forceinline__ int dot_bytes(unsigned a, int b, int sum)
  * finished sum has the bits of the float 1.5 2^23 + sum. */
 constexpr int BYTES_START = 0x4B400000;
 
-/* Returns the result in byte 1. bytes_fit() has checked that it equals the CPU's result for every
- * sum. */
+/* Returns the result in byte 1: a float from 2^15 on has its units from bit 8 on. bytes_fit() has
+ * checked that the result equals the CPU's for every sum. */
 static __device__ __forceinline__ unsigned finish_bytes(const struct bytes_end &end, int sum)
 {
     const float exact = __int_as_float(sum) - 12582912.0f;
@@ -149,16 +149,16 @@ __global__ void __launch_bounds__(STRIP_THREADS, BYTES_BLOCKS)
     }
 }
 
-/* Returns the result of finish_bytes() for a sum, on the host. */
+/* Computes on the host what finish_bytes() returns for a sum. */
 static inline int finished_bytes(const struct bytes_args &args, int sum)
 {
     const float part = fmaf((float)sum, args.end.scale, args.end.shift);
     return (int)((double)(part > 0 ? part < 1 ? part : 1 : 0) * 255 + 0.5);
 }
 
-/* Whether the CPU and finish_bytes() give the same result for every sum: both results only rise, or
- * only fall, and change from n - 1 to n between the same two sums. The weights were multiplied by
- * `whole` to make them integers. */
+/* Whether finish_bytes() gives the CPU's result for every sum. Both results only rise, or only
+ * fall, as the sum grows, so that it suffices that they change from n - 1 to n between the same two
+ * sums. The weights were multiplied by `whole` to make them integers. */
 static inline bool bytes_agree(const struct gf_convolve *convolve, const struct bytes_args &args,
                                int whole)
 {
@@ -167,7 +167,7 @@ static inline bool bytes_agree(const struct gf_convolve *convolve, const struct 
         const double edge = floor((n - 0.5 - (double)bias) * (double)divisor * whole);
         int least = 255, most = 0;
         if (!(fabs(edge) < 4e6))
-            continue; /* no sum is there */
+            continue; /* no sum is so large, so that the result never changes at n */
         for (int sum = (int)edge - 1; sum <= (int)edge + 2; sum++) {
             const float v = gf_convolve_finish((float)sum / (float)whole, divisor, bias);
             const int right = (int)(fminf(fmaxf(v, 0.0f), 255.0f) + 0.5f);

@@ -17,7 +17,8 @@ enum convolve_way { CONVOLVE_APART, CONVOLVE_WHOLE, CONVOLVE_NEAR };
 /* The largest share of doubtful results. With more, computing them again would take too long. */
 static const double NEAR_DOUBT_MAX = 0.04;
 
-/* Returns one end of the interval of possible results, rounded, in byte 1. */
+/* Returns one end of the interval of possible results, rounded, in byte 1: floats from 2^15 on have
+ * a last bit of 2^-8, so that the units begin with bit 8. */
 static __device__ __forceinline__ unsigned near_end(float sum, float scale, float end)
 {
     return __float_as_uint(__fmaf_rz(__saturatef(__fmaf_rn(sum, scale, end)), 255.0f, 32768.5f));
@@ -31,8 +32,8 @@ static __device__ __forceinline__ unsigned near_end(float sum, float scale, floa
 enum { SMALL_SIDE_MAX = 5 };
 
 struct small_args {
-    int reach;   /* rows that the kernel reaches above and below, without its padding */
-    bool divide; /* a product with `inverse` would differ from the quotient */
+    int reach;   /* rows that the matrix reaches above and below, without its padding */
+    bool divide; /* quotient() is needed: a product with `inverse` would differ */
     bool keep_alpha;
     float divisor, inverse, bias;
     struct gf_convolve_near near;
@@ -100,7 +101,8 @@ static __device__ __forceinline__ float finish_sum(const struct small_args &args
            args.bias;
 }
 
-/* Finishes a row of 8 or of 16 bits. */
+/* Divides the sums of a row, adds the bias, rounds, and packs the samples: 16 of 8 bits or 8 of
+ * 16. */
 template <int COUNT>
 static __device__ __forceinline__ void finish_row(const struct small_args &args,
                                                   const float (&sum)[COUNT], unsigned out[4])
@@ -120,7 +122,8 @@ static __device__ __forceinline__ void finish_row(const struct small_args &args,
     }
 }
 
-/* Finishes near sums. A byte of `doubt` is not 0 if the two rounded ends differ. */
+/* Rounds both ends of the intervals around a row's sums. A byte of `doubt` is not 0 if the two
+ * rounded ends differ. */
 static __device__ __forceinline__ void finish_near(const struct gf_convolve_near &args,
                                                    const float sum[STRIP_CHUNK], unsigned out[4],
                                                    unsigned doubt[4])

@@ -13,24 +13,27 @@ enum {
     MEAN_ROWS = 8 * MEAN_TILES,
     MEAN_WARPS = 8,
     MEAN_THREADS = 32 * MEAN_WARPS,
-    MEAN_PIXELS = 16 * MEAN_WARPS, /* columns of a block */
-    MEAN_BEFORE = 16,              /* columns that are loaded to the left of them */
+    MEAN_PIXELS = 16 * MEAN_WARPS, /* columns of results of a block */
+    MEAN_BEFORE = 16,              /* columns that a block loads to the left of its results */
     MEAN_PITCH = MEAN_PIXELS + 48, /* bytes of a row of a channel in shared memory */
-    MEAN_GAP = 32,                 /* and bytes between eight such rows and the next ones */
+    MEAN_GAP = 32,                 /* unused bytes after every eight such rows */
     MEAN_PARTS = 2 * MEAN_SIDE,
 };
 
-/* Successive rows of weights whose samples begin at the same column. */
+/* A term: successive rows of weights whose windows of samples begin at the same column. */
 struct mean_term {
-    unsigned char start; /* first of the samples' columns, from MEAN_BEFORE columns to the left */
+    unsigned char start; /* first of the samples' columns, counted from MEAN_BEFORE columns left of
+                            the block's results */
     unsigned char row, rows, is_short;
 };
 
 struct mean_args {
     struct view_pair p;
-    int width, height;       /* of the matrix */
-    unsigned half, inverse;  /* see gf_convolve_mean() */
-    int count, parts, tiles; /* terms; their rows together; tiles of the picture */
+    int width, height; /* size of the matrix in weights */
+    /* Half of the sum of all weights, and the factor for gf_convolve_mean(). */
+    unsigned half, inverse;
+    /* The numbers of terms, of rows of weights in all terms, and of tiles of the picture. */
+    int count, parts, tiles;
     struct mean_term term[MEAN_PARTS];
     unsigned char weight[MEAN_SIDE * MEAN_SIDE];
 };
@@ -54,8 +57,9 @@ struct mean_window {
     int least, last;
 };
 
-/* Finds the window for a row of weights. A row that is too wide for one window has a second one,
- * which is short. Returns whether the row has the window. */
+/* Finds where the 32 columns may begin from which mma computes 16 results for a row of weights. A
+ * row that is too wide for one window has a second one, which is short: 16 columns. Returns whether
+ * the row has the window. */
 static inline bool mean_window_of(const mean_args &args, int row, bool second,
                                   struct mean_window *window)
 {
@@ -96,8 +100,8 @@ static inline void list_means(mean_args *args)
     }
 }
 
-/* Sets the arguments. Returns whether the kernel accepts the matrix: then the CPU's sums are exact,
- * too. */
+/* Sets the arguments. Returns whether the kernel accepts the matrix. For such a matrix the CPU's
+ * sums are exact, too, so that the results are equal. */
 static inline bool means_fit(const struct gf_launch *launch, const struct gf_convolve *convolve,
                              mean_args *args)
 {
@@ -136,7 +140,8 @@ static inline bool means_fit(const struct gf_launch *launch, const struct gf_con
  * the samples of one row more for each row of the weights. Windows of 16 samples serve what a row
  * of weights has beyond 32. Sums are exact integers, so that their order does not matter. */
 
-/* Returns four weights of row m of a row's matrix, from sample `at` on. */
+/* Returns four weights of row m of the matrix that a row of weights becomes, from sample `at` on.
+ * Row m computes pixel 2 m of 16, or 2 m - 15 from m = 8 on. */
 static __device__ __forceinline__ unsigned
 mean_word(const mean_args &args, const unsigned char *weight, int row, int m, int at)
 {
@@ -180,7 +185,8 @@ template <int CHANNELS> struct mean_pixels {
     unsigned word[CHANNELS][4];
 };
 
-/* Returns pixels of a row with the border. */
+/* Returns 16 pixels of a row from column x on, which may be beyond the row: the border's rule
+ * replaces those that are. */
 template <int CHANNELS>
 static __device__ __noinline__ mean_pixels<CHANNELS> load_beyond(const struct view_pair &p,
                                                                  const unsigned char *row, int x)
@@ -347,7 +353,8 @@ static __device__ __forceinline__ void mean_channel(const mean_args &args,
                                 0x5410);
 }
 
-/* The place of a row of results, which other lanes' rows keep away from the same banks. */
+/* Returns where a row of results is in shared memory. Padding after each 16 rows keeps the rows
+ * that a warp writes at once in different banks. */
 template <int CHANNELS>
 static __device__ __forceinline__ unsigned char *mean_stage(unsigned char *stage, int row)
 {

@@ -12,14 +12,14 @@
 enum {
     SPREAD_TILES = 8,
     SPREAD_PIXELS = 8 * SPREAD_TILES, /* columns of a warp */
-    SPREAD_THREADS = 256,             /* the most of a block */
+    SPREAD_THREADS = 256,             /* the most threads of a block */
     SPREAD_COLUMNS = SPREAD_TILES + GF_SPREAD_GROUP,
 };
 
 /* The weights of a step's matrices, in the order of mma's operands: four columns of 32 lanes for
  * each window. */
 struct spread_matrices {
-    uint4 *at;                                  /* the windows of `all`, then those of `next` */
+    uint4 *at; /* the matrices for the windows of `all`, then for those of `next` */
     const struct gf_spread_windows *all, *next; /* in device memory */
     int lead;
 };
@@ -30,7 +30,7 @@ template <class Finish> struct spread_args {
     int reach_x, reach_y;
     int octets, columns, pitch; /* of the ring: octets, columns, words of an octet */
     int planes, parts;          /* channels of a block, and blocks for all channels */
-    int steps;                  /* of a block */
+    int steps;                  /* steps of 16 rows that a block does */
     Finish finish;
 };
 
@@ -56,8 +56,8 @@ spread_word(const struct gf_spread_weights &weights, int column, int m, int k, i
     return word;
 }
 
-/* Lane 4 g + t has rows g and g + 8 of a matrix, and of each eight rows of the picture, which are
- * those of octet t. */
+/* Block x makes the four matrices of window x. Lane 4 g + t has rows g and g + 8 of a matrix, for
+ * the eight rows of the picture in octet t of the window. */
 static __global__ void __launch_bounds__(WARP *GF_SPREAD_GROUP)
     spread_matrix_kernel(const struct gf_spread_weights *weights, struct spread_matrices matrices)
 {
@@ -75,7 +75,7 @@ static __global__ void __launch_bounds__(WARP *GF_SPREAD_GROUP)
         spread_word(*weights, i, g + 8, k + 4, lead, next));
 }
 
-/* The block's shared memory. */
+/* A block's shared memory, and its tile of the output. */
 template <int BYTES> struct spread_block {
     long long *row; /* offsets of the ring's rows in the input */
     unsigned *ring; /* for each channel and byte an array of octets */
@@ -249,7 +249,8 @@ __global__ void __launch_bounds__(SPREAD_THREADS)
         stage_results<BYTES>(args, to, pitch, sum);
         __syncthreads();
         store_step<BYTES>(args, block, pitch, step * GF_SPREAD_ROWS);
-        /* The next step goes on from the last row of this one. */
+        /* With `lead` the next step begins with the sums of this step's last row; otherwise with
+         * 0. */
 #pragma unroll
         for (int i = 0; i < BYTES * SPREAD_TILES * 2; i++) {
             unsigned *const four = sum[i / (2 * SPREAD_TILES)][i / 2 % SPREAD_TILES];
@@ -279,8 +280,8 @@ template <class Args> static int spread_block_of(Args &args, int bytes, int most
     return 0;
 }
 
-/* Chooses the steps of a block, so that all blocks end at about the same time. The first step takes
- * as long as `extra` other ones. */
+/* Chooses the number of steps of a block, so that all blocks end at about the same time. The first
+ * step takes as much time as 1 + `extra` others. */
 template <class Kernel>
 static cudaError_t spread_steps(Kernel kernel, int threads, size_t shared, int across, int all,
                                 int extra, int *steps)
@@ -300,7 +301,7 @@ static cudaError_t spread_steps(Kernel kernel, int threads, size_t shared, int a
     return status;
 }
 
-/* Launches the kernel. `windows` is how many windows there are, at most; `extra` is as in
+/* Launches the kernel. windows: the most windows that a step may have. extra: see
  * spread_steps(). */
 template <int BYTES, class Finish>
 static int launch_spread(const struct gf_launch *launch, spread_args<Finish> &args,
@@ -333,7 +334,7 @@ static int launch_spread(const struct gf_launch *launch, spread_args<Finish> &ar
     return cudaGetLastError();
 }
 
-/* The mean of the pixels under a large shape. */
+/* Makes the mean of the pixels under a large shape from their weighted sum. */
 
 struct spread_finish {
     double half, scale;

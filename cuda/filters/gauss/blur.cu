@@ -19,8 +19,8 @@ enum {
  * warps computes some rows of the strip, and each thread four samples of each of these rows. */
 struct columns_position {
     int line, lines; /* the block's rows, counted from the first of the band */
-    int y, top;      /* the number of `line` in the picture; the warp's first row, counted from
-                      * `line` */
+    int y, top;      /* the picture's row where the block begins; the warp's first row, counted from
+                        there */
     long long at;    /* the thread's first sample */
 };
 
@@ -104,7 +104,8 @@ __global__ void __launch_bounds__(GAUSS_THREADS)
     }
 #pragma unroll
     for (int i = 0; i < ROWS8; i++) {
-        if (top + i < lines) /* rows of scratch memory are long enough for a whole group */
+        if (top + i < lines) /* columns may lie beyond the picture: rows of scratch memory have room
+                                for a whole group of four */
             *(uint2 *)(args.mid + (size_t)(line + top + i) * args.mid_pitch + 2 * at) =
                 make_uint2(sum[0][i] >> args.drop | sum[1][i] >> args.drop << 16,
                            sum[2][i] >> args.drop | sum[3][i] >> args.drop << 16);
@@ -249,8 +250,8 @@ extern "C" int gf_blur_tiled_cuda(const struct gf_launch *launch)
     return launch_gauss(launch, &blur->gauss, blur->border, rounded());
 }
 
-/* The pictures of a stack are small: a large one fills the device alone, and other kernels are
- * faster then. */
+/* Blurs a stack of pictures in one launch if each has at most PIXELS_MOST pixels. A larger picture
+ * fills the device alone, and other kernels are faster for it. */
 extern "C" int gf_blur_stacked_cuda(const struct gf_launch *launch)
 {
     enum { PIXELS_MOST = 1 << 19 };

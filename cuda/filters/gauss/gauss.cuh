@@ -17,12 +17,13 @@ template <class Pass_, class Finish_> struct rows_args {
     const unsigned char *mid; /* the rows of the band in scratch memory */
     size_t mid_pitch;
     int radius, reach; /* `reach` is the radius rounded up to a multiple of STRETCH */
-    /* The values of a tile's column. A block computes Pass::LINES times as many rows. */
+    /* The values of a tile's column. A value holds the samples of Pass::LINES rows, so that a block
+     * computes LINES times as many rows. */
     int values;
     Finish finish;
-    /* Zeros follow the last tap: adding 0 changes nothing. */
+    /* The taps from the middle one on. Zeros follow the last tap: adding 0 changes nothing. */
     typename Pass::Tap tap[GF_GAUSS_RADIUS_MAX + 1 + STRETCH + 1];
-    int up; /* the shift for 8 bits that gives the sums 24 fraction bits */
+    int up; /* shifts sums of 8-bit samples up, so that they have 24 fraction bits */
 };
 
 /* Fills the planes of the tile's rows, which begin with row `line` of the band. They are `reach`
@@ -189,10 +190,10 @@ static int launch_gauss(const struct gf_launch *launch, const struct gf_gauss *g
 }
 
 /* Whether tiles are faster than strips: a band of few pixels, from `least` to `most`, and few taps.
- * On an H200, us by tiles and by strips: blur=2 of 900x600 RGB8 13.2 and 15.3 (512x512 10.5 and
- * 10.1, 1280x720 13.2 and 13.0), of RGB16 13.5 and 18.7 (256x256 7.7 and 17.1); unsharp=1 of RGB8
- * 12.5 and 17.4 (256x256 9.5 and 10.5, 1280x720 12.2 and 15.0, 1920x1080 22.8 and 19.8). blur=5 of
- * RGB8 is faster by strips at every size. */
+ * Microseconds on an H200 by tiles and by strips: blur=2 of 900x600 RGB8 13.2 and 15.3 (512x512
+ * 10.5 and 10.1, 1280x720 13.2 and 13.0), of RGB16 13.5 and 18.7 (256x256 7.7 and 17.1); unsharp=1
+ * of RGB8 12.5 and 17.4 (256x256 9.5 and 10.5, 1280x720 12.2 and 15.0, 1920x1080 22.8 and 19.8).
+ * blur=5 of RGB8 is faster by strips at every size. */
 static inline bool tiles_are_faster(const struct gf_launch *launch, const struct gf_gauss *gauss,
                                     int least, int most)
 {

@@ -25,7 +25,7 @@ struct straight_alpha {
     float high, low;
 };
 
-/* Returns v + 1/2 without its fraction, plus 2^23, for 0 <= v < 65535.5. */
+/* Returns 2^23 + v rounded to an integer, halves up, for 0 <= v < 65535.5. */
 static __device__ __forceinline__ float raised_level(float v)
 {
     return __fadd_rz(v + 0.5f, TWO_23);
@@ -92,7 +92,8 @@ template <class Shape, class Finish_> struct strip16_args {
     int radius; /* the radius of the taps, at most RADIUS */
     int steps;
     Finish finish;
-    float tap[Shape::RADIUS + 1]; /* zeros follow the last tap: adding 0 changes nothing */
+    float tap[Shape::RADIUS + 1]; /* from the middle tap on; zeros follow the last tap, and adding 0
+                                     changes nothing */
 };
 
 /* The offsets of a block's rows and columns in the input. */
@@ -230,8 +231,8 @@ static __device__ __forceinline__ float sum_taps(const Args &args, const Window 
     return sum;
 }
 
-/* Computes TAPS rows. Elements 0 .. 2 RADIUS - 1 of `ring` have the rows above the first row that
- * is needed. */
+/* Does the vertical pass for TAPS rows and stores them in the planes. Elements 0 .. 2 RADIUS - 1 of
+ * `ring` have the rows above those of `next`. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void
 blur_strip_columns(const Args &args, const struct four_samples next[Shape::TAPS],
@@ -377,7 +378,7 @@ static __device__ __forceinline__ void store_pixels(uint2 *to, const uint2 (&pix
     ((uint4 *)to)[1] = make_uint4(pixel[2].x, pixel[2].y, pixel[3].x, pixel[3].y);
 }
 
-/* Computes four pixels of a row of RGBA. */
+/* Computes and stores four pixels of a row of RGBA. */
 template <class Shape, class Args>
 static __device__ __forceinline__ void blur_strip_straight(const Args &args, const float *from,
                                                            int x, int y)

@@ -52,7 +52,8 @@ enum {
  * sum, which separate() subtracts. The result is exact, since the sums are modulo 2^32. */
 struct gauss_bytes {
     typedef unsigned char Sample;
-    /* A Tap of the horizontal pass, in which the sums and not the taps are shifted. */
+    /* Tap is the type of a tap in gauss.cuh, which shifts the sums and not the taps, so that 16
+     * bits suffice. */
     typedef unsigned short Mid, Tap;
     typedef unsigned Value;
     typedef uint4 Vector;
@@ -333,9 +334,11 @@ template <class Pass_, class Finish_> struct tile_args {
     struct view_pair p;
     int radius; /* the radius of the taps, at most RADIUS */
     Finish finish;
-    /* The rows from one picture of a stack to the next; blockIdx.y is the number of the picture. */
+    /* The rows from one picture of a stack to the next; blockIdx.y is the number of the block's
+     * picture. */
     int in_rows, out_rows;
-    typename Pass::Value tap[GF_GAUSS_FUSED_MAX + 1]; /* zeros follow the last tap */
+    /* From the middle tap on; zeros follow the last tap. */
+    typename Pass::Value tap[GF_GAUSS_FUSED_MAX + 1];
     typename Pass::Columns columns;
 };
 
@@ -394,7 +397,7 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6         ? 2
 {
     typedef typename Pass::Value Value;
     constexpr int SIZE = (int)sizeof(typename Pass::Sample);
-    /* 2 RADIUS pixels of four samples are the most that a row of a tile has outside. */
+    /* At most 2 RADIUS pixels of four samples in a row of a tile are outside of the picture. */
     static_assert(8 * RADIUS * SIZE * Pass::listed(RADIUS) <= TILE_ROWS * STAGING_BYTES,
                   "the words of gather_edges() do not fit");
     extern __shared__ uint4 shared[];
@@ -406,13 +409,14 @@ __global__ void __launch_bounds__(GAUSS_THREADS, RADIUS > 6         ? 2
     const struct tile_origin origin = block_tile(p.width, shape.width, TILE_ROWS);
     const int x0 = origin.x, y0 = p.out_y + origin.row;
     const int lines = min(TILE_ROWS, p.out_y + p.rows - y0);
-    struct view_pair own = p; /* the same rows of this block's picture */
+    struct view_pair own = p; /* row y of `own` is row y of this block's picture in the stack */
     own.in_y -= (int)blockIdx.y * args.in_rows;
     list_rows(own, rows, Pass::listed(RADIUS), y0 - RADIUS, y0 - args.radius,
               y0 + lines - 1 + args.radius);
     __syncthreads();
     const struct tile_words words = words_of_tile<RADIUS>(args, shape, x0);
-    unsigned *const edges = (unsigned *)staging; /* until the rows are blurred */
+    /* `staging` keeps the gathered words until blur_rows() needs it. */
+    unsigned *const edges = (unsigned *)staging;
     if (words.left || words.right < words.count) {
         gather_edges<RADIUS>(args, words, rows, x0 - RADIUS, edges);
         __syncthreads();
@@ -498,7 +502,7 @@ struct tile_of_bytes : gauss_bytes {
     static constexpr bool TOGETHER = true;
 
     struct Columns {
-        int drop; /* bits that the vertical pass drops */
+        int drop; /* low bits of a sum that the vertical pass drops */
         /* even[u] has taps 2u and 2u + 1, and odd[u] has taps 2u - 1 and 2u, counted from the
          * topmost tap. The first tap of a pair is in the low half. */
         unsigned even[GF_GAUSS_FUSED_MAX + 1], odd[GF_GAUSS_FUSED_MAX + 1];
@@ -613,7 +617,7 @@ struct tile_of_shorts : gauss_shorts {
     static constexpr int WIDTH = TILE_SAMPLES / 2;
     static constexpr bool TOGETHER = false;
 
-    struct Columns { /* the vertical taps equal the horizontal ones */
+    struct Columns { /* empty: the vertical taps equal the horizontal ones */
         void set(const struct gf_gauss *, int)
         {
         }

@@ -13,7 +13,7 @@ template <bool SOFT> struct sharpened_by {
                     : gf_unsharp_sample(v, blurred, amount, limit);
     }
 
-    /* Computes gf_unsharp_blurred() with float_of() as its conversion. */
+    /* `blurred` is what gf_unsharp_blurred() returns; float_of() does its conversion. */
     __device__ __forceinline__ unsigned sample8(unsigned sum, unsigned original) const
     {
         const float blurred = float_of(sum >> GF_UNSHARP_DROP) * (1.0f / 32768.0f);
@@ -48,8 +48,8 @@ struct sharpened_whole {
     static constexpr bool ORIGINAL = true;
     unsigned twice;
 
-    /* Returns the result, before clamping, in the upper half. `scaled` is (2 + twice) original +
-     * 1. */
+    /* Returns the result in the upper half of the word, before clamping. `scaled` is (2 + twice)
+     * original + 1. */
     __device__ __forceinline__ unsigned sharpen(unsigned sum, unsigned scaled) const
     {
         return (scaled << 15) - twice * (sum >> GF_UNSHARP_DROP);

@@ -6,7 +6,8 @@
 #include "pixel/colour.h"
 #include "pixel/sample.h"
 
-/* The levels that are counted. SAMPLE means the only colour channel of a gray picture. */
+/* The levels that are counted. SAMPLE means the only colour channel of a gray picture, and JOINT
+ * all colour samples in one histogram. */
 enum level_source { SAMPLE, LUMA, CHANNELS, JOINT, LIGHTNESS };
 
 static inline int source_of(enum gf_statistic statistic, struct gf_format format)
@@ -61,8 +62,8 @@ static __device__ __forceinline__ unsigned byte_of(const unsigned *w, int i, uns
     return __dp4a(w[i / 4], scale << 8 * (i % 4), base);
 }
 
-/* Returns 256 times the luma of the three bytes from byte i on; the lower 8 bits are its
- * fraction. */
+/* Returns 256 times the luma of the three bytes from byte i on: 77 R + 150 G + 29 B + 128. The
+ * lower 8 bits are its fraction. */
 static __device__ __forceinline__ unsigned luma_sum(const unsigned *w, int i)
 {
     const int k = i % 4;

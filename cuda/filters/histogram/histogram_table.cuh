@@ -41,7 +41,8 @@ template <int TABLES> struct table_accumulator {
     }
 };
 
-/* Counts the part blockIdx.y of the table. */
+/* Counts the levels of the picture that belong to part blockIdx.y of the counters. A part has
+ * `size` counters. */
 template <int BITS, int COUNT, int MIXTURE, int TABLES>
 __global__ void __launch_bounds__(count_threads<BITS>)
     count_table_kernel(const struct level_task task, unsigned size, unsigned long long *count)

@@ -1,12 +1,13 @@
-/* Rectangles, down the columns. A block walks down a strip of the picture's columns, and each of
- * its threads processes a stretch of rows at a time. Shared memory holds the earlier rows that the
- * windows of the present stretches need. */
+/* Dilations and erosions by windows of one column. A block walks down a strip of the picture's
+ * columns, and each of its threads processes a stretch of rows at a time. Shared memory holds the
+ * earlier rows that the windows of the present stretches need. */
 #include "cuda/common/launch.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
-/* The template's parameters: EACH rows of a stretch; VECTOR adjacent words of a thread; WIDTH
- * adjacent threads; PARTS stretches that a block processes at once; BLOCKS that a multiprocessor's
- * registers must hold; LEAST, the length of the shortest chunks. */
+/* The shape of a block. A thread processes stretches of EACH rows of VECTOR adjacent words; WIDTH
+ * threads are side by side, and PARTS stretches, one below the other, are processed at once. A
+ * multiprocessor's registers must hold BLOCKS blocks. LEAST is the length of the shortest chunks
+ * (window.cuh). */
 template <int EACH_, int VECTOR_, int WIDTH_, int PARTS_, int BLOCKS_, int LEAST_>
 struct column_shape {
     static constexpr int EACH = EACH_, VECTOR = VECTOR_, WIDTH = WIDTH_, PARTS = PARTS_;
@@ -19,7 +20,8 @@ struct column_shape {
 struct columns_args {
     struct view_pair p;
     struct window window;
-    unsigned flip; /* all ones, to complement the samples and find the least; otherwise 0 */
+    unsigned flip; /* all ones for erosions: the least sample is the complement of the largest
+                      complement; otherwise 0 */
     unsigned outside;
     int reach; /* the window's rows above and below its middle */
     int slots; /* the stretches in shared memory: the stretches of two steps, and the earlier
@@ -28,7 +30,8 @@ struct columns_args {
     int length;
 };
 
-/* Returns a word of row y, from byte `at` of the row on. */
+/* Returns a word of row y, from byte `at` of the row on. Beyond the picture it is `outside`, unless
+ * the border wraps around. */
 template <class Sample>
 static __device__ __noinline__ unsigned column_word(const unsigned char *in, size_t pitch, int at,
                                                     int row_bytes, int y, int height, int border,
@@ -132,7 +135,8 @@ static __device__ __forceinline__ samples<Sample> chunks_between(const unsigned 
     return most.larger(samples<Sample>::of(*(const unsigned *)(fours + slot * Shape::BYTES)));
 }
 
-/* Computes `lines` rows of a strip, from row `row` of the result on. */
+/* Computes `lines` rows of a strip, from row `row` of the result on, with all threads of the
+ * block. */
 template <class Sample, class Shape, int LENGTH>
 static __device__ __forceinline__ void
 walk_down(const struct columns_args &args, unsigned char *vectors, int left, int row, int lines)
@@ -276,8 +280,9 @@ static int launch_columns(struct columns_args args, cudaStream_t stream)
 
 typedef struct column_shape<8, 2, 16, 16, 3, 1> short_windows;
 typedef struct column_shape<16, 1, 32, 8, 3, 16> long_windows;
-typedef struct column_shape<16, 1, 16, 8, 4, 16> little_memory; /* takes 52 KB at most */
-/* The largest reach of a short window, which takes at most 50 KB. */
+/* A WIDTH of 16 takes at most 52 KB of shared memory. */
+typedef struct column_shape<16, 1, 16, 8, 4, 16> little_memory;
+/* The largest reach of a short window; short_windows then take at most 50 KB of shared memory. */
 constexpr int SHORT_REACH = 40;
 
 template <class Sample> static int columns_of(const struct columns_args &args, cudaStream_t stream)

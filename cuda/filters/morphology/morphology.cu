@@ -1,4 +1,5 @@
-/* Dilation, erosion and what they are combined to: chooses the kernels. */
+/* Chooses the kernels of dilations, erosions and the operations that consist of both, such as
+ * openings. */
 #include "cuda/filters/morphology/window.cuh"
 
 /* Rectangles. Squares of a small reach take one pass; all others go down the columns first, then
@@ -65,7 +66,7 @@ struct difference_args {
     int samples, alpha;
 };
 
-/* Each thread computes a word: max(from - what, 0). */
+/* Each thread computes a word of max(from - what, 0), sample by sample. */
 template <class Sample>
 __global__ void __launch_bounds__(THREADS) difference_kernel(const struct difference_args args)
 {
@@ -131,7 +132,8 @@ static int subtract(const struct gf_launch *launch, const struct gf_view *from,
     return cudaGetLastError();
 }
 
-/* Computes squares of 3x3 to 9x9 in one pass, where there is a kernel. */
+/* Does an operation by squares of 3x3 to 9x9 in one pass. Returns cudaErrorNotSupported if there is
+ * no kernel for it. */
 static int in_one_pass(const struct gf_launch *launch, const struct gf_morphology *morphology,
                        enum gf_morphology_make make)
 {
@@ -149,8 +151,8 @@ static int in_one_pass(const struct gf_launch *launch, const struct gf_morpholog
                : cudaErrorNotSupported;
 }
 
-/* Otherwise the rows of the first operation are in scratch memory, the rows of the second operation
- * in the result. */
+/* Does an operation that consists of a dilation and an erosion. If no kernel does both in one pass,
+ * the rows of the first one go to scratch memory, and those of the second one to the result. */
 extern "C" int gf_morphology_cuda(const struct gf_launch *launch)
 {
     const struct gf_morphology *const morphology =

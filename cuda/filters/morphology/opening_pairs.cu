@@ -1,24 +1,26 @@
-/* Windows of 5x5 to 9x9 of two parts of a row at a time. A half of a register has a sample in its
- * upper byte, and anything in its lower byte: lower halves are samples of the left part, upper
- * halves samples of the right part. A shift along the row is therefore another register, or a
- * register of another lane, and from sm_90 on one instruction finds the least or largest of three
- * such registers. The extreme of three samples is found first, then that of two or three of
- * these. */
+/* Works on two parts of a row at a time, for windows of 5x5 to 9x9. A register has a sample of the
+ * left part in its lower half and one of the right part in its upper half, each in the upper byte
+ * of the half; the lower byte may hold anything. A shift along the row is therefore another
+ * register, or a register of another lane, and from sm_90 on one instruction finds the least or
+ * largest of three such registers. The extreme of three samples is found first, then that of two or
+ * three of these. */
 #include "cuda/common/launch.cuh"
 #include "cuda/filters/morphology/window.cuh"
 
 template <int REACH_, int CHANNELS_> struct pairs_layout {
     static constexpr int REACH = REACH_, CHANNELS = CHANNELS_;
     static constexpr int EACH = 8; /* a lane's samples in each part */
-    /* Lanes on either side of the warp that have no results. */
+    /* The number of lanes at either end of a warp that have no results. */
     static constexpr int BESIDE = (2 * REACH * CHANNELS + EACH - 1) / EACH;
-    static constexpr int PART = (WARP - 2 * BESIDE) * EACH; /* results of a part in a row */
+    /* Results of a warp in a row, in each part. */
+    static constexpr int PART = (WARP - 2 * BESIDE) * EACH;
     /* A window joins THREES extremes of three samples, which are APART samples apart. */
     static constexpr int THREES = REACH == 2 ? 2 : 3, APART = REACH == 4 ? 3 : 2;
     static constexpr int RING = (THREES - 1) * APART;
-    /* Rows of the unrolled loop, and rows that are being loaded, a part of PERIOD. */
+    /* Rows in one turn of the unrolled loop, and rows whose loads are under way, a divisor of
+     * PERIOD. */
     static constexpr int PERIOD = REACH == 4 ? 6 : 4, AHEAD = REACH == 4 ? 3 : 4;
-    /* Blocks that the registers must hold. */
+    /* The blocks that a multiprocessor's registers must hold. */
     static constexpr int BLOCKS = REACH == 2 ? 20 : REACH == 3 ? 16 : 12;
 };
 
@@ -34,13 +36,13 @@ static __device__ __forceinline__ unsigned extreme(unsigned a, unsigned b, unsig
     return THREES == 2 ? both : extreme<LEAST>(both, c);
 }
 
-/* The samples of two registers in one. */
+/* Packs the samples of two registers into one, without the unused bytes. */
 static __device__ __forceinline__ unsigned join_pairs(unsigned even, unsigned odd)
 {
     return __byte_perm(even, odd, 0x7351);
 }
 
-/* A row of samples that is kept for later rows. */
+/* A row of samples that is kept for later rows, packed by join_pairs(). */
 template <int EACH> struct kept_pairs {
     unsigned joined[EACH / 2];
     __device__ __forceinline__ void set(const unsigned (&v)[EACH])
@@ -55,7 +57,8 @@ template <int EACH> struct kept_pairs {
     }
 };
 
-/* Goes down the rows: the extremes of three rows join those of APART and 2 APART rows before. */
+/* Finds the extremes down the rows: those of three rows are joined with those of three rows APART
+ * rows before and, if THREES is 3, 2 APART rows before. */
 template <bool LEAST, class Layout> struct pairs_down {
     static constexpr int EACH = Layout::EACH, RING = Layout::RING;
     struct kept_pairs<EACH> last[2] = {}, three[RING] = {
@@ -77,7 +80,8 @@ template <bool LEAST, class Layout> struct pairs_down {
     }
 };
 
-/* Joins a lane's samples with the neighbours' D samples on either side. */
+/* Sets `all` to a lane's samples and the D samples on either side, which neighbouring lanes
+ * have. */
 template <int D, int EACH>
 static __device__ __forceinline__ void with_neighbours(const unsigned (&v)[EACH],
                                                        unsigned (&all)[EACH + 2 * D])
@@ -118,14 +122,15 @@ static __device__ __forceinline__ void pairs_along(unsigned (&v)[Layout::EACH])
 struct pairs_args {
     struct view_pair p;
     unsigned flip; /* all ones for closings, to complement the samples; otherwise 0 */
-    /* What both operations find beyond the picture: the first one in place of its samples, the
-     * second one after the complement. */
+    /* Words in place of samples beyond the picture: outside[0] in what the first operation reads,
+     * before the complement, and outside[1] in what the second operation reads, after the
+     * complement. */
     unsigned outside[2];
-    bool wraps;       /* they find what the border repeats instead */
-    int across, rows; /* warps side by side, and the rows of results of each */
-    /* Warps side by side that have lanes whose bytes a row contains in part, or that wrap around:
-     * `right` of them at the row's right end, the others at its left end. They take longer a row,
-     * come first, and have fewer rows. */
+    bool wraps;       /* the border repeats the other side of the picture in their place */
+    int across, rows; /* columns of warps, and rows of results of each warp */
+    /* Columns of warps at the ends of rows: their lanes may have bytes of a row only in part, or
+     * wrap around. `right` of the `ends` columns are at the right end, the others at the left end.
+     * Such warps take longer for a row, so that they come first and have fewer rows. */
     int ends, right, end_rows, end_blocks;
 };
 
@@ -134,7 +139,8 @@ template <int EACH> struct alignas(EACH % 8 ? 4 : 8) own_bytes {
     unsigned word[EACH / 4];
 };
 
-/* Loads bytes at one end of a row, from byte `at` on. */
+/* Loads a lane's bytes at one end of a row, from byte `at` on: by wrapping around, or as `outside`
+ * beyond the row. */
 template <int EACH>
 static __device__ __forceinline__ struct own_bytes<EACH>
 load_end(const unsigned char *row, int at, int row_bytes, bool wraps, unsigned outside) {
@@ -158,19 +164,19 @@ load_end(const unsigned char *row, int at, int row_bytes, bool wraps, unsigned o
     return own;
 }
 
-/* A lane's place in both parts, and its rows. WHOLE: the row contains all of the lane's bytes or
- * none of them, and a border that wraps repeats a lane's bytes side by side. */
+/* A lane's place in both parts, and the rows that it walks down. WHOLE: the row contains all of the
+ * lane's bytes or none of them, and a border that wraps repeats a lane's bytes side by side. */
 template <class Layout, bool WHOLE>
 struct pairs_walk {
     static constexpr int EACH = Layout::EACH;
-    typedef struct own_bytes<EACH> bytes[2]; /* of both parts */
+    typedef struct own_bytes<EACH> bytes[2]; /* a lane's bytes of a row, in both parts */
 
     const struct pairs_args &args;
     int at[2], from[2]; /* the lane's first byte of each part, and the byte that the border puts
                          * there; -1: none */
     int row_bytes;
     int top, lines;     /* the first row of results in the picture, and their number */
-    unsigned inside;    /* ones where a part's bytes are in the row */
+    unsigned inside;    /* ones in the halves of the parts whose bytes are in the row */
     bool plain;         /* the row contains the bytes of all lanes */
     bool makes;         /* the lane has results */
     unsigned char *out; /* the row that is stored next */
@@ -247,7 +253,8 @@ struct pairs_walk {
                 __byte_perm(own[0].word[i / 2], own[1].word[i / 2], i % 2 ? 0x7632 : 0x5410) ^
                 args.flip;
     }
-    /* Returns what is stored for results: themselves, or what the original's samples have more. */
+    /* Returns the word to store: the results or, with SUBTRACTS, their differences from the
+     * original's samples. */
     template <bool SUBTRACTS>
     __device__ __forceinline__ unsigned made(unsigned word, unsigned original) const
     {
@@ -347,7 +354,8 @@ static __global__ void __launch_bounds__(WARP, GF_HAS_EARLY ? Layout::BLOCKS : 1
     }
 }
 
-/* Sets how many warps there are side by side, and at the ends. Returns the number of others. */
+/* Sets `across`, `ends` and `right` of the arguments. Returns the number of columns of warps that
+ * are not at an end. */
 template <class Layout> static int count_ends(struct pairs_args &args)
 {
     constexpr int BESIDE = Layout::BESIDE * Layout::EACH, EACH = 2 * Layout::PART;
@@ -368,7 +376,8 @@ static int launch_pairs(struct pairs_args &args, cudaStream_t stream)
     typedef pairs_layout<REACH, CHANNELS> layout;
     constexpr int LEAST = 8, MOST = 256;
     const auto kernel = opening_pairs_kernel<layout, SUBTRACTS>;
-    bool is_native = false; /* the code for older architectures lacks the kernel */
+    /* false: the device runs code for an older architecture, which lacks the kernel. */
+    bool is_native = false;
     args.rows = MOST;
     cudaError_t status = starts_early((const void *)kernel, &is_native);
     if (status == cudaSuccess && !is_native)

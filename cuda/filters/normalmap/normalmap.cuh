@@ -13,8 +13,8 @@ enum {
     RGB8_LANES = 32,
     RGB8_WARPS = 4, /* warps of a block, one above the other */
     RGB8_THREADS = RGB8_LANES * RGB8_WARPS,
-    RGB8_ROWS = 32,      /* largest number of rows of a warp */
-    RGB8_ROWS_LEAST = 4, /* least number of rows of a warp, without the rows above and below */
+    RGB8_ROWS = 32,      /* the most rows of results of a warp */
+    RGB8_ROWS_LEAST = 4, /* the fewest rows of results of a warp */
     RGB8_BLOCKS = 5,     /* blocks that a multiprocessor's registers hold without spilling */
     RGB8_STRETCH = 8,    /* pixels of a lane */
     RGB8_PIXELS = RGB8_STRETCH * RGB8_LANES, /* pixels of a warp */
@@ -25,17 +25,17 @@ enum {
 struct rgb8_args {
     struct view_pair p;
     float slope;
-    int rows; /* rows of a warp */
+    int rows; /* rows of results of a warp */
 };
 
 /* The loads of a lane that are in flight: its chunks of the warp's bytes, and the pixels beyond the
  * ends of the row or of the warp's columns. */
 struct rgb8_fetch {
     uint4 chunk[2];
-    unsigned left, right; /* R, G, B */
+    unsigned left, right; /* bytes R, G and B of a pixel, from the lowest byte on */
 };
 
-/* The place of a lane's pixels. */
+/* The place of a lane's pixels in the strip. */
 struct rgb8_span {
     const long long *row; /* the offsets of the strip's rows in the input; -1: zeros */
     int lane, first;      /* `first` is the lane's first pixel */
@@ -92,7 +92,8 @@ rgb8_load(const struct view_pair &p, const struct rgb8_span &span, int i, struct
         fetch->right = rgb8_pixel(row, span.right);
 }
 
-/* Returns 256 times the luma as an exact float. The dot product is added to the bits of 2^23. */
+/* Returns 256 times the luma of a pixel as an exact float: the dot product is added to the bits of
+ * the float 2^23. */
 static __device__ __forceinline__ float rgb8_height(unsigned word, unsigned weights)
 {
     return __uint_as_float(__dp4a(word, weights, 0x4B000000u)) - 8388608.0f;
@@ -152,7 +153,8 @@ static __device__ __forceinline__ void rgb8_heights(const struct rgb8_span &span
     }
 }
 
-/* Returns gf_normal_rounded() in byte 1. The addition truncates to 8 fraction bits. */
+/* Returns a word whose byte 1 is the sample for component n of a normal: a float of 2^15 plus
+ * gf_normal_rounded(), truncated, has 8 fraction bits, so that the integer part is in that byte. */
 static __device__ __forceinline__ unsigned rgb8_sample(float n)
 {
     return __float_as_uint(__fadd_rz(gf_normal_rounded(n, 127.5f), 32768.0f));

@@ -95,7 +95,8 @@ static __global__ void __launch_bounds__(MIRROR_THREADS) mirror_kernel(struct or
 
 /* ---- rows of whole groups ---- */
 
-/* Pixels that are whole vectors of 16 bytes. A thread reverses the same group of a few rows. */
+/* A group of neighbouring pixels that fill whole vectors of 16 bytes. A thread reverses the groups
+ * at one place in ROWS rows. */
 template <int PIXEL> struct group_of {
     static constexpr int WORDS = PIXEL % 3 ? 4 : 12;
     static constexpr int ROWS = PIXEL % 3 ? 4 : 1;
@@ -115,7 +116,8 @@ reversed_word(const uint32_t (&in)[group_of<PIXEL>::WORDS], int index)
     for (int i = 0; i < 4; i++) {
         const int at = 4 * index + i;
         const int from = (PIXELS - 1 - at / PIXEL) * PIXEL + at % PIXEL;
-        /* Bytes 0 .. i - 1 stay, and the others are those from byte from % 4 on. */
+        /* In the selector bytes 0 .. i - 1 stay, and the others are those of the source word from
+         * byte from % 4 on. */
         const uint32_t fresh = 0x7654u + 0x1111u * (uint32_t)(from % 4) - 0x1111u * (uint32_t)i;
         const uint32_t below = (1u << (4 * i)) - 1;
         const bool follows = i && from == last + 1 && from / 4 == last / 4;
@@ -285,8 +287,8 @@ static __device__ __forceinline__ uint32_t transposed_word(const uint32_t (&in)[
         const int last = at - 1, last_row = i ? last / PIXEL : -1;
         const int last_byte = i ? column * PIXEL + last % PIXEL : -1;
         if (row != last_row || byte / 4 != last_byte / 4) {
-            /* The bytes before byte i stay; byte i and the following bytes come from the new
-             * word. */
+            /* In the selector the bytes before byte i stay; byte i and the following bytes come
+             * from the new word. */
             const uint32_t keep = runs == 1 ? selector : 0x3210;
             const uint32_t fresh = 0x3210 + 0x1111 * (4 + byte % 4) - 0x1111 * i;
             const uint32_t below = (1u << (4 * i)) - 1;
@@ -392,7 +394,7 @@ static __global__ void __launch_bounds__(TRANSPOSE_THREADS)
     }
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int across = lane % 8 + warp % 2 * 8,
-              down = lane / 8 + warp / 2 * 4; /* in blocks of 16 x 16 pixels */
+              down = lane / 8 + warp / 2 * 4; /* the thread's block among 16 x 16 blocks */
     const int column = column0 + across * BLOCK;
     uint32_t in[shape::BLOCKS][BLOCK][PIXEL];
 #pragma unroll

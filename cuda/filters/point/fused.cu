@@ -67,7 +67,8 @@ extern "C" int gf_fused_cuda(const struct gf_launch *launch)
     own.before = table_of(launch, GF_FUSED_BEFORE);
     own.after = table_of(launch, GF_FUSED_AFTER);
     const int status = stencil.filter->cuda_fused(&own);
-    /* Without the stencil's rows known there is no scratch memory for separate parts. */
+    /* The parts can run one after the other only if the stencil's rows are known, because there is
+     * no scratch memory between them otherwise. */
     return status == cudaErrorNotSupported && gf_stage_rows_known(&stencil)
                ? gf_fused_separate_cuda(launch)
                : status;

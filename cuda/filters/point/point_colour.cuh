@@ -1,4 +1,4 @@
-/* Programs that need a pixel's luma, or its place in Lab. */
+/* Kernels of point programs that need a pixel's luma, or its place in Lab. */
 #pragma once
 
 #include "cuda/common/launch.cuh"
@@ -18,7 +18,7 @@ struct luma_weights {
 };
 static const luma_weights BT601 = {0x001d964du, 0u}, BT709 = {0x0012b736u, 0x007c176du};
 
-/* Returns the weighted sums of four pixels in three words. */
+/* Adds the weighted sums of four pixels, whose bytes are in words a, b and c, to `to`. */
 static __device__ __forceinline__ uint4 sums_of_4(unsigned a, unsigned b, unsigned c,
                                                   unsigned weights, uint4 to)
 {
@@ -27,7 +27,8 @@ static __device__ __forceinline__ uint4 sums_of_4(unsigned a, unsigned b, unsign
         __dp4a(b, weights << 16, __dp4a(c, weights >> 16, to.z)), __dp4a(c, weights << 8, to.w));
 }
 
-/* Returns four lumas. A luma is the byte above the fraction of its sum. */
+/* Returns the lumas of four pixels in a word. A luma is the byte above the fraction of its weighted
+ * sum. */
 template <bool FINE>
 static __device__ __forceinline__ unsigned luma_of_4(unsigned a, unsigned b, unsigned c,
                                                      luma_weights weights)
@@ -144,7 +145,7 @@ static int launch_luma8(const struct view_pair *band, bool step, bool fine, floa
         LUMA_THREADS, 0, stream, *band, full, tail, step ? (unsigned)least : 0u, BT601);
 }
 
-/* Returns a rounded gray sample, plus 2^23. */
+/* Returns a rounded gray sample in the lower 16 bits: the bits of the float 2^23 + the sample. */
 static __device__ __forceinline__ unsigned luma_raised(const struct gf_point_op &op, float r,
                                                        float g, float b)
 {
@@ -222,7 +223,7 @@ struct lab {
     unsigned encode; /* the address of the table ENCODE_8, below 2^23 */
     float factor, slope, inverse_slope;
     long long root;       /* the start value of a product, see lab_root() */
-    const uint32_t *step; /* used with RELIGHT */
+    const uint32_t *step; /* tables of gf_relight(); used with RELIGHT */
     const float *level;
 };
 

@@ -15,10 +15,10 @@
 enum {
     ALPHA_THREADS = 256,
     ALPHA_PAIRS = 4, /* pairs of pixels of a thread; all are loaded before the first is converted */
-    ALPHA_QUADS = 2, /* the same, of RGB8: groups of four */
+    ALPHA_QUADS = 2, /* groups of four pixels of RGB8 of a thread, likewise */
 };
 
-/* Two neighbouring pixels, of a word or of two words. */
+/* Two neighbouring pixels; a PIXEL is a word or two words. */
 template <class PIXEL> struct __align__(2 * sizeof(PIXEL)) pixel_pair
 {
     PIXEL first, second;
@@ -105,7 +105,8 @@ __global__ void __launch_bounds__(ALPHA_THREADS)
                                 [&](COLOUR pixel) -> GRAY { return gray_of(op, pixel); });
 }
 
-/* Converts RGB8, four pixels in three words: a sample's byte twice is the sample in 16 bits. */
+/* Converts RGB8 to opaque colour of 16 bits, four pixels in three words. The byte of a sample twice
+ * is the sample in 16 bits. */
 static __global__ void __launch_bounds__(ALPHA_THREADS)
     opaque_kernel(const struct view_pair band, unsigned row_quads)
 {
@@ -164,7 +165,7 @@ static int launch_opaque(const struct view_pair *band, cudaStream_t stream)
     return launch_early(opaque_kernel, blocks, ALPHA_THREADS, 0, stream, *band, row_quads);
 }
 
-/* Whether the program is one of these conversions. */
+/* Whether the program is one of the conversions of alpha that launch_alpha() launches. */
 static bool is_alpha(const struct gf_stage *stage, const struct gf_point_program *program)
 {
     const int kind = program->op[0].kind;

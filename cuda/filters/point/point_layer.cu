@@ -13,11 +13,12 @@ enum { LAYER_THREADS = 256, LAYER_EACH = 4, LAYER_TILE = LAYER_EACH * WARP };
 struct laying {
     struct view_pair band;
     unsigned row_tiles;
-    struct layer_source source, mask; /* `data` is NULL where there is none */
+    /* The layer's picture and its mask; `data` is NULL where there is none. */
+    struct layer_source source, mask;
     struct gf_layer layer;
 };
 
-/* The samples of a pixel as one access where its size is a power of two. */
+/* Loads the samples of a pixel, with one access where its size is a power of two. */
 template <class SAMPLE, int CHANNELS>
 static __device__ __forceinline__ void take_pixel(const SAMPLE *from, unsigned (&v)[CHANNELS])
 {
@@ -34,7 +35,8 @@ static __device__ __forceinline__ void take_pixel(const SAMPLE *from, unsigned (
     }
 }
 
-/* Loads pixels of the second picture, all of which are in it. */
+/* Loads a thread's pixels of the second picture, which are WARP columns apart, from (x, y) of that
+ * picture on. All are in it. */
 template <class SAMPLE, int CHANNELS>
 static __device__ __forceinline__ void covered_pixels(const struct layer_source &source, int x,
                                                       int y, float opaque,
@@ -53,7 +55,8 @@ static __device__ __forceinline__ void covered_pixels(const struct layer_source 
                  CHANNELS % 2 ? opaque : float_of(v[i][CHANNELS - 1])};
 }
 
-/* Loads pixels of the second picture, from (x, y) of it on. The warp's first is (x_first, y). */
+/* Loads a thread's pixels of the second picture, also beyond it. The warp's pixels begin with
+ * (x_first, y) of the second picture. */
 static __device__ __forceinline__ void load_pixels(const struct layer_source &source, int x_first,
                                                    int y, float opaque,
                                                    struct layer_pixel (&to)[LAYER_EACH])
@@ -100,13 +103,15 @@ static __device__ __forceinline__ void put_pixel(SAMPLE *to, const unsigned (&v)
     }
 }
 
-/* Returns v, which is in 0..M, rounded; the sample's bits are the lowest. */
+/* Returns v, which is between 0 and the largest sample, rounded to an integer in the lowest
+ * bits. */
 static __device__ __forceinline__ unsigned rounded(float v)
 {
     return __float_as_uint(__fadd_rz(v + 0.5f, 8388608.0f));
 }
 
-/* Computes a pixel like OPAQUE or COLOUR and then OVERLAY or MASK. */
+/* Computes a pixel of the result: adds the channels that it lacks, as the operations OPAQUE and
+ * COLOUR do, and then does OVERLAY or MASK. */
 template <int IN, int OUT>
 static __device__ __forceinline__ void lay(const struct laying &args, const unsigned (&in)[IN],
                                            const struct layer_pixel &other, float part,
@@ -166,7 +171,8 @@ static __global__ void __launch_bounds__(LAYER_THREADS)
     }
 }
 
-/* Whether the operations make equal colours of gray, as COLOUR does. */
+/* Whether the three operations from `op` on are a MATRIX that changes no colour, which a program
+ * has where gray becomes colour. */
 static bool is_colour(const struct gf_point_op *op)
 {
     bool is_same = op->kind == GF_POINT_MATRIX;
@@ -176,7 +182,8 @@ static bool is_colour(const struct gf_point_op *op)
     return is_same;
 }
 
-/* Whether the program is one layer, and nothing else than what the layer itself asks for. */
+/* Whether the program is one layer and, before it, only the operations that add the channels which
+ * the layer needs. */
 static bool is_layer(const struct gf_stage *stage, const struct gf_point_program *program)
 {
     const struct gf_point_op *const op = program->op;
@@ -265,7 +272,7 @@ static __device__ __forceinline__ unsigned byte_of(const unsigned (&word)[COUNT]
     return word[i / 4] >> 8 * (i % 4) & 255;
 }
 
-/* Finds the mask's values of four pixels from (x, y) on. */
+/* Finds the mask's values for the four pixels of the picture from (x, y) on. */
 template <int CHANNELS>
 static __device__ __forceinline__ void masks_at(const struct masking &args, int x, int y,
                                                 float (&part)[MASK_EACH])
@@ -289,7 +296,8 @@ static __device__ __forceinline__ void masks_at(const struct masking &args, int 
     }
 }
 
-/* IN is the channels of the picture, CHANNELS those of the mask. */
+/* A thread multiplies the alpha of four pixels by the mask's values. IN is the number of channels
+ * of the picture, CHANNELS that of the mask. */
 template <int IN, int CHANNELS>
 static __global__ void __launch_bounds__(MASK_THREADS)
     mask8_kernel(const __grid_constant__ struct masking args)
@@ -337,7 +345,7 @@ static __global__ void __launch_bounds__(MASK_THREADS)
 
 static bool is_mask8(const struct gf_stage *stage, const struct gf_point_program *program)
 {
-    const int made = stage->in.channels == 3; /* OPAQUE precedes MASK */
+    const int made = stage->in.channels == 3; /* 1 if OPAQUE precedes MASK */
     return stage->in.bits == 8 && stage->out.bits == 8 && stage->in.channels >= 3 &&
            program->table == GF_POINT_NO_TABLE && program->count == 1 + made &&
            program->op[made].kind == GF_POINT_MASK &&

@@ -20,14 +20,15 @@ struct mix {
     struct gf_layer layer;
 };
 
-/* Returns byte `k` of a word, plus 2^23. */
+/* Returns byte `k` of a word, plus 2^23, as a float. */
 static __device__ __forceinline__ float shifted(unsigned word, int k)
 {
     return __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7440u + (unsigned)k));
 }
 
-/* Returns gf_layer_mix() of four samples, rounded. A mixture of samples is within 0..255, so that
- * nothing has to be clamped, and the difference of the shifted samples is exact. */
+/* Returns gf_layer_mix() of the four samples of two words, rounded. A mixture is within 0..255, so
+ * that nothing has to be clamped. The difference of two samples that are both 2^23 too large is
+ * exact. */
 static __device__ __forceinline__ unsigned mixed_word(unsigned in, unsigned other, float opacity)
 {
     unsigned to[4];

@@ -41,10 +41,10 @@ static __device__ __forceinline__ uint32_t noise_sum(unsigned table, uint32_t wo
     return bucket + (word >> GF_NOISE_SKIPPED_BITS);
 }
 
-/* Takes the least fractions and the least steps of several sums, two in a word. Returns whether
- * gf_noise_doubtful() is true for any of the sums. A fraction below the limit has no bit of the
- * mask `limits`. The least steps are negative: of their possible values, only GF_NOISE_UNKNOWN has
- * no bit of the mask 0x0600. */
+/* Returns whether gf_noise_doubtful() is true for any of several sums. `fraction` has the least of
+ * their fractions and `step` the least of their steps, each in two halves. A fraction below the
+ * limit has no bit of the mask `limits`. The least steps are negative: of their possible values,
+ * only GF_NOISE_UNKNOWN has no bit of the mask 0x0600. */
 static __device__ __forceinline__ bool one_in_doubt(unsigned fraction, unsigned step,
                                                     unsigned limits)
 {
@@ -174,8 +174,8 @@ __global__ void __launch_bounds__(NOISE_WARPS *WARP, 1)
         remake<SAME>(args, table, places[lane]);
 }
 
-/* Launches the kernel. Returns cudaErrorNotSupported if the program does anything else, or has no
- * buckets. */
+/* Launches the kernel. Returns cudaErrorNotSupported if the program does anything else than adding
+ * noise, or has no buckets. */
 extern "C" int gf_point_noise_cuda(const struct gf_launch *launch)
 {
     const struct gf_stage *const stage = launch->stage;

@@ -1,4 +1,4 @@
-/* Any program of points, operation by operation. */
+/* Runs any program of point filters, operation by operation. */
 #pragma once
 
 #include "cuda/common/launch.cuh"
@@ -85,7 +85,8 @@ static __device__ __forceinline__ float mask_at(const struct gf_layer &layer,
     case GF_BLEND_##name: \
         return gf_layer_blend_colour(GF_BLEND_##name, &layer, v, s);
 
-/* Returns the blended colour B; for a gray picture all three samples are equal. */
+/* Returns what the layer's blend mode makes of the picture's colour v and the layer's colour s; for
+ * a gray picture all three samples are equal. */
 static __device__ __noinline__ struct gf_rgb blended_of(const struct gf_layer &layer,
                                                         struct gf_rgb v, struct gf_rgb s)
 {
@@ -154,7 +155,7 @@ template <int PIXELS> struct pixels {
     float alpha[PIXELS];
 };
 
-/* Calls function(sample, channel, alpha) for each colour sample. */
+/* Replaces each colour sample of the pixels by function(sample, channel, alpha). */
 template <int PIXELS, typename FUNCTION>
 static __device__ __forceinline__ void each_sample(struct pixels<PIXELS> *p, int colours,
                                                    FUNCTION function)
@@ -207,7 +208,7 @@ static __device__ __forceinline__ void apply_position(const struct program &prog
     }
 }
 
-/* Applies NOISE. The pixels have the same positions as in apply_position(). */
+/* Applies the operation NOISE. Pixel i of a lane is in column x + 32 i of row y. */
 template <int PIXELS>
 static __device__ __forceinline__ void apply_noise(const struct gf_point_op &op, unsigned x,
                                                    unsigned y, int colours,
@@ -227,7 +228,7 @@ static __device__ __forceinline__ void apply_noise(const struct gf_point_op &op,
     }
 }
 
-/* Applies OVERLAY or MASK. The pixels have the same positions as in apply_position(). */
+/* Applies the operation OVERLAY or MASK. Pixel i of a lane is in column x + 32 i of row y. */
 template <int PIXELS>
 static __device__ __forceinline__ void
 apply_layer(const struct program &program, const struct gf_point_op &op, unsigned x, unsigned y,
@@ -267,7 +268,7 @@ static __device__ __forceinline__ void make_colour(struct pixels<PIXELS> *p, int
     *colours = 3;
 }
 
-/* Applies the operations from GAIN on except the operations of layers. `op` points into the
+/* Applies an operation of the kinds from GAIN on, except those of layers. `op` points into the
  * program, in which the rows of a MATRIX follow it. */
 template <int PIXELS>
 static __device__ __forceinline__ void
@@ -446,7 +447,7 @@ static __device__ __forceinline__ void take_pixels(const struct program &program
     }
 }
 
-/* Stores a thread's pixels. Every operation has clamped its result to 0..M. */
+/* Stores a thread's pixels. Every operation has clamped its result to samples of the format. */
 template <typename SAMPLE, int PIXELS>
 static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, unsigned at,
                                                   const struct pixels<PIXELS> *p)
@@ -465,8 +466,8 @@ static __device__ __forceinline__ void put_pixels(int channels, SAMPLE *tile, un
     }
 }
 
-/* The kernel is static, because another file compiles it with other cube roots (GF_ROOTS_BY_POWF).
- * WIDE is of enum point_width. */
+/* Runs the program on tiles, one for each warp. The kernel is static, because another file compiles
+ * it with other cube roots (GF_ROOTS_BY_POWF). WIDE is of enum point_width. */
 template <typename IN, typename OUT, class ACCESS, int WIDE>
 static __global__ void __launch_bounds__(PROGRAM_WARPS *WARP, WIDE ? WIDE_BLOCKS : 0)
     program_kernel(const __grid_constant__ struct program program)

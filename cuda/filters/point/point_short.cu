@@ -6,7 +6,8 @@ typedef void short_kernel(struct short_args args);
 /* The property of a field's values that a kernel requires. */
 enum short_field { NO_FIELD, A_PART, A_DITHER };
 
-/* What the parameters of a program's first operation choose: see variant_of(). */
+/* Variants of a kernel, chosen by the parameters of a program's first operation: see
+ * variant_of(). */
 enum short_variant { ANY = -1, BLACK = 1, NORMAL = 1, SAME = 2 };
 
 /* A list that has a kernel of its own. */
@@ -41,7 +42,7 @@ static int variant_of(const struct gf_point_op &op)
 {
     if (op.kind == GF_POINT_MIX)
         return op.a == 0.0f && op.b == 0.0f && op.c == 0.0f ? BLACK : 0;
-    return (op.b != 0.0f ? NORMAL : 0) | (op.d != 0.0f ? SAME : 0); /* of NOISE */
+    return (op.b != 0.0f ? NORMAL : 0) | (op.d != 0.0f ? SAME : 0); /* for NOISE */
 }
 
 static bool is_for(const struct short_entry *entry, const struct gf_stage *stage,

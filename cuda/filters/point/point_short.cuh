@@ -29,14 +29,14 @@ enum {
 
 struct short_args {
     struct view_pair band;
-    unsigned row_tiles, row_inverse; /* factors for quick_tile() */
+    /* The tiles in a row, and UINT_MAX / row_tiles for quick_tile(). */
+    unsigned row_tiles, row_inverse;
     struct gf_point_op op[3];
     unsigned first_row;
     /* The address of the first float of a field's curve, less SHORT_EXPONENT floats. */
     size_t curve;
     const float *columns, *rows;
-    float zero_until; /* positions below this have no effect: the pixel is copied without looking
-                         the curve up */
+    float zero_until; /* where column + row is at most this, the operation changes nothing */
     /* For short_dither: the sample of level q is byte 3 of (SHORT_EXPONENT + q) scale + offset. */
     unsigned scale, offset;
     /* SHORT_EXPONENT and SHORT_ODD, as variables that the compiler cannot replace by constants: an
@@ -108,10 +108,11 @@ static __device__ __forceinline__ void fields_at(const struct short_args &args,
 
 /* ---- operations that keep the format ---- */
 
-/* Each changes four pixels in three words, in place. Packing clamps the results to 0..255. */
+/* Operations on colours: of() computes a pixel, and change_pixels() changes four pixels in three
+ * words by it, in place. Packing clamps the results to 0..255. */
 
 struct short_matrix {
-    static constexpr int BLOCKS = 10; /* the matrix takes registers */
+    static constexpr int BLOCKS = 10; /* fewer than other operations: the matrix takes registers */
     static __device__ __forceinline__ struct gf_rgb of(const struct short_args &args,
                                                        struct gf_rgb p)
     {
@@ -240,7 +241,8 @@ static __device__ __forceinline__ void noise_pixels(const struct short_args &arg
     pack_samples(to, w);
 }
 
-/* The work of a kernel on four pixels, from column x of row y on, which have WORDS words. */
+/* The work of short8_kernel() on a group of four pixels: change() changes the WORDS words of the
+ * pixels from column x of row y on, in place. */
 struct short_rgb8 {
     static constexpr int WORDS = 3;
 };
@@ -339,13 +341,15 @@ static __device__ __forceinline__ void take_groups(const unsigned char *in, unsi
     }
 }
 
-/* Neighbouring threads process neighbouring groups of four pixels, whose table entries are also
- * near each other. Results pass through shared memory, so that a warp stores vectors. */
+/* Each warp changes a tile. Neighbouring threads process neighbouring groups of four pixels, whose
+ * table entries are also near each other. Results pass through shared memory, so that a warp stores
+ * vectors. */
 template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP, SHORT_BLOCKS(OPERATION::BLOCKS))
     short8_kernel(const __grid_constant__ struct short_args args)
 {
-    constexpr int WORDS = OPERATION::WORDS; /* of four pixels, which are the bytes of a pixel */
+    /* Words of four pixels, and as many bytes of one pixel. */
+    constexpr int WORDS = OPERATION::WORDS;
     __shared__ uint4 shared[SHORT_WARPS][TILE * WORDS / VECTOR];
     const unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     const unsigned index = blockIdx.x * SHORT_WARPS + warp;
@@ -428,8 +432,9 @@ static __device__ __forceinline__ uint4 with_alpha(const struct short_args &args
         __byte_perm(__byte_perm(w[1], w[2], 0x0432), a, 0x6210), __byte_perm(w[2], a, 0x7321));
 }
 
-/* Neighbouring threads process neighbouring groups of four pixels; the result of a group is a
- * vector. The last pixels of a row, fewer than four, are read and written one by one. */
+/* Each warp adds alpha to a tile. Neighbouring threads process neighbouring groups of four pixels;
+ * the result of a group is a vector. The last pixels of a row, fewer than four, are read and
+ * written one by one. */
 template <class OPERATION>
 __global__ void __launch_bounds__(SHORT_WARPS *WARP)
     short8_alpha_kernel(const __grid_constant__ struct short_args args)

@@ -1,4 +1,4 @@
-/* Lists of point filters that are one table look-up. */
+/* Kernels for lists of point filters that are one look-up in a table. */
 #pragma once
 
 #include "cuda/common/launch.cuh"
@@ -7,7 +7,7 @@
 enum {
     TABLE_THREADS = 256,
     TABLE_WAVES =
-        8, /* waves of blocks, so that the start of one block overlaps with the work of another */
+        8, /* the most waves of blocks that are started: starts and work of blocks overlap */
     /* The least number of items of a thread for each table, so that filling the tables takes less
      * time than using them: for one table, and for more. */
     TABLE_ITEMS = 3,
@@ -45,8 +45,8 @@ static __device__ __forceinline__ const unsigned char *table_of(const unsigned c
     return TABLES == 1 ? copy : copy + channel % CHANNELS * (4 * TABLE_WORDS);
 }
 
-/* Returns the channel of the first sample of item `column` of a row: with three channels, 16, 4 or
- * 1 times column mod 3, which are equal. */
+/* Returns the channel of the first sample of item `column` of a row. With three channels it is
+ * column modulo 3, because an item has 16, 4 or 1 samples, which are 1 modulo 3. */
 template <int CHANNELS, int TABLES, class ACCESS>
 static __device__ __forceinline__ unsigned first_channel(unsigned column)
 {
@@ -266,7 +266,7 @@ static int launch_table8(const struct view_pair *band, const unsigned *tables, c
     const cudaError_t status = resident_blocks(kernel, TABLE_THREADS, 0, needed, &blocks);
     if (status != cudaSuccess)
         return status;
-    /* The blocks of a small picture run all at once, and it takes least where each thread has one
+    /* The blocks of a small picture run all at once, and are fastest if each thread has one
      * item. */
     const unsigned worth =
         needed == blocks ? needed
@@ -292,7 +292,7 @@ static int launch_table16(const struct view_pair *band, const unsigned short *ta
                         full, tail, table, step);
 }
 
-/* The type of an access that has room for a 16-bit sample. */
+/* The type of an access to samples of 16 bits: ACCESS, unless that is a single byte. */
 template <class ACCESS> struct access16 {
     typedef ACCESS type;
 };

@@ -8,11 +8,13 @@ enum { CUBE_WARPS = 32, CUBE_PIXELS = 4 * WARP, CUBE_BYTES = 3 * CUBE_PIXELS };
 
 struct cube_args {
     struct view_pair band;
-    unsigned row_tiles, row_inverse; /* factors for quick_tile() */
-    const uint2 *nodes;              /* the nodes, see table3d.h */
-    float to_node, before_node;      /* before_node is -SHORT_SHIFT to_node */
+    /* The tiles in a row, and UINT_MAX / row_tiles for quick_tile(). */
+    unsigned row_tiles, row_inverse;
+    const uint2 *nodes; /* the nodes, see table3d.h */
+    /* Nodes per level of a sample; before_node is -SHORT_SHIFT * to_node. */
+    float to_node, before_node;
     float to_sample;
-    unsigned exponent; /* SHORT_EXPONENT, see struct short_run */
+    unsigned exponent; /* SHORT_EXPONENT, see struct short_args */
 };
 
 /* A step of blue is five nodes longer than a plane of red and green. Otherwise a step of any colour
@@ -30,10 +32,11 @@ template <int SIZE> struct cube_layout {
 
 /* The addresses of a table's planes in shared memory. */
 struct cube {
-    /* The start of the plane of red and green, less the exponent's part in the shifted floats of a
-     * corner. */
+    /* The address of the plane of red and green, less what the exponents of the three shifted
+     * floats add to the address of a corner. */
     unsigned origin;
-    unsigned blue; /* the start of the plane of blue, less half the address of red and green */
+    unsigned blue; /* the address of the plane of blue, less half of that of red and green: half of
+                      a corner's address is added to it */
 };
 
 /* Computes gf_table3d_node() from the 32-bit addresses of red with green and of blue. */
@@ -45,9 +48,9 @@ static __device__ __forceinline__ struct gf_rgb node_at(unsigned at, unsigned bl
     return {(float)(unsigned short)first, (float)(first >> 16), (float)blue};
 }
 
-/* Computes gf_table3d_of() of a pixel, given in nodes, as a sample, by the same operations. If two
- * fractions are equal, either order gives the same result, and so does the node after the last one
- * with fraction 0. */
+/* Returns what gf_table3d_of() returns for a pixel, as a sample, by the same operations. p is the
+ * pixel in units of nodes. If two fractions are equal, either order gives the same result, and so
+ * does the node after the last one with fraction 0. */
 template <int SIZE>
 static __device__ __forceinline__ struct gf_rgb cube_of(struct cube cube, struct gf_rgb p,
                                                         float to_sample)
@@ -85,7 +88,7 @@ static __device__ __forceinline__ float node_of(const struct cube_args &args, un
     return fmaf(__uint_as_float(shifted), args.to_node, args.before_node);
 }
 
-/* Changes four pixels in three words, in place. */
+/* Looks up four pixels in three words, in place. */
 template <int SIZE>
 static __device__ __forceinline__ void look_up_pixels(const struct cube_args &args,
                                                       struct cube cube, unsigned w[3])
@@ -130,8 +133,8 @@ static __device__ __forceinline__ void load_group(const unsigned char *in, unsig
         load_four<3>(in, pixel, pixels, w);
 }
 
-/* Changes a tile. Each lane processes four neighbouring pixels at a time. `results` belongs to the
- * warp. */
+/* Looks up the pixels of a tile with a warp. Each lane processes four neighbouring pixels at a
+ * time. `results` is shared memory of the warp. */
 template <int SIZE, bool WHOLE>
 static __device__ __forceinline__ void change_tile(const struct cube_args &args, struct cube cube,
                                                    struct tile tile, unsigned *results)
@@ -164,7 +167,7 @@ static __device__ __forceinline__ void change_tile(const struct cube_args &args,
     }
 }
 
-/* Changes all pixels. Warps take tiles of rows until none is left. */
+/* Looks up all pixels. Warps take tiles of rows until none is left. */
 template <int SIZE>
 __global__ void __launch_bounds__(CUBE_WARPS *WARP, 1)
     cube8_kernel(const __grid_constant__ struct cube_args args)

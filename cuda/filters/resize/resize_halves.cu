@@ -1,16 +1,16 @@
-/* Halves of 8-bit pictures by area, linearly and by nearest pixels. A lane loads vectors of 16
- * bytes of all rows that it needs first. Sums are exact integers, and equal to those of the
- * weights. Linearly, the weights are 1, 3, 3, 1 in both directions, except at the edges of the
- * picture, whose pixels have threads of their own. */
+/* Resizes 8-bit pictures to half their width and height by area, linearly and by nearest pixels. A
+ * lane loads vectors of 16 bytes of all rows that it needs first. Sums are exact integers, and
+ * equal to those of the weights. Linearly, the weights are 1, 3, 3, 1 in both directions, except at
+ * the edges of the picture, whose pixels have threads of their own. */
 #include "cuda/common/launch.cuh"
 #include "cuda/filters/resize/resize.cuh"
 #include "pixel/sample.h"
 
-constexpr int WARPS = 4; /* they compute rows below each other */
+constexpr int WARPS = 4; /* warps of a block, which compute rows below each other */
 constexpr int THREADS = WARPS * WARP;
 constexpr int ROWS = 2; /* the rows of the result that a lane computes */
 
-/* Weights of an axis, which the pixels at the edges need. */
+/* Weights along an axis, from the tables of resampling; the pixels at the edges need them. */
 struct edge_weights {
     const int *start, *count;
     const float *weight;
@@ -20,15 +20,17 @@ struct edge_weights {
 struct halves {
     struct view_pair p;
     int out_width, out_height;
-    unsigned groups, tiles; /* of a row: what a lane computes, what a warp computes */
-    unsigned edge_blocks;   /* the first blocks, which compute the pixels at the edges */
+    /* Pieces of a row of the result: what a lane computes, what a warp computes. */
+    unsigned groups, tiles;
+    unsigned edge_blocks; /* the number of blocks that compute the pixels at the edges; they come
+                             first */
     struct edge_weights column, row;
 };
 
-/* What a lane computes in a row, with C channels. */
+/* What a lane computes in a row of the result, of pictures with C channels. */
 template <int C> struct group_of {
-    static constexpr int WORDS = C == 3 ? 12 : 8; /* that it reads */
-    static constexpr int OUT = WORDS / 2;         /* that it writes */
+    static constexpr int WORDS = C == 3 ? 12 : 8; /* words of a row that the lane reads */
+    static constexpr int OUT = WORDS / 2;         /* words of the result that the lane writes */
     static constexpr int PIXELS = 4 * OUT / C;
 };
 
@@ -42,9 +44,9 @@ static __device__ __forceinline__ uint32_t odd_bytes(uint32_t word)
     return __byte_perm(word, 0, 0x4341);
 }
 
-/* Sums of the columns of bytes -4 and up, two in a word: sum[2 i] is of bytes 4 i - 4 and 4 i - 2,
- * and sum[2 i + 1] of bytes 4 i - 3 and 4 i - 1. This returns those of bytes `a` and `b`. All
- * arguments but the sums are constants. */
+/* Returns the sums of the columns of bytes `a` and `b`, counted from the lane's first byte, in the
+ * halves of a word. sum[2 i] has the sums of bytes 4 i - 4 and 4 i - 2, and sum[2 i + 1] those of
+ * bytes 4 i - 3 and 4 i - 1. `a` and `b` are constants when this is inlined. */
 static __device__ __forceinline__ uint32_t pair_of(const uint32_t *sum, int a, int b)
 {
     const int i = (a + 4) / 4 * 2 + (a + 4) % 2, j = (b + 4) / 4 * 2 + (b + 4) % 2;
@@ -76,7 +78,7 @@ static __device__ __forceinline__ void add_columns(const uint32_t *sum, uint32_t
                              result_pair<KERNEL, C>(sum, 4 * i + 1), 0x7351);
 }
 
-/* Picks every second pixel. */
+/* Picks the second of every two pixels, for nearest. */
 template <int C>
 static __device__ __forceinline__ void pick_pixels(const uint32_t *word, uint32_t *out)
 {
@@ -121,7 +123,8 @@ static __device__ __forceinline__ void load_words(const unsigned char *row, unsi
         word[0] = __ldg((const uint32_t *)from + WORDS);
 }
 
-/* Adds the bytes of columns: of two rows, or of four with the weights 1, 3, 3, 1. */
+/* Adds the bytes of a lane's columns in two rows for area, or in four rows with the weights 1, 3,
+ * 3, 1. */
 template <int KERNEL, int C>
 static __device__ __forceinline__ void add_rows(const uint32_t (*word)[group_of<C>::WORDS + 1],
                                                 uint32_t *sum)
@@ -246,7 +249,8 @@ template <int C> static __device__ void edge_pixel_at(const struct halves &args,
         edge_pixel<C>(args, at % args.out_width, y);
 }
 
-/* Linearly, five blocks hide more than four, for which the compiler would take all registers. */
+/* Five blocks on a multiprocessor hide more latency than four. Without this number the compiler
+ * gives a thread of linear so many registers that only four fit. */
 template <int KERNEL, int C>
 static __global__ void __launch_bounds__(THREADS, KERNEL == GF_RESAMPLE_LINEAR ? 5 : 1)
     halves_kernel(const __grid_constant__ struct halves args)
@@ -295,7 +299,7 @@ static bool is_half(const struct gf_resample_axis *axis)
     return axis->scale == 2 && axis->offset == 0 && axis->in == 2 * axis->out;
 }
 
-/* Returns the pixels of a lane. */
+/* Returns the pixels that a lane computes in a row of the result. */
 static int pixels_of(int channels)
 {
     return channels == 1   ? group_of<1>::PIXELS

@@ -57,8 +57,8 @@ static __device__ __forceinline__ float4 convert(const struct resize_args &args,
     float f[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
-        const int alpha = i / CHANNELS * CHANNELS + CHANNELS - 1; /* with alpha, samples four by
-                                                                   * four are whole pixels */
+        /* Where the alpha of sample i is: with alpha, a word of four samples has whole pixels. */
+        const int alpha = i / CHANNELS * CHANNELS + CHANNELS - 1;
         if (!args.linear)
             f[i] = (float)v[i];
         else if (CHANNELS % 2 == 1)
@@ -133,8 +133,8 @@ static __device__ __forceinline__ void store_sample(const struct resize_args &ar
         ((uint16_t *)to)[at] = (uint16_t)gf_round_sample(v, 65535.0f);
 }
 
-/* Returns the tile's column, in samples, of this thread's sums k. item_row() returns the first of
- * their rows. */
+/* Returns the column in the tile, counted in samples, of the thread's sums result[k], which are
+ * below each other. item_row() returns the row of the first of them. */
 template <int CHANNELS> static __device__ __forceinline__ int item_column(int k)
 {
     return (threadIdx.x + k * THREADS) % (TILE * CHANNELS);

@@ -1,11 +1,11 @@
-/* Reductions: a warp walks down the rows. */
+/* Resizes, mostly to smaller sizes, by threads that walk down the rows. */
 #pragma once
 
 #include "cuda/common/fusing.cuh"
 #include "cuda/common/launch.cuh"
 #include "cuda/filters/resize/resize.cuh"
 
-/* The work of the threads on one row of the input. */
+/* This first part adds one row of the input to the sums of a thread's columns. */
 
 namespace walk
 {
@@ -28,8 +28,9 @@ struct Config {
     static constexpr int STRAIGHT = STRAIGHT_;
     static constexpr int SUMS = GROUP * CHANNELS;
     static constexpr int STRIDE = REACH == 2 ? 4 : 8; /* equals gf_resample_walk_stride() */
-    static constexpr int PIXEL = CHANNELS * BITS / 8; /* bytes while it is resized, */
-    static constexpr int STORED = STRAIGHT == 8 ? CHANNELS : PIXEL; /* and in the pictures */
+    static constexpr int PIXEL = CHANNELS * BITS / 8; /* bytes of a pixel while it is resized */
+    /* Bytes of a pixel in the pictures. */
+    static constexpr int STORED = STRAIGHT == 8 ? CHANNELS : PIXEL;
     static constexpr int SPAN = WINDOW ? WINDOW : 4; /* pixels that are processed together */
     static constexpr int BYTES = SPAN * PIXEL;
     /* START: where the first group's window begins, in bytes from the row's first (below 0: left of
@@ -45,8 +46,8 @@ struct Config {
         /* The number of words after they are shifted to offset 0. */
         FIXED ? WORDS : (BYTES + 3) / 4;
     static constexpr int HELD = FIXED ? LOADED : NEEDED; /* the words of a window in registers */
-    /* The number of blocks on a multiprocessor. The sums and two rows of words determine the
-     * registers. */
+    /* The number of blocks that a multiprocessor holds at once. Sums and two rows of words in
+     * registers limit it. */
     static constexpr int RESIDENT = REACH == 2              ? 6
                                     : REACH == 4            ? 4
                                     : CHANNELS * BITS == 64 ? 3
@@ -86,7 +87,8 @@ static __device__ __noinline__ uint32_t load_tail(const unsigned char *at, int l
     return a | b << 8 | c << 16;
 }
 
-/* Loads a word. The value of words beyond the row is not used. */
+/* Loads the word at `at`, from which on the row has `left` bytes. Without any, it returns 0, which
+ * is not used. */
 static __device__ __forceinline__ uint32_t load_word(const unsigned char *at, int left)
 {
     return left >= 4 ? __ldg((const uint32_t *)at) : left > 0 ? load_tail(at, left) : 0;
@@ -113,7 +115,8 @@ static __device__ __forceinline__ void load_edge(const unsigned char *row, int f
         words[i] = from + 4 * i == last + 4 ? tail : words[i];
 }
 
-/* The window of a thread's columns. */
+/* What a thread reads in each row for its group of columns: a window of pixels, and their
+ * weights. */
 template <class CONFIG> struct Columns {
     const struct light_tables *light;
     const float *weights; /* the weights of the group */
@@ -181,7 +184,7 @@ static __device__ __forceinline__ void shift_words(const uint32_t (&words)[CONFI
                 : __funnelshift_r(words[i], i + 1 < CONFIG::LOADED ? words[i + 1] : 0, shift);
 }
 
-/* Adds SPAN pixels to the sums. */
+/* Adds SPAN pixels of a row, times their weights, to the sums of the group's columns. */
 template <class CONFIG>
 static __device__ __forceinline__ void
 add_pixels(const uint32_t (&moved)[CONFIG::NEEDED],
@@ -217,7 +220,7 @@ static __device__ __forceinline__ void load_weights(const float *from, float *to
     }
 }
 
-/* Adds the pixels of a window of any width. */
+/* Adds the pixels of a window of any width to the sums of the group's columns. */
 template <class CONFIG>
 static __device__ __forceinline__ void add_wide(const struct resize_walk &walk,
                                                 const Columns<CONFIG> &columns,
@@ -292,7 +295,7 @@ make_row(const struct resize_walk &walk, const Columns<CONFIG> &columns, const u
 namespace walk
 {
 
-/* Computes gf_round_sample() by an addition that rounds down. With a reach of 2 no value is
+/* Does what gf_round_sample() does, by an addition that rounds down. With a reach of 2 no value is
  * negative. */
 template <int BITS, int REACH> static __device__ __forceinline__ uint32_t round_sample(float v)
 {

@@ -5,8 +5,9 @@ extern "C" int gf_sobel_cuda(const struct gf_launch *launch)
     return launch_rolling<estimated_root, corrected_root>(launch);
 }
 
-/* Launches the fused kernels. With tables they exist only for Sobel's weights and for scales for
- * which gf_sobel_estimate_suffices(), such as 1. */
+/* Launches sobel with tables or conversions of alpha in the same kernel. With tables there are
+ * kernels only for Sobel's weights, and for scales for which gf_sobel_estimate_suffices(), such as
+ * 1. */
 extern "C" int gf_sobel_fused_cuda(const struct gf_launch *launch)
 {
     const struct gf_sobel *const sobel = (const struct gf_sobel *)launch->stage->constants;

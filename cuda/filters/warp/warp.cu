@@ -20,12 +20,12 @@ struct warp_launch {
     struct warp_source source;
     const int16_t *weights; /* the weights and the counts of zones in device memory */
     const struct gf_warp_counts *zones;
-    unsigned char *out; /* points to row out_y */
+    unsigned char *out; /* row out_y of the result */
     size_t out_pitch;
     int in_end, out_y, rows, width; /* the rows and columns of the result; in_end is the end of the
                                      * input's rows */
     unsigned across, tiles;
-    struct warp_reach reach; /* the reach of a whole tile's pixels */
+    struct warp_reach reach; /* how far the pixels of a whole tile reach in the input */
     int pitch;               /* pixels from row to row of a tile in shared memory */
 };
 
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void store_rgb8(uint32_t pixel, unsigned char 
     }
 }
 
-/* Stores a row of up to 32 pixels, one for each lane. `stored` is that of the source. */
+/* Stores a row of up to 32 pixels, one for each lane. stored: see struct warp_source. */
 template <typename SAMPLE, int CHANNELS, class Pixel>
 static __device__ __forceinline__ void store_pixel(Pixel pixel, unsigned char *row, int x,
                                                    int columns, int stored)
@@ -77,7 +77,7 @@ static __device__ __forceinline__ void store_pixel(Pixel pixel, unsigned char *r
     }
 }
 
-/* The tile that a block computes, and the first pixel of its thread. */
+/* The tile of the result that a block computes: its first pixel and its size. */
 struct warp_tile {
     int x, y, columns, rows;
 };
@@ -228,7 +228,8 @@ static int start_boxes(const struct warp_launch *launch, cudaStream_t stream)
                                                           : start_curved<FORMAT>(launch, stream);
 }
 
-/* Launches a kernel of quads. Returns cudaErrorNotSupported if there is none. */
+/* Launches a kernel of warp_quad.cuh or warp_curved.cuh. Returns cudaErrorNotSupported if none
+ * accepts the warp. */
 template <typename SAMPLE, int CHANNELS>
 static int start_format_boxes(const struct warp_launch *launch, cudaStream_t stream)
 {

@@ -131,8 +131,8 @@ template <class Pixel> struct tile_window {
 
 /* ---- sums, before rounding (pixel/warp/warp.h) ---- */
 
-/* Adds the products of two signed 16-bit weights with the lower, or the upper, two bytes of `bytes`
- * to `sum`. */
+/* Adds the products of two signed 16-bit weights and two bytes to `sum`: dot_low() takes the lower
+ * two bytes of `bytes`, dot_high() the upper two. */
 static __device__ __forceinline__ int dot_low(unsigned weights, unsigned bytes, int sum)
 {
     int result;
@@ -157,8 +157,9 @@ static __device__ __forceinline__ void add_pair_rgb8(uint32_t a, uint32_t b, uns
     sum[2] = dot_low(weights, blue, sum[2]);
 }
 
-/* Computes the sums of linear interpolation, in which 1 is 2^24 (8 bits) or 2^16 (16 bits). With
- * ROUNDED half of a sample's step is added. */
+/* Computes the sums of linear interpolation, in which 1 is 2^24 (8 bits) or 2^16 (16 bits). f and g
+ * are the fractions of the position along x and y, in 1/4096. With ROUNDED half of a sample's step
+ * is added. */
 template <typename SAMPLE, int CHANNELS, bool ROUNDED, class Window>
 static __device__ __forceinline__ void linear_sums(const Window &window, uint32_t f, uint32_t g,
                                                    uint32_t sum[CHANNELS])
@@ -184,7 +185,7 @@ static __device__ __forceinline__ void linear_sums(const Window &window, uint32_
                 sum[i] = gf_warp_linear8(p, q, r, s, f, g) + HALF;
                 continue;
             }
-            /* gf_warp_linear16() by products that are added to each other */
+            /* equals gf_warp_linear16(), written so that each product is added to another one */
             const uint32_t top = ((4096 - f) * p + (f * q + 128)) >> 8;
             const uint32_t bottom = ((4096 - f) * r + (f * s + 128)) >> 8;
             sum[i] = (4096 - g) * top + (g * bottom + HALF);
@@ -311,7 +312,7 @@ static __device__ __forceinline__ void add_value(const Window &window, uint32_t 
 /* Computes a pixel of a warp from windows in global memory: from one sample, or as the mean of
  * several. */
 
-/* Returns pixel_at() for a pixel that is in the picture. */
+/* Returns what pixel_at() returns, for a pixel that is in the picture. */
 template <typename SAMPLE, int CHANNELS, class Pixel>
 static __device__ __forceinline__ Pixel pixel_inside(const struct warp_source &source, int x, int y)
 {

@@ -18,7 +18,7 @@ constexpr int CURVED_ROWS = curved_shape::BOX_DOWN * curved_shape::DOWN;
 constexpr int CURVED_PITCH = CURVED_COLUMNS + 1, CURVED_PLANE = CURVED_ROWS * CURVED_PITCH;
 
 struct curved_launch {
-    struct quad_launch quad; /* without the members of straight maps */
+    struct quad_launch quad; /* its members for straight maps are not used */
     const struct gf_warp_counts *zones;
     int out_y;
 };
@@ -63,7 +63,8 @@ static __device__ __forceinline__ double curved_quotient(double a, double w, dou
     return fma(reciprocal, fma(-w, q, a), q);
 }
 
-/* Computes the positions (x + i + dx, y) as gf_warp_source() does. */
+/* Computes the positions in the input of the points (x + i + dx, y) of the result, as
+ * gf_warp_source() does. */
 template <int KIND, int COUNT>
 static __device__ __forceinline__ struct curved_places<COUNT>
 curved_positions(const struct gf_warp &warp, double x, double y, double dx, bool *is_far) {
@@ -149,7 +150,7 @@ static __device__ __forceinline__ void curved_sums(const uint32_t *tile, int ori
 
 /* ---- pixels with several samples, two at a time ---- */
 
-/* Calls use(positions) for each sample of a pair. */
+/* Calls use(positions) for each sample of a pair of neighbouring pixels. */
 template <int KIND, class Use>
 static __device__ __forceinline__ void each_sample(const struct gf_warp &warp,
                                                    struct gf_warp_counts counts, int x, int y,

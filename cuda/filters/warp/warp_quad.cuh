@@ -30,8 +30,8 @@ struct quad_launch {
     unsigned char *out; /* row out_y of the result */
     size_t out_pitch;
     int rows, width;         /* size of the result */
-    int64_t u, v;            /* the position in the input of pixel (0, out_y) */
-    struct warp_reach reach; /* the reach of a block's pixels */
+    int64_t u, v;            /* the position in the input of pixel (0, out_y), in 2^-32 pixels */
+    struct warp_reach reach; /* how far a block's pixels reach in the input from its first one */
     int groups;              /* the number of groups of four columns, enough for any box */
     int pitch;               /* pixels between rows of a box in shared memory; an odd number */
     int plane;               /* pixels between planes */
@@ -41,11 +41,11 @@ struct quad_box {
     int x, y, columns, rows;
 };
 
-/* Loads a box of so many groups that is in the picture. All loads are issued before the first
- * result is used. The words of the eight groups of a row are four words apart, and rows an odd
- * number of words, so that no two lanes access the same bank. Rows of the picture that are not
- * present belong to pixels after the last one of the result, so that any other row can replace
- * them. */
+/* Loads a box that is in the picture and has `groups` groups of four columns. All loads are issued
+ * before the first result is used. The words of the eight groups of a row are four words apart, and
+ * rows an odd number of words, so that no two lanes access the same bank. Rows of the picture that
+ * are not present belong to pixels after the last one of the result, so that any other row can
+ * replace them. */
 template <class SHAPE, class FORMAT>
 static __device__ __forceinline__ void
 fill_quads(const struct quad_launch &launch, const struct quad_box &box, int groups, uint32_t *tile)
@@ -93,8 +93,8 @@ fill_quads(const struct quad_launch &launch, const struct quad_box &box, int gro
     }
 }
 
-/* Loads a box that is in the picture, in parts of so many rows a thread, or fewer if registers do
- * not suffice. */
+/* Loads a box that is in the picture, in parts of ROWS_AT_ONCE rows a thread, or of fewer rows if
+ * registers do not suffice. */
 template <class SHAPE, class FORMAT, int ROWS_AT_ONCE>
 static __device__ __forceinline__ void fill_parts(const struct quad_launch &launch,
                                                   struct quad_box box, int groups, uint32_t *tile)
@@ -116,7 +116,7 @@ static __device__ __forceinline__ void fill_parts(const struct quad_launch &laun
     }
 }
 
-/* Loads a box that extends beyond the picture. */
+/* Loads a box that extends beyond the picture, with the border's pixels there. */
 template <class SHAPE, class FORMAT>
 static __device__ __forceinline__ void fill_quads_beyond(const struct quad_launch &launch,
                                                          const struct quad_box &box, uint32_t *tile)
@@ -284,7 +284,7 @@ static int quad_pitch_of(const struct gf_warp *warp, int columns)
     return best;
 }
 
-/* Adds the distances of a pixel's samples from its centre. */
+/* Extends the reach by the distances of a pixel's samples from the pixel's centre. */
 static inline void reach_samples(const struct gf_warp *warp, struct warp_reach *reach)
 {
     const int i = warp->nx - 1, j = warp->ny - 1;

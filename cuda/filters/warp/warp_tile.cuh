@@ -7,12 +7,12 @@
 #include "cuda/filters/warp/warp.cuh"
 
 constexpr int THREADS = 256, WARPS = THREADS / WARP, TILE = 32;
-/* The largest part of the input. It suffices for rotations by any angle, with the windows of the
- * largest kernel. */
+/* The most rows and columns of the input that a block loads, and the most words between rows. They
+ * suffice for rotations by any angle, with the windows of the largest kernel. */
 constexpr int ROWS = 52, COLUMNS = 56, PITCH_MOST = 68;
 
 /* The least and the greatest distance of the positions of a tile's pixels from the position of its
- * first pixel. */
+ * first pixel, in 2^-32 pixels of the input. */
 struct warp_reach {
     int64_t u_least, u_most, v_least, v_most;
 };
@@ -245,7 +245,8 @@ static int pitch_of(const struct gf_warp *warp)
     return best;
 }
 
-/* Whether the box of any tile fits in shared memory. */
+/* Whether the part of the input that any tile of the result needs fits in a block's shared
+ * memory. */
 static bool fits_tile(const struct gf_warp *warp)
 {
     const double scale = (TILE - 1) / 4294967296.0;
@@ -276,7 +277,8 @@ template <int STORED_, int STRAIGHT_ = 0> struct quad_format {
     static constexpr int FRACTION = STRAIGHT ? 16 : 24;
 };
 
-/* The words of a pixel in the planes. */
+/* Returns the words of a premultiplied pixel in both planes: x has the upper bytes of its samples,
+ * y the lower bytes. */
 static __device__ __forceinline__ uint2 planes_of(uint2 pixel)
 {
     return make_uint2(__byte_perm(pixel.x, pixel.y, 0x7531), __byte_perm(pixel.x, pixel.y, 0x6420));
@@ -402,8 +404,8 @@ template <class FORMAT> static __device__ __forceinline__ uint32_t fine_of(uint3
     return (sum + (1u << (FORMAT::FRACTION - 9))) >> (FORMAT::FRACTION - 8);
 }
 
-/* Returns a sum of samples over `divisor`, 256 times their number, rounded. The estimate differs by
- * one at most. */
+/* Returns a sum of samples over `divisor`, which is 256 times their number, rounded. `one_of` is 1
+ * / divisor. The estimate differs by one at most. */
 static __device__ __forceinline__ uint32_t rounded_mean(uint32_t sum, uint32_t divisor,
                                                         float one_of)
 {
@@ -420,7 +422,7 @@ template <class FORMAT> static bool sums_fit(const struct gf_warp *warp)
     return !FORMAT::STRAIGHT || warp->nx * warp->ny <= 255;
 }
 
-/* Writes the words of a pixel of premultiplied colour as it is stored. */
+/* Divides a premultiplied pixel by alpha and writes its words as they are stored. */
 template <class FORMAT>
 static __device__ __forceinline__ void straight_words(uint2 pixel, uint32_t *word)
 {
@@ -437,7 +439,7 @@ static __device__ __forceinline__ uint32_t upper_bytes(const uint32_t v[4])
     return __byte_perm(__byte_perm(v[0], v[1], 0x0073), __byte_perm(v[2], v[3], 0x0073), 0x5410);
 }
 
-/* Joins the results of COUNT pixels, the upper bits of their sums, to words. */
+/* Packs the results of COUNT pixels, which are the upper bits of their sums, into words. */
 template <class FORMAT, int COUNT>
 static __device__ __forceinline__ void quad_words(const uint32_t *sum, uint32_t *word)
 {
@@ -474,7 +476,7 @@ static __device__ __forceinline__ void beyond_words(const struct gf_warp &warp, 
     }
 }
 
-/* Stores up to four pixels. */
+/* Stores `count` pixels of a quad, all four if `count` is larger. */
 template <class FORMAT>
 static __device__ __forceinline__ void store_quad(const uint32_t *word, unsigned char *to,
                                                   int count)
