@@ -286,7 +286,7 @@ extern "C" int gf_blur_vector_cuda(const struct gf_launch *launch)
     args.radius = blur->gauss.radius;
     args.shift = blur->gauss.shift;
     args.tile = raw_tile_of(args.p, 8, TILE_WIDE, args.radius, args.radius);
-    args.middle_pitch = (TILE_WIDE + 2 * args.tile.halo) | 1; /* see launch_tile_stencil */
+    args.middle_pitch = (TILE_WIDE + 2 * args.tile.halo) | 1; /* odd, see launch_tile_stencil() */
     args.results_pitch = TILE_WIDE + 4;
     for (int t = 0; t <= 2 * args.radius; t++)
         args.tap[STRETCH - 1 + t] = (unsigned short)gf_gauss_tap(&blur->gauss, t - args.radius);

@@ -21,7 +21,7 @@ struct global_weights {
 
 template <class Weights> struct correlate_args {
     struct view_pair p;
-    int width, height, keep_alpha; /* size of the kernel */
+    int width, height, keep_alpha; /* size of the matrix in weights */
     float divisor, bias, max;
     struct raw_tile tile;
     cudaTextureObject_t texture;

@@ -16,8 +16,8 @@ struct sobel_args {
     int kernel; /* enum gf_gradient */
 };
 
-/* Returns the sample at the offsets of a row and a column. Either may be -1, for a border of
- * zeros. */
+/* Returns the sample that is `row` bytes and then `column` samples after p.in, or 0 if one of them
+ * is -1, as with a border of zeros. */
 template <class SAMPLE>
 static __device__ __forceinline__ float tap(const struct view_pair &p, long long row, int column)
 {

@@ -151,7 +151,7 @@ extern "C" int gf_gamma_intrinsic_cuda(const struct gf_launch *launch)
 
 enum {
     THRESHOLD_THREADS = 256,
-    LAUNCH_PIXELS = 1 << 30, /* indices fit in 32 bits */
+    LAUNCH_PIXELS = 1 << 30, /* pixels of a launch: indices fit in 32 bits */
 };
 
 template <class SAMPLE> constexpr int MOST = sizeof(SAMPLE) == 1 ? 255 : 65535;
@@ -239,7 +239,7 @@ __global__ void __launch_bounds__(THRESHOLD_THREADS)
 }
 
 /* Returns the smallest level that becomes white. It is in the program or, if the program is a
- * table, found in the table; M + 1 if there is none. */
+ * table, found in the table; one more than the largest level if no level becomes white. */
 static int least_white(const struct gf_point_program *program, int bits)
 {
     if (program->table != GF_POINT_SAMPLES)

@@ -18,7 +18,7 @@ struct window_args {
     struct view_pair p;
     int out_width;
     bool linear;
-    float most; /* upper limit of the first pass */
+    float most; /* upper limit of the first pass's results */
     const float *decode;
     struct taps column, row;
     cudaTextureObject_t texture; /* texels are samples, from row texture_first on */

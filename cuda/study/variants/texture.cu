@@ -3,8 +3,9 @@
 #include <pthread.h>
 #include <string.h>
 
-/* The key of a texture. The stream is a part of it, so that one event shows when the last work with
- * the texture has ended. Keys are compared as bytes, so that their padding must be 0. */
+/* The key of a texture that is kept. The stream is a part of it, so that one event shows when the
+ * last work with the texture has ended. Keys are compared as bytes, so that their padding must be
+ * 0. */
 struct key {
     const void *data;
     cudaStream_t stream;

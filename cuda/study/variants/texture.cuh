@@ -13,7 +13,7 @@ struct gf_texture_sampling {
     enum cudaTextureAddressMode address;
     enum cudaTextureFilterMode filter;
     enum cudaTextureReadMode read;
-    int normalised; /* channels of a texel: 1, 2 or 4; 1: each sample of the view is a texel */
+    int normalised; /* 1: coordinates are from 0 to 1 across the texture; 0: they are in texels */
 };
 
 struct gf_texture {

@@ -145,8 +145,8 @@ template <int PADDING> struct shared {
     }
 };
 
-/* Launches the kernel once. The picture must not have more than 2^30 pixels or two million rows,
- * which a grid cannot cover. */
+/* Launches the kernel, once for each part of rows_most() rows of the input: a grid cannot cover
+ * more than 2^30 pixels or two million rows. */
 template <class KERNEL> static int launch_all(const struct gf_launch *launch)
 {
     struct part part = {};

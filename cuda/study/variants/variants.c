@@ -19,7 +19,8 @@
  * variants that hold tiles in shared memory. */
 enum { WINDOW_REACH_MAX = 60, TILE_REACH_MAX = 16 };
 
-/* Returns the filter, and its parameters, of a stage that is one filter. */
+/* Returns the filter of a stage and its parameters; of a list of point filters, those of the
+ * first. */
 static const struct gf_filter *filter_of(const struct gf_stage *stage, const void **params)
 {
     const struct gf_point_list *const points = stage->filter == &gf_point ? stage->params : NULL;
@@ -27,7 +28,8 @@ static const struct gf_filter *filter_of(const struct gf_stage *stage, const voi
     return points ? points->item[0].filter : stage->filter;
 }
 
-/* Returns where the stage has the parameter of that name, which its filter must have. */
+/* Returns the address of the stage's parameter `name`, which its filter must have. *param becomes
+ * its description. */
 static const void *value_of(const struct gf_stage *stage, const char *name,
                             const struct gf_param **param)
 {
@@ -38,7 +40,7 @@ static const void *value_of(const struct gf_stage *stage, const char *name,
     return (const char *)params + (*param)->offset;
 }
 
-/* Whether the stage's parameter of that name is that of its choices. */
+/* Whether the stage's parameter `name` has the value `choice`, one of its words. */
 static bool has_choice(const struct gf_stage *stage, const char *name, const char *choice)
 {
     const struct gf_param *param;
@@ -46,7 +48,7 @@ static bool has_choice(const struct gf_stage *stage, const char *name, const cha
     return !strcmp(param->choices[*value], choice);
 }
 
-/* ---- what several refuse ---- */
+/* ---- reasons that several variants have ---- */
 
 static const char *unless_within(const struct gf_stage *stage, int radius_max, const char *why)
 {
@@ -299,7 +301,7 @@ static const struct {
 
 const struct gf_variant *gf_studied_variants(const struct gf_filter *filter, int index)
 {
-    /* A filter's stage that warps has the filter's name, but not its kernels. */
+    /* A stage that warps has the name of its filter, such as rotate, but the kernels of "warp". */
     const char *const name = filter->prepare == gf_warp_prepare ? "warp" : filter->name;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         if (gf_suggest_listed(table[i].filters, name) && !index--)

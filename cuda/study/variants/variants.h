@@ -10,7 +10,8 @@
 enum { GF_MEDIAN_LOCAL_MAX = 5 }; /* the largest radius of median's variant "local" */
 
 #ifdef GF_WITH_STUDY
-/* Returns list `index` of variants.def that the filter has, from 0 on; NULL after the last one. */
+/* Returns one of the lists that variants.def has for the filter: `index` counts them from 0 on.
+ * NULL: there are no more. */
 const struct gf_variant *gf_studied_variants(const struct gf_filter *filter, int index);
 #else
 static inline const struct gf_variant *gf_studied_variants(const struct gf_filter *filter,

@@ -121,8 +121,9 @@ __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     }
 }
 
-/* Does the first of two passes. Both need 2 n reads instead of n * n, but a second kernel, which
- * reads the result of the first (the guides' tiled convolution). */
+/* Does the first of two passes, down the columns. Together they read 2 n values for a sample
+ * instead of n * n, but the second one is another kernel, which reads the result of the first (the
+ * guides' tiled convolution). */
 template <class Op>
 __global__ void __launch_bounds__(WINDOW_COLUMNS *WINDOW_ROWS)
     window_columns_kernel(const struct window_args<Op> args)
@@ -211,9 +212,9 @@ enum { TILE_WIDTH = 96, TILE_WIDE = 192 };
 enum { TILE_SHARED_MOST = 64 * 1024 };
 
 struct raw_tile {
-    int width;            /* samples */
-    int halo;             /* samples on each side */
-    int reach_x, reach_y; /* pixels, rows */
+    int width;            /* width of the tile in samples */
+    int halo;             /* samples on each side that windows reach */
+    int reach_x, reach_y; /* pixels and rows that windows reach */
     int pitch;            /* bytes from row to row, with room for the halo, and for starting at a
                            * chunk */
 };
