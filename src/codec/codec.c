@@ -1,5 +1,5 @@
-/* Recognises a file's format and opens it, as a source or a sink, here or as the process of a
- * cell. */
+/* Recognises a file's format and opens a source or a sink for it. A source can decode in a cell: a
+ * separate, confined process (cell/cell.h). */
 #include "codec/codec.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "codec/io/input.h"
 #include "codec/io/output.h"
 
-/* ---- what an output does not keep ---- */
+/* ---- warnings about metadata and colours that an output does not keep ---- */
 
 static const struct {
     unsigned kind;
@@ -41,7 +41,7 @@ static const struct {
              {GF_KIND_MASTERING, "mastering display"}};
 
 /* Returns the kinds of metadata that the output loses although the user did not ask for that. EXIF
- * may have held nothing but items that the user named. */
+ * counts as asked for if all its items are of kinds that the options remove. */
 static unsigned lost_kinds(const struct gf_file_type *type, const struct gf_metadata *metadata,
                            const struct gf_metadata *kept, const struct gf_options *options)
 {
@@ -117,7 +117,7 @@ static void warn_left_out(const char *name, const struct gf_file_type *type,
 
 /* ---- recognising and opening ---- */
 
-enum { HEAD_BYTES = 256 }; /* bytes that tell a file's format */
+enum { HEAD_BYTES = 256 }; /* so many first bytes of a file suffice to recognise its format */
 
 static bool begins_as(const struct gf_file_type *type, const unsigned char *bytes, size_t size)
 {
@@ -140,11 +140,12 @@ enum gf_file_format gf_file_format_of(const unsigned char *bytes, size_t size)
     return GF_FILE_AUTO;
 }
 
-/* Peeks at the bytes that tell the format, or at as many as the input has. */
+/* Peeks at the first HEAD_BYTES bytes, or at all bytes of a shorter input. Reads only LEAST bytes
+ * if they show a format whose reader stops at the picture's end: a stream may hold no more yet. */
 static enum gf_status peek_head(struct gf_input *input, unsigned char head[HEAD_BYTES], size_t *got,
                                 struct gf_error *error)
 {
-    enum { LEAST = 4 }; /* as many tell a format that has an end */
+    enum { LEAST = 4 }; /* 4 bytes suffice to recognise a format with has_end (formats.h) */
     GF_TRY(gf_input_peek(input, head, LEAST, got, error));
     return gf_file_format_has_end(gf_file_format_of(head, *got))
                ? GF_OK
@@ -185,7 +186,7 @@ static enum gf_status need_library(const struct gf_file_type *type, const char *
     return type->library ? gf_library_load(type->library, name, failure, error) : GF_OK;
 }
 
-/* Whether a picture of this format is decoded in a cell, if there are cells. */
+/* Whether pictures of this format are decoded in a cell on machines that can start cells. */
 static bool wants_cell(const struct gf_file_type *type, const struct gf_options *options)
 {
     return type->open && !type->in_program &&
@@ -193,7 +194,8 @@ static bool wants_cell(const struct gf_file_type *type, const struct gf_options 
             (options->sandbox == GF_SANDBOX_AUTO && type->library));
 }
 
-/* Opens a source in a cell or, unless the options ask for cells in any case, in this process. */
+/* Opens a source in a cell. Opens it in this process if no cell can be started, unless
+ * options->sandbox demands cells. */
 static enum gf_status open_source(const struct gf_file_type *type, struct gf_input *input,
                                   const struct gf_options *options, struct gf_source **source,
                                   struct gf_error *error)
@@ -211,7 +213,8 @@ static enum gf_status open_source(const struct gf_file_type *type, struct gf_inp
 }
 
 /* Finds the format of the input. What begins as a TIFF may be the raw photograph of a camera,
- * unless one of its pictures was chosen; a stream is then read to its end, as a TIFF needs it. */
+ * unless one of its pictures was chosen; a stream is then read to its end, which a TIFF needs
+ * anyway. */
 static enum gf_status recognise(struct gf_input *input, const unsigned char *head, size_t size,
                                 const struct gf_options *options, enum gf_file_format *format,
                                 struct gf_error *error)
@@ -235,7 +238,8 @@ static enum gf_status recognise(struct gf_input *input, const unsigned char *hea
     return status;
 }
 
-/* Notes the file's format, and the bits of its samples where they say how deep its colours are. */
+/* Notes the file's format and its bits per sample in the source. The bits become 0 for floats and
+ * palettes, whose bits do not say how fine the colours are. */
 static void note_kind(struct gf_source *source, enum gf_file_format format)
 {
     const struct gf_stored *const stored = &source->stored;
@@ -295,8 +299,8 @@ static bool is_special_file(const char *path)
     return !stat(path, &file) && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
 }
 
-/* Returns the format of an output for an input's format: a format that can only be read becomes
- * another one, every other format stays. */
+/* Returns the format of an output for an input's format: a format that can only be read is replaced
+ * by a similar one that can be written; any other format stays. */
 static enum gf_file_format written_as(enum gf_file_format format)
 {
     const struct gf_file_type *const type = gf_file_type(format), *other;
@@ -412,7 +416,7 @@ static enum gf_status put_density_in_exif(struct gf_metadata *kept, const struct
     return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
-/* Opens a sink, or begins another page of *sink. */
+/* Opens a sink if *sink is NULL; otherwise begins another page of *sink. */
 static enum gf_status open_sink(struct gf_output *output, enum gf_file_format file_format,
                                 struct gf_format format, const struct gf_metadata *metadata,
                                 const struct gf_options *options, struct gf_sink **sink,
@@ -469,7 +473,8 @@ static enum gf_status open_sink(struct gf_output *output, enum gf_file_format fi
     }
     const bool fitted = gf_options_fit(options);
     const struct gf_format rows =
-        turns ? format : gf_depth_rows(type, format, own.depth); /* the sink converts on its own */
+        /* A sink with several pages converts the rows of each page itself. */
+        turns ? format : gf_depth_rows(type, format, own.depth);
     const struct gf_sink_order order = {output, rows, &kept, &own};
     status = turns    ? (*sink)->turn(*sink, &order, error)
              : fitted ? gf_fitted_sink_open(type, output, rows, &own, sink, error)
@@ -508,13 +513,13 @@ enum gf_status gf_sink_turn(struct gf_sink *sink, struct gf_output *output,
     return open_sink(output, file_format, format, metadata, options, &sink, error);
 }
 
-/* The process of cells for one format. */
+/* The functions below run in a process that decodes one format only, `own`. */
 
 static const struct gf_file_type *own;
 
-/* Lets the format's reader fail at a file of nothing but the format's first bytes, so that the
- * libraries load their plug-ins and ask the system what they ask once. A library that cannot be
- * loaded now is no cell's missing one. */
+/* Opens a file that has only the format's first bytes, which fails. The libraries thereby load
+ * their plug-ins and make their first calls of the system before the process is confined. Returns
+ * an error only if the format's library cannot be loaded. */
 static enum gf_status warm(struct gf_error *error)
 {
     unsigned char file[64] = {0};

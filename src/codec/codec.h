@@ -16,7 +16,8 @@
  * options->max_pixels. */
 enum gf_status gf_source_open(struct gf_input *input, const struct gf_options *options,
                               struct gf_source **source, struct gf_error *error) GF_CHECKED;
-/* Goes to the next of the chosen frames of a source that has next(). */
+/* Goes to the next of the chosen frames of a source that has next(). *found becomes false behind
+ * the last one. */
 enum gf_status gf_source_next(struct gf_source *source, bool *found,
                               struct gf_error *error) GF_CHECKED;
 /* Chooses the format of an output to `path` (NULL: to memory): options->format, otherwise the
@@ -38,11 +39,11 @@ enum gf_status gf_input_format(struct gf_input *input, enum gf_file_format *form
 enum gf_file_format gf_file_format_named(const char *path);
 /* The format's name, such as "PNG"; "" for GF_FILE_AUTO. */
 const char *gf_file_format_name(enum gf_file_format format);
-/* Whether another picture can follow a file of the format in the same input: its reader stops
- * exactly at the end of the picture. */
+/* Whether the format's reader stops exactly at the end of the picture, so that another picture can
+ * follow in the same input. */
 bool gf_file_format_has_end(enum gf_file_format format);
-/* Whether the path's extension belongs to a format that can be written, so that an output may have
- * the same name. */
+/* Whether the path's extension belongs to a format that can be written, so that an output may keep
+ * the name of its input. */
 bool gf_file_format_keeps_extension(const char *path);
 /* Returns the usual extension, without the dot, of an output whose input has this format. The text
  * is valid until the thread's next call. */
@@ -54,15 +55,16 @@ struct gf_format gf_format_in_file(enum gf_file_format file_format, struct gf_fo
 /* Fails with GF_ERROR_USAGE if a file of this type cannot hold CMYK. */
 enum gf_status gf_sink_check_inks(enum gf_file_format file_format, const char *name,
                                   struct gf_error *error) GF_CHECKED;
-/* Returns the bits of a sample in a file of this type for a picture of that format, whose input had
- * `stored` bits (struct gf_metadata). */
+/* Returns the number of bits of a sample in a file of this type for a pictureof pixel format
+ * `format`, whose input had `stored` bits per sample (struct gf_metadata; 0: as many as
+ * `format`). */
 int gf_depth_of(enum gf_file_format file_format, struct gf_format format, int stored,
                 const struct gf_options *options);
-/* Whether a format that is written has samples of so many bits. */
+/* Whether any format that the program writes can have samples of `depth` bits. */
 bool gf_depth_exists(int depth);
-/* Whether an animation becomes one, in an output of that name (NULL: to memory) whose input has the
- * format `own`. A PNG is a picture unless its input is a PNG, too, or it is named .apng; pages of a
- * TIFF are written where they were chosen. */
+/* Whether an animated input stays an animation in the output `name` (NULL: to memory). `own` is the
+ * input's format. A PNG output is one picture unless its input is a PNG, too, or it is named .apng;
+ * pages of a TIFF are written where they were chosen. */
 bool gf_output_animates(const char *name, const struct gf_options *options,
                         enum gf_file_format own);
 /* Whether animations are written as files of this type. */
@@ -73,12 +75,12 @@ bool gf_format_animates_unasked(enum gf_file_format file_format);
 /* Whether a file of this type can say that its samples are PQ or HLG. */
 bool gf_format_names_hdr(enum gf_file_format file_format);
 
-/* The memory that a sink needs to write a picture of this pixel format. */
+/* Returns the memory that a sink needs to write a picture of this pixel format. */
 struct gf_codec_memory gf_sink_memory(enum gf_file_format file_format, struct gf_format format,
                                       const struct gf_options *options);
 
-/* Serves as a cell (codec/cell/cell.h) that decodes files of the format of that word, such as
- * "webp". Returns the process's exit status. */
+/* Serves as a cell (codec/cell/cell.h) that decodes files of the format `word`, such as "webp".
+ * Returns the process's exit status. */
 int gf_cell_main(const char *word);
 
 /* Opens a sink for rows of the format `format`. write() converts what the file format cannot hold:

@@ -1,5 +1,5 @@
-/* A sink that finds the quality of a lossy file by trials, and the structural similarity by
- * which it judges them. */
+/* A sink that finds the quality of a lossy file by trials. It also computes the structural
+ * similarity (SSIM) by which the trials are judged. */
 #include <math.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,24 +18,24 @@
 
 enum {
     RADIUS = GF_SSIM_SIDE / 2,
-    STRIP = 32, /* rows of windows that a thread takes at a time */
-    LANES = 8,  /* windows that are computed together */
+    STRIP = 32, /* number of rows of windows that a thread takes at a time */
+    LANES = 8,  /* number of windows that one vector loop computes together */
     ROOM = 2 * LANES
 };
 
-/* Sums over the windows of a strip: of the whole SSIM, and of SSIM without the factor of the
- * means. */
+/* Sums over the windows of a strip: `whole` adds the SSIM, and `contrast` the SSIM without its
+ * factor for the means, which the finer scales of MS-SSIM use. */
 struct sums {
     double whole, contrast;
 };
 
-/* Two planes at one scale. Threads share their strips. */
+/* Two planes of samples, a and b, at one scale of MS-SSIM. Threads share their strips. */
 struct scale {
     const float *a, *b;
     int width, columns, rows; /* width of the planes; columns and rows of windows */
     double c1, c2;
     double tap[GF_SSIM_SIDE];
-    double *work;      /* [threads][4][width + ROOM], 0 beyond the width */
+    double *work;      /* buffer [threads][4][width + ROOM] for sum_columns(); 0 beyond the width */
     struct sums *sums; /* the sums of each strip */
 };
 
@@ -48,8 +48,8 @@ static void find_taps(double *tap)
         tap[i] /= sum;
 }
 
-/* Computes weighted sums down the columns of 11 rows: of a, of b, of their squares, and of their
- * product. */
+/* Computes for each column the weighted sums over 11 rows: of a, of b, of their squares, and of
+ * their product. */
 GF_TARGET_CLONES static void sum_columns(const struct scale *scale, const float *restrict a,
                                          const float *restrict b, double *restrict sum)
 {
@@ -85,8 +85,8 @@ static inline double across(const double *sum, const double *tap)
     return total;
 }
 
-/* Computes the windows of a row. Windows that are LANES apart are added first, so that the order is
- * the same on every processor. */
+/* Returns the sums over the windows of a row. Windows that are LANES apart are added first,
+ * whatever the width of the processor's vectors, so that every processor rounds alike. */
 GF_TARGET_CLONES static struct sums sum_windows(const struct scale *scale, const double *sum)
 {
     const size_t stride = (size_t)scale->width + ROOM;
@@ -128,7 +128,7 @@ static enum gf_status sum_strip(void *context, int thread, int strip, struct gf_
     return GF_OK;
 }
 
-/* Computes the means over all windows. Both sides are at least 11. */
+/* Computes the means over all windows of two planes, whose width and height are at least 11. */
 static enum gf_status mean_of(const float *a, const float *b, int width, int height, double max,
                               int threads, struct sums *mean, struct gf_error *error)
 {
@@ -158,7 +158,8 @@ static enum gf_status mean_of(const float *a, const float *b, int width, int hei
     return status;
 }
 
-/* Replaces 2x2 pixels by their means, in place. Writing stays behind reading. */
+/* Halves the plane in place: each 2x2 pixels become their mean, which is written over samples that
+ * were already read. */
 static void halve(float *plane, int width, int height)
 {
     float *to = plane;
@@ -172,7 +173,8 @@ static void halve(float *plane, int width, int height)
     }
 }
 
-/* Computes both measures of two planes, which MS-SSIM overwrites. */
+/* Computes SSIM and, unless ms_ssim is NULL, MS-SSIM of two planes. MS-SSIM overwrites the
+ * planes. */
 static enum gf_status compare_planes(float *a, float *b, int width, int height, double max,
                                      int threads, double *ssim, double *ms_ssim,
                                      struct gf_error *error)
@@ -203,7 +205,7 @@ static enum gf_status compare_planes(float *a, float *b, int width, int height, 
     return GF_OK;
 }
 
-/* Takes a channel of the format `to` from the image. */
+/* Copies a channel of the image, as converted to the format `to`, to a plane of floats. */
 static void take_plane(const struct gf_image *image, struct gf_format to, int channel, float *plane)
 {
     const struct gf_format from = image->format;
@@ -254,13 +256,15 @@ struct fitted_sink {
     struct gf_sink base;
     const struct gf_file_type *type;
     struct gf_output *output;
-    struct gf_options options; /* of the next trial */
+    struct gf_options options; /* the options of the next trial, with its quality */
     struct gf_metadata metadata;
-    struct gf_image picture; /* the finished rows */
+    /* Holds all rows of the picture, of which `rows` were written so far. */
+    struct gf_image picture;
     int rows;
-    unsigned char *best; /* the file of the last trial that was good enough; NULL: none was */
+    /* The file, best_size bytes, of the last trial that met the limit; NULL: none did. */
+    unsigned char *best;
     size_t best_size;
-    double reached; /* the bytes or the SSIM of the last trial that was not good enough */
+    double reached; /* the bytes or the SSIM of the last trial that missed the limit */
 };
 
 /* ---- what the options ask for ---- */
@@ -294,8 +298,9 @@ struct gf_codec_memory gf_fitted_sink_memory(struct gf_format format, uint64_t e
 {
     const uint64_t pixels = (uint64_t)format.width * (uint64_t)format.height,
                    picture = (uint64_t)gf_row_bytes(format) * (uint64_t)format.height;
-    /* The picture, the best file and the present one. SSIM takes the decoded picture, the memory of
-     * its decoder, and two planes of float. */
+    /* The sink holds the picture, the best file and the file of the present trial, each counted as
+     * large as the picture. SSIM adds the decoded picture, the memory of its decoder, and two
+     * planes of float. */
     const uint64_t trial = encoder + 3 * picture,
                    comparison = options->target_ssim > 0
                                     ? picture + encoder + 2 * sizeof(float) * pixels
@@ -304,7 +309,7 @@ struct gf_codec_memory gf_fitted_sink_memory(struct gf_format format, uint64_t e
                                     "it is held whole and encoded several times"};
 }
 
-/* ---- encoding once, by one quality ---- */
+/* ---- encoding once with one quality ---- */
 
 static enum gf_status encode(struct fitted_sink *sink, struct gf_output *file,
                              struct gf_error *error)
@@ -348,7 +353,8 @@ static enum gf_status find_ssim(const struct fitted_sink *sink, const void *file
     return status;
 }
 
-/* Encodes the picture with the quality of the options. Keeps the file if it is good enough. */
+/* Encodes the picture with the quality of the options. Keeps the file if it meets
+ * options->max_bytes or options->target_ssim; *good says so. */
 static enum gf_status try_quality(struct fitted_sink *sink, bool *good, struct gf_error *error)
 {
     struct gf_output *file;
@@ -378,10 +384,10 @@ static enum gf_status try_quality(struct fitted_sink *sink, bool *good, struct g
     return GF_OK;
 }
 
-/* ---- the search ---- */
+/* ---- the search for the quality ---- */
 
-/* Tells what the last trial has reached, which had the least quality for max_bytes, and the
- * greatest one for target_ssim. */
+/* Fails with the size or SSIM that the last trial reached. That trial had the least quality if
+ * max_bytes is set, and the greatest if target_ssim is. */
 static enum gf_status fail_unreached(const struct fitted_sink *sink, struct gf_error *error)
 {
     const char *const name = gf_output_name(sink->output);
@@ -400,7 +406,8 @@ static enum gf_status fail_unreached(const struct fitted_sink *sink, struct gf_e
                    sink->picture.format.height);
 }
 
-/* Halves the range of qualities: size and SSIM grow with the quality. */
+/* Finds the best quality by bisection, which works because file size and SSIM grow with the
+ * quality. */
 static enum gf_status search(struct fitted_sink *sink, struct gf_error *error)
 {
     enum gf_status status = GF_OK;
@@ -409,7 +416,7 @@ static enum gf_status search(struct fitted_sink *sink, struct gf_error *error)
         bool good = false;
         sink->options.quality = (below + above) / 2;
         status = try_quality(sink, &good, error);
-        sink->options.warn = NULL; /* the first trial has said all */
+        sink->options.warn = NULL; /* all trials would repeat the warnings of the first */
         if (good == (sink->options.max_bytes > 0))
             below = sink->options.quality;
         else
@@ -420,7 +427,7 @@ static enum gf_status search(struct fitted_sink *sink, struct gf_error *error)
     return !status && !sink->best ? fail_unreached(sink, error) : status;
 }
 
-/* ---- the sink ---- */
+/* ---- the functions of the sink ---- */
 
 static enum gf_status fitted_write(struct gf_sink *base, int rows, const unsigned char *src,
                                    size_t pitch, struct gf_error *error)

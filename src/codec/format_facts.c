@@ -1,5 +1,5 @@
-/* What formats hold and are called, from the table in formats.c: the bits of their samples, with
- * a sink that converts rows to them, and their names. */
+/* What the formats can hold and what they are called, from the table in formats.c. A sink converts
+ * rows to the bits per sample that a format can hold. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +48,7 @@ enum gf_status gf_depth_check(const struct gf_file_type *type, const char *name,
 int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, int stored,
                      const struct gf_options *options)
 {
-    enum { WIDEST = 15 }; /* a format whose samples have more holds all bits of a picture */
+    enum { WIDEST = 15 }; /* a format with samples of 16 bits holds all bits of any picture */
     const bool by_option = options->depth == GF_DEPTH_AUTO && !options->lossless,
                follows = by_option || !gf_depth_next(type, WIDEST);
     if (!type->depths)
@@ -167,7 +167,7 @@ enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_for
     return status;
 }
 
-/* ---- names and contents ---- */
+/* ---- names, extensions and first bytes ---- */
 
 const char *gf_extension_of(const char *path)
 {

@@ -7,9 +7,10 @@
 #include <avif/avif.h>
 #endif
 
-/* ---- recognising formats, where the format's own code has no function for that ---- */
+/* ---- recognising formats whose own code has no function for that ---- */
 
-/* A number follows, or a comment: "P6 is how" begins a text. */
+/* "P1" to "P6" must be followed by white space and then by a number or a comment, because a text
+ * may begin with "P6 is how". */
 static bool is_pnm(const unsigned char *bytes, size_t size)
 {
     return size >= 3 && bytes[0] == 'P' && bytes[1] >= '1' && bytes[1] <= '6' &&
@@ -17,7 +18,8 @@ static bool is_pnm(const unsigned char *bytes, size_t size)
            (size == 3 || bytes[2] == '#' || memchr(" \t\r\n\v\f#0123456789", bytes[3], 17));
 }
 
-/* The bytes "BM" alone say little; the size of the header that follows is one of a few. */
+/* The bytes "BM" alone are too little evidence: the size of the header, a 32-bit number at byte 14,
+ * must be one of those that BMP has. */
 static bool is_bmp(const unsigned char *bytes, size_t size)
 {
     if (size < 18)
@@ -59,8 +61,9 @@ static bool is_avif(const unsigned char *bytes, size_t size)
 #define KEEPS_AVIF KEEPS_BLOCKS
 #endif
 
-/* GF_WITH_webp is a comma if the build has the folder webp, so that HELD is the third argument;
- * else it is a name like any other, and LEFT_OUT is. */
+/* GF_BY_LIBRARY(webp, functions) is `functions` if the build has the folder webp, else nothing.
+ * GF_WITH_webp is then a comma, so that HELD is the third argument of THIRD; otherwise it is an
+ * undefined name, and LEFT_OUT is the third. */
 #define HELD(...) __VA_ARGS__
 #define LEFT_OUT(...)
 #define THIRD(first, second, third, ...) third
@@ -156,8 +159,8 @@ static const struct gf_foreign foreign[] = {
 };
 enum { FOREIGN_COUNT = sizeof foreign / sizeof *foreign };
 
-/* Whether the text, which may begin with a byte order mark and white space, is XML that comes to an
- * svg element. */
+/* Whether the text, which may begin with a byte order mark and white space, is XML with an svg
+ * element in it. */
 static bool is_svg(const unsigned char *bytes, size_t size)
 {
     size_t at = size >= 3 && !memcmp(bytes, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -166,7 +169,8 @@ static bool is_svg(const unsigned char *bytes, size_t size)
     return at < size && bytes[at] == '<' && memmem(bytes + at, size - at, "<svg", 4);
 }
 
-/* Whether a file begins with a box of MP4 or QuickTime. Pictures have brands that are known. */
+/* Whether a file begins with a box of MP4 or QuickTime. Pictures in such boxes (HEIC, AVIF) were
+ * recognised by their brands before. */
 static bool is_mp4(const unsigned char *bytes, size_t size)
 {
     return size >= 12 && (!memcmp(bytes + 4, "ftyp", 4) || !memcmp(bytes + 4, "moov", 4) ||

@@ -16,21 +16,23 @@ enum gf_lossy {
 };
 
 struct gf_magic {
-    size_t offset, length; /* bytes and their offset in a file; length 0: this entry is unused */
+    /* `length` bytes that stand at `offset` in a file; length 0: the entry is unused. */
+    size_t offset, length;
     const char *bytes;
 };
 
 struct gf_file_type {
     enum gf_file_format format;
-    const char *choice;          /* the word for --format, such as "jxl" */
-    const char *name;            /* the name in messages, such as "JPEG XL" */
-    const char *extensions;      /* separated by blanks, the usual extension first */
+    const char *choice;     /* the word for --format, such as "jxl" */
+    const char *name;       /* the name in messages, such as "JPEG XL" */
+    const char *extensions; /* extensions without dot, separated by blanks, the usual one first */
     const char *read_extensions; /* further extensions, of inputs only; may be NULL */
-    const char *instead;         /* the extension of outputs, if the format is only read */
+    /* The extension that outputs get instead if the format is only read; else NULL. */
+    const char *instead;
     struct gf_magic magic[9];
-    /* Recognises a file, if `magic` is not enough; may be NULL. */
+    /* Recognises a file by its first bytes where `magic` is not enough; may be NULL. */
     bool (*recognise)(const unsigned char *bytes, size_t size);
-    /* The bits of the samples that the program reads or writes, 8 or 16. */
+    /* The bits of the samples in memory that the program reads or writes, 8 or 16. */
     int bits;
     /* The bits that a sample can have in a file that is written, ascending and separated by blanks,
      * such as "8 10 12"; NULL if the format is only read, or its code chooses them. */
@@ -38,20 +40,21 @@ struct gf_file_type {
     bool gray, alpha; /* a file can hold one channel; a file can hold alpha */
     bool inks;        /* a file can hold CMYK */
     unsigned keeps;   /* the kinds of metadata (enum gf_metadata_kind) that the program can write */
-    bool animates;    /* animations are written */
-    bool paged;       /* its pages are written only where they were chosen */
+    bool animates;    /* the program can write animations */
+    bool paged;       /* several pages are written only if the user chose them */
     bool pages;       /* a file can hold several pictures; "name[2]" selects the third */
     enum gf_tags_room tags;
-    bool in_program; /* it is never read in a cell: rows as they are behind a line of text */
+    /* It is never read in a cell, since its rows are plain samples behind a short header. */
+    bool in_program;
     bool one_thread; /* its reader starts no thread */
     bool has_end;    /* the reader stops at the end of the picture: another one can follow in the
                       * input */
     enum gf_lossy lossy;
-    bool fitted;       /* options->max_bytes and options->target_ssim choose the quality */
+    bool fitted;       /* options->max_bytes and options->target_ssim can choose the quality */
     int lossless_bits; /* the most bits of a sample that options->lossless can keep */
-    /* The options that affect files of this format: the command line's words, separated by blanks.
-     * jpeg_takes has the options that affect the format if options->tiff_compression is JPEG; NULL
-     * if they are the same. */
+    /* The options that affect files of this format: words of the command line, separated by blanks.
+     * jpeg_takes lists those that affect it if options->tiff_compression is JPEG; NULL: the same
+     * ones. */
     const char *takes, *jpeg_takes;
     /* The library that the format needs; NULL if it needs none, or a library that every build
      * has. */
@@ -71,14 +74,17 @@ const struct gf_file_type *gf_file_type(enum gf_file_format format);
  * although it affects other formats. */
 bool gf_file_type_ignores(const struct gf_file_type *type, const struct gf_options *options,
                           const char *option);
-/* A format that the program knows but does not read. */
+/* A format that the program recognises but does not read, for better messages. */
 struct gf_foreign {
-    const char *name;  /* such as "PDF" */
-    const char *bytes; /* the first bytes of its files, `length` of them; 0: they do not tell it */
+    const char *name; /* such as "PDF" */
+    /* The first bytes of its files, `length` of them; 0: they do not identify it. */
+    const char *bytes;
     size_t length;
-    const char *extensions; /* separated by blanks; NULL: files are not told by their names */
-    bool is_film;           /* ffmpeg makes a stream of frames of it */
-    const char *command;    /* prints a file of the format as a picture; NULL: none is known */
+    const char *extensions; /* separated by blanks; NULL: the format is not recognised by names */
+    bool is_film;           /* a film, which ffmpeg can turn into a stream of frames */
+    /* A command that converts a file of the format to a picture on its stdout; NULL: none is
+     * known. */
+    const char *command;
 };
 /* Returns the format to which a file's first bytes belong, of which 256 are enough; NULL if they
  * belong to no such format. */
@@ -91,33 +97,35 @@ bool gf_word_in_list(const char *list, const char *word);
 /* Returns what follows the last dot of the file's name, or "". */
 const char *gf_extension_of(const char *path);
 
-/* The bits of a sample in a file that is written: what its format can hold, what the options
- * choose, and a sink that converts rows to them. */
+/* Declarations for the bits per sample of written files (format_facts.c): which a format can hold,
+ * which the options choose, and a sink that converts rows to them. */
 
-/* Returns the least depth of the format that is more than `above`; 0 if there is none. */
+/* Returns the format's least number of bits per sample above `above`; 0 if there is none. */
 int gf_depth_next(const struct gf_file_type *type, int above);
-/* Writes the depths of the format: "1, 8 or 16", or "its input's" if it chooses them itself. */
+/* Writes the numbers of bits per sample that the format can have: "1, 8 or 16", or "its input's" if
+ * the format's code chooses. */
 enum { GF_DEPTHS_TEXT_SIZE = 40 };
 void gf_depths_text(const struct gf_file_type *type, char text[GF_DEPTHS_TEXT_SIZE]);
 /* Returns GF_ERROR_USAGE if options->depth is a depth that the format cannot hold. */
 enum gf_status gf_depth_check(const struct gf_file_type *type, const char *name,
                               const struct gf_options *options, struct gf_error *error) GF_CHECKED;
 /* Returns the bits of a sample in a file of the type for a picture of `format`, whose input had
- * `stored` bits (0: as many as `format`). Without options->depth only a format without samples of
- * 16 bits, such as AVIF, follows the input. */
+ * `stored` bits (0: as many as `format`). Unless options->depth is set, only a format that lacks 16
+ * bits, such as AVIF, takes the input's bits. */
 int gf_depth_in_file(const struct gf_file_type *type, struct gf_format format, int stored,
                      const struct gf_options *options);
 /* Returns the row format that a sink expects when its file has samples of `depth` bits: `format`
  * with 8 or 16 bits. */
 struct gf_format gf_depth_rows(const struct gf_file_type *type, struct gf_format format, int depth);
-/* Replaces *sink by a sink that converts rows of `from` to those of gf_depth_rows(), unless both
- * have the same bits, also on further pages. It closes the replaced one, as does a failure. */
+/* Replaces *sink by a sink that converts rows of `from` to those of gf_depth_rows(), on all pages;
+ * leaves *sink if both have the same bits. The new sink closes the replaced one, and a failure
+ * closes it at once. */
 enum gf_status gf_depth_sink_open(const struct gf_file_type *type, struct gf_format from, int depth,
                                   struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
 
-/* A sink that finds the quality of a lossy file by trials. */
+/* Declarations of a sink that finds the quality of a lossy file by trials. */
 
-enum { GF_FITTED_TRIALS = 7 }; /* halving 1..100 takes as many */
+enum { GF_FITTED_TRIALS = 7 }; /* a bisection of 1..100 takes 7 steps */
 
 /* Whether the options ask for trials: options->max_bytes or options->target_ssim is set. */
 bool gf_options_fit(const struct gf_options *options);
@@ -125,30 +133,33 @@ bool gf_options_fit(const struct gf_options *options);
 enum gf_status gf_fitted_check(const struct gf_file_type *type, const char *name,
                                const struct gf_options *options, struct gf_error *error) GF_CHECKED;
 /* Opens the sink. It keeps the finished rows, encodes them to memory with at most seven qualities,
- * and writes the best of these files to the output. */
+ * and writes the best one that meets the limit to the output. */
 enum gf_status gf_fitted_sink_open(const struct gf_file_type *type, struct gf_output *output,
                                    struct gf_format format, const struct gf_options *options,
                                    struct gf_sink **sink, struct gf_error *error) GF_CHECKED;
-/* Hands over the metadata of the output, as gf_metadata_for_output() gives it. It becomes empty. */
+/* Gives the sink the metadata that gf_metadata_for_output() chose for the output. *metadata becomes
+ * empty. */
 void gf_fitted_sink_take_metadata(struct gf_sink *sink, struct gf_metadata *metadata);
-/* Returns the memory of the sink; `encoder` is the memory of one trial. */
+/* Returns the memory that the sink needs; `encoder` is the number of bytes that one trial's encoder
+ * needs. */
 struct gf_codec_memory gf_fitted_sink_memory(struct gf_format format, uint64_t encoder,
                                              const struct gf_options *options);
 
-/* Names kinds of metadata, and warns of metadata and colours of an input that its output does not
- * keep. */
+/* format_facts.c names kinds of metadata; codec.c warns of metadata and colours of an input that
+ * its output does not keep. */
 
 enum { GF_METADATA_KINDS_TEXT_SIZE = 260 };
-/* Lists the kinds of metadata in a set (enum gf_metadata_kind): "EXIF, XMP and comments". */
+/* Writes the kinds of metadata in `set`, bits of enum gf_metadata_kind, as text: "EXIF, XMP and
+ * comments". */
 void gf_metadata_kinds_text(unsigned set, char text[GF_METADATA_KINDS_TEXT_SIZE]);
 
-/* The structural similarity of two pictures. */
+/* The structural similarity (SSIM) of two pictures, computed in fitted_sink.c. */
 
 enum {
     GF_SSIM_SIDE = 11,
     GF_SSIM_SCALES = 5,
-    GF_MS_SSIM_SIDE = GF_SSIM_SIDE << (GF_SSIM_SCALES - 1) /* the side that the coarsest scale
-                                                            * needs */
+    /* Pictures must be as wide and high: 11 pixels at the coarsest scale. */
+    GF_MS_SSIM_SIDE = GF_SSIM_SIDE << (GF_SSIM_SCALES - 1)
 };
 
 /* SSIM: Z. Wang, A. C. Bovik, H. R. Sheikh and E. P. Simoncelli, "Image Quality Assessment: From

@@ -26,14 +26,15 @@ const bool gf_cell_lock_is_real = false;
 const bool gf_cell_lock_is_real = true;
 #endif
 
-/* EPERM and its kind come from a container, the others from a system without such a call, program
- * or /proc. */
+/* The errors in `lacking` mean that cells never work here: EPERM and EACCES come from a container,
+ * the others from a system that lacks the call, the program or /proc. */
 enum gf_status gf_cell_fail_errno(int why, const char *what, struct gf_error *error)
 {
     static const int lacking[] = {ENOSYS,  EPERM, EACCES,     EINVAL,       ENOENT, ENOTDIR,
                                   ENOEXEC, ELOOP, EOPNOTSUPP, ENAMETOOLONG, EFBIG};
     struct rlimit addresses;
-    /* A limit of the user's for each process leaves no room for a cell, now and later. */
+    /* A limit of memory for each process that the user has set leaves no room for a cell at any
+     * time. */
     const bool limited =
         why == ENOMEM && !getrlimit(RLIMIT_AS, &addresses) && addresses.rlim_cur != RLIM_INFINITY;
     enum gf_status status = limited ? GF_ERROR_UNAVAILABLE : GF_ERROR_MEMORY;
@@ -49,20 +50,20 @@ enum gf_status gf_cell_fail_errno(int why, const char *what, struct gf_error *er
 
 #include "base/process/library.h"
 
-/* ---- Landlock ---- */
+/* ---- Landlock: the kernel takes files and network from the process ---- */
 
 #ifndef SYS_landlock_create_ruleset
 #define SYS_landlock_create_ruleset 444
 #define SYS_landlock_restrict_self 446
 #endif
 
-/* The struct of the kernel's linux/landlock.h, which an older system's header lacks members of. */
+/* The struct of the kernel's linux/landlock.h, whose older versions lack some members. */
 struct ruleset {
     uint64_t files, network, scopes;
 };
 
-/* Handles all that this version of the interface knows, and allows none of it. *landlock gets the
- * version, 0 where there is no Landlock. */
+/* Forbids every access to files and network that the kernel's version of Landlock can forbid.
+ * *landlock gets the version, 0 where there is no Landlock. */
 static enum gf_status forbid_files(uint32_t *landlock, struct gf_error *error)
 {
     static const unsigned file_bits[] = {0, 13, 14, 15, 15, 16};
@@ -89,7 +90,7 @@ static enum gf_status forbid_files(uint32_t *landlock, struct gf_error *error)
     return GF_OK;
 }
 
-/* ---- system calls ---- */
+/* ---- the list of system calls (seccomp) ---- */
 
 #define CALLS(CALL) \
     CALL(seccomp_init) \
@@ -103,14 +104,15 @@ static struct {
 } calls;
 static struct gf_library library = GF_LIBRARY(calls, CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_seccomp));
 
-/* Memory, threads, time, the socket. */
+/* The system calls that a cell may make: for memory, threads, time and its socket. */
 static const char allowed[] =
     "brk munmap mremap madvise futex set_robust_list rseq exit exit_group rt_sigaction "
     "rt_sigprocmask rt_sigreturn sigaltstack restart_syscall sched_yield sched_getaffinity "
     "getpid gettid getcpu membarrier clock_gettime clock_getres clock_nanosleep nanosleep "
     "gettimeofday time getrandom sysinfo uname close poll ppoll sendmsg recvmsg";
 
-/* Libraries call these for what they can do without: they fail. */
+/* These calls fail with EACCES instead of ending the process: libraries make them, but can do
+ * without. */
 static const char refused[] =
     "open openat openat2 access faccessat faccessat2 stat lstat fstat newfstatat statx statfs "
     "fstatfs readlink readlinkat getcwd getdents64 ioctl fcntl lseek read pread64 getuid "
@@ -119,11 +121,11 @@ static const char refused[] =
     "setpriority getpriority mlock munlock mbind set_mempolicy get_mempolicy getrusage "
     "getrlimit setrlimit";
 
-/* The list, made once for all children of a process. */
+/* The list of system calls, which a zygote makes once for all cells that it forks. */
 static scmp_filter_ctx filter;
 
-/* A call that this architecture does not have is passed over. Returns an errno, as the others do.
- */
+/* Adds a call to the list with what happens at it. Does nothing if this architecture lacks the
+ * call. Returns an errno, 0 for success. */
 static int add(uint32_t action, const char *name, unsigned count,
                const struct scmp_arg_cmp *argument)
 {
@@ -133,7 +135,7 @@ static int add(uint32_t action, const char *name, unsigned count,
                : -calls.seccomp_rule_add_exact_array(filter, action, number, count, argument);
 }
 
-/* Adds calls whose names are separated by blanks. */
+/* Adds the calls whose names are separated by blanks. */
 static int add_all(uint32_t action, const char *names)
 {
     int why = 0;
@@ -146,10 +148,9 @@ static int add_all(uint32_t action, const char *names)
     return why;
 }
 
-/* Calls that are allowed with some arguments only: lines of libraries on standard error, which is
- * /dev/null; memory that is not for code, and that counts (neither shared memory nor a stack that
- * grows does, for RLIMIT_DATA); threads, but no processes; names of threads; questions for limits.
- */
+/* Adds calls that are allowed with some arguments only: writing to standard error, which is
+ * /dev/null; mapping memory that is not executable and that RLIMIT_DATA counts (not shared, no
+ * growing stack); starting threads, but no processes; naming threads; asking for limits. */
 static int add_conditions(bool threads)
 {
     enum { THREAD = CLONE_VM | CLONE_THREAD, UNCOUNTED = 0xf /* MAP_TYPE */ | MAP_GROWSDOWN };
@@ -182,18 +183,19 @@ static int add_conditions(bool threads)
     return why;
 }
 
-/* Everything that stands in neither list ends the process. */
+/* Makes the list. A call that is in neither `allowed` nor `refused` ends the process. */
 static int fill(bool threads)
 {
     filter = calls.seccomp_init(SCMP_ACT_KILL_PROCESS);
     if (!filter)
         return ENOMEM;
-    /* So a failure to load the list is the kernel's own errno. */
+    /* With this attribute seccomp_load() returns the kernel's own errno. */
     int why = -calls.seccomp_attr_set(filter, SCMP_FLTATR_API_SYSRAWRC, 1);
     why = why ? why : add_conditions(threads);
     why = why ? why : add_all(SCMP_ACT_ALLOW, allowed);
     why = why ? why : add_all(SCMP_ACT_ERRNO(EACCES), refused);
-    /* The flags of clone3 cannot be looked at; the C library then calls clone. */
+    /* The list cannot see the flags of clone3, which lie in memory. If it fails with ENOSYS the C
+     * library calls clone. */
     return why ? why : add(SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
 }
 
@@ -207,7 +209,7 @@ enum gf_status gf_cell_lock_prepare(bool threads, struct gf_error *error)
 enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error)
 {
     const struct rlimit none = {0, 0};
-    /* Signals go to this process alone, as abort() sends one. */
+    /* Signals may be sent to this process only, as abort() does. */
     const struct scmp_arg_cmp own = {0, SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0};
     *landlock = 0;
     if (!gf_cell_lock_is_real)

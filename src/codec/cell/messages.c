@@ -28,14 +28,15 @@ void gf_cell_prepare(union gf_cell_message *message, enum gf_cell_type type)
     message->head = (struct gf_cell_head){GF_CELL_VERSION, type, (uint32_t)sizes[type]};
 }
 
-/* ---- checks ---- */
+/* ---- checks of messages from a cell, the confined process that decodes (cell.h) ---- */
 
 static bool ends(const char *text, size_t size)
 {
     return memchr(text, '\0', size) != NULL;
 }
 
-/* The statuses that a decoder has. Others would make the program try again, or elsewhere. */
+/* Whether the status is one that a decoder may report. Other statuses would make the program decode
+ * the picture again or in another place. */
 static bool is_status(uint32_t status)
 {
     return status == GF_OK || status == GF_ERROR_INPUT || status == GF_ERROR_UNFIT ||
@@ -47,7 +48,7 @@ static bool is_measure(double number)
     return isfinite(number) && number >= 0;
 }
 
-/* Whether the blobs and texts are no longer than a file's may be. So they fit into a half of the
+/* Whether the blobs and texts are as short as metadata must be; then they fit into a half of the
  * shared memory. */
 static bool sizes_are_good(const struct gf_cell_header *header)
 {
@@ -148,9 +149,10 @@ enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t siz
     return good ? type : 0;
 }
 
-/* ---- headers ---- */
+/* ---- headers of pictures, written by a cell and read by the program ---- */
 
-/* The colour tags of both forms have the same names. */
+/* Calls X for each colour tag that struct gf_cell_header and struct gf_colour_tags have under the
+ * same name. */
 #define TAGS(X) \
     X(has_cicp) \
     X(has_srgb) X(has_gamma) X(has_chromaticities) X(has_mdcv) X(has_clli) X(intent) X(gamma)
@@ -215,8 +217,8 @@ void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header 
     }
 }
 
-/* Adds a text whose head is as struct gf_text says; another one is left out. `bytes` are the
- * program's own copy. */
+/* Adds a text if its head has the form that struct gf_text describes, else leaves it out. `bytes`,
+ * the head and then the text, are the program's own copy. */
 static bool add_text(struct gf_texts *texts, const unsigned char *bytes, size_t head_size,
                      size_t size)
 {
@@ -230,8 +232,8 @@ static bool add_text(struct gf_texts *texts, const unsigned char *bytes, size_t 
            gf_texts_add(texts, bytes, head_size, bytes + head_size, size, &left_out);
 }
 
-/* The cell can change the shared memory at any time: everything is copied before it is looked at.
- */
+/* Reads the texts from the shared memory. Each is copied before it is checked, because the cell can
+ * change the memory at any time. */
 static bool read_texts(const struct gf_cell_header *header, const unsigned char *shared,
                        struct gf_texts *texts)
 {
@@ -255,7 +257,7 @@ static bool read_blobs(const struct gf_cell_header *header, const unsigned char 
         done = done && gf_blob_set(&copy[i], shared, (size_t)header->blob[i]);
         shared += header->blob[i];
     }
-    /* EXIF and IPTC are added by the functions that check what files hold. */
+    /* EXIF and IPTC are added by the functions that also check them in files. */
     done = done && gf_metadata_add_exif(metadata, copy[1].data, copy[1].size) &&
            gf_metadata_add_photoshop(metadata, copy[4].data, copy[4].size);
     free(copy[1].data);

@@ -1,4 +1,5 @@
-/* The processes of cells: forked, kept for the next picture, talked with, limited, ended. */
+/* The program's side of the processes of cells (cell.h): has them forked, keeps them for the next
+ * picture, exchanges messages with them, limits and ends them. */
 #include "codec/cell/process.h"
 
 #include <errno.h>
@@ -28,16 +29,17 @@ static struct {
     pthread_mutex_t lock;
     struct gf_cell *waiting;
     int count, users;
-    pid_t owner; /* the process whose cells these are */
-    bool works;  /* a cell was started once */
-    bool never;  /* there are none, for the reason `why` */
-    bool warned; /* of that */
+    pid_t owner; /* the process that has started these cells */
+    bool works;  /* a cell was once started successfully */
+    bool never;  /* this machine cannot have cells, for the reason `why` */
+    bool warned; /* gf_cells_warn() has warned of that */
     struct gf_error why;
 } cells = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* ---- starting ---- */
+/* ---- starting cells ---- */
 
-/* Memory of a fixed size: the cell cannot shorten it under this process's eyes. */
+/* Makes and maps shared memory whose size is sealed: a cell that shortened it would kill this
+ * process by SIGBUS. Returns its descriptor, or -1 with errno. */
 static int shared_memory(unsigned char **mapped)
 {
     const size_t size = 2 * GF_CELL_HALF;
@@ -56,7 +58,7 @@ static int shared_memory(unsigned char **mapped)
     return -1;
 }
 
-/* Has the process forked and waits until it has locked itself. */
+/* Has the cell's process forked, and waits until it has confined itself. */
 static enum gf_status start(struct gf_cell *cell, struct gf_error *error)
 {
     union gf_cell_message message;
@@ -89,7 +91,7 @@ static enum gf_status start(struct gf_cell *cell, struct gf_error *error)
                : GF_OK;
 }
 
-/* ---- ending ---- */
+/* ---- ending cells ---- */
 
 int gf_cell_end(struct gf_cell *cell)
 {
@@ -112,17 +114,18 @@ static void end_all(struct gf_cell *list)
     }
 }
 
-/* ---- waiting ---- */
+/* ---- cells that wait for a picture ---- */
 
-/* A cell that waits says nothing: one with something to read has died, or is no decoder any more.
- */
+/* Whether a waiting cell is usable. It sends nothing while it waits: if its socket has something to
+ * read, it has died or was taken over. */
 static bool is_quiet(const struct gf_cell *cell)
 {
     struct pollfd socket = {.fd = cell->socket, .events = POLLIN};
     return poll(&socket, 1, 0) == 0;
 }
 
-/* In a child of fork() the cells are its parent's: it forgets them. The caller has the lock. */
+/* Empties the list in a process that was forked after its cells were started: they belong to its
+ * parent. The caller must hold cells.lock. */
 static void forget_parents_cells(void)
 {
     if (cells.owner == getpid())
@@ -196,9 +199,9 @@ void gf_cells_leave(void)
         gf_zygotes_leave();
 }
 
-/* Notes whether cells can be started here. What may pass says nothing. A machine that has cells
- * keeps them: if a later one cannot be started, its picture fails rather than being decoded
- * without. */
+/* Notes whether this machine can have cells; failures that may pass say nothing about that. Once a
+ * cell has started, a failure becomes GF_ERROR_MEMORY: the picture fails rather than being decoded
+ * without a cell. */
 static enum gf_status note_start(enum gf_status status, struct gf_error *error)
 {
     pthread_mutex_lock(&cells.lock);
@@ -272,7 +275,7 @@ enum gf_status gf_cell_take(const char *format, const char *program, bool single
     return GF_OK;
 }
 
-/* What the system itself forbids stays forbidden. */
+/* Sets a soft limit (RLIMIT_*) of a process, at most its hard limit. */
 static void set_limit(pid_t process, int kind, uint64_t most)
 {
     struct rlimit limit;
@@ -282,8 +285,8 @@ static void set_limit(pid_t process, int kind, uint64_t most)
     (void)prlimit(process, (__rlimit_resource_t)kind, &limit, NULL);
 }
 
-/* Sets the most memory that it may have in use, and the seconds of its processors' time from now
- * on, which may be INFINITY. */
+/* Limits the bytes of memory that the cell may use, and the seconds of processor time from now on,
+ * which may be INFINITY. */
 static void cell_limit(const struct gf_cell *cell, uint64_t bytes, double seconds)
 {
     struct timespec used;
@@ -294,7 +297,8 @@ static void cell_limit(const struct gf_cell *cell, uint64_t bytes, double second
     if (isfinite(seconds) && !clock_getcpuclockid(cell->born.process, &clock) &&
         !clock_gettime(clock, &used))
         end_s = (uint64_t)used.tv_sec + 2 + (uint64_t)fmax(seconds, 0);
-    /* Addresses without memory take tables of their own, a 512th of them. */
+    /* Reserved addresses need no memory but page tables of a 512th of their size, so that they are
+     * limited, too. */
     set_limit(cell->born.process, RLIMIT_AS, bytes + ((uint64_t)64 << 30));
     set_limit(cell->born.process, RLIMIT_DATA, bytes);
     set_limit(cell->born.process, RLIMIT_CPU, end_s);
@@ -332,8 +336,8 @@ enum gf_status gf_cell_fail_senseless(struct gf_cell_talk *talk, struct gf_error
     return fail(talk, "the decoder gave an answer without sense", error);
 }
 
-/* Where the cell's memory ran out it was the picture that took more than it should; its libraries
- * may then be in disorder. */
+/* A cell that reports GF_ERROR_MEMORY has reached its limit, since its picture takes more than it
+ * should. Such a cell is ended, because its libraries may be in disorder. */
 enum gf_status gf_cell_fail_reported(struct gf_cell_talk *talk, uint32_t status, const char *text,
                                      struct gf_error *error)
 {
@@ -362,8 +366,8 @@ void gf_cell_say(const struct gf_cell_talk *talk, const union gf_cell_message *m
                              descriptor != NULL, 0);
 }
 
-/* Looks now and then whether the cell has more threads than it may, which no limit of the system
- * counts for one process. */
+/* Looks every LOOK_MS milliseconds whether the cell has more threads than allowed: the system has
+ * no such limit for a single process. */
 static bool has_too_many_threads(struct gf_cell_talk *talk)
 {
     char line[256];
@@ -382,7 +386,8 @@ static bool has_too_many_threads(struct gf_cell_talk *talk)
     return threads > talk->threads_most;
 }
 
-/* Waits for a message; else returns what is wrong. */
+/* Waits for a message. Returns NULL if there is one, or the cell has died; otherwise what is
+ * wrong. */
 static const char *wait_for_message(struct gf_cell_talk *talk)
 {
     const double end_s = talk->end_s > 0 ? talk->end_s : gf_time_limit();

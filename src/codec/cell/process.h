@@ -1,6 +1,7 @@
-/* The messages between a process and a cell, and between a process and a zygote, over a socket that
- * keeps their bounds. Each is one fixed struct that is checked as a whole, since a cell whose
- * decoder was taken over may send anything.
+/* Messages between the program and a cell, the confined process that decodes (cell.h), and between
+ * the program and a zygote, the process that forks cells. They go over a socket that keeps messages
+ * apart. Each is one struct of fixed size that is checked as a whole, since a cell whose decoder
+ * was taken over may send anything.
  *
  *   program                        cell
  *                              <-  READY, before it has read anything
@@ -21,8 +22,7 @@
  *   FORK, two descriptors      ->
  *                              <-  CHILD
  *   END                        ->
- *                              <-  CHILD
- */
+ *                              <-  CHILD */
 #pragma once
 
 #include <stdbool.h>
@@ -36,11 +36,11 @@
 enum {
     GF_CELL_VERSION = 5,
     GF_CELL_NAME_SIZE = 1024,
-    GF_CELL_SOCKET = 3, /* the descriptors that a cell is started with */
+    GF_CELL_SOCKET = 3, /* the numbers of the descriptors with which a cell starts */
     GF_CELL_MEMORY = 4
 };
-/* The shared memory has two halves, so that rows are made while others are copied. Only pages that
- * are used take memory. */
+/* The shared memory has two halves, so that a cell decodes rows to one half while the program
+ * copies rows from the other. Only pages that are used take memory. */
 #define GF_CELL_HALF ((size_t)256 << 20)
 /* Rows come in batches of about that many bytes, which a processor's cache holds. */
 #define GF_CELL_BATCH ((size_t)512 << 10)
@@ -59,28 +59,30 @@ enum gf_cell_type {
     GF_CELL_CHILD
 };
 struct gf_cell_head {
-    uint32_t version, type, size; /* size: of the whole message */
+    uint32_t version, type, size; /* size: bytes of the whole message */
 };
 
 struct gf_cell_ready {
     struct gf_cell_head head;
     uint32_t landlock; /* the version of Landlock's interface; 0: there is none */
-    uint32_t status;   /* of the lock: GF_ERROR_UNAVAILABLE where the machine has none */
-    char why[sizeof((struct gf_error *)0)->text]; /* if it is not GF_OK */
+    /* Whether the cell is confined: GF_OK, or GF_ERROR_UNAVAILABLE if this machine cannot do it. */
+    uint32_t status;
+    char why[sizeof((struct gf_error *)0)->text]; /* the error's text unless status is GF_OK */
 };
 
-/* Opens a picture. The profile for CMYK, if there is a name, lies in the shared memory. */
+/* The request to open a picture. If `inks` is not empty it names the CMYK profile, of inks_bytes
+ * bytes, in the shared memory. */
 struct gf_cell_open {
     struct gf_cell_head head;
     uint64_t memory_bytes, max_pixels, inks_bytes;
-    int64_t offset, size; /* of the input in its file */
+    int64_t offset, size; /* where the input's bytes lie in the file */
     int32_t page, last_page, threads;
     uint32_t serial, autorotate, allow_truncated, headers_only, range_percentile, gain_map;
     double range_low, range_high;
     char name[GF_CELL_NAME_SIZE], inks[GF_CELL_NAME_SIZE];
 };
 
-enum { GF_CELL_BLOBS = 6 }; /* ICC, EXIF, XMP, palette, IPTC, gain map */
+enum { GF_CELL_BLOBS = 6 }; /* ICC, EXIF, XMP, palette, IPTC, gain map: in this order */
 struct gf_cell_header {
     struct gf_cell_head head;
     uint32_t status;
@@ -101,9 +103,11 @@ struct gf_cell_header {
     int32_t orientation;
     uint32_t density_is_ratio, unread;
     uint32_t texts;
-    uint64_t blob[GF_CELL_BLOBS];    /* the sizes of the blobs, which lie one after another */
-    uint64_t text[GF_TEXTS_MOST][2]; /* the sizes of head and text, which follow the blobs */
-    char why[120];                   /* of the memory */
+    /* The sizes of the blobs, which lie in the shared memory one after another. */
+    uint64_t blob[GF_CELL_BLOBS];
+    /* The sizes of each text's head and text, which follow the blobs. */
+    uint64_t text[GF_TEXTS_MOST][2];
+    char why[120]; /* why the picture takes memory_bytes */
     char error[sizeof((struct gf_error *)0)->text];
 };
 
@@ -117,18 +121,18 @@ enum gf_cell_wish {
 };
 struct gf_cell_ask {
     struct gf_cell_head head;
-    uint32_t wish, half; /* the half of the shared memory for rows */
-    int32_t number;      /* of rows, or the reduction */
-    int64_t end;         /* for GF_CELL_LEAVE */
+    uint32_t wish, half; /* wish: enum gf_cell_wish; half: where rows go */
+    int32_t number;      /* number of rows, or the reduction */
+    int64_t end;         /* for GF_CELL_LEAVE: where the picture's data ends */
 };
 
 struct gf_cell_done {
     struct gf_cell_head head;
     uint32_t status;
-    int32_t width, height;       /* for GF_CELL_REDUCE */
-    int64_t position;            /* of the input */
-    uint32_t found;              /* for GF_CELL_NEXT */
-    struct gf_duration duration; /* of the present frame */
+    int32_t width, height;       /* the picture's size after GF_CELL_REDUCE */
+    int64_t position;            /* the input's position */
+    uint32_t found;              /* after GF_CELL_NEXT: 1 if there is a frame, else 0 */
+    struct gf_duration duration; /* how long the present frame is shown */
     char error[sizeof((struct gf_error *)0)->text];
 };
 
@@ -137,8 +141,9 @@ struct gf_cell_warning {
     char text[500];
 };
 
-/* Asks whether a profile is sound, or for the conversion from it to another one, which lies behind
- * it (struct gf_icc_wish). */
+/* Asks whether an ICC profile is sound (is_question), or for the tables of the conversion to a
+ * second profile (struct gf_icc_wish). Both lie in the shared memory, the second behind the
+ * first. */
 struct gf_cell_profile {
     struct gf_cell_head head;
     uint32_t is_question;
@@ -150,15 +155,16 @@ struct gf_cell_profile {
 struct gf_cell_tables {
     struct gf_cell_head head;
     uint32_t status, is_sound;
-    uint64_t bytes; /* of the struct gf_icc_transform in the shared memory's second half */
+    uint64_t bytes; /* size of the struct gf_icc_transform in the shared memory's second half */
     char error[sizeof((struct gf_error *)0)->text];
 };
 
-/* A zygote's child. */
+/* The answer of a zygote about a child, to FORK and END. */
 struct gf_cell_child {
     struct gf_cell_head head;
-    uint32_t status;        /* of a fork: GF_ERROR_UNAVAILABLE where the machine has no cells */
-    int32_t process, state; /* FORK has the program's; a state is waitpid()'s */
+    uint32_t status; /* the result of a fork: GF_ERROR_UNAVAILABLE where the machine has no cells */
+    /* process: the child's, in FORK the program's; state: as waitpid() gives it. */
+    int32_t process, state;
     char why[sizeof((struct gf_error *)0)->text];
 };
 
@@ -175,50 +181,51 @@ union gf_cell_message {
     struct gf_cell_child child;
 };
 
-/* An empty message of that type. */
+/* Makes *message an empty message of that type. */
 void gf_cell_prepare(union gf_cell_message *message, enum gf_cell_type type);
-/* The message's type if `size` received bytes are one of this version, whose members are all in
- * their ranges; else 0. */
+/* Returns the message's type if the `size` received bytes are a message of this version and all its
+ * members are in their ranges; else 0. */
 enum gf_cell_type gf_cell_check(const union gf_cell_message *message, size_t size);
 
-/* The cell's side of a profile: `message` becomes the answer. */
+/* Does what the request for a profile asks, in the cell; `message` becomes the answer. */
 void gf_cell_answer_profile(const struct gf_cell_profile *request, unsigned char *shared,
                             union gf_cell_message *message);
 
-/* Writes what the source's header says into the message and the shared memory. */
+/* Writes what the source's file header says into the message and the shared memory. */
 void gf_cell_write_header(const struct gf_source *source, struct gf_cell_header *header,
                           unsigned char *shared);
-/* Reads it, whose sizes gf_cell_check() has checked; blobs that are not what they should be are
- * left out. *why gets the reason for the memory. */
+/* Fills the source from a cell's header, whose sizes gf_cell_check() has checked. Leaves out blobs
+ * that are not what they should be. */
 enum gf_status gf_cell_read_header(const struct gf_cell_header *header, const unsigned char *shared,
                                    struct gf_source *source, struct gf_error *error) GF_CHECKED;
 
-/* Takes from a process what a decoder does not need: files, network, other processes, most system
- * calls. */
+/* lock.c takes from a process what a decoder does not need: files, network, other processes, most
+ * system calls. A process is "locked" when that is done. */
 
 /* Returns the failure of a system call: GF_ERROR_UNAVAILABLE where errno says that the machine has
- * no cells, GF_ERROR_MEMORY for everything that may pass. */
+ * no cells, GF_ERROR_MEMORY for conditions that may pass. */
 enum gf_status gf_cell_fail_errno(int why, const char *what, struct gf_error *error);
 
-/* Prepares the lock of this process's children. `threads`: they may start threads. Fails where the
- * build has no libseccomp. */
+/* Makes the list of system calls with which this process's children lock themselves. `threads`:
+ * they may start threads. Fails where the build has no libseccomp. */
 enum gf_status gf_cell_lock_prepare(bool threads, struct gf_error *error) GF_CHECKED;
 
 /* Locks the calling process, a child, for good. *landlock gets the version of Landlock's interface,
  * 0 where the kernel has none: then the list of system calls alone keeps files and network away.
- * Fails where the kernel or a container does not allow the list, and where memory runs out. */
+ * Fails if the kernel or a container does not allow the list, or memory runs out. */
 enum gf_status gf_cell_lock(uint32_t *landlock, struct gf_error *error) GF_CHECKED;
 
-/* False in a build for a sanitizer, whose own system calls are not in the list. */
+/* False in a build with a sanitizer: such a build locks nothing, since the sanitizer makes system
+ * calls that are not in the list. */
 extern const bool gf_cell_lock_is_real;
 
 /* Zygotes: processes that have loaded a format's library and fork a cell whenever one is wanted. A
- * zygote reads nothing of a stranger. It is the parent of its cells: they end with it, and it ends
+ * zygote reads no file of a stranger. It is the parent of its cells: they end with it, and it ends
  * with the program. */
 
 enum { GF_CELL_START_MS = 30000 };
 
-/* ---- the program's side ---- */
+/* ---- zygotes: the program's side ---- */
 
 struct gf_zygote;
 struct gf_born {
@@ -226,72 +233,76 @@ struct gf_born {
     pid_t parent, process;
 };
 
-/* Forks a cell, which gets both descriptors, from the zygote of that format, which is started
- * unless it is there. GF_ERROR_UNAVAILABLE: there are no cells on this machine; GF_ERROR_MEMORY:
- * not now. */
+/* Lets the zygote of that format, which is started if necessary, fork a cell that gets both
+ * descriptors. Returns GF_ERROR_UNAVAILABLE if this machine cannot have cells, GF_ERROR_MEMORY if
+ * it cannot start one now. */
 enum gf_status gf_zygote_fork(const char *format, const char *program, const int descriptor[2],
                               struct gf_born *born, struct gf_error *error) GF_CHECKED;
-/* Ends the cell. Returns what waitpid() says of a process that had ended by itself, or that has
- * been killed now; -1 where its zygote has died. */
+/* Ends the cell. Kills it if it has not ended by itself, and returns its state as waitpid() gives
+ * it; -1 if its zygote has died. */
 int gf_zygote_end(const struct gf_born *born);
-/* Ends all zygotes, those of living cells with their last one. */
+/* Ends all zygotes. One that has living cells ends after the last of them. */
 void gf_zygotes_leave(void);
 
-/* ---- the zygote's side ---- */
+/* ---- zygotes: their own side ---- */
 
-/* Serves until the program ends, then returns false. Returns true in each new process, which has
- * its descriptors. A failure to become a zygote is the answer to the first wish for a cell. */
+/* Forks cells until the program ends, then returns false. Returns true in each new cell, which has
+ * its two descriptors. If `status` says that the zygote could not be prepared, each request for a
+ * cell gets this error as its answer. */
 bool gf_zygote_serve(enum gf_status status, const struct gf_error *error);
 
-/* The processes of cells: started, kept for the next picture, ended. */
+/* The program's list of cells (process.c), which are started, kept for the next picture, and
+ * ended. */
 
 struct gf_cell {
-    struct gf_cell *next; /* of the cells that wait */
+    struct gf_cell *next; /* the next in the list of cells that wait for a picture */
     struct gf_born born;
-    pid_t owner; /* the process that has started it */
+    pid_t owner; /* the process that has started the cell */
     int socket;
-    unsigned char *shared; /* two halves */
+    unsigned char *shared; /* the shared memory, two halves of GF_CELL_HALF bytes */
     char format[16];
     char program[200];
     uint32_t landlock;
-    bool single; /* it has one picture, and ends */
+    bool single; /* the cell decodes one picture and then ends */
 };
 
-/* Takes a cell of that format that waits, or starts one, as for a single picture.
- * GF_ERROR_UNAVAILABLE: there are no cells on this machine, which holds for all of the process;
- * GF_ERROR_MEMORY: this one could not be started, as all failures are after the first cell that
- * was. */
+/* Takes a waiting cell of that format, or starts one; a `single` cell is always started. Returns
+ * GF_ERROR_UNAVAILABLE if this machine cannot have cells, which every later call repeats;
+ * GF_ERROR_MEMORY if this cell could not be started. Once a cell has started, every failure is
+ * GF_ERROR_MEMORY. */
 enum gf_status gf_cell_take(const char *format, const char *program, bool single,
                             struct gf_cell **cell, struct gf_error *error) GF_CHECKED;
-/* Gives it back, which must be without a picture. */
+/* Gives a cell, whose picture must be closed, back for the next picture. Ends a single one. */
 void gf_cell_give_back(struct gf_cell *cell);
-/* Ends it. Returns what waitpid() says of a process that had ended by itself, or that has been
- * killed now; -1 where its zygote has died, or where it is another process's. */
+/* Ends a cell and frees it. Returns the state of its process as waitpid() gives it; -1 if its
+ * zygote has died, or if another process has started the cell. */
 int gf_cell_end(struct gf_cell *cell);
 
-/* The program's talk with a cell about one picture or profile: messages there and back, and the
- * failure when the cell dies, says what makes no sense, or takes too long. */
+/* The program's exchange of messages with a cell about one picture or profile. It fails if the cell
+ * dies, sends an invalid message, or takes too long. */
 struct gf_cell_talk {
-    struct gf_cell *cell;             /* NULL: it has been ended */
-    const char *name;                 /* of the picture; "" if messages name none */
-    const struct gf_options *options; /* for the cell's warnings; NULL: nobody wants them */
-    uint64_t limit;                   /* of the cell's memory */
-    double end_s;                     /* when the talk must be over; 0: with the picture's time */
-    long threads_most;                /* of the cell; 0: it can start none */
-    double look_s;                    /* when they are counted again */
+    struct gf_cell *cell;             /* NULL: the cell has been ended */
+    const char *name;                 /* the picture's name for messages; "": they name none */
+    const struct gf_options *options; /* for the cell's warnings; NULL: they are dropped */
+    uint64_t limit;                   /* the most bytes of memory that the cell may use */
+    /* By gf_now(), when the cell must have answered; 0: at the picture's time limit. */
+    double end_s;
+    long threads_most; /* the most threads that the cell may have; 0: it can start none */
+    double look_s;     /* by gf_now(), when its threads are counted next */
 };
 
-/* Sends a message. A cell that has died shows when its answer is awaited. */
+/* Sends a message. If the cell has died, gf_cell_wait_for() reports that. */
 void gf_cell_say(const struct gf_cell_talk *talk, const union gf_cell_message *message,
                  const int *descriptor);
 /* Waits for a message of that type; warnings that come before it are passed on. */
 enum gf_status gf_cell_wait_for(struct gf_cell_talk *talk, enum gf_cell_type wanted,
                                 union gf_cell_message *message, struct gf_error *error) GF_CHECKED;
-/* Ends a cell whose answer makes no sense. */
+/* Ends a cell that has sent an invalid message, and fails. */
 enum gf_status gf_cell_fail_senseless(struct gf_cell_talk *talk, struct gf_error *error);
-/* Returns a failure that the cell reports. */
+/* Fails with the status and text that the cell reports. Ends the cell if the status is
+ * GF_ERROR_MEMORY. */
 enum gf_status gf_cell_fail_reported(struct gf_cell_talk *talk, uint32_t status, const char *text,
                                      struct gf_error *error) GF_CHECKED;
-/* Lets the cell have that much memory beside what its libraries take in any case, and the seconds
- * of its processors' time. */
+/* Limits the cell to `bytes` of memory, beside 256 MiB for its libraries, and to `seconds` of
+ * processor time from now on. */
 void gf_cell_allow(struct gf_cell_talk *talk, uint64_t bytes, double seconds);

@@ -1,4 +1,4 @@
-/* The process of a cell. */
+/* The cell's side: the process that decodes pictures for the program, confined (cell.h). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,20 +15,20 @@
 struct serving {
     gf_source_opener *open;
     unsigned char *shared;
-    /* the picture */
+    /* the picture that is being decoded */
     struct gf_options options;
     struct gf_source *source;
     struct gf_input *input;
     char name[GF_CELL_NAME_SIZE], inks[GF_CELL_NAME_SIZE];
     struct gf_icc inks_icc;
-    unsigned char *file; /* mapped */
+    unsigned char *file; /* the mapped file of the picture */
     size_t file_bytes;
 };
 
 static void say(const union gf_cell_message *message)
 {
     if (!gf_socket_send(GF_CELL_SOCKET, message, message->head.size, NULL, 0, 0))
-        _exit(0); /* nobody is there any more */
+        _exit(0); /* the program has ended */
 }
 
 static void warn(void *context, const char *text)
@@ -69,7 +69,8 @@ static void close_picture(struct serving *serving)
     *serving = (struct serving){.open = serving->open, .shared = serving->shared};
 }
 
-/* The profile for CMYK is handed over, since the cell can open no file. */
+/* Copies the CMYK profile from the shared memory, where the program puts it since the cell can open
+ * no file. */
 static bool take_inks(struct serving *serving, const struct gf_cell_open *request)
 {
     if (!request->inks_bytes)
@@ -177,7 +178,7 @@ static void serve_profile(const struct gf_cell_profile *request, unsigned char *
     say(&message);
 }
 
-/* Locks the process and tells the other side how. */
+/* Confines the process, and tells the program which mechanisms do so. */
 static bool lock(void)
 {
     union gf_cell_message message;

@@ -1,4 +1,5 @@
-/* What the program has done by a cell: rows of a picture, and the reading of ICC profiles. */
+/* What a cell (cell.h) does for the program: it decodes the rows of a picture, and reads ICC
+ * profiles. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,14 +23,15 @@ struct cell_source {
     struct gf_options options;
     char why[sizeof((struct gf_cell_header *)0)->why];
     uint64_t copied; /* bytes of the caller's memory that were copied for the cell; else 0 */
-    bool begun;      /* rows have been asked for */
-    int asked;       /* rows that are still to be asked for */
-    int coming;      /* rows that have been asked for and have not come */
-    int have, row;   /* rows that have come and are still to be handed out; the next of them */
-    unsigned half;   /* the half of the shared memory where they lie */
+    bool begun;      /* the first rows were requested */
+    int asked;       /* number of rows that are still to be requested */
+    int coming;      /* number of rows that were requested and have not arrived */
+    /* `have` rows have arrived and are unread; `row` is the first of them, counted in its half. */
+    int have, row;
+    unsigned half; /* the half of the shared memory where the unread rows lie */
 };
 
-/* ---- messages ---- */
+/* ---- requests and answers ---- */
 
 static void ask(struct cell_source *source, enum gf_cell_wish wish, int number, int64_t end)
 {
@@ -42,8 +44,8 @@ static void ask(struct cell_source *source, enum gf_cell_wish wish, int number, 
     gf_cell_say(&source->talk, &message, NULL);
 }
 
-/* What a cell says of a file that becomes shorter is not the picture's damage. The cell may also
- * die of it, since it has mapped the file. */
+/* A failure that a cell reports for a file that became shorter is an error of the input, not damage
+ * of the picture. Such a file may also kill the cell, which has mapped it. */
 static enum gf_status fail_of_input(const struct cell_source *source, enum gf_status status,
                                     struct gf_error *error)
 {
@@ -63,8 +65,9 @@ static enum gf_status take_answer(struct cell_source *source, union gf_cell_mess
 
 /* ---- rows ---- */
 
-/* The most memory that the cell may have: while it reads the header, so much for a file of that
- * size; for rows, half more than it said, and what threads and libraries take in any case. */
+/* Limits the memory and processor time of the cell: for its threads, twice the size of the file,
+ * and 1.5 times the bytes that the picture's header `declared` for its rows (0 while the header is
+ * read). */
 static void limit_memory(struct cell_source *source, uint64_t declared)
 {
     const uint64_t thread_bytes = (uint64_t)16 << 20;
@@ -76,7 +79,7 @@ static void limit_memory(struct cell_source *source, uint64_t declared)
                   gf_time_left() * threads);
 }
 
-/* Asks for the next batch, into the half that holds none. */
+/* Requests the next batch of rows, for the half of the shared memory without unread rows. */
 static void ask_for_rows(struct cell_source *source)
 {
     const size_t fit = GF_CELL_BATCH / gf_row_bytes(source->base.format);
@@ -93,7 +96,8 @@ static void ask_for_rows(struct cell_source *source)
         ask(source, GF_CELL_READ, source->coming, 0);
 }
 
-/* Makes the batch that was asked for the current one, and asks for the one behind it. */
+/* Waits for the requested batch, makes its rows the unread ones, and requests the batch after
+ * it. */
 static enum gf_status next_batch(struct cell_source *source, struct gf_error *error)
 {
     union gf_cell_message message;
@@ -126,7 +130,7 @@ static enum gf_status cell_read(struct gf_source *base, int rows, unsigned char 
     return GF_OK;
 }
 
-/* Takes the answer to the rows that are not wanted any more. */
+/* Waits for the answer to a request for rows that are no longer wanted, and ignores the rows. */
 static enum gf_status drain(struct cell_source *source, struct gf_error *error)
 {
     union gf_cell_message message;
@@ -135,7 +139,7 @@ static enum gf_status drain(struct cell_source *source, struct gf_error *error)
     return coming ? take_answer(source, &message, error) : GF_OK;
 }
 
-/* ---- other wishes ---- */
+/* ---- other requests ---- */
 
 /* The cell cannot refuse to reduce: a failure shows when the first row is read. */
 static void cell_reduce(struct gf_source *base, int reduction)
@@ -151,7 +155,8 @@ static void cell_reduce(struct gf_source *base, int reduction)
         (void)gf_cell_fail_senseless(&source->talk, &unsaid);
 }
 
-/* Asks for what moves the input behind the picture. */
+/* Sends a request (finish or leave) after which the input stands behind the picture, and moves the
+ * program's input there, too. */
 static enum gf_status move_behind(struct gf_source *base, enum gf_cell_wish wish, int64_t end,
                                   struct gf_error *error)
 {
@@ -200,7 +205,8 @@ static enum gf_status cell_next(struct gf_source *base, bool *found, struct gf_e
     return fail_of_input(source, read_header(source, error), error);
 }
 
-/* Nobody waits long for a decoder whose picture is done. */
+/* Closes the picture in the cell, which waits for the next one; waits only a short time for its
+ * answer. */
 static void cell_close(struct gf_source *base)
 {
     struct cell_source *const source = (struct cell_source *)base;
@@ -220,9 +226,9 @@ static void cell_close(struct gf_source *base)
     free(source);
 }
 
-/* ---- opening ---- */
+/* ---- opening a picture in a cell ---- */
 
-/* Writes the request and, into the shared memory, the profile for CMYK. */
+/* Writes the request to open the picture and, into the shared memory, the profile for CMYK. */
 static enum gf_status write_request(const struct cell_source *source,
                                     const struct gf_input_loan *loan,
                                     union gf_cell_message *message, struct gf_error *error)
@@ -256,7 +262,7 @@ static enum gf_status write_request(const struct cell_source *source,
     return GF_OK;
 }
 
-/* Takes the header, which nothing else may contradict. */
+/* Waits for the picture's header and fills the source from it. */
 static enum gf_status read_header(struct cell_source *source, struct gf_error *error)
 {
     union gf_cell_message message;
@@ -344,13 +350,13 @@ enum gf_status gf_cell_try(const struct gf_options *options, char *holds, struct
     return GF_OK;
 }
 
-/* ICC profiles that came with pictures: Little CMS reads them in a cell. The program gets a
- * verdict, or tables that it checks. */
+/* ---- ICC profiles that came with pictures. Little CMS reads them in a cell, which tells the
+ * program whether a profile is sound, or gives it tables, which the program checks ---- */
 
-/* A profile takes milliseconds. */
+/* A cell may take so many seconds for a profile; a usual one takes milliseconds. */
 enum { PROFILE_S = 10 };
 
-/* ---- the program's side ---- */
+/* ---- profiles: the program's side ---- */
 
 static enum gf_status write_profile_request(const struct gf_icc_wish *wish, bool is_question,
                                             unsigned char *shared, union gf_cell_message *message,
@@ -373,7 +379,8 @@ static enum gf_status write_profile_request(const struct gf_icc_wish *wish, bool
     return GF_OK;
 }
 
-/* Copies the tables before they are looked at, since the cell can change the shared memory. */
+/* Copies the tables of a conversion, `size` bytes, from the shared memory and checks the copy,
+ * since the cell can still change the memory. */
 static enum gf_status take_tables(struct gf_cell_talk *talk, const struct gf_icc_wish *wish,
                                   size_t size, struct gf_icc_transform **transform,
                                   struct gf_error *error)
@@ -409,7 +416,9 @@ static enum gf_status ask_of_profile(struct gf_cell_talk *talk, const struct gf_
     return status;
 }
 
-/* A profile that kills its cell is not sound, unless the picture's own time has ended the cell. */
+/* Lets a cell judge a profile, or build a conversion from it if `sound` is NULL. A profile that
+ * kills its cell is not sound, unless the cell was ended because the picture's time limit
+ * passed. */
 static enum gf_status work_on_profile(const struct gf_icc_wish *wish, bool *sound,
                                       struct gf_icc_transform **transform, struct gf_error *error)
 {
@@ -432,7 +441,7 @@ void gf_cells_read_profiles(void)
     gf_icc_set_cell_work(work_on_profile);
 }
 
-/* ---- the cell's side ---- */
+/* ---- profiles: the cell's side ---- */
 
 void gf_cell_answer_profile(const struct gf_cell_profile *request, unsigned char *shared,
                             union gf_cell_message *message)

@@ -17,25 +17,26 @@
 #include "base/process/process.h"
 #include "codec/cell/cell.h"
 
-/* ---- the program's side ---- */
+/* ---- the program's side of a zygote, the process that forks cells (process.h) ---- */
 
 struct gf_zygote {
     struct gf_zygote *next;
     char format[16], program[200];
-    pthread_mutex_t talking; /* one thread at a time, also while it starts */
-    pid_t process;           /* 0: it is not there */
+    pthread_mutex_t talking; /* held by the thread that talks to the zygote or starts it */
+    pid_t process;           /* 0: the zygote is not running */
     int socket;
-    int users; /* its cells, and calls that want one; under the lock of the list */
-    bool left; /* it ends with its last user */
+    int users; /* number of its cells, and of calls that want one; guarded by zygotes.lock */
+    bool left; /* the zygote is to end when `users` becomes 0 */
 };
 
 static struct {
     pthread_mutex_t lock;
     struct gf_zygote *list;
-    pid_t owner; /* the process whose zygotes these are */
+    pid_t owner; /* the process that has started these zygotes */
 } zygotes = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* The variables that decide where libraries are found and how they work; secrets stay away. */
+/* Chooses the variables of the environment that a zygote keeps: those by which libraries are found
+ * and configured. Others may hold secrets. */
 static void choose_environment(char **chosen, size_t most)
 {
     static const char *const kept[] = {"LD_",    "LIBHEIF_", "GLIBC_TUNABLES=", "MALLOC_", "ASAN_",
@@ -86,7 +87,8 @@ static void stop(struct gf_zygote *zygote)
     zygote->process = 0;
 }
 
-/* Asks for something, and takes the answer. A zygote that has none is ended. */
+/* Sends a request to the zygote and replaces *message by the answer. Ends a zygote that does not
+ * answer, and returns false. */
 static bool talk(struct gf_zygote *zygote, union gf_cell_message *message, const int *descriptor)
 {
     int unexpected;
@@ -105,7 +107,8 @@ static bool talk(struct gf_zygote *zygote, union gf_cell_message *message, const
     return false;
 }
 
-/* In a child of fork() the zygotes are its parent's: it forgets them. The caller has the lock. */
+/* Empties the list in a process that was forked after its zygotes were started: they belong to its
+ * parent. The caller must hold zygotes.lock. */
 static void forget_parents_zygotes(void)
 {
     if (zygotes.owner == getpid())
@@ -119,7 +122,8 @@ static void forget_parents_zygotes(void)
     zygotes.owner = getpid();
 }
 
-/* Finds it, or makes one that is not there yet. */
+/* Returns the zygote of a format and program, and counts its caller as a user. Adds it to the list,
+ * not running yet, if it is missing. */
 static struct gf_zygote *use(const char *format, const char *program)
 {
     pthread_mutex_lock(&zygotes.lock);
@@ -174,7 +178,8 @@ void gf_zygotes_leave(void)
     }
 }
 
-/* The caller talks to the zygote alone. */
+/* Lets the zygote fork a cell, and starts the zygote if it does not run. The caller must hold
+ * zygote->talking. */
 static enum gf_status have_fork(struct gf_zygote *zygote, const int descriptor[2],
                                 struct gf_born *born, struct gf_error *error)
 {
@@ -186,7 +191,7 @@ static enum gf_status have_fork(struct gf_zygote *zygote, const int descriptor[2
     if (!talk(zygote, &message, descriptor))
         return gf_fail(error, GF_ERROR_MEMORY, "%s does not become a cell", zygote->program);
     if (message.child.status) {
-        stop(zygote); /* the next one may do better */
+        stop(zygote); /* a new zygote may succeed */
         return gf_fail(error, (enum gf_status)message.child.status, "%s", message.child.why);
     }
     *born = (struct gf_born){zygote, zygote->process, message.child.process};
@@ -225,11 +230,11 @@ int gf_zygote_end(const struct gf_born *born)
 static void say(union gf_cell_message *message)
 {
     if (!gf_socket_send(GF_CELL_SOCKET, message, message->head.size, NULL, 0, 0))
-        _exit(0); /* nobody is there any more */
+        _exit(0); /* the program has ended */
 }
 
-/* Makes a process that ends with this one and has the two descriptors alone. Returns whether it is
- * that process. */
+/* Forks a process that ends when this one ends, and that keeps only the two descriptors. Returns
+ * true in the new process. */
 static bool give_birth(const int descriptor[2], union gf_cell_message *answer)
 {
     const pid_t zygote = getpid(), process = fork();
@@ -249,7 +254,8 @@ static bool give_birth(const int descriptor[2], union gf_cell_message *answer)
     return true;
 }
 
-/* Ends a child. Nothing is killed that is no child of this process. */
+/* Kills a child unless it has ended, and returns its state as waitpid() gives it. Kills no process
+ * that is not a child of this one. */
 static int end_child(pid_t process)
 {
     int state = -1;
@@ -259,8 +265,8 @@ static int end_child(pid_t process)
     return ended == process ? state : -1;
 }
 
-/* Waits for a message; false if the program has ended. Its own end tells more than the socket's,
- * which other children of the program may hold. */
+/* Waits for a message; returns false if the program has ended. That shows at `program`, a
+ * descriptor of its process: other children of the program may keep the socket open. */
 static bool wait_for_message(int program)
 {
     struct pollfd sides[] = {{.fd = GF_CELL_SOCKET, .events = POLLIN},

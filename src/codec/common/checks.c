@@ -1,4 +1,5 @@
-/* Checks and messages for all file formats, and the table of what older libraries do not read. */
+/* Checks and messages for all file formats, and a table of file features that older versions of
+ * libraries cannot read. */
 #include "codec/common/checks.h"
 
 #include <stdarg.h>
@@ -34,7 +35,7 @@ struct version {
     int major, minor, patch;
 };
 
-/* Reads the first numbers of a text; those that are missing are 0. */
+/* Reads the first three numbers of a text such as "libheif 1.15.1"; missing ones are 0. */
 static struct version version_of(const char *text)
 {
     struct version version = {0};
@@ -68,7 +69,7 @@ void gf_warn(const struct gf_options *options, const char *format, ...)
 {
     if (!options->warn)
         return;
-    char text[500]; /* the error's text and its consequence */
+    char text[500]; /* the text of `error`, and what the program does instead */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
@@ -125,8 +126,8 @@ enum gf_status gf_memory_check(const char *name, const char *why, uint64_t bytes
                                           : "of options.memory_bytes");
 }
 
-/* Any file may become FREE_BYTES. Photographs become less than a hundredth of BYTES_A_BYTE for each
- * byte of their files, drawings and scans of empty pages less than a tenth. */
+/* Any file may take FREE_BYTES of memory. Photographs take less than a hundredth of BYTES_A_BYTE
+ * for each byte of their files, drawings and scans of empty pages less than a tenth. */
 uint64_t gf_bytes_in_proportion(uint64_t file_bytes)
 {
     const uint64_t FREE_BYTES = (uint64_t)1 << 30, BYTES_A_BYTE = 1 << 14;
@@ -175,8 +176,8 @@ enum gf_status gf_fail_truncated(struct gf_error *error, const char *name, int64
                    (long long)row, (long long)rows);
 }
 
-/* Returns the name as a word of a command. Other names would need the quotes of a shell, and a
- * stream has none. */
+/* Returns the file name as a word that a shell command can contain, or "FILE" for names that would
+ * need quotes and for streams. */
 static const char *as_word(const char *name)
 {
     static const char plain[] =

@@ -12,7 +12,7 @@
 
 typedef enum gf_status gf_source_opener(struct gf_input *input, const struct gf_options *options,
                                         struct gf_source **source, struct gf_error *error);
-/* Opens a sink, and writes or copies the metadata at once. */
+/* The function opens a sink, and writes or copies the metadata of the order before it returns. */
 typedef enum gf_status gf_sink_opener(const struct gf_sink_order *order, struct gf_sink **sink,
                                       struct gf_error *error);
 typedef struct gf_codec_memory gf_sink_memory_call(struct gf_format format,

@@ -16,7 +16,7 @@
 
 enum {
     PIECE_BYTES = 1 << 20,
-    READERS_MOST = 8 /* more threads are no faster: they wait for each other in the page cache */
+    READERS_MOST = 8 /* more threads are no faster: they wait for locks of the page cache */
 };
 
 /* Threads that copy pieces, in addition to the calling one. They live as long as the file is
@@ -24,7 +24,8 @@ enum {
 struct gf_crew {
     struct gf_ordered *ordered;
     void (*run)(struct gf_piece *piece);
-    struct gf_piece *piece; /* the pieces of a copy, the first of which is item `first` */
+    /* The pieces of the present copy; piece[0] is item `first` of `ordered`. */
+    struct gf_piece *piece;
     int first;
 };
 
@@ -58,7 +59,7 @@ void gf_crew_free(struct gf_crew *crew)
 
 static atomic_int copies;
 
-/* Returns the number of pieces of a copy of that size. */
+/* Returns into how many pieces a copy of `size` bytes is cut. */
 static int count_pieces(size_t size, int threads)
 {
     const int share = gf_cpu_count() / (atomic_load(&copies) + 1);
@@ -68,10 +69,10 @@ static int count_pieces(size_t size, int threads)
     return count ? (int)count : 1;
 }
 
-/* Cuts a copy into at most `threads` pieces, calls run(piece) for each, by as many threads, of
- * which the calling one is one, and returns the pieces' number. Copies that run at the same time
- * share the processors. *crew is NULL before the first call and is freed by the caller; only one
- * thread at a time may use it. */
+/* Cuts a copy into at most `threads` pieces, runs run(piece) for each in its own thread, the
+ * calling one among them, and returns the number of pieces. Copies that run at the same time share
+ * the processors. *crew is NULL before the first call and is freed by the caller; only one thread
+ * at a time may use it. */
 static int crew_run(struct gf_crew **crew, struct gf_piece whole, int threads,
                     void (*run)(struct gf_piece *piece), struct gf_piece piece[GF_PIECES_MOST])
 {
@@ -98,14 +99,14 @@ static int crew_run(struct gf_crew **crew, struct gf_piece whole, int threads,
     atomic_fetch_add(&copies, 1);
     for (int i = 0; i < count; i++)
         gf_ordered_submit(own->ordered);
-    (void)!gf_ordered_finish(own->ordered, NULL); /* each piece says itself what has failed */
+    (void)!gf_ordered_finish(own->ordered, NULL); /* each piece keeps its own errno in `failed` */
     atomic_fetch_sub(&copies, 1);
     own->first += count;
     return count;
 }
 
-/* Returns the number of bytes before the first incomplete piece; -1 with errno if an error leaves
- * none. */
+/* Returns the number of bytes copied without a gap: those up to the end of the first incomplete
+ * piece; -1 with errno if an error leaves none. */
 static ssize_t crew_join(const struct gf_piece *piece, int pieces)
 {
     size_t got = 0;
@@ -147,27 +148,31 @@ ssize_t gf_crew_read(struct gf_crew **crew, int fd, void *data, size_t size, int
 enum {
     MAPPED_FROM_BYTES = 4 << 20,
     STEP_BYTES = 512 << 10,
-    /* The most threads. Measured on one machine: 34 ms with one, 32 with two, 27 with four. */
+    /* At most so many threads allocate pages. One machine took 34 ms for a file with one, 32 ms
+     * with two, 27 ms with four. */
     AHEAD_MOST = 4,
     TMPFS = 0x01021994
 };
 
-/* Linux has had this constant since 5.14. An older kernel refuses it; then write() is used. */
+/* madvise() takes this value from Linux 5.14 on. Older kernels refuse it; the file is then written
+ * by write(). */
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
 
 struct gf_reservation {
     int fd;
-    int64_t base, end;     /* the reserved bytes, from the start of their first page */
-    unsigned char *mapped; /* the mapped bytes of a file in memory; NULL: the file is on a disk */
-    _Atomic int64_t next;  /* where the next thread begins to allocate */
+    /* Offsets in the file: all pages from `base`, a page's start, to `end` are reserved. */
+    int64_t base, end;
+    /* The mapping from `base` on of a file in tmpfs; NULL: the file is on a disk. */
+    unsigned char *mapped;
+    _Atomic int64_t next; /* the offset from which on nothing is allocated yet */
     int threads;
     pthread_t thread[AHEAD_MOST];
     struct gf_crew *crew;
 };
 
-/* Allocates the next piece. Returns false if none is left. */
+/* Allocates the next STEP_BYTES bytes of the file. Returns false if none are left. */
 static bool allocate_piece(struct gf_reservation *reservation)
 {
     const int64_t at = atomic_fetch_add(&reservation->next, STEP_BYTES);
@@ -219,7 +224,7 @@ struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size
     reservation->end = offset + size;
     map_file(reservation, size);
     atomic_init(&reservation->next, reservation->mapped ? reservation->base : offset);
-    /* On a machine with few processors the copying threads allocate the pages that they need. */
+    /* With fewer than 8 threads the copying threads allocate the pages that they need. */
     const int share = threads / 8 * 2, most = share < AHEAD_MOST ? share : AHEAD_MOST;
     const int wanted = reservation->mapped ? most : 1;
     while (reservation->threads < wanted &&
@@ -246,7 +251,7 @@ static void copy_piece(struct gf_piece *piece)
         (void)madvise(piece->data + (first - at), end - first, MADV_DONTNEED);
 }
 
-/* Tells the threads that they need not allocate the bytes before `end` any more. */
+/* Tells the allocating threads that they need not allocate the bytes before `end` any more. */
 static void pass(struct gf_reservation *reservation, int64_t end)
 {
     int64_t next = reservation->next;
@@ -269,7 +274,7 @@ bool gf_reservation_write(struct gf_reservation *reservation, const void *data, 
         (struct gf_piece){
             .data = reservation->mapped + (offset - reservation->base), .from = data, .size = size},
         threads, copy_piece, piece);
-    /* A later write() must begin after these bytes. */
+    /* The file's offset moves behind these bytes, where a later write() begins. */
     return crew_join(piece, pieces) == (ssize_t)size &&
            lseek(reservation->fd, end, SEEK_SET) == end;
 }

@@ -1,5 +1,5 @@
 /* Reads an input: at offsets, through a buffer, as a stream whose bytes are kept, and as a
- * descriptor that is lent to another process. */
+ * descriptor lent to another process. */
 #include "codec/io/input.h"
 
 #include <errno.h>
@@ -54,9 +54,9 @@ const struct gf_options *gf_said_begin(struct gf_said *said, const char *name,
     return &said->options;
 }
 
-/* Reads an input's bytes. A regular file and the caller's memory are read at offsets (pread),
- * anything else as a stream. A stream's bytes that must be kept go to an unnamed file, so that
- * memory does not grow with the stream. */
+/* ---- reading bytes: a regular file or the caller's memory at offsets (pread), anything else as a
+ * stream. A stream's bytes that must be kept go to an unnamed file, so that memory does not grow
+ * with the stream ---- */
 
 enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error)
 {
@@ -91,7 +91,7 @@ void gf_input_keep(struct gf_input *input, const void *data, size_t size)
         input->spooled += (int64_t)size;
         return;
     }
-    /* What is being read can still be read; only gf_input_rewind() fails from now on. */
+    /* The stream can still be read on; only gf_input_rewind() fails from now on. */
     input->spool_errno = errno;
     input->spooled = 0;
     close(input->spool);
@@ -112,7 +112,8 @@ static ssize_t read_at(struct gf_input *input, void *data, size_t size, int64_t 
     return (ssize_t)got;
 }
 
-/* Reads once, as read() does: 0 at the end, -1 with errno for an error. */
+/* Reads the input's next bytes with one call, as read() does: 0 at the end, -1 with errno for an
+ * error. */
 static ssize_t read_once(struct gf_input *input, void *data, size_t size)
 {
     if (input->regular)
@@ -128,7 +129,7 @@ static ssize_t read_once(struct gf_input *input, void *data, size_t size)
     return got;
 }
 
-/* Calls the function that gives the input's next bytes. */
+/* Gets the next bytes from the caller's function (struct gf_reader). */
 static enum gf_status read_from_caller(struct gf_input *input, void *data, size_t size, size_t *got,
                                        struct gf_error *error)
 {
@@ -145,7 +146,7 @@ static enum gf_status read_from_caller(struct gf_input *input, void *data, size_
     return GF_OK;
 }
 
-/* Waits for a stream's next bytes until the picture's time is up. */
+/* Waits until a stream has bytes to read. Fails if the picture's time limit passes before. */
 static enum gf_status wait_in_time(const struct gf_input *input, struct gf_error *error)
 {
     enum { LOOK_MS = 100 };
@@ -209,10 +210,10 @@ enum gf_status gf_input_read_at(struct gf_input *input, int64_t offset, void *da
     return GF_OK;
 }
 
-/* Keeps the bytes of a stream in an unnamed file, so that memory does not grow with them. */
+/* ---- keeping the bytes of a stream in an unnamed file, the spool file ---- */
 
-/* Whether a part of the stream arrives within that many milliseconds, and before a time of
- * gf_now(). */
+/* Whether the stream has bytes within that many milliseconds (negative: counts as true) and before
+ * the time end_s of gf_now(), in seconds. */
 static bool is_due(const struct gf_input *input, int milliseconds, double end_s)
 {
     struct pollfd stream = {.fd = input->fd, .events = POLLIN};
@@ -220,8 +221,8 @@ static bool is_due(const struct gf_input *input, int milliseconds, double end_s)
            (gf_now() < end_s && poll(&stream, 1, milliseconds) > 0);
 }
 
-/* Keeps the bytes that are not read yet: up to `most` bytes in all, and as long as each part
- * arrives within that many milliseconds, and all of them within eight times that; -1: any time. */
+/* Reads on and keeps the bytes, up to `most` bytes in all. Stops when nothing arrives for that many
+ * milliseconds, or after eight times that in all; -1: waits for the stream's end. */
 static enum gf_status keep_rest(struct gf_input *input, int64_t most, int milliseconds,
                                 struct gf_error *error)
 {
@@ -231,7 +232,8 @@ static enum gf_status keep_rest(struct gf_input *input, int64_t most, int millis
     unsigned char *const rest = malloc(GF_INPUT_BUFFER_BYTES);
     enum gf_status status = rest ? GF_OK : gf_fail(error, GF_ERROR_MEMORY, "out of memory");
     size_t got;
-    input->position = input->spooled; /* bytes in the spool file are not read again */
+    /* Continues behind the bytes that the spool file already has. */
+    input->position = input->spooled;
     while (!status && !input->at_end && input->spool >= 0 && input->spooled < most &&
            is_due(input, milliseconds, end_s))
         status = gf_input_read_next(input, rest, GF_INPUT_BUFFER_BYTES, &got, error);
@@ -250,8 +252,8 @@ bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds
     return ends;
 }
 
-/* Reads the rest of a kept stream, which may have about `most` bytes; from then on the input reads
- * its spool file as a regular one. */
+/* Reads the rest of a kept stream, up to about `most` bytes; from then on the input reads its spool
+ * file as a regular file. */
 static GF_CHECKED enum gf_status input_become_regular(struct gf_input *input, uint64_t most,
                                                       struct gf_error *error)
 {
@@ -277,11 +279,11 @@ static GF_CHECKED enum gf_status input_become_regular(struct gf_input *input, ui
     return GF_OK;
 }
 
-/* Makes the spool file begin at the input's position: `taken` bytes of the stream are before it,
- * and `left` bytes in the buffer are still to be read. */
+/* Makes the spool file begin at the input's position: `taken` bytes of the stream lie before it,
+ * and the last `left` bytes of the buffer are still unread. */
 static void input_keep_from_here(struct gf_input *input, int64_t taken, size_t left)
 {
-    if (input->position < input->spooled) { /* the spool file is being read at the moment */
+    if (input->position < input->spooled) { /* after a rewind the bytes come from the spool file */
         input->spool_base += taken;
         input->spooled -= taken;
         return;
@@ -292,9 +294,9 @@ static void input_keep_from_here(struct gf_input *input, int64_t taken, size_t l
     gf_input_keep(input, input->buffer, left);
 }
 
-/* Reads an input through a buffer, and moves back in it. */
+/* ---- reading through a buffer, and moving back in the input ---- */
 
-/* Copies bytes in memory into a file that is in memory, too. */
+/* Copies the caller's bytes into an unnamed file in memory (memfd), for another process to read. */
 static enum gf_status put_in_file(struct gf_input *input, struct gf_error *error)
 {
     input->fd = memfd_create("input", MFD_CLOEXEC);
@@ -550,9 +552,9 @@ enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error
     return (int64_t)(held + got) < input->size ? fail_shorter(input, error) : GF_OK;
 }
 
-/* Lends an input's bytes to another process, as a descriptor that can only be read. */
+/* ---- lending an input's bytes to another process, as a descriptor that can only be read ---- */
 
-/* A descriptor of the same file that can only be read. */
+/* Returns a new descriptor of the same file that can only be read; -1 with errno on failure. */
 static int read_only(int fd)
 {
     char path[40];
@@ -562,14 +564,15 @@ static int read_only(int fd)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-/* Keeps a stream from its first byte on in memory, and reads it to its end. */
+/* Reads a stream to its end, at most `most` bytes, and keeps all its bytes in a file in memory. */
 static enum gf_status hold(struct gf_input *input, uint64_t most, struct gf_error *error)
 {
     if (input->regular && lseek(input->fd, input->base + input->position, SEEK_SET) < 0)
         return gf_input_fail(input, error);
-    input->regular = false; /* a file of /proc, whose size is not known before */
+    /* So that a file of /proc, whose size is unknown, is read as a stream. */
+    input->regular = false;
     if (input->spool < 0 && !input->spool_errno &&
-        input->position == (int64_t)input->end) { /* the buffer has all bytes so far */
+        input->position == (int64_t)input->end) { /* the buffer still has all bytes read so far */
         input->spool = memfd_create("input", MFD_CLOEXEC);
         input->spool_errno = input->spool < 0 ? errno : 0;
         gf_input_keep(input, input->buffer, input->end);

@@ -30,18 +30,21 @@ enum gf_picture_kind {
 
 /* The pictures of a file that are read. */
 struct gf_pages {
-    int first; /* its number, from 0, or GF_PAGE_OF_KIND + its kind; -1: nobody chose one */
-    int last;  /* the pictures first..last are read one after another, as frames; -1: one alone */
+    /* The number of the first picture, from 0; or GF_PAGE_OF_KIND + a kind; -1: the user chose
+     * none. */
+    int first;
+    int last; /* the pictures first..last are read one after another, as frames; -1: one alone */
 };
-/* The last frame, if all are read. */
+/* The value of `last` if all frames from `first` on are read. */
 enum { GF_PAGES_ALL = 1 << 20 };
 
-/* A page of this number or more chooses the first picture of the kind `page - GF_PAGE_OF_KIND`. */
+/* A `first` of this number or more chooses the first picture of the kind `first -
+ * GF_PAGE_OF_KIND`. */
 enum { GF_PAGE_OF_KIND = 1 << 24 };
 
 const char *gf_picture_kind_name(enum gf_picture_kind kind);
 
-/* Returns the kind that a page chooses; GF_PICTURE_KINDS if it is a number, or -1. */
+/* Returns the kind that a page chooses; GF_PICTURE_KINDS if the page is a number or -1. */
 enum gf_picture_kind gf_page_kind(int page);
 
 struct gf_input;
@@ -49,19 +52,19 @@ struct gf_said;
 struct stat;
 
 /* Opens an input. "-" is standard input. "a.gif[3]", if no file has that name, is the fourth
- * picture in a.gif, "a.gif[2..5]" and "a.gif[all]" are several, and "a.heic[depth]" is the first of
- * that kind. keep: the bytes of a pipe are kept, so that gf_input_rewind() can go back to
- * the start. A directory, a missing or an empty file is an error that names it. */
+ * picture in a.gif, "a.gif[2..5]" and "a.gif[all]" are several, and "a.heic[depth]" is the first
+ * depth map. If `keep` is set, the bytes of a pipe are kept so that gf_input_rewind() can go back
+ * to the start. A directory, a missing or an empty file is an error that names it. */
 enum gf_status gf_input_open(const char *path, bool keep, struct gf_input **input,
                              struct gf_error *error) GF_CHECKED;
-/* Keeps the bytes of a pipe, of which the first were only peeked at. */
+/* Keeps all bytes of a pipe. Before, no bytes may be read, only peeked at. */
 void gf_input_keep_all(struct gf_input *input);
-/* Opens bytes in memory, which belong to the caller and must stay at their address. The name is for
- * messages. */
+/* Opens `size` bytes in memory, which belong to the caller and must stay at their address. The name
+ * is for messages. */
 enum gf_status gf_input_open_memory(const void *data, size_t size, const char *name,
                                     struct gf_input **input, struct gf_error *error) GF_CHECKED;
-/* Opens the bytes that a function gives, which are a stream's. *reader must stay until the input is
- * closed, and has a name. */
+/* Opens a stream whose bytes come from the function reader->read. *reader must stay valid until the
+ * input is closed; it also names the input for messages. */
 enum gf_status gf_input_open_reader(const struct gf_reader *reader, struct gf_input **input,
                                     struct gf_error *error) GF_CHECKED;
 /* Opens a regular file whose picture begins at an offset. The input owns the descriptor from now
@@ -70,25 +73,25 @@ enum gf_status gf_input_open_descriptor(int descriptor, int64_t offset, struct g
                                         const char *name, struct gf_input **input,
                                         struct gf_error *error) GF_CHECKED;
 void gf_input_close(struct gf_input *input);
-/* Splits "path[3]", "path[2..5]", "path[all]" or "path[depth]". Returns the length of the path;
- * returns 0 if no pictures are chosen so, or a file has the whole name. */
+/* Splits "path[3]", "path[2..5]", "path[all]" or "path[depth]". Returns the length of the path; 0
+ * if there is no such suffix, or if a file has the whole name. */
 size_t gf_input_split_pages(const char *name, struct gf_pages *pages);
 /* Calls stat() for the file that a path, or "path[3]", opens. Returns false if stat() fails. */
 bool gf_input_stat(const char *path, struct stat *file);
 struct gf_pages gf_input_pages(const struct gf_input *input);
 void gf_input_choose_pages(struct gf_input *input, struct gf_pages pages);
-/* The first of the chosen pictures; -1: none was chosen. */
+/* Returns the first of the chosen pictures (struct gf_pages); -1: none was chosen. */
 int gf_input_page(const struct gf_input *input);
 /* Whether gf_input_narrow() has limited the input to a part of its file. */
 bool gf_input_is_part(const struct gf_input *input);
-/* The bytes of an input for another process, which can only read them. */
+/* Where another process finds the bytes of an input, which it can only read. */
 struct gf_input_loan {
     int descriptor; /* the caller closes it */
     int64_t offset, size;
     uint64_t copied; /* bytes of the caller's memory that were copied for the descriptor; else 0 */
 };
-/* Lends all bytes of the input, which are counted from its start. A stream is first read to its
- * end, into memory unless it is kept in a file; one of more than `most` bytes fails. */
+/* Lends all bytes of the input, from its start on. A stream is first read to its end, into memory
+ * unless it is kept in a file; one of more than `most` bytes fails. */
 enum gf_status gf_input_lend(struct gf_input *input, uint64_t most, struct gf_input_loan *loan,
                              struct gf_error *error) GF_CHECKED;
 /* Returns the regular file that holds the input's bytes and the offset at which they begin, for
@@ -97,24 +100,24 @@ enum gf_status gf_input_lend(struct gf_input *input, uint64_t most, struct gf_in
  * a file. */
 enum gf_status gf_input_descriptor(struct gf_input *input, int *descriptor, int64_t *offset,
                                    struct gf_error *error) GF_CHECKED;
-/* Whether a kept stream ends soon. It reads more bytes, up to `most`, as long as each part arrives
- * within that many milliseconds, and all of them within eight times that. The position in the input
- * does not change. */
+/* Whether a kept stream ends within `most` bytes. Reads ahead until nothing arrives for that many
+ * milliseconds, at most eight times that in all. The position in the input does not change. */
 bool gf_input_ends_within(struct gf_input *input, int64_t most, int milliseconds);
 /* Moves to the byte at `position`, as counted by gf_input_position(). Only for a regular file. */
 void gf_input_go_to(struct gf_input *input, int64_t position);
 /* Makes the input consist of `size` bytes at `position` alone, as if they were a file whose first
  * picture is wanted. Only for a regular file that has these bytes. */
 void gf_input_narrow(struct gf_input *input, int64_t position, int64_t size);
-struct gf_said *gf_input_said(struct gf_input *input);   /* see gf_said_begin() */
-const char *gf_input_name(const struct gf_input *input); /* the path or "stdin", for messages */
+struct gf_said *gf_input_said(struct gf_input *input); /* see gf_said_begin() */
+/* The input's name for messages: its path, or "stdin". */
+const char *gf_input_name(const struct gf_input *input);
 
 /* Says that only headers will be read, so that a large file need not be read as a whole. */
 void gf_input_set_headers_only(struct gf_input *input);
 bool gf_input_headers_only(const struct gf_input *input);
-/* Gives the bytes of an input in writable memory, which may be changed and stay until the input is
- * closed. Returns false for others. A file is read, since a mapped one that becomes shorter ends
- * the program by SIGBUS. */
+/* Gives the bytes of an input in memory that the caller may change; they stay until the input is
+ * closed. Returns false if the input has no such memory. A file is read, since a mapped one that
+ * becomes shorter ends the program by SIGBUS. */
 bool gf_input_borrow(struct gf_input *input, unsigned char **data, size_t *size);
 
 /* Sets the number of threads that may read a large part of a regular file at the same time; without
@@ -134,7 +137,7 @@ bool gf_input_wait(const struct gf_input *input, int milliseconds);
 enum gf_status gf_input_peek(struct gf_input *input, void *data, size_t size, size_t *got,
                              struct gf_error *error) GF_CHECKED;
 enum gf_status gf_input_rewind(struct gf_input *input, struct gf_error *error) GF_CHECKED;
-/* Copies all gf_input_size bytes of a regular file. The position in the input does not change. */
+/* Copies all gf_input_size() bytes of a regular file. The position in the input does not change. */
 enum gf_status gf_input_copy(struct gf_input *input, void *data, struct gf_error *error) GF_CHECKED;
 /* The offset of the next byte, counted from the start of the input. */
 int64_t gf_input_position(const struct gf_input *input);
@@ -153,25 +156,25 @@ enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size
 /* Starts another picture at the input's position: gf_input_rewind() goes back to this position from
  * now on. */
 void gf_input_start_here(struct gf_input *input);
-bool gf_input_is_stream(const struct gf_input *input); /* true unless the input is a file or
-                                                        * memory */
+/* True unless it is a regular file or memory. */
+bool gf_input_is_stream(const struct gf_input *input);
 
-/* Remembers the warnings about a picture, so that none is repeated and they are not many: a damaged
- * file can cause 300,000 warnings. */
+/* Remembers the warnings about a picture, so that none is repeated and at most GF_SAID_MOST are
+ * told: a damaged file can cause 300,000 warnings. */
 
 enum { GF_SAID_MOST = 16 };
 
 struct gf_said {
-    struct gf_options options; /* the caller's options, with a `warn` that repeats no line */
-    const char *name;          /* of the picture */
+    struct gf_options options; /* the caller's options, with a `warn` that passes no line twice */
+    const char *name;          /* the name of the picture, for the warnings */
     void (*warn)(void *context, const char *text); /* the caller's function */
     void *context;
     pthread_mutex_t lock;        /* guards the members below */
     uint64_t line[GF_SAID_MOST]; /* hashes of the lines that were passed on */
-    unsigned count;              /* of lines; one more where further lines are left out */
+    unsigned count;              /* number of lines; GF_SAID_MOST + 1: more were left out */
 };
 
-/* Begins a picture. Returns options that belong to `said`, with a `warn` that any thread may
- * call. */
+/* Begins the warnings of a picture. Returns options that belong to `said`, with a `warn` that any
+ * thread may call. */
 const struct gf_options *gf_said_begin(struct gf_said *said, const char *name,
                                        const struct gf_options *options);

@@ -1,5 +1,5 @@
-/* Opens an input: a path, standard input, memory, a function, a descriptor; a path may name one
- * of its pictures or their kind. */
+/* Opens an input: a path, standard input, memory, a caller's function or a descriptor. A path may
+ * end with the choice of a picture, such as "[3]" or "[depth]". */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ const char *gf_picture_kind_name(enum gf_picture_kind kind)
     return names[kind];
 }
 
-/* Returns the kind of that name; GF_PICTURE_KINDS if there is none. */
+/* Returns the kind of picture with that name; GF_PICTURE_KINDS if there is none. */
 static enum gf_picture_kind picture_kind_named(const char *name, size_t length)
 {
     enum gf_picture_kind kind = 0;
@@ -52,7 +52,7 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     if (!input->regular)
         return GF_OK;
     input->base = offset > 0 ? offset : 0;
-    /* A file of /proc has bytes although its size is 0; it is read as a stream. */
+    /* A file of /proc claims size 0 and still has bytes; it is read as a stream. */
     if (file.st_size > input->base)
         input->size = file.st_size - input->base;
     (void)posix_fadvise(input->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -65,7 +65,7 @@ static enum gf_status identify(struct gf_input *input, int64_t offset, struct gf
     return status;
 }
 
-/* Reads a number; -1 if it is none. */
+/* Reads a text of at most 6 digits as a number; -1 if it is none. */
 static int read_number(const char *text, size_t length)
 {
     enum { DIGITS_MAX = 6 };
@@ -73,8 +73,8 @@ static int read_number(const char *text, size_t length)
     return number ? (int)strtol(text, NULL, 10) : -1;
 }
 
-/* Reads what is between brackets: a number, two, the name of a kind, or "all". Returns false if it
- * is none of these. */
+/* Reads the text between the brackets of a path: "3", "2..5", the name of a kind, or "all". Returns
+ * false if it is none of these. */
 static bool read_pages(const char *text, size_t length, struct gf_pages *pages)
 {
     const enum gf_picture_kind kind = picture_kind_named(text, length);
@@ -132,7 +132,7 @@ static int open_path(struct gf_input *input, const char *path)
     return fd;
 }
 
-/* Makes an input without bytes. NULL when out of memory. */
+/* Returns a new input that has no file or bytes yet; NULL when out of memory. */
 static struct gf_input *new_input(const char *name)
 {
     struct gf_input *const input = malloc(sizeof *input);

@@ -1,6 +1,6 @@
-/* The state of open inputs and outputs, for the files that implement input.h and output.h alone;
- * and large copies between memory and a file by several threads: a single thread copies to
- * and from the page cache at a fraction of the memory's bandwidth. */
+/* The state of open inputs and outputs, which only the files that implement input.h and output.h
+ * use; and large copies between memory and a file by several threads: a single thread copies to and
+ * from the page cache at a fraction of the memory's bandwidth. */
 #pragma once
 
 #include <errno.h>
@@ -19,14 +19,14 @@ enum { GF_PIECES_MOST = 16 };
 /* One thread's part of a copy. */
 struct gf_piece {
     int fd;
-    unsigned char *data;       /* where bytes that are read go */
-    const unsigned char *from; /* the bytes to be written; NULL: the piece is read from the file */
+    unsigned char *data;       /* bytes read from the file go here */
+    const unsigned char *from; /* bytes to be written to the file; NULL: the piece is read */
     size_t size, got;
     int64_t offset;
-    int failed; /* errno; 0: all bytes were copied, or the file ended */
+    int failed; /* errno of a failure; 0: all bytes were copied, or the file ended */
 };
 
-struct gf_crew; /* the threads of an open file, started by the first copy that needs them */
+struct gf_crew; /* the copying threads of an open file, started by the first copy that needs them */
 void gf_crew_free(struct gf_crew *crew); /* does nothing with NULL */
 
 /* Reads like pread(), but returns fewer bytes than `size` only at the end of the file or before an
@@ -34,12 +34,12 @@ void gf_crew_free(struct gf_crew *crew); /* does nothing with NULL */
 ssize_t gf_crew_read(struct gf_crew **crew, int fd, void *data, size_t size, int64_t offset,
                      int threads);
 
-/* Allocates the bytes of a file ahead of the thread that writes it. */
+/* Threads that allocate the bytes of a file ahead of the thread that writes it. */
 
 struct gf_reservation;
 
-/* Starts threads, some of `threads`, that allocate the bytes of a file from `offset` on while it is
- * written: for a file in memory (tmpfs) allocating pages takes longer than copying to them. The
+/* Starts a part of `threads` threads, which allocate the bytes of a file from `offset` on while it
+ * is written: for a file in memory (tmpfs) allocating pages takes longer than copying to them. The
  * file has its final size at once. Nothing is reserved if the file system cannot do that; write()
  * then reports a full disk. Returns NULL when out of memory. */
 struct gf_reservation *gf_reservation_begin(int fd, int64_t offset, int64_t size, int threads);
@@ -51,7 +51,7 @@ bool gf_reservation_write(struct gf_reservation *reservation, const void *data, 
 /* Ends the threads and truncates the file to its `written` bytes. Does nothing with NULL. */
 void gf_reservation_end(struct gf_reservation *reservation, int64_t written);
 
-/* The state of an input. */
+/* struct gf_input is the state of an open input. */
 
 /* The first read reads only as much as headers need. Later bytes can then be read directly to the
  * memory in which they are decoded. */
@@ -65,30 +65,32 @@ struct gf_input {
     char *name;
     int fd;
     struct gf_pages pages;
-    int threads;                    /* number of threads that may read at the same time; 0 is one */
-    struct gf_crew *crew;           /* the other threads that read */
-    const unsigned char *memory;    /* the caller's bytes; NULL: the bytes are read from fd */
-    const struct gf_reader *reader; /* gives a stream's bytes; NULL: they are read from fd */
-    bool regular, opened;           /* regular: a file or memory; opened: fd has to be closed */
+    int threads;                 /* number of threads that may read at the same time; 0 is one */
+    struct gf_crew *crew;        /* the threads that read beside the calling one; NULL: none yet */
+    const unsigned char *memory; /* the caller's bytes; NULL: the bytes are read from fd */
+    /* The caller's function for a stream's bytes; NULL: they are read from fd. */
+    const struct gf_reader *reader;
+    bool regular, opened; /* regular: a file or memory; opened: fd has to be closed */
     bool at_end;
-    bool narrowed;      /* the file has bytes after `size` that do not belong to the input */
-    bool headers_only;  /* no pixels will be read */
-    int64_t base;       /* the offset at which the input begins in a regular file: another process
-                         * may have read bytes before it */
+    bool narrowed;     /* bytes of the file after `size` do not belong to the input */
+    bool headers_only; /* no pixels will be read */
+    /* Offset in a regular file at which the input begins; not 0 where bytes before it were already
+     * read, maybe by another process. */
+    int64_t base;
     int64_t size;       /* bytes of a regular file, else -1 */
     int64_t position;   /* offset of the next byte that is not in the buffer yet */
     int spool;          /* the unnamed file with the stream's bytes so far; -1: none are kept */
     int64_t spool_base; /* offset at which the stream's bytes begin in the spool file */
     int64_t spooled;
-    int spool_errno;   /* errno of the failure after which bytes are no longer kept */
-    bool lost;         /* bytes that follow were taken from the stream and could not be kept */
+    int spool_errno;   /* errno of the failure that ended the keeping of bytes; 0: none */
+    bool lost;         /* bytes were taken from the stream that could not be kept */
     bool given_back;   /* the buffer begins with the bytes of gf_input_give_back */
     size_t first, end; /* the part of the buffer that is not read yet */
     struct gf_said said;
     unsigned char buffer[GF_INPUT_BUFFER_BYTES + GF_INPUT_GIVEN_BACK_MOST];
 };
 
-/* Fails with the text of errno and the input's name. */
+/* Sets *error to the text of errno and the input's name, and returns its status. */
 enum gf_status gf_input_fail(const struct gf_input *input, struct gf_error *error);
 /* Appends bytes that have been read to the spool file, if the input's bytes are to be kept. */
 void gf_input_keep(struct gf_input *input, const void *data, size_t size);
@@ -99,7 +101,7 @@ enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t siz
 
 /* ---- streams whose bytes are kept (input.c) ---- */
 
-/* The state of an output. */
+/* struct gf_output is the state of an open output. */
 
 /* An output in memory needs its buffer for small pieces alone. */
 enum {
@@ -110,7 +112,7 @@ enum {
 
 struct gf_output {
     char *name;   /* the name in the caller's words, for messages */
-    char *target; /* the file to replace, without links; NULL: there is none */
+    char *target; /* the file to replace, with symbolic links resolved; NULL: there is none */
     struct gf_temporary temporary;
     int fd;
     bool to_stdout, exists;
@@ -118,26 +120,25 @@ struct gf_output {
     bool foreign;          /* another process commits the file */
     unsigned char *memory; /* an output in memory: its bytes, of which there are `written` */
     size_t capacity;
-    bool borrowed; /* the memory is a caller's */
+    bool borrowed; /* `memory` belongs to the caller and is not freed */
     bool failed;   /* a write failed, so that commit fails too */
     struct gf_output_options options;
     struct gf_reservation *reservation; /* disk space allocated ahead; NULL: none */
     int threads;                        /* number of threads that may write at the same time */
-    int64_t written;                    /* the number of bytes written, without the bytes in the
-                                         * buffer */
+    int64_t written;                    /* bytes written, without those still in the buffer */
     size_t held, buffer_bytes;
     unsigned char buffer[];
 };
 
-/* Fails with the text of errno and the output's name. */
+/* Sets *error to the text of errno and the output's name, and returns its status. */
 static inline enum gf_status gf_output_fail(const struct gf_output *output, struct gf_error *error)
 {
     return gf_fail(error, gf_status_of_name(GF_ERROR_UNFIT, GF_ERROR_OUTPUT), "%s: %s",
                    output->name, strerror(errno));
 }
 
-/* Fails with the text of errno, by which the folder of the output's file, and not the file, refuses
- * a new file or its name. */
+/* Does what gf_output_fail() does for an errno that concerns the folder of the output's file: the
+ * folder refuses a new file or its name. */
 static inline enum gf_status gf_output_fail_folder(const struct gf_output *output,
                                                    struct gf_error *error)
 {

@@ -44,7 +44,7 @@ static enum gf_status fail_exists(const struct gf_output *output, struct gf_erro
 }
 
 enum { NOT_WANTED = -2, NONE = -1 };
-static atomic_int kept = NOT_WANTED; /* the descriptor of the replaced file */
+static atomic_int kept = NOT_WANTED; /* descriptor of the kept file, or a value of the enum above */
 
 void gf_output_keep_replaced(void)
 {
@@ -57,7 +57,8 @@ bool gf_output_keeps_replaced(void)
     return atomic_load(&kept) >= 0;
 }
 
-/* Opens the file that will be replaced, if it is to be kept open; -1: it is not. */
+/* Opens the file that will be replaced if gf_output_keep_replaced() applies to it. Returns its
+ * descriptor, or NONE. */
 static int open_replaced(const struct gf_output *output)
 {
     enum { KEPT_FROM_BLOCKS = (16 << 20) / 512 };
@@ -186,14 +187,14 @@ static enum gf_status commit_spooled(struct gf_output *output, struct gf_error *
     return status;
 }
 
-/* Gives the output's complete file its name, or copies it to its destination. (output.c) */
+/* Gives the output's complete file its name, or copies it to its destination. */
 static GF_CHECKED enum gf_status output_put_in_place(struct gf_output *output,
                                                      struct gf_error *error)
 {
     return output->target ? commit_beside(output, error) : commit_spooled(output, error);
 }
 
-/* ---- writing and closing ---- */
+/* ---- writing bytes ---- */
 
 enum { LARGE_BYTES = 128 << 10, RESERVED_FROM_BYTES = 16 << 20 };
 
@@ -211,7 +212,7 @@ static void drop_memory(struct gf_output *output)
     output->borrowed = false;
 }
 
-/* Reads what another process has written for an output in memory. */
+/* Takes the `size` bytes that another process has written to the output's file into memory. */
 static enum gf_status take_from_file(struct gf_output *output, size_t size, struct gf_error *error)
 {
     drop_memory(output);
@@ -256,7 +257,7 @@ const char *gf_output_name(const struct gf_output *output)
     return output->name;
 }
 
-/* Makes room for so many bytes behind those that are written. */
+/* Makes room for `size` more bytes in memory. Returns false when out of memory. */
 static bool grow(struct gf_output *output, size_t size)
 {
     const size_t needed = (size_t)output->written + size;
@@ -339,7 +340,8 @@ static bool is_too_large(const struct gf_output *output, uint64_t more)
 void gf_output_expect(struct gf_output *output, int64_t size, int threads)
 {
     if (output->in_memory && !is_too_large(output, (uint64_t)size))
-        (void)grow(output, output->held + (size_t)size); /* without memory, writing will fail */
+        /* A failure shows when the bytes are written. */
+        (void)grow(output, output->held + (size_t)size);
     if (output->fd < 0 || output->reservation || is_too_large(output, (uint64_t)size) ||
         size < RESERVED_FROM_BYTES || threads == 1)
         return;
@@ -373,7 +375,8 @@ enum gf_status gf_output_write(struct gf_output *output, const void *data, size_
     return GF_OK;
 }
 
-/* Writes bytes that `from` has, or reads bytes `to`, of what was written before. */
+/* Replaces bytes that were written before by those of `from`, or, if `from` is NULL, reads them to
+ * `to`. */
 static enum gf_status access_at(struct gf_output *output, int64_t offset, const char *from,
                                 char *to, size_t size, struct gf_error *error)
 {

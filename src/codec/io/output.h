@@ -15,11 +15,10 @@ struct gf_output;
 
 /* The options of an output. All are off unless gf_output_set_options() sets them. */
 struct gf_output_options {
-    bool no_clobber;       /* an existing file is an error, even a file that appears just before the
-                            * commit */
+    bool no_clobber;       /* fail if the file exists, even if it appeared just before the commit */
     bool sync;             /* the commit waits until the file and its folder are on the disk */
     uint64_t max_bytes;    /* a larger output is GF_ERROR_UNFIT; 0: no limit */
-    uint64_t bytes_before; /* what other outputs have used up of max_bytes */
+    uint64_t bytes_before; /* bytes that other outputs have already used of max_bytes */
 };
 void gf_output_set_options(struct gf_output *output, struct gf_output_options options);
 int64_t gf_output_size(const struct gf_output *output); /* number of bytes written so far */
@@ -28,8 +27,8 @@ enum gf_status gf_output_open(const char *path, struct gf_output **output,
 /* Opens an output in memory; the name is for messages. */
 enum gf_status gf_output_open_memory(const char *name, struct gf_output **output,
                                      struct gf_error *error) GF_CHECKED;
-/* Opens an output to a file that another process commits; commit in this process only finishes the
- * writing. The output owns the descriptor from now on, even after a failure. */
+/* Opens an output to a file that another process puts in its place; gf_output_commit() here only
+ * finishes the writing. The output owns the descriptor from now on, even after a failure. */
 enum gf_status gf_output_open_descriptor(int descriptor, const char *name,
                                          struct gf_output **output,
                                          struct gf_error *error) GF_CHECKED;
@@ -40,8 +39,8 @@ int gf_output_descriptor(struct gf_output *output);
  * output's from now on. */
 enum gf_status gf_output_adopt(struct gf_output *output, int64_t size,
                                struct gf_error *error) GF_CHECKED;
-/* Makes an output in memory, to which nothing was written yet, write to that memory of the caller's
- * as long as it suffices. */
+/* Makes an output in memory, to which nothing was written yet, write to `size` bytes of the
+ * caller's memory; if they do not suffice, it moves to memory of its own. */
 void gf_output_borrow(struct gf_output *output, void *memory, size_t size);
 /* Returns the bytes of a committed output in memory. The caller frees them. */
 void *gf_output_take(struct gf_output *output, size_t *size);
@@ -55,9 +54,9 @@ const char *gf_output_name(const struct gf_output *output);
 void gf_output_expect(struct gf_output *output, int64_t size, int threads);
 enum gf_status gf_output_write(struct gf_output *output, const void *data, size_t size,
                                struct gf_error *error) GF_CHECKED;
-/* Returns `size` bytes of an output in memory, to which gf_output_write() then copies nothing. The
- * caller fills them, and writes them as its next write. Returns NULL for another output, and
- * without memory. */
+/* Lends `size` bytes of an output in memory, so that nothing is copied: the caller fills them and
+ * passes them to its next gf_output_write(). Returns NULL for other outputs and when out of
+ * memory. */
 unsigned char *gf_output_lend(struct gf_output *output, size_t size);
 /* Replaces bytes that were written. The new bytes must end before gf_output_size(). */
 enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, const void *data,
@@ -65,14 +64,14 @@ enum gf_status gf_output_write_at(struct gf_output *output, int64_t offset, cons
 /* Reads bytes that were written; they must end before gf_output_size(). */
 enum gf_status gf_output_read_at(struct gf_output *output, int64_t offset, void *data, size_t size,
                                  struct gf_error *error) GF_CHECKED;
-/* Drops the bytes that were written so far. */
+/* Drops the bytes that were written so far, and starts again at offset 0. */
 enum gf_status gf_output_rewind(struct gf_output *output, struct gf_error *error) GF_CHECKED;
 enum gf_status gf_output_commit(struct gf_output *output, struct gf_error *error) GF_CHECKED;
 /* From now on the process keeps the first large file open that an output replaces. Freeing a file's
  * pages takes the kernel as long as writing them; with this call only the end of the process waits
  * for that. */
 void gf_output_keep_replaced(void);
-bool gf_output_keeps_replaced(void);            /* whether such a file is open */
+bool gf_output_keeps_replaced(void);            /* whether a replaced file is being kept open */
 void gf_output_close(struct gf_output *output); /* also removes an output that was not committed */
 
 /* ---- temporary files (temporary.c) ---- */
@@ -104,7 +103,7 @@ size_t gf_folder_length(const char *path);
  * of memory. */
 char *gf_folder_of(const char *path);
 
-/* Unnamed ones are for bytes that are kept for later. */
+/* ---- unnamed temporary files, for bytes that are kept for later ---- */
 
 /* Returns the folder for temporary files: $TMPDIR, or /tmp. */
 const char *gf_spool_folder(void);
@@ -112,6 +111,6 @@ const char *gf_spool_folder(void);
  * with errno after a failure. */
 int gf_spool_open(void);
 
-/* Writes all bytes, however many write() accepts at once. Returns false with errno after a
+/* Writes all bytes, with as many calls of write() as necessary. Returns false with errno after a
  * failure. */
 bool gf_write_fully(int fd, const void *data, size_t size);

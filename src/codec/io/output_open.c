@@ -48,7 +48,7 @@ static mode_t first_mode(const struct gf_output *output)
 
 static void open_unnamed(struct gf_output *output)
 {
-    if (access("/proc/self/fd", X_OK)) /* linkat() names the file at the end by a path there */
+    if (access("/proc/self/fd", X_OK)) /* linkat() later names the file by its path there */
         return;
     char *const folder = gf_folder_of(output->target);
     if (folder)
@@ -89,7 +89,7 @@ static bool is_acl(const char *attribute)
     return !strcmp(attribute, "system.posix_acl_access") || !strcmp(attribute, "system.nfs4_acl");
 }
 
-/* Gives the new file an attribute of the existing target. */
+/* Gives the new file an extended attribute of the existing target. Returns false with errno. */
 static bool copy_attribute(const struct gf_output *output, const char *attribute)
 {
     char value[XATTR_SIZE_MAX];
@@ -99,8 +99,8 @@ static bool copy_attribute(const struct gf_output *output, const char *attribute
     return !fsetxattr(output->fd, attribute, value, (size_t)size, 0);
 }
 
-/* Gives the new file the existing target's access control list and its user's attributes. A list
- * that the new file has from its folder goes if the target has none. */
+/* Gives the new file the existing target's access control list and its user's attributes. Removes a
+ * list that the new file inherited from its folder if the target has none. */
 static enum gf_status keep_attributes(struct gf_output *output, bool same_group,
                                       struct gf_error *error)
 {
@@ -112,20 +112,22 @@ static enum gf_status keep_attributes(struct gf_output *output, bool same_group,
     bool has_acl = false;
     for (const char *name = names; name < names + length; name += strlen(name) + 1) {
         const bool acl = is_acl(name);
-        errno = EPERM; /* the list would give the rights of the target's group to another one */
+        errno = EPERM; /* the list would give the rights of the target's group to another group */
         if ((!strcmp(name, "system.posix_acl_access") && !same_group) ||
             ((acl || !strncmp(name, "user.", 5)) && !copy_attribute(output, name)))
             return fail_keep(output, acl ? "access control list" : name, error);
         has_acl |= acl;
     }
     if (!has_acl)
-        (void)fremovexattr(output->fd, "system.posix_acl_access"); /* mostly there is none */
+        /* Usually the new file has none. */
+        (void)fremovexattr(output->fd, "system.posix_acl_access");
     return GF_OK;
 }
 
 /* Gives the new file what the existing target has: its owner and group if that is allowed, its
- * access control list, its user's attributes and its permissions. The list comes first: until then
- * the bits of the group would be the group's rights, and not the most that the list may give. */
+ * access control list, its user's attributes and its permissions. The list must be set before the
+ * permissions: only with a list do the group's bits mean the most that the list may grant, and not
+ * the rights of the group. */
 static enum gf_status keep_permissions(struct gf_output *output, const struct stat *target,
                                        struct gf_error *error)
 {
@@ -139,7 +141,7 @@ static enum gf_status keep_permissions(struct gf_output *output, const struct st
                             !fchown(output->fd, (uid_t)-1, target->st_gid);
     GF_TRY(keep_attributes(output, same_group, error));
     mode_t mode = target->st_mode & 07777;
-    if (!same_group) /* another group may do what everybody may */
+    if (!same_group) /* a foreign group gets the rights of everybody */
         mode = (mode & ~(mode_t)02070) | (mode & 07) << 3;
     return fchmod(output->fd, mode) ? fail_keep(output, "permissions", error) : GF_OK;
 }
@@ -199,7 +201,7 @@ static enum gf_status open_path(struct gf_output *output, const char *path, stru
     return open_beside(output, is_new, error);
 }
 
-/* Makes an output without a file or memory for its bytes. NULL when out of memory. */
+/* Returns a new output that has no file or memory for its bytes yet; NULL when out of memory. */
 static struct gf_output *new_output(const char *name, size_t buffer_bytes)
 {
     struct gf_output *const output = malloc(sizeof *output + buffer_bytes);

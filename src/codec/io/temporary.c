@@ -1,4 +1,4 @@
-/* Temporary files: those without a name, and the names of outputs until they are complete. */
+/* Temporary files: unnamed ones, and the names that outputs have until they are complete. */
 #include "codec/io/output.h"
 
 #include <dirent.h>
@@ -77,7 +77,7 @@ static struct gf_temporary_slot {
 
 static atomic_bool abandoning;
 
-/* Adds a slot that is being set to the list. Returns NULL when out of memory. */
+/* Adds a slot in state SLOT_BEING_SET to the list. Returns NULL when out of memory. */
 static struct gf_temporary_slot *slot_add(void)
 {
     struct gf_temporary_slot *const slot = malloc(sizeof *slot);
@@ -90,8 +90,8 @@ static struct gf_temporary_slot *slot_add(void)
     return slot;
 }
 
-/* Takes a slot for the path. Returns NULL when out of memory: a signal then does not remove this
- * file, and a later run does. */
+/* Takes a slot for the path. Returns NULL when out of memory: a signal handler then leaves this
+ * file, and a later run removes it. */
 static struct gf_temporary_slot *slot_take(const char *path)
 {
     struct gf_temporary_slot *slot = atomic_load(&slots);
@@ -142,7 +142,7 @@ enum { BOOT_LETTERS = 32, RANDOM_LETTERS = 8, NAME_BYTES = 50 };
 static const char mark[] = ".gpufilter-";
 
 struct maker {
-    char boot[BOOT_LETTERS + 1]; /* identifies the boot; "" where it is unknown */
+    char boot[BOOT_LETTERS + 1]; /* identifies the boot of the machine; "" where it is unknown */
     int pid;
     unsigned long long start; /* when the process started, in clock ticks since the boot */
 };
@@ -157,8 +157,8 @@ static size_t read_text(const char *path, char *text, size_t size)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* Reads field 22 of /proc/PID/stat. Field 2, the program's name, may contain blanks and
- * brackets. */
+/* Reads when a process started: field 22 of /proc/PID/stat. Field 2, the program's name, may
+ * contain blanks and brackets. */
 static bool start_of(int pid, unsigned long long *start)
 {
     char path[32], text[2048];
@@ -197,7 +197,8 @@ char *gf_folder_of(const char *path)
     return length ? strndup(path, length) : strdup(".");
 }
 
-/* Makes the name "folder/.NAME.gpufilter-BOOT-PID-START-RANDOM". */
+/* Returns the path "folder/.NAME.gpufilter-BOOT-PID-START-RANDOM", which the caller frees; NULL
+ * with errno. */
 static char *make_name(const char *target, const struct maker *maker)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -229,9 +230,9 @@ static bool parse_name(const char *name, struct maker *maker)
            !at[sizeof mark - 1 + (size_t)end];
 }
 
-/* Whether the process that made a file has ended. For a file of the same boot the process is looked
- * up. A file of another boot may belong to another machine, whose locks may be invisible here: it
- * counts as dead if nothing was written to it for a day. */
+/* Whether the process that made a file has ended. If the file is of this boot, the process is
+ * looked up. A file of another boot may belong to another machine, whose locks may be invisible
+ * here: it counts as dead if nothing was written to it for a day. */
 static bool is_dead(const struct maker *maker, const struct maker *self, const struct stat *file)
 {
     enum { DAY_S = 24 * 60 * 60 };
@@ -245,8 +246,8 @@ static bool is_dead(const struct maker *maker, const struct maker *self, const s
     return start_of(maker->pid, &start) && start != maker->start;
 }
 
-/* Removes a file unless it is locked. Its process may run in another container, where its number is
- * unknown here, but its lock is visible. */
+/* Removes a file unless it is locked. A process in another container has a number that is unknown
+ * here, but its lock is visible. */
 static void remove_if_unlocked(int folder, const char *name, const struct stat *seen)
 {
     struct stat file;
@@ -327,8 +328,8 @@ bool gf_temporary_lock(int fd)
 {
     struct stat file;
     if (flock(fd, LOCK_EX | LOCK_NB))
-        return errno != EWOULDBLOCK; /* there are no locks: no process removes files in this file
-                                      * system */
+        /* A file system without locks, in which no process removes files. */
+        return errno != EWOULDBLOCK;
     return fstat(fd, &file) || file.st_nlink > 0;
 }
 

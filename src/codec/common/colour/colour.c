@@ -1,4 +1,5 @@
-/* What a file says of its colours beside an ICC profile, and pictures of four inks. */
+/* Colour tags: what a file says of its colours beside an ICC profile. And the conversion of
+ * pictures of four inks (CMYK). */
 #include "codec/common/colour/colour.h"
 
 #include <math.h>
@@ -11,8 +12,8 @@
 #include "icc/icc.h"
 #include "icc/icc_build.h"
 
-static const double LIGHT_UNITS = 1e4; /* of mDCV and cLLI in a cd/m2 */
-enum { UNSPECIFIED = 2 };              /* primaries or transfer function of ITU-T H.273 */
+static const double LIGHT_UNITS = 1e4; /* 1 cd/m2 in the units of mDCV and cLLI */
+enum { UNSPECIFIED = 2 }; /* number of unknown primaries or transfer functions (ITU-T H.273) */
 
 bool gf_curve_is_hdr(int curve)
 {
@@ -77,8 +78,8 @@ double gf_colour_tags_peak(const struct gf_colour_tags *tags)
     return light > 0 ? light : tags->has_mdcv ? number_at(tags->mdcv + 16, 4) / LIGHT_UNITS : 0;
 }
 
-/* The box mdcv (ISO/IEC 14496-12, 12.1.7) has green, blue and red in this order, and else what mDCV
- * has; clli (12.1.6) has whole cd/m2. */
+/* The box mdcv (ISO/IEC 14496-12, 12.1.7) is like PNG's chunk mDCV but lists the primaries as
+ * green, blue, red; the box clli (12.1.6) has whole cd/m2. */
 void gf_colour_tags_add_heif(struct gf_colour_tags *tags, const unsigned char *boxes, size_t size)
 {
     enum { HEAD = 8, MDCV = 24, CLLI = 4, POINT = 4 };
@@ -100,8 +101,8 @@ void gf_colour_tags_add_heif(struct gf_colour_tags *tags, const unsigned char *b
         gf_colour_tags_set_light(tags, number_at(clli + HEAD, 2), number_at(clli + HEAD + 2, 2));
 }
 
-/* Copies the cICP. For HDR alone (JPEG XL) only JPEG XL's primaries can be kept: BT.709, BT.2020,
- * and P3 with either of its white points. */
+/* Copies the cICP. GF_TAGS_HDR stands for JPEG XL, which only keeps its own primaries: BT.709,
+ * BT.2020, and P3 with either of its white points. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
                               struct gf_colour_tags *kept)
 {
@@ -197,8 +198,8 @@ size_t gf_colour_tags_profile(const struct gf_colour_tags *tags, bool gray, unsi
 
 enum { INKS = 4, COLOURS = 3 };
 
-/* Builds the conversion from the profile. A device link is taken of the user alone, who names it
- * for that. */
+/* Builds the conversion from the profile. A device link, a profile that converts to one other
+ * space, is accepted only if `links` is set: the user has named the profile for this purpose. */
 static enum gf_status build(struct gf_icc icc, bool links, int bits, struct gf_cmyk *cmyk,
                             struct gf_error *error)
 {
@@ -215,8 +216,8 @@ static enum gf_status build(struct gf_icc icc, bool links, int bits, struct gf_c
                : gf_fail(error, GF_ERROR_INPUT, "it is no profile of CMYK");
 }
 
-/* Opens the conversion that replaces the picture's unusable profile: by the profile in the options,
- * or by the simple formula. */
+/* Opens the conversion of a picture without a usable profile: by options->cmyk_profile, or else by
+ * the simple formula (1 - ink)(1 - black). `why` and `detail` are for the warning. */
 static enum gf_status open_other(const char *name, const char *why, const char *detail,
                                  const struct gf_options *options, struct gf_cmyk *cmyk,
                                  struct gf_error *error)

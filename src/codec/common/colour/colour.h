@@ -17,12 +17,13 @@ struct gf_colour_tags {
     bool has_cicp, has_srgb, has_gamma, has_chromaticities;
     unsigned char cicp[4]; /* ITU-T H.273: primaries, transfer, matrix, full range */
     unsigned char intent;  /* the rendering intent of an sRGB chunk, 0..3 */
-    uint32_t gamma;        /* 100,000 times the exponent that converts light to samples */
+    /* 100,000 times the exponent that converts light to samples; 45455 is 1 / 2.2. */
+    uint32_t gamma;
     /* 100,000 times the chromaticities x and y of white, red, green and blue; signed. */
     int32_t chromaticity[8];
-    /* What the third edition of PNG has in the chunks mDCV and cLLI, in their bytes: the
-     * chromaticities and the luminances of the display on which HDR was mastered; MaxCLL and
-     * MaxFALL, the luminance of the brightest pixel and of the whole picture, in 0.0001 cd/m2. */
+    /* The bytes of the chunks mDCV and cLLI (PNG, third edition): the chromaticities and the
+     * luminances of the display on which HDR was mastered; MaxCLL and MaxFALL, the luminances of
+     * the brightest pixel and of the brightest frame's mean, in 0.0001 cd/m2. */
     bool has_mdcv, has_clli;
     unsigned char mdcv[24], clli[8];
     bool told; /* whether the warning about gf_colour_tags_unsaid() was given */
@@ -36,24 +37,26 @@ enum gf_tags_room {
     GF_TAGS_ALL
 };
 
-/* Sets a cICP of RGB in the full range. Does nothing if one of the numbers means "unspecified". */
+/* Sets a cICP with these numbers of ITU-T H.273, for RGB in the full range. Does nothing if one of
+ * the numbers means "unspecified". */
 void gf_colour_tags_set_cicp(struct gf_colour_tags *tags, int primaries, int curve);
-/* Copies a cICP that the output's format can hold. Returns false if there is none. */
+/* Copies the cICP if the output's format can hold it. Returns false if it cannot or there is
+ * none. */
 bool gf_colour_tags_keep_cicp(const struct gf_colour_tags *tags, enum gf_tags_room room,
                               struct gf_colour_tags *kept);
 bool gf_curve_is_hdr(int curve);
-/* Sets the primaries and the transfer function of HDR, as in struct gf_icc, or zeros. Unspecified
- * primaries of HDR are those of BT.2020. */
+/* Sets hdr[] to the numbers of the primaries and the transfer function if the tags describe HDR,
+ * otherwise to zeros (struct gf_icc). Unspecified primaries of HDR are those of BT.2020. */
 void gf_colour_tags_hdr(const struct gf_colour_tags *tags, unsigned char hdr[2]);
 
-/* Sets mDCV and cLLI from the first such properties in the boxes of a HEIF file, if the picture is
- * HDR. */
+/* Sets mDCV and cLLI from the first boxes mdcv and clli of a HEIF file, if the picture is HDR. */
 void gf_colour_tags_add_heif(struct gf_colour_tags *tags, const unsigned char *boxes, size_t size);
 /* Sets cLLI from MaxCLL and MaxFALL in cd/m2. */
 void gf_colour_tags_set_light(struct gf_colour_tags *tags, double most, double mean);
 /* Returns MaxCLL (which = 0) or MaxFALL (which = 1) of cLLI in cd/m2; 0: unknown. */
 double gf_colour_tags_light(const struct gf_colour_tags *tags, int which);
-/* Returns the highest luminance in cd/m2 that cLLI states, or else mDCV; 0 if neither does. */
+/* Returns the highest luminance in cd/m2 that cLLI states; without cLLI that of mDCV; 0 if there is
+ * neither. */
 double gf_colour_tags_peak(const struct gf_colour_tags *tags);
 
 enum { GF_COLOURS_TEXT_SIZE = 48 };
@@ -71,8 +74,8 @@ bool gf_colour_tags_win(const struct gf_colour_tags *tags, bool has_icc);
  * chromaticities of sRGB; chromaticities without a gamma get the curve of sRGB. */
 size_t gf_colour_tags_profile(const struct gf_colour_tags *tags, bool gray, unsigned char *profile);
 
-/* Converts pictures of four inks (CMYK) to RGB while they are read: by their ICC profile, or by the
- * same simple formula as other programs. */
+/* ---- conversion of pictures of four inks (CMYK) to RGB while they are read: by their ICC profile,
+ * or by the same simple formula as other programs ---- */
 
 /* The conversion of a picture's inks to RGB. */
 struct gf_cmyk {
@@ -89,7 +92,7 @@ struct gf_cmyk {
 enum gf_status gf_cmyk_open(struct gf_metadata *metadata, int bits, const char *name,
                             const struct gf_options *options, struct gf_cmyk *cmyk,
                             struct gf_error *error) GF_CHECKED;
-/* Converts pixels of four samples to three. A sample of 0 means no ink, unless `inverted`. The
- * conversion may change `inks`. */
+/* Converts pixels of four samples (inks) to three (rgb). A sample of 0 means no ink, unless
+ * `inverted`. The conversion may change `inks`. */
 void gf_cmyk_convert(const struct gf_cmyk *cmyk, void *inks, bool inverted, void *rgb, int pixels);
 void gf_cmyk_close(struct gf_cmyk *cmyk);

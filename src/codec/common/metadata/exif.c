@@ -48,7 +48,7 @@ struct gf_ifd_reader gf_exif_reader(const struct gf_blob *exif, uint64_t *first)
                                   .big_endian = is_exif && exif->data[0] == 'M'};
 }
 
-/* ---- what EXIF says ---- */
+/* ---- reading what EXIF says of the picture ---- */
 
 /* Copies a text without the blanks at its end; "" if the directory has no such text. */
 static void get_text(const struct gf_blob *exif, const struct directory *directory, uint32_t tag,
@@ -92,12 +92,13 @@ static void read_camera(const struct gf_blob *exif, const struct directory *firs
     char maker[64], model[sizeof maker];
     get_text(exif, first, TAG_MAKE, maker, sizeof maker);
     get_text(exif, first, TAG_MODEL, model, sizeof model);
-    const bool repeats = !strncmp(model, maker, strlen(maker)); /* "Canon", "Canon EOS 5D" */
+    const bool repeats = !strncmp(model, maker, strlen(maker)); /* as in "Canon", "Canon EOS 5D" */
     snprintf(facts->camera, sizeof facts->camera, "%s%s%s", repeats ? "" : maker,
              repeats || !*model ? "" : " ", model);
 }
 
-/* Writes the time "2024:05:01 12:30:00" as ISO 8601 does. An unknown time has blanks or zeros. */
+/* Writes the time "2024:05:01 12:30:00" as ISO 8601 does. Writes nothing if the time is unknown,
+ * which blanks or zeros state. */
 static void read_time(const struct gf_blob *exif, const struct directory *directory, uint32_t tag,
                       struct gf_exif_facts *facts)
 {
@@ -112,8 +113,8 @@ static void read_time(const struct gf_blob *exif, const struct directory *direct
                  part[2], part[3], part[4], part[5]);
 }
 
-/* Reads the name of the colours. Adobe RGB is "uncalibrated" with an index of interoperability of
- * its own. (DCF 2.0, 3.4) */
+/* Reads the name of the colours. EXIF states Adobe RGB as "uncalibrated" together with the
+ * interoperability index "R03" (DCF 2.0, 3.4). */
 static void read_colour(const struct gf_blob *exif, const struct directory *exif_directory,
                         struct gf_exif_facts *facts)
 {
@@ -163,7 +164,7 @@ struct gf_exif_facts gf_exif_read(const struct gf_blob *exif)
     return facts;
 }
 
-/* Reads a signed fraction of a maker note whose directory is at that offset. */
+/* Reads a signed fraction of a maker note whose directory is at offset `directory`. */
 static bool get_fraction(const struct gf_ifd_reader *note, uint64_t directory, uint16_t tag,
                          double *value)
 {
@@ -177,7 +178,8 @@ static bool get_fraction(const struct gf_ifd_reader *note, uint64_t directory, u
 double gf_exif_apple_headroom(const struct gf_blob *exif)
 {
     enum { TAG_MAKER_NOTE = 0x927c, TAG_HEADROOM = 33, TAG_GAIN = 48 };
-    static const char head[] = "Apple iOS\0\0\1MM"; /* the directory follows */
+    /* The maker note begins so; its directory follows. */
+    static const char head[] = "Apple iOS\0\0\1MM";
     uint64_t first;
     struct gf_blob note;
     double headroom = 0, gain = 0;
@@ -198,11 +200,11 @@ double gf_exif_apple_headroom(const struct gf_blob *exif)
     return found ? exp2(fmax(octaves, 0)) : 0;
 }
 
-/* ---- changing it in place ---- */
+/* ---- changing EXIF in place ---- */
 
 /* An entry that is added to the first directory. */
 struct new_entry {
-    uint32_t tag, type, value; /* value: one number, or the offset of a fraction */
+    uint32_t tag, type, value; /* value: a number, or a fraction's offset in the block */
 };
 
 static void put_entry(struct gf_blob *exif, size_t at, const struct new_entry *entry)
@@ -214,7 +216,8 @@ static void put_entry(struct gf_blob *exif, size_t at, const struct new_entry *e
     tiff_put(exif, at + 8, entry->type == TIFF_SHORT ? 2 : 4, entry->value);
 }
 
-/* Makes an empty block EXIF, and appends `bytes` zeros. Returns false when out of memory. */
+/* Appends `bytes` zeros to EXIF. An empty block first gets the header of a TIFF. Returns false when
+ * out of memory. */
 static bool append(struct gf_blob *exif, size_t bytes)
 {
     static const unsigned char empty[TIFF_HEADER] = {'M', 'M', 0, 42};
@@ -230,8 +233,8 @@ static bool append(struct gf_blob *exif, size_t bytes)
     return true;
 }
 
-/* Appends a copy of the first directory with more entries, which are in the order of their tags.
- * The directory has none of these tags yet. */
+/* Appends a copy of the first directory with `count` more entries, which are in the order of their
+ * tags. The directory has none of these tags yet. */
 static bool add_entries(struct gf_blob *exif, const struct new_entry *entry, size_t count)
 {
     struct directory old = {0};
@@ -304,7 +307,7 @@ static void set_number(struct gf_blob *exif, const struct directory *directory, 
     tiff_put(exif, at, bytes, value);
 }
 
-/* Finds the directory to which an entry of the first one links. */
+/* Finds the EXIF directory, to which an entry of the first directory links. */
 static bool second_directory(const struct gf_blob *exif, struct directory *directory)
 {
     int bytes;
@@ -334,7 +337,7 @@ void gf_exif_set_srgb(struct gf_blob *exif)
         set_number(exif, &directory, TAG_COLOUR_SPACE, 1);
 }
 
-/* Returns the end of a directory and of the link behind it. */
+/* Returns the offset behind a directory, including its link to the next one. */
 static size_t end_of(const struct directory *directory)
 {
     return directory->first + directory->count * TIFF_ENTRY + (directory->next ? 4 : 0);
@@ -383,7 +386,7 @@ void gf_exif_remove_thumbnails(struct gf_blob *exif)
     tiff_put(exif, first.next, 4, 0);
 }
 
-/* Returns the size of an entry's value; 0 for an unknown type. */
+/* Returns the size in bytes of an entry's value; 0 for an unknown type. */
 static size_t value_bytes(const struct gf_blob *exif, size_t entry)
 {
     static const unsigned char bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4};
@@ -392,9 +395,9 @@ static size_t value_bytes(const struct gf_blob *exif, size_t entry)
     return each * tiff_get(exif, entry + 4, 4);
 }
 
-/* Overwrites the values of the directory's entries from number `begin` to `end`, unless they are in
- * the entries. The block may become shorter. Returns false if there are more or larger values than
- * such directories have. */
+/* Overwrites the values of the directory's entries from number `begin` to `end`, with zeros, except
+ * values that lie within the entries. The block may become shorter. Returns false if there are more
+ * or larger values than such directories have. */
 static bool wipe_values(struct gf_blob *exif, const struct directory *first,
                         const struct directory *directory, size_t begin, size_t end)
 {

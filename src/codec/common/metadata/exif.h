@@ -26,11 +26,11 @@ enum {
     GF_IFD_COPYRIGHT = 0x8298,
     GF_IFD_EXIF = 0x8769,
     GF_IFD_GPS = 0x8825,
-    GF_IFD_NOTE = 0x927c,     /* the maker's note, in the directory of EXIF */
+    GF_IFD_NOTE = 0x927c,     /* the camera maker's own note, in the directory of EXIF */
     GF_IFD_XP_TITLE = 0x9c9b, /* Windows keeps texts in the tags up to GF_IFD_XP_SUBJECT */
     GF_IFD_XP_SUBJECT = 0x9c9f,
     GF_IFD_INTEROPERABILITY = 0xa005,
-    GF_IFD_PRINT = 0xc4a5 /* PrintIM */
+    GF_IFD_PRINT = 0xc4a5 /* PrintIM: data for printers */
 };
 
 /* The file from which directories are read. */
@@ -48,14 +48,14 @@ struct gf_ifd_writer {
     uint64_t base; /* the offset of bytes.data[0] in the file */
     bool big_endian, big_tiff;
     bool out_of_memory;
-    uint64_t note, note_size; /* the place of a note that gf_ifd_keep_note() has put into bytes; 0:
-                               * there is none */
-    bool note_left_out;       /* a note was not copied, since it would be wrong at another offset */
+    /* Offset in the file and size of the note from gf_ifd_keep_note(); 0: none. */
+    uint64_t note, note_size;
+    bool note_left_out; /* a note was not copied, since it would be wrong at another offset */
 };
 
 /* Most makers' notes refer to offsets in the file. Appends such a note of the directory's EXIF at
- * the offset where it was, with zeros before it; does nothing where that is not possible. It is to
- * be called before the directories are copied. */
+ * the same offset as in the old file, with zeros before it; does nothing where that is not
+ * possible. Must be called before the directories are copied. */
 void gf_ifd_keep_note(const struct gf_ifd_reader *reader, uint64_t offset,
                       struct gf_ifd_writer *writer);
 /* Copies the directory at that offset, and the directories to which it refers (EXIF, GPS,
@@ -80,8 +80,8 @@ bool gf_ifd_has(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t ta
 /* Returns the text of a tag of type ASCII, which the caller frees; NULL if there is none. */
 char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t tag);
 
-/* EXIF metadata: a TIFF structure in either byte order. It is read and changed in place, since a
- * maker's note refers to offsets in the structure. A damaged structure is left unchanged. */
+/* ---- EXIF metadata: a TIFF structure in either byte order. It is read and changed in place, since
+ * a maker's note refers to offsets in the structure. A damaged structure is left unchanged ---- */
 
 /* Whether a TIFF structure begins with these bytes. */
 bool gf_exif_begins(const unsigned char *data, size_t size);
@@ -119,9 +119,9 @@ struct gf_exif_facts {
     char camera[128]; /* the maker and the model */
     char lens[128];
     char time[32];               /* when the picture was taken: "2024-05-01T12:30:00" */
-    const char *colour;          /* "sRGB", "Adobe RGB" or "" */
+    const char *colour;          /* the colour space: "sRGB", "Adobe RGB" or "" (unknown) */
     double density_x, density_y; /* pixels per metre */
-    bool has_gps;                /* there is more of a place than the version of its record */
+    bool has_gps;                /* EXIF states a place, not just the version of its GPS record */
     size_t thumbnail_bytes;
 };
 struct gf_exif_facts gf_exif_read(const struct gf_blob *exif);
@@ -129,7 +129,8 @@ struct gf_exif_facts gf_exif_read(const struct gf_blob *exif);
  * makes a picture; 0 if EXIF has no such note. (Apple: Applying Apple HDR effect to your photos) */
 double gf_exif_apple_headroom(const struct gf_blob *exif);
 
-/* Tells the raw photographs of cameras from other TIFFs, which begin with the same bytes. */
+/* ---- telling the raw photographs of cameras from other TIFFs, which begin with the same bytes
+ * ---- */
 
 enum { GF_SENSORS_MOST = 17 };
 
@@ -137,7 +138,7 @@ enum { GF_SENSORS_MOST = 17 };
  * DNG, the mark of Canon or Phase One, or a directory of samples of a sensor. The input is a
  * regular file or memory. */
 bool gf_is_camera_raw(struct gf_input *input);
-/* Lists the directories of samples of a sensor, and returns their number. `first` is the offset of
- * the first directory. */
+/* Writes the offsets of the directories that hold samples of a sensor, and returns their number.
+ * `first` is the offset of the first directory. */
 size_t gf_sensor_directories(const struct gf_ifd_reader *reader, uint64_t first,
                              uint64_t directory[GF_SENSORS_MOST]);

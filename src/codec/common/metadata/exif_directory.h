@@ -1,4 +1,4 @@
-/* The directories of EXIF: entries, and numbers in them. */
+/* Reads the directories of EXIF: finds their entries and the numbers in them. */
 #pragma once
 
 #include "codec/common/metadata/exif.h"
@@ -14,7 +14,7 @@ enum {
     TIFF_SIGNED_BYTE = 6,
     TIFF_SIGNED_SHORT = 8,
     TIFF_SIGNED_LONG = 9,
-    TIFF_UTF8 = 129, /* of EXIF 3.0 */
+    TIFF_UTF8 = 129, /* the type UTF-8, new in EXIF 3.0 */
     TAG_TIFF_WIDTH = 0x0100,
     TAG_TIFF_HEIGHT = 0x0101,
     TAG_MAKE = 0x010f,
@@ -57,7 +57,7 @@ static inline void tiff_put(struct gf_blob *exif, size_t at, int bytes, uint32_t
 }
 
 struct directory {
-    size_t first; /* offset of the first entry */
+    size_t first; /* offset of the first entry in the block of EXIF */
     size_t count; /* number of the entries that are within the block */
     size_t next;  /* the offset of the link to the next directory; 0 if the file ends before it */
 };
@@ -95,7 +95,7 @@ static inline size_t find_entry(const struct gf_blob *exif, const struct directo
     return 0;
 }
 
-/* Returns the bytes of an integer of the type, signed or not; 0 for other types. */
+/* Returns the size in bytes of an integer of the type, signed or not; 0 for other types. */
 static inline int number_bytes(uint32_t type)
 {
     static const unsigned char bytes[] = {
@@ -104,9 +104,9 @@ static inline int number_bytes(uint32_t type)
     return type < sizeof bytes ? bytes[type] : 0;
 }
 
-/* Finds the number at `index` among the tag's numbers; most tags have one, and what follows it
- * counts for nothing. Returns the offset of its value, and its size in *bytes; 0 if the directory
- * has no such number. */
+/* Finds the number at `index` among the tag's numbers; most tags have one number, and further ones
+ * are ignored. Returns the offset of its value, and its size in *bytes; 0 if the directory has no
+ * such number. */
 static inline size_t find_number(const struct gf_blob *exif, const struct directory *directory,
                                  uint32_t tag, size_t index, int *bytes)
 {

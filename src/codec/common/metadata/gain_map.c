@@ -1,4 +1,5 @@
-/* The pictures behind a JPEG, by their index (MPF), and the metadata of a gain map among them. */
+/* Finds the pictures that follow a JPEG in its file by their index (MPF), and reads and writes the
+ * metadata of a gain map among them. */
 #include "codec/common/metadata/gain_map.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 
 static const char mpf_name[] = "MPF";
 
-/* Returns the kind of a picture by the lower 24 bits of its attributes. */
+/* Returns the kind of a picture from the lower 24 bits of its attributes in the index. */
 static enum gf_picture_kind kind_of(uint32_t attributes)
 {
     static const struct {
@@ -39,7 +40,7 @@ static void read_entry(const struct gf_blob *index, size_t at, int number, int p
     const int64_t begin = (int64_t)sizeof mpf_name + offset;
     const bool wanted = page == number || gf_page_kind(page) == kind;
     mpf->kinds[kind]++;
-    if (!number) /* the JPEG itself */
+    if (!number) /* entry 0 is the JPEG itself */
         return;
     if (offset && kind != GF_PICTURE_PREVIEW && mpf->pictures < GF_MPF_LISTED) {
         mpf->picture[mpf->pictures].begin = begin;
@@ -76,8 +77,8 @@ bool gf_mpf_read(const void *payload, size_t size, int page, struct gf_mpf *mpf)
     return true;
 }
 
-/* Searches the marker segments before the first scan for the index. The offsets of the chosen
- * picture then count from the start of the input. */
+/* Searches the marker segments before the first scan for the index. Makes the offset of the chosen
+ * picture count from the start of the input. */
 static enum gf_status find_index(struct gf_input *input, struct gf_mpf *mpf, struct gf_error *error)
 {
     enum { MARKER_MAX = 1 << 16, APP2 = 0xe2, SOS = 0xda };
@@ -127,9 +128,9 @@ enum gf_status gf_mpf_choose(struct gf_input *input, struct gf_error *error)
     return GF_OK;
 }
 
-/* ---- the marker segments ---- */
+/* ---- the marker segments of a gain map's JPEG ---- */
 
-/* Takes the next marker segment before the scan: its marker and its payload. */
+/* Takes the next marker segment, its marker and its payload, at *at. Returns false at the scan. */
 static bool next_marker(const struct gf_blob *jpeg, size_t *at, int *marker,
                         struct gf_blob *payload)
 {
@@ -180,7 +181,7 @@ static void find_blocks(const struct gf_blob *jpeg, struct gf_gain_map_facts *ma
 struct cursor {
     const unsigned char *at;
     size_t left;
-    uint32_t denominator; /* of all fractions; 0: each has its own */
+    uint32_t denominator; /* the denominator of all fractions; 0: each has its own */
     bool broken;
 };
 
@@ -210,7 +211,7 @@ static const char *read_iso(const struct gf_blob *iso, struct gf_gain_map_facts 
     struct cursor from = {.at = iso->data, .left = iso->size};
     if (take(&from, 2))
         return "its metadata are of a later version";
-    (void)take(&from, 2); /* the version of the writer */
+    (void)take(&from, 2); /* skips the version of the writer */
     const uint32_t flags = take(&from, 1);
     if (flags & COMMON) {
         from.denominator = take(&from, 4);
@@ -238,8 +239,8 @@ static const char *read_iso(const struct gf_blob *iso, struct gf_gain_map_facts 
 
 /* ---- the XMP of Ultra HDR 1.0 ---- */
 
-/* Sets the member at that offset of each channel. Returns false if the packet lacks a number that
- * has no default (NAN). */
+/* Reads the property `name` into the member at `offset` in the struct of each channel; `usual` is
+ * its default. Returns false if it is missing and has no default (NAN). */
 static bool set_member(const struct gf_blob *xmp, const char *name, size_t offset, double usual,
                        struct gf_gain_map_facts *map)
 {
@@ -283,7 +284,7 @@ static const char *read_apple(const struct gf_blob *xmp, struct gf_gain_map_fact
     return NULL;
 }
 
-/* Whether the numbers are such that tables can be made of them. */
+/* Whether the channel's numbers lie in the ranges for which tables can be computed. */
 static bool is_usual(const struct gf_gain_channel *channel)
 {
     enum { OCTAVES_MOST = 64 };
@@ -319,7 +320,7 @@ enum gf_status gf_gain_map_check(struct gf_format map, struct gf_format picture,
     const uint64_t bytes = (uint64_t)gf_row_bytes(map) * (uint64_t)map.height,
                    most = options->memory_bytes ? options->memory_bytes
                                                 : gf_bytes_in_proportion(jpeg_bytes);
-    /* The sides of both may have been rounded. */
+    /* The shapes may differ by the rounding of both pictures' sides. */
     if (llabs(across - down) > (int64_t)picture.width + picture.height + map.width + map.height)
         return gf_fail(error, GF_ERROR_INPUT, "its shape is %dx%d and the picture's %dx%d",
                        map.width, map.height, picture.width, picture.height);
@@ -328,7 +329,8 @@ enum gf_status gf_gain_map_check(struct gf_format map, struct gf_format picture,
                                    (unsigned long long)(bytes >> 20));
 }
 
-/* Writes what announces a gain map, and what it means. */
+/* ---- writing the marker segments that announce a gain map, and those that say what it means
+ * ---- */
 
 enum { APP1 = 0xe1, APP2 = 0xe2, TEXT_SIZE = 2048 };
 
@@ -339,7 +341,7 @@ enum { APP1 = 0xe1, APP2 = 0xe2, TEXT_SIZE = 2048 };
 #define BEGIN "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"" RDF "\">"
 #define END "</rdf:RDF></x:xmpmeta>"
 
-/* Adds bytes at an offset of the blob. False when out of memory. */
+/* Inserts bytes into the blob at the offset. Returns false when out of memory. */
 static bool insert(struct gf_blob *blob, size_t at, const void *bytes, size_t size)
 {
     unsigned char *const grown = realloc(blob->data, blob->size + size);
@@ -352,7 +354,8 @@ static bool insert(struct gf_blob *blob, size_t at, const void *bytes, size_t si
     return true;
 }
 
-/* Adds a marker segment of a name, with its terminating zero, and a payload. */
+/* Inserts a marker segment into the JPEG at the offset. It consists of a name with its terminating
+ * zero, and a payload. */
 static bool insert_marker(struct gf_blob *jpeg, size_t at, int marker, const char *name,
                           const void *payload, size_t size)
 {
@@ -377,7 +380,7 @@ bool gf_gain_map_add_headroom(struct gf_blob *jpeg, double headroom)
     return insert_marker(jpeg, SOI, APP1, GF_APP1_XMP, text, (size_t)length);
 }
 
-/* Writes a property with a number for each channel. */
+/* Writes a property of XMP that has a number for each channel. Returns the length of the text. */
 static size_t write_numbers(char *text, size_t size, const char *name, const double number[3])
 {
     const int length = snprintf(text, size,
@@ -447,7 +450,7 @@ bool gf_gain_map_announce(struct gf_blob *xmp, size_t map_bytes)
         end--;
     if (xmp->size && last - end > 2 && end[1] == '/')
         return insert(xmp, (size_t)(end - xmp->data), text, length);
-    xmp->size = 0; /* what is no XMP is not kept */
+    xmp->size = 0; /* data that is no XMP is dropped */
     return insert(xmp, 0, BEGIN END, sizeof BEGIN END - 1) &&
            insert(xmp, sizeof BEGIN - 1, text, length);
 }
@@ -469,8 +472,8 @@ static size_t behind_markers(const struct gf_blob *jpeg)
 
 bool gf_gain_map_index(struct gf_blob *jpeg, const struct gf_blob *map)
 {
-    /* Behind the name: the header of a TIFF, a directory of the version, the number of pictures and
-     * their list, and the list. */
+    /* The segment's name is followed by the header of a TIFF, a directory with three entries (the
+     * version, the number of pictures, their list), and the list itself. */
     enum { NAME = 4, MARKER_HEAD = 4, LIST = 50, ENTRY = 16 };
     unsigned char index[LIST + 2 * ENTRY] =
         "MM\0\x2a\0\0\0\x08\0\3\xb0\0\0\7\0\0\0\x04"

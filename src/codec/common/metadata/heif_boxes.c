@@ -50,7 +50,7 @@ static bool take_box(struct gf_blob *rest, char type[4], struct gf_blob *body)
     return true;
 }
 
-/* Finds the first box of that type; its content is empty if there is none. */
+/* Returns the content of the first box of that type; it is empty if there is none. */
 static struct gf_blob find_box(struct gf_blob rest, const char *wanted)
 {
     struct gf_blob body;
@@ -62,7 +62,8 @@ static struct gf_blob find_box(struct gf_blob rest, const char *wanted)
     return (struct gf_blob){0};
 }
 
-/* Adds property number `index` of the box ipco, from 1 on, to the turn. */
+/* Adds the property with number `index`, from 1 on, in the box ipco to the turn if it is a rotation
+ * or a mirroring. */
 static void add_property(struct gf_blob properties, size_t index, struct gf_heif_turn *turn)
 {
     struct gf_blob body = {0};
@@ -78,7 +79,7 @@ static void add_property(struct gf_blob properties, size_t index, struct gf_heif
         turn->mirror = body.data[0] & 1;
 }
 
-/* Reads the box ipma, which gives each item its properties. */
+/* Adds the properties of an item to the turn. The box ipma lists the properties of each item. */
 static void read_associations(struct gf_blob box, struct gf_blob properties, uint32_t item,
                               struct gf_heif_turn *turn)
 {
@@ -132,7 +133,7 @@ int gf_heif_items(const struct gf_blob *file, const char *wanted)
         return 0;
     rest = (struct gf_blob){rest.data + head, rest.size - head};
     while (take_box(&rest, type, &body)) {
-        /* Version, flags, the number of the item and its protection come before the type. */
+        /* Version, flags, the number of the item and its protection precede the item's type. */
         const size_t at = body.size && body.data[0] > 2 ? 10 : 8;
         count += body.size >= at + 4 && !memcmp(body.data + at, wanted, 4);
     }
@@ -149,7 +150,7 @@ bool gf_heif_grid_is_mixed(const struct gf_blob *file)
     char type[4];
     while (take_box(&rest, type, &body)) {
         uint32_t before = 0;
-        /* The number of the grid and the count come before the numbers of its pictures. */
+        /* The numbers of the pictures in the grid follow the grid's own number and their count. */
         for (size_t at = (size_t)number + 2;
              !memcmp(type, "dimg", 4) && at + (size_t)number <= body.size; at += (size_t)number) {
             const uint32_t item = gf_get_be(body.data + at, number);
@@ -174,7 +175,8 @@ bool gf_heif_meta_is_open(const struct gf_blob *file)
     return false;
 }
 
-/* Finds the media of the first track of that kind; it is empty if there is none. */
+/* Returns the content of the box mdia of the first track of that kind, such as "soun"; it is empty
+ * if there is none. */
 static struct gf_blob find_media(const struct gf_blob *file, const char *kind)
 {
     struct gf_blob rest = find_box(*file, "moov"), body;
@@ -201,7 +203,8 @@ static struct gf_blob behind(struct gf_blob box, size_t size)
 
 struct gf_blob gf_heif_auxiliary_track(const struct gf_blob *file)
 {
-    enum { FLAGS = 4, COUNT = 4, PICTURE = 78 }; /* PICTURE: what says how pictures look */
+    /* PICTURE: bytes of an entry before its own boxes. */
+    enum { FLAGS = 4, COUNT = 4, PICTURE = 78 };
     const struct gf_blob table = find_box(find_box(find_media(file, "auxv"), "minf"), "stbl");
     struct gf_blob entries = behind(find_box(table, "stsd"), FLAGS + COUNT), entry;
     char type[4];

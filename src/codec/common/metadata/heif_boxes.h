@@ -1,5 +1,6 @@
-/* The boxes of files of HEIF and AVIF that their libraries do not tell of: the rotation (irot) and
- * the mirroring (imir) that files have instead of EXIF's orientation, and the types of items. */
+/* Reads the boxes of HEIF and AVIF files about which their libraries do not inform: the rotation
+ * (irot) and the mirroring (imir) that files have instead of EXIF's orientation, and the types of
+ * items. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,14 +8,16 @@
 
 #include "codec/common/metadata/texts.h"
 
-/* First `angle` quarter turns counter-clockwise, then a mirroring that exchanges top and bottom
- * (0), left and right (1), or nothing (GF_NO_MIRROR). (ISO/IEC 23008-12, 6.5.10 and 6.5.12) */
+/* How a picture is turned for display: first by `angle` quarter turns counter-clockwise, then by a
+ * mirroring that exchanges top and bottom (0), left and right (1), or nothing (GF_NO_MIRROR).
+ * (ISO/IEC 23008-12, 6.5.10 and 6.5.12) */
 struct gf_heif_turn {
     int angle, mirror;
 };
 enum { GF_NO_MIRROR = -1 };
 
-/* Returns the EXIF orientation, 1..8, with the same effect, and the reverse. */
+/* Returns the EXIF orientation, 1..8, with the same effect; the second function does the
+ * reverse. */
 int gf_heif_turn_orientation(struct gf_heif_turn turn);
 struct gf_heif_turn gf_heif_turn_of(int orientation);
 
@@ -23,12 +26,13 @@ struct gf_heif_turn gf_heif_turn_of(int orientation);
 int gf_heif_item_orientation(const struct gf_blob *file, uint32_t item);
 /* Returns how many items of that type, such as "hvc1", the file has. */
 int gf_heif_items(const struct gf_blob *file, const char *type);
-/* Whether the pictures of a grid are listed in another order than that of their numbers. */
+/* Whether the pictures of a grid are listed in another order than that of their item numbers. */
 bool gf_heif_grid_is_mixed(const struct gf_blob *file);
 /* Whether the box meta states no size, and so lasts to the end of the file. */
 bool gf_heif_meta_is_open(const struct gf_blob *file);
 /* Whether the file has a track of that kind, such as "soun". */
 bool gf_heif_has_track(const struct gf_blob *file, const char *kind);
 /* Returns the type of the first auxiliary track, such as
- * "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"; it is empty if there is none or it has no type. */
+ * "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha"; the blob is empty if there is no such track or
+ * type. */
 struct gf_blob gf_heif_auxiliary_track(const struct gf_blob *file);

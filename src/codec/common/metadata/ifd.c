@@ -1,4 +1,4 @@
-/* Directories of tags: copies them from one file to another, and tells by them the raw
+/* Directories of tags: copies them from one file to another, and recognises by them the raw
  * photographs of cameras. */
 #include <stdlib.h>
 #include <string.h>
@@ -27,8 +27,8 @@ struct directory {
     size_t count;
 };
 
-/* Returns the bytes of one element of the type; 0 for an unknown type. *piece becomes the size of
- * its numbers whose byte order can change. */
+/* Returns the size in bytes of one element of the type; 0 for an unknown type. *piece becomes the
+ * size of the integers or floats in it, which may need swapped bytes. */
 static size_t type_bytes(unsigned type, size_t *piece)
 {
     static const unsigned char bytes[] = {0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4, 0, 0, 8, 8, 8};
@@ -230,7 +230,8 @@ char *gf_ifd_text(const struct gf_ifd_reader *reader, uint64_t offset, uint16_t 
     return text;
 }
 
-/* Appends zeros to the blob, at an even offset, and returns that offset. */
+/* Appends `size` zeros to writer->bytes, at an even offset of the file, and returns their place in
+ * the blob. */
 static size_t append(struct gf_ifd_writer *writer, size_t size)
 {
     const size_t first = writer->bytes.size + (writer->base + writer->bytes.size) % 2;
@@ -249,8 +250,8 @@ static bool is_link(uint16_t tag)
     return tag == GF_IFD_EXIF || tag == GF_IFD_GPS || tag == GF_IFD_INTEROPERABILITY;
 }
 
-/* Whether a maker's note may be moved: it has no offsets, or they count from the note itself, and
- * it states its own byte order. */
+/* Whether a maker's note may be moved: it has no offsets or they count from its own start, and it
+ * states its byte order. */
 static bool note_moves(const struct gf_ifd_reader *reader, const struct entry *note)
 {
     static const char *const heads[] = {"Apple iOS", "FUJIFILM", "Nikon\0\2", "OLYMPUS\0",
@@ -286,15 +287,16 @@ void gf_ifd_keep_note(const struct gf_ifd_reader *reader, uint64_t offset,
     free(directory.entry);
 }
 
-/* Whether the entry is the note whose place was kept. A stranger's file may have several notes, and
- * notes at any place. */
+/* Whether the entry is the note that gf_ifd_keep_note() has copied. A malformed file may have
+ * further notes, at any place. */
 static bool is_kept_note(const struct entry *entry, const struct gf_ifd_writer *writer)
 {
     return entry->tag == GF_IFD_NOTE && writer->note && entry->at == writer->note &&
            entry->size == writer->note_size;
 }
 
-/* Copies the value to `at` in the blob, and converts it to the writer's byte order. */
+/* Copies the entry's value to offset `at` in writer->bytes, and converts it to the writer's byte
+ * order. */
 static void copy_value(const struct gf_ifd_reader *reader, const struct entry *entry,
                        struct gf_ifd_writer *writer, size_t at)
 {
@@ -395,7 +397,7 @@ uint64_t gf_ifd_copy(const struct gf_ifd_reader *reader, uint64_t offset, const 
 
 enum {
     TAG_PHOTOMETRIC = 262,
-    TAG_BELOW = 330, /* offsets of further directories */
+    TAG_BELOW = 330, /* SubIFDs: offsets of further directories */
     TAG_DNG_VERSION = 50706
 };
 
@@ -406,8 +408,8 @@ static bool is_sensor(const struct gf_ifd_reader *reader, uint64_t directory)
     return photometric == COLOUR_FILTER_ARRAY || photometric == LINEAR_RAW;
 }
 
-/* Canon's files have a mark behind the header of the TIFF, and then the offset of the sensor's
- * directory. */
+/* Returns the offset of the sensor's directory in a Canon file (CR2), which states it behind the
+ * header of the TIFF and a mark; 0 for other files. */
 static uint64_t canon_directory(const struct gf_ifd_reader *reader)
 {
     unsigned char mark[8];

@@ -1,4 +1,4 @@
-/* The metadata of a picture: collected by readers, kept or stripped for an output. */
+/* Collects the metadata of a picture for readers, and keeps or strips it for an output. */
 #include "codec/common/metadata/metadata.h"
 
 #include <math.h>
@@ -13,15 +13,14 @@
 
 enum { TAGS_MOST = 3, ALL = (1 << GF_METADATA_ITEMS) - 1 };
 
-/* What belongs to an item. */
+/* Where each item that --strip and --keep name is found in the metadata. */
 static const struct rule {
-    unsigned kinds;                /* the kinds of metadata that the item is (enum
-                                    * gf_metadata_kind) */
-    uint16_t tags[TAGS_MOST + 1];  /* tags of EXIF's first directory; 0 at the end */
-    const struct gf_xmp_name *xmp; /* properties of XMP; or NULL */
+    unsigned kinds;                /* kinds that are the item as a whole (enum gf_metadata_kind) */
+    uint16_t tags[TAGS_MOST + 1];  /* the item's tags in EXIF's first directory; 0 at the end */
+    const struct gf_xmp_name *xmp; /* the item's properties in XMP; or NULL */
     const char *keyword;           /* the beginning of a text's keyword behind a prefix such as
                                     * "exif:", by which ImageMagick copies EXIF and XMP; or NULL */
-    int dataset;                   /* of IPTC's record 2; or 0 */
+    int dataset;                   /* the item's dataset in IPTC's record 2; or 0 */
 } rules[] = {
 #define GF_METADATA_ITEM(id, word, ...) [GF_METADATA_##id] = {__VA_ARGS__},
 #include "codec/common/items.def"
@@ -52,8 +51,8 @@ static bool has_app1(const struct gf_blob *blob)
                           memmem(blob->data, blob->size, GF_APP1_XMP, sizeof GF_APP1_XMP));
 }
 
-/* Whether the thumbnails are stripped: they are named, or one is a JPEG with EXIF or XMP of its
- * own, which may repeat the place or the copyright that is stripped. */
+/* Whether the thumbnails are stripped: the user names them, or one is a JPEG with EXIF or XMP of
+ * its own, which may repeat the place or the copyright that is stripped. */
 static bool strips_thumbnails(const struct gf_metadata *metadata, const struct gf_options *options)
 {
     const bool strips_within =
@@ -82,7 +81,8 @@ unsigned gf_kinds_unwanted(const struct gf_options *options)
     return most ? ~wanted & ~(named ? 0u : GF_KIND_ORIENTATION) : unwanted;
 }
 
-/* Whether an item that is kept, or one that is stripped, covers the text by its keyword. */
+/* Whether the text, by its keyword, belongs to an item that is kept by name, or, if `strip` is set,
+ * to one that is stripped. */
 static bool is_covered(const struct gf_text *text, const struct gf_options *options, bool strip)
 {
     const char *const whole = text->head.size ? (const char *)text->head.data : "",
@@ -118,7 +118,8 @@ static void strip_texts(struct gf_texts *texts, const struct gf_options *options
     texts->count = count;
 }
 
-/* Strips the whole block of EXIF but for the items that are kept by name. */
+/* Removes everything from EXIF except the items that --keep names. Returns false when out of
+ * memory. */
 static bool strip_exif(struct gf_blob *exif, const struct gf_options *options)
 {
     uint16_t tags[GF_METADATA_ITEMS * TAGS_MOST + 1] = {0};
@@ -232,7 +233,8 @@ bool gf_metadata_add_exif(struct gf_metadata *metadata, const void *data, size_t
     return true;
 }
 
-enum { EXIF_LESS_WORTH = 5 }; /* the first tags alone, and an orientation of 1, make no EXIF */
+/* A TIFF that has only the first 5 of these tags, or an orientation of 1, yields no EXIF. */
+enum { EXIF_LESS_WORTH = 5 };
 const uint16_t gf_exif_tags_in_tiff[] = {GF_IFD_DESCRIPTION,
                                          GF_IFD_SOFTWARE,
                                          GF_IFD_ARTIST,
@@ -409,7 +411,8 @@ void gf_icc_parts_free(struct gf_icc_parts *parts)
     *parts = (struct gf_icc_parts){0};
 }
 
-/* Whether a profile's colour space is the picture's. An unknown colour space passes. */
+/* Whether a profile describes gray for a gray picture and RGB for others. Profiles of unknown
+ * colour spaces pass. */
 static bool icc_fits(struct gf_icc icc, struct gf_format format)
 {
     if (icc.size < ICC_COLOUR_SPACE + 4)
@@ -443,7 +446,7 @@ struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format for
 bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format format,
                          const struct gf_options *options)
 {
-    struct gf_metadata stated = *metadata; /* its blobs belong to `metadata` */
+    struct gf_metadata stated = *metadata; /* a copy whose blobs still belong to `metadata` */
     const struct gf_icc icc = gf_metadata_icc(&stated, format, options);
     return !icc.unsaid && gf_icc_is_srgb(icc, gf_colour_channels(format));
 }
@@ -470,7 +473,7 @@ static bool keep_colours(const struct gf_metadata *metadata, struct gf_format fo
            gf_blob_set(&kept->icc, icc.data, icc.size);
 }
 
-/* Makes XMP state the output's size and orientation where it states any. */
+/* Makes XMP state the output's size and orientation if it states them. */
 static bool set_xmp_geometry(struct gf_blob *xmp, struct gf_format format, int orientation)
 {
     return gf_xmp_set_number(xmp, "tiff:Orientation", orientation) &&
@@ -515,7 +518,8 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
     if (!gf_xmp_remove(&kept->xmp, gf_xmp_of_lost_things) ||
         (no_thumbnails && !gf_xmp_remove(&kept->xmp, gf_xmp_thumbnails)))
         kept->xmp.size = 0;
-    /* Last, because the parts of a damaged block may overlap, and this one turns the picture. */
+    /* The orientation is set last: the parts of a damaged block may overlap, and a wrong
+     * orientation would turn the picture. */
     if (gf_exif_set_orientation(&kept->exif, kept->orientation))
         return GF_OK;
     gf_metadata_free(kept);

@@ -29,8 +29,8 @@ enum gf_metadata_kind {
     GF_KIND_PICTURES = 1024, /* other pictures after the picture that is read */
     GF_KIND_DEPTH = 2048,
     GF_KIND_AUXILIARY = 4096,  /* auxiliary pictures: a gain map or a depth map of the picture */
-    GF_KIND_LIGHT = 8192,      /* cLLI */
-    GF_KIND_MASTERING = 16384, /* mDCV */
+    GF_KIND_LIGHT = 8192,      /* light level of HDR content (cLLI) */
+    GF_KIND_MASTERING = 16384, /* mastering display of HDR (mDCV) */
     GF_KIND_ASPECT = 32768,    /* the shape of pixels that are not square, without a density */
     GF_KINDS_USUAL = GF_KIND_ICC | GF_KIND_EXIF | GF_KIND_XMP | GF_KIND_IPTC | GF_KIND_TEXTS |
                      GF_KIND_COMMENTS | GF_KIND_DENSITY | GF_KIND_ORIENTATION
@@ -38,13 +38,13 @@ enum gf_metadata_kind {
 
 struct gf_metadata {
     struct gf_blob icc;  /* an ICC profile */
-    struct gf_blob exif; /* TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
+    struct gf_blob exif; /* a TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
     struct gf_blob xmp;  /* the XMP packet */
-    /* The palette of a PNG, as RGBA. If the output is a PNG of the same pixels, it gets this
-     * palette. */
+    /* The palette of a PNG, 4 bytes RGBA for each colour. If the output is a PNG of the same
+     * pixels, it gets this palette. */
     struct gf_blob palette;
-    /* The header of a Y4M, a line break, and the line before the frame, which ends with a zero. An
-     * output that is a Y4M keeps the parameters. */
+    /* The header line of a Y4M, a line break, the line before the frame, and a zero. A Y4M output
+     * gets the same parameters. */
     struct gf_blob y4m;
     struct gf_blob gain_map; /* the JPEG of the gain map, if the options keep it */
     struct gf_blob iptc;     /* IPTC records within a Photoshop resource ("8BIM" 0x0404) */
@@ -52,16 +52,17 @@ struct gf_metadata {
     struct gf_colour_tags colour;
     unsigned char made[GF_ICC_MADE_MOST]; /* memory for the profile that gf_metadata_icc() makes */
     double density_x, density_y;          /* pixels per metre; 0: unknown */
-    bool density_is_ratio; /* they only say how many pixels across are as long as how many down */
-    int orientation;       /* EXIF's number, 1..8; 1 if the file states none */
-    unsigned unread;       /* metadata of the file that is not read (enum gf_metadata_kind) */
-    bool inks;      /* of an output: its rows are CMYK, where 0 is no ink, not RGB with alpha */
-    int bits;       /* bits of a sample in the file; 0: they say nothing about the colours */
-    bool animated;  /* of an output: its sink writes several frames */
+    bool density_is_ratio;                /* only the ratio of the densities is known */
+    int orientation;                      /* EXIF's number, 1..8; 1 if the file states none */
+    unsigned unread; /* kinds of metadata that the file has and that were not read */
+    bool inks;       /* for an output: 4 channels are CMYK (0 is no ink), not RGB and alpha */
+    /* Bits of a sample in the file; 0: unknown, or no measure of how fine the colours are. */
+    int bits;
+    bool animated;  /* for an output: its sink writes several frames */
     unsigned loops; /* how many times an animation is shown; 0: forever */
     bool filtered;  /* filters have changed the pixels: thumbnails do not show them */
 };
-/* The metadata of a picture without any. */
+/* Empty metadata, for a picture that has none. */
 extern const struct gf_metadata gf_no_metadata;
 void gf_metadata_free(struct gf_metadata *metadata);
 
@@ -70,21 +71,21 @@ void gf_metadata_free(struct gf_metadata *metadata);
  * EXIF states counts as EXIF. */
 unsigned gf_metadata_kinds(const struct gf_metadata *metadata);
 
-/* The most bytes of a block of metadata; a larger one is left out. This is the size of the largest
- * ICC profile that a JPEG can hold. */
+/* A block of metadata has at most so many bytes; a larger one is left out. It is the size of the
+ * largest ICC profile that a JPEG can hold. */
 enum { GF_METADATA_MAX = 255 * 65519 };
 
-/* Whether something of the metadata follows the pixels when filters move them: a gain map, or a
- * density that differs across and down. */
+/* Whether filters that move pixels must also change the metadata: a gain map, or densities that
+ * differ across and down. */
 static inline bool gf_metadata_moves(const struct gf_metadata *metadata)
 {
     return metadata->gain_map.size || metadata->density_x != metadata->density_y;
 }
 
-/* Notes that so many pixels across are as long as so many down. Square pixels are nothing to note.
- */
+/* Notes that `across` pixels are as long as `down` pixels in the other direction. Does nothing for
+ * square pixels. */
 void gf_metadata_set_ratio(struct gf_metadata *metadata, double across, double down);
-/* Returns the ratio in whole numbers up to `most`. */
+/* Sets *across and *down to the ratio of the densities in whole numbers up to `most`. */
 void gf_metadata_ratio(const struct gf_metadata *metadata, double most, uint32_t *across,
                        uint32_t *down);
 
@@ -111,14 +112,14 @@ bool gf_metadata_add_app1(struct gf_metadata *metadata, const void *data, size_t
 /* Notes whether the payload of a JPEG's APP2 marker segment announces a gain map or other pictures.
  */
 void gf_metadata_note_app2(struct gf_metadata *metadata, const void *data, size_t size);
-/* Returns the kind of an auxiliary picture, which the end of its type states. Alpha counts as none,
- * because it is read with the picture. */
+/* Returns the kind of an auxiliary picture, which the end of its type states: GF_KIND_AUXILIARY for
+ * unknown types, 0 for alpha, because that is read with the picture. */
 unsigned gf_auxiliary_kind(const char *type, size_t length);
 /* Notes the auxiliary pictures of a HEIF file, such as a gain map or a depth map, and the light of
  * HDR. */
 void gf_metadata_note_heif(struct gf_metadata *metadata, const struct gf_blob *file);
 
-/* Reads a number of several bytes, the highest first. */
+/* Reads a big-endian number of up to 4 bytes. */
 static inline uint32_t gf_get_be(const unsigned char *at, int bytes)
 {
     uint32_t value = 0;
@@ -134,7 +135,7 @@ bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, s
  */
 struct gf_blob gf_iptc_records(const struct gf_blob *iptc);
 /* Removes the datasets first..last of record 2 from IPTC (IIM 4.2). Damaged records are removed
- * together with all later records, since such a dataset might be there. */
+ * together with all later records, since they might hold such a dataset. */
 void gf_iptc_remove(struct gf_blob *iptc, int first, int last);
 
 #define GF_APP1_EXIF "Exif\0"                      /* with the terminating zero */
@@ -145,8 +146,8 @@ void gf_iptc_remove(struct gf_blob *iptc, int first, int last);
 /* Collects the parts of an ICC profile from the APP2 marker segments of a JPEG, which may come in
  * any order. */
 struct gf_icc_parts {
-    struct gf_blob part[256]; /* the index is the number of the part, from 1 on */
-    int count;                /* the number of parts, which each marker segment states */
+    struct gf_blob part[256]; /* indexed by the number of the part, from 1 on */
+    int count;                /* the number of parts that the marker segments state; 0: none yet */
     bool broken;              /* the marker segments contradict each other */
 };
 /* Adds the payload of an APP2 marker segment if it is a part of a profile. False when out of
@@ -167,18 +168,18 @@ struct gf_icc gf_metadata_icc(struct gf_metadata *metadata, struct gf_format for
 bool gf_metadata_is_srgb(const struct gf_metadata *metadata, struct gf_format format,
                          const struct gf_options *options);
 
-/* Copies the metadata that an output keeps by the options. `format` is the output's
+/* Copies the metadata that the output keeps, as the options say, to *kept. `format` is the output's
  * pixel format and `room` the colour tags of its file format. If options->autorotate has applied
- * the orientation it becomes 1, also in EXIF and XMP. Some metadata is removed: XMP about things
+ * the orientation it becomes 1, also in EXIF and XMP. Some metadata is removed: XMP about parts
  * that no output has, thumbnails of a filtered picture, damaged XMP, and an ICC profile for another
- * colour model (RGB for a gray picture). What describes colours that are not sRGB stays unless
- * options->strip is set. Colour tags that the file format cannot hold become an ICC
- * profile, unless there is one. The caller frees the copy by gf_metadata_free(). */
+ * colour model (RGB for a gray picture). The description of colours other than sRGB stays unless
+ * options->strip is set. Colour tags that the file format cannot hold become an ICC profile, unless
+ * there is one. The caller frees the copy by gf_metadata_free(). */
 enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct gf_format format,
                                       enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error) GF_CHECKED;
 
-/* Changes XMP packets in place. */
+/* ---- changing XMP packets in place (xmp.c) ---- */
 
 /* Properties of a namespace: one property or, if `name` ends with '*', all properties whose names
  * begin with `name`. */
@@ -214,23 +215,22 @@ int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp);
  * packet's memory is from malloc(). Returns false when out of memory. */
 bool gf_xmp_set_number(struct gf_blob *xmp, const char *property, int number);
 
-/* What the options strip of the metadata, and what they keep. The list of the items is items.def.
- */
+/* ---- which items of metadata the options strip and keep. items.def lists the items ---- */
 
 /* Whether the item is written if the input has it. */
 bool gf_keeps(const struct gf_options *options, enum gf_metadata_item item);
-/* Whether the item is named to be stripped, and therefore also taken out of a block of metadata
- * that is kept, such as EXIF. */
+/* Whether the options name the item to be stripped. It is then also removed from blocks of metadata
+ * that are kept, such as EXIF. */
 bool gf_strips(const struct gf_options *options, enum gf_metadata_item item);
 
 /* Whether the colours are to be converted to sRGB, because no profile will describe them. */
 bool gf_converts_for_output(const struct gf_options *options);
 
 /* Returns the kinds of metadata (enum gf_metadata_kind) whose loss needs no warning, because the
- * options ask for it. A picture that has to be turned is warned of unless the orientation is
- * named. */
+ * options ask for it. The loss of an orientation other than 1 needs a warning unless the options
+ * name it. */
 unsigned gf_kinds_unwanted(const struct gf_options *options);
 
-/* Removes what the options strip from metadata that will be written, except for the colours and the
- * number of the orientation. Returns false when out of memory. */
+/* Removes the items that the options strip from metadata that will be written, except for the
+ * colours and metadata->orientation. Returns false when out of memory. */
 bool gf_metadata_strip(struct gf_metadata *metadata, const struct gf_options *options);

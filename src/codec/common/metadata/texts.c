@@ -211,12 +211,13 @@ bool gf_text_as_png(const struct gf_text *text, struct gf_text *png, bool *latin
             png->text.data[i] = ' ';
     }
     const size_t keyword = strlen((const char *)head.data);
-    const bool plain = head.size == keyword + 3; /* neither a language nor a translated keyword */
+    /* Head has neither a language nor a translated keyword. */
+    const bool plain = head.size == keyword + 3;
     *latin1 = plain && (!utf8 || become_latin1(&png->text));
     return true;
 }
 
-/* IPTC, as Photoshop stores it. */
+/* ---- IPTC records, as Photoshop stores them: within a resource of a JPEG ---- */
 
 enum { RESOURCE_HEAD = 12, IPTC_RESOURCE = 0x0404, IPTC_TAG = 0x1c };
 
@@ -225,7 +226,8 @@ static size_t even(size_t size)
     return size + size % 2;
 }
 
-/* Makes a Photoshop resource without a name that holds these IPTC records. */
+/* Sets *iptc to a Photoshop resource that has no name and holds these IPTC records. Returns false
+ * when out of memory. */
 static bool set_iptc(struct gf_blob *iptc, const unsigned char *records, size_t size)
 {
     unsigned char *const resource = calloc(1, RESOURCE_HEAD + even(size));
@@ -248,7 +250,8 @@ bool gf_metadata_add_photoshop(struct gf_metadata *metadata, const void *data, s
     if (at[0] == IPTC_TAG)
         return set_iptc(&metadata->iptc, at, size);
     while (end - at >= RESOURCE_HEAD && !memcmp(at, "8BIM", 4)) {
-        const size_t name = even((size_t)at[6] + 1); /* the name with its length byte */
+        /* The bytes of the name with its length byte. */
+        const size_t name = even((size_t)at[6] + 1);
         if ((size_t)(end - at) < 6 + name + 4)
             break;
         const size_t length = gf_get_be(at + 6 + name, 4);
@@ -281,7 +284,7 @@ void gf_iptc_remove(struct gf_blob *iptc, int first, int last)
     while (at + HEAD <= end && end <= iptc->size && iptc->data[at] == IPTC_TAG) {
         const unsigned char *const head = iptc->data + at;
         size_t size = HEAD + gf_get_be(head + 3, 2);
-        if (head[3] & 0x80) { /* the record's length is a number of several bytes */
+        if (head[3] & 0x80) { /* the length of the record is stated in further bytes */
             const size_t digits = gf_get_be(head + 3, 2) & 0x7fff;
             if (digits > 4 || at + HEAD + digits > end)
                 break;

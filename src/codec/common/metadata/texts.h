@@ -21,13 +21,13 @@ struct gf_text {
 struct gf_texts {
     struct gf_text *item;
     int count;
-    size_t bytes; /* the size of all texts together */
+    size_t bytes; /* the size of all heads and texts together */
 };
 enum { GF_TEXTS_MOST = 256, GF_TEXT_KEYWORD_MOST = 79 };
-#define GF_TEXT_COMMENT "Comment" /* the keyword of a PNG's text that was a JPEG's comment */
+#define GF_TEXT_COMMENT "Comment" /* the keyword that a JPEG's comment gets in a PNG */
 
-/* Each of these functions adds a text to the list. If the list has too many texts, or they would be
- * too long together, the text is left out and *left_out is set. Returns false when out of
+/* Each of the next three functions adds a text to the list. If the list has too many texts, or they
+ * would be too long together, the text is left out and *left_out is set. Returns false when out of
  * memory. */
 /* Adds a text. head_size counts the three terminating zeros of `head`. A text that is not valid
  * UTF-8 is read as Latin-1. */

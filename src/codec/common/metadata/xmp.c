@@ -20,11 +20,12 @@ const struct gf_xmp_name gf_xmp_of_lost_things[] = {
     {NULL, NULL}};
 const struct gf_xmp_name gf_xmp_thumbnails[] = {
     {"http://ns.adobe.com/xap/1.0/", "Thumbnails"},
-    {"http://ns.google.com/photos/1.0/image/", "*"}, /* before the background was blurred */
+    /* The picture before a phone blurred the background. */
+    {"http://ns.google.com/photos/1.0/image/", "*"},
     {NULL, NULL}};
 const struct gf_xmp_name gf_xmp_places[] = {
     {"http://ns.adobe.com/exif/1.0/", "GPS*"},
-    {"http://www.dji.com/drone-dji/1.0/", "Gps*"}, /* of a drone */
+    {"http://www.dji.com/drone-dji/1.0/", "Gps*"}, /* where a drone was */
     {"http://www.dji.com/drone-dji/1.0/", "Latitude"},
     {"http://www.dji.com/drone-dji/1.0/", "Longitude"},
     {"http://ns.google.com/photos/dd/1.0/earthpose/", "*"}, /* where a phone was */
@@ -143,7 +144,7 @@ static bool take_attribute(struct text *rest, struct attribute *attribute)
 
 /* ---- finding the properties to remove ---- */
 
-/* The prefixes that the packet declares for the namespaces of the names. */
+/* The prefixes that the packet declares for the namespaces in `names`. */
 struct prefixes {
     const struct gf_xmp_name *names;
     struct {
@@ -159,7 +160,7 @@ static struct text part_before(struct text name, char letter)
     return (struct text){name.at, at ? at : name.at};
 }
 
-/* Whether an element or attribute must be removed. */
+/* Whether the name of an element or attribute is one of the properties to remove. */
 static bool is_named(const struct prefixes *prefixes, struct text name)
 {
     const struct text prefix = part_before(name, ':');
@@ -178,7 +179,7 @@ static bool is_named(const struct prefixes *prefixes, struct text name)
     return false;
 }
 
-/* Returns the first name of the namespace; NULL if no name is of that namespace. */
+/* Returns the first property in `names` of that namespace; NULL if no name is of that namespace. */
 static const struct gf_xmp_name *name_of_space(const struct prefixes *prefixes, struct text space)
 {
     const struct gf_xmp_name *name = prefixes->names;
@@ -187,15 +188,16 @@ static const struct gf_xmp_name *name_of_space(const struct prefixes *prefixes, 
     return name->space ? name : NULL;
 }
 
-/* Returns the name whose namespace the attribute declares; NULL if the attribute declares none. */
+/* Returns the first property in `names` whose namespace the attribute declares; NULL if the
+ * attribute declares none. */
 static const struct gf_xmp_name *declared(const struct prefixes *prefixes,
                                           const struct attribute *attribute)
 {
     return begins(attribute->name, "xmlns:") ? name_of_space(prefixes, attribute->value) : NULL;
 }
 
-/* Whether the attribute may declare a namespace of the names in a way that is not read: without a
- * prefix, or with an entity. */
+/* Whether the attribute may declare a namespace of `names` in a way that this code does not
+ * support: without a prefix, or with an entity (&...;). */
 static bool declares_unread(const struct prefixes *prefixes, const struct attribute *attribute)
 {
     const bool without_prefix = is(attribute->name, "xmlns");
@@ -213,7 +215,7 @@ static struct text attributes_of(struct text tag)
 }
 
 /* Notes the prefixes that the tag declares. Returns false if there are too many prefixes, one is
- * too long, or a declaration is not read. */
+ * too long, or a declaration is not supported. */
 static bool note_prefixes(struct prefixes *prefixes, struct text tag)
 {
     const int most = sizeof prefixes->item / sizeof *prefixes->item;
@@ -241,7 +243,8 @@ static unsigned char *keep(unsigned char *to, struct text text)
     return to + length_of(text);
 }
 
-/* Copies a tag without the attributes that must be removed. */
+/* Copies a tag to `to` without the attributes that must be removed, and returns the end of the
+ * copy. */
 static unsigned char *keep_tag(unsigned char *to, const struct prefixes *prefixes, struct text tag)
 {
     struct text rest = attributes_of(tag), kept = {tag.at, rest.at};
@@ -296,7 +299,8 @@ bool gf_xmp_names_gain_map(const struct gf_blob *xmp)
     return xmp->size && behind((struct text){xmp->data, xmp->data + xmp->size}, GF_XMP_GAIN_MAP);
 }
 
-/* Adds the number if the text is one. */
+/* Adds the text to `number` if it is a number, True or False, and counts it. Does nothing after
+ * `most` numbers. */
 static void add_number(struct text text, double *number, int most, int *count)
 {
     char copy[64];
@@ -313,7 +317,7 @@ static void add_number(struct text text, double *number, int most, int *count)
         *count += gf_value_whole_number(copy, &number[*count]);
 }
 
-/* Appends to `number` the numbers in the element's text. */
+/* Appends to `number` the numbers in the texts of the element and of the elements within it. */
 static void add_numbers_within(struct text element, double *number, int most, int *count)
 {
     const unsigned char *next = behind_markup(element);
@@ -362,7 +366,7 @@ int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp)
         struct text rest = {xmp->data, xmp->data + xmp->size};
         while ((rest.at = behind(rest, words[k]))) {
             int64_t value = 0;
-            rest.at += rest.at < rest.end; /* skips the quote */
+            rest.at += rest.at < rest.end; /* skips the quote before the digits */
             for (; rest.at < rest.end && *rest.at >= '0' && *rest.at <= '9' && value < 1 << 30;
                  rest.at++)
                 value = 10 * value + (*rest.at - '0');
@@ -372,7 +376,8 @@ int64_t gf_xmp_bytes_behind(const struct gf_blob *xmp)
     return bytes;
 }
 
-/* Replaces `old` bytes at an offset by a text. Returns false when out of memory. */
+/* Replaces the `old` bytes at the offset `at` by `length` bytes of text. Returns false when out of
+ * memory. */
 static bool replace(struct gf_blob *xmp, size_t at, size_t old, const char *text, size_t length)
 {
     if (length > old) {
@@ -397,7 +402,8 @@ bool gf_xmp_set_number(struct gf_blob *xmp, const char *property, int number)
         const unsigned char *value = behind(rest, property);
         if (!value)
             return true;
-        /* The number follows as ="6" in an attribute, and as >6< in an element. */
+        /* After the property's name the number follows as ="6" in an attribute, as >6< in an
+         * element. */
         value += rest.end - value >= 3 && value[0] == '=' && memchr("\"'", value[1], 2);
         at = (size_t)(value - xmp->data);
         if (rest.end - value < 3 || !memchr("\"'>", value[0], 3))

@@ -1,4 +1,5 @@
-/* A palette of at most N colours, and the index of each pixel. */
+/* Finds the entry of a palette for each pixel, and makes exact palettes of pictures with few
+ * colours. */
 #include "codec/common/palette/palette.h"
 
 #include <stdlib.h>
@@ -8,24 +9,26 @@
 #include "base/threads/times.h"
 #include "codec/common/palette/palette_parts.h"
 
-/* Floyd and Steinberg's diffusion of the error, there and back in turn. A quarter of the error is
- * dropped, and more where the picture is busy: noise would be seen there no more than the error,
- * and makes the file larger. Threads take bands of rows. Each begins a few rows above its band, so
- * that the errors that arrive at its first row are about those of a diffusion without bands. */
+/* Floyd and Steinberg's diffusion of the error, with rows from left to right and from right to left
+ * in turn. A quarter of the error is dropped, and more where the picture is busy: there the noise
+ * of a diffusion would look no better than the error itself, and make the file larger. Threads take
+ * bands of rows. Each begins a few rows above its band, so that the errors that arrive at its first
+ * row are close to those of a diffusion of the whole picture. */
 enum {
     ROWS = 128,
     ROWS_BEFORE = 16,
-    DIFFUSED = 3, /* of 4 */
+    DIFFUSED = 3, /* 3 quarters of the error are passed on */
     LIST_BYTES = 1 << 20
 };
 
-/* The entries that can be the nearest one of some point in a bin: a byte with their number less 1,
- * then their indices. */
+/* For each bin the palette's entries that can be the nearest one of some point in it: a byte with
+ * their number less 1, then their indices. */
 struct lists {
-    int32_t *first; /* where the list of each bin begins; 0: it is not made */
+    int32_t *first; /* where the list of each bin begins in `entry`; 0: not made yet */
     unsigned char *entry;
     int used;
-    struct gf_palette_point *above, *here; /* errors of two rows, with one more at both ends */
+    /* Errors for two rows, with one more pixel at both ends. */
+    struct gf_palette_point *above, *here;
     uint64_t distance; /* the sum of the squared distances of the points from their entries */
 };
 
@@ -35,12 +38,12 @@ struct gf_palette_map {
     unsigned char *indices;
     int colours, threads;
     struct gf_palette_point at[GF_PALETTE_MOST];
-    struct lists *lists; /* of each thread */
+    struct lists *lists; /* the lists of each thread */
 };
 
-/* ---- the nearest entry ---- */
+/* ---- the nearest entry of a point ---- */
 
-/* Finds the centre of a bin, and half of its sides. */
+/* Computes the centre of a bin, and half of its length on each axis. */
 static void find_box(uint32_t bin, int centre[GF_PALETTE_AXES], int half[GF_PALETTE_AXES])
 {
     const bool opaque = bin < GF_PALETTE_OPAQUE_BINS;
@@ -104,7 +107,8 @@ static int nearest(const struct gf_palette_map *mapping, struct lists *lists,
 
 /* ---- the diffusion of errors ---- */
 
-/* Adds the errors that arrive at a pixel. A pixel stays opaque or wholly transparent. */
+/* Adds to a point the errors that its neighbours pass on to it. `step` is 1 in rows from left to
+ * right, else -1. A pixel stays opaque or wholly transparent. */
 static struct gf_palette_point add_errors(struct gf_palette_point point,
                                           const struct gf_palette_point *above,
                                           const struct gf_palette_point *here, int step)
@@ -257,7 +261,8 @@ int gf_palette_table_find(struct gf_palette_table *table, const unsigned char rg
 {
     uint32_t key;
     memcpy(&key, rgba, sizeof key);
-    uint32_t at = key * 2654435761u >> 22; /* the upper 10 bits: a place */
+    /* A multiplicative hash: the upper 10 bits are the place. */
+    uint32_t at = key * 2654435761u >> 22;
     for (; table->place[at] >= 0; at = (at + 1) % GF_PALETTE_PLACES) {
         if (!memcmp(table->rgba[table->place[at]], rgba, 4))
             return table->place[at];
@@ -269,7 +274,8 @@ int gf_palette_table_find(struct gf_palette_table *table, const unsigned char rg
     return table->colours++;
 }
 
-/* Collects the colours of a picture. Returns false if they are more than `most`. */
+/* Collects the colours of a picture and the index of each pixel. Returns false if there are more
+ * than `most` colours. */
 static bool collect(const struct gf_image *picture, int most, struct gf_palette *palette,
                     unsigned char *indices)
 {
@@ -292,7 +298,8 @@ static bool collect(const struct gf_image *picture, int most, struct gf_palette 
     return true;
 }
 
-/* Colours that are not opaque come first, the others by their luma. */
+/* Compares two colours for qsort(): those that are not opaque come first; among the others the
+ * darker (by luma) does. */
 static int compare(const void *a, const void *b)
 {
     const unsigned char *const p = a, *const q = b;
@@ -332,7 +339,7 @@ static void rgba_of_point(struct gf_palette_point point, unsigned char rgba[4])
     rgba[3] = (unsigned char)alpha;
 }
 
-/* Rounds the entries to colours, each of which appears once. */
+/* Rounds the entries to colours of 8 bits, and drops colours that appear twice. */
 static void set_colours(const struct gf_palette_entries *entries, struct gf_palette *palette)
 {
     int colours = 0;

@@ -10,11 +10,11 @@
 
 enum { GF_PALETTE_MOST = 256 };
 
-/* Colours that are not opaque come first. */
+/* A palette: the first `colours` members of rgba. Colours that are not opaque come first. */
 struct gf_palette {
     int colours;
     unsigned char rgba[GF_PALETTE_MOST][4];
-    bool exact; /* the picture has no other colours */
+    bool exact; /* the palette has all colours of the picture */
 };
 
 /* Converts a pixel of 8 bits to RGBA. */
@@ -28,7 +28,8 @@ static inline void gf_palette_rgba_of(const unsigned char *pixel, int channels,
     rgba[3] = channels % 2 ? 255 : pixel[channels - 1];
 }
 
-/* Colours in the order in which they were found, and their places by a hash; -1: empty. */
+/* A hash table of colours: `rgba` has them in the order in which they were found, place[hash] an
+ * index of rgba, or -1 for an empty place. */
 enum { GF_PALETTE_PLACES = 1024 };
 struct gf_palette_table {
     int colours;
@@ -48,18 +49,19 @@ enum gf_status gf_palette_make(const struct gf_image *picture, int most, int thr
 /* Returns the memory in bytes that gf_palette_make() takes, with the indices. */
 uint64_t gf_palette_memory(struct gf_format format, int threads);
 
-/* ---- pictures of which wholly transparent pixels are no part; the others are opaque ---- */
+/* ---- pictures in which wholly transparent pixels do not count, and all others are opaque ---- */
 
 /* Chooses a palette of at most `most` opaque colours. */
 enum gf_status gf_palette_choose(const struct gf_image *picture, int most, int threads,
                                  struct gf_palette *palette, struct gf_error *error) GF_CHECKED;
-/* Finds indices of one palette for several pictures, up to a width, one after another. */
+/* Finds the indices of one palette for several pictures, one after another, none wider than
+ * `format`. */
 struct gf_palette_map;
 enum gf_status gf_palette_map_open(const struct gf_palette *palette, struct gf_format format,
                                    int threads, struct gf_palette_map **map,
                                    struct gf_error *error) GF_CHECKED;
-/* Writes the index of each pixel that is a part of the picture. *distance becomes the sum of the
- * squared differences of the colours, in a unit of its own. */
+/* Writes the index of each pixel that is not wholly transparent. *distance becomes the sum of the
+ * squared differences of the colours, in units of struct gf_palette_point. */
 enum gf_status gf_palette_map_part(struct gf_palette_map *map, const struct gf_image *picture,
                                    unsigned char *indices, uint64_t *distance,
                                    struct gf_error *error) GF_CHECKED;

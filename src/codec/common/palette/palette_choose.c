@@ -1,4 +1,5 @@
-/* Chooses the entries of a palette: weighs colours, divides them, and moves the entries. */
+/* Chooses the entries of a palette: weighs the colours of a picture, divides them into boxes, and
+ * moves the boxes' means, the entries. */
 #include <stdlib.h>
 
 #include "base/cpu.h"
@@ -7,11 +8,12 @@
 #include "base/threads/times.h"
 #include "codec/common/palette/palette_parts.h"
 
-/* A variance, in squared levels, that halves the weight of a block, and the least weight, that of
- * text. With greater ones, smooth areas take fewer of the colours. */
+/* BUSY is the variance, in squared levels of 0..255, that halves the weight of a block.
+ * WEIGHT_LEAST is the least weight, which blocks of text have. Greater values leave smooth areas
+ * fewer of the colours. */
 enum { BUSY = 128, WEIGHT_LEAST = 16 };
 
-/* The sums of a bin's pixels. */
+/* The sums over the pixels of a bin: of their weights, and of their weighted coordinates. */
 struct sums {
     int64_t weight, at[GF_PALETTE_AXES];
 };
@@ -19,19 +21,20 @@ struct sums {
 struct weighing {
     const struct gf_image *picture;
     const struct gf_palette_weights *weights;
-    int parts, down; /* `down`: rows of blocks */
+    int parts, down; /* parts: of the picture, for threads; down: rows of blocks */
     size_t bins;
-    struct sums *sums; /* of each part */
+    struct sums *sums; /* [parts][bins] */
 };
 
-/* Returns the weight of a block of that variance. */
+/* Returns the weight of a block whose pixels have that variance. */
 static int weight_of(int64_t variance)
 {
     const int64_t weight = (GF_PALETTE_WEIGHT * BUSY + variance / 2) / (BUSY + variance);
     return weight > WEIGHT_LEAST ? (int)weight : WEIGHT_LEAST;
 }
 
-/* Returns the mean variance of the four axes, in squared levels. */
+/* Returns the variance of the pixels, the sum over the four axes divided by 3, in squared
+ * levels. */
 static int64_t variance_of(const int64_t *sum, const int64_t *square, int64_t pixels)
 {
     int64_t variance = 0;
@@ -98,7 +101,8 @@ static size_t bins_of(struct gf_format format)
     return gf_has_alpha(format) ? GF_PALETTE_BINS : GF_PALETTE_OPAQUE_BINS;
 }
 
-/* Returns the number of parts; those of a small picture would cost more than they save. */
+/* Returns into how many parts the picture is divided: one for each 2^20 pixels, since smaller parts
+ * cost more than they save. */
 static int parts_of(struct gf_format format, int threads)
 {
     enum { PIXELS = 1 << 20 };
@@ -113,7 +117,7 @@ static int16_t mean_of(int64_t sum, int64_t weight)
     return (int16_t)(sum < 0 ? -((half - sum) / weight) : (sum + half) / weight);
 }
 
-/* Adds up the parts, and lists the bins that have pixels. */
+/* Adds up the sums of all parts, and lists the bins that have pixels with their means. */
 static enum gf_status gather(const struct weighing *weighing, struct gf_palette_bins *bins,
                              struct gf_error *error)
 {
@@ -184,8 +188,8 @@ struct moments {
 /* The bins order[first .. end - 1], and the best way to divide them. */
 struct box {
     int first, end, axis;
-    int level;   /* bins below it are in the first half */
-    double gain; /* what the division takes off the weighted sum of squares */
+    int level;   /* bins below this level of the axis go to the first half */
+    double gain; /* by how much the division reduces the weighted sum of squared distances */
 };
 
 static void add(struct moments *to, const struct moments *more)
@@ -195,7 +199,7 @@ static void add(struct moments *to, const struct moments *more)
         to->at[i] += more->at[i];
 }
 
-/* Returns weight times the square of the mean. */
+/* Returns the weight times the squared length of the mean. */
 static double moment(const struct moments *moments)
 {
     double squares = 0;
@@ -223,7 +227,8 @@ static void sum_levels(const struct gf_palette_bins *bins, const int32_t *order,
     }
 }
 
-/* Finds the best division along one axis. */
+/* Finds the best division of the box along one axis. `level` has the moments of the box's bins at
+ * each level. */
 static void find_along(const struct moments level[LEVELS], int axis, struct box *box)
 {
     struct moments all = {0}, below = {0};
@@ -255,7 +260,7 @@ static void find_division(const struct gf_palette_bins *bins, const int32_t *ord
     }
 }
 
-/* Divides a box into itself and `upper`. */
+/* Divides a box: it keeps the bins below its level, and `upper` gets the others. */
 static void divide(const struct gf_palette_bins *bins, int32_t *order, struct box *box,
                    struct box *upper)
 {
@@ -313,7 +318,7 @@ void gf_palette_split(const struct gf_palette_bins *bins, int most, int32_t *ord
 
 enum { ROUNDS = 12 };
 
-/* The sums of an entry's bins, and the bin of the greatest weight. */
+/* The sums over the bins nearest to an entry, and the heaviest of these bins with its weight. */
 struct totals {
     int64_t weight, at[GF_PALETTE_AXES];
     int64_t heaviest;
@@ -323,12 +328,13 @@ struct totals {
 struct refining {
     const struct gf_palette_bins *bins;
     int parts;
-    int16_t at[GF_PALETTE_AXES][GF_PALETTE_MOST]; /* the entries' coordinates */
-    struct totals (*sums)[GF_PALETTE_MOST];       /* of each part */
+    int16_t at[GF_PALETTE_AXES][GF_PALETTE_MOST]; /* the entries' coordinates, [axis][entry] */
+    struct totals (*sums)[GF_PALETTE_MOST];       /* [parts][entry] */
 };
 
-/* Returns the squared distance to the nearest entry and below it, in the lowest 8 bits, its index;
- * the lower index of equal ones. All GF_PALETTE_MOST entries are looked at. */
+/* Returns 256 times the squared distance to the nearest entry, plus its index. Of equally near
+ * entries it takes the lowest index. It looks at all GF_PALETTE_MOST entries, so that vectors
+ * can. */
 GF_TARGET_CLONES static uint32_t nearest(int16_t (*at)[GF_PALETTE_MOST],
                                          struct gf_palette_point point)
 {
@@ -369,7 +375,7 @@ static enum gf_status refine_part(void *context, int thread, int part, struct gf
 
 static void set_coordinates(struct refining *refining, const struct gf_palette_entries *entries)
 {
-    /* What lies beyond the last entry repeats the first, whose index is lower. */
+    /* Places beyond the last entry repeat the first entry, whose lower index wins. */
     for (int i = 0; i < GF_PALETTE_MOST; i++) {
         for (int k = 0; k < GF_PALETTE_AXES; k++)
             refining->at[k][i] = entries->at[i < entries->count ? i : 0].at[k];
@@ -392,7 +398,7 @@ static struct totals add_parts(const struct refining *refining, int entry)
     return all;
 }
 
-/* Moves each entry to the mean of its bins. Returns whether one has moved. */
+/* Moves each entry to the mean of the bins nearest to it. Returns whether any has moved. */
 static bool move(const struct refining *refining, struct gf_palette_entries *entries)
 {
     bool moved = false;

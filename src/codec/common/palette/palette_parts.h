@@ -1,4 +1,4 @@
-/* The parts of which gf_palette_make() consists. */
+/* The steps of gf_palette_make(), which palette_choose.c and palette.c share. */
 #pragma once
 
 #include <stddef.h>
@@ -35,8 +35,8 @@ static inline uint32_t gf_palette_distance(struct gf_palette_point a, struct gf_
     return sum;
 }
 
-/* Points that are close to each other share a bin. A bin of opaque colours has 6 bits of each
- * channel; one of other colours has 5 bits, and 3 of alpha. */
+/* Points that are close to each other share a bin. The number of an opaque colour's bin has the
+ * upper 6 bits of each channel; that of other colours has 5 bits of each, and 3 of alpha. */
 enum {
     GF_PALETTE_OPAQUE = 255 * GF_PALETTE_SCALE / 2,
     GF_PALETTE_OPAQUE_BINS = 1 << 18,
@@ -52,7 +52,7 @@ static inline uint32_t gf_palette_bin(struct gf_palette_point point)
                                 y >> 6 << 5 | z >> 6);
 }
 
-/* Parts of the work that need much memory are at most so many, whatever the number of threads. */
+/* Returns into how many parts work is divided that needs much memory for each: at most 4. */
 static inline int gf_palette_parts(int threads)
 {
     return threads < 4 ? threads : 4;
@@ -60,20 +60,22 @@ static inline int gf_palette_parts(int threads)
 
 /* ---- a picture as weighed colours (palette_choose.c) ---- */
 
-/* The means of the colours in bins. Each pixel counts by the weight of its block. */
+/* The bins that have pixels: the mean of their colours and their weights. Each pixel counts with
+ * the weight of its block. */
 struct gf_palette_bins {
     int count;
     struct gf_palette_point *mean;
     int64_t *weight;
 };
-/* The weight of each block of 8x8 pixels: a difference counts the less the busier its block is. */
+/* The weight of each block of 8x8 pixels: errors count less in a busier block; GF_PALETTE_WEIGHT is
+ * the weight of a flat one. */
 enum { GF_PALETTE_BLOCK = 8, GF_PALETTE_WEIGHT = 64 };
 struct gf_palette_weights {
     int across;
     unsigned char *weight;
-    bool opaque; /* the caller's: wholly transparent pixels are no part of the picture */
+    bool opaque; /* set by the caller: wholly transparent pixels do not count */
 };
-/* `bins` may be NULL. */
+/* Computes the weights of blocks, and the bins unless `bins` is NULL. */
 enum gf_status gf_palette_weigh(const struct gf_image *picture, int threads,
                                 struct gf_palette_weights *weights, struct gf_palette_bins *bins,
                                 struct gf_error *error) GF_CHECKED;
@@ -82,16 +84,17 @@ uint64_t gf_palette_bins_memory(struct gf_format format, int threads);
 
 /* ---- the choice of entries (palette_choose.c) ---- */
 
-/* A set of entries as points. */
+/* The entries of a palette as points. */
 struct gf_palette_entries {
     int count;
     struct gf_palette_point at[GF_PALETTE_MOST];
 };
-/* Divides the bins into boxes, and takes the mean of each. `order` has room for all bins. */
+/* Divides the bins into at most `most` boxes; their means become the entries. `order` is memory for
+ * bins->count numbers. */
 void gf_palette_split(const struct gf_palette_bins *bins, int most, int32_t *order,
                       struct gf_palette_entries *entries);
 /* Moves the entries to the means of the bins that are nearest to them, several times; at last to
- * the bin that has most of an entry's weight, so that large areas of one colour keep it. */
+ * the heaviest of these bins, so that large areas of one colour keep it. */
 enum gf_status gf_palette_refine(const struct gf_palette_bins *bins, int threads,
                                  struct gf_palette_entries *entries,
                                  struct gf_error *error) GF_CHECKED;

@@ -59,8 +59,8 @@ void gf_samples_to_bits(const void *src, void *dst, size_t count, int bits)
     }
 }
 
-/* A 16-bit sample at any address. In a row of a PNG samples are at odd addresses, because one byte
- * precedes the row. */
+/* A 16-bit sample at any address. The samples in a row of a PNG file are at odd addresses, because
+ * one byte precedes the row. */
 typedef uint16_t __attribute__((aligned(1))) loose_sample;
 
 GF_TARGET_CLONES static void swap_bytes(const loose_sample *src, loose_sample *dst, size_t count)

@@ -6,7 +6,8 @@
 /* Sets to zero the rows that a truncated file lacks. */
 void gf_rows_clear(unsigned char *data, size_t pitch, int rows, size_t row_bytes);
 
-/* For the next four functions src and dst may be the same. */
+/* ---- conversions of samples. In the next four functions src and dst may be the same memory
+ * ---- */
 /* Converts samples of 16 bits to 8: round(v * 255 / 65535). */
 void gf_samples_narrow(const void *src, void *dst, size_t count);
 /* Converts samples of 16 bits to `depth` bits, as numbers of 16 bits: round(v * M / 65535), where M
@@ -14,7 +15,7 @@ void gf_samples_narrow(const void *src, void *dst, size_t count);
 void gf_samples_to_depth(const void *src, void *dst, size_t count, int depth);
 /* Converts samples of 16 bits from the machine's byte order to big endian, or back. */
 void gf_samples_big_endian(const void *src, void *dst, size_t count);
-/* Swaps the bytes of samples of 16 bits. */
+/* Swaps the bytes of `count` samples of 16 bits, in place. */
 void gf_samples_swap(void *samples, size_t count);
 /* Converts samples of 8 bits to 16. src must not overlap dst. */
 void gf_samples_widen(const void *src, void *dst, size_t count);
@@ -24,15 +25,16 @@ void gf_samples_to_bits(const void *src, void *dst, size_t count, int bits);
 /* Drops the alpha of pixels that have 2 or 4 channels. */
 void gf_pixels_drop_alpha(const void *src, void *dst, size_t pixels, int channels, int bits);
 
-/* Converts pixels of 1 or 2 channels to pixels of 3 or 4. src may be at the end of dst's memory. */
+/* Converts pixels of 1 or 2 channels to pixels of 3 or 4. src may be the end of dst's memory, so
+ * that the conversion works in place. */
 void gf_pixels_gray_to_rgb(const void *src, void *dst, size_t pixels, int channels, int bits);
 
-/* Converts pixels of 3 or 4 channels to pixels of 1 or 2: the first colour, and alpha if there is
- * any. */
+/* Converts pixels of 3 or 4 channels to pixels of 1 or 2: the first colour becomes the gray value,
+ * and alpha stays. */
 void gf_pixels_rgb_to_gray(const void *src, void *dst, size_t pixels, int channels, int bits);
 
 /* Divides colours by alpha, in place, for pixels of 2 or 4 channels: a sample v becomes round(v * M
- * / alpha), at most M, and 0 if alpha is 0; M is the largest value of a sample. */
+ * / alpha), limited to M; 0 if alpha is 0; M is the largest value of a sample. */
 void gf_pixels_unpremultiply(void *pixels, size_t count, int channels, int bits);
 
 /* Converts a colour of CIE L*a*b* relative to D50 to sRGB of 0..1, as Little CMS does by "relative

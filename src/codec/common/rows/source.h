@@ -17,24 +17,25 @@ struct gf_codec_memory {
 };
 
 enum gf_stored_colour {
-    GF_STORED_PLAIN, /* gray or RGB, as in the format */
+    GF_STORED_PLAIN, /* gray or RGB, gray or RGB samples, as `format` says */
     GF_STORED_PALETTE,
     GF_STORED_YCBCR,
     GF_STORED_CMYK,
     GF_STORED_YCCK,
-    GF_STORED_BAYER, /* a sensor's mosaic of colours */
+    GF_STORED_BAYER, /* a sensor's mosaic: each pixel has one colour */
     GF_STORED_XTRANS
 };
 
 /* What a file's header says beyond the format in which the rows are read. */
 struct gf_stored {
     int pages;         /* number of pictures or frames; 0: the header does not count them */
-    bool is_animation; /* they are the frames of an animation */
-    double seconds;    /* how long all frames are shown, once; 0: nobody counted */
-    int bits;          /* bits of a sample in the file; 0: as in the format */
+    bool is_animation; /* the pictures are the frames of an animation */
+    double seconds;    /* duration of all frames, shown once; 0: unknown */
+    int bits;          /* bits of a sample in the file; 0: as many as `format` says */
     enum gf_stored_colour colour;
     bool is_float; /* samples are floating-point numbers */
-    char kind[8];  /* the kind of a format that has several, such as "DNG"; "": none is known */
+    /* The variant of a file format that has several, such as "DNG"; "": none is known. */
+    char kind[8];
     uint16_t pictures[GF_PICTURE_KINDS]; /* how many pictures of each kind the file has; all 0: the
                                           * file has `pages` pages or frames */
 };
@@ -53,9 +54,10 @@ struct gf_source {
     uint64_t file_bytes;           /* the bytes of the file if opening the source has read it as a
                                     * whole; else 0 */
     bool for_device_codec;         /* the header says that a GPU's decoder can decode the file */
-    const struct gf_yuv *yuv;      /* the input goes on with a frame of YCbCr, from which the rows
-                                    * are made, and which a GPU can convert; else NULL */
-    int reduction;                 /* the reduction given to reduce(); 0 and 1: the full size */
+    /* The frame of YCbCr with which the input continues, if a GPU can convert it to the rows; else
+     * NULL. */
+    const struct gf_yuv *yuv;
+    int reduction;      /* the reduction given to reduce(); 0 and 1: the full size */
     int most_reduction; /* the most that reduce() takes: 2, 4 or 8; 0: pictures are decoded at the
                          * full size only */
     /* Makes the source decode pictures at 1/reduction of their size (2, 4 or 8), and changes
@@ -65,8 +67,8 @@ struct gf_source {
     /* Writes the next `rows` rows to dst, `pitch` bytes apart. Errors name the input. */
     enum gf_status (*read)(struct gf_source *source, int rows, unsigned char *dst, size_t pitch,
                            struct gf_error *error);
-    /* Skips the next rows if reading them could not find any damage. The function is NULL or
-     * returns false if nothing is skipped; the caller must then read the rows. */
+    /* Skips the next rows if reading them could not reveal damage, and returns true. The function
+     * is NULL or returns false if nothing is skipped; the caller must then read the rows. */
     bool (*pass_over)(struct gf_source *source, int rows);
     /* Checks the data after the last row (checksums, the end marker). NULL if there is nothing to
      * check. If pictures of the format can follow one another, the input's next byte is then the
@@ -81,39 +83,41 @@ struct gf_source {
     /* Goes to the next of the chosen frames, after finish(): its rows are read next. *found is
      * false after the last. NULL if one picture alone is read. */
     enum gf_status (*next)(struct gf_source *source, bool *found, struct gf_error *error);
-    bool renews; /* next() changes `format`, `stored`, `metadata` and `memory`, since the frames are
-                  * pages, each with its own; callers use gf_source_next() */
+    /* The frames are pages, so that next() changes `format`, `stored`, `metadata` and `memory`;
+     * callers use gf_source_next(). */
+    bool renews;
     void (*close)(struct gf_source *source); /* frees the source, but not the input */
 };
 
 struct gf_sink_order;
 
 struct gf_sink {
-    /* Writes the next rows. */
+    /* Writes the next `rows` rows from src, `pitch` bytes apart. */
     enum gf_status (*write)(struct gf_sink *sink, int rows, const unsigned char *src, size_t pitch,
                             struct gf_error *error);
-    /* It must be called after the last row. */
+    /* Completes the file; must be called after the last row. */
     enum gf_status (*finish)(struct gf_sink *sink, struct gf_error *error);
     void (*close)(struct gf_sink *sink);
     /* Writes the next bytes of a file whose coded picture a GPU has made; replaces write(). `last`
      * finishes the file. NULL if the sink accepts only rows. */
     enum gf_status (*splice)(struct gf_sink *sink, const unsigned char *coded, size_t size,
                              bool last, struct gf_error *error);
-    const struct gf_yuv *yuv; /* splice() accepts a frame of YCbCr of that kind; else NULL */
+    const struct gf_yuv *yuv; /* the layout of YCbCr frames that splice() accepts; else NULL */
     /* An animation: finish() ends a frame, and end() the file after the last frame. NULL: the sink
      * writes one picture. */
     enum gf_status (*end)(struct gf_sink *sink, struct gf_error *error);
-    /* Begins another page, after finish(), whose format, metadata and options are the order's.
-     * NULL: the format and the metadata of the first frame are those of all. */
+    /* Begins another page, after finish(), with the format, metadata and options of `order`. NULL:
+     * all frames have those of the first. */
     enum gf_status (*turn)(struct gf_sink *sink, const struct gf_sink_order *order,
                            struct gf_error *error);
-    const struct gf_duration *duration; /* of an animation: the caller's, and at finish() how long
-                                         * the frame is shown */
-    int quality; /* after finish(): the quality that trials have found; 0: there were none */
+    /* For an animation: the caller's struct, which must say at finish() how long the frame is
+     * shown. */
+    const struct gf_duration *duration;
+    int quality; /* after finish(): the quality that the trials chose; 0: there were no trials */
 };
 
-/* What a sink is opened for: the format of the rows that write() will get, and the metadata, from
- * gf_metadata_for_output(), of the file. */
+/* What a sink is opened with: the output, the format of the rows that write() will get, and the
+ * file's metadata, from gf_metadata_for_output(). */
 struct gf_sink_order {
     struct gf_output *output;
     struct gf_format format;

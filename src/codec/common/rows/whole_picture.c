@@ -1,5 +1,5 @@
-/* Sources and sinks that hold a whole picture, for formats whose library codes it only as a
- * whole. */
+/* Sources and sinks that hold a whole picture, for formats whose library decodes or encodes it only
+ * as a whole. */
 #include "codec/common/rows/whole_picture.h"
 
 #include <errno.h>
@@ -94,8 +94,8 @@ static enum gf_status decode(struct gf_whole_source *source, struct gf_error *er
     return status;
 }
 
-/* Frames of which no row was read are decoded nevertheless, since later ones are drawn over them.
- */
+/* Goes to the next frame. A frame of which no row was read is decoded nevertheless, since later
+ * frames are drawn over it. */
 static enum gf_status whole_next(struct gf_source *base, bool *found, struct gf_error *error)
 {
     struct gf_whole_source *const source = (struct gf_whole_source *)base;
@@ -106,7 +106,7 @@ static enum gf_status whole_next(struct gf_source *base, bool *found, struct gf_
     source->frame++;
     source->row = 0;
     source->decoded = false;
-    /* A file that may be cut shows only by decoding whether it has the frame. */
+    /* Only decoding shows whether a truncated file has this frame. */
     if (source->options.allow_truncated)
         status = decode(source, error);
     *found = source->frame <= source->last;
@@ -270,7 +270,8 @@ enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const 
                    some ? gf_truncated_hint(&source->options) : "");
 }
 
-/* Moves *left and *right, which are bytes of a row, so that all that differs is between them. */
+/* Moves *left and *right, offsets in bytes, apart so that all differences of the two rows lie in
+ * left..right - 1. */
 static void widen(const unsigned char *a, const unsigned char *b, size_t *left, size_t *right,
                   size_t bytes)
 {
@@ -335,7 +336,7 @@ static enum gf_status whole_finish(struct gf_sink *base, struct gf_error *error)
     const struct gf_duration *const duration = base->duration;
     if (!sink->frames)
         sink->per_second = duration && duration->per_second ? duration->per_second : 1000;
-    while (!sink->frames && sink->per_second < 1000) /* other frames may need finer units */
+    while (!sink->frames && sink->per_second < 1000) /* other frames may need finer units of time */
         sink->per_second *= 10;
     const enum gf_status status = sink->encoder->add(sink, error);
     sink->frames++;

@@ -1,6 +1,6 @@
-/* A source and a sink for formats whose library codes a picture only as a whole, from and to
- * bytes in memory. The source decodes when the first row is read, so that the caller can check
- * the needed memory before. */
+/* A source and a sink for formats whose library decodes and encodes a picture only as a whole, from
+ * and to bytes in memory. The source decodes when the first row is read, so that the caller can
+ * check the needed memory before. */
 #pragma once
 
 #include "base/image.h"
@@ -19,18 +19,18 @@ struct gf_whole_calls {
     size_t size;
     /* Reads the header and the metadata; calls gf_whole_source_describe() and gf_choose_page(). */
     enum gf_status (*read_header)(struct gf_whole_source *source, struct gf_error *error);
-    /* If several frames are wanted, decode() is called for each of them in order, with `pixels` as
-     * the call before has left them, and sets base.duration. After gf_end_frames() it returns
-     * GF_OK. Decodes the picture to `pixels`, rows without gaps, in base.format: at 1 /
-     * base.reduction of its size, which is above 1 only if read_header() has set
-     * base.most_reduction. */
+    /* If several frames are wanted, the function is called for each in order, with `pixels` as the
+     * previous call has left them, and sets base.duration. After gf_end_frames() it returns GF_OK.
+     * It decodes the picture to `pixels`, rows without gaps, in base.format: at 1 / base.reduction
+     * of its size, which is above 1 only if read_header() has set base.most_reduction. */
     enum gf_status (*decode)(struct gf_whole_source *source, unsigned char *pixels,
                              struct gf_error *error);
     /* Frees the memory of the format's own members, even after a failed open. NULL if they have
      * none. */
     void (*release)(struct gf_whole_source *source);
-    bool blank; /* `pixels` of decode() are zeros; pages that decode() does not write take no
-                 * memory */
+    /* decode() gets `pixels` filled with zeros; memory pages that it does not write take no
+     * memory. */
+    bool blank;
 };
 
 struct gf_whole_source {
@@ -40,13 +40,13 @@ struct gf_whole_source {
     const char *name; /* the input's name */
     int page;         /* the number of the picture that the user chose, from 0; -1: none */
     int last;         /* the last of the frames that are wanted; -1: one picture alone */
-    int frame;        /* the frame that decode() makes, if several are wanted */
-    int sound;        /* the pictures before the file's damage, where read_header() counts them */
+    int frame;        /* number of the frame that decode() is to decode, if several are wanted */
+    int sound;        /* number of pictures before the file's damage, if read_header() has set it */
     struct gf_blob file;
     bool headers_only;     /* no row will be read */
     bool borrowed;         /* the bytes of `file` are the input's */
     unsigned char *pixels; /* NULL until the first row is read */
-    bool decoded;          /* the present picture */
+    bool decoded;          /* the present picture is in `pixels` */
     bool released;
     int row;
 };
@@ -55,7 +55,8 @@ struct gf_whole_source {
 enum gf_status gf_whole_source_open(const struct gf_whole_calls *calls, struct gf_input *input,
                                     const struct gf_options *options, struct gf_source **source,
                                     struct gf_error *error) GF_CHECKED;
-/* Opens the source of bytes that were read already, which it frees. */
+/* Opens the source of a file whose bytes were read already. The source frees them, even after a
+ * failure. */
 enum gf_status gf_whole_source_take(const struct gf_whole_calls *calls, struct gf_input *input,
                                     const struct gf_options *options, struct gf_blob file,
                                     struct gf_source **source, struct gf_error *error) GF_CHECKED;
@@ -74,27 +75,29 @@ enum gf_status gf_choose_page(const char *name, int wanted, int count,
  * its next(). */
 enum gf_status gf_choose_frames(struct gf_whole_source *source, int count,
                                 struct gf_error *error) GF_CHECKED;
-/* Returns count / per_second seconds, of which both are halved until they are small enough. */
+/* Returns a duration of count / per_second seconds; halves both numbers until they fit into 32
+ * bits. */
 struct gf_duration gf_duration_of(uint64_t count, uint64_t per_second);
-/* Ends the frames before the present one, which is damaged, with a warning, if the options allow
- * that. */
+/* If the options allow truncated files and an earlier frame is whole, ends the animation before the
+ * present frame, which is damaged, warns, and returns true. */
 bool gf_end_frames(struct gf_whole_source *source, const char *why);
-/* Warns that the file is damaged after its first `pictures` pictures, which are whole. */
+/* Warns that the file is damaged behind its first `pictures` pictures, and why. */
 void gf_warn_behind(const char *name, int pictures, const char *why,
                     const struct gf_options *options);
 /* Reads all bytes of the input into file->data, which the caller frees, even after a failure. */
 enum gf_status gf_whole_file(struct gf_input *input, const struct gf_options *options,
                              struct gf_blob *file, struct gf_error *error) GF_CHECKED;
 /* Reads the next `size` bytes of the input, or those up to its end, behind the bytes of `file`,
- * whose memory has *capacity bytes and grows. The caller frees it, even after a failure. */
+ * whose memory, *capacity bytes, grows as needed. The caller frees it, even after a failure. */
 enum gf_status gf_whole_read_more(struct gf_input *input, uint64_t size,
                                   const struct gf_options *options, struct gf_blob *file,
                                   size_t *capacity, struct gf_error *error) GF_CHECKED;
-/* Whether the wanted pictures are before the damage, or some of them are and will do. */
+/* Whether all wanted pictures lie before the file's damage, or some of them do and
+ * options.allow_truncated is set. */
 bool gf_whole_source_suffices(const struct gf_whole_source *source);
-/* Fails with the one line "a.webp: damaged: WHY", and how to keep pictures before the damage. If
- * malloc() has set errno the status is GF_ERROR_MEMORY instead, since some libraries report a lack
- * of memory as damage. */
+/* Fails with the one line "a.webp: damaged: WHY", and tells how to read the pictures before the
+ * damage. If malloc() has set errno the status is GF_ERROR_MEMORY instead, since some libraries
+ * report a lack of memory as damage. */
 enum gf_status gf_whole_source_fail(const struct gf_whole_source *source, const char *why,
                                     struct gf_error *error);
 
@@ -109,8 +112,8 @@ struct gf_whole_encoder {
     int side_most;    /* the longest side in pixels */
     /* Writes the whole file to the output. */
     enum gf_status (*encode)(struct gf_whole_sink *sink, struct gf_error *error);
-    /* Of animations, NULL if there are none: adds `pixels` as a frame, ends the file after the last
-     * one, and frees `animation`, even after a failure. */
+    /* For animations; NULL if the format has none. add() adds `pixels` as a frame, end() ends the
+     * file after the last one, and release() frees `animation`, even after a failure. */
     enum gf_status (*add)(struct gf_whole_sink *sink, struct gf_error *error);
     enum gf_status (*end)(struct gf_whole_sink *sink, struct gf_error *error);
     void (*release)(struct gf_whole_sink *sink);
@@ -130,11 +133,10 @@ struct gf_whole_sink {
     int row;
     void *animation;     /* the format's own state of an animation; NULL before its first frame */
     bool animated;       /* several frames are written */
-    unsigned loops;      /* how many times they are shown; 0: forever */
-    int frames;          /* those that were added */
-    double shown;        /* how long they are shown, in seconds */
-    uint32_t per_second; /* the unit of time of the first frame, or a part of it, for those that
-                          * count in it */
+    unsigned loops;      /* how many times the frames are shown; 0: forever */
+    int frames;          /* number of frames that were added */
+    double shown;        /* duration of the added frames in seconds */
+    uint32_t per_second; /* units of time in a second: those of the first frame, or finer ones */
 };
 
 /* Opens the sink. `format` is the format of the rows that will be written, and `in_file` the format
@@ -147,14 +149,16 @@ enum gf_status gf_whole_sink_open(const struct gf_whole_encoder *encoder,
  * pixel. */
 struct gf_codec_memory gf_whole_sink_memory(struct gf_format in_file, double library_bytes);
 
-/* Returns how long the frame that is added is shown, in ticks of which a second has `per_second`.
- * It must be called once for each frame. What is rounded is the time since the first frame. */
+/* Returns how long the frame that is added is shown, in ticks of 1 / per_second seconds. It must be
+ * called once for each frame: it rounds the time since the first frame, so that errors do not add
+ * up. */
 uint32_t gf_whole_sink_ticks(struct gf_whole_sink *sink, uint32_t per_second);
-/* Fails if the frames that were coded take too much memory beside what the sink has declared. */
+/* Fails if the `coded` bytes of all frames so far, added to the memory that the sink has declared,
+ * are too much. */
 enum gf_status gf_whole_sink_check(const struct gf_whole_sink *sink, uint64_t coded,
                                    struct gf_error *error) GF_CHECKED;
 
-/* What a frame of an animation changes. */
+/* ---- what a frame of an animation changes ---- */
 
 /* Returns the least rectangle that has all pixels in which two frames of one format differ; its
  * height is 0 if there are none. */
