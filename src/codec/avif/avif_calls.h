@@ -18,8 +18,8 @@
     CALL(avifEncoderAddImage) CALL(avifEncoderFinish)
 /* clang-format on */
 
-/* How many times an animation is shown; 0 is forever, and what files say with libavif before 1.0,
- * which neither reads nor writes it. */
+/* GF_AVIF_LOOPS is how many times an animation is shown; 0: forever. GF_AVIF_SET_LOOPS sets it.
+ * libavif before 1.0 can neither read nor write it, and always gives 0. */
 #if AVIF_VERSION_MAJOR >= 1
 #define GF_AVIF_LOOPS(decoder) \
     ((decoder)->repetitionCount < 0 ? 0 : (unsigned)(decoder)->repetitionCount + 1)
@@ -37,5 +37,6 @@ extern struct gf_avif_calls gf_avif;
 
 void gf_avif_set_orientation(avifImage *image, int orientation);
 
-/* Returns the bytes that the threads of libavif's codecs take, whatever the picture's size. */
+/* Returns the bytes that the threads of libavif's codecs take beside the memory that depends on the
+ * picture's size. */
 uint64_t gf_avif_thread_bytes(const struct gf_options *options);

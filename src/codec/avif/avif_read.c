@@ -46,7 +46,7 @@ void gf_avif_set_orientation(avifImage *image, int orientation)
 
 uint64_t gf_avif_thread_bytes(const struct gf_options *options)
 {
-    const uint64_t THREAD_BYTES = 384 << 10; /* measured */
+    const uint64_t THREAD_BYTES = 384 << 10; /* bytes that one thread takes, measured */
     return (uint64_t)gf_library_threads(options) * THREAD_BYTES;
 }
 
@@ -70,7 +70,8 @@ static bool has_mark(const void *file, const char *mark)
     return strcmp(mark, "meta") ? gf_heif_has_track(file, mark) : gf_heif_meta_is_open(file);
 }
 
-/* Whether the first boxes have the type of an auxiliary picture. */
+/* Whether the first 64 KiB of the file name the type of an auxiliary picture, such as that of
+ * alpha. */
 static bool has_auxiliary(const struct gf_blob *file, const char *type)
 {
     enum { BOXES_MOST = 64 << 10 };
@@ -78,7 +79,8 @@ static bool has_auxiliary(const struct gf_blob *file, const char *type)
     return memmem(file->data, size, type, strlen(type) + 1);
 }
 
-/* Whether what libavif takes for alpha is alpha. Of a film it takes any auxiliary track. */
+/* Whether the file really has alpha where libavif reports some: in a film libavif takes any
+ * auxiliary track for alpha. */
 static bool has_alpha(const struct avif_source *avif)
 {
     const struct gf_blob *const file = &avif->whole.file;
@@ -88,8 +90,8 @@ static bool has_alpha(const struct avif_source *avif)
            (!type.size || !gf_auxiliary_kind((const char *)type.data, type.size));
 }
 
-/* Whether an older libavif decodes the file to other pixels: it takes the pictures of a grid in the
- * order of their numbers, and does not see alpha that each picture of a grid has. */
+/* Whether an older libavif would decode the file to wrong pixels: it takes the pictures of a grid
+ * in the order of their numbers, and does not see alpha that each picture of a grid has. */
 static bool is_misread(const void *context, const char *mark)
 {
     const struct avif_source *const avif = context;
@@ -147,7 +149,8 @@ static enum gf_status convert(const struct avif_source *avif, unsigned char *pix
     rgb.pixels = as_is ? pixels : malloc(bytes);
     if (!rgb.pixels)
         return gf_fail_memory(error);
-    /* libavif multiplies pixels by the alpha that it has, also where it is to ignore it. */
+    /* libavif multiplies the pixels by alpha whenever the picture has a plane of it, even if it is
+     * told to ignore alpha. Without a plane it cannot. */
     image->alphaPlane = gf_has_alpha(stored) ? alpha : NULL;
     const avifResult result = gf_avif.avifImageYUVToRGB(image, &rgb);
     image->alphaPlane = alpha;
@@ -200,7 +203,8 @@ static bool read_metadata(struct avif_source *avif)
     if (!metadata->icc.size)
         gf_colour_tags_set_cicp(&metadata->colour, image->colorPrimaries,
                                 image->transferCharacteristics);
-    /* The picture's own transformations are valid, even where EXIF states another orientation. */
+    /* The rotation and mirroring of the picture are valid, even where EXIF states another
+     * orientation. */
     metadata->orientation = avif_orientation(image);
     gf_metadata_note_heif(metadata, &avif->whole.file);
     metadata->loops = GF_AVIF_LOOPS(avif->decoder);
@@ -242,7 +246,8 @@ static enum gf_status apply_crop(struct avif_source *avif, struct gf_error *erro
     return gf_whole_source_fail(&avif->whole, "its crop (clap) is not within the picture", error);
 }
 
-/* Notes the shape of pixels, and warns of those that are not read as the file means them. */
+/* Notes the shape of the pixels if they are not square, and warns if the pixels cannot be read as
+ * the file means them. */
 static void note_pixels(struct avif_source *avif)
 {
     const avifImage *const image = avif->decoder->image;
@@ -275,9 +280,9 @@ static avifResult parse(struct avif_source *avif, uint64_t missing)
     return gf_avif.avifDecoderParse(avif->decoder);
 }
 
-/* Returns the bytes for each pixel that libavif takes, as measured, with samples of 8 bits: for the
- * planes and the frames of the AV1 decoder, which keeps 8 frames of a sequence, and for the RGB
- * picture if it is cropped afterwards. */
+/* Returns how many bytes libavif takes for each pixel of 8-bit samples, as measured: for the planes
+ * and the frames of the AV1 decoder, which keeps 8 frames of a sequence, and for the RGB picture if
+ * it is cropped afterwards. */
 static double library_bytes(const avifDecoder *decoder, bool alpha)
 {
     const double gray_bytes = 4.2, colour_bytes = 3.2, alpha_bytes = 4.5, crop_bytes = 4,

@@ -51,7 +51,7 @@ static void describe(const struct gf_whole_sink *sink, avifImage *image)
             : AVIF_MATRIX_COEFFICIENTS_BT601;
 }
 
-/* States how bright HDR is. libavif before 1.0 has no place for it. */
+/* States the light levels of HDR (MaxCLL and MaxFALL). libavif before 1.0 has no place for it. */
 static void set_light(const struct gf_colour_tags *tags, avifImage *image)
 {
 #if AVIF_VERSION_MAJOR >= 1
@@ -63,7 +63,8 @@ static void set_light(const struct gf_colour_tags *tags, avifImage *image)
 #endif
 }
 
-/* This libavif function returns an error code in some versions, and nothing in older ones. */
+/* Makes the call, and is its result; some libavif functions return nothing before version 1.0,
+ * which counts as success. */
 #if AVIF_VERSION_MAJOR >= 1
 #define RESULT_OF(call) (call)
 #else
@@ -131,7 +132,8 @@ static avifResult convert(const struct gf_whole_sink *sink, avifImage *image)
     return gf_avif.avifImageRGBToYUV(image, &rgb);
 }
 
-/* Sets the encoder's quality. libavif before 1.0 has no such scale and takes quantisers instead. */
+/* Sets the encoder's quality. libavif before 1.0 has no scale of qualities and takes quantisers
+ * instead. */
 static void set_quality(const struct gf_options *options, avifEncoder *encoder)
 {
     const int quality = options->lossless ? 100 : options->quality;
@@ -220,7 +222,8 @@ static enum gf_status begin(struct gf_whole_sink *sink, struct gf_error *error)
                 "%s: libavif before 1.0 does not write how many times an animation is shown: it "
                 "was %u",
                 gf_output_name(sink->output), sink->loops);
-    const double ahead_bytes = 300; /* for each pixel, measured: the encoder looks ahead */
+    /* Measured bytes for each pixel of the frames that the encoder reads ahead. */
+    const double ahead_bytes = 300;
     const struct gf_format format = sink->format;
     const double pixels = (double)format.width * format.height;
     return gf_whole_sink_check(sink,
@@ -261,8 +264,8 @@ static void avif_release(struct gf_whole_sink *sink)
 struct gf_codec_memory gf_avif_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
-    /* Measured bytes for each pixel: what drawings and screens take, for which the encoder keeps
-     * tables that grow up to TABLES_MOST; photographs take a quarter. */
+    /* Measured bytes for each pixel of drawings and screenshots; photographs take a quarter. For
+     * the former the encoder also keeps tables that grow up to TABLES_MOST. */
     const double library_bytes = 80, table_bytes = 600;
     const uint64_t TABLES_MOST = (uint64_t)56 << 20;
     struct gf_codec_memory memory = gf_whole_sink_memory(format, library_bytes);

@@ -11,13 +11,13 @@
 #include "codec/common/rows/whole_picture.h"
 
 enum {
-    GF_BMP_FILE_HEADER = 14, /* what follows is the header proper, which begins with its size */
-    GF_BMP_OS2 = 12,         /* sizes of the header proper */
+    GF_BMP_FILE_HEADER = 14, /* bytes before the header proper, which begins with its own size */
+    GF_BMP_OS2 = 12,         /* this and the next are sizes of the header proper */
     GF_BMP_INFO = 40,
-    GF_BMP_MASKED = 52, /* from this size on the header holds the masks */
+    GF_BMP_MASKED = 52, /* a header of this size or more holds the masks */
     GF_BMP_V4 = 108,
     GF_BMP_V5 = 124,
-    GF_BMP_AT_DENSITY = 24, /* offsets within the header proper */
+    GF_BMP_AT_DENSITY = 24, /* this and the next are offsets within the header proper */
     GF_BMP_AT_MASKS = 40,
     GF_BMP_AT_COLOURS = 56,
     GF_BMP_AT_PROFILE = 112
@@ -31,23 +31,25 @@ enum gf_bmp_compression {
     GF_BMP_MASKS_WITH_ALPHA = 6
 };
 
-#define GF_BMP_SRGB 0x73524742u     /* 'sRGB': the colours are sRGB's */
-#define GF_BMP_EMBEDDED 0x4d424544u /* 'MBED': an ICC profile is in the file */
+#define GF_BMP_SRGB 0x73524742u     /* colour space "sRGB": the colours are sRGB */
+#define GF_BMP_EMBEDDED 0x4d424544u /* colour space "MBED": the file has an ICC profile */
 
-/* Bytes of a row: whole words of 32 bits. */
+/* Returns the bytes of a row of `depth` bits for each pixel, padded to whole words of 32 bits. */
 static inline uint64_t bmp_stride(int width, int depth)
 {
     return ((uint64_t)width * (uint64_t)depth + 31) / 32 * 4;
 }
 
-/* Reads BMP: palettes of 1, 2, 4 and 8 bits, RLE4 and RLE8, and 16, 24 and 32 bits with and without
- * masks, from the header of OS/2 to the one of version 5. */
+/* ---- reading: palettes of 1, 2, 4 and 8 bits, RLE4 and RLE8, and 16, 24 and 32 bits with and
+ * without masks, from the header of OS/2 to the one of version 5 ---- */
 
 enum { PALETTE_MOST = 256 };
 
-/* A sample of a pixel of 16 or 32 bits. */
+/* Where a sample lies in a pixel of 16 or 32 bits. */
 struct mask {
-    uint32_t bits, most; /* the bits in the pixel; the sample's largest value, 0: there is none */
+    /* bits: the sample's bits in the pixel; most: its largest value, 0 if there is no such
+     * sample. */
+    uint32_t bits, most;
     int shift;
 };
 
@@ -57,10 +59,10 @@ struct bmp {
     int depth;     /* bits of a pixel */
     uint32_t compression;
     struct mask mask[4];
-    unsigned char palette[PALETTE_MOST][3]; /* black beyond its end */
-    unsigned colours;                       /* entries of the palette */
-    bool beyond;                            /* a pixel's index is beyond the end of the palette */
-    size_t data;                            /* where the pixels begin in the file */
+    unsigned char palette[PALETTE_MOST][3]; /* RGB; black from number `colours` on */
+    unsigned colours;                       /* number of entries of the palette */
+    bool beyond; /* a pixel has had an index beyond the end of the palette */
+    size_t data; /* offset of the pixels in the file */
 };
 
 static const unsigned char *header_of(const struct bmp *bmp)
@@ -103,7 +105,8 @@ static bool holds_pixels(uint32_t compression, int depth)
 static enum gf_status read_depth(struct bmp *bmp, uint32_t header, struct gf_error *error)
 {
     const unsigned char *const at = header_of(bmp);
-    const bool is_os2 = header == 16 || header == 64; /* whose other compressions are its own */
+    /* 16 and 64 are sizes of OS/2 2's header, which gives compressions above 2 another meaning. */
+    const bool is_os2 = header == 16 || header == 64;
     bmp->depth = (int)u16(at + (header == GF_BMP_OS2 ? 10 : 14));
     bmp->compression = header == GF_BMP_OS2 || header < 20 ? GF_BMP_PLAIN : u32(at + 16);
     if (bmp->compression > GF_BMP_MASKS_WITH_ALPHA || bmp->compression == 4 ||
@@ -116,7 +119,8 @@ static enum gf_status read_depth(struct bmp *bmp, uint32_t header, struct gf_err
     return GF_OK;
 }
 
-/* Sets the masks of the samples. *end, the end of the header, moves behind masks that follow it. */
+/* Sets the masks of the samples from the header or the defaults. Moves *end, the end of the header,
+ * behind masks that follow the header. */
 static enum gf_status read_masks(struct bmp *bmp, uint32_t header, size_t *end,
                                  struct gf_error *error)
 {
@@ -191,7 +195,8 @@ static enum gf_status read_metadata(struct bmp *bmp, uint32_t header, struct gf_
     return GF_OK;
 }
 
-/* Fails if the file is too short for the rows. Runs are checked while they are decoded. */
+/* Fails if the file is too short for the rows. Run-length coded pixels are checked while they are
+ * decoded. */
 static enum gf_status check_length(const struct bmp *bmp, int width, int height,
                                    struct gf_error *error)
 {
@@ -289,8 +294,8 @@ static void decode_row(struct bmp *bmp, const unsigned char *row, unsigned char 
     }
 }
 
-/* The decoding of runs: the next bytes, and the place of the next pixel. Rows count as in the
- * file. */
+/* The state while runs are decoded: the coded bytes that are left, and the column and row of the
+ * next pixel. Rows count in the order of the file. */
 struct runs {
     const unsigned char *at, *end;
     int x, y;
@@ -303,8 +308,9 @@ static unsigned char *pixel_at(const struct bmp *bmp, unsigned char *pixels, int
     return pixels + row * gf_row_bytes(format) + (size_t)x * (size_t)format.channels;
 }
 
-/* Puts `count` pixels of a run, whose indices are in the bytes at `from`; a run of one value has
- * one byte. ImageMagick's runs also have the pixels that fill a row's last word. */
+/* Writes the `count` pixels of a run, whose indices are packed in the bytes at `from`; if
+ * `one_value` is set, one byte holds them all. Runs by ImageMagick also contain the pixels that pad
+ * a row. */
 static enum gf_status put_run(struct bmp *bmp, struct runs *runs, unsigned count,
                               const unsigned char *from, bool one_value, unsigned char *pixels,
                               struct gf_error *error)
@@ -324,8 +330,8 @@ static enum gf_status put_run(struct bmp *bmp, struct runs *runs, unsigned count
     return GF_OK;
 }
 
-/* Does what stands behind a zero byte: the end of the row or of the picture, a step, or pixels
- * that are no run. */
+/* Handles the code `what`, which follows a zero byte: the end of the row (0) or of the picture (1),
+ * a step across and up (2), or that many pixels without a run. */
 static enum gf_status escape(struct bmp *bmp, struct runs *runs, unsigned what,
                              unsigned char *pixels, struct gf_error *error)
 {
@@ -355,7 +361,7 @@ static enum gf_status escape(struct bmp *bmp, struct runs *runs, unsigned what,
     return GF_OK;
 }
 
-/* Pixels that no run sets have the palette's first colour. */
+/* Decodes run-length coded pixels. Pixels that no run sets get the palette's first colour. */
 static enum gf_status decode_runs(struct bmp *bmp, unsigned char *pixels, struct gf_error *error)
 {
     const struct gf_format format = bmp->whole.base.format;
@@ -402,8 +408,8 @@ enum gf_status gf_bmp_source_open(struct gf_input *input, const struct gf_option
     return gf_whole_source_open(&calls, input, options, source, error);
 }
 
-/* Writes BMP: gray of 8 bits with a palette, RGB of 24 bits, and alpha in 32 bits with the header
- * of version 4. Rows go upwards, as all programs read them. */
+/* ---- writing: gray of 8 bits with a palette, RGB of 24 bits, and alpha in 32 bits with the header
+ * of version 4. The lowest row comes first, which all programs can read ---- */
 
 enum { GRAYS = 256, HEADERS_MOST = GF_BMP_FILE_HEADER + GF_BMP_INFO + 4 * GRAYS };
 
@@ -424,7 +430,7 @@ static uint32_t density_of(double density)
     return density > 0 && density < INT_MAX ? (uint32_t)nearbyint(density) : 0;
 }
 
-/* Makes all that comes before the rows. Returns its size. */
+/* Writes the headers and the palette to `file`, and returns the size of them. */
 static size_t make_headers(const struct gf_whole_sink *sink, unsigned char *file)
 {
     static const uint32_t masks[4] = {0xff0000, 0xff00, 0xff, 0xff000000};
@@ -490,7 +496,8 @@ static enum gf_status encode(struct gf_whole_sink *sink, struct gf_error *error)
     return status;
 }
 
-/* Gray with alpha becomes RGBA. */
+/* Returns the format in the file for a picture of `format`: 8 bits; gray with alpha becomes
+ * RGBA. */
 static struct gf_format in_file(struct gf_format format)
 {
     format.bits = 8;

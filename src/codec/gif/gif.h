@@ -1,4 +1,5 @@
-/* What the files of GIF's reader and writer share. First the codes of the pixels (LZW). */
+/* What the files of GIF's reader and writer share. The first part is LZW, the code of a GIF's
+ * pixels. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,9 +19,10 @@ struct gf_gif_bytes {
     size_t size, room;
 };
 
-/* Pixels in the order in which they are coded. Each has one of two indices, which may be the same:
- * the coder takes that with which fewer codes follow. Of strings of the same length it takes the
- * newest or, as a rule, that of the earliest pixel with `either`. */
+/* Pixels in the order in which they are coded. The coder may write either of two indices for a
+ * pixel, which may be equal, and chooses so that fewer codes follow. Of strings of equal length it
+ * takes the newest if `newest` is set, otherwise the one that has `either` at the first pixel where
+ * they differ. */
 struct gf_gif_pixels {
     const unsigned char *either, *other;
     size_t count;
@@ -30,29 +32,33 @@ struct gf_gif_pixels {
 struct gf_gif_coder;
 struct gf_gif_coder *gf_gif_coder_open(void); /* NULL: out of memory */
 void gf_gif_coder_close(struct gf_gif_coder *coder);
-/* Replaces the bytes by the codes of the pixels, whose indices have so many bits (2..8). */
+/* Replaces the bytes by the codes of the pixels, whose indices have `bits` bits (2..8). */
 enum gf_status gf_gif_encode(struct gf_gif_coder *coder, const struct gf_gif_pixels *pixels,
                              int bits, struct gf_gif_bytes *bytes,
                              struct gf_error *error) GF_CHECKED;
 
-/* A decoder for indices of 9 to 11 bits, which giflib refuses: their codes begin with 10 bits or
- * more. (gif_read.c) */
+/* A decoder of LZW (gif_read.c) for indices of 9 to 11 bits, whose codes have 10 bits or more and
+ * which giflib refuses. */
 struct gf_gif_decoder {
-    const unsigned char *at, *end; /* of the blocks, each behind its length */
-    int left;                      /* bytes of the present block */
-    int bits, size;                /* of an index, and of the next code */
-    uint32_t value;                /* its first `count` bits are the next ones */
+    /* The unread bytes of the file's blocks, each of which follows a byte with its length. */
+    const unsigned char *at, *end;
+    int left;       /* unread bytes of the present block */
+    int bits, size; /* number of bits of an index, and of the next code */
+    uint32_t value; /* its lowest `count` bits were read and not used yet */
     int count;
-    int next, last; /* codes: the next new one, and the one before, -1 after a clear code */
-    int depth;      /* number of indices on the stack */
+    /* next: the code that the next new string gets; last: the code read before, -1 after a clear
+     * code. */
+    int next, last;
+    int depth; /* number of indices on the stack */
     uint16_t prefix[4096];
     unsigned char suffix[4096], stack[4096];
 };
 
-/* The bytes of a GIF file around the codes of its pixels. */
+/* ---- the bytes of a GIF file around the codes of its pixels (gif_file.c) ---- */
 
-/* The bytes behind a packet of XMP: 1, 255 to 0, and 0. Wherever a reader of blocks comes from, it
- * reads the last two as the last block and the end. */
+/* A packet of XMP is followed by the bytes 1, 255 down to 0, and 0. A reader that takes the packet
+ * for blocks and skips by their lengths lands in these bytes, and each of them leads it to the
+ * end. */
 enum { GF_GIF_XMP_TAIL = 258 };
 
 enum { GF_GIF_SIDE_MOST = 65535, GF_GIF_DELAY_MOST = 65535 };
@@ -62,30 +68,33 @@ enum gf_gif_disposal { GF_GIF_STAY = 1, GF_GIF_CLEAR = 2, GF_GIF_RESTORE = 3 };
 
 struct gf_gif_image {
     struct gf_rectangle area;
-    int delay; /* in hundredths of a second */
+    int delay; /* how long it is shown, in hundredths of a second */
     enum gf_gif_disposal disposal;
-    int transparent;                        /* the transparent index; -1: none */
-    int bits;                               /* of an index */
-    const struct gf_palette_table *palette; /* the image's own; NULL: that of the file */
+    int transparent; /* the index whose pixels are not drawn; -1: none */
+    int bits;        /* number of bits of an index */
+    /* The image's own palette; NULL: it uses that of the file. */
+    const struct gf_palette_table *palette;
     const struct gf_gif_bytes *codes;
 };
 
-/* The palette of the file stands at its beginning, but grows with the frames. The first bytes of
- * the file are held, so that a small file has a palette of the right size. A larger file gets one
- * of full size, which is filled in at the end. */
+/* A GIF file that is being written. Its palette stands at its beginning, but gets colours until the
+ * last frame. So the first bytes are held back in memory, and a small file gets a palette of the
+ * right size; a larger file gets one of full size, which is filled in at the end. */
 struct gf_gif_file {
     struct gf_output *output;
     struct gf_format format;
     bool animated, has_image;
-    unsigned char aspect; /* a pixel is (aspect + 15) / 64 as wide as it is high; 0: not said */
-    unsigned loops;       /* how many times the frames are shown; 0: forever */
-    int colours;          /* the palette has at least so many places */
+    /* A pixel's width divided by its height is (aspect + 15) / 64; 0: unknown. */
+    unsigned char aspect;
+    unsigned loops;            /* how many times the frames are shown; 0: forever */
+    int colours;               /* the palette gets at least so many entries */
     struct gf_gif_bytes texts; /* comments and XMP, which follow the header */
     struct gf_gif_bytes held;
-    int64_t palette_at; /* where the palette is in the output; 0: nothing is written yet */
+    int64_t palette_at; /* offset of the palette in the output; 0: nothing is written yet */
 };
 
-/* Makes the blocks of the metadata that a GIF keeps. It must be called before the first image. */
+/* Makes the blocks of the metadata that a GIF keeps. Must be called before the first image is
+ * written. */
 enum gf_status gf_gif_file_set_metadata(struct gf_gif_file *file,
                                         const struct gf_metadata *metadata,
                                         struct gf_error *error) GF_CHECKED;
@@ -93,10 +102,10 @@ enum gf_status gf_gif_file_set_metadata(struct gf_gif_file *file,
 enum gf_status gf_gif_file_end(struct gf_gif_file *file, const struct gf_palette_table *palette,
                                struct gf_error *error) GF_CHECKED;
 
-/* The palettes of a GIF's frames: that of the file, which grows until it is full, or a frame's own.
- */
+/* ---- the palettes of a GIF's frames: that of the file, which grows until it is full, or a frame's
+ * own (gif_colours.c) ---- */
 
-/* The pixels of a canvas as RGBA, where alpha is 255, or the whole pixel 0. */
+/* The pixels of a canvas as RGBA: alpha is 255, or the whole pixel is 0 (transparent). */
 struct gf_gif_canvas {
     uint32_t *pixel;
     size_t width;
@@ -104,31 +113,32 @@ struct gf_gif_canvas {
 
 enum { GF_GIF_FREE = -1, GF_GIF_DRAWN = 0 };
 struct gf_gif_frame {
-    struct gf_rectangle area; /* all that is drawn is within it */
-    int16_t *index; /* of each pixel of the canvas; GF_GIF_FREE: it stays what it was before */
-    uint64_t drawn; /* pixels that are not free */
-    bool repeats;   /* drawn pixels may have colours that they had before, and keep them */
+    struct gf_rectangle area; /* the area that contains all drawn pixels */
+    /* For each pixel of the canvas, GF_GIF_FREE (it keeps its colour), GF_GIF_DRAWN or an index. */
+    int16_t *index;
+    uint64_t drawn; /* number of pixels that are not GF_GIF_FREE */
+    bool repeats;   /* some drawn pixels had their colour in the frame before, and must keep it */
     bool has_palette;
-    struct gf_palette_table palette; /* its own */
-    int delay;                       /* in hundredths of a second */
+    struct gf_palette_table palette; /* the frame's own palette, if has_palette */
+    int delay;                       /* how long it is shown, in hundredths of a second */
     int least;                       /* the least delay with which the frame may be written */
 };
 
 struct gf_gif_colours {
-    struct gf_format format; /* of the canvas */
+    struct gf_format format; /* the format of the canvas */
     int most, threads;
     bool animated;
-    struct gf_palette_table palette; /* the file's */
-    /* Once a frame has had too many colours, and the palette of the file was filled with colours
-     * that are close to them: the indices by it, and the distance of that frame from it, for a
-     * pixel. */
+    struct gf_palette_table palette; /* the file's palette */
+    /* Set once a frame had too many colours and the palette of the file was filled with colours
+     * close to them: `map` finds the indices by that palette, and usual_distance is that frame's
+     * distance from it for each pixel (palette.h). */
     struct gf_palette_map *map;
     uint64_t usual_distance;
-    bool reduced; /* a frame has lost colours */
+    bool reduced; /* some frame has lost colours */
 };
 
-/* Sets the index of each pixel of the frame that is not free, and the pixel of the canvas to the
- * colour of that index. */
+/* Chooses the frame's palette, sets the index of each pixel that is not GF_GIF_FREE, and sets the
+ * pixel of the canvas to the colour of that index. */
 enum gf_status gf_gif_colours_set(struct gf_gif_colours *colours,
                                   const struct gf_gif_canvas *canvas, struct gf_gif_frame *frame,
                                   struct gf_error *error) GF_CHECKED;
@@ -140,19 +150,21 @@ static inline int gf_gif_index_of(struct gf_palette_table *table, uint32_t pixel
     return gf_palette_table_find(table, rgba, most);
 }
 
-/* Writes a frame of a GIF, whose colours are chosen. */
+/* ---- writing a frame of a GIF whose colours are chosen (gif_file.c) ---- */
 
 struct gf_gif_coding {
     struct gf_gif_coder *coder;
     struct gf_gif_bytes codes, more_codes;
-    unsigned char *either, *other; /* the indices that each pixel of the area may have */
+    /* The two indices that each pixel of the area may have (struct gf_gif_pixels). */
+    unsigned char *either, *other;
 };
 
-/* For frames of at most so many pixels. False: out of memory; it must be closed nevertheless. */
+/* Allocates memory for frames of at most `pixels` pixels. Returns false when out of memory;
+ * gf_gif_coding_close() must be called nevertheless. */
 bool gf_gif_coding_open(struct gf_gif_coding *coding, size_t pixels);
 void gf_gif_coding_close(struct gf_gif_coding *coding);
-/* `palette` is that of the frame's indices, and `before` the canvas that the frame is drawn upon;
- * its pixels may be NULL where all of them are transparent. */
+/* Writes the frame. `palette` is the palette of its indices; `before` is the canvas on which it is
+ * drawn, whose pixels may be NULL if all are transparent. */
 enum gf_status gf_gif_frame_write(struct gf_gif_coding *coding, const struct gf_gif_frame *frame,
                                   struct gf_palette_table *palette,
                                   const struct gf_gif_canvas *before, enum gf_gif_disposal disposal,

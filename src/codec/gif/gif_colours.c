@@ -4,11 +4,12 @@
 
 #include "base/fail.h"
 
-/* A frame's own palette takes up to 768 bytes: where the colours are reduced anyway, those of fewer
- * pixels than this, for each colour, take the palette of the file if it serves. */
+/* A frame's own palette takes up to 768 bytes. If colours are reduced anyway, a frame with fewer
+ * pixels than these numbers, for each colour or in all, uses the file's palette where that is close
+ * enough. */
 enum { PIXELS_FOR_A_COLOUR = 16, PIXELS_FOR_A_PALETTE = 1024 };
 
-/* The pixels of the frame that are not free, as a picture; the others are zeros. */
+/* The frame's area as a picture for the palette: pixels that are GF_GIF_FREE are zeros. */
 struct part {
     struct gf_image picture;
     unsigned char *indices;
@@ -19,11 +20,11 @@ static size_t at_row(const struct gf_gif_canvas *canvas, struct gf_rectangle are
     return (size_t)(area.y + y) * canvas->width + (size_t)area.x;
 }
 
-/* Collects the colours that are drawn. Returns false if they are more than `most`. */
+/* Collects the colours that are drawn. Returns false if there are more than `most`. */
 static bool collect(const struct gf_gif_canvas *canvas, const struct gf_gif_frame *frame, int most,
                     struct gf_palette_table *table)
 {
-    uint32_t last = 0; /* no colour: those that are drawn are opaque */
+    uint32_t last = 0; /* 0 is no drawn colour, since drawn pixels are opaque */
     gf_palette_table_clear(table);
     for (int y = 0; y < frame->area.height; y++) {
         const size_t row = at_row(canvas, frame->area, y);
@@ -38,8 +39,8 @@ static bool collect(const struct gf_gif_canvas *canvas, const struct gf_gif_fram
     return true;
 }
 
-/* Whether the free pixels of the frame have colours of a full palette, which has no place for a
- * transparent index. */
+/* Whether the free pixels of the frame already have colours of the palette, so that they can be
+ * drawn again. A full palette has no place for a transparent index. */
 static bool needs_no_transparency(const struct gf_gif_canvas *canvas,
                                   const struct gf_gif_frame *frame, struct gf_palette_table *table)
 {
@@ -53,7 +54,8 @@ static bool needs_no_transparency(const struct gf_gif_canvas *canvas,
     return true;
 }
 
-/* Adds to the palette of the file what it lacks of the colours, if it has room for all. */
+/* Adds the colours that the file's palette lacks to it. Returns false, and adds none, if it has no
+ * room for all. */
 static bool add_to_file(struct gf_gif_colours *colours, const struct gf_palette_table *table)
 {
     int missing = 0;
@@ -84,7 +86,7 @@ static void set_exact(const struct gf_gif_canvas *canvas, struct gf_gif_frame *f
     }
 }
 
-/* ---- more colours than a palette has ---- */
+/* ---- frames with more colours than a palette can have ---- */
 
 static enum gf_status open_part(const struct gf_gif_canvas *canvas,
                                 const struct gf_gif_frame *frame, struct part *part,
@@ -116,7 +118,7 @@ static void close_part(struct part *part)
     free(part->indices);
 }
 
-/* Takes the indices of the part. */
+/* Copies the indices of the part to the frame, and the colours of these indices to the canvas. */
 static void take_indices(const struct part *part, const struct gf_gif_canvas *canvas,
                          struct gf_gif_frame *frame, struct gf_palette_table *table)
 {
@@ -146,7 +148,8 @@ static void add_colours(struct gf_palette_table *table, const struct gf_palette 
         (void)gf_palette_table_find(table, palette->rgba[i], GF_PALETTE_MOST);
 }
 
-/* Fills the palette of the file with colours for the part. */
+/* Fills the free places of the file's palette with colours chosen for the part, and sets
+ * colours->map. */
 static enum gf_status fill_file(struct gf_gif_colours *colours, int most, const struct part *part,
                                 uint64_t pixels, struct gf_error *error)
 {
@@ -164,7 +167,8 @@ static enum gf_status fill_file(struct gf_gif_colours *colours, int most, const 
     return status;
 }
 
-/* Makes a palette of the frame's own, if that serves better than the distance by another one. */
+/* Makes a palette of the frame's own, and uses it if the colours come closer to it than `distance`,
+ * their distance from the file's palette. */
 static enum gf_status reduce_own(const struct gf_gif_colours *colours, int most, struct part *part,
                                  uint64_t distance, struct gf_gif_frame *frame,
                                  struct gf_error *error)
@@ -194,11 +198,11 @@ static enum gf_status reduce_own(const struct gf_gif_colours *colours, int most,
     return GF_OK;
 }
 
-/* Whether the palette of the file serves a frame about as well as it has served the frame that it
- * was chosen for. */
+/* Whether the palette of the file is about as close to this frame's colours as to those of the
+ * frame for which it was chosen. */
 static bool serves(const struct gf_gif_colours *colours, uint64_t distance, uint64_t pixels)
 {
-    enum { LITTLE = 768 }; /* two levels in each channel */
+    enum { LITTLE = 768 }; /* a squared distance of about two levels in each channel */
     return pixels < PIXELS_FOR_A_PALETTE ||
            distance / pixels < 2 * colours->usual_distance + LITTLE;
 }
@@ -207,7 +211,8 @@ static enum gf_status reduce(struct gf_gif_colours *colours, struct part *part,
                              struct gf_gif_frame *frame, struct gf_error *error)
 {
     const uint64_t pixels = (uint64_t)frame->area.width * (uint64_t)frame->area.height;
-    /* One place is left for the transparent index, except in a picture that needs none. */
+    /* A palette of 256 leaves one place for the transparent index, unless the picture needs
+     * none. */
     const int most = colours->most - (colours->most == GF_PALETTE_MOST &&
                                       (colours->animated || frame->drawn < pixels));
     uint64_t distance = UINT64_MAX;

@@ -21,7 +21,7 @@ static void put16(struct gf_gif_bytes *bytes, unsigned value)
     put(bytes, two, sizeof two);
 }
 
-/* Returns the bits of an index of so many colours. */
+/* Returns how many bits an index of `colours` colours needs, 1 or more. */
 static int bits_of(int colours)
 {
     int bits = 1;
@@ -38,7 +38,7 @@ static void put_palette(struct gf_gif_bytes *bytes, const struct gf_palette_tabl
         put(bytes, i < palette->colours ? palette->rgba[i] : black, sizeof black);
 }
 
-/* Puts all before the first image. */
+/* Appends everything that precedes the first image: signature, size, palette, loops and texts. */
 static void put_header(const struct gf_gif_file *file, const struct gf_palette_table *palette,
                        int bits, struct gf_gif_bytes *bytes)
 {
@@ -69,7 +69,8 @@ static enum gf_status begin(struct gf_gif_file *file, const struct gf_palette_ta
                : GF_OK;
 }
 
-/* Puts bytes as blocks, and the end of the blocks. */
+/* Appends bytes as blocks of at most 255 bytes, each behind its length, and the empty block that
+ * ends them. */
 static void put_blocks(struct gf_gif_bytes *bytes, const unsigned char *data, size_t size)
 {
     for (size_t at = 0; at < size; at += BLOCK_MOST) {
@@ -119,7 +120,8 @@ enum gf_status gf_gif_file_set_metadata(struct gf_gif_file *file,
     bool done = true;
     for (int i = 0; done && i < metadata->texts.count; i++)
         done = add_comment(&file->texts, &metadata->texts.item[i]);
-    if (done && xmp->size && !memchr(xmp->data, 0, xmp->size)) /* a zero would end its blocks */
+    /* A zero byte in the packet would end its blocks. */
+    if (done && xmp->size && !memchr(xmp->data, 0, xmp->size))
         done = add_xmp(&file->texts, xmp);
     return done ? GF_OK : gf_fail_memory(error);
 }
@@ -196,8 +198,8 @@ enum gf_status gf_gif_file_end(struct gf_gif_file *file, const struct gf_palette
     return gf_output_write_at(file->output, file->palette_at, all, sizeof all, error);
 }
 
-/* Returns an index that no pixel is drawn with; -1: there is none. *most becomes the highest index
- * that is drawn. */
+/* Returns the lowest index that no drawn pixel of the frame has; -1: there is none. *most becomes
+ * the highest index of a drawn pixel. */
 static int unused_index(const struct gf_gif_frame *frame, size_t width, int *most)
 {
     bool used[GF_PALETTE_MOST] = {false};
@@ -217,13 +219,13 @@ static int unused_index(const struct gf_gif_frame *frame, size_t width, int *mos
 
 static int bits_of_index(int most)
 {
-    int bits = 2; /* a GIF has no fewer */
+    int bits = 2; /* the least number that GIF allows */
     while (most >> bits)
         bits++;
     return bits;
 }
 
-/* Returns the entry that is nearest to a colour. */
+/* Returns the index of the palette's entry that is nearest to a pixel's colour. */
 static int nearest(const struct gf_palette_table *palette, uint32_t pixel)
 {
     unsigned char rgba[4];
@@ -239,7 +241,8 @@ static int nearest(const struct gf_palette_table *palette, uint32_t pixel)
     return best;
 }
 
-/* Sets the two indices of a free pixel: the colour that is there, and the transparent index. */
+/* Sets the two indices that a free pixel may have: that of the colour `there`, which it already
+ * has, and the transparent index. */
 static void set_free(const struct gf_gif_coding *coding, struct gf_palette_table *palette,
                      const struct gf_gif_image *image, uint32_t there, size_t at)
 {
@@ -252,7 +255,8 @@ static void set_free(const struct gf_gif_coding *coding, struct gf_palette_table
     coding->other[at] = (unsigned char)other;
 }
 
-/* Lists the indices of the area, row after row. */
+/* Writes the indices that the pixels of the area may have to coding->either and ->other, row after
+ * row. */
 static void list_indices(const struct gf_gif_coding *coding, const struct gf_gif_frame *frame,
                          struct gf_palette_table *palette, const struct gf_gif_canvas *before,
                          const struct gf_gif_image *image)
@@ -271,8 +275,8 @@ static void list_indices(const struct gf_gif_coding *coding, const struct gf_gif
     }
 }
 
-/* Which strings give the fewest codes depends on the picture: colours first where free pixels
- * repeat themselves, transparency first where they are noise. */
+/* Codes the pixels in three ways and keeps the shortest result. Preferring colours is better where
+ * free pixels form repeating patterns, preferring the transparent index where they are noise. */
 static enum gf_status encode(struct gf_gif_coding *coding, const unsigned char *either,
                              const unsigned char *other, size_t count, int bits,
                              struct gf_error *error)
@@ -298,8 +302,8 @@ enum gf_status gf_gif_frame_write(struct gf_gif_coding *coding, const struct gf_
                                   struct gf_gif_file *file, struct gf_error *error)
 {
     const uint64_t all = (uint64_t)frame->area.width * (uint64_t)frame->area.height;
-    /* Some programs show a colour where nothing is drawn, unless the frame has a transparent index.
-     */
+    /* Where nothing is drawn some programs show a colour unless the frame has a transparent index,
+     * so that such frames get one. */
     const bool shows =
         disposal == GF_GIF_CLEAR ||
         (!file->has_image && all < (uint64_t)file->format.width * (uint64_t)file->format.height);

@@ -9,27 +9,28 @@
 #include "base/memory/grow.h"
 #include "base/threads/times.h"
 
-/* CHOICES: so many strings of the dictionary are followed at once where pixels have two indices.
- * CUT_MOST: by so many pixels a string is shortened. */
+/* CHOICES: where pixels may have two indices, at most so many strings of the dictionary are
+ * followed at once. CUT_MOST: a string is shortened by at most so many pixels. */
 enum { CODES = 4096, BITS_MOST = 12, PLACES_BITS = 14, CHOICES = 16, CUT_MOST = 4 };
 enum { GENERATION_AT = 20, GENERATIONS = 1 << (32 - GENERATION_AT) };
 
-/* The strings of the dictionary are a tree. An entry of the hash is an edge: from the code of a
- * string, by the index of a pixel, to the code of the longer string. */
+/* The strings of the dictionary form a tree, kept in a hash table. An entry of the table is an
+ * edge: from the code of a string, by the index of a pixel, to the code of the longer string. */
 struct dictionary {
-    uint32_t edge[1 << PLACES_BITS]; /* generation, code, index; of another generation: empty */
+    /* Bits of generation, code, index; entries of other generations count as empty. */
+    uint32_t edge[1 << PLACES_BITS];
     uint16_t to[1 << PLACES_BITS];
-    unsigned char first[CODES]; /* the first index of each string */
-    uint16_t shorter[CODES];    /* the code of each string without its last index */
+    unsigned char first[CODES]; /* the first index of each code's string */
+    uint16_t shorter[CODES];    /* the code of each code's string without its last index */
     uint32_t generation;
-    int next, width; /* the next new code, the bits of a code */
+    int next, width; /* next: the code of the next new string; width: bits of a code */
 };
 
 struct gf_gif_coder {
     struct dictionary dictionary[2];
-    uint16_t *code; /* the codes so far, and those of a trial behind them */
+    uint16_t *code; /* `codes` codes; those of a trial follow them */
     size_t codes, room;
-    int clear; /* the clear code */
+    int clear; /* the code that empties the dictionary */
 };
 
 struct gf_gif_coder *gf_gif_coder_open(void)
@@ -44,9 +45,9 @@ void gf_gif_coder_close(struct gf_gif_coder *coder)
     free(coder);
 }
 
-/* ---- the dictionary ---- */
+/* ---- the dictionary of strings ---- */
 
-/* Returns the place of the edge, or the empty place where it belongs. */
+/* Returns the place in the hash table of the edge, or the empty place where it belongs. */
 static uint32_t place_of(const struct dictionary *dictionary, int code, int index)
 {
     const uint32_t edge = dictionary->generation << GENERATION_AT | (uint32_t)(code << 8 | index);
@@ -57,7 +58,7 @@ static uint32_t place_of(const struct dictionary *dictionary, int code, int inde
     return at;
 }
 
-/* Returns the code of a string that is longer by an index; -1: it is not in the dictionary. */
+/* Returns the code of the string of `code` extended by `index`; -1: it is not in the dictionary. */
 static int longer(const struct dictionary *dictionary, int code, int index)
 {
     const uint32_t at = place_of(dictionary, code, index);
@@ -116,8 +117,8 @@ static size_t longest(const struct dictionary *dictionary, const struct gf_gif_p
     return end - at;
 }
 
-/* Shortens the string if two codes then come further. In a dictionary that does not change this
- * gives the fewest codes. Returns its length. */
+/* Shortens the string if it and the next string then reach further together. With a dictionary that
+ * does not change this gives the fewest codes. Returns the length. */
 static size_t cut(const struct dictionary *dictionary, const struct gf_gif_pixels *pixels,
                   size_t at, size_t length, int *code)
 {
@@ -136,11 +137,11 @@ static size_t cut(const struct dictionary *dictionary, const struct gf_gif_pixel
     return best;
 }
 
-/* ---- codes ---- */
+/* ---- the codes of the pixels ---- */
 
-/* Finds the code of the longest string. A reader of the file adds a string to its dictionary with
- * each code: that of the code before, and one index more. The new code may be of that very string,
- * if it goes on as it began. Returns the number of pixels. */
+/* Finds the code of the longest string. With each code a reader adds a string to its dictionary:
+ * that of the code `before`, extended by the first index of the new code. The new code may stand
+ * for this very string if it ends with its own first index. Returns the number of pixels. */
 static size_t find_code(struct dictionary *dictionary, const struct gf_gif_pixels *pixels,
                         size_t at, int before, int *code)
 {
@@ -160,8 +161,8 @@ static size_t find_code(struct dictionary *dictionary, const struct gf_gif_pixel
     return length;
 }
 
-/* Adds codes with a new dictionary until it is full, or the pixels end. Returns where they end;
- * *bits becomes the size of the codes. */
+/* Adds codes with a new dictionary until it is full, or the pixels end. Returns the number of the
+ * first pixel that is left; *bits becomes the size of the codes in bits. */
 static size_t grow(struct gf_gif_coder *coder, struct dictionary *dictionary,
                    const struct gf_gif_pixels *pixels, size_t at, uint64_t *bits)
 {
@@ -194,8 +195,8 @@ static size_t stay(struct gf_gif_coder *coder, const struct dictionary *dictiona
     return at;
 }
 
-/* Codes the pixels. A full dictionary stays if, until a new one would be full, it gives fewer bits
- * for a pixel. */
+/* Codes the pixels. A full dictionary stays in use as long as it takes fewer bits for each pixel
+ * than a new one takes until it is full. */
 static enum gf_status code_pixels(struct gf_gif_coder *coder, const struct gf_gif_pixels *pixels,
                                   int bits, struct gf_error *error)
 {
@@ -225,7 +226,8 @@ static enum gf_status code_pixels(struct gf_gif_coder *coder, const struct gf_gi
     return GF_OK;
 }
 
-/* Packs the codes. A reader's dictionary grows from the second code after each clear code on. */
+/* Packs the codes into bytes. Codes become wider as the reader's dictionary grows, which it does
+ * from the second code after each clear code on. */
 static void pack(const struct gf_gif_coder *coder, int bits, struct gf_gif_bytes *bytes)
 {
     int width = bits + 1, next = 0, pending_bits = 0;
@@ -249,7 +251,7 @@ static void pack(const struct gf_gif_coder *coder, int bits, struct gf_gif_bytes
 enum gf_status gf_gif_encode(struct gf_gif_coder *coder, const struct gf_gif_pixels *pixels,
                              int bits, struct gf_gif_bytes *bytes, struct gf_error *error)
 {
-    /* At most a code for each pixel, with those of a trial, and clear codes. */
+    /* Room for at most one code for each pixel, the codes of a trial, and clear codes. */
     if (!GF_RESERVE(coder->code, coder->room,
                     pixels->count + pixels->count / CODES * 2 + 4 * CODES))
         return gf_fail_memory(error);

@@ -49,7 +49,7 @@ static int take_code(struct gf_gif_decoder *decoder)
     return code;
 }
 
-/* Adds the string of the code before and the index that follows it. */
+/* Adds a string to the dictionary: that of the code before, extended by `index`. */
 static void add_string(struct gf_gif_decoder *decoder, unsigned char index)
 {
     if (decoder->last == NONE || decoder->next == CODES)
@@ -60,12 +60,14 @@ static void add_string(struct gf_gif_decoder *decoder, unsigned char index)
         decoder->size++;
 }
 
-/* Puts the indices of a code's string on the stack, the last one first. */
+/* Pushes the indices of a code's string on the stack, the last one first. Returns false if there is
+ * no such code. */
 static bool put_string(struct gf_gif_decoder *decoder, int code)
 {
     const int literals = 1 << decoder->bits;
-    const bool repeats = code == decoder->next && decoder->last != NONE; /* the string before and
-                                                                          * its first index */
+    /* The code stands for the string that it is about to add: the one before, extended by its own
+     * first index. */
+    const bool repeats = code == decoder->next && decoder->last != NONE;
     int at = repeats ? decoder->last : code;
     if (code >= decoder->next && !repeats)
         return false;
@@ -81,7 +83,7 @@ static bool put_string(struct gf_gif_decoder *decoder, int code)
     return true;
 }
 
-/* Returns false if the codes are damaged or end too early. */
+/* Decodes the next line of indices. Returns false if the codes are damaged or end too early. */
 static bool gif_decode_line(struct gf_gif_decoder *decoder, unsigned char *line, int pixels)
 {
     const int clears = 1 << decoder->bits;
@@ -117,21 +119,20 @@ struct walk {
     const struct gf_blob *file;
     size_t at;
     bool ended;
-    bool cut; /* the file ends between two records, and has no trailer */
+    bool cut; /* the file ends between two records, without a trailer */
     GifFileType *gif;
-    int long_bits;                /* bits of the picture's indices where giflib refuses them;
-                                   * else 0 */
-    int error;                    /* giflib's error number */
+    int long_bits; /* bits of an index of this picture if they are too many for giflib; else 0 */
+    int error;     /* giflib's error number */
     GraphicsControlBlock control; /* the control block of the next picture */
     bool beyond;                  /* a pixel has an index beyond its palette */
-    double seconds;               /* how long the pictures that were counted are shown */
+    double seconds;               /* duration of the counted pictures */
     unsigned loops;               /* how many times the animation is shown; 0: forever */
-    struct gf_metadata *metadata; /* gets comments and XMP; NULL: they are not wanted */
+    struct gf_metadata *metadata; /* gets comments and XMP; NULL: neither is wanted */
     bool texts_left_out;
 };
 
-/* Reads bytes for giflib, and adds one zero after the end of the file: a whole picture may lack the
- * zero that ends its blocks. */
+/* Reads bytes for giflib, and adds one zero byte after the end of the file, since a complete
+ * picture may lack only the zero that ends its blocks. */
 static int read_bytes(GifFileType *gif, GifByteType *to, int size)
 {
     struct walk *const walk = gif->UserData;
@@ -149,9 +150,9 @@ static int read_bytes(GifFileType *gif, GifByteType *to, int size)
 
 struct gif_source {
     struct gf_whole_source whole;
-    struct walk walk; /* its `file` is NULL until decoding begins */
-    int drawn;        /* the pictures that are on the canvas */
-    int disposal;     /* of the last of them, and its place */
+    struct walk walk; /* walk.file is NULL until decoding begins */
+    int drawn;        /* number of pictures drawn on the canvas */
+    int disposal;     /* what happens to the last drawn picture, and its area */
     struct gf_rectangle area;
     GifByteType *line;    /* the indices of a line */
     unsigned char *under; /* the canvas before the last picture was drawn */
@@ -177,13 +178,15 @@ static void end(struct walk *walk)
         calls.DGifCloseFile(walk->gif, &ignored);
 }
 
-/* The block says how often the animation is shown again after the first time; 0 is forever. */
+/* Notes how many times the animation is shown. `again`: how often the file repeats it after the
+ * first time; 0: forever. */
 static void note_loops(struct walk *walk, unsigned again)
 {
     walk->loops = again ? again + 1 : 0;
 }
 
-/* Joins the bytes of blocks, each behind its length. */
+/* Joins the bytes of blocks, each of which follows its length, into *joined, which the caller
+ * frees. Returns false when out of memory. */
 static bool join_blocks(const unsigned char *at, const unsigned char *end, struct gf_blob *joined)
 {
     joined->data = malloc((size_t)(end - at) + 1);
@@ -194,8 +197,8 @@ static bool join_blocks(const unsigned char *at, const unsigned char *end, struc
     return joined->data;
 }
 
-/* Adds XMP. Its packet stands as it is between the name and GF_GIF_XMP_TAIL bytes, which lead a
- * reader of blocks to the end; some programs write it in blocks. */
+/* Adds XMP. Its packet lies unchanged between the block's name and GF_GIF_XMP_TAIL bytes (gif.h);
+ * some programs split it into blocks instead. */
 static bool add_xmp(struct walk *walk, const unsigned char *at, const unsigned char *end)
 {
     struct gf_blob *const xmp = &walk->metadata->xmp, blocks = {0};
@@ -221,10 +224,11 @@ static bool add_comment(struct walk *walk, const unsigned char *at, const unsign
 
 static bool read_extension(struct walk *walk)
 {
-    /* The names of the blocks, after their length. */
+    /* The names of the known application blocks, each behind its length. */
     static const char xmp[] = "\x0bXMP DataXMP", netscape[] = "\x0bNETSCAPE2.0",
                       animexts[] = "\13ANIMEXTS1.0";
-    const unsigned char *const first = walk->file->data + walk->at + 1; /* behind the code */
+    /* Behind the extension's code. */
+    const unsigned char *const first = walk->file->data + walk->at + 1;
     int code;
     GifByteType *block = NULL;
     if (calls.DGifGetExtension(walk->gif, &code, &block) == GIF_ERROR)
@@ -253,7 +257,8 @@ static bool read_extension(struct walk *walk)
     return added;
 }
 
-/* Reads the picture's description. giflib refuses indices of more than 8 bits, which come last. */
+/* Reads the picture's description. giflib refuses indices of more than 8 bits; their size is the
+ * last byte that it reads. */
 static bool read_description(struct walk *walk)
 {
     const bool read = calls.DGifGetImageDesc(walk->gif) != GIF_ERROR;
@@ -397,7 +402,8 @@ static void clear_area(struct gf_rectangle area, struct gf_format format, unsign
                0, (size_t)area.width * (size_t)format.channels);
 }
 
-/* Makes the canvas what it is after the last picture was shown. */
+/* Changes the canvas as the last picture's disposal says once it was shown: restores or clears its
+ * area. */
 static void dispose(const struct gif_source *gif, unsigned char *canvas)
 {
     const struct gf_format format = gif->whole.base.format;
@@ -407,7 +413,7 @@ static void dispose(const struct gif_source *gif, unsigned char *canvas)
         clear_area(gif->area, format, canvas);
 }
 
-/* Draws the next picture over the remains of the one before. */
+/* Draws the next picture on the canvas, after the disposal of the one before. */
 static enum gf_status draw_next(struct gif_source *gif, unsigned char *canvas,
                                 struct gf_error *error)
 {

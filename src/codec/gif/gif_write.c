@@ -1,5 +1,5 @@
-/* Writes GIF. A frame is held until the next one is known, which says what is to happen to its
- * pixels. */
+/* Writes GIF. A frame is held back until the next one is known, because only that decides what
+ * happens to the frame's pixels (its disposal). */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,26 +15,28 @@
 #define REDUCED "more than 256 colours in a frame"
 #define SHORTENED "delays over 655 s"
 
-enum { SHOWN_LEAST = 2 }; /* hundredths of a second that browsers show a frame, if less is not 10 */
+/* Least delay, in hundredths of a second, that browsers obey; they show shorter ones for 10. */
+enum { SHOWN_LEAST = 2 };
 
 struct gif_sink {
     struct gf_sink base;
     struct gf_options options;
-    struct gf_format rows; /* of the rows that write() gets */
+    struct gf_format rows; /* the format of the rows that write() gets */
     struct gf_gif_file file;
     struct gf_gif_colours colours;
     struct gf_gif_coding coding;
-    unsigned char *row; /* of 8 bits */
+    unsigned char *row; /* a row converted to 8 bits */
     int y;
-    /* Canvases: the last frame of the source; the frame that is written; what the held frame shows,
-     * and what was there before it. A still has the second alone. */
+    /* Canvases: `source` has the last frame as it was given; `wanted` the next frame; `shown` what
+     * the held frame shows, and `before` what was there before it. A single picture has only
+     * `wanted`. */
     uint32_t *source, *wanted, *shown, *before;
-    uint32_t *cleared; /* a row */
+    uint32_t *cleared; /* a row for row_below() */
     struct gf_gif_frame held, next;
     bool has_held, has_written;
-    double late;  /* hundredths of a second by which the frames so far end too early */
-    bool thinned; /* partly transparent pixels have become others */
-    bool shortened, slowed, brief; /* what has become of delays: see warn() */
+    double late;  /* by how many hundredths of a second the frames so far are too short */
+    bool thinned; /* partly transparent pixels became opaque or transparent */
+    bool shortened, slowed, brief; /* what happened to delays, for warn() */
 };
 
 static size_t pixels_of(const struct gif_sink *sink)
@@ -42,10 +44,10 @@ static size_t pixels_of(const struct gif_sink *sink)
     return (size_t)sink->rows.width * (size_t)sink->rows.height;
 }
 
-/* ---- rows ---- */
+/* ---- rows of the next frame ---- */
 
-/* Takes a row. A pixel that is the same as in the frame before keeps the colour that it has got
- * there, so that dithering does not flicker. */
+/* Adds a row to the next frame. A pixel that equals the frame before in the source keeps the colour
+ * that it was given there, so that dithering does not flicker. */
 static void take_row(struct gif_sink *sink, const unsigned char *row)
 {
     const size_t width = (size_t)sink->rows.width, first = (size_t)sink->y++ * width;
@@ -79,7 +81,7 @@ static enum gf_status gif_write(struct gf_sink *base, int rows, const unsigned c
     return GF_OK;
 }
 
-/* ---- what is drawn ---- */
+/* ---- what must be drawn, and what happens to the frame before ---- */
 
 static struct gf_rectangle joined(struct gf_rectangle a, struct gf_rectangle b)
 {
@@ -89,8 +91,8 @@ static struct gf_rectangle joined(struct gf_rectangle a, struct gf_rectangle b)
     return (struct gf_rectangle){left, top, right - left, bottom - top};
 }
 
-/* Returns a row of the canvas that the next frame is drawn upon, if that happens to the held
- * frame. */
+/* Returns row y of the canvas on which the next frame is drawn if the held frame has that
+ * disposal. */
 static const uint32_t *row_below(const struct gif_sink *sink, enum gf_gif_disposal disposal, int y)
 {
     const struct gf_rectangle area = sink->held.area;
@@ -106,8 +108,8 @@ static const uint32_t *row_below(const struct gif_sink *sink, enum gf_gif_dispos
     return sink->cleared;
 }
 
-/* Counts the pixels that the next frame must draw. Those that would have to become transparent
- * cannot be drawn: *gone becomes the area that has them. */
+/* Counts the pixels that the next frame must change if the held frame has that disposal. Pixels
+ * cannot be drawn transparent: *gone becomes the area of those that would have to be. */
 static uint64_t count_drawn(const struct gif_sink *sink, enum gf_gif_disposal disposal,
                             struct gf_rectangle *gone)
 {
@@ -131,8 +133,8 @@ static uint64_t count_drawn(const struct gif_sink *sink, enum gf_gif_disposal di
     return count;
 }
 
-/* Chooses what happens to the held frame. Clearing also the area where pixels become transparent
- * makes it larger. */
+/* Chooses the disposal of the held frame. If that is clearing, the frame's area grows by the area
+ * in which pixels become transparent. */
 static enum gf_gif_disposal choose_disposal(struct gif_sink *sink)
 {
     struct gf_rectangle gone, still_there;
@@ -149,7 +151,8 @@ static enum gf_gif_disposal choose_disposal(struct gif_sink *sink)
     return GF_GIF_RESTORE;
 }
 
-/* Marks the pixels of the next frame that need not be drawn, and finds the area of the others. */
+/* Marks the pixels of the next frame that need not be drawn as GF_GIF_FREE, and finds the area of
+ * the others. */
 static void mark(struct gif_sink *sink, enum gf_gif_disposal disposal)
 {
     struct gf_gif_frame *const next = &sink->next;
@@ -180,10 +183,10 @@ static void mark(struct gif_sink *sink, enum gf_gif_disposal disposal)
         next->area = (struct gf_rectangle){0, 0, 1, 1};
 }
 
-/* ---- frames ---- */
+/* ---- frames and their delays ---- */
 
-/* Makes a delay longer that is too short for browsers, which show it for a tenth of a second. The
- * next frames make up for less than a hundredth of it. */
+/* Lengthens the held frame's delay if browsers would take it for a tenth of a second. Later frames
+ * are shortened for that by at most half a hundredth of a second. */
 static void lengthen_held(struct gif_sink *sink)
 {
     if (sink->held.delay < sink->held.least) {
@@ -207,7 +210,7 @@ static enum gf_status write_held(struct gif_sink *sink, enum gf_gif_disposal dis
 }
 
 /* Sets the delay of the next frame, rounded so that errors do not add up. Delays of exactly 0 and 1
- * are those of a GIF, and stay. */
+ * hundredths come from a GIF, and stay. */
 static void set_delay(struct gif_sink *sink)
 {
     const struct gf_duration *const duration = sink->base.duration;
@@ -236,7 +239,7 @@ static struct gf_gif_canvas canvas_of(const struct gif_sink *sink)
     return (struct gf_gif_canvas){sink->wanted, (size_t)sink->rows.width};
 }
 
-/* Makes the canvases what they are once the next frame is drawn. */
+/* Updates `shown` and `before` to what they are once the next frame is drawn. */
 static void draw(struct gif_sink *sink, enum gf_gif_disposal disposal)
 {
     const size_t bytes = pixels_of(sink) * sizeof *sink->shown;
@@ -249,7 +252,7 @@ static void draw(struct gif_sink *sink, enum gf_gif_disposal disposal)
     memcpy(sink->shown, sink->wanted, bytes);
 }
 
-/* Makes the next frame the held one, after writing that. */
+/* Writes the held frame with that disposal, and makes the next frame the held one. */
 static enum gf_status advance(struct gif_sink *sink, enum gf_gif_disposal disposal,
                               struct gf_error *error)
 {
@@ -270,7 +273,7 @@ static bool can_join(const struct gif_sink *sink)
            sink->held.delay + sink->next.delay <= GF_GIF_DELAY_MOST;
 }
 
-/* A frame that shows nothing new makes the one before longer. */
+/* Ends the next frame. One that changes nothing only lengthens the held frame. */
 static enum gf_status take_frame(struct gif_sink *sink, struct gf_error *error)
 {
     const struct gf_gif_canvas canvas = canvas_of(sink);
@@ -294,7 +297,7 @@ static enum gf_status take_frame(struct gif_sink *sink, struct gf_error *error)
     return GF_OK;
 }
 
-/* Names what is lost, unless the user has wished fewer colours. */
+/* Warns of what was lost. Fewer colours are no loss if the user asked for them. */
 static void warn(const struct gif_sink *sink)
 {
     const char *lost[3];
@@ -423,8 +426,8 @@ enum gf_status gf_gif_sink_open(const struct gf_sink_order *order, struct gf_sin
 
 struct gf_codec_memory gf_gif_sink_memory(struct gf_format format, const struct gf_options *options)
 {
-    /* Four canvases, two lists of indices and two more of a frame, a part with its indices, and
-     * codes. */
+    /* Bytes for each pixel: four canvases of 4, two frames' indices of 2, two lists of indices to
+     * code, a part with its indices (6), and codes of 2. */
     enum { BYTES_FOR_A_PIXEL = 4 * 4 + 2 * 2 + 2 + 6 + 2 };
     format.channels = 4;
     return (struct gf_codec_memory){(uint64_t)format.width * (uint64_t)format.height *

@@ -1,4 +1,5 @@
-/* Reads HEIC and other HEIF by libheif. First the functions of libheif that the program calls. */
+/* Reads HEIC and other HEIF by libheif. The functions of libheif that the program calls come
+ * first. */
 #include <libheif/heif.h>
 #include <pthread.h>
 #include <stdbool.h>
@@ -49,7 +50,7 @@ struct gf_heif_calls {
 };
 extern struct gf_heif_calls gf_heif;
 
-/* The pictures that belong to another one, and the turn that libheif has applied. */
+/* ---- the pictures that belong to another one, and the turn that libheif has applied ---- */
 
 struct gf_heif_calls gf_heif;
 
@@ -70,7 +71,8 @@ static enum gf_picture_kind auxiliary_kind(const struct heif_image_handle *part)
                                     : GF_PICTURE_AUXILIARY;
 }
 
-/* Lists the items of depth maps, thumbnails or other auxiliary pictures. */
+/* Lists the depth maps, thumbnails or other auxiliary pictures of a picture, as `kind` says.
+ * Returns their number. */
 static int list_parts(const struct heif_image_handle *picture, enum gf_picture_kind kind,
                       heif_item_id ids[PARTS_MAX])
 {
@@ -103,8 +105,8 @@ static struct heif_image_handle *open_item(const struct heif_image_handle *pictu
     return NULL;
 }
 
-/* Opens the first of these pictures that has the kind, and sets *item to its number; NULL if there
- * is none. */
+/* Opens the first picture of that kind that belongs to `picture`, and sets *item to its number;
+ * NULL if there is none. */
 static struct heif_image_handle *heif_open_part(const struct heif_image_handle *picture,
                                                 enum gf_picture_kind kind, heif_item_id *item)
 {
@@ -134,8 +136,8 @@ static void heif_count_parts(const struct heif_image_handle *picture,
     }
 }
 
-/* Undoes the turn of that EXIF orientation: upright pixels become stored ones of `format`. Returns
- * false when out of memory. */
+/* Undoes the turn of that EXIF orientation: turns upright pixels back to the stored ones of
+ * `format`. Returns false when out of memory. */
 static bool heif_turn_back(unsigned char *pixels, struct gf_format format, int orientation)
 {
     const bool sideways = orientation >= 5, flip_x = memchr("\2\3\7\10", orientation, 4),
@@ -168,7 +170,7 @@ struct heif_source {
     struct heif_context *context;
     struct heif_image_handle *handle;
     heif_item_id item;
-    int orientation; /* how libheif turns the pixels, as EXIF's number; 1 if they stay turned */
+    int orientation; /* EXIF's number of the turn to undo; 1: none */
     bool depth;      /* the picture is a depth map, which is gray */
 };
 
@@ -217,7 +219,7 @@ static enum gf_status fail(const struct heif_source *heif, struct heif_error fai
     return gf_whole_source_fail(&heif->whole, why, error);
 }
 
-/* Widens little-endian samples of `bits` bits to 16 bits. */
+/* Scales samples of `bits` bits, in two bytes of little endian each, to 16 bits. */
 static void widen(const unsigned char *from, unsigned char *to, size_t samples, int bits)
 {
     const unsigned most = (1u << bits) - 1;
@@ -228,7 +230,8 @@ static void widen(const unsigned char *from, unsigned char *to, size_t samples, 
     }
 }
 
-/* Returns the format of libheif's picture, which has the colours and the turn that it gives. */
+/* Returns the format of the picture that libheif makes: a depth map as RGB, and all pictures
+ * upright. */
 static struct gf_format made_format(const struct heif_source *heif)
 {
     struct gf_format format = heif->whole.base.format;
@@ -352,8 +355,8 @@ static bool read_colours(struct heif_source *heif)
     return true;
 }
 
-/* Lists the pictures that do not belong to another one; *chief becomes the main one's number, which
- * is 0 if the file names a thumbnail the main picture. The caller frees the list. */
+/* Lists the pictures that do not belong to another one; *chief becomes the main picture's index in
+ * the list, 0 if the file declares a thumbnail as the main picture. The caller frees the list. */
 static heif_item_id *list_pictures(struct heif_source *heif, int *count, int *chief)
 {
     const int all = gf_heif.heif_context_get_number_of_top_level_images(heif->context);
@@ -430,14 +433,15 @@ static enum gf_status choose(struct heif_source *heif, struct gf_error *error)
     return status;
 }
 
-/* With --no-autorotate the pixels become again as the file stores them. */
+/* Notes the turn to undo: with --no-autorotate the pixels are turned back to how the file stores
+ * them. */
 static void note_turn(struct heif_source *heif)
 {
     struct gf_source *const base = &heif->whole.base;
     const int turn = gf_heif_item_orientation(&heif->whole.file, heif->item);
     const struct gf_format upright = base->format;
     heif->orientation = heif->whole.options.autorotate ? 1 : turn;
-    base->metadata.orientation = heif->orientation; /* whatever EXIF says */
+    base->metadata.orientation = heif->orientation; /* EXIF's orientation does not count */
     if (heif->orientation < SIDEWAYS)
         return;
     base->format.width = upright.height;
@@ -446,10 +450,8 @@ static void note_turn(struct heif_source *heif)
 
 static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error *error)
 {
-    const double library_bytes =
-        whole->options.autorotate
-            ? 12
-            : 16; /* bytes for each pixel: planes, RGB, frames of the decoder */
+    /* Bytes for each pixel: planes, RGB, frames of the decoder. */
+    const double library_bytes = whole->options.autorotate ? 12 : 16;
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     struct heif_source *const heif = (struct heif_source *)whole;
     pthread_once(&once, start);

@@ -1,5 +1,5 @@
-/* What the files of JPEG 2000's reader and writer share. First the functions of OpenJPEG that
- * the program calls. */
+/* What the files of JPEG 2000's reader and writer share. The functions of OpenJPEG that the program
+ * calls come first. */
 #pragma once
 
 #include <openjpeg.h>
@@ -40,56 +40,57 @@ enum { GF_JP2_WHY_SIZE = 160 };
 /* A file in memory that OpenJPEG reads or writes, with its first message of damage. */
 struct gf_jp2_stream {
     unsigned char *data;
-    size_t size, capacity, at; /* capacity: of what is written; 0: the data are read only */
+    size_t size, capacity, at; /* capacity: of the memory that is written; 0: `data` is only read */
     bool out_of_memory;
-    bool needs_sop;            /* a packet without the marker SOP is damage */
-    char why[GF_JP2_WHY_SIZE]; /* "": OpenJPEG had nothing to say of damage */
+    bool needs_sop;            /* a packet without the marker SOP counts as damage */
+    char why[GF_JP2_WHY_SIZE]; /* the first message of damage; "": none */
 };
 
-/* Makes the stream of OpenJPEG; NULL when out of memory. */
+/* Makes OpenJPEG's stream for `stream`; NULL when out of memory. */
 opj_stream_t *gf_jp2_stream_open(struct gf_jp2_stream *stream, bool writes);
-/* Keeps the codec's first warning or error of damage in stream->why, and says how many threads it
- * may start. */
+/* Keeps the codec's first warning or error of damage in stream->why, and lets it start `threads`
+ * threads. */
 void gf_jp2_prepare(opj_codec_t *codec, struct gf_jp2_stream *stream, int threads);
-/* Makes the decoder leave out code blocks whose data are cut, instead of failing, which OpenJPEG
- * before 2.5 always does. */
+/* Makes the decoder leave out code blocks whose data are truncated, instead of failing. OpenJPEG
+ * before 2.5 fails nevertheless. */
 void gf_jp2_be_lenient(opj_codec_t *codec);
 
-/* What the boxes and markers of a JPEG 2000 say (ISO/IEC 15444-1, annexes A and I). The project's
- * own code reads them, so that the limits are checked before OpenJPEG sees the file, and so that a
- * file whose end is missing is known. */
+/* ---- what the boxes and markers of a JPEG 2000 say (ISO/IEC 15444-1, annexes A and I). The
+ * project's own code reads them, so that limits are checked before OpenJPEG sees the file, and a
+ * file whose end is missing is recognised ---- */
 
-enum { GF_JP2_CHANNELS_MAX = 5 }; /* that are read: CMYK and alpha */
+enum { GF_JP2_CHANNELS_MAX = 5 }; /* the most channels that are read: CMYK and alpha */
 enum gf_jp2_space { GF_JP2_CMYK = 12, GF_JP2_LAB = 14, GF_JP2_SRGB = 16, GF_JP2_GRAY, GF_JP2_YCC };
 
 struct gf_jp2_component {
     int bits;
     bool is_signed;
-    int dx, dy; /* one sample stands for so many pixels */
+    int dx, dy; /* one sample stands for dx x dy pixels */
 };
 
 struct gf_jp2_header {
-    struct gf_blob stream;   /* the codestream, within the file */
-    uint32_t x0, y0, x1, y1; /* the picture's place on the reference grid */
+    struct gf_blob stream; /* the codestream, within the file */
+    /* The picture covers x0..x1 - 1 and y0..y1 - 1 of the reference grid. */
+    uint32_t x0, y0, x1, y1;
     uint32_t tile_x0, tile_y0, tile_dx, tile_dy;
     int components;
-    const unsigned char *sizes; /* three bytes for each component, in the marker SIZ */
+    const unsigned char *sizes; /* the three bytes of each component in the marker segment SIZ */
     uint64_t tiles;
     bool is_cut;       /* the file lacks data of tiles, which `lacks` names */
     const char *lacks; /* what the codestream lacks; NULL: nothing */
-    size_t end;        /* the bytes of `stream`, with its end marker if that is there */
-    size_t last_part;  /* where the last part of a tile begins */
+    size_t end;        /* size of the codestream, including the end marker if it has one */
+    size_t last_part;  /* offset in `stream` of the last tile-part */
     double structs;  /* bytes of OpenJPEG's structs of precincts and code blocks for each sample */
-    double includes; /* the part of a precinct that a sample is */
-    bool has_sop_alone; /* packets may begin with SOP markers and do not end with EPH markers */
-    int layers, levels; /* the most of them */
-    int least_levels;   /* of all components and tiles */
+    double includes; /* number of precincts for each sample */
+    bool has_sop_alone; /* packets may begin with SOP markers, but have no EPH markers */
+    int layers, levels; /* the most layers, and levels of wavelets */
+    int least_levels;   /* the least number of levels of all components and tiles */
     int space;          /* the number of the colour space (enum gf_jp2_space); 0: none is said */
-    const unsigned char *lab; /* of L*, a* and b* the range and the number that is stored for 0, in
-                               * four bytes each; NULL: those of the standard */
-    int channels;             /* that are stored, after the palette */
-    int colours;              /* those of them that are colours and are read */
-    int alpha;                /* the stored channel that is alpha; -1: none */
+    /* Range and offset of L*, a* and b*, in four bytes each; NULL: the standard's. */
+    const unsigned char *lab;
+    int channels;                   /* number of stored channels, after the palette was applied */
+    int colours;                    /* how many of the channels are colours that are read */
+    int alpha;                      /* the stored channel that is alpha; -1: none */
     int order[GF_JP2_CHANNELS_MAX]; /* the stored channels of the colours, then that of alpha */
     bool premultiplied;
     struct {
@@ -98,8 +99,8 @@ struct gf_jp2_header {
     } palette;
 };
 
-/* Reads the header and the metadata. Fails with GF_ERROR_INPUT if the file is damaged, of a kind
- * that is not read or, unless the options allow that, cut. */
+/* Reads the header and the metadata. Fails with GF_ERROR_INPUT if the file is damaged, of an
+ * unsupported kind or, unless the options allow that, truncated. */
 enum gf_status gf_jp2_header_read(const struct gf_blob *file, const char *name,
                                   const struct gf_options *options, struct gf_jp2_header *header,
                                   struct gf_metadata *metadata, struct gf_error *error) GF_CHECKED;
@@ -109,18 +110,18 @@ enum { GF_JP2_UUID_SIZE = 16 };
 #define GF_JP2_UUID_XMP "\xbe\x7a\xcf\xcb\x97\xa9\x42\xe8\x9c\x71\x99\x94\x91\xe3\xaf\xac"
 #define GF_JP2_UUID_IPTC "\x33\xc7\xa4\xd2\xb8\x1d\x47\x23\xa0\xba\xf1\xa3\xe0\x97\xad\x38"
 
-/* Whether the colours are CMYK or L*a*b*. */
+/* Whether the colours are CMYK or L*a*b*, which become RGB. */
 static inline bool gf_jp2_is_converted(const struct gf_jp2_header *header)
 {
     return header->space == GF_JP2_CMYK || header->space == GF_JP2_LAB;
 }
 
-/* Writes the last `bytes` bytes of a number, and returns where they end. */
+/* Writes the lowest `bytes` bytes of a number in big endian, and returns where they end. */
 unsigned char *gf_jp2_put_be(unsigned char *at, uint64_t value, int bytes);
 
 struct gf_jp2_component gf_jp2_component(const struct gf_jp2_header *header, int component);
 
-/* Makes a codestream of one whose end is missing: with an end marker, and with a last part that is
- * as long as its data. checks: bytes behind them make OpenJPEG fail if it looks for more packets.
- * Returns bytes that the caller frees; .data is NULL when out of memory. */
+/* Completes a codestream whose end is missing: adds an end marker, and makes the length of the last
+ * tile-part that of its data. If `checks` is set, it adds bytes at which OpenJPEG fails if it looks
+ * for more packets. Returns bytes that the caller frees; .data is NULL when out of memory. */
 struct gf_blob gf_jp2_mend(const struct gf_jp2_header *header, bool checks);

@@ -65,14 +65,14 @@ opj_stream_t *gf_jp2_stream_open(struct gf_jp2_stream *stream, bool writes)
     return opened;
 }
 
-/* Whether a message names data that are not decoded. OpenJPEG warns also of what leaves all code
- * blocks decoded:
+/* Whether a message of OpenJPEG means that data were not decoded. It also warns of these things,
+ * which leave all code blocks decoded:
  * - of a packet without the marker SOP: no packet needs one. It is damage only where the file has
  *   some and none is at the packet's beginning, and no EPH, at which OpenJPEG would fail;
  * - of a code block with predictable termination (PTERM) for which the arithmetic decoder has read
  *   three bytes more than there are: so far it may read ahead. Other numbers are damage;
- * - of a colour transform of less than three components, which there is not;
- * - of a number of a tile's parts that is too small by one, which it corrects;
+ * - of a colour transform of fewer than three components, which cannot exist;
+ * - of a count of tile-parts that is too small by one, which it corrects;
  * - of markers that it does not know, and of parts without data. */
 static bool is_damage(const char *text, const struct gf_jp2_stream *stream)
 {

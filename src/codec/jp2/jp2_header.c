@@ -21,7 +21,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
     return (a + b - 1) / b;
 }
 
-/* ---- the size ---- */
+/* ---- the size of the picture and its components ---- */
 
 struct gf_jp2_component gf_jp2_component(const struct gf_jp2_header *header, int component)
 {
@@ -30,7 +30,8 @@ struct gf_jp2_component gf_jp2_component(const struct gf_jp2_header *header, int
         .bits = (size[0] & 0x7f) + 1, .is_signed = size[0] >> 7, .dx = size[1], .dy = size[2]};
 }
 
-/* Whether a sample is at a multiple of `step` in begin..end-1. */
+/* Whether begin..end - 1 contains a multiple of `step`, at which a subsampled component has a
+ * sample. */
 static bool has_sample(uint64_t begin, uint64_t end, int step)
 {
     return divide_up(end, (uint64_t)step) > divide_up(begin, (uint64_t)step);
@@ -38,7 +39,7 @@ static bool has_sample(uint64_t begin, uint64_t end, int step)
 
 static const char *check_components(const struct gf_jp2_header *header)
 {
-    enum { BITS_MAX = 31 }; /* of OpenJPEG */
+    enum { BITS_MAX = 31 }; /* the most that OpenJPEG can decode */
     for (int i = 0; i < header->components; i++) {
         const struct gf_jp2_component component = gf_jp2_component(header, i);
         if (!component.dx || !component.dy || !has_sample(header->x0, header->x1, component.dx) ||
@@ -50,7 +51,8 @@ static const char *check_components(const struct gf_jp2_header *header)
     return NULL;
 }
 
-/* `data` are the bytes behind the marker segment's length. */
+/* Reads the marker segment SIZ; `data` are the bytes behind its length. Returns what is wrong, or
+ * NULL. */
 static const char *read_size(const unsigned char *data, size_t size, struct gf_jp2_header *header)
 {
     enum { HEAD = 36, COMPONENTS_MAX = 16384, TILE_COMPONENTS_MAX = 1 << 24 };
@@ -89,8 +91,8 @@ static int least_of(int a, int b)
     return a < b ? a : b;
 }
 
-/* Returns the bytes of the structs of one resolution for each of its samples. The exponents are
- * those of the width and height of its precincts and of its code blocks. */
+/* Returns how many bytes OpenJPEG's structs of one resolution take for each of its samples. The
+ * arguments are log2 of the width and height of its precincts and code blocks. */
 static double structs_of(int precinct_x, int precinct_y, int block_x, int block_y)
 {
     enum { BLOCK_BYTES = 480, PRECINCT_BYTES = 250 };
@@ -99,7 +101,8 @@ static double structs_of(int precinct_x, int precinct_y, int block_x, int block_
            (double)PRECINCT_BYTES / (1 << (precinct_x + precinct_y));
 }
 
-/* Reads the levels, the code blocks and the precincts. */
+/* Reads the numbers of levels and the sizes of code blocks and precincts from a marker segment COD
+ * or COC. */
 static const char *read_coding(const unsigned char *data, size_t size, bool has_precincts,
                                struct gf_jp2_header *header)
 {
@@ -112,10 +115,11 @@ static const char *read_coding(const unsigned char *data, size_t size, bool has_
         return damaged_markers;
     header->levels = levels > header->levels ? levels : header->levels;
     header->least_levels = least_of(levels, header->least_levels);
-    double structs = 0, part = pow(0.25, levels); /* of all samples */
+    /* part: the share of all samples that a resolution has. */
+    double structs = 0, part = pow(0.25, levels);
     for (int i = 0; i <= levels; i++) {
         const int both = has_precincts ? data[HEAD + i] : WHOLE << 4 | WHOLE;
-        const int half = i > 0; /* the samples of a level are in bands of half its size */
+        const int half = i > 0; /* from resolution 1 on the samples lie in bands of half its size */
         if ((both & 15) < half || both >> 4 < half)
             return damaged_markers;
         const int x = (both & 15) - half, y = (both >> 4) - half;
@@ -142,7 +146,7 @@ static const char *read_marker(int marker, const unsigned char *data, size_t siz
     return marker == COD || marker == COC ? damaged_markers : NULL;
 }
 
-/* Reads the marker segments from *at on, up to the marker `last`, behind which *at then is. The
+/* Reads the marker segments from *at on, up to the marker `last`, and leaves *at behind that. The
  * markers FF30 to FF3F have no parameters. */
 static const char *read_markers(struct gf_jp2_header *header, size_t *at, int last)
 {
@@ -168,15 +172,16 @@ static const char *read_markers(struct gf_jp2_header *header, size_t *at, int la
     return cut;
 }
 
-/* ---- the tiles ---- */
+/* ---- the tile-parts ---- */
 
-/* The parts of a tile. */
+/* How many parts a tile has. */
 struct parts {
-    unsigned char seen, declared; /* declared: 0 if no part says how many there are */
+    /* seen: parts found; declared: number that the parts state, 0: none does. */
+    unsigned char seen, declared;
 };
 
-/* Returns where the data end that begin at `at` and last to the end marker. No bytes of packets
- * are a marker from FF90 on, but those of SOP, whose number may look like one. */
+/* Returns the offset of the end marker behind the data at `at`. Packets contain no marker from FF90
+ * on, except SOP, whose number may look like one and is skipped. */
 static size_t end_of_data(const struct gf_blob *stream, size_t at)
 {
     enum { SOP = 0x91, SOP_SIZE = 6 };
@@ -189,8 +194,8 @@ static size_t end_of_data(const struct gf_blob *stream, size_t at)
     return stream->size;
 }
 
-/* Reads the head of a tile's part, whose marker was before *at. *at is then behind the part, or at
- * the end of a file that ends within its data. */
+/* Reads the head of a tile's part, whose marker precedes *at. Moves *at behind the part, or to the
+ * end of a file that ends within the part. */
 static const char *read_part(struct gf_jp2_header *header, size_t *at, struct parts *tiles)
 {
     const unsigned char *const data = header->stream.data + *at;
@@ -207,7 +212,7 @@ static const char *read_part(struct gf_jp2_header *header, size_t *at, struct pa
     header->last_part = *at - MARKER;
     tiles[tile].seen += tiles[tile].seen < UCHAR_MAX;
     tiles[tile].declared = data[9] ? data[9] : tiles[tile].declared;
-    /* The last part may go to the end marker without saying its length. */
+    /* The last part may state the length 0, and then extends to the end marker. */
     *at = !length                   ? end_of_data(&header->stream, inner)
           : length - MARKER <= left ? *at + (size_t)length - MARKER
                                     : header->stream.size;
@@ -233,7 +238,7 @@ static bool has_samples(const struct gf_jp2_header *header, uint64_t tile)
     return has;
 }
 
-/* Looks for tiles without parts, or without all of those that they declare. */
+/* Notes whether a tile has no part, or fewer parts than it declares. */
 static void find_missing(struct gf_jp2_header *header, const struct parts *tiles)
 {
     for (uint64_t i = 0; !header->is_cut && i < header->tiles; i++) {
@@ -243,7 +248,7 @@ static void find_missing(struct gf_jp2_header *header, const struct parts *tiles
     }
 }
 
-/* Reads the parts of the tiles, of which the first begins before `at`. */
+/* Reads all tile-parts. The marker of the first one ends at `at`. */
 static const char *read_parts(struct gf_jp2_header *header, size_t at, struct parts *tiles)
 {
     for (uint32_t marker = SOT; marker == SOT; at += MARKER) {
@@ -264,7 +269,7 @@ static const char *read_parts(struct gf_jp2_header *header, size_t at, struct pa
 }
 
 /* Reads the markers of header->stream, from its beginning to its end marker. Returns why the
- * picture is not read; NULL if it is, or if header->lacks says what is missing. */
+ * picture cannot be read; NULL if it can, even if header->lacks says that something is missing. */
 static const char *jp2_read_markers(struct gf_jp2_header *header)
 {
     const unsigned char *const data = header->stream.data;
@@ -285,7 +290,7 @@ static const char *jp2_read_markers(struct gf_jp2_header *header)
     return why;
 }
 
-/* ---- a codestream whose end is missing ---- */
+/* ---- completing a codestream whose end is missing ---- */
 
 struct gf_blob gf_jp2_mend(const struct gf_jp2_header *header, bool checks)
 {
@@ -301,15 +306,15 @@ struct gf_blob gf_jp2_mend(const struct gf_jp2_header *header, bool checks)
     return (struct gf_blob){data, end + MARKER};
 }
 
-/* A part of the file that is read from its beginning. */
+/* A box of the file: its type, with a zero at the end, and its content. */
 struct box {
     char type[5];
     const unsigned char *data;
     size_t size;
 };
 
-/* Takes the next box of `all`. Returns false at the end, or if the box does not fit. A box without
- * a size, which the last one may be, goes to the end. */
+/* Takes the next box from `all`, which becomes shorter. Returns false at the end, or if the box
+ * does not fit. A box without a size, which the last one may be, goes to the end. */
 static bool next_box(struct gf_blob *all, struct box *box)
 {
     if (all->size < 8)
@@ -338,7 +343,8 @@ static bool is_type(const struct box *box, const char *type)
 
 /* ---- the boxes within "jp2h" ---- */
 
-/* Reads the number of a colour space, or an ICC profile. Of several boxes the first counts. */
+/* Reads the box colr: the number of a colour space, or an ICC profile. Only the first such box
+ * counts. Returns false when out of memory. */
 static bool read_colours(const struct box *box, struct gf_jp2_header *header,
                          struct gf_metadata *metadata)
 {
@@ -375,7 +381,7 @@ static void read_palette(const struct box *box, struct gf_jp2_header *header)
     header->palette.values = box->data + HEAD + columns;
 }
 
-/* Finds the channels of the colours and of alpha. */
+/* Reads the box cdef, which says which channels are colours and which is alpha. */
 static void read_channels(const struct box *box, struct gf_jp2_header *header)
 {
     enum { HEAD = 2, ENTRY = 6, OPACITY = 1, PREMULTIPLIED = 2 };
@@ -391,7 +397,8 @@ static void read_channels(const struct box *box, struct gf_jp2_header *header)
     }
 }
 
-/* Returns pixels per metre of a numerator, a denominator and an exponent; 0 if they are none. */
+/* Returns the density in pixels per metre from a numerator and denominator of 16 bits and an
+ * exponent of 10; 0 if it is invalid. */
 static double density_of(const unsigned char *fraction, unsigned char exponent)
 {
     const double below = gf_get_be(fraction + 2, 2), power = (signed char)exponent;
@@ -464,7 +471,7 @@ static bool read_boxes(struct gf_blob all, struct gf_jp2_header *header,
         else if (is_type(&box, "jp2c") && !header->stream.size)
             header->stream = (struct gf_blob){(unsigned char *)box.data, box.size};
     }
-    /* The box of a codestream whose end is missing does not fit. */
+    /* next_box() refuses the box of a truncated codestream, since it does not fit. */
     if (done && !header->stream.size && all.size > 16 && !memcmp(all.data + 4, "jp2c", 4)) {
         const size_t head = gf_get_be(all.data, 4) == 1 ? 16 : 8;
         header->stream = (struct gf_blob){all.data + head, all.size - head};
@@ -484,8 +491,8 @@ static bool is_subsampled(const struct gf_jp2_header *header)
     return is;
 }
 
-/* Returns how many of the channels are colours, and sets the colour space of a codestream without
- * boxes: it is YCbCr if chroma is subsampled. */
+/* Returns how many of the channels are colours. Also sets the colour space of a codestream without
+ * boxes (is_bare): YCbCr if chroma is subsampled. */
 static int count_colours(struct gf_jp2_header *header, const struct gf_blob *icc, bool is_bare)
 {
     enum { SPACE_AT = 16, GRAY = 1, COLOURS = 3, CMYK = 4 };
@@ -502,8 +509,8 @@ static int count_colours(struct gf_jp2_header *header, const struct gf_blob *icc
     return is_gray || header->channels < COLOURS ? GRAY : COLOURS;
 }
 
-/* Chooses the channels that are read: the first colours, and alpha, which a single channel behind
- * the colours is also where no box says so. */
+/* Chooses the channels that are read: the first colours, and alpha. A single channel behind the
+ * colours counts as alpha even if no box says so. */
 static const char *choose_channels(struct gf_jp2_header *header, const struct gf_blob *icc,
                                    bool is_bare)
 {

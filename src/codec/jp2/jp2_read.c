@@ -15,7 +15,7 @@
 struct jp2_source {
     struct gf_whole_source whole;
     struct gf_jp2_header header;
-    struct gf_cmyk inks; /* if the colours are CMYK */
+    struct gf_cmyk inks; /* the conversion of CMYK colours to RGB */
 };
 
 static void jp2_release(struct gf_whole_source *source)
@@ -30,7 +30,8 @@ static unsigned greatest(int bits)
     return bits >= 32 ? ~0u : (1u << bits) - 1;
 }
 
-/* Converts a sample of so many bits to the format's, rounded. */
+/* Converts a sample from `bits` bits to `to` bits: round(value * M_to / M_bits), where M is the
+ * largest number of so many bits. */
 static unsigned widened(int64_t value, int bits, int to)
 {
     const int64_t most = greatest(bits), wanted = greatest(to);
@@ -55,7 +56,8 @@ static int64_t sample_at(const unsigned char *pixels, size_t at, int bits)
 }
 
 /* Returns the index of the component's sample for a column or row of the picture. The component has
- * `count` of them, each of which stands for `step`. */
+ * `count` samples in that direction, one for each `step` columns or rows. `origin` is where the
+ * picture begins on the reference grid. */
 static uint32_t index_of(uint32_t origin, uint32_t at, uint32_t step, uint32_t count)
 {
     const uint64_t place = ((uint64_t)origin + at) / step,
@@ -85,7 +87,7 @@ static void copy_row(const struct jp2_source *jp2, int c, const opj_image_t *ima
     }
 }
 
-/* Converts colours of L*a*b* to sRGB. */
+/* Converts pixels of three samples L*, a*, b* to sRGB. */
 static void lab_to_rgb(const struct gf_jp2_header *header, const unsigned char *lab, int bits,
                        unsigned char *rgb, int pixels)
 {
@@ -109,7 +111,7 @@ static void lab_to_rgb(const struct gf_jp2_header *header, const unsigned char *
     }
 }
 
-/* Copies the rows of CMYK or L*a*b*, which become RGB. */
+/* Copies the rows of a CMYK or L*a*b* picture, converted to RGB. */
 static enum gf_status convert_components(const struct jp2_source *jp2, const opj_image_t *image,
                                          unsigned char *pixels, struct gf_error *error)
 {
@@ -147,8 +149,8 @@ static void copy_components(const struct jp2_source *jp2, const opj_image_t *ima
             copy_row(jp2, c, image, y, pixels + c * format.bits / 8, format.channels);
 }
 
-/* Looks the samples of the only component up in the palette. An index beyond its end is its last.
- */
+/* Replaces the samples of the only component by the colours of the palette. An index beyond its end
+ * means the last colour. */
 static void copy_palette(const struct gf_jp2_header *header, const opj_image_comp_t *from,
                          struct gf_format format, unsigned char *pixels)
 {
@@ -173,7 +175,7 @@ static unsigned clamped(int64_t scaled, int bits)
     return (unsigned)(value < 0 ? 0 : value > most ? most : value);
 }
 
-/* Converts sYCC (IEC 61966-2-1, annex F) to sRGB, in units of 1/65536. */
+/* Converts sYCC (IEC 61966-2-1, annex F) to sRGB, with factors in units of 1/65536. */
 static void ycc_to_rgb(unsigned char *pixels, struct gf_format format)
 {
     enum { CR_RED = 91881, CB_GREEN = 22554, CR_GREEN = 46802, CB_BLUE = 116130 };
@@ -192,13 +194,14 @@ static void ycc_to_rgb(unsigned char *pixels, struct gf_format format)
 
 /* ---- decoding ---- */
 
-/* Returns how many samples a component has for so many pixels. */
+/* Returns how many samples a component has across or down for so many pixels, one for each `step`,
+ * after a reduction by 1/reduction. */
 static uint32_t samples_of(uint32_t pixels, uint32_t step, int reduction)
 {
     return (uint32_t)((((uint64_t)pixels - 1) / step + (uint64_t)reduction) / (uint64_t)reduction);
 }
 
-/* Whether the decoded picture is what the header said. */
+/* Whether the decoded picture has the components and sizes that the header states. */
 static bool is_as_declared(const struct gf_jp2_header *header, int reduction,
                            const opj_image_t *image)
 {
@@ -235,8 +238,8 @@ static enum gf_status copy_pixels(const struct jp2_source *jp2, const opj_image_
     return GF_OK;
 }
 
-/* Decodes the codestream. Warnings about the header may be about markers that OpenJPEG does not
- * know. lenient: code blocks whose data are cut are left out. */
+/* Decodes the codestream. Ignores warnings about the header, which may be about markers that
+ * OpenJPEG does not know. lenient: code blocks whose data are truncated are left out. */
 static bool decode_stream(const struct jp2_source *jp2, opj_codec_t *codec, bool lenient,
                           struct gf_jp2_stream *stream, opj_image_t **image)
 {
@@ -259,9 +262,9 @@ static bool decode_stream(const struct jp2_source *jp2, opj_codec_t *codec, bool
     return done;
 }
 
-/* Makes *image, which the caller destroys, even after a failure. Returns whether all of it is
- * decoded or, if lenient, some of it; `why` says what is damaged. Where the end marker is missing,
- * the bytes that gf_jp2_mend() adds show whether packets are. */
+/* Decodes the file to *image, which the caller destroys, even after a failure. Returns whether all
+ * of it or, if lenient, some of it was decoded; `why` says what is damaged. If the end marker is
+ * missing, the bytes that gf_jp2_mend() adds reveal whether packets are missing, too. */
 static bool make_image(const struct jp2_source *jp2, bool lenient, opj_image_t **image,
                        char why[GF_JP2_WHY_SIZE])
 {
@@ -289,7 +292,8 @@ static bool make_image(const struct jp2_source *jp2, bool lenient, opj_image_t *
     return is_whole || (lenient && done);
 }
 
-/* Decodes all of the picture or, if that cannot be and the options allow it, what there is. */
+/* Decodes the whole picture or, if that fails and the options allow truncated files, what there is
+ * of it. */
 static bool make_some(const struct jp2_source *jp2, opj_image_t **image, char why[GF_JP2_WHY_SIZE])
 {
     if (!jp2->header.is_cut && make_image(jp2, false, image, why))
@@ -326,9 +330,9 @@ static enum gf_status jp2_decode(struct gf_whole_source *source, unsigned char *
 
 /* ---- the header ---- */
 
-/* Returns the bytes that OpenJPEG takes for each pixel, beside those of the file: samples of four
- * bytes in the picture and, unless the only tile becomes the picture, in a tile; structs of
- * tiles, levels, precincts and code blocks; the list of packets. */
+/* Returns how many bytes OpenJPEG takes for each pixel, beside the file: samples of four bytes in
+ * the picture and, unless the only tile becomes the picture, in a tile; structs of tiles, levels,
+ * precincts and code blocks; the list of packets. */
 static double library_bytes(const struct gf_jp2_header *header)
 {
     enum { SAMPLE = 4, TILE_BYTES = 8000, TILE_CHANNEL_BYTES = 1300, LEVEL_BYTES = 1024 };
@@ -365,8 +369,8 @@ static enum gf_status read_header(struct gf_whole_source *whole, struct gf_error
                                      : header->space == GF_JP2_YCC  ? GF_STORED_YCBCR
                                      : header->space == GF_JP2_CMYK ? GF_STORED_CMYK
                                                                     : GF_STORED_PLAIN};
-    /* Indices of a palette have no mean, and where a picture begins elsewhere on the grid its
-     * halves have other sides. */
+    /* No reduction for palettes, since the mean of indices is meaningless, nor for pictures that do
+     * not begin at 0, 0 of the grid, since their halves are rounded differently. */
     const int halves =
         header->palette.entries || header->x0 || header->y0 ? 0 : header->least_levels;
     whole->base.most_reduction = halves ? 1 << (halves < MOST_HALVES ? halves : MOST_HALVES) : 0;

@@ -22,7 +22,8 @@ static enum gf_status fail(const struct gf_whole_sink *sink, const struct gf_jp2
                    *stream->why ? stream->why : "the picture cannot be encoded");
 }
 
-/* A quality is the PSNR that OpenJPEG aims at: 30 dB, and 0.15 dB for each step of the quality. */
+/* Sets the encoder's parameters. The quality becomes the PSNR that OpenJPEG aims at: 30 dB plus
+ * 0.15 dB for each step of the quality. */
 static void configure(const struct gf_whole_sink *sink, opj_cparameters_t *parameters)
 {
     enum { LEVELS_MAX = 6 };
@@ -40,7 +41,8 @@ static void configure(const struct gf_whole_sink *sink, opj_cparameters_t *param
     parameters->tcp_distoratio[0] = 30 + 0.15f * (float)sink->options.quality;
 }
 
-/* Copies the pixels to planes of OpenJPEG, and frees them. */
+/* Copies the pixels to OpenJPEG's planes, and frees sink->pixels. Returns NULL when out of
+ * memory. */
 static opj_image_t *make_image(struct gf_whole_sink *sink)
 {
     const struct gf_format format = sink->format;
@@ -117,10 +119,11 @@ static unsigned char *put_head(unsigned char *at, size_t size, const char *type)
     return at + 4;
 }
 
-/* Writes pixels per metre: dots per inch exactly, other numbers rounded. */
+/* Writes a density in pixels per metre as a fraction: whole dots per inch exactly, other densities
+ * rounded to whole pixels per metre. */
 static unsigned char *put_fraction(unsigned char *at, double density)
 {
-    enum { INCH = 254, POWER = 4, MOST = 65535 }; /* an inch has 254 / 10^4 metres */
+    enum { INCH = 254, POWER = 4, MOST = 65535 }; /* an inch is 254 / 10^4 metres */
     const double dots = density * INCH / 1e4;
     const bool is_dots = fabs(dots - round(dots)) < 1e-3 && dots >= 1 && dots <= MOST;
     const double whole = is_dots ? round(dots) : round(density);
@@ -140,7 +143,7 @@ static unsigned char *put_density(unsigned char *at, const struct gf_metadata *m
     return gf_jp2_put_be(at, gf_get_be(begin + 6, 2) == INCH ? POWER : 0, 1);
 }
 
-/* The colours, and for each channel what it is if there is alpha. */
+/* Writes the box colr and, if there is alpha, the box cdef, which says what each channel is. */
 static unsigned char *put_colours(unsigned char *at, const struct gf_whole_sink *sink)
 {
     enum { HEAD = 8, NUMBERED = 1, PROFILE = 2, COLOUR = 0, OPACITY = 1 };
@@ -178,8 +181,8 @@ static unsigned char *put_block(unsigned char *at, const char *uuid, const struc
     return at + GF_JP2_UUID_SIZE + blob->size;
 }
 
-/* Writes all before the codestream. The box of the codestream is the last, so that it needs no
- * size. */
+/* Writes all boxes before the codestream, and the head of its box. The box of the codestream is the
+ * last, so that it needs no size. */
 static unsigned char *put_boxes(unsigned char *at, const struct gf_whole_sink *sink)
 {
     enum { SIGNATURE = 12, TYPE = 20, HEAD = 8, IMAGE = 22, COMPRESSION = 7 };
@@ -206,7 +209,7 @@ static unsigned char *put_boxes(unsigned char *at, const struct gf_whole_sink *s
 
 static enum gf_status jp2_encode(struct gf_whole_sink *sink, struct gf_error *error)
 {
-    enum { BOXES = 512 }; /* is more than the boxes have beside the blocks of metadata */
+    enum { BOXES = 512 }; /* more bytes than the boxes take beside their metadata */
     const struct gf_metadata *const metadata = &sink->metadata;
     struct gf_jp2_stream stream = {.data = NULL};
     opj_image_t *const image = make_image(sink);
@@ -228,10 +231,10 @@ static enum gf_status jp2_encode(struct gf_whole_sink *sink, struct gf_error *er
 
 struct gf_codec_memory gf_jp2_sink_memory(struct gf_format format, const struct gf_options *options)
 {
-    /* For each sample, measured of noise, which takes most. */
+    /* Bytes for each sample, measured with noise, which takes the most memory. */
     const double lossy_bytes = 9.5, lossless_bytes = format.bits == 16 ? 14.5 : 11;
     const double bytes = options->lossless ? lossless_bytes : lossy_bytes;
-    const uint64_t THREAD_BYTES = 576 << 10; /* measured */
+    const uint64_t THREAD_BYTES = 576 << 10; /* bytes for each further thread, measured */
     struct gf_codec_memory memory = gf_whole_sink_memory(format, bytes * format.channels);
     memory.bytes += (uint64_t)(gf_library_threads(options) - 1) * THREAD_BYTES;
     return memory;

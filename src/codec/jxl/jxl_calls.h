@@ -37,12 +37,13 @@ struct gf_jxl_calls {
 };
 extern struct gf_jxl_calls gf_jxl;
 
-/* Returns the bytes that libjxl's threads take for a picture: each thread has a part of 256 x 256
- * pixels at work, of so many planes of floats. */
+/* Returns the bytes that libjxl's threads take for a picture: each works on a part of 256 x 256
+ * pixels, in `planes` planes of floats. */
 uint64_t gf_jxl_thread_bytes(uint64_t width, uint64_t height, int planes,
                              const struct gf_options *options);
 
-/* The argument for a parameter that versions before 0.9 have and ignore. */
+/* The argument, with a comma, for an unused parameter that some functions have before version
+ * 0.9. */
 #if JPEGXL_NUMERIC_VERSION < JPEGXL_COMPUTE_NUMERIC_VERSION(0, 9, 0)
 #define GF_JXL_UNUSED NULL,
 #else

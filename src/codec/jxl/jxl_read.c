@@ -22,18 +22,20 @@ uint64_t gf_jxl_thread_bytes(uint64_t width, uint64_t height, int planes,
     return (parts < threads ? parts : threads) * side * side * (uint64_t)planes * sizeof(float);
 }
 
-/* Walks over a JPEG XL file to find its size, colours, metadata and the number of its pictures. */
+/* ---- walking over a JPEG XL file to find its size, colours, metadata and number of pictures
+ * ---- */
 
 struct gf_jxl_header {
     JxlBasicInfo info;
     int pages;
-    double seconds; /* how long all frames are shown; 0: it is no animation */
-    int black; /* the extra channel that is black ink: the colours are CMY; -1: there is none */
+    double seconds; /* how long all frames are shown; 0: no animation */
+    /* Index of the extra channel with black ink, which makes the colours CMY; -1: none. */
+    int black;
 };
 
-/* Chooses the colours to which the decoder converts a picture that is stored as XYB, as lossy
- * pictures are: the colours of the picture's profile if libjxl can convert to them, so that none is
- * clipped. */
+/* ---- choosing the colours to which the decoder converts a picture stored as XYB, as lossy ones
+ * are: those of the picture's profile if libjxl can convert to them, so that no colour is clipped
+ * ---- */
 
 /* ---- the primaries of an ICC profile ---- */
 
@@ -116,8 +118,8 @@ static bool jxl_read_icc(JxlDecoder *decoder, JxlColorProfileTarget target, stru
     return false;
 }
 
-/* Whether the transfer function follows the eye's sensitivity, so that 8 or 16 bits make small
- * steps. */
+/* Whether the transfer function follows the eye's sensitivity, so that samples of 8 or 16 bits show
+ * no visible steps. */
 static bool is_for_the_eye(JxlTransferFunction curve)
 {
     return gf_curve_is_hdr((int)curve) || curve == JXL_TRANSFER_FUNCTION_709 ||
@@ -164,8 +166,7 @@ struct walk {
     struct gf_jxl_header *header;
     struct gf_metadata *metadata;
     JxlBoxType type;
-    struct gf_blob box; /* the metadata box that is being read; its size is the size of the
-                         * allocated memory */
+    struct gf_blob box; /* the metadata box that is being read; box.size is the allocated size */
     bool in_box, out_of_memory;
 };
 
@@ -196,7 +197,8 @@ static bool keep_hdr(const JxlColorEncoding *colour, struct gf_colour_tags *tags
            gf_colour_tags_keep_cicp(&all, GF_TAGS_HDR, tags);
 }
 
-/* Keeps the luminance of PQ's brightest pixel, unless it is that of the largest sample. */
+/* Keeps the luminance of the brightest pixel of a PQ picture, in cd/m2, unless it is 10000, the
+ * largest that PQ has. */
 static void keep_light(float luminance, struct gf_colour_tags *tags)
 {
     const float most = 10000;
@@ -362,11 +364,11 @@ static const char *jxl_read_header(const struct gf_blob *file, struct gf_jxl_hea
 struct jxl_source {
     struct gf_whole_source whole;
     struct gf_jxl_header header;
-    const char *damage;  /* the damage that ended the walk over the file; NULL: none */
+    const char *damage;  /* what is damaged behind the counted pictures; NULL: nothing */
     JxlDecoder *decoder; /* NULL before the first frame */
     void *runner;
-    struct gf_cmyk inks;  /* if the header has black ink */
-    unsigned char *black; /* the samples of the black ink; NULL: the header has no black ink */
+    struct gf_cmyk inks;  /* the conversion to RGB, if the picture has black ink */
+    unsigned char *black; /* the samples of the black ink; NULL: the picture has none */
 };
 
 static JxlPixelFormat samples_of(struct gf_format format, int channels)
@@ -439,7 +441,7 @@ static const char *decode(struct jxl_source *jxl, unsigned char *pixels)
     }
 }
 
-/* Makes RGB of CMY and black, in which the largest sample is no ink (ISO 18181-1, annex on extra
+/* Converts CMY and black, whose largest sample means no ink, to RGB (ISO 18181-1, annex on extra
  * channels). */
 static enum gf_status convert_inks(const struct jxl_source *jxl, unsigned char *pixels,
                                    struct gf_error *error)
@@ -506,7 +508,7 @@ static enum gf_status jxl_decode(struct gf_whole_source *source, unsigned char *
     return GF_OK;
 }
 
-/* Returns the bytes for each pixel that libjxl takes, as measured. Lossy pictures with alpha are
+/* Returns how many bytes libjxl takes for each pixel, as measured. Lossy pictures with alpha are
  * decoded in floats as a whole; lossless drawings and screens take more than photographs. */
 static double library_bytes(const JxlBasicInfo *info, int pages)
 {

@@ -31,8 +31,8 @@ static float distance_of(int quality)
     return quality >= 30 ? 0.1f + (100 - q) * 0.09f : 6.4f + (30 - q) * (30 - q) * 0.0103f;
 }
 
-/* Returns the highest luminance of HDR in cd/m2. HLG's is not that of the picture: it chooses how
- * light becomes samples. */
+/* Returns the luminance of the largest sample for libjxl, in cd/m2: for PQ that of the brightest
+ * pixel, if known; for HLG a constant, which determines how light becomes samples. */
 static float intensity_of(const struct gf_colour_tags *tags)
 {
     const double most = gf_colour_tags_light(tags, 0);
@@ -114,7 +114,7 @@ static bool add_boxes(const struct gf_whole_sink *sink, JxlEncoder *encoder)
                                                           JXL_FALSE) == JXL_ENC_SUCCESS);
 }
 
-/* Adds the picture; `ticks` is how long a frame of an animation is shown. */
+/* Adds the picture; `ticks` is the duration of a frame in the animation's units of time. */
 static bool add_picture(const struct gf_whole_sink *sink, JxlEncoder *encoder, uint32_t ticks)
 {
     const struct gf_format format = sink->format;
@@ -208,8 +208,8 @@ static enum gf_status jxl_encode(struct gf_whole_sink *sink, struct gf_error *er
     return status;
 }
 
-/* Returns how long the frame that is added is shown. Without any time it would be a layer of the
- * next one: a GIF's frame without a delay is shown as long as browsers show it. */
+/* Returns the duration of the added frame in the animation's units, at least 1, since 0 would make
+ * it a layer of the next frame. A GIF's frame without a delay gets 0.1 s, as in browsers. */
 static uint32_t ticks_of(struct gf_whole_sink *sink)
 {
     const struct gf_duration *const duration = sink->base.duration;
@@ -217,8 +217,8 @@ static uint32_t ticks_of(struct gf_whole_sink *sink)
     return ticks ? ticks : duration && duration->count ? 1 : sink->per_second / 10;
 }
 
-/* Adds a frame. libjxl marks the last frame, so that each is encoded when it is known not to be
- * that: when the next one comes. */
+/* Adds a frame. libjxl must know which frame is the last, so that a frame is only encoded when the
+ * next one comes or the file ends. */
 static enum gf_status jxl_add(struct gf_whole_sink *sink, struct gf_error *error)
 {
     struct coder *coder = sink->animation;
@@ -251,16 +251,17 @@ static void jxl_release(struct gf_whole_sink *sink)
 
 struct gf_codec_memory gf_jxl_sink_memory(struct gf_format format, const struct gf_options *options)
 {
-    /* For each pixel, measured; libjxl uses floats. Without loss each channel has its own. Drawings
-     * and screens take most, for which the encoder keeps lists of parts that repeat, above all in
-     * gray; photographs take half, and in gray a third. */
+    /* Measured bytes for each pixel; libjxl uses floats. Lossless coding takes 30 for each channel.
+     * Drawings and screenshots take the most, since the encoder keeps lists of repeated parts,
+     * above all in gray; photographs take half of that, and in gray a third. */
     const double gray_bytes = 163, colour_bytes = 92, alpha_bytes = 10;
     double bytes = (gf_colour_channels(format) == 1 ? gray_bytes : colour_bytes) +
                    (gf_has_alpha(format) ? alpha_bytes : 0);
     if (options->lossless && gf_colour_channels(format) > 1)
         bytes = (format.bits == 8 ? 15 : 30) + 30 * format.channels;
     struct gf_codec_memory memory = gf_whole_sink_memory(format, bytes);
-    const int planes = options->lossless ? 0 : 8; /* measured, libjxl 0.11 */
+    /* Planes of floats for each thread, measured with libjxl 0.11. */
+    const int planes = options->lossless ? 0 : 8;
     memory.bytes +=
         gf_jxl_thread_bytes((uint64_t)format.width, (uint64_t)format.height, planes, options);
     return memory;

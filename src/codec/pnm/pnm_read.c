@@ -1,4 +1,4 @@
-/* Reads PNM and PAM. First the headers, and the numbers in their text. */
+/* Reads PNM and PAM. The first part reads the headers and the numbers in their text. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,17 +19,18 @@ struct gf_pnm_reader {
     struct gf_input *input;
     struct gf_error *error;
     enum gf_status status; /* status of the last read from the input */
-    int row, rows;         /* row numbers for messages: rows that were read, rows of the picture (0
-                            * in the header) */
-    int64_t bytes_read;    /* the number of bytes so far, including the bytes in the buffer */
-    size_t first, end;     /* the part of the buffer that is not read yet */
+    /* For messages: number of rows read, and of rows in the picture (0 while the header is
+     * read). */
+    int row, rows;
+    int64_t bytes_read; /* number of bytes read so far, including the bytes in the buffer */
+    size_t first, end;  /* the part of the buffer that is not read yet */
     unsigned char buffer[GF_PNM_BUFFER];
 };
 
 struct gf_pnm_header {
-    char type; /* '1' to '7' */
+    char type; /* the digit of the magic number "P1" to "P7" */
     unsigned width, height, depth, maxval;
-    char unknown_type[41]; /* the beginning of an unknown TUPLTYPE; "": there is none */
+    char unknown_type[41]; /* the beginning of a TUPLTYPE that is not known; "": none */
 };
 
 static int pnm_refill(struct gf_pnm_reader *reader)
@@ -163,8 +164,8 @@ static enum gf_status read_field(const struct gf_pnm_reader *reader, const char 
                    gf_input_name(reader->input), line);
 }
 
-/* Checks the type of the tuples. One that is unknown means what the depth says; inks are known, and
- * not read. */
+/* Checks the type of the tuples. The depth decides what an unknown type means. Types with inks are
+ * known, but not supported. */
 static enum gf_status check_tuples(const struct gf_pnm_reader *reader, struct gf_pnm_header *header,
                                    const char *tuple_type)
 {
@@ -208,23 +209,24 @@ static GF_CHECKED enum gf_status pnm_read_header(struct gf_pnm_reader *reader,
                                                  struct gf_pnm_header *header)
 {
     *header = (struct gf_pnm_header){0};
-    pnm_byte(reader); /* gf_file_format_of has checked both bytes */
+    pnm_byte(reader); /* skips the "P"; gf_file_format_of() has checked both bytes */
     header->type = (char)pnm_byte(reader);
     if (header->type != '7')
         return read_pnm(reader, header);
-    pnm_byte(reader); /* the newline */
+    pnm_byte(reader); /* skips the newline behind "P7" */
     return read_pam(reader, header);
 }
 
-/* Reads PNM (P1 to P6) and PAM (P7), as netpbm's manual pages describe them. */
+/* ---- reading the rows of PNM (P1 to P6) and PAM (P7), as netpbm's manual pages describe them
+ * ---- */
 
 struct pnm_source {
     struct gf_source base;
     struct gf_options options;
-    char type; /* '1' to '7' */
+    char type; /* the digit of the magic number "P1" to "P7" */
     unsigned maxval;
-    uint16_t *scale;       /* maps a sample of the file to 8 or 16 bits; NULL: not needed */
-    unsigned char *packed; /* one row of P4, with eight pixels in a byte */
+    uint16_t *scale;       /* table from a sample of the file to 8 or 16 bits; NULL: samples stay */
+    unsigned char *packed; /* one row of P4, eight pixels in a byte */
     struct gf_pnm_reader reader;
 };
 
@@ -263,15 +265,15 @@ static bool is_plain(const struct pnm_source *pnm)
     return pnm->type >= '1' && pnm->type <= '3';
 }
 
-/* The number of bytes of a row in a binary file. */
+/* Returns the number of bytes of a row in a binary file (P4 to P7). */
 static size_t file_row_bytes(const struct pnm_source *pnm)
 {
     return pnm->type == '4' ? ((size_t)pnm->base.format.width + 7) / 8
                             : gf_row_bytes(pnm->base.format);
 }
 
-/* Refuses a regular file that is too short, before memory for its size is allocated. In plain text
- * a sample takes at least two bytes, in P1 one. */
+/* Refuses a regular file that is too short, before memory for its size is allocated. In the text
+ * formats a sample takes at least two bytes, in P1 one. */
 static enum gf_status check_length(const struct pnm_source *pnm)
 {
     const struct gf_pnm_reader *const reader = &pnm->reader;
@@ -415,7 +417,7 @@ static enum gf_status read_row(struct pnm_source *pnm, unsigned char *row)
     }
 }
 
-/* Whether the file's samples need no conversion. */
+/* Whether the bytes of the file's rows are those of the wanted rows. */
 static bool is_as_wanted(const struct pnm_source *pnm)
 {
     return pnm->type >= '5' && pnm->base.format.bits == 8 && !pnm->scale;

@@ -12,7 +12,7 @@
 struct pnm_sink {
     struct gf_sink base;
     struct gf_output *output;
-    struct gf_format format; /* the format of the rows that are written */
+    struct gf_format format; /* the format of the rows that write() gets */
     int depth;
     bool drop_alpha;
     unsigned char *converted; /* one row, converted for the file; NULL: rows need no conversion */

@@ -11,9 +11,9 @@
 
 enum {
     GF_QOI_HEADER = 14,
-    GF_QOI_END = 8, /* bytes of the end marker: zeros, and a 1 */
+    GF_QOI_END = 8, /* bytes of the end marker: seven zeros and a 1 */
     GF_QOI_SEEN = 64,
-    GF_QOI_LINEAR = 1, /* the colour space whose samples grow with the light; 0 is sRGB */
+    GF_QOI_LINEAR = 1, /* header's colour space with samples linear in light; 0 is sRGB */
     GF_QOI_RUN_MOST = 62,
     /* The first byte of each operation; the two highest bits decide unless it is RGB or RGBA. */
     GF_QOI_INDEX = 0x00,
@@ -28,7 +28,7 @@ struct gf_qoi_pixel {
     uint8_t r, g, b, a;
 };
 
-/* The pixel before, and pixels that were seen, each at the place that its samples choose. */
+/* The previous pixel, and the latest pixel seen for each value of a hash of its samples. */
 struct gf_qoi_state {
     struct gf_qoi_pixel last, seen[GF_QOI_SEEN];
 };
@@ -51,9 +51,9 @@ struct qoi_source {
     struct gf_source base;
     struct gf_input *input;
     struct gf_error *error;
-    enum gf_status status; /* of the last read from the input */
+    enum gf_status status; /* status of the last read from the input */
     struct gf_qoi_state state;
-    int run; /* pixels of a run that are left */
+    int run; /* pixels that are left of the present run */
     int row;
     size_t first, end; /* the part of the buffer that is not read yet */
     unsigned char buffer[BUFFER_BYTES];
@@ -91,7 +91,7 @@ static bool take(struct qoi_source *qoi, unsigned char *bytes, int count)
     return true;
 }
 
-/* Reads an operation, and makes its pixel the last one. Returns false if the input ends. */
+/* Reads the next operation, and makes its pixel state.last. Returns false if the input ends. */
 static bool next_operation(struct qoi_source *qoi)
 {
     struct gf_qoi_pixel *const pixel = &qoi->state.last;
@@ -142,8 +142,8 @@ static enum gf_status qoi_read(struct gf_source *base, int rows, unsigned char *
     return GF_OK;
 }
 
-/* The end marker must follow the last pixel: that it does not may be the only trace of damaged
- * pixels. What was read beyond it may belong to the next picture. */
+/* Checks that the end marker follows the last pixel; if it does not, that may be the only trace of
+ * damaged pixels. Gives back bytes behind it, which may belong to the next picture. */
 static enum gf_status qoi_source_finish(struct gf_source *base, struct gf_error *error)
 {
     static const unsigned char end[GF_QOI_END] = {0, 0, 0, 0, 0, 0, 0, 1};
@@ -218,7 +218,7 @@ enum { OPERATION_MOST = 5 };
 struct qoi_sink {
     struct gf_sink base;
     struct gf_output *output;
-    struct gf_format format; /* of the rows that write() gets */
+    struct gf_format format; /* the format of the rows that write() gets */
     struct gf_qoi_state state;
     int run;
     unsigned char *row;   /* a row of RGB or RGBA of 8 bits */
@@ -238,7 +238,8 @@ static bool is_within(int value, int least, int most)
     return value >= least && value <= most;
 }
 
-/* Codes a pixel that differs from the last one and was not seen. */
+/* Writes the shortest operation for a pixel that differs from the last one and is not in `seen`.
+ * Returns where it ends. */
 static unsigned char *put_new(const struct gf_qoi_pixel *last, const struct gf_qoi_pixel *pixel,
                               unsigned char *to)
 {
@@ -276,12 +277,13 @@ static unsigned char *put_pixel(struct qoi_sink *qoi, struct gf_qoi_pixel pixel,
     return to;
 }
 
-/* Returns the row as RGB or RGBA of 8 bits. */
+/* Returns the row as RGB or RGBA of 8 bits: itself, or a conversion in qoi->row. */
 static const unsigned char *convert(const struct qoi_sink *qoi, const unsigned char *row)
 {
     const struct gf_format format = qoi->format;
     const size_t width = (size_t)format.width, samples = width * (size_t)format.channels;
-    unsigned char *const gray = qoi->row + 2 * width; /* RGB and RGBA take 2 samples more */
+    /* Gray pixels stand at the end of qoi->row, since RGB takes 2 samples more for each. */
+    unsigned char *const gray = qoi->row + 2 * width;
     unsigned char *const to = format.channels < 3 ? gray : qoi->row;
     if (format.bits == 8 && format.channels > 2)
         return row;

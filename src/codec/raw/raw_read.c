@@ -1,5 +1,5 @@
-/* Reads the raw photographs of cameras by LibRaw. First whether a photograph has all of its
- * samples: LibRaw does not say so of every format. */
+/* Reads the raw photographs of cameras by LibRaw. The first part checks that a photograph has all
+ * of its samples, which LibRaw does not report for every format. */
 #include <errno.h>
 #include <libraw/libraw.h>
 #include <malloc.h>
@@ -20,12 +20,13 @@
 
 enum { PARTS_MOST = 8192 };
 
-/* The offsets of the parts, and their bytes. */
+/* The offsets and sizes in bytes of the strips or tiles of a directory. */
 struct parts {
     uint64_t offset[PARTS_MOST], bytes[PARTS_MOST];
 };
 
-/* Whether all parts that the two tags list end within the file. */
+/* Whether all parts that the two tags list end within the file. *known becomes true if the tags
+ * list any. */
 static bool end_within(const struct gf_ifd_reader *reader, uint64_t directory, uint16_t offsets,
                        uint16_t sizes, struct parts *parts, size_t file_bytes, bool *known)
 {
@@ -59,9 +60,9 @@ static bool raw_ends(const struct gf_blob *file, bool *known)
     return within;
 }
 
-/* Develops the raw photographs of cameras by LibRaw. */
+/* ---- developing raw photographs by LibRaw ---- */
 
-/* LibRaw's threads are those of OpenMP, whose library it brings. */
+/* LibRaw uses OpenMP's threads, whose library is loaded with it and has this function. */
 void omp_set_num_threads(int threads);
 
 /* clang-format off */
@@ -99,7 +100,7 @@ static enum gf_status fail(const struct gf_whole_source *source, int code, struc
                                 error);
 }
 
-/* ---- the picture ---- */
+/* ---- the pixels of the picture ---- */
 
 #if LIBRAW_VERSION < LIBRAW_MAKE_VERSION(0, 22, 0)
 typedef int offset_in_file;
@@ -107,7 +108,7 @@ typedef int offset_in_file;
 typedef INT64 offset_in_file;
 #endif
 
-/* Notes that the samples are damaged. */
+/* LibRaw calls this function at damaged samples; `context` is the bool that notes it. */
 static void on_damage(void *context, const char *file, const offset_in_file offset)
 {
     (void)file;
@@ -115,7 +116,8 @@ static void on_damage(void *context, const char *file, const offset_in_file offs
     *(bool *)context = true;
 }
 
-/* Returns 1, which stops LibRaw, if the time is up. */
+/* LibRaw calls this function during its work. Returns 1, which stops LibRaw, if the picture's time
+ * limit has passed. */
 static int on_progress(void *context, enum LibRaw_progress stage, int iteration, int expected)
 {
     (void)context;
@@ -125,8 +127,8 @@ static int on_progress(void *context, enum LibRaw_progress stage, int iteration,
     return gf_time_is_up();
 }
 
-/* Opens the file. LibRaw shall give what its name says: the samples times the camera's white
- * balance, converted to sRGB with its curve. Nothing may depend on how bright the picture is. */
+/* Opens the file. Sets what LibRaw shall do: multiply the samples by the camera's white balance and
+ * convert them to sRGB with its curve. Nothing may depend on the brightness of the picture. */
 static enum gf_status open_raw(const struct gf_whole_source *source, bool *damaged,
                                libraw_data_t **opened, struct gf_error *error)
 {
@@ -150,11 +152,12 @@ static enum gf_status open_raw(const struct gf_whole_source *source, bool *damag
     return code ? fail(source, code, error) : GF_OK;
 }
 
-/* From now on malloc() fills memory with zeros, until as many calls with -1 have followed as there
- * were with 1. The setting is the process's, whose threads may read several raw photographs. */
+/* Makes malloc() fill memory with zeros while more calls with 1 than with -1 were made. The setting
+ * holds for the whole process, whose threads may read several raw photographs at once. */
 static void count_zeroing(int change)
 {
-    enum { FILL_WITH_ZEROS = 0xff }; /* the complement of the byte that malloc() writes */
+    /* mallopt() takes the complement of the byte with which malloc() fills memory. */
+    enum { FILL_WITH_ZEROS = 0xff };
     static pthread_mutex_t counting = PTHREAD_MUTEX_INITIALIZER;
     static int count;
     pthread_mutex_lock(&counting);
@@ -163,8 +166,8 @@ static void count_zeroing(int change)
     pthread_mutex_unlock(&counting);
 }
 
-/* Reads the samples. LibRaw does not fill in those for which it finds no bytes, or no sense in
- * them: they shall be zero, and not what the memory had before. */
+/* Reads the samples. LibRaw leaves samples for which it finds no valid bytes as they were in
+ * memory; they shall be zero. */
 static int unpack(libraw_data_t *raw)
 {
     count_zeroing(1);
@@ -173,7 +176,7 @@ static int unpack(libraw_data_t *raw)
     return code;
 }
 
-/* Whether the mosaic is black from that row on, which no sensor gives. */
+/* Whether all samples from that row on are 0, which no sensor gives: the file lacks them. */
 static bool is_black(const libraw_data_t *raw, int row)
 {
     const libraw_image_sizes_t *const sizes = &raw->sizes;
@@ -188,7 +191,7 @@ static bool is_black(const libraw_data_t *raw, int row)
     return raw->rawdata.raw_image;
 }
 
-/* Develops the picture, which the caller frees. */
+/* Develops the picture to *image, which the caller frees by libraw_dcraw_clear_mem(). */
 static enum gf_status develop(const struct gf_whole_source *source, libraw_data_t *raw,
                               libraw_processed_image_t **image, struct gf_error *error)
 {
@@ -241,7 +244,8 @@ static enum gf_status raw_decode(struct gf_whole_source *source, unsigned char *
 
 enum { TAG_XMP = 700, TAG_IPTC = 33723 };
 
-/* Reads what a TIFF holds. Olympus' and Panasonic's files are TIFFs by another mark. */
+/* Reads EXIF, XMP and IPTC from a file that is a TIFF. Olympus' and Panasonic's files are TIFFs
+ * with other first bytes. */
 static bool read_tiff(const struct gf_whole_source *source, struct gf_metadata *metadata)
 {
     uint64_t first;
@@ -256,7 +260,7 @@ static bool read_tiff(const struct gf_whole_source *source, struct gf_metadata *
     return done;
 }
 
-/* Reads the first marker segment of the JPEG in Fujifilm's files. */
+/* Reads EXIF from the first marker segment of the JPEG in a file of Fujifilm (RAF). */
 static bool read_raf(const struct gf_blob *file, struct gf_metadata *metadata)
 {
     enum { JPEG_AT = 84, START = 4 };
@@ -279,7 +283,8 @@ static bool read_metadata(struct gf_whole_source *source)
     if (!metadata->exif.size)
         metadata->unread |= GF_KIND_EXIF;
     gf_exif_set_srgb(&metadata->exif);
-    if (source->options.autorotate) /* LibRaw turns the pixels, whatever EXIF says */
+    /* LibRaw has turned the pixels, by its own reading of the file. */
+    if (source->options.autorotate)
         metadata->orientation = 1;
     return true;
 }
@@ -306,9 +311,9 @@ static void name_kind(const libraw_data_t *raw, const struct gf_blob *file, char
     memcpy(kind, name, strlen(name) + 1);
 }
 
-/* Returns the bytes that LibRaw takes for the picture of so many pixels: the samples of the sensor,
+/* Returns how many bytes LibRaw takes for a picture of `pixels` pixels: the samples of the sensor,
  * four samples of each pixel, twice where the picture is stretched, three in the result; for each
- * thread a tile in all that AHD looks at, or one tile of X-Trans. */
+ * thread a tile with all that AHD compares, or a tile of X-Trans. */
 static double library_bytes(const libraw_data_t *raw, double pixels, int threads)
 {
     enum { TILE = 8 << 20, XTRANS_TILE = 26 << 20, OWN = 2 << 20 };
@@ -346,7 +351,7 @@ static enum gf_status describe(struct gf_whole_source *source, libraw_data_t *ra
               other = raw->sizes.iwidth + raw->sizes.iheight - least;
     if (filters > FIRST_MOSAIC && least == (width < height ? width : height) &&
         other == width + height - least)
-        base->most_reduction = 2; /* each square of four samples becomes a pixel */
+        base->most_reduction = 2; /* at half the size each 2x2 samples become a pixel */
     return gf_whole_source_describe(
         source, raw->sizes.iwidth, raw->sizes.iheight, colours == 1 ? 1 : 3, 16,
         pixels > 0 ? library_bytes(raw, pixels, gf_library_threads(&source->options)) / pixels : 0,

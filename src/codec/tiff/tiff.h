@@ -1,6 +1,6 @@
-/* What the files of TIFF's reader and writer share. First what connects libtiff with the
- * project's inputs and outputs: its functions, handles whose bytes come from an input or go to
- * an output, and its messages. */
+/* What the files of TIFF's reader and writer share. The first part connects libtiff with the
+ * project's inputs and outputs: libtiff's functions, handles whose bytes come from an input or go
+ * to an output, and libtiff's messages. */
 #pragma once
 
 #include <stdbool.h>
@@ -38,24 +38,25 @@ struct gf_tiff_calls {
 };
 extern struct gf_tiff_calls gf_tiff;
 
-/* A handle of libtiff. Its address must not change while it is open. */
+/* An open TIFF of libtiff. Its address must not change while it is open. */
 struct gf_tiff_handle {
     TIFF *tiff; /* NULL: not open */
     const char *name;
     struct gf_input *input; /* a regular file */
     struct gf_output *output;
     int64_t at;
-    uint64_t directory;       /* the one that is the first to the handle; 0: the file's first */
-    unsigned char header[16]; /* that libtiff reads where there is such a directory */
-    int pages;                /* directories of the file; 0: not counted */
-    bool damaged;             /* behind these */
+    /* Offset of the directory that libtiff sees as the first; 0: the file's first. */
+    uint64_t directory;
+    unsigned char header[16]; /* what libtiff reads as the file's header if `directory` is set */
+    int pages;                /* number of directories of the file; 0: not counted */
+    bool damaged;             /* the file is damaged behind `pages` directories */
     char why[200];            /* libtiff's first message since gf_tiff_begin() */
     struct gf_error error;    /* a failure of the input or the output */
 };
 
-/* Opens a handle. `mode` is libtiff's: "rm" to read the input, "w" to write the output; the other
- * one is NULL. directory: the offset of the directory that is the first to the handle; 0: the
- * file's. Fails with GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
+/* Opens a handle. `mode` is libtiff's: "rm" reads the input (output is NULL), "w" writes the output
+ * (input is NULL). directory: offset of the directory that libtiff shall see as the first; 0: the
+ * file's first. Fails with GF_ERROR_INPUT or GF_ERROR_OUTPUT. */
 enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *input,
                             struct gf_output *output, const char *mode, uint64_t directory,
                             struct gf_error *error) GF_CHECKED;
@@ -69,20 +70,20 @@ void gf_tiff_begin(struct gf_tiff_handle *handle);
 enum gf_status gf_tiff_fail(const struct gf_tiff_handle *handle, int row, int rows,
                             struct gf_error *error);
 
-/* Reads and writes the metadata in a TIFF's directory. */
+/* ---- reading and writing the metadata in a TIFF's directory ---- */
 
-/* Reads the current directory's metadata. options->warn is called for a profile and XMP that the
- * file does not have as a whole. False when out of memory. */
+/* Reads the current directory's metadata. options->warn is called if the file ends within the ICC
+ * profile or the XMP. False when out of memory. */
 bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, const struct gf_options *options,
                            struct gf_metadata *metadata);
 /* Sets the tags of metadata in the directory that is being written. options->warn is called for
- * texts without a tag. */
+ * texts that no tag of TIFF can hold. */
 enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
                                       const struct gf_metadata *metadata,
                                       const struct gf_options *options,
                                       struct gf_error *error) GF_CHECKED;
 
-/* The storage of the pixels of a TIFF in the file, and their conversion. */
+/* ---- how a TIFF stores pixels, and their conversion ---- */
 
 enum gf_tiff_colour {
     GF_TIFF_PLAIN, /* gray or RGB */
@@ -90,13 +91,13 @@ enum gf_tiff_colour {
     GF_TIFF_CMYK,
     GF_TIFF_CIELAB, /* a* and b* are signed */
     GF_TIFF_ICCLAB, /* a* and b* are unsigned, 128 is gray */
-    GF_TIFF_DISPLAY /* libtiff converts to 8 bits for a screen: YCbCr without JPEG, LogLuv */
+    GF_TIFF_DISPLAY /* YCbCr without JPEG, and LogLuv, which libtiff converts to 8-bit RGB */
 };
 
 enum gf_tiff_number { GF_TIFF_UNSIGNED, GF_TIFF_SIGNED, GF_TIFF_FLOAT };
 
 struct gf_tiff_layout {
-    struct gf_format format; /* format of the rows that read() gives */
+    struct gf_format format; /* format of the rows that read() writes */
     int samples;             /* samples of a pixel in the file, including ignored samples */
     int bits;                /* the bits of a sample in the file: 1..32 or 64 */
     enum gf_tiff_number number;
@@ -107,24 +108,26 @@ struct gf_tiff_layout {
     int alpha_at;    /* index of the sample that is alpha; 0: none */
     bool associated; /* the colours are multiplied by alpha */
     bool inverted;   /* 0 is white */
-    bool separate;   /* each sample is in a plane of its own */
-    int planes;      /* 1; with `separate` the number of samples */
+    bool separate;   /* each sample of a pixel is in a plane of its own */
+    int planes;      /* number of planes: 1, or `samples` if `separate` */
     uint16_t compression;
-    int tile_width, tile_height; /* 0: strips */
-    void *palette;               /* RGB of format.bits for each index, from malloc(); or NULL */
+    int tile_width, tile_height; /* 0: the picture is in strips */
+    void *palette; /* RGB samples of format.bits bits for each index, from malloc(); or NULL */
     /* The values of floating-point numbers and of integers of more than 16 bits that become 0 and
-     * 65535. Alpha always has the usual range. */
+     * 65535. Alpha always has the range of gf_tiff_usual_range(). */
     double low, high;
-    struct gf_tiff_counts *counts; /* while percentiles are sought: wide samples are counted */
-    struct gf_cmyk cmyk;           /* only for GF_TIFF_CMYK */
+    /* Not NULL while percentiles are sought: counts of wide samples. */
+    struct gf_tiff_counts *counts;
+    struct gf_cmyk cmyk; /* the conversion to RGB, for GF_TIFF_CMYK */
 };
 
 /* Reads and checks the current directory. Returns GF_ERROR_INPUT with a message for a kind of
- * picture that cannot be read. After a failure, too, gf_tiff_layout_free() frees the members. */
+ * picture that cannot be read. The caller frees the members by gf_tiff_layout_free(), even after a
+ * failure. */
 enum gf_status gf_tiff_read_layout(const struct gf_tiff_handle *handle,
                                    const struct gf_options *options, struct gf_tiff_layout *layout,
                                    struct gf_error *error) GF_CHECKED;
-/* Whether the rows need that sample: it is colour or alpha. */
+/* Whether the rows need the sample with that index, because it is colour or alpha. */
 static inline bool gf_tiff_needs(const struct gf_tiff_layout *layout, int sample)
 {
     return sample < layout->colours || sample == layout->alpha_at;
@@ -135,16 +138,18 @@ void gf_tiff_prepare(const struct gf_tiff_handle *handle, const struct gf_tiff_l
 
 /* ---- samples ---- */
 
-/* Whether the layout's samples become 16 bits by its range `low`..`high`. */
+/* Whether samples are wide: floats, or integers of more than 16 bits, which become 16 bits by the
+ * range `low`..`high`. */
 bool gf_tiff_is_wide(const struct gf_tiff_layout *layout);
 /* Whether the bits and kind of samples can be read. */
 bool gf_tiff_can_unpack(const struct gf_tiff_layout *layout);
-/* Sets low..high to the usual range: 0..1 for floating-point numbers, and the whole range of a
- * type of integers. */
+/* Sets low..high to the usual range: 0..1 for floating-point numbers, and all values of a type of
+ * integers. */
 void gf_tiff_usual_range(const struct gf_tiff_layout *layout, double *low, double *high);
 
-/* Counts of colours by their values as float: first by the upper halves of their bits, in the order
- * of the values, then by the lower halves of two upper ones. */
+/* Counts wide samples of colours by their values as floats of 32 bits. A first pass counts in
+ * count[0] by the upper 16 bits, made such that their order is that of the values. A second pass
+ * (fine) counts by the lower 16 bits in count[i] the samples whose upper bits are upper[i]. */
 enum { GF_TIFF_COUNTS = 65536 };
 struct gf_tiff_counts {
     bool fine;
@@ -154,14 +159,15 @@ struct gf_tiff_counts {
 
 /* ---- pixels ---- */
 
-/* Returns the bytes of memory that the conversion of a row needs. */
+/* Returns the bytes of memory that gf_tiff_convert() needs for a row of `pixels` pixels. */
 size_t gf_tiff_scratch_bytes(const struct gf_tiff_layout *layout, int pixels);
 /* Converts a row of pixels, whose planes are `plane_bytes` apart if they are separate. Returns
  * whether all wide samples are within their range. */
 bool gf_tiff_convert(const struct gf_tiff_layout *layout, const unsigned char *src,
                      size_t plane_bytes, void *scratch, unsigned char *dst, int pixels);
 
-/* The source of a TIFF, and the three ways to its rows. */
+/* The source of a TIFF, and the three ways to read its rows: tiles, strips, and conversion by
+ * libtiff. */
 
 enum { GF_TIFF_THREADS_MAX = 32, GF_TIFF_HANDLES_MAX = 64 };
 
@@ -169,21 +175,23 @@ struct gf_tiff_source {
     struct gf_source base;
     struct gf_tiff_layout layout;
     struct gf_options options;
-    struct gf_input *input, *memory; /* memory: holds a stream's bytes and then is also `input` */
+    /* memory: NULL, or the input that holds a stream's bytes and is also `input`. */
+    struct gf_input *input, *memory;
     struct gf_blob file;
     uint64_t directory; /* offset of the picture's directory; 0: the first */
-    /* One handle for each thread (tiles), or for each plane (strips). */
+    /* One handle for each thread that decodes tiles, or for each plane of strips. */
     struct gf_tiff_handle handle[GF_TIFF_HANDLES_MAX];
-    unsigned char *buffer[GF_TIFF_HANDLES_MAX];  /* a tile of each plane, or a row of the plane */
-    unsigned char *scratch[GF_TIFF_HANDLES_MAX]; /* for gf_tiff_convert() */
+    unsigned char *buffer[GF_TIFF_HANDLES_MAX];  /* a tile of all planes, or a row of one plane */
+    unsigned char *scratch[GF_TIFF_HANDLES_MAX]; /* memory for gf_tiff_convert() */
     bool beyond[GF_TIFF_HANDLES_MAX];            /* a sample was outside layout.low..high */
-    int handles, block_rows; /* block_rows: of a tile, or of a strip that libtiff converts */
+    int handles, block_rows; /* block_rows: rows of a tile, or of a strip that libtiff converts */
     size_t block_bytes;      /* bytes of a tile, or of a row, in one plane */
     bool begun;              /* a row was asked for */
-    bool warned;             /* of samples outside the range */
-    bool raw;                /* uncompressed strips, which are read without libtiff */
-    int row;                 /* the next row */
-    /* Only for tiles, and for what libtiff converts: a row of tiles or a strip, converted. */
+    bool warned;             /* the warning about samples outside the range was given */
+    bool raw;                /* strips are uncompressed and read without libtiff */
+    int row;                 /* number of the next row */
+    /* A converted row of tiles or a strip, for tiles and for pictures that libtiff converts; it
+     * begins at row band_first. */
     unsigned char *band;
     int band_first, band_rows, columns;
     uint32_t *raster; /* pixels that libtiff has converted */
@@ -193,7 +201,8 @@ struct gf_tiff_source {
 /* Reads the next row. */
 typedef enum gf_status gf_tiff_row_reader(struct gf_tiff_source *tiff, unsigned char *dst,
                                           struct gf_error *error);
-/* Reads all rows twice and makes percentiles of their samples the layout's range. */
+/* Reads all rows twice, and sets the layout's range low..high to the percentiles that the options
+ * name. */
 enum gf_status gf_tiff_find_range(struct gf_tiff_source *tiff, gf_tiff_row_reader *read,
                                   struct gf_error *error) GF_CHECKED;
 /* Decodes the row of tiles that contains the next row into `band`. */

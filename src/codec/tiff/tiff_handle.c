@@ -23,14 +23,15 @@ static tmsize_t read_bytes(thandle_t client, void *data, tmsize_t size)
     if (status)
         return -1;
     const size_t at = (size_t)handle->at, header = sizeof handle->header;
-    if (handle->directory && !handle->tiff && at < header) /* libtiff opens the file */
+    /* Libtiff opens the file and reads its header. */
+    if (handle->directory && !handle->tiff && at < header)
         memcpy(data, handle->header + at, got < header - at ? got : header - at);
     handle->at += (int64_t)got;
     return (tmsize_t)got;
 }
 
-/* Writes bytes for libtiff. libtiff appends, skips a byte if a directory would begin at an odd
- * offset, and at the end goes back to the header. */
+/* Writes bytes for libtiff, which appends, skips a byte if a directory would begin at an odd
+ * offset, and finally rewrites the header. */
 static tmsize_t write_bytes(thandle_t client, void *data, tmsize_t size)
 {
     struct gf_tiff_handle *const handle = client;
@@ -91,8 +92,8 @@ static int ignore(TIFF *tiff, void *user, const char *module, const char *format
     return 1;
 }
 
-/* libtiff begins with the directory that the header names, and would find any other one by a walk
- * over all. So it reads a header that names the handle's directory. */
+/* Makes a header that names the handle's directory as the first, for libtiff to read. By the real
+ * header libtiff would walk over all directories before that one. */
 static enum gf_status make_header(struct gf_tiff_handle *handle, struct gf_error *error)
 {
     size_t got;
@@ -125,7 +126,7 @@ enum gf_status gf_tiff_open(struct gf_tiff_handle *handle, struct gf_input *inpu
         return gf_fail_memory(error);
     gf_tiff.TIFFOpenOptionsSetErrorHandlerExtR(options, on_error, handle);
     gf_tiff.TIFFOpenOptionsSetWarningHandlerExtR(options, ignore, handle);
-    /* The name is empty, since libtiff's messages would repeat it. */
+    /* The name is empty, since libtiff's messages begin with the name. */
     handle->tiff = gf_tiff.TIFFClientOpenExt("", mode, handle, read_bytes, write_bytes, seek,
                                              close_nothing, size_of, NULL, NULL, options);
     gf_tiff.TIFFOpenOptionsFree(options);

@@ -25,7 +25,7 @@ struct name {
     const char *text;
 };
 
-/* Returns the text for a number. The last text of the list is for all other numbers. */
+/* Returns the text of a list for a number. The last text, of number -1, is for all others. */
 static const char *name_of(const struct name *names, int number)
 {
     while (names->number >= 0 && names->number != number)
@@ -65,7 +65,8 @@ static enum gf_status guess_colours(const struct gf_tiff_handle *handle,
     uint16_t count = 0, inks, *kinds = NULL;
     gf_tiff.TIFFGetFieldDefaulted(handle->tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds);
     layout->colours = layout->samples;
-    for (int i = 0; i < count; i++) /* does not count kinds that libtiff adds and no standard has */
+    /* Libtiff itself adds entries of a kind that no standard has, which do not count. */
+    for (int i = 0; i < count; i++)
         layout->colours -= kinds[i] != EXTRASAMPLE_UNSPECIFIED;
     if (gf_tiff.TIFFGetField(handle->tiff, TIFFTAG_INKSET, &inks) && layout->colours == 4) {
         layout->colour = GF_TIFF_CMYK;
@@ -110,7 +111,7 @@ static enum gf_status read_photometric(const struct gf_tiff_handle *handle,
     return layout->colour == GF_TIFF_CMYK ? check_inks(handle, layout, error) : GF_OK;
 }
 
-/* Makes the table of a palette: RGB of 8 bits, and of 16 where the indices have more than 8. */
+/* Makes layout->palette: RGB of 8 bits, or of 16 bits if the indices have more than 8. */
 static enum gf_status read_palette(const struct gf_tiff_handle *handle,
                                    struct gf_tiff_layout *layout, struct gf_error *error)
 {
@@ -122,14 +123,15 @@ static enum gf_status read_palette(const struct gf_tiff_handle *handle,
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: its palette is missing", handle->name);
     const int count = 1 << layout->bits, bits = layout->bits > 8 ? 16 : 8;
     const unsigned wanted = bits == 16 ? 65535 : 255;
-    /* An index of 8 bits must not lead beyond the table, whatever the damage. */
+    /* The table has an entry for each value of 8 or 16 bits, so that no damaged index lies beyond
+     * it. */
     unsigned char *const narrow = calloc(bits == 16 ? 65536 : 256, bits == 16 ? 6 : 3);
     uint16_t *const words = (uint16_t *)(void *)narrow;
     if (!(layout->palette = narrow))
         return gf_fail_memory(error);
     for (int i = 0; i < 3 * count; i++)
         greatest = colour[i % 3][i / 3] > greatest ? colour[i % 3][i / 3] : greatest;
-    /* Some writers store 8 bits although the format has 16. */
+    /* Some writers store 8 bits although a TIFF's palette has 16. */
     const unsigned most = greatest > 255 ? 65535 : 255;
     for (int i = 0; i < 3 * count; i++) {
         const uint64_t value = ((uint64_t)colour[i % 3][i / 3] * wanted + most / 2) / most;
@@ -159,7 +161,7 @@ static void find_alpha(const struct gf_tiff_handle *handle, const struct gf_opti
                 handle->name, more - !!layout->alpha_at);
 }
 
-/* Decides how the samples are numbers. */
+/* Reads the type of the samples' numbers and checks that this code can convert them. */
 static enum gf_status read_numbers(const struct gf_tiff_handle *handle,
                                    const struct gf_options *options, struct gf_tiff_layout *layout,
                                    struct gf_error *error)

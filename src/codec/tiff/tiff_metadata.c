@@ -10,7 +10,7 @@
 
 static const double inch = 0.0254, centimetre = 0.01;
 
-/* The tags of texts, and PNG's keywords for them. */
+/* The tags that hold texts, and the PNG keyword for each. */
 static const struct {
     uint32_t tag;
     const char *keyword;
@@ -19,7 +19,8 @@ static const struct {
              {TIFFTAG_COPYRIGHT, "Copyright"},
              {TIFFTAG_SOFTWARE, "Software"}};
 
-/* Reads a block of bytes. libtiff passes over a tag that it cannot read. */
+/* Reads the tag's bytes to *blob, and warns if the file has the tag, but libtiff could not read it.
+ * Returns false when out of memory. */
 static bool read_blob(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
                       uint16_t tag, const char *what, const struct gf_options *options,
                       struct gf_blob *blob)
@@ -92,7 +93,7 @@ static bool set_blob(const struct gf_tiff_handle *handle, uint32_t tag, const st
     return !blob->size || gf_tiff.TIFFSetField(handle->tiff, tag, (uint32_t)blob->size, blob->data);
 }
 
-/* The tags of EXIF that libtiff does not know. */
+/* Tags of EXIF that libtiff does not know and must be told of. */
 static const TIFFFieldInfo fields[] = {
 #define BYTES(tag, type, name) \
     { \
@@ -111,7 +112,8 @@ static const TIFFFieldInfo fields[] = {
     BYTES(GF_IFD_XP_SUBJECT, TIFF_BYTE, "XPSubject"),
     BYTES(GF_IFD_PRINT, TIFF_UNDEFINED, "PrintIM")};
 
-/* Whether a tag describes the samples and where they are, or is read and written by name. */
+/* Whether a tag needs no copy: it describes the samples and where they are, or this file handles it
+ * by its name. */
 static bool is_of_samples(uint16_t tag)
 {
     static const uint16_t ranges[][2] = {
@@ -125,7 +127,8 @@ static bool is_of_samples(uint16_t tag)
     return false;
 }
 
-/* Names the tags of the directory that neither EXIF nor a TIFF that is written has. */
+/* Warns of tags in the directory that are kept neither in EXIF nor in a TIFF output, and names
+ * them. */
 static void warn_of_tags(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
                          uint64_t directory, const struct gf_options *options)
 {
@@ -151,7 +154,7 @@ static void warn_of_tags(const struct gf_tiff_handle *handle, const struct gf_if
         gf_warn(options, "%s: tags are left out: %s", handle->name, names);
 }
 
-/* Sets a tag as EXIF has it, if EXIF has it. */
+/* Sets a tag of the TIFF to its value in EXIF, if EXIF has the tag. */
 static bool set_tag(const struct gf_tiff_handle *handle, const struct gf_ifd_reader *reader,
                     uint64_t directory, uint16_t tag)
 {
@@ -209,7 +212,7 @@ bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, const struct gf_
     uint64_t first;
     const struct gf_ifd_reader reader = gf_ifd_reader_of(handle->input, &first);
     const uint64_t directory = gf_tiff.TIFFCurrentDirOffset(handle->tiff);
-    /* libtiff passes over a tag of several numbers. */
+    /* The orientation is read without libtiff, which ignores the tag if it has several numbers. */
     const uint64_t orientation = gf_ifd_link(&reader, directory, GF_IFD_ORIENTATION);
     read_density(handle, metadata);
     warn_of_tags(handle, &reader, directory, options);
@@ -223,7 +226,7 @@ bool gf_tiff_read_metadata(const struct gf_tiff_handle *handle, const struct gf_
     return true;
 }
 
-/* Sets the tag of IPTC. A libtiff before 4.5 takes its bytes as numbers of 4 bytes. */
+/* Sets the tag of IPTC. libtiff before 4.5 wants the bytes as numbers of 4 bytes. */
 static bool set_iptc(const struct gf_tiff_handle *handle, const struct gf_blob *iptc)
 {
     const struct gf_blob records = gf_iptc_records(iptc);
@@ -243,7 +246,8 @@ static bool set_iptc(const struct gf_tiff_handle *handle, const struct gf_blob *
 static bool set_density(const struct gf_tiff_handle *handle, const struct gf_metadata *metadata)
 {
     const struct gf_exif_facts exif = gf_exif_read(&metadata->exif);
-    /* JFIF's 72 dots per inch say nothing where EXIF says something. */
+    /* 72 dots per inch are JFIF's value for "unknown", so that EXIF's density counts instead if it
+     * has one. */
     const bool own = metadata->density_x > 0 && metadata->density_y > 0 &&
                      !(exif.density_x > 0 && fabs(metadata->density_x * inch - 72) < 0.1);
     const double x = own ? metadata->density_x : exif.density_x,

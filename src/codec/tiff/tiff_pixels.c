@@ -1,4 +1,4 @@
-/* Samples of all kinds become 8 or 16 bits, and gray or RGB. */
+/* Converts a TIFF's samples of all kinds to 8 or 16 bits, and its colours to gray or RGB. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +13,8 @@ bool gf_tiff_is_wide(const struct gf_tiff_layout *layout)
     return layout->number == GF_TIFF_FLOAT || layout->bits > 16;
 }
 
-/* Returns the sample of up to 32 bits that begins at that bit. */
+/* Returns the sample of `bits` bits, at most 32, that begins at bit number `bit` of src, counted
+ * from the highest bit of the first byte. */
 static uint32_t bits_at(const unsigned char *src, size_t bit, unsigned bits)
 {
     uint64_t value = 0;
@@ -23,9 +24,10 @@ static uint32_t bits_at(const unsigned char *src, size_t bit, unsigned bits)
     return (uint32_t)(value >> (8 * bytes - skipped - bits) & (((uint64_t)1 << bits) - 1));
 }
 
-/* ---- wide samples, as double ---- */
+/* ---- wide samples (gf_tiff_is_wide()), as double ---- */
 
-/* Returns the number that such bits are in a binary format with an exponent of that many bits. */
+/* Returns the value of a floating-point number, such as half floats, from its bits and the sizes of
+ * its exponent and fraction. */
 static double float_of_bits(uint32_t bits, int exponent_bits, int fraction_bits)
 {
     const int most = (1 << exponent_bits) - 1, bias = most >> 1,
@@ -55,7 +57,7 @@ LOAD(signed, int32_t, v)
 LOAD(long, uint64_t, (double)v)
 LOAD(signed_long, int64_t, (double)v)
 
-/* Three bytes in the machine's order. */
+/* Loads floats of 24 bits, which have three bytes in the machine's byte order. */
 static void load_float24(const unsigned char *src, size_t first, size_t count, double *values)
 {
     const uint16_t one = 1;
@@ -120,7 +122,7 @@ static void load_wide(const struct gf_tiff_layout *layout, const unsigned char *
     }
 }
 
-/* Counts a value that is no NaN and not infinite. Several threads count at a time. */
+/* Counts a value that is no NaN and not infinite. Several threads may call it at a time. */
 static void count_value(struct gf_tiff_counts *counts, double value)
 {
     if (!isfinite((float)value))
@@ -136,7 +138,8 @@ static void count_value(struct gf_tiff_counts *counts, double value)
     }
 }
 
-/* Converts wide samples by their range. NaN becomes 0. */
+/* Converts wide samples to 16 bits: low..high becomes 0..65535, and NaN 0. Returns whether all
+ * samples lie in that range. */
 static bool unpack_wide(const struct gf_tiff_layout *layout, const unsigned char *src, int plane,
                         uint16_t *dst, size_t count)
 {
@@ -167,7 +170,7 @@ static bool unpack_wide(const struct gf_tiff_layout *layout, const unsigned char
 
 /* ---- integers of up to 16 bits ---- */
 
-/* Converts samples of up to 7 bits by a table. */
+/* Converts samples of 1 to 7 bits to 8 bits by a table. */
 static void unpack_few(const struct gf_tiff_layout *layout, const unsigned char *src, uint8_t *dst,
                        size_t count)
 {
@@ -187,7 +190,7 @@ static void unpack_few(const struct gf_tiff_layout *layout, const unsigned char 
     }
 }
 
-/* Converts samples of 9..15 bits. */
+/* Converts samples of 9 to 15 bits to 16 bits. */
 static void unpack_many(const struct gf_tiff_layout *layout, const unsigned char *src,
                         uint16_t *dst, size_t count)
 {
@@ -199,7 +202,7 @@ static void unpack_many(const struct gf_tiff_layout *layout, const unsigned char
     }
 }
 
-/* Copies samples of 8 or 16 bits. */
+/* Copies samples of 8 or 16 bits; signed ones become unsigned. */
 static void copy(const struct gf_tiff_layout *layout, const unsigned char *src, void *dst,
                  size_t count)
 {
@@ -214,10 +217,10 @@ static void copy(const struct gf_tiff_layout *layout, const unsigned char *src, 
         words[i] ^= 0x8000;
 }
 
-/* Converts a row of samples to format.bits. Samples of whole bytes are in the machine's order, the
- * others follow each other from the highest bit of a byte on. Indices of a palette keep their
- * value. `plane` is the number of the plane, or -1 if samples are interleaved. Returns whether all
- * wide samples are within their range. */
+/* Converts a row of samples to format.bits bits. Samples of 8, 16, 24, 32 and 64 bits are in the
+ * machine's byte order; others are packed from the highest bit of a byte on. Indices of a palette
+ * keep their value. `plane` is the number of the plane, or -1 if samples are interleaved. Returns
+ * whether all wide samples are within their range. */
 static bool tiff_unpack(const struct gf_tiff_layout *layout, const unsigned char *src, int plane,
                         void *dst, size_t count)
 {
@@ -232,9 +235,10 @@ static bool tiff_unpack(const struct gf_tiff_layout *layout, const unsigned char
     return true;
 }
 
-/* Samples become gray or RGB, with or without alpha. */
+/* ---- samples become gray or RGB, with or without alpha ---- */
 
-/* The parts of the memory for a row: the samples of the file, a plane or the inks, and RGB. */
+/* The parts of the memory `scratch` for a row: the unpacked samples; one plane, or the inks; and
+ * RGB. */
 struct scratch {
     unsigned char *samples, *inks, *rgb;
 };
@@ -270,9 +274,9 @@ static struct scratch scratch_of(const struct gf_tiff_layout *layout, void *memo
 CONVERT(convert8, uint8_t, 255u)
 CONVERT(convert16, uint16_t, 65535u)
 
-/* ---- colours that become RGB ---- */
+/* ---- colours that are converted to RGB ---- */
 
-/* Converts to RGB by the palette. */
+/* Defines a function that converts indices to RGB by the palette. */
 #define LOOK_UP(name, type) \
     static void name(const struct gf_tiff_layout *layout, const type *src, type *rgb, int pixels) \
     { \
@@ -283,7 +287,9 @@ CONVERT(convert16, uint16_t, 65535u)
 LOOK_UP(look_up8, uint8_t)
 LOOK_UP(look_up16, uint16_t)
 
-/* Of 16 bits a* and b* have 256 steps for each unit; L* = 100 is 65280 where they are unsigned. */
+/* Defines a function that converts L*a*b* to sRGB. `step` is 1 for 8 bits and 256 for 16 bits: the
+ * steps of a* and b* for each unit. `white` is L* = 100 if a* and b* are unsigned, else `most`
+ * is. */
 #define LAB(name, type, signed_type, most, step, white) \
     static void name(const struct gf_tiff_layout *layout, const type *src, type *rgb, int pixels) \
     { \
@@ -311,7 +317,7 @@ static void gather_inks(const struct gf_tiff_layout *layout, const unsigned char
         memcpy(inks, src, to);
 }
 
-/* Divides the stored numbers of colours by alpha; those of a* and b* may be signed. */
+/* Defines a function that divides the colours of pixels by alpha. a* and b* may be signed. */
 #define DIVIDE(name, type, signed_type, most) \
     static void name(const struct gf_tiff_layout *layout, type *pixel, int pixels) \
     { \
@@ -330,7 +336,7 @@ static void gather_inks(const struct gf_tiff_layout *layout, const unsigned char
 DIVIDE(divide8, uint8_t, int8_t, 255)
 DIVIDE(divide16, uint16_t, int16_t, 65535)
 
-/* Returns the samples, whose colours that become RGB are no longer multiplied by alpha. */
+/* Returns a copy of the samples in `memory` in which colours are no longer multiplied by alpha. */
 static const unsigned char *undo_alpha(const struct gf_tiff_layout *layout,
                                        const unsigned char *samples, unsigned char *memory,
                                        int pixels)
@@ -361,7 +367,8 @@ static void make_rgb(const struct gf_tiff_layout *layout, const struct scratch *
     }
 }
 
-/* Scales alpha beside the index of a palette, which has kept its value as the index has. */
+/* Scales alpha to the full range for pictures with a palette, whose samples were unpacked without
+ * scaling. */
 static void scale_alpha(const struct gf_tiff_layout *layout, void *pixels, int count)
 {
     uint8_t *const narrow = pixels;
@@ -375,7 +382,7 @@ static void scale_alpha(const struct gf_tiff_layout *layout, void *pixels, int c
     }
 }
 
-/* Copies RGB, and alpha from the file's samples. */
+/* Joins RGB and the alpha among the file's samples to RGBA; copies RGB if there is no alpha. */
 static void join_alpha(const struct gf_tiff_layout *layout, const unsigned char *rgb,
                        const unsigned char *samples, unsigned char *dst, int pixels)
 {

@@ -8,7 +8,7 @@
 #include "codec/common/opening.h"
 #include "codec/common/rows/whole_picture.h"
 
-enum { BELOW_MOST = 16 }; /* the most directories below the first that are searched */
+enum { BELOW_MOST = 16 }; /* at most so many SubIFDs of the first directory are searched */
 
 static enum gf_picture_kind kind_of(const struct gf_tiff_handle *handle)
 {
@@ -33,7 +33,7 @@ static int tiff_count_kinds(struct gf_tiff_handle *handle, enum gf_picture_kind 
         found = found < 0 && kind == wanted ? i : found;
         more = gf_tiff.TIFFReadDirectory(handle->tiff);
     }
-    gf_tiff.TIFFSetDirectory(handle->tiff, 0); /* whose tags are read next */
+    gf_tiff.TIFFSetDirectory(handle->tiff, 0); /* the first directory's tags are read next */
     return found;
 }
 
@@ -52,7 +52,7 @@ static bool find_full_page(struct gf_tiff_handle *handle, int count,
     return false;
 }
 
-/* Searches for a picture of full resolution in the directories below the first. */
+/* Searches for a picture of full resolution in the SubIFDs of the first directory. */
 static bool find_full_below(struct gf_tiff_handle *handle, const struct gf_options *options)
 {
     uint64_t offset[BELOW_MOST];
@@ -78,7 +78,8 @@ static int count_pages(struct gf_tiff_handle *handle, const struct gf_options *o
 {
     gf_tiff_begin(handle);
     const int linked = (int)gf_tiff.TIFFNumberOfDirectories(handle->tiff);
-    const int count = linked > 1 ? linked : 1; /* the first has been read, even without its link */
+    /* The first directory was read even if its link to the next is damaged. */
+    const int count = linked > 1 ? linked : 1;
     handle->damaged = *handle->why && !handle->error.status;
     if (handle->damaged)
         gf_warn_behind(handle->name, count, handle->why, options);
@@ -112,13 +113,13 @@ static GF_CHECKED enum gf_status tiff_choose(struct gf_tiff_handle *handle, int 
     return status;
 }
 
-/* Whether several rows are decoded at a time. */
+/* Whether several rows are decoded at a time, into tiff->band. */
 static bool in_bands(const struct gf_tiff_source *tiff)
 {
     return tiff->layout.tile_width || tiff->layout.colour == GF_TIFF_DISPLAY;
 }
 
-/* Reads the next row. A band is read anew when it has been copied. */
+/* Reads the next row. The next band is decoded once all rows of the present one were copied. */
 static enum gf_status read_row(struct gf_tiff_source *tiff, unsigned char *dst,
                                struct gf_error *error)
 {
@@ -135,7 +136,7 @@ static enum gf_status read_row(struct gf_tiff_source *tiff, unsigned char *dst,
     return status;
 }
 
-/* Says once that samples are outside the range. */
+/* Warns, once, that samples are outside the range low..high. */
 static void warn_beyond(struct gf_tiff_source *tiff)
 {
     bool beyond = false;
@@ -198,7 +199,8 @@ static enum gf_stored_colour stored_colour(const struct gf_tiff_layout *layout)
                                              : GF_STORED_PLAIN;
 }
 
-/* Prepares the conversion of colours that become sRGB. Their profile describes the rows no more. */
+/* Prepares the conversion of CMYK and L*a*b* to sRGB, and drops the file's ICC profile, which does
+ * not describe the converted rows. */
 static enum gf_status prepare_colours(struct gf_tiff_source *tiff, struct gf_error *error)
 {
     struct gf_metadata *const metadata = &tiff->base.metadata;
@@ -240,8 +242,8 @@ static enum gf_status open_first(struct gf_tiff_source *tiff, int wanted, struct
                : gf_fail_memory(error);
 }
 
-/* Returns the bytes of the largest strip. libtiff holds a whole strip in memory while it decodes
- * the rows. */
+/* Returns the size in bytes of the largest compressed strip. libtiff holds a whole strip in memory
+ * while it decodes the rows. */
 static uint64_t largest_strip(const struct gf_tiff_handle *handle)
 {
     const uint32_t count = gf_tiff.TIFFNumberOfStrips(handle->tiff);
@@ -253,7 +255,7 @@ static uint64_t largest_strip(const struct gf_tiff_handle *handle)
     return most;
 }
 
-/* Returns the bytes of rows, tiles and strips in memory while one thread decodes. */
+/* Returns how many bytes of rows, tiles and strips are in memory while one thread decodes. */
 static uint64_t block_bytes(struct gf_tiff_source *tiff)
 {
     const struct gf_tiff_layout *const layout = &tiff->layout;
@@ -309,7 +311,7 @@ static enum gf_status plan(struct gf_tiff_source *tiff, struct gf_error *error)
     return GF_OK;
 }
 
-/* Allocates the memory of one thread, or of one plane of strips. */
+/* Allocates the buffers with that index: of one thread for tiles, or of one plane for strips. */
 static bool make_buffer(struct gf_tiff_source *tiff, int index)
 {
     const struct gf_tiff_layout *const layout = &tiff->layout;
@@ -358,8 +360,8 @@ static enum gf_status open_all(struct gf_tiff_source *tiff, struct gf_input *inp
     return status ? status : make_buffers(tiff, error);
 }
 
-/* Opens the page of that number, or the usual one for -1. directory: the page's offset; 0: it is
- * not known. */
+/* Opens the page with that number; -1: the usual one (tiff_choose()). directory: offset of the
+ * page's directory; 0: unknown. */
 static GF_CHECKED enum gf_status tiff_open_page(struct gf_input *input, int page,
                                                 uint64_t directory,
                                                 const struct gf_options *options,
@@ -381,13 +383,16 @@ static GF_CHECKED enum gf_status tiff_open_page(struct gf_input *input, int page
     return GF_OK;
 }
 
-/* Reads several pages of a TIFF one after another, as frames, each by a source of its own. */
+/* ---- several pages of a TIFF, read one after another as frames, each by a source of its own
+ * ---- */
 
 struct pages_source {
     struct gf_source base;
-    struct gf_source *page;          /* the present one; NULL after a failure */
-    struct gf_tiff_handle walk;      /* at its directory, once a second page is wanted */
-    struct gf_input *input, *memory; /* memory: holds a stream's bytes and then is also `input` */
+    struct gf_source *page; /* the source of the present page; NULL after a failure */
+    /* A handle at the present page's directory; opened when a second page is wanted. */
+    struct gf_tiff_handle walk;
+    /* memory: NULL, or the input that holds a stream's bytes and is also `input`. */
+    struct gf_input *input, *memory;
     struct gf_blob file;
     struct gf_options options;
     int number, last;
@@ -407,8 +412,8 @@ static void close_page(struct pages_source *pages)
     pages->page = NULL;
 }
 
-/* Finds the directory of the next page. A page that is found by its number costs a walk over all
- * directories. */
+/* Finds the directory of the next page. Following the present directory's link avoids the walk over
+ * all directories that finding a page by its number takes. */
 static enum gf_status find_next(struct pages_source *pages, uint64_t *directory,
                                 struct gf_error *error)
 {
@@ -425,7 +430,7 @@ static enum gf_status find_next(struct pages_source *pages, uint64_t *directory,
     return GF_OK;
 }
 
-/* Makes what belongs to the present page the source's. */
+/* Copies or moves format, metadata and other properties of the present page to the source. */
 static void take_page(struct pages_source *pages)
 {
     struct gf_source *const base = &pages->base, *const page = pages->page;
@@ -470,8 +475,8 @@ static void pages_close(struct gf_source *base)
     free(pages);
 }
 
-/* Opens the first page, and finds how many there are. Pages have no time; they are shown for a
- * tenth of a second where they become an animation. */
+/* Opens the first page, and finds how many there are. Pages have no duration; in an animation each
+ * is shown for a tenth of a second. */
 static enum gf_status begin(struct pages_source *pages, struct gf_pages wanted,
                             struct gf_error *error)
 {

@@ -1,4 +1,4 @@
-/* The ways to a TIFF's rows. Strips are read row by row. */
+/* The three ways to read a TIFF's rows. The first: strips are read row by row. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "codec/common/checks.h"
 #include "codec/tiff/tiff.h"
 
-/* Swaps the bytes of samples that are whole bytes, as libtiff does after decoding. */
+/* Swaps the bytes of samples of 16, 24, 32 or 64 bits, as libtiff does after decoding. */
 static void swap(const struct gf_tiff_layout *layout, void *row, size_t bytes)
 {
     const tmsize_t count = (tmsize_t)bytes / (layout->bits > 7 ? layout->bits / 8 : 1);
@@ -22,7 +22,8 @@ static void swap(const struct gf_tiff_layout *layout, void *row, size_t bytes)
         gf_tiff.TIFFSwabArrayOfLong8(row, count);
 }
 
-/* Reads an uncompressed row from its offset in the file. */
+/* Reads an uncompressed row of a plane from its offset in the file. Returns false after a
+ * failure. */
 static bool read_raw(struct gf_tiff_source *tiff, struct gf_tiff_handle *handle, int plane)
 {
     const uint32_t strip =
@@ -60,14 +61,14 @@ enum gf_status gf_tiff_read_strip_row(struct gf_tiff_source *tiff, unsigned char
         if (!done)
             return gf_tiff_fail(handle, tiff->row, layout->format.height, error);
     }
-    /* The buffers of the planes follow each other in memory. */
+    /* The buffers of the planes follow each other in memory, block_bytes apart. */
     if (!gf_tiff_convert(layout, tiff->buffer[0], tiff->block_bytes, tiff->scratch[0], dst,
                          layout->format.width))
         tiff->beyond[0] = true;
     return GF_OK;
 }
 
-/* Tiles, which several threads decode, each with a handle of its own. */
+/* ---- tiles, which several threads decode, each with a handle of its own ---- */
 
 /* Decodes a tile of the band and copies its pixels to their place. */
 static enum gf_status read_tile(void *context, int thread, int item, struct gf_error *error)
@@ -116,9 +117,9 @@ enum gf_status gf_tiff_read_tiles(struct gf_tiff_source *tiff, struct gf_error *
     return gf_ordered_finish(tiff->ordered, error);
 }
 
-/* Colours that libtiff converts to 8 bits for a screen. */
+/* ---- pictures that libtiff converts to 8 bits ---- */
 
-/* Converts the rows of the band to pixels, the first row first. */
+/* Lets libtiff convert the rows of the band to pixels in tiff->raster, the first row first. */
 static bool fill_raster(struct gf_tiff_source *tiff)
 {
     struct gf_tiff_handle *const handle = &tiff->handle[0];
@@ -153,9 +154,9 @@ enum gf_status gf_tiff_read_display(struct gf_tiff_source *tiff, struct gf_error
     return GF_OK;
 }
 
-/* Percentiles of the samples as the range from black to white. */
+/* ---- percentiles of the samples as the range from black to white ---- */
 
-/* Reads all rows, whose samples are counted. */
+/* Reads all rows, so that their samples are counted in layout.counts. */
 static enum gf_status count_rows(struct gf_tiff_source *tiff, gf_tiff_row_reader *read,
                                  unsigned char *row, struct gf_error *error)
 {
@@ -167,7 +168,8 @@ static enum gf_status count_rows(struct gf_tiff_source *tiff, gf_tiff_row_reader
     return status;
 }
 
-/* Finds the value of that rank, and makes *rank its rank among those that are counted with it. */
+/* Returns the number i for which the sample of rank *rank (0: the least) is counted in count[i],
+ * and makes *rank its rank among the samples in count[i]. */
 static uint16_t find(const uint64_t count[GF_TIFF_COUNTS], uint64_t *rank)
 {
     int i = 0;
@@ -202,7 +204,7 @@ static enum gf_status find_percentiles(struct gf_tiff_source *tiff, gf_tiff_row_
         return status;
     const double low = value_of(counts->upper[0], find(counts->count[0], &rank[0])),
                  high = value_of(counts->upper[1], find(counts->count[1], &rank[1]));
-    if (low < high) { /* a picture of one value keeps the usual range */
+    if (low < high) { /* if all samples are equal the usual range stays */
         tiff->layout.low = low;
         tiff->layout.high = high;
     }

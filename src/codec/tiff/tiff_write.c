@@ -13,11 +13,11 @@ enum { STRIP_BYTES = 256 << 10, JPEG_ROWS = 16 };
 struct tiff_sink {
     struct gf_sink base;
     struct gf_tiff_handle handle;
-    struct gf_format format; /* of the rows that are given */
+    struct gf_format format; /* the format of the rows that write() gets */
     bool inks;               /* the rows are CMYK */
     int bits;                /* bits of a sample in the file: 1, 8 or 16 */
     size_t row_bytes;        /* bytes of a row in the file */
-    int strip_rows, held;    /* rows of a strip; rows in the buffer */
+    int strip_rows, held;    /* strip_rows: rows of a strip; held: rows in the buffer `rows` */
     uint32_t strip;          /* number of the next strip */
     unsigned char *rows;
     bool paged; /* several pages are written */
@@ -166,8 +166,8 @@ struct gf_codec_memory gf_tiff_sink_memory(struct gf_format format,
     return (struct gf_codec_memory){bytes > USUAL ? bytes : 0, "a strip of it is packed at a time"};
 }
 
-/* Returns the mode for libtiff: a BigTIFF if the file could become larger than 4 GiB, in the byte
- * order of EXIF, which holds for values that no type tells. */
+/* Returns the mode for libtiff: BigTIFF if the file could become larger than 4 GiB, and the byte
+ * order of EXIF, since values of undefined type are copied as they are. */
 static const char *mode_of(struct gf_format format, const struct gf_metadata *metadata,
                            const struct gf_options *options)
 {
@@ -194,7 +194,7 @@ static enum gf_status check(const struct gf_output *output, struct gf_format for
     return gf_fail(error, GF_ERROR_UNFIT, "%s: JPEG in TIFF has 8 bits and no alpha", name);
 }
 
-/* Sets what belongs to a page, and allocates its strip. */
+/* Sets the tags and metadata of a page, and allocates memory for a strip. */
 static enum gf_status describe_page(struct tiff_sink *tiff, const struct gf_sink_order *order,
                                     struct gf_error *error)
 {

@@ -18,8 +18,8 @@ struct gf_library gf_webp_library =
 struct webp_source {
     struct gf_whole_source whole;
     WebPDemuxer *demuxer;
-    WebPAnimDecoder *decoder; /* of an animation; NULL before its first frame */
-    int drawn;                /* the frames that it has composed */
+    WebPAnimDecoder *decoder; /* decodes an animation; NULL before its first frame */
+    int drawn;                /* number of frames that `decoder` has composed */
     bool animated, alpha;
 };
 
@@ -83,7 +83,7 @@ static void set_duration(struct webp_source *webp)
     gf_webp.WebPDemuxReleaseIterator(&frame);
 }
 
-/* Decodes an animation: composes the pictures up to the wanted one. */
+/* Decodes an animation: composes the frames up to the wanted one. */
 static enum gf_status decode_animated(struct webp_source *webp, unsigned char *pixels,
                                       struct gf_error *error)
 {
@@ -136,8 +136,8 @@ static bool read_metadata(struct webp_source *webp)
            set_chunk(webp->demuxer, "EXIF", metadata) && set_chunk(webp->demuxer, "XMP ", metadata);
 }
 
-/* Whether a wanted picture of an animation can have transparent pixels. What is drawn over opaque
- * pixels leaves them opaque, unless it replaces them. */
+/* Whether a wanted picture of an animation can have transparent pixels. A frame drawn over an
+ * opaque canvas leaves it opaque, unless the frame replaces its pixels. */
 static bool shows_through(const struct webp_source *webp, uint32_t width, uint32_t height)
 {
     bool opaque = false, found = false;
@@ -174,8 +174,8 @@ static bool holds_picture(const unsigned char *chunk)
     return !memcmp(chunk, "ANMF", 4) || !memcmp(chunk, "VP8 ", 4) || !memcmp(chunk, "VP8L", 4);
 }
 
-/* Returns the end of the chunks up to the last wanted picture; 0 if they are not complete. Of an
- * animation that may be truncated those that are complete are enough. */
+/* Returns the offset behind the chunks up to the last wanted picture; 0 if the file lacks a part of
+ * them. If an animation may be truncated, the complete frames are enough. */
 static size_t end_of_pictures(struct gf_whole_source *whole)
 {
     enum { FILE_HEAD = 12, CHUNK_HEAD = 8 };
@@ -216,7 +216,8 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
     if (!end)
         return state;
     whole->file.size = end;
-    for (int i = 0; i < 4; i++) /* the size in the header does not include the first 8 bytes */
+    /* Writes the new size into the header, which does not count the first 8 bytes. */
+    for (int i = 0; i < 4; i++)
         whole->file.data[4 + i] = (unsigned char)((end - 8) >> 8 * i);
     const WebPDemuxState again = demux(webp);
     if (again == WEBP_DEMUX_DONE)
@@ -227,7 +228,7 @@ static WebPDemuxState open_demuxer(struct webp_source *webp)
     return again;
 }
 
-/* Returns the bytes for each pixel that libwebp takes, as measured: lossless pictures are decoded
+/* Returns how many bytes libwebp takes for each pixel, as measured: lossless pictures are decoded
  * to 32 bits and with tables, animations on two canvases. */
 static double library_bytes(const struct webp_source *webp)
 {

@@ -16,7 +16,7 @@ struct gf_webp_encoder {
     WebPMemoryWriter writer; /* the coded picture; the caller clears it */
 };
 
-/* Encodes a picture or a part of it, and writes a file of its metadata and pictures. */
+/* ---- encoding a picture or a part of it, and writing a file of metadata and pictures ---- */
 
 /* Fails with libwebp's message. libwebp does not always report a lack of memory as such, but
  * malloc() has set errno. */
@@ -37,7 +37,7 @@ static const char *encoding_error(WebPEncodingError code)
 
 static bool configure(const struct gf_options *options, WebPConfig *config)
 {
-    enum { LOSSLESS_LEVEL = 6 }; /* libwebp's default, of 0..9 */
+    enum { LOSSLESS_LEVEL = 6 }; /* libwebp's default; the levels are 0 to 9 */
     if (!gf_webp.WebPConfigInitInternal(config, WEBP_PRESET_DEFAULT, (float)options->quality,
                                         WEBP_ENCODER_ABI_VERSION) ||
         (options->lossless && !gf_webp.WebPConfigLosslessPreset(config, LOSSLESS_LEVEL)))
@@ -80,7 +80,7 @@ static int goes_on(int percent, const WebPPicture *picture)
 }
 
 /* Prepares to encode `width` x `height` of the sink's pixels, from the column `left` and the row
- * `top` on. The caller calls encode_picture(), even after a failure. */
+ * `top` on. The caller must call encode_picture() afterwards, even after a failure. */
 static GF_CHECKED enum gf_status webp_prepare(const struct gf_whole_sink *sink, int left, int top,
                                               int width, int height,
                                               struct gf_webp_encoder *encoder,
@@ -123,10 +123,10 @@ static GF_CHECKED enum gf_status encode_picture(const struct gf_whole_sink *sink
     return status;
 }
 
-/* Writes animations. A frame has the rectangle that differs from the frame before it. Where most of
- * that is the same, too, the same pixels become transparent, so that those of the frame before show
- * through. Frames that are the same stay frames of their own, and each is coded once, unlike those
- * of libwebp's WebPAnimEncoder, whose memory cannot be known either. */
+/* ---- animations. A frame is the rectangle that differs from the frame before. If most pixels in
+ * it are unchanged, too, they become transparent, so that the frame before shows through. Repeated
+ * frames stay frames, and each is coded once; libwebp's WebPAnimEncoder merges them, codes some
+ * twice, and takes an unknown amount of memory ---- */
 
 enum { DURATION_MOST = (1 << 24) - 1, LOOPS_MOST = 65535 };
 
@@ -150,8 +150,8 @@ static bool is_same(const struct gf_whole_sink *sink, int x, int y, int count)
                    (size_t)count * (size_t)sink->format.channels);
 }
 
-/* Returns the rectangle that differs from the frame before, which begins at even numbers. If
- * nothing does it is one pixel. */
+/* Returns the rectangle that differs from the frame before, which begins at an even column and row.
+ * It is one pixel if nothing differs. */
 static struct gf_rectangle find_area(const struct gf_whole_sink *sink)
 {
     const struct animation *const animation = sink->animation;
@@ -176,9 +176,9 @@ static bool is_opaque(const struct gf_whole_sink *sink, int x, int y, int count)
     return true;
 }
 
-/* Makes the pixels transparent that are as before: single ones, or blocks, if the coding is lossy.
- * Returns false if these are few, or if a pixel that differs is not opaque itself; the picture is
- * then worthless. */
+/* Makes unchanged pixels transparent: single pixels, or whole blocks if the coding is lossy.
+ * Returns false, and leaves an unusable picture, if they are too few or if a changed pixel is not
+ * opaque. */
 static bool show_through(const struct gf_whole_sink *sink, struct gf_rectangle area,
                          WebPPicture *picture)
 {
@@ -211,7 +211,8 @@ static enum gf_status prepare(const struct gf_whole_sink *sink, struct gf_rectan
     return webp_prepare(sink, area.x, area.y, area.width, area.height, encoder, error);
 }
 
-/* Encodes the rectangle. *blends becomes whether it is drawn over the frame before. */
+/* Encodes the rectangle. *blends becomes whether the frame before shows through its transparent
+ * pixels. */
 static enum gf_status encode(const struct gf_whole_sink *sink, struct gf_rectangle area,
                              bool *blends, struct gf_webp_encoder *encoder, struct gf_error *error)
 {
@@ -292,7 +293,7 @@ static enum gf_status webp_end(struct gf_whole_sink *sink, struct gf_error *erro
     return webp_write_muxed(sink, animation->mux, error);
 }
 
-/* The functions of an animation (whole_picture.h). */
+/* ---- the functions of an animation (struct gf_whole_encoder) ---- */
 static void webp_release(struct gf_whole_sink *sink)
 {
     struct animation *const animation = sink->animation;
@@ -343,7 +344,7 @@ static struct gf_format in_file(struct gf_format format)
 struct gf_codec_memory gf_webp_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
-    /* Measured bytes for each pixel. Alpha is packed without loss, and noise takes more than twice
+    /* Measured bytes for each pixel. Alpha is coded without loss, where noise takes more than twice
      * as much as a photograph. */
     const double lossy_bytes = 23.5, alpha_bytes = 46, lossless_bytes = 37;
     return gf_whole_sink_memory(in_file(format), options->lossless      ? lossless_bytes

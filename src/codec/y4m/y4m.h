@@ -8,25 +8,25 @@
 
 #define GF_Y4M_MAGIC "YUV4MPEG2 "
 
-enum { GF_Y4M_LINE_MOST = 1024 }; /* the most bytes of a line, with the line break */
+enum { GF_Y4M_LINE_MOST = 1024 }; /* a line has at most so many bytes, with its line break */
 
-/* Reads a line without its line break. *length is 0 if the input ends before the line; a line that
- * is cut, or too long, is an error. */
+/* Reads a line without its line break. *length is 0 if the input ends before the line; a truncated
+ * or too long line is an error. */
 enum gf_status gf_y4m_read_line(struct gf_input *input, char line[GF_Y4M_LINE_MOST], size_t *length,
                                 struct gf_error *error) GF_CHECKED;
 /* Reads the header of a stream. The matrix is BT.709 from a height of 720 on, and BT.601 below. */
 enum gf_status gf_y4m_parse(const char *header, const char *name, struct gf_yuv *yuv,
                             struct gf_error *error) GF_CHECKED;
-/* Sets the matrix and the range that the options choose. */
+/* Sets the matrix and the range of *yuv that the options choose. */
 void gf_y4m_choose(const struct gf_options *options, struct gf_yuv *yuv);
 /* Makes the header, which has room for GF_Y4M_LINE_MOST bytes, state the range that the options
  * choose. */
 void gf_y4m_put_range(const struct gf_options *options, char *header);
-/* Reads the line before a frame. */
+/* Checks the line before a frame, "FRAME" with parameters. */
 enum gf_status gf_y4m_check_frame(const char *line, const char *name,
                                   struct gf_error *error) GF_CHECKED;
-/* Makes the header of a stream of such pictures. It keeps the parameters of `header`, except for
- * the size, and for the chroma if options->subsampling or the colours ask for another one. `header`
- * is NULL if the pictures do not come from a Y4M. */
+/* Makes the header of a stream of pictures with that size, colours and bits. It keeps the
+ * parameters of `header`, except for the size, and for the chroma if options->subsampling or the
+ * colours ask for another one. `header` is NULL if the pictures do not come from a Y4M. */
 void gf_y4m_compose(const char *header, int width, int height, bool gray, int bits,
                     const struct gf_options *options, char line[GF_Y4M_LINE_MOST]);

@@ -29,9 +29,10 @@ enum gf_status gf_y4m_read_line(struct gf_input *input, char line[GF_Y4M_LINE_MO
     return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: a line of a Y4M is no line of text", name);
 }
 
-/* ---- the chroma ---- */
+/* ---- the parameter of chroma (C) ---- */
 
-/* The words of the parameter C. A word of more bits follows with "p10", and mono with "10". */
+/* The words of the parameter C, which says how chroma is sampled. More than 8 bits are stated
+ * behind a word: "420p10", "mono10". */
 static const struct {
     const char *word;
     bool mono, half_width, half_height, takes_bits;
@@ -44,7 +45,7 @@ static const struct {
              {"444", false, false, false, true, GF_YUV_CENTRE, GF_YUV_CENTRE},
              {"mono", true, false, false, true, GF_YUV_CENTRE, GF_YUV_CENTRE}};
 
-/* Reads what follows a word: nothing, or the number of bits. Returns 0 if it is neither. */
+/* Returns the bits that the text behind a word states, 8 if it is empty; 0 if it is invalid. */
 static int bits_of(const char *rest, bool mono)
 {
     char *end;
@@ -97,7 +98,7 @@ static bool set_side(const char *text, int *side)
 {
     char *end;
     const unsigned long value = isdigit((unsigned char)*text) ? strtoul(text, &end, 10) : 0;
-    *side = value > INT32_MAX ? INT32_MAX : (int)value; /* which gf_size_check() refuses */
+    *side = value > INT32_MAX ? INT32_MAX : (int)value; /* gf_size_check() refuses INT32_MAX */
     return value && !*end;
 }
 
@@ -128,7 +129,8 @@ static bool set_parameter(const char *parameter, struct gf_yuv *yuv, bool *has_c
         yuv->interlaced = *value && strchr("tbm", *value);
         return *value && strchr("ptbm?", *value) && !value[1];
     case 'X':
-        if (!strncmp(value, "YSCSS=", 6) && !*has_chroma) /* of old programs, which write no C */
+        /* Old programs write this parameter instead of C. */
+        if (!strncmp(value, "YSCSS=", 6) && !*has_chroma)
             return set_chroma(value + 6, yuv);
         *has_range |= !strncmp(value, "COLORRANGE=", 11);
         yuv->full |= !strcmp(value, "COLORRANGE=FULL");
@@ -146,7 +148,7 @@ enum gf_status gf_y4m_parse(const char *header, const char *name, struct gf_yuv 
     bool has_chroma = false, has_range = false;
     snprintf(copy, sizeof copy, "%s", header);
     *yuv = (struct gf_yuv){.width = 0};
-    (void)set_chroma("420jpeg", yuv); /* what a header without C means */
+    (void)set_chroma("420jpeg", yuv); /* a header without C means this */
     parameter = next_parameter(&at);
     if (!parameter || strncmp(parameter, GF_Y4M_MAGIC, sizeof GF_Y4M_MAGIC - 2) != 0)
         return gf_fail(error, GF_ERROR_INPUT, "%s: damaged: the header of a Y4M is missing", name);
@@ -181,7 +183,7 @@ enum gf_status gf_y4m_check_frame(const char *line, const char *name, struct gf_
                          "%s: damaged: '%.20s' where the next frame should begin", name, line);
 }
 
-/* ---- a new header ---- */
+/* ---- making a new header ---- */
 
 static void add(char *line, const char *parameter)
 {
@@ -203,7 +205,7 @@ void gf_y4m_put_range(const struct gf_options *options, char *header)
     add(header, options->yuv >> GF_YUV_ITEM_FULL ? "XCOLORRANGE=FULL" : "XCOLORRANGE=LIMITED");
 }
 
-/* Makes the parameter of chroma. */
+/* Writes the parameter C that the options choose, such as "C420jpeg". */
 static void put_chroma(bool gray, int bits, const struct gf_options *options, char text[24])
 {
     const enum gf_subsampling subsampling = gf_subsampling_of(options);
@@ -218,7 +220,8 @@ static void put_chroma(bool gray, int bits, const struct gf_options *options, ch
         snprintf(text, 24, "C%s", word);
 }
 
-/* Whether the chroma of the header stays. */
+/* Whether the output keeps the header's chroma, because the options and colours ask for no
+ * other. */
 static bool keeps_chroma(const struct gf_yuv *yuv, bool gray, const struct gf_options *options)
 {
     const bool half_width = options->subsampling != GF_SUBSAMPLING_444,
@@ -256,7 +259,7 @@ void gf_y4m_compose(const char *header, int width, int height, bool gray, int bi
     gf_y4m_put_range(options, line);
 }
 
-/* Reads the first frame of a Y4M. The program reads films frame by frame (batch/frames). */
+/* A source of the first frame of a Y4M. src/batch/frames reads films frame by frame. */
 
 struct y4m_source {
     struct gf_source base;
@@ -265,12 +268,12 @@ struct y4m_source {
     struct gf_yuv yuv;
     struct gf_yuv_reader *reader;
     const unsigned char *frame; /* NULL: not read yet */
-    unsigned char *own;         /* memory for the frame; NULL: it lies in the input's */
+    unsigned char *own; /* memory for the frame; NULL: the frame lies in the input's memory */
     size_t bytes;
     int row;
 };
 
-/* Finds the frame in the memory of the input, or reads it. */
+/* Sets y4m->frame to the frame in the input's memory, or reads it. */
 static enum gf_status read_frame(struct y4m_source *y4m, struct gf_error *error)
 {
     unsigned char *data;
@@ -339,7 +342,7 @@ static void y4m_close(struct gf_source *base)
     free(y4m);
 }
 
-/* Keeps the header, a line break, and the line of the frame for an output that is a Y4M. */
+/* Keeps the header, a line break and the frame's line in metadata->y4m, for a Y4M output. */
 static bool keep_lines(struct gf_metadata *metadata, const char *header, const char *frame)
 {
     char lines[2 * GF_Y4M_LINE_MOST + 2];

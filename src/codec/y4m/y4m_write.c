@@ -13,13 +13,13 @@
 struct y4m_sink {
     struct gf_sink base;
     struct gf_output *output;
-    struct gf_format format; /* of the rows that are written */
+    struct gf_format format; /* the format of the rows that write() gets */
     struct gf_yuv yuv;
     struct gf_yuv_writer *writer; /* NULL: no row was written yet */
     unsigned char *frame;
-    unsigned char *own; /* memory for the frame; NULL: it is the output's */
+    unsigned char *own; /* memory for the frame; NULL: the output lends it */
     size_t bytes;
-    unsigned char *row; /* a row without alpha; NULL: the rows have none */
+    unsigned char *row; /* a row whose alpha was dropped; NULL: rows have no alpha */
     int rows;
 };
 
@@ -76,7 +76,8 @@ static void y4m_close(struct gf_sink *base)
     free(y4m);
 }
 
-/* Writes the header and the line of the frame, and finds out how the frame is to be made. */
+/* Writes the header and the line of the frame, and decides from the header how the frame's samples
+ * are stored. */
 static enum gf_status write_lines(struct y4m_sink *y4m, const struct gf_metadata *metadata,
                                   const struct gf_options *options, struct gf_error *error)
 {
