@@ -12,8 +12,8 @@
 #include "batch/workers/workers.h"
 #include "engine/backend.h"
 
-/* Refuses names for archives of archives where a folder's pictures have made its archives no
- * inputs. */
+/* Fails if an output is named for archives of archives, but a folder's archives are no inputs
+ * because the folder also holds pictures. */
 static enum gf_status check_mixed(const struct gf_batch_request *request, struct gf_error *error)
 {
     const char *const picture = request->inputs->mixed;
@@ -46,7 +46,7 @@ static enum gf_status check_request(const struct gf_batch_request *request, stru
         if (request->on_failure)
             fingerprint[k] =
                 gf_hash(fingerprint[k], &request->on_failure, sizeof request->on_failure);
-        /* Of several outputs one that cannot be made fails alone. */
+        /* If there are several outputs, one that cannot be made fails alone, later. */
         if (!status && !request->more_outputs && !output.name->is_stdout &&
             !(request->transfer && request->transfer->store))
             GF_TRY(gf_template_check_place(output.name, error));

@@ -116,11 +116,10 @@ void gf_archive_member_set_target(struct gf_archive_member *member, const char *
 
 struct gf_archive_writer {
     struct archive *archive;
-    struct gf_output *output; /* the output file; NULL: standard output */
+    struct gf_output *output; /* the file to which the archive goes; NULL: standard output */
     struct gf_error error;    /* the failure of the output */
     enum gf_status status;
-    uint64_t bytes, max_bytes; /* the bytes of the members so far, and the most of all members; 0:
-                                * no limit */
+    uint64_t bytes, max_bytes; /* bytes of the members so far, and their limit; 0: none */
     bool abandoned;            /* drops what libarchive still writes, above all the end marker */
 };
 
@@ -177,7 +176,7 @@ static enum gf_status begin_archive(struct gf_archive_writer *writer, const char
     return GF_OK;
 }
 
-/* Opens a new file for an output whose name is `path`. */
+/* Opens the new file `file` for an output; messages call the output `path`. */
 static enum gf_status open_file(const char *file, const char *path, struct gf_output **output,
                                 struct gf_error *error)
 {

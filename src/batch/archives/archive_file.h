@@ -48,9 +48,8 @@ struct gf_archive_reader; /* opaque */
 /* Opens an archive for reading. Returns GF_ERROR_UNAVAILABLE if libarchive is missing. */
 enum gf_status gf_archive_reader_open(const char *argument, struct gf_archive_reader **reader,
                                       struct gf_error *error) GF_CHECKED;
-/* Opens an archive whose file is open. The reader owns the descriptor, even after a failure.
- * `whole` tells that a file which ends early is so in its place, and was not cut on its way here.
- */
+/* Opens an archive whose file has an open descriptor. The reader owns the descriptor, even after a
+ * failure. `whole`: if the file ends early, it is damaged in its place, not by a transfer. */
 enum gf_status gf_archive_reader_open_descriptor(int descriptor, const char *name, bool whole,
                                                  struct gf_archive_reader **reader,
                                                  struct gf_error *error) GF_CHECKED;
@@ -79,10 +78,10 @@ int gf_archive_reader_members(const struct gf_archive_reader *reader);
  * begin; -1 if they do not all lie there one after another. */
 int64_t gf_archive_member_place(const struct gf_archive_reader *reader,
                                 const struct gf_archive_member *member);
-/* Reads the members whatever they have, since the output has a limit of its own. */
+/* Lets gf_archive_read() read any number of bytes; for outputs that have their own limit. */
 void gf_archive_reader_allow_any_proportion(struct gf_archive_reader *reader);
-/* Returns the position in the unpacked archive where the member that was found last begins, or
- * where the archive ends. */
+/* Returns the position in the unpacked archive at which the member that was found last begins, or
+ * the archive ends. */
 int64_t gf_archive_position(const struct gf_archive_reader *reader);
 /* Opens another reader of the same file. Its first member is the member at `position` or, if the
  * archive is packed, the archive's first member. */
@@ -96,8 +95,8 @@ enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, i
 enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more,
                               struct gf_error *error) GF_CHECKED;
 
-/* Takes a picture of an archive: its name after the archive's and a slash, and its bytes, which
- * stay until the function returns. */
+/* Such a function gets a picture of an archive: its name, "ARCHIVE/MEMBER", and its bytes, which
+ * stay valid until it returns. */
 typedef void gf_archive_taker(void *context, const char *name, const void *data, size_t size);
 /* Calls taker() for each member whose name is the name of a picture (archive_read.c). Fails as
  * gf_archive_end() does; the members before a damage have been taken. */
@@ -140,11 +139,12 @@ struct gf_archive_record {
     const char *file;             /* the path at which the archive is written */
     const char *chain;
     uint64_t job;  /* a hash of the chain and of the options that the result depends on */
-    uint64_t list; /* as in struct gf_inputs */
+    uint64_t list; /* hash of the list of inputs (struct gf_inputs) */
     size_t done;
-    size_t pictures; /* the number of pictures in the record of an earlier run */
+    size_t pictures; /* number of pictures that the record of an earlier run states */
     size_t passed;   /* the number of other files that were copied */
-    size_t dropped;  /* the number of files that were left out with a picture of their sample */
+    /* Number of files that were left out because a picture of their sample failed. */
+    size_t dropped;
     struct gf_archive_failed *failed;
     size_t failures;
     bool again;   /* another try may mend a failure, so that the archive gets no record */

@@ -1,4 +1,4 @@
-/* Fills the ring with the members of an archive, or with files. */
+/* Fills the ring (archive_ring.h) with the members of an archive, or with files. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -29,7 +29,7 @@ static struct gf_archive_slot *wait_for_slot(struct gf_archive_ring *ring,
         batch->stopped ? NULL : gf_archive_slot_at(ring, ring->read);
     if (slot) {
         slot->archive = archive;
-        slot->held += bytes; /* a member that could not be read may have left some */
+        slot->held += bytes; /* the slot may still count bytes of a member that could not be read */
         ring->bytes += bytes;
     }
     pthread_mutex_unlock(&batch->lock);
@@ -55,8 +55,8 @@ static void pass_slot_on(struct gf_archive_ring *ring, struct gf_archive_slot *s
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Leaves the picture's bytes in the archive's file, where a worker reads them; false: there is no
- * such file. */
+/* Leaves the picture's bytes in the archive's file, from which a worker reads them later. Returns
+ * false if the archive is packed or its file is not kept open. */
 static bool leave_bytes(struct gf_archive_slot *slot)
 {
     const struct gf_archive *const archive = slot->archive;
@@ -103,8 +103,8 @@ static bool has_refusal(const struct gf_archive_ring *ring, const struct gf_arch
     return any;
 }
 
-/* Refuses a picture that is larger than the ring. If it is to be kept as it is, its bytes follow in
- * parts. */
+/* Refuses a picture that is larger than the ring may be. If failed pictures are kept in the
+ * archive, its bytes follow in parts. */
 static enum gf_status pass_large(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                  struct gf_error *error)
 {
@@ -120,8 +120,8 @@ static enum gf_status pass_large(struct gf_archive_ring *ring, struct gf_archive
     return kept ? read_parts(ring, archive, size, error) : GF_OK;
 }
 
-/* Reads a picture into the slot, as a whole. `why` is the reason for a slot without a picture, or
- * NULL. */
+/* Reads a picture into the slot, as a whole. If `why` is not NULL, it says why the slot gets no
+ * picture. */
 static enum gf_status read_picture(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                    struct gf_archive_reader *reader, const char *why,
                                    struct gf_error *error)

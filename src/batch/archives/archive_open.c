@@ -14,10 +14,10 @@
 #include "batch/names/names.h"
 #include "batch/transfer/transfer.h"
 
-/* ---- links ---- */
+/* ---- links from one member to another ---- */
 
 struct known {
-    char *name, *target; /* `target` is the target of a link; else NULL */
+    char *name, *target; /* name of a member; target of a link, else NULL */
     int64_t position;
 };
 
@@ -106,7 +106,8 @@ bool gf_archive_links_add(struct gf_archive_links *links, const char *name)
     return links->name[links->count++];
 }
 
-/* Returns the file that a member stands for, after following links; NULL: there is none. */
+/* Returns the file to which the member `name` leads after following all links; NULL if there is
+ * none. */
 static const struct known *file_behind_link(const struct gf_archive_links *links, const char *name)
 {
     enum { LINKS_MAX = 40 };
@@ -186,7 +187,7 @@ static void archive_links_free(struct gf_archive_links *links)
     gf_archive_reader_close(links->again);
 }
 
-/* ---- the archive ---- */
+/* ---- beginning an archive and its outputs ---- */
 
 static const char *name_for_messages(const char *argument, const char *stream)
 {
@@ -219,7 +220,8 @@ static void name_archives(const struct gf_archive_ring *ring, struct gf_archive 
     }
 }
 
-/* Whether the record that the command --probe prints says that the output is made. */
+/* Whether the record that the user's command --probe prints says that an earlier run has made the
+ * output. */
 static bool fits_probed(const struct gf_archive_ring *ring, struct gf_archive *archive, int number)
 {
     struct gf_archive_output *const output = &archive->output[number];
@@ -247,11 +249,12 @@ static bool is_done(const struct gf_archive_ring *ring, struct gf_archive *archi
         done = done && fits;
     }
     for (int k = 0; !done && k < ring->outputs; k++)
-        archive->output[k].record.done = 0; /* it counts what this run does */
+        archive->output[k].record.done = 0; /* from now on it counts the pictures of this run */
     return done;
 }
 
-/* Makes the structure of input `index`, which has no identity yet. */
+/* Returns a new structure for the archive that is input `index`, without its identity; NULL when
+ * out of memory. */
 static struct gf_archive *make(const struct gf_archive_ring *ring, size_t index)
 {
     struct gf_archive *const archive = calloc(1, sizeof *archive);
@@ -277,8 +280,9 @@ bool gf_archive_look(void *context, struct gf_fetched *fetched)
     return archive->skipped;
 }
 
-/* Notes whether the reader waits for the next archive. The archive may need the space of those
- * before it, so that the choice of devices must not wait for more of their pictures. */
+/* Notes whether the reader waits for the next archive. While it waits, no further pictures may
+ * come, since the fetch may need the space of earlier archives; so the choice of devices must not
+ * wait for more. */
 static void note_wait(struct gf_archive_ring *ring, bool waits)
 {
     struct gf_batch *const batch = ring->batch;
@@ -289,7 +293,8 @@ static void note_wait(struct gf_archive_ring *ring, bool waits)
 }
 
 /* Takes the next archive from the transfers. The structure is made here if the fetch failed before
- * the archive was identified. *stopped tells that there is none since the run has stopped. */
+ * the archive was identified. Returns NULL when out of memory, or if the run has stopped
+ * (*stopped). */
 static struct gf_archive *take_fetched(struct gf_archive_ring *ring, bool *stopped)
 {
     struct gf_fetched fetched;
@@ -353,7 +358,8 @@ enum gf_status gf_archive_open(struct gf_archive_ring *ring, struct gf_archive *
         gf_archive_reader_allow_any_proportion(reader);
     archive->is_file = gf_archive_reader_file(reader, &archive->file);
     pthread_mutex_lock(&batch->lock);
-    /* The file of a transferred archive gives its space back when the reader is closed. */
+    /* The file of a transferred archive is not kept open for workers, since its space must be freed
+     * when the reader closes. */
     if (!ring->transfers && ring->files_open < GF_ARCHIVE_FILES)
         archive->members = gf_archive_reader_members(reader);
     ring->files_open += archive->members >= 0;
@@ -380,7 +386,7 @@ void gf_archive_close(struct gf_archive_ring *ring, struct gf_archive *archive)
     gf_claims_free(&archive->claims);
     if (!ring->transfers)
         return;
-    /* The next archive may wait for the space of one that has no outputs. */
+    /* The next archive may wait for the space that was counted for the outputs of this one. */
     const uint64_t outputs = archive->is_opened ? 0 : archive->fetched.output_bytes;
     gf_transfers_release(ring->transfers, archive->fetched.bytes + outputs);
     archive->fetched.bytes = 0;

@@ -1,7 +1,7 @@
 /* The two steps in which libarchive reads an archive: one unpacks it, the other finds the members.
- * So the bytes after the last member, which the second step does not read, can be checked. A file
- * that is not packed needs no first step; the second step passes over the bytes of members that are
- * read elsewhere. */
+ * Two steps make it possible to check the bytes after the last member, which the second step does
+ * not read. A file that is not packed needs no first step; the second step skips members whose
+ * bytes workers read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -36,18 +36,19 @@ struct gf_archive_reader {
     bool any_proportion;      /* `given` has no limit */
     char member[256];         /* the name of the member that was found last, for messages */
     struct gf_input *input;
-    int64_t start;         /* the position in the archive's bytes at which this reader began */
+    int64_t start;         /* position in the unpacked archive at which this reader began */
     struct gf_error error; /* the failure of the input */
     enum gf_status status;
     atomic_bool cancelled;
     bool packed;
     bool ended; /* the input was read to its end */
     bool
-        uncut; /* the input is a file that lies in its place, or has the size that it should have */
+        /* The input is a file in its place, or has the size that it should have. */
+        uncut;
     char block[64 << 10];
 };
 
-/* ---- the steps ---- */
+/* ---- the functions of the two steps, which libarchive calls ---- */
 
 static void pass(struct passage *passage, const void *block, size_t size)
 {
@@ -60,7 +61,7 @@ static void pass(struct passage *passage, const void *block, size_t size)
     passage->bytes += (int64_t)size;
 }
 
-/* Sets the error of a step to the input's. */
+/* Makes a step fail with the error of the input. */
 static ssize_t fail_step(const struct gf_archive_reader *reader, struct archive *archive)
 {
     gf_archive_calls.archive_set_error(archive, EIO, "%s", reader->error.text);
@@ -140,8 +141,8 @@ static la_int64_t skip_direct(struct archive *archive, void *context, la_int64_t
     return skipped;
 }
 
-/* The status of damage: bad input, unless another try may bring what follows the end of what is
- * known to be an archive. */
+/* Returns the status of damage: GF_ERROR_READ if members were found and the input may have been
+ * truncated on its way, so that another try may help; else GF_ERROR_INPUT. */
 static enum gf_status status_of_damage(const struct gf_archive_reader *reader)
 {
     return reader->ended && !reader->uncut && *reader->member ? GF_ERROR_READ : GF_ERROR_INPUT;
@@ -163,9 +164,9 @@ static enum gf_status archive_fail_reading(const struct gf_archive_reader *reade
     return reader->status;
 }
 
-/* Lists the packers by name. The list "all" would include uuencoded files, for which libarchive 3.8
- * waits for 128 kB of a pipe. A library that was built without a packer runs a program instead,
- * which is no error. */
+/* Enables the packers one by one. The list "all" would include uuencoded files, for which
+ * libarchive 3.8 waits for 128 kB of a pipe. The results are ignored: a library built without a
+ * packer runs its program, and says so by a warning. */
 static void support_packers(struct archive *archive)
 {
     (void)gf_archive_calls.archive_read_support_filter_bzip2(archive);
@@ -241,7 +242,7 @@ enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more, stru
                    "%s: ends without a tar archive's end marker: it may have been cut",
                    gf_input_name(reader->input));
 }
-/* ---- the members ---- */
+/* ---- opening a reader, and its members ---- */
 
 void gf_archive_reader_cancel(struct gf_archive_reader *reader)
 {
@@ -413,7 +414,8 @@ void gf_archive_reader_allow_any_proportion(struct gf_archive_reader *reader)
     reader->any_proportion = true;
 }
 
-/* A few bytes that are packed, or a hole, can stand for any number of bytes. */
+/* Fails if the members have too many bytes for the archive's size: a few packed bytes, or a hole,
+ * can stand for any number. */
 static enum gf_status check_proportion(const struct gf_archive_reader *reader,
                                        struct gf_error *error)
 {

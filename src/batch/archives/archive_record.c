@@ -138,7 +138,8 @@ enum gf_status gf_archive_record_remove(const char *output, struct gf_error *err
     return status;
 }
 
-/* Reads a whole record into memory from malloc(). Returns NULL if there is none. */
+/* Reads a record file as a whole into memory from malloc(), *size bytes and a zero. Returns NULL if
+ * there is none. */
 static char *read_file(const char *name, size_t *size)
 {
     enum { MOST = 64 << 20 };
@@ -185,7 +186,7 @@ static bool fits(struct gf_archive_record *wanted, const char *name, const char 
 bool gf_archive_record_fits_text(struct gf_archive_record *wanted, const char *text, size_t size,
                                  bool sized)
 {
-    const char *const end = memmem(text, size, "\n}", 2); /* of the record */
+    const char *const end = memmem(text, size, "\n}", 2); /* the end of the record's JSON object */
     long long bytes = -1;
     if (end && sscanf(end + 2, "%lld", &bytes) != 1)
         bytes = -1;
@@ -214,11 +215,11 @@ bool gf_archive_record_fits(struct gf_archive_record *wanted)
 struct gf_archive_line {
     struct gf_batch_log_entry entry;
     struct gf_input_identity identity;
-    struct gf_error why; /* why the output failed; status GF_OK: it did not */
+    struct gf_error why; /* why the output failed; status GF_OK: it did not fail */
 };
 
-/* Tells in *why that the archive lacks pictures; an archive that is skipped lacks those of which
- * its record says so. */
+/* Sets *why to an error if the archive lacks pictures. For a skipped archive, the earlier run's
+ * record says how many. */
 static void tell_failures(const struct gf_archive_record *record, bool skipped,
                           struct gf_error *why)
 {
@@ -298,7 +299,8 @@ void gf_archive_log_stored(struct gf_archive_ring *ring, struct gf_archive_line 
         put(ring, line);
 }
 
-/* Whether the log that --resume reads has the line of an archive that an earlier run has made. */
+/* Whether the output is skipped because an earlier run has made it, and the log that --resume reads
+ * already has its line. */
 static bool is_logged(const struct gf_archive_ring *ring, const struct gf_archive_line *line)
 {
     const struct gf_resume *const resume = ring->batch->request->resume;

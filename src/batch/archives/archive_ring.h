@@ -1,7 +1,7 @@
-/* What the threads of a batch with archives share: links, the ring, and the run itself. First the
- * links of an input archive, for outputs that are files. In these outputs a link to a picture
- * becomes a picture of its own, as in the unpacked folder. For this the archive is read a second
- * time, if it is a file. */
+/* What the threads of a batch with archives share: links, the ring, and the run itself. The first
+ * part is about links in an input archive. In outputs that are files a link to a picture becomes a
+ * picture of its own, as if the archive were unpacked; for that an archive that is a file is read a
+ * second time. */
 #pragma once
 
 #include <sys/stat.h>
@@ -15,7 +15,7 @@ struct gf_archive_links {
     void *members; /* all members so far, in a tree of tsearch(), ordered by name */
     char **name;   /* the names of links that are to become pictures */
     size_t count;
-    struct gf_archive_reader *again; /* the reader of the second reading; NULL: it has not begun */
+    struct gf_archive_reader *again; /* reads the archive a second time; NULL: not yet begun */
 };
 
 /* Returns the name without ".", ".." and doubled slashes. The name is relative to the folder that
@@ -50,11 +50,12 @@ enum gf_slot_state { GF_SLOT_FREE, GF_SLOT_TO_DO, GF_SLOT_IN_WORK, GF_SLOT_DONE 
 struct gf_archive_output {
     const char *argument; /* the archive's name as in -o; NULL: the output is files */
     const char *to;       /* the name in messages */
-    char *file; /* the temporary file that is stored when it is complete, from malloc(); or NULL */
+    /* Path of the temporary file that is stored when it is complete, from malloc(); or NULL. */
+    char *file;
     struct gf_archive_writer *writer; /* NULL: not open */
     enum gf_status status;            /* the status of writing the archive */
     struct gf_error why;              /* why that failed */
-    bool is_handed;                   /* the transfers store it; its line in the log comes then */
+    bool is_handed;   /* transfers.c stores it, and the line in the log is written after that */
     void *lost;       /* the names of members that the archive lacks, in a tree of tsearch() */
     bool is_outdated; /* --probe printed a record that does not fit the output */
     struct gf_archive_record record;
@@ -64,10 +65,10 @@ struct gf_archive_output {
  * stands for all of them. The thread that fills the ring makes the structure; the thread that
  * writes uses the members from `output` on, and frees the structure. */
 struct gf_archive {
-    struct gf_archive *next; /* the archive that follows in the ring's list */
-    size_t index;            /* the index of the archive in the list of all parts, from 0 */
-    const char *argument;    /* the archive's name as in -i */
-    const char *from;        /* the archive's name in messages */
+    struct gf_archive *next; /* the next archive in the ring's list */
+    size_t index;         /* its index in the list of the inputs of all parts (--shard), from 0 */
+    const char *argument; /* the archive's name as in -i */
+    const char *from;     /* the archive's name in messages */
     struct gf_input_identity identity;
     struct gf_fetched fetched;        /* the transfer of the archive, if there are transfers */
     struct gf_archive_reader *reader; /* NULL: not open */
@@ -89,8 +90,9 @@ struct gf_archive {
     struct gf_archive_output output[GF_PIPELINE_OUTPUTS_MAX];
     bool begun;             /* the output archives were opened */
     enum gf_status failure; /* the gravest failure of the archive's pictures and links */
-    enum gf_status written; /* the status of all output archives together */
-    struct gf_error fault;  /* why the input, or all outputs, failed; status GF_OK: they did not */
+    enum gf_status written; /* GF_OK, or the status with which all output archives failed */
+    /* Why the input, or all outputs, failed; status GF_OK: they did not fail. */
+    struct gf_error fault;
 };
 
 /* The failure of one output of a picture. */
@@ -104,10 +106,10 @@ struct gf_archive_loss {
 struct gf_archive_slot {
     enum gf_slot_state state;
     struct gf_archive *archive;
-    bool ends; /* the slot is the archive's last, and holds nothing else */
+    bool ends; /* marks the archive's end, and holds nothing else */
     struct gf_archive_member member;
     char *target;        /* the target of a link from or to a picture */
-    unsigned char *data; /* NULL: the picture is a file, or `left` */
+    unsigned char *data; /* NULL: the picture is a file, or its bytes are `left` */
     bool left;           /* the bytes are left in the archive's file, at `position` */
     int64_t position;
     size_t size, held; /* `held` is the number of bytes that the ring counts for the slot */
@@ -115,14 +117,15 @@ struct gf_archive_slot {
     size_t index;
     struct gf_batch_item item;
     struct gf_input_name name; /* such as "train.tar/0001.jpg"; empty for a file */
-    /* The result for each output; results for archives have names. NULL: the slot is no picture. */
+    /* The result for each output; those for archives have a member's name. NULL: the slot is no
+     * picture. */
     struct gf_bytes *bytes;
     struct gf_archive_loss *loss; /* the failure of each output; NULL: none failed */
     bool kept; /* if the picture fails, the archives get the `original` bytes of the input */
     uint64_t original;
 };
 
-/* The sample whose members are written (archive_work.c). */
+/* The sample, a group of members (archive_work.c), that is being written. */
 struct gf_archive_sample {
     size_t end;                         /* the number of the slot after the sample's last */
     bool lost[GF_PIPELINE_OUTPUTS_MAX]; /* the outputs that lack a picture of the sample */
@@ -137,16 +140,16 @@ struct gf_archive_ring {
     int outputs;
     bool from_archives; /* the inputs are archives, not files */
     bool files;         /* the inputs are archives, and one of the outputs is files */
-    bool alone;         /* there is one input archive, or the inputs are files */
+    bool alone;         /* there is one struct gf_archive: one input archive, or files as inputs */
     /* The number of failed links, and of pictures of archives that an earlier run has made. They
      * count as files, but are not among the ring's pictures. */
     size_t others;
-    struct gf_archive *first, *last; /* the archives that are not written yet, in a list */
+    struct gf_archive *first, *last; /* the list of archives that are not completely written */
     struct gf_archive *open;         /* the archive that is being read, or NULL */
     /* The size of the first archive, as gf_archive_reader_size() returns it; 0: not known yet. */
     int64_t first_size;
     struct gf_archive_slot slot[GF_ARCHIVE_SLOTS];
-    /* The numbers of slots that were filled, given to workers or passed by, and written so far. */
+    /* How many slots were filled, were given to workers or need none, and were written so far. */
     size_t read, taken, written;
     size_t pictures;
     uint64_t bytes, limit; /* the bytes in the ring, and the most that it may hold */
@@ -161,8 +164,8 @@ struct gf_archive_ring {
     struct gf_claims claims;        /* the names of outputs that are files */
     /* The archives that could not be read to the end, or written. */
     size_t failed;
-    enum gf_status failure; /* the gravest of their statuses */
-    struct gf_error error;  /* the failure of the only archive */
+    enum gf_status failure; /* the gravest of these archives' statuses */
+    struct gf_error error;  /* why the only archive failed (`alone`) */
 };
 
 static inline struct gf_archive_slot *gf_archive_slot_at(struct gf_archive_ring *ring,
@@ -188,8 +191,8 @@ struct gf_archive *gf_archive_begin(struct gf_archive_ring *ring, size_t index);
 enum gf_status gf_archive_open(struct gf_archive_ring *ring, struct gf_archive *archive,
                                struct gf_error *error) GF_CHECKED;
 void gf_archive_close(struct gf_archive_ring *ring, struct gf_archive *archive);
-/* Identifies an archive that is transferred. Returns whether an earlier run has made its outputs.
- * This is the function look() of the transfers, whose context is the ring. */
+/* Identifies an archive that is fetched by a command. Returns whether an earlier run has made its
+ * outputs. This is the function look() of the transfers, whose context is the ring. */
 bool gf_archive_look(void *ring, struct gf_fetched *fetched);
 /* Frees the first archive of the ring's list. */
 void gf_archive_free_first(struct gf_archive_ring *ring);
@@ -197,8 +200,8 @@ void gf_archive_free_first(struct gf_archive_ring *ring);
 /* Fills the ring. This is the start function of a thread, whose argument is the ring. */
 void *gf_archive_fill(void *ring);
 
-/* Names the member and its outputs. If they are claimed, outputs whose names are taken are refused,
- * and later members' of these names. */
+/* Names the member and its outputs. `claimed`: the names are claimed, so that an output is refused
+ * if an earlier member's output has its name. */
 enum gf_status gf_archive_name_outputs(struct gf_archive_ring *ring, struct gf_archive_slot *slot,
                                        bool claimed, struct gf_error *error) GF_CHECKED;
 /* Names the results that the workers make for the archives. The result of a file that could not be
@@ -223,8 +226,8 @@ enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers,
                                struct gf_error *error) GF_CHECKED;
 
 /* The steps of an archive, for the thread that writes (archive_work.c). gf_archive_begin_outputs()
- * opens the output archives. archive_conclude() reports how the input archive ended, makes the
- * output archives visible under their names, and writes their records. */
+ * opens the output archives. archive_conclude(), in the same file, reports how the input archive
+ * ended, makes the output archives visible under their names, and writes their records. */
 enum gf_status gf_archive_begin_outputs(struct gf_archive_ring *ring, struct gf_archive *archive,
                                         struct gf_error *error) GF_CHECKED;
 
@@ -239,17 +242,18 @@ struct gf_archive_line *gf_archive_line_of(const struct gf_archive_ring *ring,
 /* Writes the line of an output that was stored or, if why->status is set, could not be stored. */
 void gf_archive_log_stored(struct gf_archive_ring *ring, struct gf_archive_line *line,
                            const struct gf_error *why);
-/* Notes the archives that could not be stored; `all` waits for those that are being stored. */
+/* Writes the log's lines of archives whose store has ended, and notes failures. `all`: waits for
+ * those that are being stored. */
 void gf_archive_end_stores(struct gf_archive_ring *ring, bool all);
 /* Returns the failure of the run after all archives have ended. */
 enum gf_status gf_archive_failure(const struct gf_archive_ring *ring,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Runs a batch with tar archives. The members of an input archive stream in their order, with their
+/* ---- a batch with tar archives. The members of an input archive stream in their order, with their
  * names, times and modes, into other archives and into files. In an archive a picture whose format
  * changes gets the new format's extension. Members whose names are not names of pictures are copied
  * unchanged. Input files go into archives, too. A member is written when it is complete. A damaged
- * member is reported and left out, or ends the run (fail_fast). */
+ * member is reported and left out, or ends the run (fail_fast) ---- */
 
 /* Runs a batch for which gf_batch_has_archives() holds. */
 enum gf_status gf_archive_run(struct gf_batch *batch, struct gf_error *error) GF_CHECKED;

@@ -38,8 +38,8 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
     if (request->on_failure && !(from_archive && any_archives))
         return gf_fail(error, GF_ERROR_USAGE, GF_ON_FAILURE_UNFIT);
     const bool recorded = from_archive && !any_streams;
-    /* Options that do not suit an archive: an archive is written as a whole, only an archive of an
-     * archive has a record, and members are not known before the run. */
+    /* Options that are refused with archives: an archive is written as a whole, only an archive of
+     * an archive has a record, and members are not known before the run. */
     const struct {
         bool refused;
         const char *name;
@@ -56,8 +56,8 @@ static enum gf_status check_options(const struct gf_batch_request *request, bool
     return GF_OK;
 }
 
-/* Refuses two outputs to standard output, and names that several pictures or archives would have.
- */
+/* Refuses two outputs to standard output, and templates by which several pictures or archives would
+ * get one name. */
 static enum gf_status check_templates(const struct gf_batch_request *request, bool from_archive,
                                       struct gf_error *error)
 {
@@ -135,8 +135,8 @@ static enum gf_status check_names(const struct gf_batch *batch, struct gf_error 
     return status;
 }
 
-/* An archive that is its own output would be filtered twice if an earlier run was killed before it
- * wrote the record. */
+/* Refuses, with --resume or --skip-existing, an archive as its own output: it would be filtered
+ * twice if an earlier run was killed before it wrote the record. */
 static enum gf_status check_in_place(const struct gf_batch_request *request, const char *input,
                                      const char *output, struct gf_error *error)
 {
@@ -148,8 +148,8 @@ static enum gf_status check_in_place(const struct gf_batch_request *request, con
                    request->resume ? "--resume" : "--skip-existing");
 }
 
-/* A stored archive that is its own output would be filtered twice if an earlier run was killed
- * before it stored the record. */
+/* Refuses an archive that would be stored over itself: it would be filtered twice if an earlier run
+ * was killed before it stored the record. */
 static enum gf_status check_stored(const struct gf_batch_request *request, const char *input,
                                    const char *output, struct gf_error *error)
 {
@@ -234,7 +234,7 @@ static GF_CHECKED enum gf_status archive_check(const struct gf_archive_ring *rin
     return check_files(batch, from_archive, error);
 }
 
-/* ---- starting and stopping the thread that reads ---- */
+/* ---- starting and ending the thread that reads ---- */
 
 static enum gf_status start_reader(struct gf_archive_ring *ring, struct gf_error *error)
 {
@@ -263,8 +263,8 @@ static void join_reader(struct gf_archive_ring *ring, bool stops)
 
 enum { LOOKED_AT = 8, HEADER_BYTES = 1024 };
 
-/* Waits until the ring has the first pictures, or until none will come. A stream is not waited for.
- * Returns the size of the first archive. */
+/* Waits until the ring has the first pictures, or until none will come. Does not wait if the
+ * archive is a stream. Returns the size of the first archive. */
 static int64_t wait_for_pictures(struct gf_archive_ring *ring)
 {
     struct gf_batch *const batch = ring->batch;
@@ -317,8 +317,8 @@ static void choose_devices(struct gf_archive_ring *ring)
     gf_batch_choose_devices(batch->request, &first, batch->count, &batch->devices);
 }
 
-/* Begins the only archive, or the archive of files. What fails here fails before anything is
- * done. */
+/* Begins the only archive, or the archive of files. A failure here ends the run before anything is
+ * written. */
 static enum gf_status begin_alone(struct gf_archive_ring *ring, struct gf_error *error)
 {
     struct gf_archive *const archive = gf_archive_begin(ring, 0);
@@ -334,7 +334,7 @@ static enum gf_status begin_alone(struct gf_archive_ring *ring, struct gf_error 
     return status ? status : gf_archive_begin_outputs(ring, archive, error);
 }
 
-/* ---- reading, work and writing together ---- */
+/* ---- reading, filtering and writing at the same time ---- */
 
 static enum gf_status fill_and_empty(struct gf_archive_ring *ring, struct gf_error *error)
 {
@@ -372,7 +372,8 @@ static enum gf_status open_ring(struct gf_archive_ring *ring, struct gf_error *e
             ring->from_archives && !gf_archive_named(gf_batch_output_at(request, k).name->text);
     GF_TRY(archive_check(ring, error));
     if (ring->from_archives) {
-        batch->count = MANY; /* the number of pictures is known only at the end */
+        /* A large number, since the number of pictures is known only at the end. */
+        batch->count = MANY;
         batch->state.files = 0;
         batch->claims = &ring->claims;
     }

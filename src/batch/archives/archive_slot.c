@@ -132,7 +132,7 @@ enum gf_status gf_archive_refuse(const struct gf_archive_ring *ring, struct gf_a
     return GF_OK;
 }
 
-/* ---- the bytes ---- */
+/* ---- the bytes of a picture ---- */
 
 /* Reads `size` bytes from a position of a file. Returns NULL, or what is wrong. */
 static const char *read_at(int file, int64_t position, unsigned char *data, size_t size)
@@ -164,10 +164,10 @@ void gf_archive_slot_load(const struct gf_archive_ring *ring, struct gf_archive_
     slot->kept = false;
     slot->item.is_unread = true;
     if (gf_archive_refuse(ring, slot, why, &(struct gf_error){0}))
-        return; /* without memory for the reason, the outputs fail without it */
+        return; /* when out of memory, the outputs fail without a reason */
 }
 
-/* Frees a slot. The batch owns the names of a file's outputs. */
+/* Frees a slot. It does not free the names of a file's outputs, which the batch owns. */
 void gf_archive_slot_free(struct gf_archive_ring *ring, struct gf_archive_slot *slot)
 {
     for (int k = 0; k < ring->outputs; k++) {
@@ -199,7 +199,8 @@ const struct gf_input_name *gf_archive_input_of(const struct gf_archive_ring *ri
     return slot->name.path ? &slot->name : &ring->batch->request->inputs->item[slot->index];
 }
 
-/* ---- into the archives: a picture, a link, or bytes that are copied unchanged ---- */
+/* ---- writing a slot into the archives: a picture, a link, or bytes that are copied unchanged
+ * ---- */
 
 static int compare_names(const void *a, const void *b)
 {
@@ -211,7 +212,7 @@ static enum gf_status note_written(struct gf_archive_slot *slot, int number, boo
                                    struct gf_error *error)
 {
     void **const lost = &slot->archive->output[number].lost;
-    /* A slot of a file has no name here, and files have no links. */
+    /* A slot whose input is a file has no member's name, and there are no links to it. */
     if (!slot->name.path || (written && !*lost))
         return GF_OK;
     char *const name = gf_archive_resolve("", 0, slot->name.path + slot->name.below);
@@ -228,7 +229,7 @@ static enum gf_status note_written(struct gf_archive_slot *slot, int number, boo
     return name && (written || kept) ? GF_OK : gf_fail_memory(error);
 }
 
-/* Notes a picture that failed. It is in the archive only if it was kept. */
+/* Notes a picture that failed. `kept`: its original bytes are in the archive. */
 static enum gf_status note_failure(const struct gf_archive_ring *ring, int number,
                                    struct gf_archive_slot *slot, bool kept, struct gf_error *error)
 {
@@ -244,7 +245,7 @@ static enum gf_status note_failure(const struct gf_archive_ring *ring, int numbe
                : gf_fail_memory(error);
 }
 
-/* Writes the picture's member with these bytes; without bytes, they follow in other slots. */
+/* Writes the picture's member with `size` bytes; if `bytes` is NULL, they follow in other slots. */
 static enum gf_status write_member(struct gf_archive_slot *slot, int number, const char *name,
                                    const void *bytes, uint64_t size, struct gf_error *error)
 {
@@ -255,8 +256,8 @@ static enum gf_status write_member(struct gf_archive_slot *slot, int number, con
     return bytes ? gf_archive_write(writer, bytes, (size_t)size, error) : GF_OK;
 }
 
-/* Writes a picture that failed as it was, or leaves it out. A link to a picture that keeps a name
- * of another format cannot follow it. */
+/* Writes the original bytes of a picture that failed, if failed pictures are kept; otherwise leaves
+ * it out. */
 static enum gf_status write_failed(struct gf_archive_ring *ring, int number,
                                    struct gf_archive_slot *slot, struct gf_error *error)
 {
@@ -291,7 +292,7 @@ static enum gf_status write_picture(struct gf_archive_ring *ring, int number,
                         error);
 }
 
-/* Reports a link that an archive cannot hold. The report counts as a failure, like a picture's. */
+/* Reports a link that an archive cannot hold. The link counts as a failure, as a picture would. */
 static enum gf_status fail_link(struct gf_archive_ring *ring, int number,
                                 struct gf_archive_slot *slot, const struct gf_error *why,
                                 struct gf_error *error)

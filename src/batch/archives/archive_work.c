@@ -14,10 +14,11 @@
 #include "batch/names/names.h"
 #include "batch/transfer/transfer.h"
 
-/* ---- samples ---- */
+/* ---- samples: groups of members of an archive ---- */
 
-/* Samples, for --on-failure=drop-sample: their members follow one another, and their names are the
- * same up to the first dot after the folder, as WebDataset has it. */
+/* Returns the length of the key in a member's name: the part up to the first dot after the folder.
+ * Successive members with the same key form a sample, as in WebDataset; --on-failure=drop-sample
+ * drops them together. */
 
 static size_t length_of_key(const char *name)
 {
@@ -26,7 +27,8 @@ static size_t length_of_key(const char *name)
     return (size_t)(file - name) + strcspn(file, ".");
 }
 
-/* The names as the input archive has them: a slot that was written has another name. */
+/* Returns the member's name in the input archive; slot->member.name changes when the slot is
+ * written. */
 static const char *name_of(const struct gf_archive_slot *slot)
 {
     return slot->name.path ? slot->name.path + slot->name.below : slot->member.name;
@@ -64,7 +66,7 @@ static bool archive_sample_ready(struct gf_archive_ring *ring)
 
 /* ---- the output archives of an input archive ---- */
 
-/* Whether the output would replace the input archive. */
+/* Whether the output would replace the input archive, because both are the same file. */
 static bool is_in_place(const struct gf_archive *archive, int number)
 {
     return archive->is_file && archive->output[number].writer &&
@@ -118,7 +120,7 @@ enum gf_status gf_archive_begin_outputs(struct gf_archive_ring *ring, struct gf_
 }
 
 /* Notes that an archive could not be read or written. The failure of the only archive becomes the
- * run's; any other is told. */
+ * run's; any other is reported as a message. */
 static void archive_fail(struct gf_archive_ring *ring, enum gf_status status,
                          const struct gf_error *why)
 {
@@ -157,7 +159,7 @@ static enum gf_status status_of_input(const struct gf_archive_ring *ring,
     return GF_OK;
 }
 
-/* Returns what the pictures ran on, as the record names it. */
+/* Writes on which device the pictures were filtered, as the record names it. */
 static void describe_devices(const struct gf_batch_devices *devices, char *text, size_t size)
 {
     size_t length = (size_t)snprintf(text, size, devices->count ? "cuda" : "cpu");
@@ -166,8 +168,8 @@ static void describe_devices(const struct gf_batch_devices *devices, char *text,
                                    devices->device[i].index);
 }
 
-/* Hands a complete archive and its record over to be stored. An archive that can have no record yet
- * is not stored. */
+/* Hands a complete archive and its record over to be stored. An archive that cannot have a record
+ * yet, because another try may mend failures, is not stored. */
 static enum gf_status store_archive(const struct gf_archive_ring *ring, struct gf_archive *archive,
                                     int number, bool again, const char *device,
                                     struct gf_error *error)
@@ -194,8 +196,8 @@ static enum gf_status store_archive(const struct gf_archive_ring *ring, struct g
     return status;
 }
 
-/* Makes the archive visible under its name, and writes its record if the archive has all that it
- * can ever have. */
+/* Makes the archive visible under its name, and writes its record unless another try may mend its
+ * failures (`again`). */
 static enum gf_status commit_archive(const struct gf_archive_ring *ring, struct gf_archive *archive,
                                      int number, bool again, struct gf_error *error)
 {
@@ -215,8 +217,8 @@ static enum gf_status commit_archive(const struct gf_archive_ring *ring, struct 
     return gf_archive_record_write(record, device, request->options.sync, error);
 }
 
-/* Ends output `number`, unless the archive lacks a member that only the archive which it would
- * replace has. */
+/* Ends output `number`. It is not made visible if it lacks a member (`lacks`) and would replace the
+ * input archive, which alone has that member. */
 static enum gf_status end_output(struct gf_archive_ring *ring, struct gf_archive *archive,
                                  int number, bool lacks, bool again, struct gf_error *error)
 {
@@ -239,7 +241,7 @@ static enum gf_status end_output(struct gf_archive_ring *ring, struct gf_archive
     return output->status;
 }
 
-/* Counts the pictures of an archive that an earlier run has made. */
+/* Adds the pictures of an archive that an earlier run has made to the counts of this run. */
 static void count_earlier(struct gf_archive_ring *ring, const struct gf_archive *archive)
 {
     struct gf_batch *const batch = ring->batch;
@@ -262,8 +264,9 @@ static void count_earlier(struct gf_archive_ring *ring, const struct gf_archive 
                       archive->from, record->output);
 }
 
-/* Members that were left out make the run fail, but the archives are whole. An archive that cannot
- * be read, and a failure that stops the run, leave no archive. */
+/* Ends an input archive and its outputs. Members that were left out make the run fail, but the
+ * output archives are kept. If the input cannot be read, or the run was stopped, no output archive
+ * is kept. */
 static void archive_conclude(struct gf_archive_ring *ring, struct gf_archive *archive)
 {
     const struct gf_batch_request *const request = ring->batch->request;
@@ -384,7 +387,7 @@ static bool take_picture(struct gf_batch_worker *worker)
     return true;
 }
 
-/* Keeps the failures of the worker's results for the archives' records. */
+/* Copies the failures among the worker's results to the slot, for the archives' records. */
 static void keep_losses(const struct gf_batch_worker *worker, struct gf_archive_slot *slot,
                         int outputs)
 {
@@ -399,7 +402,7 @@ static void keep_losses(const struct gf_batch_worker *worker, struct gf_archive_
     }
 }
 
-/* Replaces the picture in the slot by the results. */
+/* Ends the worker's picture: replaces its bytes in the slot by the results. */
 static void end_picture(struct gf_batch_worker *worker)
 {
     struct gf_archive_ring *const ring = worker->supply->context;
@@ -421,8 +424,8 @@ static void end_picture(struct gf_batch_worker *worker)
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Reports a member that is no picture by its name, where outputs that are files lack it, or where
- * its bytes are a picture's. The caller holds the lock. */
+/* Reports a member whose name is not that of a picture, if outputs that are files lack it for that
+ * reason, or if its bytes are those of a picture. The caller holds the lock. */
 static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_archive_slot *slot)
 {
     const struct gf_batch_request *const request = ring->batch->request;
@@ -437,7 +440,7 @@ static void tell_left_out(const struct gf_archive_ring *ring, const struct gf_ar
                       content ? ", though it begins as " : "", gf_file_format_name(content));
 }
 
-/* Ends an archive, unless the run has stopped. */
+/* Ends an archive by archive_conclude(), unless the run has stopped. */
 static void end_archive(struct gf_archive_ring *ring, struct gf_archive *archive)
 {
     struct gf_batch *const batch = ring->batch;
@@ -511,7 +514,7 @@ static enum gf_status write_slots(void *context, struct gf_error *error)
         pthread_cond_broadcast(&batch->changed);
     }
     pthread_cond_broadcast(&batch->changed);
-    pthread_cond_broadcast(&ring->to_do); /* no worker gets another picture */
+    pthread_cond_broadcast(&ring->to_do); /* wakes the workers, which get no more pictures */
     gf_batch_tick(batch, true);
     pthread_mutex_unlock(&batch->lock);
     return GF_OK;
@@ -524,7 +527,8 @@ enum gf_status gf_archive_work(struct gf_archive_ring *ring, int workers, struct
         .context = ring, .take = take_picture, .done = end_picture, .attend = write_slots};
     const enum gf_status status = gf_batch_work(batch, &supply, workers, error);
     pthread_mutex_lock(&batch->lock);
-    for (size_t i = ring->written; i < ring->read; i++) { /* the run has stopped */
+    /* Frees slots that were not written because the run has stopped. */
+    for (size_t i = ring->written; i < ring->read; i++) {
         struct gf_archive_slot *const slot = gf_archive_slot_at(ring, i);
         if (slot->state == GF_SLOT_DONE && slot->bytes)
             gf_batch_report(batch, &slot->item, gf_archive_input_of(ring, slot)->path);

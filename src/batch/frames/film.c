@@ -1,4 +1,4 @@
-/* Reads and writes films, and cuts streams of pictures. */
+/* Reads and writes films, and cuts streams of pictures into single pictures. */
 #include "batch/frames/film.h"
 
 #include <ctype.h>
@@ -23,7 +23,7 @@ static enum gf_status fail(struct gf_input *input, const char *what, struct gf_e
     return gf_fail(error, GF_ERROR_INPUT, "%s: %s", gf_input_name(input), what);
 }
 
-/* Makes room for `more` bytes behind those that are there. */
+/* Makes room for `more` bytes behind the split->size bytes of the picture. */
 static enum gf_status grow(struct gf_input *input, struct gf_split *split, size_t more,
                            struct gf_error *error)
 {
@@ -32,8 +32,8 @@ static enum gf_status grow(struct gf_input *input, struct gf_split *split, size_
     return GF_RESERVE(split->data, split->room, split->size + more) ? GF_OK : gf_fail_memory(error);
 }
 
-/* Appends so many bytes, in steps: a size in a header takes no memory before the bytes are there.
- */
+/* Appends the next `size` bytes of the input, in steps, so that a false size in a header takes no
+ * memory. */
 static enum gf_status append(struct gf_input *input, struct gf_split *split, uint64_t size,
                              struct gf_error *error)
 {
@@ -55,7 +55,8 @@ static enum gf_status split_png(struct gf_input *input, struct gf_split *split,
 {
     GF_TRY(append(input, split, PNG_SIGNATURE, error));
     for (bool at_end = false; !at_end;) {
-        GF_TRY(append(input, split, PNG_CHUNK, error)); /* with four bytes of data or checksum */
+        /* The chunk's head of 8 bytes, and 4 bytes of data or checksum. */
+        GF_TRY(append(input, split, PNG_CHUNK, error));
         const unsigned char *const chunk = split->data + split->size - PNG_CHUNK;
         const uint32_t length = (uint32_t)chunk[0] << 24 | (uint32_t)chunk[1] << 16 |
                                 (uint32_t)chunk[2] << 8 | chunk[3];
@@ -65,8 +66,8 @@ static enum gf_status split_png(struct gf_input *input, struct gf_split *split,
     return GF_OK;
 }
 
-/* Returns the end of a JPEG's last scan in the bytes from `at` on: after the end marker. Returns 0
- * if it is not there yet; *at moves on. Marker segments between them are passed over. */
+/* Searches the bytes of a JPEG from *at on for the end marker, and skips marker segments. Returns
+ * the offset behind the marker; 0 if it is not there yet, and *at is then where to go on. */
 static size_t end_of_jpeg(const struct gf_split *split, size_t *at)
 {
     const unsigned char *const data = split->data;
@@ -106,7 +107,7 @@ static enum gf_status split_jpeg(struct gf_input *input, struct gf_split *split,
 }
 
 /* Appends a line of a PAM's header, or a word of a PNM's and the byte after it. Comments are
- * passed over. */
+ * appended, too, but not copied to `text`. */
 static enum gf_status append_text(struct gf_input *input, struct gf_split *split, bool line,
                                   char text[32], struct gf_error *error)
 {
@@ -172,7 +173,7 @@ static GF_CHECKED enum gf_status split_next(struct gf_input *input, struct gf_sp
     *found = false;
     split->size = 0;
     GF_TRY(gf_input_peek(input, head, 1, &got, error));
-    while (got && memchr("\n\r ", *head, 4)) { /* may follow a picture */
+    while (got && memchr("\n\r ", *head, 4)) { /* skips line breaks and blanks behind a picture */
         GF_TRY(gf_input_read(input, head, 1, &got, error));
         GF_TRY(gf_input_peek(input, head, 1, &got, error));
     }
@@ -200,7 +201,7 @@ static enum gf_status check_size(const struct gf_film_reader *reader, int width,
                            options, error);
 }
 
-/* Makes the header of a frame's file. */
+/* Makes the header that each raw frame gets, as a Y4M, PNM or PAM file, in reader->head. */
 static enum gf_status begin_raw(struct gf_film_reader *reader, const struct gf_options *options,
                                 struct gf_yuv *yuv, struct gf_error *error)
 {
@@ -256,7 +257,8 @@ enum gf_status gf_film_open(struct gf_film_reader *reader, struct gf_input *inpu
     return check_size(reader, yuv.width, yuv.height, options, error);
 }
 
-/* Puts the lines before the samples, which begin in the memory after the room for the lines. */
+/* Puts the header lines directly before the frame's samples, in the room that the memory has for
+ * them. */
 static void put_lines(const struct gf_film_reader *reader, const char *line,
                       struct gf_film_frame *frame)
 {
@@ -372,10 +374,10 @@ static enum gf_status put(struct gf_film_writer *writer, const void *data, size_
                          strerror(errno));
 }
 
-/* ---- the lines before the samples ---- */
+/* ---- the header lines before the samples ---- */
 
 /* Returns the bytes of the header of a frame's file: a line of a Y4M, three of a PNM, or seven of a
- * PAM. The line of a frame in a Y4M counts alike. */
+ * PAM. Also returns the bytes of the line before a frame of a Y4M. */
 static size_t head_size_of(const unsigned char *data, size_t size)
 {
     size_t at = 0;
@@ -394,7 +396,7 @@ static enum gf_status fail_kind(const struct gf_film_writer *writer, const char 
                    writer->name, what, writer->raw->width, writer->raw->height, writer->raw->text);
 }
 
-/* Fails if the frames are not as --raw says. */
+/* Fails if the frames do not have the size, channels and bits that --raw states. */
 static enum gf_status check_raw(const struct gf_film_writer *writer, struct gf_error *error)
 {
     const struct gf_raw_frames *const raw = writer->raw;
@@ -465,7 +467,7 @@ enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char 
     size_t at = size ? head_size_of(data, size) : 0;
     GF_TRY(check_head(writer, data, at, error));
     if (writer->raw && *writer->raw->planes)
-        at += head_size_of(data + at, size - at); /* the line of the frame */
+        at += head_size_of(data + at, size - at); /* skips the frame's line */
     if (!writer->raw || *writer->raw->planes || writer->raw->bits == 8)
         return put(writer, data + at, size - at, error);
     unsigned char *const swapped = malloc(size - at);

@@ -1,5 +1,5 @@
-/* Films: Y4M, raw frames, streams of pictures. Between its reader and its writer each frame is a
- * file of its own in memory, which has the lines of a header before its samples. */
+/* Films: Y4M, raw frames, streams of pictures. Between the reader and the writer of a film each
+ * frame is a Y4M, PNM or PAM file in memory, with a header before its samples. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,13 +16,13 @@ struct gf_raw_frames {
     char text[24]; /* the word of the format, as ffmpeg's -pix_fmt takes it */
     int width, height;
     unsigned frames, seconds; /* the film shows `frames` frames in `seconds` seconds */
-    /* Planes have the parameters of a Y4M, such as "C420mpeg2". Pixels of RGB have none, and so
-     * many channels and bits. */
+    /* Formats with planes have the parameters of a Y4M, such as "C420mpeg2". RGB has "", and
+     * `channels` and `bits`. */
     char planes[32];
     int channels, bits;
 };
 
-/* Cuts a stream of PNGs, JPEGs, PNMs and PAMs into pictures, without decoding them. */
+/* ---- cutting a stream of PNGs, JPEGs, PNMs and PAMs into pictures, without decoding them ---- */
 
 /* The bytes of a picture, in memory that grows. */
 struct gf_split {
@@ -31,19 +31,19 @@ struct gf_split {
     uint64_t most; /* the most bytes of a picture */
 };
 
-/* Whether pictures that begin like this can be cut. */
+/* Whether pictures that begin with these bytes can be cut out of a stream. */
 bool gf_split_takes(const unsigned char *head, size_t size);
 
-/* Reads and writes films, and reads streams of pictures. */
+/* ---- reading and writing films, and reading streams of pictures ---- */
 
-/* The lines before a frame's samples. */
+/* The most bytes of the header lines before a frame's samples. */
 enum { GF_FILM_LINES_MOST = 2 * GF_Y4M_LINE_MOST + 64 };
 
-/* A frame's bytes, in memory that is used again for another frame. */
+/* A frame's bytes, in memory that is reused for later frames. */
 struct gf_film_frame {
     unsigned char *memory;
-    size_t room;               /* of the memory, for pictures of a stream */
-    const unsigned char *data; /* in the memory; the samples begin at a multiple of 64 bytes */
+    size_t room;               /* allocated bytes of `memory`, for pictures of a stream */
+    const unsigned char *data; /* within `memory`; the samples begin at a multiple of 64 bytes */
     size_t size;
 };
 
@@ -52,9 +52,9 @@ struct gf_film_reader {
     const struct gf_raw_frames *raw; /* NULL: the input is a Y4M */
     bool pictures;                   /* the input is a stream of pictures of any size */
     uint64_t picture_most;           /* the most bytes of such a picture */
-    char head[GF_Y4M_LINE_MOST + 1]; /* the header, with a line break */
-    size_t frame_bytes;              /* the samples of a frame */
-    size_t frames;                   /* read so far */
+    char head[GF_Y4M_LINE_MOST + 1]; /* the header of each frame, with a line break */
+    size_t frame_bytes;              /* bytes of the samples of a frame */
+    size_t frames;                   /* number of frames read so far */
 };
 
 /* Reads the header of a film; with `raw`, and for a stream of pictures, there is none. The reader
@@ -71,13 +71,14 @@ struct gf_film_writer {
     int descriptor;
     bool owns_descriptor;
     const char *name;
-    const struct gf_raw_frames *raw;  /* NULL: a Y4M is written */
-    bool plain;                       /* pictures are written, one after another */
-    bool same_size;                   /* the frames must have the size of `raw` */
-    const struct gf_raw_frames *rate; /* NULL, or whose rate the header of a Y4M gets */
-    char head[GF_FILM_LINES_MOST];    /* the lines of the first frame's header */
-    size_t head_size;                 /* 0: there was no frame yet */
-    uint64_t bytes, max_bytes;        /* written so far, and the most; 0: there is no limit */
+    const struct gf_raw_frames *raw; /* NULL: a Y4M is written */
+    bool plain;                      /* pictures are written, one after another */
+    bool same_size;                  /* the frames must have the size that `raw` states */
+    /* The frame rate for the header of a Y4M; NULL: that of the first frame. */
+    const struct gf_raw_frames *rate;
+    char head[GF_FILM_LINES_MOST]; /* the lines of the first frame's header */
+    size_t head_size;              /* bytes in `head`; 0: no frame was written yet */
+    uint64_t bytes, max_bytes;     /* bytes written so far, and their limit; 0: none */
 };
 
 /* Lets a pipe hold more bytes, so that the programs at its ends wait for each other less. Does
@@ -94,9 +95,9 @@ enum gf_status gf_film_write(struct gf_film_writer *writer, const unsigned char 
 enum gf_status gf_film_commit(struct gf_film_writer *writer, struct gf_error *error) GF_CHECKED;
 void gf_film_close(struct gf_film_writer *writer);
 
-/* Runs a batch whose input or output is a film: a Y4M, or raw frames. */
+/* ---- a batch whose input or output is a film: a Y4M, or raw frames ---- */
 
 /* Runs the batch if its output is a film, or if its only input is one whose frames all become
- * pictures with numbers. *done is false if there is no film; the input of a stream is then open in
- * batch->opened. */
+ * pictures with numbers. *done becomes false if there is no film; if the input is a stream, it is
+ * then open in batch->opened. */
 enum gf_status gf_frames_run(struct gf_batch *batch, bool *done, struct gf_error *error) GF_CHECKED;

@@ -17,38 +17,38 @@
 #include "codec/formats.h"
 #include "pixel/histogram/histogram.h"
 
-/* A frame on its way. Frame number i is at slot[i % order.room]. */
+/* A frame between its reading and its writing. Frame number i is at slot[i % order.room]. */
 struct gf_frames_slot {
     size_t number;
     struct gf_film_frame frame;
     char name[300];
     struct gf_input_name input;
     struct gf_batch_item item;
-    char *output; /* the name of the only output; NULL: not known before */
+    char *output; /* the name of the only output; NULL: not known before the frame is read */
     struct gf_bytes bytes;
 };
 
 struct gf_frames {
     struct gf_batch *batch;
-    struct gf_batch_request request; /* the batch's, for many pictures */
+    struct gf_batch_request request; /* a copy of the batch's request, changed for many pictures */
     struct gf_raw_frames raw;
     bool to_stream; /* the output is standard output, a FIFO or a device */
     bool raw_in, raw_out, film_out;
     bool files; /* the frames are the pictures of several inputs */
     struct gf_film_reader reader;
     struct gf_film_writer writer;
-    pthread_mutex_t reading; /* held by the worker that reads a frame */
+    pthread_mutex_t reading; /* the worker that reads the next frame holds it */
     struct gf_frames_slot *slot;
-    struct gf_smooth *smooth; /* the frames' histograms */
+    struct gf_smooth *smooth; /* smooths what filters compute from the frames' histograms */
     struct gf_batch_order order;
     enum gf_status end_status; /* why the film ended before its end; guarded by the batch's lock */
     struct gf_error end_error;
 };
 
-/* The formats, without the bits that may follow. */
+/* The formats that --raw names, without the bits that may follow, as in "gray10le". */
 static const struct {
-    const char *word, *planes; /* the parameter of a Y4M for 8 bits, and the range */
-    const char *wide;          /* what comes before the bits, if they are more than 8 */
+    const char *word, *planes; /* format's name; Y4M's parameter C for 8 bits */
+    const char *wide;          /* parameter C before the number of bits if they exceed 8 */
     const char *range;
     int channels;
 } kinds[] = {{"gray", "Cmono", "Cmono", "", 1},
@@ -62,7 +62,7 @@ static const struct {
              {"rgb48le", NULL, NULL, "", 3},
              {"rgba", NULL, NULL, "", 4}};
 
-/* Reads "10le". Returns the bits; 0: the text is something else. */
+/* Returns the bits that a text such as "10le" states, 9 to 16; 0 for any other text. */
 static int bits_of(const char *text)
 {
     char *end;
@@ -90,7 +90,8 @@ static bool set_format(const char *word, struct gf_raw_frames *raw)
     return false;
 }
 
-/* Reads nothing, ":25" or ":30000/1001". */
+/* Reads a frame rate, ":25" or ":30000/1001"; an empty text keeps the present rate. Returns false
+ * for any other text. */
 static bool set_rate(const char *text, struct gf_raw_frames *raw)
 {
     char *end;
@@ -104,7 +105,7 @@ static bool set_rate(const char *text, struct gf_raw_frames *raw)
     return raw->frames && raw->seconds && !*end;
 }
 
-/* Reads "1920x1080:yuv420p:30000/1001"; without a rate it is 25. */
+/* Reads "1920x1080:yuv420p:30000/1001"; the rate is 25 if none is stated. */
 static GF_CHECKED enum gf_status raw_frames_parse(const char *text, struct gf_raw_frames *raw,
                                                   struct gf_error *error)
 {
@@ -157,7 +158,8 @@ static bool wait_for_room(struct gf_frames *frames)
     pthread_mutex_lock(&batch->lock);
     bool reads = gf_batch_wait_for_room(batch, &frames->order);
     pthread_mutex_unlock(&batch->lock);
-    /* A producer that sends nothing must not keep a run that has failed from its end. */
+    /* Looks now and then whether the run has stopped: a producer that sends nothing must not delay
+     * its end. */
     while (reads && !frames->files && !gf_input_wait(frames->reader.input, LOOK_MS)) {
         pthread_mutex_lock(&batch->lock);
         reads = !batch->stopped;
@@ -221,7 +223,7 @@ static bool take_frame(struct gf_batch_worker *worker)
     worker->input = &slot->input;
     worker->index = slot->input.index;
     worker->item = &slot->item;
-    /* A file has no memory here. */
+    /* If the input is a file, slot->frame has no data. */
     worker->member = (struct gf_file_bytes){.data = slot->frame.data, .size = slot->frame.size};
     worker->bytes = frames->film_out ? &slot->bytes : NULL;
     return true;
@@ -235,7 +237,7 @@ static void end_frame(struct gf_batch_worker *worker)
 
 /* ---- the thread that writes ---- */
 
-/* Sends the messages of a frame. Warnings are sent for the first one alone. */
+/* Sends the messages of a frame. Warnings are sent only for the first frame. */
 static void report(void *context, size_t number)
 {
     const struct gf_frames *const frames = context;
@@ -271,9 +273,9 @@ static enum gf_status write_frame(void *context, size_t number, struct gf_error 
     return status;
 }
 
-/* ---- filtering a film, or copying its frames where no stage changes them ---- */
+/* ---- filtering a film, or copying its frames if no stage changes them ---- */
 
-/* Copies the frames as they are. */
+/* Copies the frames from the input to the output unchanged. */
 static enum gf_status copy_frames(struct gf_frames *frames, struct gf_error *error)
 {
     struct gf_batch_state *const state = &frames->batch->state;
@@ -299,7 +301,8 @@ static bool is_copied(const struct gf_frames *frames)
            !frames->writer.plain && request->options.subsampling == GF_SUBSAMPLING_AUTO;
 }
 
-/* The frames of a file are counted by its size. A stream may have any number. */
+/* Returns how many frames to expect, by the size of a file; 0 for a stream, which may have any
+ * number. */
 static size_t expected_frames(const struct gf_frames *frames)
 {
     const int64_t size = frames->reader.frame_bytes ? gf_input_size(frames->reader.input) : 0;
@@ -310,7 +313,7 @@ static size_t expected_frames(const struct gf_frames *frames)
 
 static enum gf_status open_slots(struct gf_frames *frames, int workers, struct gf_error *error)
 {
-    enum { COPIES = 3, AHEAD = 2 }; /* of a frame's bytes: as read, and as written at two times */
+    enum { COPIES = 3, AHEAD = 2 }; /* copies of a frame in memory: as read, and two results */
     const uint64_t memory = frames->request.options.memory_bytes
                                 ? frames->request.options.memory_bytes
                                 : gf_memory_pictures_bytes();
@@ -388,7 +391,8 @@ static enum gf_status work(struct gf_frames *frames, struct gf_error *error)
                                    gf_input_name(frames->reader.input));
 }
 
-/* Whether the request suits a film: one output that is a film or, of one input, numbered. */
+/* Whether the request may be about films: it has one output, which is a film, or numbered pictures
+ * of a single input. */
 static bool may_be_film(const struct gf_batch_request *request, struct gf_frames *frames)
 {
     const enum gf_file_format named = request->options.format
@@ -425,15 +429,15 @@ static enum gf_status open_film(struct gf_frames *frames, struct gf_input **inpu
         status = gf_input_open(request->inputs->item[0].path, false, input, error);
     if (!status)
         status = gf_input_peek(*input, head, sizeof head, &got, error);
-    if (status) /* the ordinary run tells of an input that cannot be read, also in the log */
+    if (status) /* the ordinary run reports an unreadable input, and logs it */
         return request->raw ? status : GF_OK;
     const bool y4m = got == sizeof head && !memcmp(head, GF_Y4M_MAGIC, sizeof head);
     frames->raw_in = request->raw && !y4m;
-    /* Bytes behind a PNG or JPEG in a file are no other frame. */
+    /* Bytes behind a PNG or JPEG in a regular file are not taken for another frame. */
     const bool pictures = gf_split_takes(head, got) && frames->film_out && !request->raw &&
                           (*head == 'P' || gf_input_is_stream(*input));
     *is_film = y4m || request->raw || pictures;
-    /* A stream gets what the input is, unless --format names pictures. */
+    /* An output stream gets a film, as the input is, unless --format names a format of pictures. */
     frames->writer.plain =
         frames->to_stream && request->options.format && request->options.format != GF_FILE_Y4M;
     frames->film_out |= frames->to_stream;
@@ -444,7 +448,7 @@ static enum gf_status open_film(struct gf_frames *frames, struct gf_input **inpu
 static enum gf_status check_film_name(const struct gf_batch_request *request,
                                       struct gf_error *error)
 {
-    /* The film is named once, as an output of the first input. */
+    /* For gf_outputs_check() the film is the first output of the first input. */
     char **const once = calloc(2 * request->inputs->count, sizeof *once);
     if (!once)
         return gf_fail_memory(error);
@@ -479,7 +483,8 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
     frames->request.expected = expected_frames(frames);
     batch->request = &frames->request;
     batch->options.subsampling = frames->request.options.subsampling;
-    batch->options.profile = false; /* measuring the peaks takes longer than many a frame */
+    /* Measuring peaks for a profile would take longer than many frames do. */
+    batch->options.profile = false;
     pthread_mutex_init(&frames->reading, NULL);
     status = work(frames, error);
     pthread_mutex_destroy(&frames->reading);
@@ -495,7 +500,7 @@ static enum gf_status run_film(struct gf_frames *frames, struct gf_input *input,
     return status;
 }
 
-/* Whether --skip-existing keeps a film that is there. */
+/* Whether the output film exists already and --skip-existing keeps it. */
 static bool is_kept(const struct gf_frames *frames)
 {
     return frames->request.skip_existing && frames->film_out && !frames->to_stream &&

@@ -19,7 +19,7 @@
 struct account_entry {
     char *input, *output, *message;
     bool failed;
-    bool again; /* it failed, and another try may mend that */
+    bool again; /* it failed, and another try may succeed */
     double finished, bytes_out;
 };
 
@@ -29,14 +29,14 @@ struct names {
 };
 
 struct gf_account {
-    void *entries; /* in a tree of tsearch() */
+    void *entries; /* a tree of tsearch() with struct account_entry, by output */
     struct names missing, damaged;
-    struct gf_json json; /* while the tree is written */
+    struct gf_json json; /* used while the report is written */
     size_t done, failed, again;
     double bytes_out;
-    uint64_t *list; /* the lists that --shard has divided */
+    uint64_t *list; /* hashes of the lists that --shard has divided (struct gf_inputs) */
     size_t lists;
-    bool is_expected; /* the inputs of the run are known */
+    bool is_expected; /* gf_account_expect() has named the inputs of the run */
 };
 
 const struct gf_key_help gf_account_keys[] = {
@@ -102,7 +102,7 @@ void gf_account_close(struct gf_account *account)
     free(account);
 }
 
-/* Notes the list of which a line or a record is. */
+/* Notes the key "list" of a line or record. Returns false when out of memory. */
 static bool note_list(struct gf_account *account, const struct gf_json_value *entry)
 {
     const uint64_t list = strtoull(gf_json_text_of(entry, "list"), NULL, 16);
@@ -149,8 +149,8 @@ static bool keep(struct gf_account *account, const struct account_entry *given)
     return true;
 }
 
-/* Keeps what a line of a log says. A line about a skipped output says nothing of how it was made,
- * and counts as done only if nothing else is known. */
+/* Adds what a line of a log says to the account. A line about a skipped output says nothing of how
+ * it was made, and counts as done only if nothing else is known. */
 static bool keep_line(struct gf_account *account, const struct gf_json_value *line)
 {
     const char *const status = gf_json_text_of(line, "status");
@@ -189,7 +189,7 @@ static bool keep_record(struct gf_account *account, const struct gf_json_value *
                                         .bytes_out = bytes_out > 0 ? bytes_out : 0});
 }
 
-/* Whether the file is the record of an archive by its name. */
+/* Whether the file's name is that of an archive's record, such as "a.tar.json". */
 static bool is_record(const char *path)
 {
     static const char end[] = ".json";
@@ -222,7 +222,7 @@ static enum gf_status add_record(struct gf_account *account, FILE *file, const c
     return kept ? GF_OK : gf_fail_memory(error);
 }
 
-/* Adds a log. A line that a killed run left unfinished says nothing. */
+/* Adds the lines of a log. Ignores a line that a killed run left unfinished. */
 static enum gf_status add_log(struct gf_account *account, FILE *file, const char *path,
                               struct gf_error *error)
 {
@@ -301,7 +301,7 @@ static void count_entry(const void *node, VISIT visit, void *context)
     const struct account_entry *const entry = *(struct account_entry *const *)node;
     if (visit != postorder && visit != leaf)
         return;
-    /* An archive whose pictures become files has a line without an output. */
+    /* Lines without an output, of archives whose pictures became files, do not count as done. */
     account->failed += entry->failed;
     account->done += !entry->failed && *entry->output;
     account->again += entry->failed && entry->again;

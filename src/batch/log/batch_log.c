@@ -18,7 +18,7 @@
 
 struct gf_batch_log {
     char *name;
-    uint64_t list; /* as in struct gf_inputs */
+    uint64_t list; /* hash of the list of inputs (struct gf_inputs) */
     int fd;
     pthread_mutex_t lock;
     char *text; /* the line that is being composed */
@@ -215,7 +215,7 @@ static void remove_torn_line(const struct gf_batch_log *log, size_t written)
     struct stat file;
     if (written && end >= (off_t)written && !fstat(log->fd, &file) && S_ISREG(file.st_mode) &&
         file.st_size == end && ftruncate(log->fd, end - (off_t)written))
-        return; /* the line stays unfinished until the next run ends it */
+        return; /* if that fails, the next run ends the line */
 }
 
 static enum gf_status write_all(const struct gf_batch_log *log, size_t length,
@@ -257,9 +257,9 @@ enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_
     return status;
 }
 
-/* A picture. Its spans are first..end-1. begin_s is the time at which its run began, counted from
- * the batch's begin; wall_s is how long the run took. shift_s is what gf_batch_profile_timeline()
- * last added to the times of its spans, at first 0. */
+/* A picture. Its spans are profile->span[first..end - 1]. begin_s is when its run began, in seconds
+ * from the batch's begin; wall_s is how long the run took. shift_s is what
+ * gf_batch_profile_timeline() last added to the times of its spans, at first 0. */
 struct gf_batch_profile_picture {
     size_t first, end;
     double begin_s, wall_s, shift_s;

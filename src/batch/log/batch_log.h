@@ -44,7 +44,7 @@ static inline bool gf_is_earlier(const struct timespec *a, const struct timespec
  *
  * status is ok, failed or skipped. Lines come in the order in which pictures are finished; index is
  * the input's position in the whole list, from 1. Bytes of a name that are not UTF-8 are written as
- * \udc80 to \udcff, as Python does. "job" is the fingerprint. */
+ * \udc80 to \udcff, as Python does. "job" is the fingerprint (gf_chain_fingerprint()). */
 
 enum gf_outcome { GF_OUTCOME_WAITING, GF_OUTCOME_DONE, GF_OUTCOME_FAILED, GF_OUTCOME_SKIPPED };
 extern const char *const gf_outcome_names[]; /* the names of outcomes: "ok" and so on */
@@ -61,17 +61,16 @@ struct gf_batch_log_entry {
     /* The input's identity, as in struct gf_input_identity; NULL: not known. */
     const char *identity;
     enum gf_outcome outcome;
-    enum gf_status failure; /* why it failed; GF_OK: it did not */
+    enum gf_status failure; /* why it failed; GF_OK: it did not fail */
     const char *message;
-    long long bytes_in, bytes_out; /* -1: unknown */
+    long long bytes_in, bytes_out; /* sizes of the files; -1: unknown */
     int width, height;             /* the size of the input; 0: unknown */
     struct gf_stage_times ms;
     const char *device, *decoder, *encoder; /* NULL: no picture was processed */
     uint64_t fingerprint; /* a hash of the chain and of the options that the result depends on */
 };
 
-/* Returns the present time in seconds since 1970. The log states the time at which a picture was
- * done. */
+/* Returns the present time in seconds since 1970. The log states it for each picture. */
 double gf_batch_log_now(void);
 
 /* The keys of the log's lines, for the manual; {0} ends them. */
@@ -79,7 +78,7 @@ extern const struct gf_key_help gf_batch_log_keys[];
 
 struct gf_batch_log; /* opaque */
 
-/* What the key "list" of lines and records tells. */
+/* The manual's text about the key "list" of lines and records. */
 #define GF_BATCH_LOG_LIST_HELP \
     "names the list that --shard has divided: a hash of the names and bytes of all inputs; else " \
     "empty"
@@ -100,7 +99,8 @@ enum gf_status gf_batch_log_add(struct gf_batch_log *log, const struct gf_batch_
 
 /* The lines of the log of an earlier run, or of all logs that a pattern of file names matches. Of
  * several lines about an output the last one counts. A missing log counts as an empty one. If
- * `inputs` are those of one part, only lines about these are kept; it may be NULL. */
+ * `inputs` are those of one part (--shard), only lines about these inputs are kept; `inputs` may be
+ * NULL. */
 struct gf_resume; /* opaque */
 /* Whether the path is a pattern, and not the name of a file. */
 bool gf_resume_is_pattern(const char *path);
@@ -146,15 +146,15 @@ enum gf_status gf_batch_profile_timeline(struct gf_batch_profile *profile, bool 
                                          struct gf_error *error) GF_CHECKED;
 void gf_batch_profile_free(struct gf_batch_profile *profile);
 
-/* Adds up the logs and records of all parts of a run, for --report=json. Of several entries about
- * an output the one that was finished last counts. */
+/* An account adds up the logs and records of all parts of a run, for --report=json. Of several
+ * entries about an output the one that was finished last counts. */
 
 struct gf_account; /* opaque */
 
 enum gf_status gf_account_open(struct gf_account **account, struct gf_error *error) GF_CHECKED;
 void gf_account_close(struct gf_account *account);
-/* Adds a log, the record of an archive, or all records of a folder. A record that is damaged is
- * noted, and counts for nothing. */
+/* Adds a log, the record of an archive, or all records of a folder. A damaged record is noted, and
+ * its contents are ignored. */
 enum gf_status gf_account_add(struct gf_account *account, const char *path,
                               struct gf_error *error) GF_CHECKED;
 /* Notes the inputs that no log or record names. */

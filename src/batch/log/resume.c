@@ -1,4 +1,5 @@
-/* Reads the log of an earlier run for --resume; tells by what an input is recognised. */
+/* Reads the log of an earlier run for --resume; computes the identity by which an input is
+ * recognised. */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
@@ -84,9 +85,9 @@ static uint64_t hash_files(uint64_t hash, const struct gf_chain *chain)
     return hash;
 }
 
-/* The numbers of options.def. Up to PRINT_INTS each is an option that always counts, as an int. The
- * options of a later number count together, in the order of the table, if one of them is not 0; the
- * two with names count as doubles. */
+/* The numbers that options.def gives to options for the fingerprint. Each option up to PRINT_INTS
+ * is always hashed, as an int. Options of a later number are hashed together, in the order of the
+ * table, if one of them is not 0; those of PRINT_FIT and PRINT_RANGE as doubles. */
 enum { PRINT_INTS = 13, PRINT_FIT = 15, PRINT_RANGE = 16 };
 
 static uint64_t hash_option(uint64_t hash, const struct gf_options *options,
@@ -151,7 +152,8 @@ struct gf_resume {
     struct record *record;
     size_t capacity, count; /* the capacity is a power of two, at least twice the count */
     int logs;               /* the number of logs read so far */
-    uint64_t *own;          /* sorted hashes of the names of the part's inputs; NULL: all are its */
+    /* Sorted hashes of the names of the part's inputs; NULL: all inputs are the part's. */
+    uint64_t *own;
     size_t owns;
 };
 
@@ -161,7 +163,7 @@ static int compare_hashes(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Notes which inputs are the part's. */
+/* Notes the names of the part's inputs in resume->own. Returns false when out of memory. */
 static bool note_own(struct gf_resume *resume, const struct gf_inputs *inputs)
 {
     if (!inputs || !inputs->elsewhere)
@@ -221,8 +223,8 @@ static bool grow(struct gf_resume *resume)
     return true;
 }
 
-/* Keeps what a line says of an output. A line about another part's input counts only where an own
- * one has had the same output. */
+/* Keeps what a line says of an output. A line about another part's input counts only if an input of
+ * this part has had the same output. */
 static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line)
 {
     if (!is_own(resume, gf_json_text_of(line, "input")) &&
@@ -237,11 +239,11 @@ static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line
     struct record *const record = find_record(resume, key);
     const double finished = gf_json_number_of(line, "finished");
     const bool done = !strcmp(outcome, gf_outcome_names[GF_OUTCOME_DONE]);
-    /* Of lines in several logs the later one counts. */
+    /* If several logs have lines about the output, the line that was finished last counts. */
     if (record->key && record->log != resume->logs && finished < record->finished)
         return true;
     resume->count += !record->key;
-    /* The line counts if it says "done", or if it reports another end of the same input that is not
+    /* The line counts if it says "ok", or if it reports another result of the same input than
      * "skipped". A line about a skipped file does not tell which chain made the file. After a
      * failure the output may be an earlier one's. */
     if (done || (record->input == input && strcmp(outcome, gf_outcome_names[GF_OUTCOME_SKIPPED])))
@@ -321,7 +323,8 @@ enum gf_status gf_resume_read(const char *path, const struct gf_inputs *inputs,
     }
     const int failed = gf_resume_is_pattern(path) ? glob(path, 0, NULL, &found) : GLOB_NOMATCH;
     enum gf_status status = failed == GLOB_NOSPACE ? gf_fail_memory(error) : GF_OK;
-    /* An earlier log may have a later line about an own output: a part reads several logs twice. */
+    /* A part reads several logs twice: only after the first reading are all outputs of its own
+     * inputs known, about which any log may have lines. */
     const size_t times = read->own && found.gl_pathc > 1 ? 2 : 1;
     for (size_t i = 0; !status && i < times * found.gl_pathc; i++)
         status = read_log(read, found.gl_pathv[i % found.gl_pathc], error);

@@ -21,17 +21,17 @@
 #include "batch/names/names.h"
 #include "codec/codec.h"
 
-/* Divides the inputs of a run among parts, for --shard. Every part reads the same list, and so
- * comes to the same division without a look at any file. */
+/* ---- dividing the inputs of a run among parts, for --shard. Every part reads the same list, and
+ * so comes to the same division without looking at any file ---- */
 struct gf_part_load {
     uint64_t bytes;
-    int part; /* from 0 */
+    int part; /* the part's number, from 0 */
 };
 
 struct gf_parts {
-    int part, parts;           /* part 1..parts; parts 0: one part has all inputs */
+    int part, parts;           /* the wanted part, 1..parts; parts 0: all inputs are wanted */
     size_t position;           /* the number of inputs so far */
-    uint64_t list;             /* a hash of their names and bytes */
+    uint64_t list;             /* a hash of the names and bytes of these inputs */
     struct gf_part_load *load; /* the parts in a heap, the least loaded first; NULL: no input had
                                 * bytes so far */
 };
@@ -41,7 +41,7 @@ struct gf_search {
     struct gf_inputs *inputs;
     struct gf_parts parts;
     size_t selected;           /* the number of inputs that are known to be of this part */
-    struct gf_inputs archives; /* the archives of the folder that is searched */
+    struct gf_inputs archives; /* the archives found in the folder that is being searched */
     struct gf_error *error;
 };
 
@@ -50,7 +50,7 @@ static bool is_less(struct gf_part_load a, struct gf_part_load b)
     return a.bytes != b.bytes ? a.bytes < b.bytes : a.part < b.part;
 }
 
-/* Moves the first part down to its place in the heap. */
+/* Restores the order of the heap after load[0] has grown: moves it down to its place. */
 static void sift(struct gf_part_load *load, int count)
 {
     for (int at = 0, child; (child = 2 * at + 1) < count; at = child) {
@@ -71,7 +71,7 @@ static bool open_loads(struct gf_parts *parts)
     return parts->load;
 }
 
-/* Continues the hash with an input's name, without what signs it, and its bytes. */
+/* Continues the hash with an input's name, without its signature if it is a URL, and its bytes. */
 static bool hash_input(uint64_t *hash, const char *name, int64_t bytes)
 {
     char *const plain = strdup(name);
@@ -98,14 +98,14 @@ static bool parts_take(struct gf_parts *parts, const char *name, int64_t bytes, 
     if (!parts->load && !open_loads(parts))
         return false;
     *own = parts->load[0].part == parts->part - 1;
-    parts->load[0].bytes += (uint64_t)bytes + 1; /* empty files are divided, too */
+    parts->load[0].bytes += (uint64_t)bytes + 1; /* the 1 distributes empty files, too */
     sift(parts->load, parts->parts);
     return true;
 }
 
 /* Gives the next input, of that name, to a part. With bytes, the part that has the fewest bytes so
- * far gets it; with bytes < 0, the parts take turns. *own tells whether it is an input of the own
- * part. Returns false when out of memory. */
+ * far gets it; with bytes < 0, the parts take turns. *own tells whether that is the wanted part.
+ * Returns false when out of memory. */
 static void parts_free(struct gf_parts *parts)
 {
     free(parts->load);
@@ -141,8 +141,7 @@ static void search_free_name(struct gf_input_name *name)
     free(name->url);
 }
 
-/* Adds a path from malloc(), which the list then owns. Of a URL the path keeps what does not sign
- * it. */
+/* Adds a path from malloc(), which the list then owns. A URL's signature is split off the path. */
 static GF_CHECKED enum gf_status search_add(struct gf_search *search, char *path, size_t below)
 {
     return add_to(search, search->inputs, path, below);
@@ -250,7 +249,8 @@ static enum gf_status search_folder(struct gf_search *search, const char *folder
     return status;
 }
 
-/* Takes the archives of a folder if the folder holds no pictures; otherwise leaves them out. */
+/* Ends the search of a folder: its archives become inputs if `wanted`, since it holds no pictures;
+ * else they are left out. */
 static enum gf_status take_archives(struct gf_search *search, bool wanted)
 {
     struct gf_inputs *const archives = &search->archives;
@@ -304,14 +304,14 @@ static bool search_is_folder(const char *path)
     return !stat(path, &file) && S_ISDIR(file.st_mode);
 }
 
-/* Takes a file, or the files of a folder. */
+/* Adds a file, or the files of a folder, to the inputs. */
 static GF_CHECKED enum gf_status search_path(struct gf_search *search, const char *path)
 {
     struct stat file;
     errno = 0;
     if (!stat(path, &file) && S_ISDIR(file.st_mode))
         return take_folder(search, path);
-    /* A folder that cannot be looked at just now is not to become a picture. */
+    /* With this error the path may be a folder that must not count as a picture. */
     if (errno == EIO)
         return gf_fail(search->error, GF_ERROR_READ, "%s: %s", path, strerror(errno));
     return search_add(search, strdup(path), 0);
@@ -329,7 +329,7 @@ static bool search_is_pattern(const char *text)
     return text[special] && !is_page && !gf_url_is_web(gf_archive_path(text)) && lstat(text, &file);
 }
 
-/* Takes the files that match a pattern. */
+/* Adds the files that match a pattern to the inputs. */
 static GF_CHECKED enum gf_status search_pattern(struct gf_search *search, const char *pattern)
 {
     const size_t first = search->inputs->count;
@@ -377,7 +377,7 @@ static GF_CHECKED enum gf_status search_select_own(struct gf_search *search)
     return status;
 }
 
-/* ---- lists ---- */
+/* ---- lists of inputs ---- */
 
 static bool is_there(const char *path)
 {
@@ -385,7 +385,7 @@ static bool is_there(const char *path)
     return !lstat(path, &file);
 }
 
-/* The most bytes of a list. A longer list is a device or a mistake. */
+/* The most bytes of a list of inputs. A longer list is a device or a mistake. */
 static const size_t list_most = (size_t)64 << 30;
 
 /* Removes a byte order mark from the first line of a list, unless a file has a name that begins
@@ -423,7 +423,7 @@ static int64_t split_bytes(char *line, const char **etag)
     return bytes;
 }
 
-/* Adds an input of this part. The word after the bytes is kept behind the name. */
+/* Adds an input of this part. `etag` is kept in the memory behind the name. */
 static enum gf_status add_line(struct gf_search *search, const char *line, int64_t bytes,
                                const char *etag)
 {
@@ -440,8 +440,8 @@ static enum gf_status add_line(struct gf_search *search, const char *line, int64
     return GF_OK;
 }
 
-/* Takes a line of a list. A line is one input, whose file is not looked at if it is another part's;
- * only a folder whose name ends in a slash is divided among the parts. */
+/* Adds what a line of a list names. A line is one input, whose file is not looked at if it is
+ * another part's; only a folder whose name ends in a slash is divided among the parts. */
 static enum gf_status take_line(struct gf_search *search, const char *name, char *line)
 {
     const char *etag = "";
@@ -500,7 +500,7 @@ static enum gf_status take_lines(struct gf_search *search, FILE *file, const cha
     return status;
 }
 
-/* Takes the inputs that a list names; "-" is standard input. */
+/* Adds the inputs that the list in a file names; "-" is standard input. */
 static GF_CHECKED enum gf_status search_list(struct gf_search *search, const char *path)
 {
     const bool standard = !strcmp(path, "-");

@@ -1,5 +1,5 @@
-/* Tells what a name says by itself: whether it is a URL, and what signs it; whether it is an
- * archive. */
+/* Tells from a name alone whether it is a URL, which part of it is a secret signature, and whether
+ * it names an archive. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ size_t gf_url_path(const char *name)
     return strcspn(name, gf_url_is_web(name) ? "?#" : "");
 }
 
-/* Returns the length of "USER:PASSWORD@" behind the scheme. */
+/* Returns the length of "USER:PASSWORD@" in the text behind a URL's scheme; 0 if it has none. */
 static size_t user_length(const char *behind)
 {
     size_t length = strcspn(behind, "/?#");

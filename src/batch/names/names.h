@@ -12,10 +12,10 @@
 
 struct gf_input_name {
     char *path;
-    char *url; /* the name that commands get: the path, signed; NULL: the path itself */
+    char *url; /* the URL with its signature, for commands; NULL: `path` itself */
     /* The offset in `path` of the part below the searched folder; 0: -i names the file itself. */
     size_t below;
-    size_t index;        /* the position in the list of all parts, from 0 */
+    size_t index;        /* position in the list of all parts' inputs, from 0 */
     const char *archive; /* the name of the archive that the input is a member of, or NULL */
     const void *data;    /* the bytes of a member of an archive; NULL: the input is a file */
     size_t size;
@@ -33,7 +33,7 @@ struct gf_inputs {
     size_t left_out; /* the number of files in folders that were left out, since their names are not
                       * names of pictures */
     /* For the inputs of one part, a hash of the names and bytes of all parts' inputs, in their
-     * order: parts belong together if it is the same. 0: there are no parts. */
+     * order: parts of one run have the same hash. 0: there are no parts. */
     uint64_t list;
     /* The first picture of a folder whose archives were left out because of its pictures; NULL:
      * there is no such folder. */
@@ -49,7 +49,7 @@ struct gf_inputs_request {
     bool nul_separated; /* names in lists end with NUL instead of a line break */
     int shard, shards;  /* the part of the inputs that is wanted, 1..shards; shards 0: all inputs */
     /* The folders of outputs. The search does not enter them, since they hold an earlier run's
-     * results. There is one for each of outputs_count outputs; it may be "". */
+     * results. There is one for each of outputs_count outputs; a folder may be "". */
     char *const *outputs;
     int outputs_count;
     struct gf_inputs *left_out; /* NULL, or the list that gets the names of the files that are no
@@ -79,45 +79,47 @@ enum gf_status gf_inputs_expand(const struct gf_inputs_request *request, struct 
                                 struct gf_error *error) GF_CHECKED;
 void gf_inputs_free(struct gf_inputs *inputs);
 
-/* Tells which arguments of -i and -o name archives. */
+/* ---- which arguments of -i and -o name archives ---- */
 
 /* Whether an argument of -i or -o names an archive: by its extension, or by "tar:" before the name
  * of a file or before "-" for standard input and output. */
 bool gf_archive_named(const char *argument);
 /* Returns the argument without "tar:". */
 const char *gf_archive_path(const char *argument);
-/* Returns the length of a name without folder that is left without its extension, which is that of
- * an archive, as in "train.tar.gz", or another one. */
+/* Returns the length of a name, which has no folder, without its extension: an archive's, as in
+ * "train.tar.gz", or any other. */
 size_t gf_archive_stem(const char *name);
 /* Returns the name of the packer for an archive of that name, such as "gzip"; NULL if the archive
  * is not packed. */
 const char *gf_archive_packer(const char *argument);
 
-/* Names that are URLs, as commands that transfer files take them. What signs a URL is a secret, and
- * may be another one the next time: the user and the password before the host and, of http and
- * https, the parameters from ? or # on. Messages, logs and records have the name without it. */
+/* URLs as names, for the commands that transfer files. The signature of a URL is secret and may
+ * change from run to run: the user and the password before the host and, of http and https, the
+ * parameters from ? or # on. Messages, logs and records have the name without the signature. */
 
 /* Returns the length of the scheme with which the name begins, as 5 for "s3://bucket/a.tar"; 0: the
  * name is no URL. */
 size_t gf_url_scheme(const char *name);
 /* Whether the name is a URL of http or https. */
 bool gf_url_is_web(const char *name);
-/* Returns the length of the name without parameters. */
+/* Returns the length of the name up to the parameters of a URL. */
 size_t gf_url_path(const char *name);
 /* Returns the place of "USER:PASSWORD@" in a URL, and its length; 0: there is none. */
 const char *gf_url_user(const char *name, size_t *length);
-/* Removes from a name what signs it, in place. */
+/* Removes the signature from a URL, in place. */
 void gf_url_hide(char *name);
-/* Removes from all URLs in a text what signs them, in place. */
+/* Removes the signatures from all URLs in a text, in place. */
 void gf_url_hide_all(char *text);
-/* Returns the name, from malloc(), signed as the URL `given` is; NULL when out of memory. */
+/* Returns the name, from malloc(), with the signature of the URL `given`; NULL when out of
+ * memory. */
 char *gf_url_sign(const char *name, const char *given);
 
-/* Decides the names of results. -o names a file, "-", a folder, or a template with fields in
- * braces. All outputs are named before anything runs, and their names must differ. Only names that
- * contain the size, or the number of a picture in a stream, are made later. */
+/* ---- the names of results. -o names a file, "-", a folder, or a template with fields in braces.
+ * All outputs are named before anything runs, and their names must differ. Only names that contain
+ * the size, or the number of a picture in a stream, are made later ---- */
 
-/* The fields of gf_template_fields, and two kinds of parts that no field names. */
+/* The fields of gf_template_fields, and two kinds of parts that have no name there: GF_FIELD_TEXT
+ * and GF_FIELD_BELOW. */
 enum gf_template_field {
     GF_FIELD_TEXT,
     GF_FIELD_DIR,
@@ -127,7 +129,7 @@ enum gf_template_field {
     GF_FIELD_NUMBER,
     GF_FIELD_WIDTH,
     GF_FIELD_HEIGHT,
-    GF_FIELD_BELOW, /* as DIR for an input that a search found, else empty; for -o FOLDER */
+    GF_FIELD_BELOW, /* for -o FOLDER: as DIR for inputs found by a search, else empty */
 };
 
 struct gf_template_part {
@@ -140,13 +142,13 @@ struct gf_template_part {
 enum { GF_TEMPLATE_PARTS_MAX = 32 };
 
 struct gf_template {
-    char *text;         /* the template, with single braces; of a URL without what signs it */
-    const char *given;  /* the text as it was given */
+    char *text;         /* the template, with single braces; of a URL without its signature */
+    const char *given;  /* the text as the user gave it */
     const char *option; /* the option's name for messages */
     bool is_stdout;
     bool is_pattern; /* the template has fields; otherwise it names one file */
     bool has_number, has_size, has_archive;
-    bool of_archives;           /* the template names an archive for each input archive */
+    bool of_archives;           /* the template gives each input archive an output archive */
     enum gf_file_format format; /* the format of --format; GF_FILE_AUTO: the extension decides */
     struct gf_template_part part[GF_TEMPLATE_PARTS_MAX];
     int parts;
@@ -169,7 +171,8 @@ enum gf_status gf_template_parse(const char *output, enum gf_file_format format,
 enum gf_status gf_template_of_archive(const char *output, enum gf_file_format format,
                                       struct gf_template *template,
                                       struct gf_error *error) GF_CHECKED;
-/* Makes the template of a text that is no name of a file. `option` is for messages. */
+/* Makes the template of a text, such as a label, that is not the name of a file. `option` is for
+ * messages. */
 enum gf_status gf_template_of_text(const char *text, const char *option,
                                    struct gf_template *template, struct gf_error *error) GF_CHECKED;
 void gf_template_free(struct gf_template *template);
@@ -203,18 +206,20 @@ enum gf_status gf_outputs_check(const struct gf_inputs *inputs, char *const *pat
  */
 enum gf_status gf_refuse_links(const struct gf_template *template, const char *path,
                                struct gf_error *error) GF_CHECKED;
-/* Makes the folders of the path that do not exist. */
+/* Makes all missing folders of the path. */
 enum gf_status gf_make_folders_of(const char *path, struct gf_error *error) GF_CHECKED;
 
-/* Keeps the output names that are taken, for runs in which not all names are known at the begin. */
+/* The output names that are taken so far, for runs in which not all names are known at the
+ * start. */
 
 struct gf_claims {
     void *tree; /* the names, in a tree of tsearch() */
 };
 
-/* Takes the name `output` for the input at `index`, which may already have it. With `repeats`
- * another input of the same name may have it, too. *why becomes NULL or, if another input has the
- * name, a line from malloc() that says so. Returns false when out of memory. */
+/* Takes the output name `output` for the input with number `index`, which may already have it.
+ * `repeats`: another input with the same name `input` may have it, too. *why becomes NULL or, if
+ * another input has the name, a line from malloc() that says so. Returns false when out of
+ * memory. */
 bool gf_claim(struct gf_claims *claims, const char *output, const char *input, size_t index,
               bool repeats, char **why);
 void gf_claims_free(struct gf_claims *claims);

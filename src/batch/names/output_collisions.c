@@ -1,5 +1,5 @@
-/* Finds outputs that would overwrite each other or an input, even if their names differ: before
- * the run, or while it takes names. */
+/* Finds outputs that would overwrite each other or an input, even if their names differ: either
+ * before the run, or while the run claims names. */
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@
 #include "batch/names/names.h"
 #include "codec/io/output.h"
 
-/* The folder that was resolved last, and its real path. Names of one folder follow one another. */
+/* The folder that was resolved last, and its real path. It is kept since names in one folder
+ * usually follow one another. */
 struct folder_memo {
     char *given, *real;
 };
@@ -99,7 +100,8 @@ static void free_targets(struct target *target, size_t count)
     free(target);
 }
 
-/* Returns the real paths, sorted; *count leaves out files that have none. */
+/* Returns the real paths of the outputs, sorted; *count is their number, without those that cannot
+ * be resolved. */
 static struct target *sorted_targets(const struct gf_inputs *inputs, char *const *path, int outputs,
                                      size_t *count)
 {
@@ -107,7 +109,8 @@ static struct target *sorted_targets(const struct gf_inputs *inputs, char *const
     struct target *const target = calloc(inputs->count * each + 1, sizeof *target);
     struct folder_memo memo = {0};
     *count = 0;
-    for (size_t k = 0; target && k < each; k++) { /* the names of an output come folder by folder */
+    /* In this order names in one folder follow one another. */
+    for (size_t k = 0; target && k < each; k++) {
         for (size_t i = 0; i < inputs->count; i++) {
             const char *const name = path ? path[i * each + k] : inputs->item[i].path;
             if (!name || !strcmp(name, "-"))
@@ -144,7 +147,8 @@ static enum gf_status check_outputs(const struct gf_inputs *inputs, char *const 
     return GF_OK;
 }
 
-/* Refuses outputs that are inputs. With `own` an input must not be its own output, either. */
+/* Fails if an output is another input; if `own` is set, also if an output is its own input. Both
+ * arrays are sorted. */
 static enum gf_status check_inputs(const struct gf_inputs *inputs, const struct target *output,
                                    size_t outputs, const struct target *input, size_t count,
                                    bool own, struct gf_error *error)

@@ -11,7 +11,7 @@
 #include "codec/codec.h"
 #include "codec/io/input.h"
 
-/* In the order of enum gf_template_field, from GF_FIELD_DIR on. */
+/* In the order of enum gf_template_field, beginning with GF_FIELD_DIR. */
 const struct gf_key_help gf_template_fields[] = {
     {"{dir}", "the input's folder: below the searched one, or as it was named, without . and .."},
     {"{stem}", "the input's name without the extension"},
@@ -63,7 +63,8 @@ static enum gf_status read_field(const char *option, const char *text,
         option, (int)(length < 40 ? length + (text[length] == '}') : 40), text);
 }
 
-/* Reads text up to a field, and replaces doubled braces by single ones, in place. */
+/* Reads the template's text up to the next field, and replaces doubled braces by single ones, in
+ * place. */
 static enum gf_status read_text(struct gf_template *template, const char **from,
                                 struct gf_error *error)
 {
@@ -118,7 +119,7 @@ static bool may_be_folder(const struct gf_template *template)
            (stat(template->text, &file) || S_ISREG(file.st_mode));
 }
 
-/* Reads -o FOLDER, which means FOLDER/{below}/{stem}.{ext}. */
+/* Makes the template of -o FOLDER, which means FOLDER/{below}/{stem}.{ext}. */
 static enum gf_status read_folder(struct gf_template *template, const char *folder,
                                   struct gf_error *error)
 {
@@ -217,7 +218,7 @@ char *gf_template_folder(const struct gf_template *template)
 }
 
 /* Appends the folders of `path` without "." and "..", which would lead out of the output's folder.
- * A name that begins with a URL's folders is a URL. */
+ * At the start of a name the folders may begin with a URL's scheme, which is kept. */
 static void put_folders(FILE *file, const char *path, size_t length)
 {
     const size_t scheme = ftell(file) ? 0 : gf_url_scheme(path);
@@ -270,12 +271,14 @@ static void put_part(FILE *file, const struct gf_template *template,
     const char *const given = gf_archive_path(values->input->path);
     const char *const path = strcmp(given, "-") ? given : "stdin";
     const char *const archive = values->input->archive;
-    /* `below` counts from the name as given, which may begin with "tar:". */
+    /* input->below is an offset in the name as given, which may begin with "tar:"; here it counts
+     * from behind that. */
     const size_t prefix = (size_t)(given - values->input->path);
     const size_t below = values->input->below > prefix ? values->input->below - prefix : 0;
     const char *name = basename_of(path);
     struct gf_pages pages;
-    const size_t plain = gf_input_split_pages(path, &pages); /* "a.gif[2..5]" is of a.gif */
+    /* Of "a.gif[2..5]" only "a.gif" counts. */
+    const size_t plain = gf_input_split_pages(path, &pages);
     const char *const end = plain ? path + plain : name + strlen(name), *const last = memrchr(
                                                                             name, '.',
                                                                             (size_t)(end - name));
@@ -314,7 +317,7 @@ static void put_part(FILE *file, const struct gf_template *template,
     }
 }
 
-/* Replaces two slashes by one, but not those of a URL's scheme; an empty field leaves two. */
+/* Replaces double slashes, which empty fields leave, by single ones, except in a URL's scheme. */
 static void squeeze_slashes(char *path)
 {
     char *to = path + (gf_archive_path(path) - path);
@@ -326,7 +329,8 @@ static void squeeze_slashes(char *path)
     *to = '\0';
 }
 
-/* A file whose name is "-", as the stem of "-.png", is not standard output. */
+/* Replaces the name "-", as the stem of "-.png" gives, by "./-", which does not mean standard
+ * output. */
 static enum gf_status tell_from_stdout(char **path, struct gf_error *error)
 {
     char *const name = *path;
@@ -354,7 +358,8 @@ enum gf_status gf_template_expand(const struct gf_template *template,
         *path = NULL;
         return gf_fail_memory(error);
     }
-    /* An empty {dir} in "{dir}/{stem}" does not mean the root folder. */
+    /* If {dir} in "{dir}/{stem}" is empty, the slash is removed: it does not mean the root
+     * folder. */
     const bool rooted = template->part[0].field == GF_FIELD_TEXT;
     if (template->is_pattern) {
         squeeze_slashes(*path);

@@ -93,7 +93,7 @@ static const struct gf_option_member *option_of(const char *text)
         return NULL;
     for (int i = 0; (member = gf_option_member_at(i)); i++) {
         const size_t length = strlen(member->member);
-        /* A name may also end at the end of the text. */
+        /* strchr() also finds the zero at the end of the text. */
         if (member->name && !strncmp(member->member, name, length) && strchr("=);", name[length]))
             break;
     }
@@ -107,7 +107,8 @@ void gf_name_options_as_typed(char *text)
         const struct gf_option_member *const option = option_of(from);
         if (option) {
             from += sizeof prefix - 1 + strlen(option->member);
-            to += sprintf(to, "--%s", option->name); /* which takes less room */
+            /* The result is shorter than the original text. */
+            to += sprintf(to, "--%s", option->name);
         } else if (!strncmp(from, look_up, sizeof look_up - 1)) {
             memcpy(to, list, sizeof list - 1);
             to += sizeof list - 1;
@@ -145,7 +146,8 @@ enum gf_status gf_batch_open_header_reader(const struct gf_batch_request *reques
     return *reader ? GF_OK : gf_pipeline_open(output.chain, &options, reader, error);
 }
 
-/* Names one output of one input, if that can be done before the run. */
+/* Sets *path to the name of output `number` of the input `index`; NULL if it is known only during
+ * the run. */
 static enum gf_status name_output(const struct gf_batch_request *request, size_t index, int number,
                                   struct gf_pipeline **header_reader, char **path,
                                   struct gf_error *error)
@@ -177,7 +179,7 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
     }
     const enum gf_status status = gf_template_expand(output, &values, path, error);
     enum gf_file_format format;
-    /* An unknown extension is an error before the run. */
+    /* Checks the name's extension, so that an unknown one is an error before the run. */
     struct gf_error why = {0};
     const char *const name = *path;
     const enum gf_status known =
@@ -190,8 +192,8 @@ static enum gf_status name_output(const struct gf_batch_request *request, size_t
     return known;
 }
 
-/* A file that is its own output would be filtered twice if an earlier run was killed between
- * writing and logging it. */
+/* Refuses, with --resume, a file as its own output: it would be filtered twice if an earlier run
+ * was killed between writing and logging it. */
 static enum gf_status check_in_place(const struct gf_batch_request *request, const char *input,
                                      const char *output, struct gf_error *error)
 {
@@ -214,7 +216,7 @@ enum gf_status gf_batch_check_log(const struct gf_batch_log *log, const char *in
                    is_input ? "input" : "output");
 }
 
-/* Names output number `number` of all inputs. */
+/* Names output `number` of all inputs. */
 static enum gf_status name_all(const struct gf_batch_request *request, int number, char **path,
                                struct gf_error *error)
 {

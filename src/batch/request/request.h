@@ -14,7 +14,7 @@ struct gf_sheet;
 enum gf_message_kind {
     GF_MESSAGE_ERROR,
     GF_MESSAGE_WARNING,
-    GF_MESSAGE_DRY_RUN, /* what would be done with an input */
+    GF_MESSAGE_DRY_RUN, /* what would be done with an input (--dry-run) */
     GF_MESSAGE_CHOICE,  /* the device that was chosen, and why */
     GF_MESSAGE_PICTURE, /* a picture is done */
 };
@@ -26,13 +26,14 @@ struct gf_batch_state {
     size_t left_out;
     size_t pictures;            /* the number of pictures written; a stream has several */
     double megapixels;          /* the pixels of the inputs that are done */
-    double bytes_in, bytes_out; /* the bytes of these inputs and of the pictures written */
+    double bytes_in, bytes_out; /* bytes of the inputs that are done, and of the pictures written */
     double elapsed_s;
-    double read_s, write_s; /* of a film: the time in which frames were read and written, or a pipe
-                             * was waited for */
+    /* For a film: seconds spent reading and writing frames, waiting for pipes included. */
+    double read_s, write_s;
     /* For a single input: the part of its picture that is done, 0..1. */
     double part;
-    double busy_s[GF_SPAN_KINDS]; /* the times of all workers together, if spans are recorded */
+    /* Seconds of all workers together by kind of work, if spans are recorded. */
+    double busy_s[GF_SPAN_KINDS];
 };
 
 /* Whether a server (src/server) filters the picture instead of this process's GPU. */
@@ -42,11 +43,11 @@ enum gf_server_use {
     GF_SERVER_OFF
 };
 
-/* What becomes of a picture that fails, where archives are made of archives. */
+/* What the output archive gets for a picture of an input archive that fails. */
 enum gf_on_failure {
-    GF_ON_FAILURE_DROP,        /* the output archive lacks it */
-    GF_ON_FAILURE_DROP_SAMPLE, /* the output archive lacks all files of its sample */
-    GF_ON_FAILURE_KEEP         /* the output archive gets it as it is */
+    GF_ON_FAILURE_DROP,        /* nothing */
+    GF_ON_FAILURE_DROP_SAMPLE, /* nothing for all files of its sample */
+    GF_ON_FAILURE_KEEP         /* the unchanged picture */
 };
 
 #define GF_TRANSFERS_UNFIT \
@@ -71,16 +72,16 @@ struct gf_batch_request {
     const char *chain;
     struct gf_options options; /* `threads` and `memory_bytes` are for all workers together */
     const struct gf_inputs *inputs;
-    /* For an archive, the number of its pictures, of which `inputs` are the first; 0: `inputs` are
-     * all pictures. */
+    /* For an archive, the estimated number of its pictures; `inputs` are only the first of them. 0:
+     * `inputs` are all pictures. */
     size_t expected;
     const struct gf_template *output;
     /* The sheets of which the pictures become parts (batch/sheets/sheet.h); NULL: each has an
      * output of its own. */
     const struct gf_sheet *sheet;
-    const char *raw; /* the frames without headers that the input or the output has, as --raw says;
-                      * NULL: it has none */
-    bool frames;     /* the only input is a film, whose frames are the pictures */
+    /* What --raw says of frames without headers in the input or output; NULL: there are none. */
+    const char *raw;
+    bool frames; /* the only input is a film, whose frames are the pictures */
     const struct gf_batch_output *more; /* the outputs after the first */
     int more_outputs;
     /* The CUDA devices that share the work. If there is none, options.device decides. */
@@ -102,7 +103,7 @@ struct gf_batch_request {
     struct gf_resume *resume;
     /* Sends a message. One thread at a time calls the function, but not always the same one. */
     void (*message)(void *context, enum gf_message_kind kind, const char *text);
-    /* Is called for each picture of a single input. */
+    /* Called for each picture of a single input, which may hold several. */
     void (*picture)(void *context, const char *input, const char *output,
                     const struct gf_profile *profile);
     /* Is called for each picture that has a line in the log, even if there is no log. */
@@ -110,12 +111,12 @@ struct gf_batch_request {
     /* Is called in the calling thread, every tick_s seconds and at the end. */
     void (*tick)(void *context, const struct gf_batch_state *state, bool at_end);
     double tick_s;
-    const struct gf_figures *figures; /* the figures of this machine, for estimates; NULL: the
-                                       * declared ones */
+    /* Measured figures of this machine, for estimates; NULL: built-in ones. */
+    const struct gf_figures *figures;
     struct gf_batch_counts *counts;
     struct gf_batch_profile *profile; /* collects the profiles of all pictures */
     void *context;
-    /* Is called instead of gf_pipeline_open(), in tests. */
+    /* Tests set it; it is called instead of gf_pipeline_open(). */
     enum gf_status (*open)(void *context, const char *chain, const struct gf_options *options,
                            struct gf_pipeline **pipeline, struct gf_error *error);
 };
@@ -158,7 +159,7 @@ void gf_batch_describe_left_out(const struct gf_batch_state *state,
  * options.max_pixels=99" becomes "over --max-pixels=99". */
 void gf_name_options_as_typed(char *text);
 
-/* Names the outputs of a batch before anything runs. */
+/* ---- naming the outputs of a batch before anything runs ---- */
 
 /* Names every output that can be named before the run: path[i * outputs + k], from malloc(), is
  * output k of input i. Fails if an output would overwrite another output or an input. */

@@ -118,7 +118,8 @@ const char *gf_sheet_direction(int index)
     return index <= GF_SHEET_GRID ? directions[index] : NULL;
 }
 
-/* Reads "6x4", or "6", which makes *second `alone`. Returns false if the text is neither. */
+/* Reads two numbers, "6x4", or one, "6"; *second is then `alone`. Returns false if the text is
+ * neither. */
 static bool read_pair(const char *text, int most, int alone, int *first, int *second)
 {
     char *end;
@@ -191,7 +192,7 @@ void gf_sheet_free(struct gf_sheet *sheet)
     sheet->chain = NULL;
 }
 
-/* Refuses names that the pages cannot have. */
+/* Fails if inputs or outputs are archives or otherwise cannot be those of sheets. */
 static enum gf_status check_names(const struct gf_batch_request *request, const char *option,
                                   struct gf_error *error)
 {
@@ -224,7 +225,8 @@ enum gf_status gf_sheet_prepare(struct gf_sheet *sheet, struct gf_batch_request 
     GF_TRY(check_names(request, gf_sheet_declaration(sheet->kind)->name, error));
     sheet->name = request->output;
     sheet->options = request->options;
-    /* Results are rows in memory, and have no profile, so that their colours become sRGB. */
+    /* The results for sheets are PAMs in memory without metadata, so that their colours become
+     * sRGB. */
     plain.format = GF_FILE_PAM;
     plain.stripped = ((uint64_t)1 << GF_METADATA_ITEMS) - 1;
     gf_options_of_output(&request->options, &plain);

@@ -17,14 +17,14 @@ struct gf_sheet {
     char label[GF_FILE_NAME_SIZE], font[GF_FILE_NAME_SIZE], places[GF_FILE_NAME_SIZE];
     int size, failed;
     struct gf_colour background, colour;
-    /* The values that follow from them. */
-    int rows; /* rows of a page; 0: as many as the pictures need */
+    /* Values computed from the parameters. */
+    int rows; /* rows of a page; 0: one page with as many rows as the pictures need */
     int tile_width, tile_height, label_height;
     struct gf_template label_template;
-    /* The pages' names and the options with which they are written. */
+    /* The template of the pages' names, and the options with which pages are written. */
     const struct gf_template *name;
     struct gf_options options;
-    /* The request's chain and template, which gf_sheet_prepare() has made. */
+    /* The request's chain and template, both made by gf_sheet_prepare(). */
     char *chain;
     struct gf_template picture_name;
 };
@@ -33,10 +33,10 @@ struct gf_sheet {
  * printed like those of a filter. */
 const struct gf_filter *gf_sheet_declaration(enum gf_sheet_kind kind);
 
-/* Returns a direction's name, for completion; NULL past the last one. */
+/* Returns the name of a direction of --join, for the shell's completion; NULL past the last one. */
 const char *gf_sheet_direction(int index);
 
-/* Reads the value of the option. The caller frees *sheet by gf_sheet_free() even after a
+/* Parses the value of --join or --sheet. The caller frees *sheet by gf_sheet_free() even after a
  * failure. */
 enum gf_status gf_sheet_parse(enum gf_sheet_kind kind, const char *value, struct gf_sheet *sheet,
                               struct gf_error *error) GF_CHECKED;

@@ -37,7 +37,8 @@ void gf_sheet_layout_fit(struct gf_sheet_layout *layout, size_t tile, int width,
     grow(&layout->height[tile / (size_t)layout->columns], height);
 }
 
-/* Places rows or columns one after another. Returns the whole length, or 0 if it is too large. */
+/* Computes where `count` rows or columns of the given sizes begin, with gaps between them and a
+ * margin around. Returns the total length in pixels; 0 if it is too large. */
 static int place(int *at, const int *size, int count, int gap, int margin)
 {
     int64_t end = margin;
@@ -107,7 +108,8 @@ static void set_background(struct gf_page *page, const struct gf_colour *colour)
             colour->word ? 0 : gf_sample_max(format));
 }
 
-/* Lays a sample of that alpha on the background. */
+/* Returns a sample composed over the background: (sample * alpha + background * (max - alpha)) /
+ * max, rounded. */
 static int lay(int sample, int alpha, int background, int max)
 {
     return (int)(((unsigned)sample * (unsigned)alpha +
@@ -282,8 +284,8 @@ static void make_ascii(char *text)
     *to = '\0';
 }
 
-/* Draws a text, without the letters that the font lacks. Many names of files have letters beyond
- * the built-in font. */
+/* Draws a text. If the font lacks letters of it, which is common with file names and the built-in
+ * font, draws it with question marks instead. */
 static enum gf_status draw_any(struct gf_sheet_writer *writer, char *text,
                                const struct gf_picture **picture, struct gf_error *error)
 {
@@ -299,8 +301,8 @@ static enum gf_status draw_any(struct gf_sheet_writer *writer, char *text,
     return status;
 }
 
-/* Shortens the text, of which `width` pixels are drawn, to about `most` pixels, in place. Returns
- * false if nothing is left. */
+/* Shortens the text, whose drawing is `width` pixels wide, to about `most` pixels, in place.
+ * Returns false if nothing is left. */
 static bool shorten(char *text, int width, int most)
 {
     static const char dots[] = "...";

@@ -25,7 +25,8 @@ bool gf_places_named(const char *path)
     return ends_in(path, ".css") || ends_in(path, ".json");
 }
 
-/* Returns the page's name as the file in the same or another folder has it. */
+/* Returns the page's name as the places file refers to it: without the folder if both are in the
+ * same folder. */
 static const char *page_seen(const struct gf_places *places)
 {
     const char *const name = basename_of(places->page), *const own = basename_of(places->path);
@@ -35,10 +36,10 @@ static const char *page_seen(const struct gf_places *places)
     return same ? name : places->page;
 }
 
-/* ---- CSS ---- */
+/* ---- places as CSS ---- */
 
-/* Writes the picture's class: "sprite-" and the stem, in which a letter that CSS gives a meaning
- * becomes "-". */
+/* Writes the picture's CSS class: "sprite-" and the stem of its name, in which characters with a
+ * meaning in CSS become "-". */
 static void put_class(FILE *file, const char *input)
 {
     const char *const name = basename_of(input), *const dot = strrchr(name, '.');
@@ -114,7 +115,7 @@ enum gf_status gf_places_check(const char *path, const struct gf_inputs *inputs,
     return status;
 }
 
-/* ---- JSON ---- */
+/* ---- places as JSON ---- */
 
 static void put_size(struct gf_json *json, const char *key, int width, int height)
 {
@@ -154,7 +155,7 @@ static void put_json(const struct gf_places *places, int page_width, int page_he
     gf_json_end(&json);
 }
 
-/* ---- the file ---- */
+/* ---- the file of places ---- */
 
 enum gf_status gf_places_open(struct gf_places *places, const char *path, const char *page,
                               size_t room, const struct gf_options *options, struct gf_error *error)

@@ -1,5 +1,5 @@
-/* Names the pages, brings the workers' pictures to the thread that writes, in their order, and
- * lays them on pages. */
+/* Names the pages, hands the workers' pictures to the writing thread in their order, and lays them
+ * on pages. */
 #include "batch/sheets/sheet_run.h"
 
 #include <math.h>
@@ -37,7 +37,8 @@ static void drop_group(struct gf_sheet_writer *writer)
     writer->held = 0;
 }
 
-/* Returns a place in the group for another picture, or NULL. */
+/* Returns a new element of the group (struct gf_sheet_writer) for a picture or label; NULL when out
+ * of memory. */
 static struct gf_placed *add_place(struct gf_sheet_writer *writer)
 {
     if (!GF_GROW(writer->placed, writer->count))
@@ -66,7 +67,7 @@ static enum gf_status read_picture(const struct gf_sheet_picture *picture, const
     return status;
 }
 
-/* Notes where the picture of input `index` lies. */
+/* Notes where the picture of input `index` lies on the page, for the file of places. */
 static void keep_place(struct gf_sheet_writer *writer, size_t index, const struct gf_placed *placed)
 {
     struct gf_places *const places = &writer->places;
@@ -87,7 +88,7 @@ static enum gf_status check_held(struct gf_sheet_writer *writer, const char *nam
                            options, error);
 }
 
-/* Places a picture in its tile. */
+/* Sets where a picture lies in its tile, as the sheet's gravity says. */
 static void place_picture(const struct gf_sheet_writer *writer, size_t tile,
                           struct gf_placed *placed)
 {
@@ -113,7 +114,7 @@ static enum gf_status open_page(struct gf_sheet_writer *writer, size_t index,
     return gf_page_open(&writer->page, path, format, &sheet->background, &sheet->options, error);
 }
 
-/* ---- sheets of tiles ---- */
+/* ---- sheets of tiles (--sheet) ---- */
 
 /* Begins the page whose first picture is that of input `index`. */
 static enum gf_status begin_sheet(struct gf_sheet_writer *writer, size_t index,
@@ -204,7 +205,7 @@ static enum gf_status add_to_sheet(struct gf_sheet_writer *writer, size_t index,
     return status;
 }
 
-/* ---- joined pictures ---- */
+/* ---- joined pictures (--join) ---- */
 
 static bool is_neutral(const struct gf_colour *colour)
 {
@@ -258,7 +259,8 @@ static enum gf_status write_joined(struct gf_sheet_writer *writer, struct gf_err
     return gf_page_finish(&writer->page, error);
 }
 
-/* After a failure no picture is held any more. */
+/* Adds a picture to the joined ones. Once a picture has failed, the page is not written and no
+ * picture is kept. */
 static enum gf_status add_to_joined(struct gf_sheet_writer *writer, size_t index,
                                     const struct gf_sheet_picture *picture, struct gf_error *error)
 {
@@ -301,8 +303,8 @@ static void sheet_close_writer(struct gf_sheet_writer *writer)
     writer->placed = NULL;
 }
 
-/* The pictures between the workers and the thread that writes: picture number i is at
- * picture[i % order.room]. */
+/* Pictures on their way from the workers to the writing thread: picture number i is at picture[i %
+ * order.room]. */
 struct ring {
     struct gf_batch *batch;
     struct gf_batch_order order;
@@ -310,7 +312,7 @@ struct ring {
     struct gf_sheet_writer writer;
 };
 
-/* ---- names ---- */
+/* ---- names of pages ---- */
 
 /* Fails if a page is an input, or if --no-clobber keeps a file of its name. */
 static enum gf_status check_pages(const struct gf_batch_request *request, char *const *path,
@@ -318,7 +320,7 @@ static enum gf_status check_pages(const struct gf_batch_request *request, char *
 {
     const size_t count = request->inputs->count;
     struct stat there;
-    /* Each page is named once, as an output of its first picture. */
+    /* For gf_outputs_check() each page is an output of its first picture only. */
     char **const once = calloc(2 * count, sizeof *once);
     enum gf_status status = once ? GF_OK : gf_fail_memory(error);
     for (size_t i = 0; !status && i < count; i++) {
@@ -410,7 +412,7 @@ static void end_picture(struct gf_batch_worker *worker)
     }
 }
 
-/* ---- the thread that writes ---- */
+/* ---- the writing thread ---- */
 
 static void report(void *context, size_t number)
 {

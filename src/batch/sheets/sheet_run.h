@@ -15,7 +15,7 @@
 /* Where the tiles of a page lie. Row r is at y[r] and has height[r] pixels; column c is at x[c]. */
 struct gf_sheet_layout {
     int columns, rows;
-    int *x, *y, *width, *height; /* one allocation, which begins at x */
+    int *x, *y, *width, *height; /* all in one allocation, which begins at x */
     int page_width, page_height;
 };
 
@@ -23,20 +23,21 @@ struct gf_sheet_layout {
  * gf_sheet_layout_free(), also after a failure. */
 enum gf_status gf_sheet_layout_begin(struct gf_sheet_layout *layout, int columns, int rows,
                                      struct gf_error *error) GF_CHECKED;
-/* Makes the row and the column of the tile at least as large as this. Tiles are counted row by
- * row. */
+/* Makes the row and the column of tile number `tile` large enough for width x height pixels. Tiles
+ * are counted row by row. */
 void gf_sheet_layout_fit(struct gf_sheet_layout *layout, size_t tile, int width, int height);
 /* Sets the places of all tiles, and the size of the page. */
 enum gf_status gf_sheet_layout_end(struct gf_sheet_layout *layout, int gap, int margin,
                                    struct gf_error *error) GF_CHECKED;
 void gf_sheet_layout_free(struct gf_sheet_layout *layout);
 
-/* A page: a picture that is written row by row from pictures that lie on a background. */
+/* ---- pages: pictures that are written row by row from pictures that lie on a background ---- */
 
 /* A picture on a page. */
 struct gf_placed {
-    struct gf_image image;         /* width and height may be less than those of the pixels */
-    const struct gf_picture *text; /* the text that the image belongs to; NULL: a picture */
+    struct gf_image image; /* its width and height may be less than those of the stored pixels */
+    /* For a label, the drawn text that owns the image's pixels; NULL: a picture. */
+    const struct gf_picture *text;
     int x, y;
 };
 
@@ -44,9 +45,9 @@ struct gf_page {
     struct gf_output *output; /* NULL: the page is not open */
     struct gf_sink *sink;
     struct gf_format format;
-    unsigned char background[8]; /* a pixel */
-    unsigned char *rows;         /* a few rows */
-    int done;                    /* the rows that are written */
+    unsigned char background[8]; /* a pixel in `format` */
+    unsigned char *rows;         /* memory for a few rows */
+    int done;                    /* number of rows written */
 };
 
 /* Opens the page. `format` is the format that the pictures need; the page's own format is that in
@@ -54,7 +55,7 @@ struct gf_page {
 enum gf_status gf_page_open(struct gf_page *page, const char *path, struct gf_format format,
                             const struct gf_colour *background, const struct gf_options *options,
                             struct gf_error *error) GF_CHECKED;
-/* Writes the next rows of the page, up to `end`. No two pictures may share a pixel. */
+/* Writes the next rows of the page, up to row end - 1. No two pictures may share a pixel. */
 enum gf_status gf_page_write(struct gf_page *page, const struct gf_placed *placed, size_t count,
                              int end, struct gf_error *error) GF_CHECKED;
 /* Makes the complete page visible under its name. */
@@ -62,7 +63,8 @@ enum gf_status gf_page_finish(struct gf_page *page, struct gf_error *error) GF_C
 /* Closes the page if it is open. A page that is not finished leaves no file. */
 void gf_page_close(struct gf_page *page);
 
-/* The file that tells where each picture lies on its page, for sprites: CSS or JSON. */
+/* A place in the file that tells where each picture lies on its page, for sprites in CSS or
+ * JSON. */
 
 struct gf_sheet_place {
     const char *input; /* the picture's name */
@@ -76,9 +78,9 @@ struct gf_places {
     size_t count;
 };
 
-/* Whether the name says which form the file has. */
+/* Whether the name's extension says which form the file has, CSS or JSON. */
 bool gf_places_named(const char *path);
-/* Fails if two pictures would have one name in CSS. */
+/* Fails if two pictures would get the same class in CSS. */
 enum gf_status gf_places_check(const char *path, const struct gf_inputs *inputs,
                                struct gf_error *error) GF_CHECKED;
 /* Opens the file, which has room for the places of `room` pictures. */
@@ -90,12 +92,12 @@ enum gf_status gf_places_write(struct gf_places *places, int page_width, int pag
                                struct gf_error *error) GF_CHECKED;
 void gf_places_close(struct gf_places *places);
 
-/* The pages while they are made. */
+/* ---- making the pages ---- */
 
 /* A picture as the worker leaves it. */
 struct gf_sheet_picture {
-    struct gf_bytes bytes; /* a PAM */
-    int width, height;     /* of the input */
+    struct gf_bytes bytes; /* the result as a PAM file in memory */
+    int width, height;     /* size of the input */
     bool failed;
 };
 
@@ -111,14 +113,14 @@ struct gf_sheet_writer {
     size_t count;
     uint64_t held;   /* the bytes of the group's pictures */
     bool incomplete; /* a picture of the page has failed, and the page is not written */
-    bool warned;     /* of letters that the font lacks */
+    bool warned;     /* the warning about letters that the font lacks was given */
 };
 
 /* Draws the label of the picture of input `index` below the tile at x, y. */
 enum gf_status gf_sheet_draw_label(struct gf_sheet_writer *writer, size_t index,
                                    const struct gf_sheet_picture *picture, int x, int y,
                                    struct gf_placed *placed, struct gf_error *error) GF_CHECKED;
-/* Returns the height of a label. */
+/* Computes the height of a label in pixels. */
 enum gf_status gf_sheet_label_height(const struct gf_sheet *sheet, int *height,
                                      struct gf_error *error) GF_CHECKED;
 

@@ -19,7 +19,7 @@
 #include "batch/transfer/transfer.h"
 #include "codec/io/output.h"
 
-/* Opens a file of a process under /proc. */
+/* Opens /proc/PROCESS/NAME for reading. */
 static FILE *open_file(const char *process, const char *name)
 {
     char path[64];
@@ -65,7 +65,7 @@ bool gf_bytes_moved(pid_t group, uint64_t *bytes)
     return known;
 }
 
-/* The processes of the commands that run, each the leader of a process group of its own. */
+/* The process of each running command, which leads a process group; 0: none. */
 static _Atomic pid_t running[GF_COMMANDS_MAX];
 static atomic_int starting; /* the number of commands that are being started */
 static atomic_bool ended, abandoned;
@@ -80,8 +80,8 @@ bool gf_command_has(char *const *words, const char *field)
     return has;
 }
 
-/* Returns the value of the field with which the text begins, and sets *length to the length of the
- * field's name; NULL: there is none. */
+/* If the text begins with a field, such as "{in}", returns the field's value and sets *length to
+ * the length of its name; else returns NULL. */
 static const char *value_at(const char *text, const struct gf_command_values *values,
                             size_t *length)
 {
@@ -161,7 +161,7 @@ enum gf_status gf_command_find(char *const *words, const char *option, struct gf
                            program);
 }
 
-/* ---- processes ---- */
+/* ---- running and ending processes ---- */
 
 static void sleep_ms(long time)
 {
@@ -223,12 +223,12 @@ static bool end_late(pid_t process, int timeout_s, int idle_s)
 }
 
 /* Waits until the process has ended, ends what it has left running, and returns its status. The
- * process keeps its number until it is no longer in the table. Orphans of its group become children
- * of this process if this is process 1. */
+ * process is removed from the table `running` before it is reaped, so that its number cannot yet be
+ * another process's. Orphans of its group become children of this process if this is process 1. */
 static int wait_for_end(int number, pid_t process)
 {
     siginfo_t end;
-    int status = W_EXITCODE(1, 0); /* if the kernel tells none */
+    int status = W_EXITCODE(1, 0); /* the status if the kernel gives none */
     while (waitid(P_PID, (id_t)process, &end, WEXITED | WNOWAIT) && errno == EINTR)
         continue;
     kill(-process, SIGKILL);
@@ -246,7 +246,8 @@ static void remove_word(char *line, const char *word, size_t length)
         memmove(at, at + length, strlen(at + length) + 1);
 }
 
-/* Removes from a line what signs a name: also of a name without its host. */
+/* Removes the signature of the URL `name` from a line, even where the line has the URL without its
+ * host. */
 static void hide(char *line, const char *name)
 {
     size_t length;
@@ -257,8 +258,8 @@ static void hide(char *line, const char *name)
     remove_word(line, parameters, strlen(parameters));
 }
 
-/* Copies the last line that the command wrote to standard error, without what signs a name. Of a
- * line that is too long the part of a word with which it begins is left out. */
+/* Copies the last line that the command wrote to standard error, without the signatures of URLs. A
+ * line that is too long is cut at its start, and the cut word is left out. */
 static void read_last_line(int said, const struct gf_command_values *values, char *line,
                            size_t size)
 {
@@ -322,14 +323,15 @@ bool gf_command_run(int number, char *const *words, const struct gf_command_valu
         close(said);
     free_words(expanded);
     while (abandoned)
-        sleep_ms(100); /* the process ends, and what a signal has ended is no failure */
+        /* This process is ending; a command that a signal has ended must not count as failed. */
+        sleep_ms(100);
     return done;
 }
 
-/* ---- ending every command that runs ---- */
+/* ---- ending all running commands ---- */
 
 /* Sends the signal to all commands, and waits until they have ended, for `tries` times 10 ms at
- * most. The threads that run them take them off the table. */
+ * most. The threads that run the commands remove them from the table. */
 static bool end_by(int signal, int tries)
 {
     bool any = true;
@@ -351,7 +353,7 @@ void gf_commands_end(void)
 {
     ended = true;
     for (int try = 0; starting && try < 2000; try++)
-        sleep_ms(1); /* not for ever: a thread may need a lock that the caller's thread holds */
+        sleep_ms(1); /* at most 2 s, since a thread may wait for a lock that this thread holds */
     if (!end_by(SIGTERM, 200))
         (void)end_by(SIGKILL, 200);
 }

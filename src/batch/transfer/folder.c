@@ -17,9 +17,10 @@
 #define PREFIX "gpufilter-transfers-"
 
 static char folder[4096];
-static int folder_fd = -1; /* is locked as long as the process runs, where that is possible */
+/* The open folder, locked while the process runs if the file system has locks. */
+static int folder_fd = -1;
 
-/* Removes what is in a folder. The function allocates nothing, since a signal handler calls it. */
+/* Removes all files in a folder. It allocates nothing, since a signal handler calls it. */
 static void empty(int fd)
 {
     _Alignas(struct dirent64) char entries[2048];
@@ -40,7 +41,7 @@ static void empty(int fd)
     }
 }
 
-/* Removes a folder. A file may appear in it while it is emptied. */
+/* Removes a folder. Tries several times, since a file may appear in it meanwhile. */
 static void remove_folder(const char *path, int fd)
 {
     enum { TRIES = 5 };
@@ -50,8 +51,9 @@ static void remove_folder(const char *path, int fd)
     }
 }
 
-/* Removes the folder of a process that has ended, and so does not hold its lock. A folder may be so
- * young that it is not locked yet, and that of another machine may have a lock that is not seen. */
+/* Removes the folder of a process that has ended, and so does not hold its lock. Spares young
+ * folders, which may not be locked yet, or may have a lock of another machine that is invisible
+ * here. */
 static void remove_stale(const char *path)
 {
     enum { YOUNG_S = 3600 };

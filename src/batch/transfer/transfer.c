@@ -31,10 +31,10 @@ struct gf_transfer_input {
 struct gf_transfer_job {
     struct gf_transfer_job *next;
     char *file, *out;
-    const char *given; /* the name by which a URL is signed */
-    void *item;        /* the caller's, from malloc(); or NULL */
+    const char *given; /* the URL whose signature `out` gets */
+    void *item;        /* the caller's data from malloc(), or NULL */
     uint64_t counted;
-    bool outdated;   /* the record of another file is there */
+    bool outdated;   /* the stored record belongs to another file */
     bool is_awaited; /* the job belongs to a thread that waits until it has ended; no record */
     bool ended;
     enum gf_status status;
@@ -51,24 +51,25 @@ struct gf_transfers {
     bool (*look)(void *context, struct gf_fetched *fetched);
     void *context;
     pthread_t thread[GF_COMMANDS_MAX];
-    int threads, numbered; /* the number of threads, and of those that have a number */
+    int threads, numbered; /* number of threads, and of those that have set gf_transfer_thread */
     pthread_mutex_t lock;  /* guards the members below */
     pthread_cond_t changed;
-    struct gf_transfer_input input[GF_TRANSFER_AHEAD]; /* by the remainder of the position */
-    size_t begun, taken;      /* the numbers of inputs whose fetch has begun, and that were taken */
-    size_t fetching, storing; /* the numbers of commands that run */
+    /* Input number i is at i % GF_TRANSFER_AHEAD. */
+    struct gf_transfer_input input[GF_TRANSFER_AHEAD];
+    size_t begun, taken; /* how many inputs' fetches have begun, and how many inputs were taken */
+    size_t fetching, storing; /* how many commands are fetching and storing now */
     struct gf_transfer_queue to_store, ended;
-    uint64_t held;    /* the bytes in the folder, and those that are to come */
-    uint64_t largest; /* the largest input so far */
-    bool stopped;     /* no fetch begins any more */
-    bool closing;     /* the threads end */
+    uint64_t held;    /* bytes counted as used in the folder: present and expected ones */
+    uint64_t largest; /* bytes of the largest input so far */
+    bool stopped;     /* no more fetches begin */
+    bool closing;     /* the threads are to end */
 };
 
 /* The number of the calling thread among those of the transfers. */
 extern _Thread_local int gf_transfer_thread;
-/* ---- a command until it succeeds ---- */
+/* ---- running a command until it succeeds ---- */
 
-/* The seconds without a byte after which a command has failed, without --transfer-timeout. */
+/* Without --transfer-timeout a command has failed that moves no byte for so many seconds. */
 enum { IDLE_S = 3600 };
 
 _Thread_local int gf_transfer_thread;
@@ -93,8 +94,8 @@ static bool pause_before(struct gf_transfers *transfers, int try)
     return goes_on;
 }
 
-/* Checks that a fetched file is there and has the bytes that the list states; a stored file is as
- * it was. */
+/* Checks that a fetched file is there and has the bytes that the list states; after a store there
+ * is nothing to check. */
 static bool check_file(const struct gf_command_values *values, uint64_t bytes,
                        struct gf_error *error)
 {
@@ -111,8 +112,8 @@ static bool check_file(const struct gf_command_values *values, uint64_t bytes,
     return false;
 }
 
-/* Runs a command until it succeeds, as often as the options allow. A fetched file must be there and
- * have that many bytes, if `bytes` is not 0. `name` is the file's name in messages. */
+/* Runs a command until it succeeds, as often as the options allow. A fetched file must then exist
+ * and have `bytes` bytes, unless that is 0. `name` is the file's name in messages. */
 static GF_CHECKED enum gf_status transfer_run(struct gf_transfers *transfers, char *const *words,
                                               const char *option,
                                               const struct gf_command_values *values,
@@ -125,7 +126,7 @@ static GF_CHECKED enum gf_status transfer_run(struct gf_transfers *transfers, ch
     int tried = 0;
     while (!done && tried < tries && (!tried || pause_before(transfers, tried - 1))) {
         if (!values->out)
-            unlink(values->file); /* of an earlier try */
+            unlink(values->file); /* removes the file of an earlier try */
         done = gf_command_run(gf_transfer_thread, words, values, transfers->options.timeout_s,
                               IDLE_S, nowhere, &why) &&
                check_file(values, bytes, &why);
@@ -152,8 +153,9 @@ static const struct gf_input_name *name_at(const struct gf_transfers *transfers,
     return &transfers->inputs->item[position];
 }
 
-/* Returns the extension of an archive's name, such as ".tar.gz", or of another name. What is long
- * or has other characters, such as the parameters of a URL, is no extension. */
+/* Returns the extension of an archive's name, such as ".tar.gz", or of another name. Returns "" for
+ * an extension that is long or has other characters than letters, digits and dots, such as the
+ * parameters of a URL. */
 static const char *extension_of(const char *path)
 {
     enum { LONGEST = 16 };
@@ -165,10 +167,11 @@ static const char *extension_of(const char *path)
     return extension[length] || length > LONGEST ? "" : extension;
 }
 
-/* Identifies an input by what the list states. An identity that would be too long is hashed. */
+/* Identifies an input by the bytes and the word that the list states (struct gf_input_name). An
+ * identity that would be too long is hashed. */
 static void identify_by_list(const struct gf_input_name *name, struct gf_input_identity *identity)
 {
-    enum { LONGEST = 56 }; /* as long as gf_identify_member() keeps it */
+    enum { LONGEST = 56 }; /* gf_identify_member() keeps so many characters */
     const size_t length = strlen(name->etag);
     char word[LONGEST];
     if (length < LONGEST - 24)
@@ -241,7 +244,8 @@ static void get(struct gf_transfers *transfers, struct gf_fetched *fetched)
         fetched->done = transfers->look(transfers->context, fetched);
 }
 
-/* Sets what the space counts for an input of that many bytes. The caller holds the lock. */
+/* Sets what an input of `bytes` bytes and its outputs count in the used space. The caller holds the
+ * lock. */
 static void count(struct gf_transfers *transfers, struct gf_fetched *fetched, uint64_t bytes)
 {
     transfers->held -= fetched->bytes + fetched->output_bytes;
@@ -250,16 +254,16 @@ static void count(struct gf_transfers *transfers, struct gf_fetched *fetched, ui
     transfers->held += fetched->bytes + fetched->output_bytes;
 }
 
-/* Returns the bytes of the next input as far as they are known: by the list, or as those of the
- * largest so far. */
+/* Returns the bytes of the next input that the list states, or else those of the largest input so
+ * far; 0: unknown. */
 static uint64_t expected_bytes(const struct gf_transfers *transfers)
 {
     const uint64_t bytes = name_at(transfers, transfers->begun)->bytes;
     return bytes ? bytes : transfers->largest;
 }
 
-/* An input without a known size is fetched alone, and one that is larger than the space is in it
- * alone. */
+/* Whether the next input may be fetched now. An input of unknown size, or one larger than the whole
+ * space, is fetched only while the folder is empty. */
 static bool transfer_may_fetch(const struct gf_transfers *transfers)
 {
     if (transfers->stopped || transfers->begun == transfers->inputs->count ||
@@ -381,7 +385,7 @@ static void transfer_free_inputs(struct gf_transfers *transfers)
     }
 }
 
-/* ---- outputs that are complete, each stored with its record behind it ---- */
+/* ---- storing complete outputs, each followed by its record ---- */
 
 static void append(struct gf_transfer_queue *queue, struct gf_transfer_job *job)
 {
@@ -421,7 +425,7 @@ static enum gf_status store_file(struct gf_transfers *transfers, const char *fil
     return status;
 }
 
-/* Stores an empty record under that name. */
+/* Stores an empty record under the name `out`. */
 static enum gf_status store_empty(struct gf_transfers *transfers, const char *file, const char *out,
                                   const char *given, struct gf_error *error)
 {
@@ -439,7 +443,8 @@ static enum gf_status store_empty(struct gf_transfers *transfers, const char *fi
     return status;
 }
 
-/* Stores a file and then its record, which is FILE.json, under NAME.json. */
+/* Stores a job's file and then its record, the file FILE.json, under the output's name and
+ * ".json". */
 static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_job *job)
 {
     char *record = NULL, *out = NULL;
@@ -462,8 +467,7 @@ static enum gf_status store(struct gf_transfers *transfers, struct gf_transfer_j
     return status;
 }
 
-/* Fetches the next input, or stores the next output. The caller holds the lock, which the command
- * does not. */
+/* Stores the next output. The caller holds the lock; it is released while the command runs. */
 static void transfer_store_next(struct gf_transfers *transfers)
 {
     struct gf_transfer_job *const job = remove_first(&transfers->to_store);
@@ -547,7 +551,7 @@ bool gf_transfers_next_ended(struct gf_transfers *transfers, void **item, struct
     return true;
 }
 
-/* Frees what was not fetched for anybody, or not stored. */
+/* Frees the jobs whose outputs were not stored, or whose end nobody has asked for. */
 static void transfer_free_jobs(struct gf_transfers *transfers)
 {
     struct gf_transfer_job *job;
@@ -555,7 +559,8 @@ static void transfer_free_jobs(struct gf_transfers *transfers)
         free_job(job);
 }
 
-/* Does what there is to do. Outputs come before inputs, since they free space. */
+/* The function of the transfers' threads: stores outputs and fetches inputs until the transfers
+ * close. Stores come first, since they free space. */
 static void *work(void *argument)
 {
     struct gf_transfers *const transfers = argument;
@@ -573,7 +578,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Fails if the command lacks a field, or its program is not on this machine. */
+/* Fails if the command of `option` lacks one of the fields, or its program is not on this
+ * machine. */
 static enum gf_status check_command(char *const *words, const char *option,
                                     const char *const *fields, struct gf_error *error)
 {
@@ -635,7 +641,7 @@ enum gf_status gf_transfers_begin(struct gf_transfers *transfers, struct gf_erro
 {
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* the threads inherit it */
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* the new threads inherit the mask */
     while (transfers->threads < GF_COMMANDS_MAX &&
            !pthread_create(&transfers->thread[transfers->threads], NULL, work, transfers))
         transfers->threads++;

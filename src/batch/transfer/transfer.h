@@ -17,23 +17,25 @@ enum { GF_TRANSFER_TRIES = 4 };
 
 struct gf_transfer_options {
     char *const *fetch, *const *store, *const *probe; /* the words of the commands; NULL: none */
-    int tries;      /* the most times that a command is run for a file */
-    int timeout_s;  /* a command that takes longer is ended, and has failed; 0: one that moves no
-                       byte for an hour */
+    int tries; /* the most times that a command is run for a file */
+    /* Seconds after which a command is ended and has failed; 0: after an hour without a moved
+     * byte. */
+    int timeout_s;
     uint64_t space; /* the most bytes of the folder; 0: a quarter of what is free there */
     int outputs;    /* the number of outputs of an input that are stored */
 };
 
-/* An input that was looked at and, unless its outputs are done, fetched. */
+/* An input after look() (gf_transfers_open()); it was fetched unless its outputs are done. */
 struct gf_fetched {
     size_t position;                   /* its position among the inputs */
     struct gf_input_identity identity; /* the input's, not the fetched file's */
-    int fd;                            /* the fetched file; -1: the input lies in its place */
-    uint64_t bytes, output_bytes;      /* what the space counts for the file, and for all outputs */
-    bool done;                         /* an earlier run has made the outputs */
-    enum gf_status status;             /* the status of the fetch, and why it failed */
+    int fd; /* descriptor of the fetched file; -1: not fetched, the input lies in its place */
+    /* Bytes that the file and all its outputs count in the folder's space. */
+    uint64_t bytes, output_bytes;
+    bool done;             /* an earlier run has made the outputs */
+    enum gf_status status; /* the status of the fetch, and why it failed */
     struct gf_error error;
-    void *item; /* from malloc(): what look() keeps about the input */
+    void *item; /* data from malloc() that look() has stored about the input */
 };
 
 struct gf_transfers; /* opaque */
@@ -46,31 +48,32 @@ enum gf_status gf_transfers_open(const struct gf_transfer_options *options,
                                  bool (*look)(void *context, struct gf_fetched *fetched),
                                  void *context, struct gf_transfers **transfers,
                                  struct gf_error *error) GF_CHECKED;
-/* Begins with the inputs. */
+/* Starts the threads, which begin to fetch the inputs. */
 enum gf_status gf_transfers_begin(struct gf_transfers *transfers,
                                   struct gf_error *error) GF_CHECKED;
-/* Ends what runs, and removes the folder. */
+/* Ends running commands and the threads, removes the folder, and frees the transfers. */
 void gf_transfers_close(struct gf_transfers *transfers);
 
 /* Waits for the next input. The caller then owns its file and item. Returns false if there is none,
  * or gf_transfers_stop() was called. */
 bool gf_transfers_take(struct gf_transfers *transfers, struct gf_fetched *fetched);
-/* Begins no fetch any more. */
+/* Lets no more fetches begin. */
 void gf_transfers_stop(struct gf_transfers *transfers);
-/* Tells that files of that many bytes are no longer in the folder. */
+/* Tells that files of `bytes` bytes were removed from the folder, so that its space is free. */
 void gf_transfers_release(struct gf_transfers *transfers, uint64_t bytes);
 
 /* Returns what the command --probe prints for an archive and its record, NAME.json, from malloc();
- * NULL: there is none. Only look() calls this function. Here and below a URL is signed for the
- * commands as the name `given` is. */
+ * NULL: there is none. Only look() calls this function. Here and below, the commands get a URL with
+ * the signature of the URL `given`. */
 char *gf_transfers_probe(const struct gf_transfers *transfers, const char *out, const char *given,
                          size_t *size);
 
 /* Stores a file and then its record, which is the file FILE.json. The file's path is from malloc(),
  * and belongs to the transfers from now on. If the record that is there is `outdated`, an empty one
  * takes its place before the file is stored, so that no record ever vouches for another file.
- * `counted` are the bytes that the space counts for the output so far. `item` is from malloc(), or
- * NULL, and comes back from gf_transfers_next_ended(). After a failure the caller still owns it. */
+ * `counted` is what the output has counted in the folder's space so far. `item` is from malloc(),
+ * or NULL, and comes back from gf_transfers_next_ended(). After a failure the caller still owns
+ * it. */
 enum gf_status gf_transfers_store(struct gf_transfers *transfers, char *file, const char *out,
                                   const char *given, bool outdated, uint64_t counted, void *item,
                                   struct gf_error *error) GF_CHECKED;
@@ -88,7 +91,7 @@ bool gf_transfers_next_ended(struct gf_transfers *transfers, void **item, struct
  * before it ends the process. */
 void gf_transfers_abandon(void);
 
-/* Runs the commands of the user that transfer a file. */
+/* ---- running the commands of the user that transfer a file ---- */
 
 /* The values of the fields {in}, {out}, {file} and {record} in the words of a command; NULL: the
  * command has no such field. */
@@ -123,17 +126,18 @@ void gf_commands_abandon(void);
 /* Lets commands run again. */
 void gf_commands_begin(void);
 
-/* Tells whether a command that runs still moves bytes. */
+/* ---- whether a running command still moves bytes ---- */
 
 /* Sets *bytes to what the processes of a group have read and written so far. Returns false if the
- * kernel tells that of none of them. */
+ * kernel gives that for none of them. */
 bool gf_bytes_moved(pid_t group, uint64_t *bytes);
 
-/* The folder under $TMPDIR in which the files of transfers lie. A process has one at a time. */
+/* ---- the folder under $TMPDIR for the files of transfers; a process has one at a time ---- */
 
-/* Makes the folder. Removes those that killed processes left behind. */
+/* Makes the folder. Also removes folders that killed processes left behind. */
 enum gf_status gf_transfer_folder_make(struct gf_error *error) GF_CHECKED;
-/* Returns the path of a file in the folder, from malloc(); NULL when out of memory. */
+/* Returns the path of a file in the folder, whose name consists of the three arguments, from
+ * malloc(); NULL when out of memory. */
 char *gf_transfer_folder_file(size_t number, const char *kind, const char *extension);
 /* Returns the number of bytes that are free in the folder. */
 uint64_t gf_transfer_folder_free(void);

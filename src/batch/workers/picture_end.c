@@ -18,7 +18,7 @@ void gf_batch_record(struct gf_batch_worker *worker, const struct gf_batch_log_e
     pthread_mutex_unlock(&worker->batch->lock);
 }
 
-/* Counts a picture. `first` tells that the output is the first output of its input. */
+/* Counts a picture. `first`: the result is the first output of its input. */
 static void count_picture(struct gf_batch *batch, const struct gf_profile *profile, bool first)
 {
     batch->state.pictures++;
@@ -130,7 +130,7 @@ static void record_without_picture(struct gf_batch_worker *worker,
 
 static bool is_in(const char *why, const char *name)
 {
-    struct gf_error shown; /* the error in the form in which messages show it */
+    struct gf_error shown; /* the name in the form in which messages show it */
     (void)gf_fail(&shown, GF_OK, "%s", name);
     return strstr(why, shown.text);
 }

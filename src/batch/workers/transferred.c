@@ -1,4 +1,4 @@
-/* The supply of pictures that commands of the user fetch, and the store of their results. */
+/* The supply of pictures that commands of the user fetch, and the storing of their results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,7 +14,8 @@
 #include "codec/codec.h"
 #include "codec/io/output.h"
 
-/* Whether no output of the picture is to be made. */
+/* The function look() of the transfers: returns whether no output of the picture remains to be
+ * made. */
 static bool look(void *context, struct gf_fetched *fetched)
 {
     const struct gf_batch *const batch = context;
@@ -45,7 +46,8 @@ static enum gf_status map_fetched(const struct gf_fetched *fetched, const char *
     return GF_OK;
 }
 
-/* Makes the worker keep the results in memory. */
+/* Makes the worker keep the results in memory, and gives them names by which their format is
+ * chosen. */
 static void name_results(struct gf_batch_worker *worker)
 {
     const struct gf_batch_request *const request = worker->batch->request;
@@ -112,7 +114,7 @@ static void done(struct gf_batch_worker *worker)
         gf_transfers_stop(batch->transfers);
 }
 
-/* Writes a result to a file of the folder and stores the file. */
+/* Writes a result to a file in the transfers' folder and has the file stored. */
 static enum gf_status store(struct gf_batch_worker *worker, int number, struct gf_error *error)
 {
     const struct gf_bytes *const bytes = &worker->bytes[number];

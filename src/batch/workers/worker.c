@@ -1,5 +1,5 @@
-/* A worker, which takes one input after another: which of its outputs exist already, the file on
- * one device or another, and the results. */
+/* A worker, which takes one input after another: finds which outputs exist already, processes the
+ * file on a device, and sets the results. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -58,7 +58,7 @@ enum gf_status gf_batch_status_of_existing(const struct gf_batch_item *item, int
     return item->refusal && item->refusal[number] ? GF_ERROR_UNFIT : GF_ERROR_OUTPUT;
 }
 
-/* Claims the name of an output of an archive's member. */
+/* Claims the name `path` for an output of an archive's member, so that no other output gets it. */
 static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_worker *worker,
                                  const char *path, struct gf_error *error)
 {
@@ -180,8 +180,9 @@ static int own_device_index(const struct gf_batch_worker *worker)
     return devices->device[worker->device < devices->here ? worker->device : 0].index;
 }
 
-/* Connects the worker to the process that filters its pictures. The pipeline then owns the
- * connection. Returns NULL if this process filters them. Only one worker uses the server. */
+/* Connects the worker to the process, a helper or the server, that filters its pictures. The
+ * pipeline then owns the connection. Returns NULL if this process filters them. Only one worker
+ * uses the server. */
 static struct gf_remote *connect_worker(struct gf_batch_worker *worker)
 {
     struct gf_batch_devices *const devices = &worker->batch->devices;
@@ -211,8 +212,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     options.warn_context = worker;
     struct gf_remote *const remote = connect_worker(worker);
     enum gf_status status;
-    /* Second pictures are limited by the options of the whole batch, since all workers share
-     * them. */
+    /* The limits for the second pictures that filters open are those of the whole batch, since all
+     * workers share these pictures. */
     const struct gf_options *const outer = gf_second_pictures_limits();
     gf_second_pictures_set_limits(&request->options);
     if (remote) {
@@ -239,8 +240,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     return status;
 }
 
-/* Makes the calling thread start a helper, and waits until it has started. Returns false if it does
- * not start. The caller holds the lock. */
+/* Makes the thread that called gf_batch_run() start the helper of device `number`, and waits until
+ * it has started. Returns false if it does not start. The caller holds the lock. */
 static bool wake_device(struct gf_batch *batch, int number)
 {
     struct gf_batch_device *const device = &batch->devices.device[number];
@@ -289,8 +290,8 @@ static void note_change(struct gf_batch_worker *worker, const char *why)
     fprintf(worker->notes_file, "w%s; the picture is done on %s\n", why, where);
 }
 
-/* Returns the device that filters a picture that the worker's helper has not filtered; -1: there is
- * none. The caller holds the lock. */
+/* Returns the index of the device that filters a picture at which the worker's helper has failed;
+ * -1: none. The caller holds the lock. */
 static int device_beside_helper(const struct gf_batch_worker *worker)
 {
     if (!worker->batch->devices.device[0].failed)
@@ -377,7 +378,7 @@ static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *
     const enum gf_status status = gf_pipeline_filter_pictures(
         worker->pipeline, worker->input->path,
         worker->member.data || worker->member.opened ? &worker->member : NULL, destination, why);
-    worker->member.opened = NULL; /* the pipeline has closed it */
+    worker->member.opened = NULL; /* the pipeline has closed the input */
     for (int k = 0; outputs > 1 && k < outputs; k++) {
         struct gf_batch_result *const result = &worker->result[k];
         if (destination[k].left_out)
@@ -392,7 +393,7 @@ static enum gf_status try_file(struct gf_batch_worker *worker, struct gf_error *
     return status;
 }
 
-/* Sets the results of the outputs that were tried last. */
+/* Sets the results of the outputs that are still GF_OUTCOME_WAITING after the last try. */
 static void set_results(struct gf_batch_worker *worker, enum gf_status status,
                         const struct gf_error *why)
 {
@@ -426,7 +427,7 @@ static void worker_do_file(struct gf_batch_worker *worker)
     set_results(worker, status, &why);
 }
 
-/* ---- the inputs, one after another ---- */
+/* ---- the worker's inputs, one after another ---- */
 
 /* Finds out which outputs of the worker's input are to be made. Returns false if there is none. */
 static bool begin_results(struct gf_batch_worker *worker)
@@ -536,7 +537,7 @@ static void end_worker(struct gf_batch_worker *worker)
     pthread_mutex_unlock(&batch->lock);
 }
 
-/* Lets the calling thread take over the results of the input. */
+/* Marks the input as done, so that the thread that called gf_batch_run() takes over its results. */
 static void mark_done(struct gf_batch_worker *worker)
 {
     struct gf_batch *const batch = worker->batch;

@@ -15,9 +15,10 @@
 #include "batch/request/request.h"
 #include "server/server.h"
 
-static const double never_s = 3600, look_s = 0.01, /* look_s: the time between two looks while a
-                                                    * helper starts */
-    window_s = 0.25, long_window_s = 1;
+/* Times in seconds. never_s: until the next look if no helper is to start; look_s: between looks
+ * while one starts; window_s: the least length of a window in which the pace is measured;
+ * long_window_s: that of a window with fewer than WINDOW_PICTURES pictures. */
+static const double never_s = 3600, look_s = 0.01, window_s = 0.25, long_window_s = 1;
 enum { WINDOW_PICTURES = 16 };
 
 /* Returns how many workers each helper has if this process's devices have `workers_here`
@@ -58,8 +59,8 @@ static void begin_window(struct gf_batch *batch)
         .begin_s = gf_now(), .processor_s = processor_s(batch), .taken = batch->next};
 }
 
-/* Measures the pace when enough has been done since the window began. The first pictures wait for
- * the device, and do not count. */
+/* Computes the pace once enough pictures were done since the window began. The first pictures wait
+ * for the device, and do not count. */
 static void measure_pace(struct gf_batch *batch, int awake)
 {
     const struct gf_batch_window window = batch->window;
@@ -115,7 +116,7 @@ static void join(struct gf_batch *batch, int number)
     const int workers = batch->workers_of_helper,
               first = batch->workers_here + (number - batch->devices.here) * workers;
     device->awake = true;
-    batch->window.begin_s = 0; /* the pace changes from here on */
+    batch->window.begin_s = 0; /* a new window begins, since the pace changes */
     (void)gf_batch_start_workers(batch, first, first + workers);
     pthread_cond_broadcast(&batch->changed);
     if (batch->request->verbose)
@@ -124,7 +125,8 @@ static void join(struct gf_batch *batch, int number)
                       gf_now() - batch->begin_s, batch->state.pictures);
 }
 
-/* Starts a device if a worker wants it, and starts its workers when it has started. */
+/* Starts the helper of a device if a worker wants the device, and starts the device's workers once
+ * the helper runs. */
 static void attend_device(struct gf_batch *batch, int number)
 {
     struct gf_batch_device *const device = &batch->devices.device[number];
@@ -139,7 +141,7 @@ static void attend_device(struct gf_batch *batch, int number)
         join(batch, number);
 }
 
-/* Whether a helper could still be useful. */
+/* Whether starting another helper could still be useful. */
 static bool has_use(const struct gf_batch *batch)
 {
     bool wanted = false;
@@ -149,7 +151,7 @@ static bool has_use(const struct gf_batch *batch)
            (wanted || (!batch->stopped && batch->next < batch->devices.expected));
 }
 
-/* Returns the next device that has not been started; NULL: there is none. */
+/* Returns the next device whose helper has not been started; NULL: there is none. */
 static struct gf_batch_device *sleeping_device(struct gf_batch *batch)
 {
     for (int i = batch->devices.here; i < batch->devices.count; i++) {
@@ -160,8 +162,9 @@ static struct gf_batch_device *sleeping_device(struct gf_batch *batch)
     return NULL;
 }
 
-/* One helper starts at a time. The driver starts one GPU after another, even for different
- * processes; in this way the first of them joins soon. */
+/* Starts helpers as they pay, one at a time, and returns the seconds until the next look. The
+ * driver starts one GPU after another anyway, even for different processes; so the first helper
+ * joins early. */
 static double batch_attend_helpers(struct gf_batch *batch)
 {
     const int here = batch->devices.here;
@@ -245,8 +248,8 @@ bool gf_batch_wait_for_room(struct gf_batch *batch, const struct gf_batch_order 
     return !batch->stopped && !order->at_end;
 }
 
-/* Takes over the results of the next input. The caller holds the lock, which the function does not
- * hold while it writes. */
+/* Takes over the results of the next input. The caller holds the lock; it is released while the
+ * results are written. */
 static enum gf_status write_next(struct gf_batch *batch, const struct gf_batch_supply *supply,
                                  struct gf_error *error)
 {
@@ -262,7 +265,7 @@ static enum gf_status write_next(struct gf_batch *batch, const struct gf_batch_s
     return status;
 }
 
-/* Takes over all results, or those before the batch has stopped. */
+/* Takes over all results, or those finished before the batch was stopped. */
 static enum gf_status write_in_order(struct gf_batch *batch, const struct gf_batch_supply *supply,
                                      struct gf_error *error)
 {
@@ -392,9 +395,9 @@ enum gf_status gf_batch_work_on_inputs(struct gf_batch *batch, int workers, stru
     return gf_batch_work(batch, &supply, workers, error);
 }
 
-/* ---- --dry-run: what the run would do with each input, as far as headers and names tell ---- */
+/* ---- --dry-run: what the run would do with each input, as far as headers and names show ---- */
 
-/* Checks by the input's header whether the run would accept the input. A pipe is not opened. */
+/* Checks by the input's header whether output `number` could be made. Does not open pipes. */
 static enum gf_status check_header(const struct gf_batch *batch, const char *input, int number,
                                    struct gf_pipeline **reader, struct gf_error *error)
 {

@@ -18,26 +18,26 @@ struct gf_batch_item {
     /* The reason for which each output cannot be made, or NULL. The array is NULL if all can be
      * made. */
     char **refusal;
-    bool is_unread; /* the input could not be read, which is the refusal; another try may succeed */
+    bool is_unread; /* `refusal` says that the input could not be read; another try may succeed */
     /* The input is a link in an archive. Only outputs that are files get pictures made of it, since
      * archives get the link itself. */
     bool is_link;
     char *notes; /* lines to report; the first letter is the kind: 'e'rror, 'w'arning, 'p'icture */
-    bool notes_lost; /* some notes are lost, since memory ran out */
+    bool notes_lost; /* some notes were lost, because memory ran out */
     enum gf_outcome outcome;
 };
 
 /* The pace of one device, as measured. */
 struct gf_batch_pace {
-    double inputs_a_second; /* the inputs that are done in a second; 0: not known */
-    double busy;            /* the part of all processors' time that this pace takes */
+    double inputs_a_second; /* inputs done per second; 0: unknown */
+    double busy;            /* share of all processors' time that this pace takes, 0..1 */
 };
 
-/* The work since a time; the pace is computed from it. */
+/* The work since a point in time, from which the pace is computed. */
 struct gf_batch_window {
-    double begin_s; /* 0: no picture is done yet */
+    double begin_s; /* when the window began, by gf_now(); 0: no picture is done yet */
     double processor_s;
-    size_t taken; /* inputs */
+    size_t taken; /* number of inputs taken before the window began */
 };
 
 struct gf_batch {
@@ -50,7 +50,8 @@ struct gf_batch {
     struct gf_options options; /* the options of a worker's pipeline */
     struct gf_memory_budget memory_budget;
     struct gf_batch_devices devices;
-    atomic_uint missed;             /* facts of pictures whose lack a worker has warned of */
+    /* Bits of the facts about pictures that are missing and of which a worker has warned. */
+    atomic_uint missed;
     struct gf_claims *claims;       /* NULL, or the names that are taken, if not all names are known
                                      * before the run */
     struct gf_transfers *transfers; /* NULL: pictures lie in their places, or are in archives */
@@ -97,7 +98,7 @@ struct gf_batch_worker {
     struct gf_batch *batch;
     const struct gf_batch_supply *supply;
     pthread_t thread;
-    bool started; /* whether the thread has been started */
+    bool started; /* the thread has been started */
     /* The device that the worker belongs to, and the device that its pipeline is open on: indices
      * of the batch's devices; -1: the CPU. */
     int assigned_device, device;
@@ -106,18 +107,19 @@ struct gf_batch_worker {
     const struct gf_input_name *input;
     struct gf_input_identity identity; /* the input's identity before it is read */
     bool is_fetched;                   /* the input comes through transfers */
-    struct gf_fetched fetched;         /* its transfer; the status is that of the whole fetch */
-    size_t index;                      /* the input's index in the whole list */
-    int number;                        /* the worker's number, from 0 */
+    /* The transfer of the input; its status is that of the whole fetch. */
+    struct gf_fetched fetched;
+    size_t index; /* the input's index in the whole list */
+    int number;   /* the worker's number, from 0 */
     struct gf_batch_item *item;
     void *taken;                 /* the data that take() stored about the input */
-    size_t place;                /* the input's number in an order */
+    size_t place;                /* the input's number in struct gf_batch_order */
     struct gf_file_bytes member; /* the bytes of a member; without data, the input is a file */
     /* The results of outputs that are no files, which have no name here; NULL: all outputs are
      * files. */
     struct gf_bytes *bytes;
     struct gf_batch_result result[GF_PIPELINE_OUTPUTS_MAX];
-    bool counted; /* the file's pixels have been counted */
+    bool counted; /* the input's pixels were counted in the batch's state */
     char *notes;
     size_t notes_bytes;
     FILE *notes_file;
@@ -125,8 +127,9 @@ struct gf_batch_worker {
     struct gf_error log_error;
 };
 
-/* Inputs whose results the calling thread takes over, in their order. The batch's lock guards the
- * members but `room` and the functions. An input's number is that of batch->next. */
+/* Inputs whose results the calling thread takes over, in their order. The batch's lock guards all
+ * members except `room` and the functions. The number of an input is its position, counted as
+ * batch->next counts. */
 struct gf_batch_order {
     size_t room;    /* the most inputs that are taken and not yet written */
     bool *done;     /* whether a worker has finished input i, at index i % room */
@@ -134,8 +137,9 @@ struct gf_batch_order {
     bool at_end;    /* no input is left to take */
     /* Sends the messages of an input. The caller holds the lock. */
     void (*report)(void *context, size_t number);
-    bool reports_all; /* also those of inputs that were taken before the batch stopped */
-    /* Takes the results of an input over. A failure stops the batch. */
+    /* report() is also called for inputs that were taken before the batch stopped. */
+    bool reports_all;
+    /* Takes over the results of an input. A failure stops the batch. */
     enum gf_status (*write)(void *context, size_t number, struct gf_error *error);
 };
 
@@ -146,15 +150,15 @@ struct gf_batch_supply {
     /* Sets the worker's input, index, item, and whatever else it needs. Returns false if no input
      * is left. */
     bool (*take)(struct gf_batch_worker *worker);
-    /* Stores the results of the input; their statuses become those of the input. NULL: they are in
-     * their places. */
+    /* Stores the results of the input; their statuses become those of the input. NULL: the results
+     * are in their places already. */
     void (*store)(struct gf_batch_worker *worker);
-    /* Is called when the worker has finished the input. */
+    /* Called when the worker has finished the input. */
     void (*done)(struct gf_batch_worker *worker);
     /* Runs on the calling thread until all inputs are done. If it is NULL, the calling thread
      * waits; it does the work itself if there are no other threads. */
     enum gf_status (*attend)(void *context, struct gf_error *error);
-    struct gf_batch_order *order; /* NULL: the results are in their places */
+    struct gf_batch_order *order; /* NULL: the results are in their places already */
 };
 
 /* Waits until there is room for another input of an order. Returns false if none is left, or if the
@@ -197,8 +201,8 @@ bool gf_batch_device_pays(const struct gf_batch_pace *pace, int awake, size_t le
 
 /* Calls request->tick. The caller holds the lock. */
 void gf_batch_tick(struct gf_batch *batch, bool at_end);
-/* Waits on batch->changed, at most until the time *next; then calls gf_batch_tick() and moves *next
- * on. The caller holds the lock. */
+/* Waits on batch->changed, at most until the time *next; if *next has come, calls gf_batch_tick()
+ * and sets *next to the time of the next call. The caller holds the lock. */
 void gf_batch_wait(struct gf_batch *batch, struct timespec *next);
 
 /* Returns GF_OUTCOME_SKIPPED or GF_OUTCOME_FAILED if the file is not processed because of an
