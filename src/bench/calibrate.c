@@ -35,22 +35,22 @@ enum { NONE = -1, ALL_PROCESSORS = -1, CODERS = 32, RUNS = 4, EACH = 20, WORKERS
 /* A picture that is read, filtered and written several times. Its output is named after its input:
  * "middle.ppm" becomes "middle-0.jpg", which a later job reads. */
 struct job {
-    int first, last;              /* these figures get one factor; NONE: no figure does */
-    const char *chain, *in, *out; /* `out` is the ending of the output's name */
+    int first, last;              /* the figures first..last get one factor; NONE: none */
+    const char *chain, *in, *out; /* `out` is the extension of the output */
     enum clock clock;
     bool cuda;
-    bool beside;  /* this process keeps the GPU awake meanwhile */
+    bool beside;  /* this process keeps the GPU started meanwhile */
     bool fresh;   /* each run allocates its own memory, as in a process with one picture */
     int workers;  /* threads that process the picture at the same time; 0: one */
-    int pictures; /* of each worker, which count as one run; 0: each picture is a run */
-    int wait;     /* the figure for what the first run takes longer; 0: none */
+    int pictures; /* pictures of each worker in a run; 0: each picture is a run */
+    int wait;     /* the figure that is how much longer the first run takes; 0: none */
 };
 
 #define FIGURES(first, last) GF_FIGURE_##first, GF_FIGURE_##last
 #define FIGURE(id) FIGURES(id, id)
 #define CROWD .cuda = true, .workers = CODERS, .pictures = EACH
 
-/* Each estimate needs the figures of the jobs before it. */
+/* The order matters: the estimate of a job needs the figures of earlier jobs. */
 static const struct job jobs[] = {
     {FIGURE(FILE), "invert", "one.ppm", "ppm", .clock = PROCESSOR},
     {FIGURE(PROCESS), "invert", "one.ppm", "ppm", .clock = PROGRAM},
@@ -118,7 +118,7 @@ struct worker {
     const struct job *job;
     int number;
     pthread_t thread;
-    double first_s, seconds; /* the first picture's, and those of most; 0: one failed */
+    double first_s, seconds; /* times of the first picture and of a usual one; 0: one failed */
 };
 
 static double clock_s(enum clock clock)
@@ -130,7 +130,7 @@ static double clock_s(enum clock clock)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Returns the time in which the GPU copied and computed. What runs beside another of its kind
+/* Returns the time in which the GPU copied and computed. Time in which several such spans overlap
  * counts once. */
 static double device_s(const struct gf_profile *profile)
 {
@@ -151,15 +151,15 @@ static double device_s(const struct gf_profile *profile)
     return sum_s;
 }
 
-/* Processes the picture once. Returns its seconds; 0 if it failed, or a GPU that should do all
- * left something to the CPU. */
+/* Processes the picture once. Returns its time in seconds; 0 if it failed, or if the CPU did a part
+ * of a job for the GPU. */
 static double picture_s(const struct worker *worker, struct gf_pipeline **pipeline)
 {
     const struct job *const job = worker->job;
     const struct gf_options options = options_of(job);
     char in[PATH_SIZE], out[PATH_SIZE];
     name_files(worker->calibrator, job, worker->number, in, out);
-    (void)unlink(out); /* a file system may wait for a file that is replaced */
+    (void)unlink(out); /* replacing a file may take longer than creating one */
     double begin_s = clock_s(job->clock);
     if (!*pipeline && gf_pipeline_open(job->chain, &options, pipeline, NULL))
         return 0;
@@ -174,8 +174,8 @@ static double picture_s(const struct worker *worker, struct gf_pipeline **pipeli
     return job->clock == DEVICE ? device_s(profile) : seconds;
 }
 
-/* The least time of one worker counts, since other programs only add to it. Of several workers the
- * median counts, since the others have begun and not ended then. */
+/* Runs the job's pictures on a worker. A single worker's time is its least, since other programs
+ * only add to it; with several, it is the median, at which all of them are running. */
 static void *work(void *argument)
 {
     const double patience_s = 0.05;
@@ -204,8 +204,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-/* Runs the job on its workers. Returns the mean of their times or, if each has several pictures,
- * the time of all; 0 after a failure. */
+/* Runs the job on its workers. Returns the mean of their times in seconds or, if job->pictures is
+ * set, the time from the first start to the last end; 0 after a failure. */
 static double run_s(const struct calibrator *calibrator, const struct job *job, double *first_s)
 {
     struct worker worker[WORKERS_MAX];
@@ -229,7 +229,7 @@ static double run_s(const struct calibrator *calibrator, const struct job *job, 
     return job->pictures ? gf_now() - begin_s : sum_s / count;
 }
 
-/* Runs the program several times. Returns the least seconds; 0 after a failure. */
+/* Runs the program several times. Returns the least time in seconds; 0 after a failure. */
 static double program_s(const struct calibrator *calibrator, const struct job *job)
 {
     const double patience_s = 0.6, end_s = gf_now() + patience_s;
@@ -260,7 +260,7 @@ static double program_s(const struct calibrator *calibrator, const struct job *j
     return least_s;
 }
 
-/* ---- figures from a job ---- */
+/* ---- figures that a job measures ---- */
 
 struct fitting {
     const struct calibrator *calibrator;
@@ -268,7 +268,7 @@ struct fitting {
     struct gf_figures figures;
 };
 
-/* Estimates the job's time, with that factor for its figures. */
+/* Estimates the job's time, in seconds, if its figures get that factor. */
 static double estimate_s(void *context, double factor)
 {
     struct fitting *const fitting = context;
@@ -291,7 +291,7 @@ static double estimate_s(void *context, double factor)
                                                              : GF_COST_NO_SERVER;
     struct gf_cost_work work;
     if (job->workers)
-        request.options.threads = 0; /* of all workers together */
+        request.options.threads = 0; /* number of threads of all workers together */
     for (int i = job->first; i <= job->last; i++)
         fitting->figures.calibrated[i] = factor * gf_figure(NULL, i);
     if (!gf_cost_look(&request, server, &work))
@@ -334,7 +334,7 @@ static void run_job(const struct calibrator *calibrator, const struct job *job)
         (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "2", 0);
     double seconds =
         job->clock == PROGRAM ? program_s(calibrator, job) : run_s(calibrator, job, &first_s);
-    if (job->pictures) { /* the second time everything is prepared */
+    if (job->pictures) { /* the second run finds everything started and allocated */
         first_s = seconds;
         seconds = run_s(calibrator, job, &(double){0});
     }
@@ -364,8 +364,8 @@ static void run_jobs(const struct calibrator *calibrator, bool cuda)
     }
 }
 
-/* Measures every filter with its example or its defaults. If another filter takes its place in the
- * plan, its figure does not matter for the estimate and is not measured. */
+/* Measures every filter with its example or its defaults. A filter that the plan replaces by
+ * another one is not measured, since its figure does not affect the estimate. */
 static void run_filters(const struct calibrator *calibrator, bool cuda)
 {
     const struct gf_filter *filter;
@@ -380,11 +380,12 @@ static void run_filters(const struct calibrator *calibrator, bool cuda)
     }
 }
 
-/* ---- figures from others ---- */
+/* ---- figures that get the mean factor of others ---- */
 
 enum kind { NO_KIND, CODECS, FIRST_PICTURES, DEVICE_CODECS, FILTERS, DEVICE_FILTERS, KINDS };
 
-/* Returns the kind of figures that a figure's factor counts for, and gets its factor from. */
+/* Returns the kind of a figure. A measured figure counts for the mean factor of its kind, and one
+ * that is not measured gets it. */
 static enum kind kind_of(int figure)
 {
     if (figure >= GF_FIGURE_NAMED)
@@ -418,10 +419,10 @@ static void derive_others(struct gf_calibration *calibration)
     }
 }
 
-/* ---- the pictures ---- */
+/* ---- the pictures for the jobs ---- */
 
-/* Makes smooth shapes of several sizes with grain: their JPEG and PNG files have as many bytes for
- * each pixel as a photograph's. */
+/* Writes a picture of smooth shapes of several sizes with grain: their JPEG and PNG files have as
+ * many bytes for each pixel as a photograph's. */
 static enum gf_status make_picture(const struct calibrator *calibrator, const char *name, int width,
                                    int height, struct gf_error *error)
 {

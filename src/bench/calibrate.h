@@ -1,14 +1,14 @@
-/* --calibrate: measures the figures of this machine, by which the program estimates times, in some
- * seconds. It runs a few jobs on pictures that it makes. The figures of a job get the factor at
- * which the estimate of --device=auto is the time that the job took; figures that no job measures
- * get the mean factor of their kind. */
+/* --calibrate: measures, in some seconds, the figures of this machine, such as nanoseconds for a
+ * pixel of a filter, by which the program estimates times. It runs jobs on pictures that it makes.
+ * The figures of a job are multiplied so that the estimate equals the measured time; figures
+ * without a job get the mean factor of their kind. */
 #pragma once
 
 #include "batch/devices/figures.h"
 #include "gpufilter/status.h"
 
 struct gf_calibration {
-    struct gf_figures figures;    /* zero: neither the figure nor its kind was measured */
+    struct gf_figures figures;    /* a figure is 0 if neither it nor its kind was measured */
     bool derived[GF_FIGURES_MAX]; /* the figure has the mean factor of its kind */
     bool gpu;                     /* there was a GPU, which was measured */
     char why_no_gpu[160];
@@ -24,7 +24,7 @@ enum gf_status gf_calibrate(const char *program, double seconds, struct gf_calib
                             struct gf_error *error) GF_CHECKED;
 
 /* Finds the factor within least..greatest at which estimate(), which rises or falls with the
- * factor, is `measured`, or comes next to it. Returns false if the factor does not matter: what it
+ * factor, is `measured`, or closest to it. Returns false if the factor does not matter: what it
  * multiplies is less than a fifth of the estimate. */
 bool gf_calibrate_fit(double (*estimate)(void *context, double factor), void *context,
                       double measured, double least, double greatest, double *factor);

@@ -96,8 +96,8 @@ static int sample_of(const struct gf_image *image, int y, size_t at)
     return image->format.bits == 8 ? row[at] : ((const uint16_t *)(const void *)row)[at];
 }
 
-/* Finds the largest difference, and adds the differences and their squares. The sums are exact,
- * because they are below 2^64. */
+/* Finds the largest difference of two samples, and sums the differences and their squares over the
+ * pictures. The sums are exact, because they are below 2^64. */
 static void add_differences(const struct gf_image *a, const struct gf_image *b,
                             struct gf_likeness *likeness)
 {
@@ -129,8 +129,8 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
     return gf_ssim(a, b, threads, &likeness->ssim, &likeness->ms_ssim, error);
 }
 
-/* Writes the differences of a row times the scale. With a scale of 0 it only finds the largest
- * difference. */
+/* Draws the absolute differences in row y, times `scale`, and returns the largest difference. Draws
+ * nothing if `scale` is 0. */
 static int draw_row(const struct gf_image *a, const struct gf_image *b, int y, double scale,
                     struct gf_image *picture)
 {
@@ -188,7 +188,7 @@ static int difference_at(const struct gf_view *a, const struct gf_view *b, int y
     return most;
 }
 
-/* Finds the pixel that differs most. Returns the difference. */
+/* Finds the pixel in which two views differ most. Returns its difference. */
 static int find_worst(const struct gf_view *a, const struct gf_view *b, int *x, int *y)
 {
     int worst = 0;
@@ -205,8 +205,8 @@ static int find_worst(const struct gf_view *a, const struct gf_view *b, int *x, 
     return worst;
 }
 
-/* Returns the beginning of a part of that length with `at` in its middle, moved so that it stays
- * inside. */
+/* Returns where a part of that length begins that has `at` in its middle, moved so that it lies
+ * within 0..whole - 1. */
 static int begin_of(int at, int length, int whole)
 {
     const int begin = at - length / 2;

@@ -30,7 +30,7 @@ enum gf_status gf_likeness_of(const struct gf_image *a, const struct gf_image *b
 enum gf_status gf_likeness_draw(const struct gf_image *a, const struct gf_image *b,
                                 struct gf_image *picture, struct gf_error *error) GF_CHECKED;
 
-/* The place where two pictures differ most, enlarged on a page. */
+/* ---- the place where two pictures differ most, which the page shows enlarged ---- */
 
 enum { GF_SPOT_SIDE = 40 };
 
@@ -49,10 +49,11 @@ struct gf_compare_spot {
 struct gf_compare_spot *gf_compare_spot_make(const struct gf_view *found,
                                              const struct gf_view *expected);
 
-/* Reads whole pictures for measurements and comparisons. */
+/* ---- reading whole pictures for measurements and comparisons ---- */
 
-/* Reads a picture from a file, or "-". Turns it upright if options->autorotate is set. Fails if the
- * picture takes more memory than options->memory_bytes or, by default, a part of the machine's
- * memory. With `compared` it also counts the memory of another picture and of gf_likeness_of(). */
+/* Reads a picture from a file or, for "-", from standard input. Turns it upright if
+ * options->autorotate is set. Fails if the picture takes more memory than options->memory_bytes or,
+ * by default, a part of the machine's memory. With `compared` it also counts the memory of another
+ * picture and of gf_likeness_of(). */
 enum gf_status gf_read_picture(const char *path, const struct gf_options *options, bool compared,
                                struct gf_image *picture, struct gf_error *error) GF_CHECKED;

@@ -1,4 +1,5 @@
-/* Chooses the number of repeated runs, and finds their median and range. */
+/* Chooses how many times a measurement is repeated, and computes the median and range of its
+ * times. */
 #pragma once
 
 struct gf_timing {

@@ -1,7 +1,7 @@
 /* Stands in a wheel for JBIG-KIT, whose license is not the wheel's: the functions that libtiff
  * calls. The program decodes no JBIG, since libtiff cannot do it row by row. The arguments do not
  * matter. */
-enum { NOT_IMPLEMENTED = 7 << 4 }; /* JBIG-KIT's JBG_EIMPL */
+enum { NOT_IMPLEMENTED = 7 << 4 }; /* JBIG-KIT's error "not implemented", JBG_EIMPL */
 
 int jbg_dec_in(void)
 {

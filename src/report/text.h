@@ -1,5 +1,5 @@
-/* What reports share: paragraphs, quantities, the values that a parameter takes, and members of
- * JSON. */
+/* What reports share: functions that print paragraphs, quantities, the values of a parameter, and
+ * common members of JSON. */
 #pragma once
 
 #include <stdio.h>
@@ -15,8 +15,7 @@ void gf_text_append(char *text, size_t size, const char *more);
 
 /* Writes bytes with three or four significant digits and a decimal unit: "99.5 MB". */
 void gf_text_bytes(double bytes, char *text, size_t size);
-/* Returns the number of decimals for at least three significant digits, from microseconds to
- * minutes. */
+/* Returns how many decimals a number of milliseconds needs for three significant digits. */
 int gf_text_decimals(double ms);
 /* Writes a number with a unit: "12.5%" for one decimal and the unit "%"; "-" for NaN. */
 void gf_text_number(double value, int decimals, const char *unit, char *text, size_t size);
@@ -34,7 +33,7 @@ int gf_text_widest(int width, const char *text);
  * second function writes its default: "1.5"; "" if it has none. */
 void gf_param_range(const struct gf_param *param, char *text, size_t size);
 void gf_param_default(const struct gf_param *param, char *text, size_t size);
-/* Writes both: "0.1..250; default 1.5". */
+/* Writes the range and the default: "0.1..250; default 1.5". */
 void gf_param_limits(const struct gf_param *param, char *text, size_t size);
 /* Writes all parameters with their defaults: "sigma=1.5 border=edge". A parameter without a default
  * is only a name. */
@@ -46,10 +45,10 @@ void gf_param_print(FILE *file, const struct gf_param *param);
  * too. */
 void gf_text_wrap(FILE *file, const char *text, int column, int indent);
 
-/* Writes JSON that several reports have in common. */
+/* ---- JSON that several reports have in common ---- */
 
 /* Writes {"width": 640, "height": 420, "channels": 3, "bits": 8}. */
 void gf_json_format(struct gf_json *json, const char *key, struct gf_format format);
-/* Writes "peaks": the measured bandwidths, from bytes per second. 0 was not measured and becomes
- * null. */
+/* Writes the member "peaks": the measured bandwidths, given in bytes per second. 0 means not
+ * measured and becomes null. */
 void gf_json_peaks(struct gf_json *json, double device_copy, double upload, double download);

@@ -1,5 +1,5 @@
-/* Uses a server: connects, hands pictures over, looks at it, starts it and stops it; and
- * helpers, servers for one run alone. */
+/* Functions by which a process uses a server of pictures: connecting, handing pictures over, asking
+ * for its state, starting and stopping it; and helpers, which are servers for one run alone. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -43,7 +43,7 @@ static enum gf_server_type wait_for(int socket, union gf_server_message *message
     }
 }
 
-/* Sends the first message. */
+/* Sends the first message of a connection. Returns false with errno after a failure. */
 static bool server_say_hello(int socket, enum gf_server_wish wish, int device,
                              const struct gf_server_identity *identity)
 {
@@ -93,8 +93,9 @@ static void link_close(struct gf_remote *remote)
     free(remote);
 }
 
-/* Whether a failure may be the server's own: this process may have another device, other memory, or
- * a library that the server did not find when it searched. */
+/* Whether the failure may concern only the server, so that this process tries the picture itself:
+ * it may have another device, other memory, or a library that the server did not find when it
+ * searched. */
 static bool is_servers_own(enum gf_status status)
 {
     return status == GF_ERROR_MEMORY || status == GF_ERROR_DEVICE_MEMORY ||
@@ -102,7 +103,8 @@ static bool is_servers_own(enum gf_status status)
            status == GF_ERROR_LIBRARY;
 }
 
-/* A process of this run's own that has failed gets no more connections. */
+/* Returns GF_REMOTE_FAILED. If the server is a helper of this run, notes that it gets no more
+ * connections. */
 static enum gf_remote_outcome fail_peer(const struct link *link)
 {
     if (link->base.own)
@@ -122,8 +124,8 @@ static enum gf_remote_outcome fail_silent(const struct link *link, bool hung_up,
     return fail_peer(link);
 }
 
-/* The server's warnings, which are kept until its result arrives: if this process must do the
- * picture again, it gives its own warnings. Warnings beyond this size are left out. */
+/* Warnings from the server, kept until its result arrives: they are dropped if this process must do
+ * the picture again, since that gives its own warnings. Warnings beyond this size are left out. */
 struct warnings {
     char text[8 * sizeof((struct gf_error *)0)->text];
     size_t size; /* the bytes of all lines, each with its terminating zero */
@@ -204,8 +206,8 @@ static struct gf_remote *link_to(int socket, struct gf_server_peer *peer)
     return &link->base;
 }
 
-/* Waits for the answer, and returns a connection to a process of this run's own, which owns the
- * socket. Returns NULL and closes the socket if the process does not accept work. */
+/* Waits for the answer to the greeting, and returns a connection to a helper of this run, which
+ * owns the socket. Returns NULL and closes the socket if the process does not accept work. */
 static struct gf_remote *server_link(int socket, struct gf_server_peer *peer)
 {
     union gf_server_message message;
@@ -238,8 +240,9 @@ bool gf_server_present(int device)
     return remote != NULL;
 }
 
-/* Whether the chain names more files than that, or has a result whose size depends on the pixels,
- * or a filter that counts several frames, or one without a CUDA kernel. */
+/* Whether only this process can run the chain: it names more than `files` files, or has a result
+ * whose size depends on the pixels, or a filter that counts several frames, or one without a CUDA
+ * kernel. */
 static bool keeps_chain_here(const char *text, int files)
 {
     struct gf_chain chain = {0};
@@ -293,7 +296,7 @@ enum gf_status gf_server_stop(bool *was_there, struct gf_error *error)
     *was_there = socket >= 0 || silent;
     if (socket >= 0) {
         while (wait_for(socket, &message))
-            ; /* the beat shows that the server is still at work */
+            ; /* waits until the server closes the connection; beats show that it still works */
         silent = errno == EAGAIN;
         close(socket);
     }
@@ -319,7 +322,7 @@ struct gf_helper {
     int device;
     struct sockaddr_un address;
     socklen_t address_size;
-    int talk; /* a connection that receives a greeting when the helper has started */
+    int talk; /* socket that receives WELCOME when the helper has started */
     enum gf_helper_state state;
     struct gf_server_peer peer;
     struct gf_server_identity identity;
@@ -333,7 +336,7 @@ static bool names(const char *entry, const char *variable)
 
 struct environment {
     char **entry;
-    char parent[60], *visible; /* the entries that differ from this process's environment */
+    char parent[60], *visible; /* from malloc(): the entries that are added or changed */
 };
 
 static void environment_free(struct environment *environment)
@@ -342,8 +345,8 @@ static void environment_free(struct environment *environment)
     free(environment->visible);
 }
 
-/* Copies this process's environment, with the user's list of GPUs. Returns false when out of
- * memory. */
+/* Copies this process's environment, and restores the user's list of GPUs in it. Returns false when
+ * out of memory. */
 static bool environment_make(struct environment *environment)
 {
     const char *const visible = gf_visible_variable();

@@ -1,5 +1,5 @@
-/* What both sides must have in common, as hashes; and the folder and the socket of a server, and
- * who may be there. */
+/* Hashes of what client and server must have in common; the folder and the socket of a server, and
+ * checks of who may use them. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -48,8 +48,8 @@ static uint64_t hash_gpu(uint64_t hash, const char *bus)
     return hash;
 }
 
-/* Hashes the GPUs. CUDA numbers the devices that these variables leave visible, always in the same
- * way. */
+/* Returns a hash of the GPUs that CUDA sees. CUDA numbers the devices that these variables leave
+ * visible, always in the same way. */
 static uint64_t gpus(void)
 {
     static const char *const names[] = {"CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES",
@@ -58,7 +58,8 @@ static uint64_t gpus(void)
     uint64_t hash = hash_text(GF_HASH_START, visible ? visible : "\n");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *const value = getenv(names[i]);
-        hash = hash_text(hash, value ? value : "\n"); /* "" hides all devices */
+        /* "\n" stands for an unset variable, since "" hides all devices. */
+        hash = hash_text(hash, value ? value : "\n");
     }
     struct dirent **entry = NULL;
     const int count = scandir("/proc/driver/nvidia/gpus", &entry, NULL, alphasort);
@@ -164,8 +165,8 @@ static int own_folder(bool make)
     return gf_server_folder_open(path, make);
 }
 
-/* A path through the open folder is short enough for a socket's address, and nobody can put
- * another folder in its place. */
+/* Returns the address of a socket in the open folder, by a path under /proc/self/fd: it is short
+ * enough for an address, and nobody can put another folder in the folder's place. */
 static struct sockaddr_un address_of(int folder, const char *name)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -251,7 +252,8 @@ enum gf_status gf_server_place_listen(struct gf_server_place *place, struct gf_e
     if (place->listener >= 0)
         return GF_OK;
     const struct sockaddr_un address = address_of(place->folder, place->name);
-    /* The process that made the socket has ended, because this process has the lock. */
+    /* Removes a socket that was left behind: the process that made it has ended, since this process
+     * has the lock. */
     (void)unlinkat(place->folder, place->name, 0);
     place->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (place->listener < 0 ||

@@ -54,7 +54,7 @@ static void write_options(struct gf_server_request *request, const struct gf_opt
     }
 }
 
-/* Checks a request. gf_options_check() checks the ranges of the options. */
+/* Whether a request is well formed. gf_options_check() later checks the ranges of the options. */
 static bool request_is_good(const struct gf_server_request *request)
 {
     const struct gf_option_member *member;

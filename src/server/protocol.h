@@ -1,6 +1,6 @@
-/* The messages between a client and a server of pictures, over a socket that keeps their bounds
- * (SOCK_SEQPACKET). Each is one fixed struct, whose strings end within their arrays; both sides are
- * the same program, which the first exchange checks.
+/* The messages between a client and a server of pictures, over a socket that keeps messages apart
+ * (SOCK_SEQPACKET). Each is one struct of fixed size, whose strings end within their arrays; both
+ * sides are the same program, which the first exchange checks.
  *
  *   client                          server
  *   HELLO                       ->
@@ -27,7 +27,7 @@ enum {
     GF_SERVER_PATIENCE_MS = 2000,
     GF_SERVER_CHAIN_SIZE = 8192,
     GF_SERVER_NAME_SIZE = 1024,
-    GF_SERVER_OWN_FILES = 2, /* the input and the output */
+    GF_SERVER_OWN_FILES = 2, /* descriptors of the input and the output */
     GF_SERVER_DESCRIPTORS = GF_SERVER_OWN_FILES + GF_REMOTE_FILES
 };
 
@@ -41,7 +41,7 @@ enum gf_server_type {
 };
 
 struct gf_server_head {
-    uint32_t version, type, size; /* size of the whole message */
+    uint32_t version, type, size; /* size: bytes of the whole message */
 };
 
 /* Hashes of properties that must be the same on both sides (place.c). */
@@ -68,11 +68,13 @@ struct gf_server_welcome {
     uint32_t verdict;
     int32_t process, device;
     uint32_t clients, running, waiting;
-    uint64_t done;                     /* number of pictures so far */
-    uint64_t host_bytes, device_bytes; /* memory of the process; device memory of its buffers */
+    uint64_t done; /* number of pictures so far */
+    /* Memory of the server's process; device memory of its buffers. */
+    uint64_t host_bytes, device_bytes;
 };
 
-/* Is a byte larger than a request has words: options.def says which words the options take. */
+/* The size of this union in bytes is the number of words of a request plus one: each option in
+ * options.def states the number of its word. */
 union gf_server_words {
 #define GF_MEMBER(member, type, least, greatest, usual, scope, word, ...) \
     char to_##member[(word) + 2];
@@ -80,17 +82,17 @@ union gf_server_words {
 };
 enum {
     GF_SERVER_WORDS = sizeof(union gf_server_words) - 1,
-    GF_SERVER_WARN = 25 /* the word that says whether the client takes warnings */
+    GF_SERVER_WARN = 25 /* index of the word that says whether the client takes warnings */
 };
 
 /* A request to filter a picture. The descriptors of the input, the output and the files that the
  * chain names come with the message. */
 struct gf_server_request {
     struct gf_server_head head;
-    uint32_t word[GF_SERVER_WORDS]; /* the options; a switch takes a word, which is 0 or 1 */
+    uint32_t word[GF_SERVER_WORDS]; /* the values of the options; a switch is 0 or 1 */
     int64_t in_offset;
-    int32_t in_page, in_last_page; /* struct gf_pages */
-    int32_t number;                /* of the input in a list */
+    int32_t in_page, in_last_page; /* as in struct gf_pages */
+    int32_t number;                /* number of the input in its list */
     int32_t files;                 /* number of files that the chain names */
     char chain[GF_SERVER_CHAIN_SIZE], in_name[GF_SERVER_NAME_SIZE], out_name[GF_SERVER_NAME_SIZE];
     char file_name[GF_REMOTE_FILES][GF_SERVER_NAME_SIZE];
@@ -98,7 +100,7 @@ struct gf_server_request {
 
 struct gf_server_beat {
     struct gf_server_head head;
-    int32_t done, total; /* bands */
+    int32_t done, total; /* numbers of bands */
 };
 
 struct gf_server_warning {
@@ -163,8 +165,9 @@ enum gf_server_type gf_server_receive(int socket, union gf_server_message *messa
 
 /* Writes the path of the folder, which need not exist. */
 void gf_server_folder_path(char *path, size_t size);
-/* Opens the folder; if `make`, makes it first. Returns -1 with errno if the folder does not exist;
- * errno is EPERM if the folder is a link, belongs to another user, or gives others rights. */
+/* Opens the folder; makes it first if `make` is set. Returns -1 with errno if the folder does not
+ * exist; errno is EPERM if the folder is a link, belongs to another user, or gives others
+ * rights. */
 int gf_server_folder_open(const char *path, bool make);
 
 /* The folder, the lock and the socket that a server holds while it runs. */
@@ -187,22 +190,22 @@ enum gf_status gf_server_place_take(uint64_t build, struct gf_server_place *plac
 /* Lets clients connect from now on. Replaces a stale socket. */
 enum gf_status gf_server_place_listen(struct gf_server_place *place,
                                       struct gf_error *error) GF_CHECKED;
-/* Lets no client connect from now on; existing connections stay. */
+/* Stops accepting clients; existing connections stay. */
 void gf_server_place_close_listener(struct gf_server_place *place);
 void gf_server_place_leave(struct gf_server_place *place);
 
 /* Connects to the server of this build, or to the server that systemd starts. Returns -1 with errno
  * after a failure. */
 int gf_server_place_connect(uint64_t build);
-/* Whether the peer of the connection is the same user. */
+/* Whether the process at the other end of the socket belongs to the same user. */
 bool gf_server_is_own(int socket);
 
-/* Hashes of the properties that a client and a server must have in common. build: the program. gpu:
- * the GPUs, by their UUIDs, and the variables that choose among them. place: the cgroup, the
- * processors, and the limits of memory and of files' sizes, so that a job of a cluster never works
- * on another job's GPU, nor beyond its own limits. Within a user's session (user-UID.slice) all
- * cgroups count as one: a service of that user serves the user's shells. */
+/* Computes hashes of the properties that a client and a server must have in common. build: the
+ * program. gpu: the GPUs, by their UUIDs, and the variables that choose among them. place: the
+ * cgroup, the processors, and the limits of memory and of files' sizes, so that a job of a cluster
+ * never works on another job's GPU, nor beyond its own limits. Within a user's session
+ * (user-UID.slice) all cgroups count as one: a service of that user serves the user's shells. */
 void gf_server_identify(struct gf_server_identity *identity);
 
-/* Ends a line of /proc/self/cgroup after a component user-UID.slice, if there is one. */
+/* Cuts a line of /proc/self/cgroup off behind the component user-UID.slice, if it has one. */
 void gf_server_shorten_cgroup(char *line, unsigned user);

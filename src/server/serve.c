@@ -21,8 +21,8 @@
 #include "server/serve_state.h"
 #include "server/server.h"
 
-/* After descriptors ran out the server accepts no client for breath_s seconds. If more than
- * UNREAD_MOST bytes wait in a socket, beats are left out. */
+/* After descriptors ran out the server accepts no client for breath_s seconds. No beat is sent to a
+ * client while more than UNREAD_MOST bytes wait in its socket. */
 static const double breath_s = 0.1;
 enum { UNREAD_MOST = 64 << 10 };
 
@@ -140,7 +140,7 @@ static bool is_file(int descriptor, bool written)
     return written ? access != O_RDONLY && !(flags & O_APPEND) : access != O_WRONLY;
 }
 
-/* Whether exactly the files arrived that the request names. */
+/* Whether a request came with the descriptors of exactly the files that it names. */
 static bool files_are_good(const struct gf_server_request *request, const int *descriptor)
 {
     bool good = is_file(descriptor[0], false) && is_file(descriptor[1], true);
@@ -171,7 +171,7 @@ static void accept_job(struct gf_server *server, struct gf_server_client *client
     *server->last = job;
     server->last = &job->next;
     server->waiting++;
-    if (!server->helps) /* a parent need not know whether its helper has begun */
+    if (!server->helps) /* the parent of a helper needs no beat at once */
         gf_server_beat(server, client);
 }
 
@@ -241,8 +241,8 @@ static void send_result(struct gf_server *server, struct gf_server_job *job)
     send_to_client(server, job->client, &message);
 }
 
-/* Sends results. After a failure of the device the server ends, because the device stays failed in
- * this process. */
+/* Sends the results of finished jobs. If the device has failed, the server ends, because a process
+ * cannot use a failed device again. */
 void gf_server_finish_jobs(struct gf_server *server)
 {
     struct gf_server_job *next;
@@ -275,7 +275,7 @@ void gf_server_begin_jobs(struct gf_server *server)
     }
 }
 
-/* ---- the main thread ---- */
+/* ---- the loop of the main thread ---- */
 
 /* The longest time, in seconds, that a client may stay connected before its first message, and
  * between two pictures. */
@@ -332,7 +332,7 @@ static double look_at_clients(struct gf_server *server)
     return next_s;
 }
 
-/* Whether the server continues. *next_s becomes the time until which it may sleep. */
+/* Whether the server continues. *next_s becomes the time of gf_now() until which it may sleep. */
 static bool goes_on(struct gf_server *server, double *next_s)
 {
     const int idle_s = server->settings->idle_s;
@@ -369,8 +369,8 @@ static void wait_and_act(struct gf_server *server, double next_s)
         (void)got;
         gf_server_finish_jobs(server);
     }
-    /* gf_server_finish_jobs() may have closed this client's connection; its place is still
-     * empty. */
+    /* gf_server_finish_jobs() may have closed this client's connection; its element is then unused,
+     * since clients are accepted later. */
     for (int i = 0; i < GF_SERVER_CLIENTS_MAX; i++) {
         if (ready[2 + i].revents && server->client[i].socket == ready[2 + i].fd)
             gf_server_read_message(server, &server->client[i]);
@@ -392,7 +392,7 @@ static void serve_clients(struct gf_server *server)
     }
 }
 
-/* Raises the limit of open files to three for each client. */
+/* Raises the limit of open files as far as allowed, since each client may need three. */
 static void raise_limit_of_files(void)
 {
     struct rlimit files;

@@ -11,13 +11,13 @@ enum { GF_SERVER_CLIENTS_MAX = 640, GF_SERVER_WORKERS_MAX = 96, GF_SERVER_WARNIN
 
 struct gf_server_client;
 
-/* A picture to filter. While a worker has it, the main thread only reads and cancels its
- * progress. */
+/* A picture to filter. While a worker has the job, the main thread only reads its progress and may
+ * cancel it. */
 struct gf_server_job {
-    struct gf_server_job *next;      /* the next job of the queue, or of the finished jobs */
+    struct gf_server_job *next; /* the next job in the queue, or in the list of finished jobs */
     struct gf_server_client *client; /* NULL: the client has closed the connection */
     struct gf_server_request request;
-    int in, out; /* descriptors; -1: the worker has closed it */
+    int in, out; /* descriptors of input and output; -1: the worker has closed it */
     int file[GF_REMOTE_FILES];
     bool alone; /* no other job was in work when this one began */
     struct gf_schedule_progress progress;
@@ -33,15 +33,16 @@ struct gf_server_worker {
     struct gf_server *server;
     pthread_t thread;
     pthread_cond_t wake;
-    struct gf_server_job *job;    /* guarded by the server's lock */
-    struct gf_pipeline *pipeline; /* the worker's own pipeline; NULL: the worker uses no memory */
-    atomic_uint_fast64_t held_bytes; /* the bytes of device memory that are held */
+    struct gf_server_job *job; /* NULL: none; guarded by the server's lock */
+    /* The worker's own pipeline; NULL: none, so that the worker holds no memory. */
+    struct gf_pipeline *pipeline;
+    atomic_uint_fast64_t held_bytes; /* bytes of device memory that the pipeline holds */
 };
 
 struct gf_server_client {
     int socket; /* -1: unused */
     bool greeted, stops;
-    double since_s; /* the time of the last message in either direction */
+    double since_s; /* when, by gf_now(), the last message was sent or received */
     struct gf_server_job *job;
 };
 
@@ -56,8 +57,8 @@ struct gf_server {
     struct gf_server_job *first, **last; /* the queue of jobs */
     int waiting, running;
     uint64_t done;
-    double work_s, beat_s, full_s; /* the times of the end of the last work, of the next beat, and
-                                    * from which clients are accepted again */
+    /* By gf_now(): end of the last work, next beat, and when clients are accepted again. */
+    double work_s, beat_s, full_s;
     bool ending;
     bool helps; /* the server is a helper: its only client is the parent, whose connections may be
                  * idle */
@@ -67,8 +68,9 @@ struct gf_server {
     struct gf_server_job *finished;
     struct gf_server_worker worker[GF_SERVER_WORKERS_MAX];
     int workers;
-    int idle[GF_SERVER_WORKERS_MAX]; /* a stack, so that the worker with warm memory gets the next
-                                        job */
+    /* Numbers of idle workers, a stack: the one that worked last, with its memory, gets the next
+     * job. */
+    int idle[GF_SERVER_WORKERS_MAX];
     int idle_count;
     bool closing;
 };

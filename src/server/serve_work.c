@@ -59,7 +59,8 @@ static void close_pipeline(struct gf_server_worker *worker)
     worker->held_bytes = 0;
 }
 
-/* Does a job. If several workers are at work, each uses one thread, as in a batch. */
+/* Filters the picture of a job. Uses a single thread if other workers are working, too, as in a
+ * batch. */
 static void do_job(struct gf_server_worker *worker, struct gf_server_job *job)
 {
     struct gf_remote_work work;
@@ -89,7 +90,7 @@ static void wake_main_thread(const struct gf_server *server)
     (void)written; /* a full eventfd wakes the main thread, too */
 }
 
-/* Waits for a job; after a while, frees the memory of the last job. Returns NULL if the server
+/* Waits for a job; if none comes for a while, frees the worker's memory. Returns NULL if the server
  * ends. */
 static struct gf_server_job *wait_for_job(struct gf_server_worker *worker)
 {
@@ -164,7 +165,7 @@ uint64_t gf_server_held_bytes(const struct gf_server *server)
     return bytes;
 }
 
-/* Starts the device by the first worker's pipeline. */
+/* Starts the device by opening the first worker's pipeline. */
 static enum gf_status start_device(struct gf_server *server, struct gf_error *error)
 {
     const char *why_not = "";

@@ -1,5 +1,5 @@
-/* What the rest of the program knows of servers: clients use a server, ask for its state, start
- * it and end it; helpers; the server itself; and which GPUs CUDA may see. */
+/* What the rest of the program uses of servers of pictures: functions of clients, which use, start
+ * and end a server; helpers; the server itself; and the choice of GPUs that CUDA sees. */
 #pragma once
 
 #include <stdatomic.h>
@@ -15,14 +15,14 @@
 struct gf_remote *gf_server_connect(int device, bool *silent);
 bool gf_server_present(int device);
 
-/* Whether a server may do this run. It may not if the run limits device memory, chooses how to
+/* Whether a server may do this run. It must not if the run limits device memory, chooses how to
  * copy, or is profiled; nor if the chain names more files than a request can have, or if the
  * result's size depends on the pixels, since the client names the output before it knows the
  * size. */
 bool gf_server_may_run(const char *chain, const struct gf_options *options);
 
-/* Whether processes of this run's own may filter all its pictures. They may not, either, if the run
- * limits its memory, or if the chain names files, which each request would read anew. */
+/* Whether helpers may filter all pictures of this run. Beyond gf_server_may_run(), they must not if
+ * the run limits its memory, or if the chain names files, which each request would read anew. */
 bool gf_server_may_run_all(const char *chain, const struct gf_options *options);
 
 /* ---- a server at the other end of a socket ---- */
@@ -39,7 +39,7 @@ struct gf_server_peer {
 bool gf_server_look(struct gf_server_welcome *state);
 
 /* Tells the server to finish the work that it has begun and to end, and waits until it has ended.
- * *was_there becomes whether there was a server. Returns GF_ERROR_UNAVAILABLE if the server does
+ * *was_there becomes true if there was a server. Returns GF_ERROR_UNAVAILABLE if the server does
  * not answer. */
 enum gf_status gf_server_stop(bool *was_there, struct gf_error *error) GF_CHECKED;
 
@@ -59,8 +59,8 @@ extern int gf_server_patience_ms;
 struct gf_helper_settings {
     int device;            /* the device's number among the devices that the user's variable leaves
                             * visible */
-    int workers;           /* the most pictures that are in work at once */
-    uint64_t memory_bytes; /* the limit of whole pictures in host memory */
+    int workers;           /* the most pictures that it filters at the same time */
+    uint64_t memory_bytes; /* the most bytes of whole pictures in host memory */
 };
 
 /* Starts a helper, and returns at once. The calling thread must not end before the helper's work is
@@ -68,14 +68,14 @@ struct gf_helper_settings {
 struct gf_helper *gf_helper_start(const struct gf_helper_settings *settings);
 
 enum gf_helper_state { GF_HELPER_STARTING, GF_HELPER_AWAKE, GF_HELPER_FAILED };
-/* Returns how far the start of the helper is, without waiting. */
+/* Returns whether the helper is still starting, has started, or has failed, without waiting. */
 enum gf_helper_state gf_helper_look(struct gf_helper *helper);
 
 /* Returns another connection to a helper that has started; NULL: there is none. */
 struct gf_remote *gf_helper_connect(struct gf_helper *helper);
 
 pid_t gf_helper_process(const struct gf_helper *helper);
-/* Returns the processor time that the helper has used. */
+/* Returns the processor time in seconds that the helper has used. */
 double gf_helper_processor_s(const struct gf_helper *helper);
 
 /* Kills the helper. With `wait` also waits for its end. */
@@ -86,13 +86,15 @@ void gf_helper_end(struct gf_helper *helper, bool wait);
 
 struct gf_server_settings {
     int device;
-    uint64_t memory_bytes; /* limit of whole pictures in host memory, for all workers; 0: a quarter
-                            * of the machine's memory */
-    uint64_t device_memory_bytes; /* limit for all workers; 0: all free memory */
-    int workers; /* pictures that are in work at once; 0: depends on the number of processors */
+    /* The most bytes of whole pictures in host memory, for all workers; 0: a quarter of the
+     * machine's memory. */
+    uint64_t memory_bytes;
+    /* The most bytes on the device for all workers; 0: all free memory. */
+    uint64_t device_memory_bytes;
+    int workers; /* the most pictures at the same time; 0: by the number of processors */
     int idle_s;  /* the server ends after this many seconds without work; 0: never */
-    enum gf_sandbox sandbox; /* at least this, also for clients that ask for less */
-    int rest_ms;             /* an idle worker frees its memory after this time; 0: 5 s */
+    enum gf_sandbox sandbox; /* the least sandbox (options.h), also for clients that ask for less */
+    int rest_ms;             /* milliseconds after which an idle worker frees its memory; 0: 5 s */
     void (*ready)(void *context, const char *text); /* called when clients can connect; may be
                                                      * NULL */
     void *context;
@@ -101,20 +103,21 @@ struct gf_server_settings {
                            struct gf_pipeline **pipeline, struct gf_error *error);
 };
 
-/* Serves until a client or a signal (SIGTERM, SIGINT, SIGHUP) ends it, or no client has come for
- * long enough. Work that has begun is finished first. Returns GF_ERROR_UNAVAILABLE if there is no
- * such GPU, GF_ERROR_USAGE if there is a server already, GF_ERROR_DEVICE if the GPU has failed. */
+/* Serves until a client or a signal (SIGTERM, SIGINT, SIGHUP) ends it, or no client comes for
+ * idle_s seconds. Work that has begun is finished first. Returns GF_ERROR_UNAVAILABLE if there is
+ * no such GPU, GF_ERROR_USAGE if there is a server already, GF_ERROR_DEVICE if the GPU has
+ * failed. */
 enum gf_status gf_serve(const struct gf_server_settings *settings,
                         struct gf_error *error) GF_CHECKED;
 
-/* Finds the GPUs that the user lets CUDA see, without starting the driver. The driver starts every
- * GPU that it sees, which takes 0.2 s for each further GPU. */
+/* ---- finding the GPUs that the user lets CUDA see, without starting the driver, which starts
+ * every GPU that it sees and takes 0.2 s for each further one ---- */
 
 /* Returns how many GPUs CUDA would find, by the kernel's list of GPUs and CUDA_VISIBLE_DEVICES. 0:
  * only the driver can tell, for example because GPUs are divided (MIG). */
 int gf_visible_count(void);
 
-/* Hides all GPUs but this one from CUDA, which must not have started, and reports that to
+/* Hides all GPUs except number `device` from CUDA, which must not have started, and reports that to
  * base/process/machine.h. Returns false, and changes nothing, if this cannot be done. */
 bool gf_visible_hide_others(int device);
 

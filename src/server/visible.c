@@ -43,7 +43,8 @@ static struct board read_board(const char *bus)
     return board;
 }
 
-/* Whether this process may use the GPU. A container may show a GPU without its device node. */
+/* Whether this process may use the GPU, because its device node is there. A container may show a
+ * GPU without its device node. */
 static bool has_node(const struct board *board)
 {
     char path[200];
@@ -51,7 +52,7 @@ static bool has_node(const struct board *board)
     return !access(path, R_OK | W_OK);
 }
 
-/* Whether the GPU is divided into instances, which CUDA numbers in its own way. */
+/* Whether the GPU is divided into instances (MIG), which CUDA numbers in its own way. */
 static bool is_divided(const struct board *board)
 {
     char path[200];
@@ -111,7 +112,7 @@ static bool find_boards(struct names *uuids)
 
 enum answer { NO, YES, UNKNOWN };
 
-/* Whether the entry is the number of a GPU. */
+/* Whether the entry of the user's list is the number of one of `gpus` GPUs. */
 static enum answer selects_by_number(const char *entry, int gpus)
 {
     const size_t digits = strspn(entry, "0123456789");
@@ -122,7 +123,8 @@ static enum answer selects_by_number(const char *entry, int gpus)
     return atoi(entry) < gpus ? YES : NO;
 }
 
-/* Whether the entry is the UUID of a GPU, or the beginning of a UUID. */
+/* Whether the entry of the user's list is the UUID of exactly one GPU, or the beginning of its
+ * UUID. */
 static enum answer selects_by_uuid(const char *entry, const struct names *uuids)
 {
     int found = 0;
@@ -210,7 +212,7 @@ bool gf_visible_hide_others(int device)
     if (hidden.done)
         return hidden.device == device;
     find_visible(&names);
-    /* The driver's first GPU keeps its number, even if the others' names are not known. */
+    /* Without a list, device 0 is called "0" even if the names of the GPUs are not known. */
     const char *const name = device < names.count ? names.name[device]
                              : !device && !list   ? "0"
                                                   : NULL;

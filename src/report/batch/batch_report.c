@@ -1,4 +1,4 @@
-/* Sums up the log of a batch, and writes the summary on the page. */
+/* Sums up the log of a batch, and puts the summary on the page (report/page/page.h). */
 #include "report/batch/batch_report.h"
 
 #include <math.h>
@@ -18,7 +18,8 @@ static double stage_of(const struct gf_stage_times *ms, int stage)
     return times[stage];
 }
 
-/* Counts the text. Returns its index, or -1 if memory runs out. */
+/* Counts a picture with that text; adds the text if it is new. Returns its index, or -1 when out of
+ * memory. */
 static int count_text(struct gf_batch_count **count, int *counts, const char *text)
 {
     for (int i = 0; i < *counts; i++) {
@@ -33,8 +34,8 @@ static int count_text(struct gf_batch_count **count, int *counts, const char *te
     return (*count)[*counts].text ? (*counts)++ : -1;
 }
 
-/* Counts a failure's message without the picture's name, so that equal reasons are one. Above
- * MESSAGES_MAX, further messages are counted together. */
+/* Counts a failure by its message without the picture's name, so that equal reasons count together.
+ * Once there are MESSAGES_MAX messages, all new ones count as one. */
 static int count_message(struct gf_batch_report *report, const struct gf_batch_log_entry *entry)
 {
     enum { MESSAGES_MAX = 200 };
@@ -94,7 +95,7 @@ static int by_end(const void *a, const void *b)
     return (x->finished_s > y->finished_s) - (x->finished_s < y->finished_s);
 }
 
-/* Returns the median of sorted values, and the ends of their middle half. */
+/* Returns the median of sorted values, and the first and third quartile as least and most. */
 static struct gf_timing quartiles(const double *ms, size_t count)
 {
     if (!count)
@@ -105,8 +106,8 @@ static struct gf_timing quartiles(const double *ms, size_t count)
                               .most_s = ms[count - 1 - count / 4] * 1e-3};
 }
 
-/* Computes a stage's times. `stage` is -1 for the whole picture. `scratch` has room for all
- * pictures. */
+/* Computes the quartiles of a stage's times; `stage` is -1 for the time of a whole picture.
+ * `scratch` has room for all pictures. */
 static struct gf_timing timing_of(const struct gf_batch_report *report, int stage, double *scratch)
 {
     size_t count = 0;
@@ -130,7 +131,7 @@ static void add_counts(struct gf_batch_report *report)
         report->skipped += picture->outcome == GF_OUTCOME_SKIPPED;
         if (picture->outcome != GF_OUTCOME_DONE)
             continue;
-        /* The batch began before its first picture ended. */
+        /* The batch began when its first picture began, before that picture ended. */
         report->begin_s = fmin(report->begin_s, picture->finished_s - picture->ms.total * 1e-3);
         report->end_s = fmax(report->end_s, picture->finished_s);
         for (int stage = 0; stage < GF_BATCH_STAGES; stage++)
@@ -148,7 +149,7 @@ static void add_counts(struct gf_batch_report *report)
  * first. */
 static void add_work(struct gf_batch_report *report)
 {
-    double begin_s = INFINITY; /* the earliest begin of the pictures so far */
+    double begin_s = INFINITY; /* the earliest start of the pictures looked at so far */
     for (size_t i = report->pictures; i-- > 0;) {
         struct gf_batch_picture *const picture = &report->picture[i];
         if (picture->outcome != GF_OUTCOME_DONE || !isfinite(picture->finished_s))
@@ -233,7 +234,7 @@ void gf_batch_report_free(struct gf_batch_report *report)
     *report = (struct gf_batch_report){0};
 }
 
-/* ---- for the page, which alone reads this JSON ---- */
+/* ---- JSON for the page; nothing else reads it ---- */
 
 static void put_times(struct gf_json *json, const char *name, const struct gf_timing *timing)
 {

@@ -20,7 +20,7 @@ static bool is_switch(int fact)
     return fact == GF_FACT_ALPHA || fact == GF_FACT_GPS;
 }
 
-/* The colours that a file states. */
+/* What a file states of its colours, as texts. */
 struct colours {
     char name[GF_ICC_TEXT_SIZE], cicp[24];
     const char *from;
@@ -176,7 +176,7 @@ void gf_facts_json(const struct gf_facts *facts, struct gf_json *json)
     }
 }
 
-/* Writes a fact for people, in `size` bytes; "" if it is not known. */
+/* Writes a fact as text for people, in at most `size` bytes; "" if it is not known. */
 static void put_fact(const struct gf_facts *facts, int fact, char *text, size_t size)
 {
     const double number = facts->number[fact];
@@ -248,7 +248,7 @@ const struct gf_key_help gf_levels_keys[] = {
 struct summary {
     const char *name;
     uint64_t pixels, bin[BINS];
-    double least, most, mean, deviation, median, entropy; /* NaN without pixels */
+    double least, most, mean, deviation, median, entropy; /* all NaN if there are no pixels */
 };
 
 static void add_moments(const uint64_t *count, int levels, struct summary *summary)
@@ -264,7 +264,7 @@ static void add_moments(const uint64_t *count, int levels, struct summary *summa
         summary->entropy -= part > 0 ? part * log2(part) : 0;
     }
     summary->deviation = sqrt(squares);
-    summary->entropy = fmax(summary->entropy, 0); /* and not -0 */
+    summary->entropy = fmax(summary->entropy, 0); /* makes -0 to 0 */
 }
 
 static struct summary summarise(const struct gf_histogram *histogram, int channel)
@@ -330,8 +330,8 @@ void gf_levels_json(const struct gf_levels *levels, struct gf_json *json)
     gf_json_end(json);
 }
 
-/* Draws the histogram in a line of 64 bars; a bar's height is the root of its part, so that small
- * counts show. */
+/* Draws the histogram in a line of 64 bars; a bar's height is the square root of its count relative
+ * to the largest, so that small counts show. */
 static void draw(const struct summary *summary, FILE *file)
 {
     static const char *const bars[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

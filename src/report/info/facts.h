@@ -8,7 +8,8 @@
 #include "codec/common/rows/source.h"
 #include "pipeline/pipeline_internal.h"
 
-/* The facts: the end of the number, the key of the JSON, and its description. */
+/* The facts. Arguments of FACT: the end of its GF_FACT_ name, its key in JSON, and its
+ * description. */
 
 /* clang-format off */
 #define GF_FACTS_ALL(FACT) \
@@ -50,7 +51,7 @@ enum gf_fact {
         GF_FACTS
 };
 
-/* The facts of one file. A text that is empty, and a number that is NaN, is not known. */
+/* The facts of one file. An empty text or a NaN means that the fact is not known. */
 struct gf_facts {
     char *text[GF_FACTS]; /* from malloc(); NULL: the fact is a number, or true or false */
     double number[GF_FACTS];
@@ -62,7 +63,7 @@ bool gf_facts_read(struct gf_facts *facts, const char *name, int64_t bytes,
                    const struct gf_source *source);
 void gf_facts_free(struct gf_facts *facts);
 
-/* Writes the facts as members of the object that is open; what is not known becomes null. */
+/* Writes the facts as members of the JSON object that is open; unknown facts become null. */
 void gf_facts_json(const struct gf_facts *facts, struct gf_json *json);
 /* Prints a row of a table. The first function prints the table's heading. */
 void gf_facts_heading(FILE *file);
@@ -73,9 +74,9 @@ void gf_facts_list(const struct gf_facts *facts, FILE *file);
 /* The keys of the JSON, for the manual; {0} ends them. */
 extern const struct gf_key_help gf_facts_keys[GF_FACTS + 1];
 
-/* Writes the statistics as a member of the object that is open. */
+/* Writes the statistics of the levels as a member of the JSON object that is open. */
 void gf_levels_json(const struct gf_levels *levels, struct gf_json *json);
-/* Prints a line and a small plot for each channel. */
+/* Prints a line of statistics and a small histogram for each channel. */
 void gf_levels_plot(const struct gf_levels *levels, FILE *file);
 
 /* The keys of the JSON, for the manual; {0} ends them. */

@@ -1,4 +1,4 @@
-/* Writes the page's frame, its parts, and pictures. */
+/* Writes the frame of the page (page.h), its parts, and its pictures. */
 #include "report/page/page.h"
 
 #include <stdlib.h>
@@ -14,16 +14,16 @@ GF_EMBED(page_html, "src/report/page/page.html");
 GF_EMBED(page_css, "src/report/page/page.css");
 GF_EMBED(page_js, "src/report/page/page.js");
 
-/* Writes the frame from the mark, such as "{style}", to the next mark or the end. A `mark` of NULL
- * is the beginning. */
+/* Writes the text of page.html that follows the mark, such as "{style}", up to the next mark or the
+ * end; from the beginning if `mark` is NULL. */
 static void put_frame(FILE *file, const char *mark)
 {
     const char *const from = mark ? strstr(gf_page_html, mark) + strlen(mark) : gf_page_html;
     fwrite(from, 1, strcspn(from, "{"), file);
 }
 
-/* Writes JSON inside an element of HTML, where a < could begin a tag. It stands in strings alone,
- * where the escape means the same. */
+/* Writes JSON inside an element of HTML, where a < could begin a tag. In JSON a < only occurs in
+ * strings, where the escape \u003c means the same. */
 static ssize_t write_escaped(void *context, const char *text, size_t size)
 {
     FILE *const file = context;
@@ -89,8 +89,8 @@ void gf_page_end(struct gf_page *page)
     put_frame(page->file, "{script}");
 }
 
-/* The most bytes of a picture, so that two pictures and a timeline stay below a megabyte; base64
- * takes a third more. */
+/* The most bytes of a JPEG on the page, so that a page with two pictures and a timeline stays below
+ * a megabyte; base64 adds a third. */
 enum { BYTES_MAX = 190000 };
 
 /* Reads all bytes of a file. Returns NULL for anything but a regular file, such as a pipe that was

@@ -1,6 +1,6 @@
-/* The page: one HTML file that loads nothing from a network. What it shows is in it as JSON, in
- * parts, which its script draws. page.html is its frame, page.css and page.js are its style and
- * script; all three are part of the program (page.c). */
+/* The page: one HTML file that loads nothing from a network. The data that it shows are in it as
+ * JSON, in parts, which its script draws. page.html is its frame, page.css and page.js are its
+ * style and script; all three are part of the program (page.c). */
 #pragma once
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ enum gf_status gf_page_begin(struct gf_page *page, FILE *file, const char *title
 FILE *gf_page_part(struct gf_page *page, const char *kind, const char *name);
 void gf_page_end(struct gf_page *page);
 
-/* A picture as a small JPEG. */
+/* A picture on the page, as a small JPEG. */
 struct gf_page_picture {
     void *data;
     size_t size;

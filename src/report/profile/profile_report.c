@@ -1,4 +1,5 @@
-/* Sums up a run's spans as rows, and writes these as a table and as JSON. */
+/* Sums up the spans of a run, which say when what kind of work ran, as rows, and writes these as a
+ * table and as JSON. */
 #include "report/profile/profile_report.h"
 
 #include <math.h>
@@ -90,8 +91,8 @@ static void add_start(const struct gf_profile *profile, struct gf_profile_report
     }
 }
 
-/* A stage that reaches this part of a copy's bandwidth is limited by memory, and gains little from
- * faster arithmetic. */
+/* A stage that reaches so many per cent of the bandwidth of a copy is limited by memory, and gains
+ * little from faster arithmetic. */
 static const double memory_bound_percent = 60;
 
 static const struct gf_bound_advice *advice_on(const struct gf_profile_report *report, bool on_gpu)
@@ -156,7 +157,7 @@ static void add_totals(const struct gf_profile *profile, struct gf_interval *int
     report->union_s = gf_intervals_union(interval, count);
     for (int i = 0; i < report->count; i++)
         report->sum_s += report->row[i].busy_s;
-    /* Rounding may make the sum a little less than the union. */
+    /* fmax() is needed because rounding may make the sum a little less than the union. */
     if (report->sum_s > 0)
         report->overlap = fmax(0, 1 - report->union_s / report->sum_s);
 }
@@ -257,7 +258,7 @@ void gf_profile_report_table(const struct gf_profile_report *report,
     print_summary(report, profile, file);
 }
 
-/* Writes a profile as JSON. The manual prints this list of keys. */
+/* The keys of a profile as JSON, which the manual lists. */
 
 const struct gf_key_help gf_profile_report_keys[] = {
     {"version", "of the program, a string"},

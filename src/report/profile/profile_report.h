@@ -36,17 +36,19 @@ enum { GF_PROFILE_SPANS_SAVED = 4096 };
 struct gf_profile_report {
     struct gf_profile_report_row *row; /* decode, upload, the stages, download, encode */
     int count;
-    double start_begin_s, start_end_s; /* the CUDA start-up; both are equal if there was none */
-    double sum_s;                      /* the sum of the rows' busy times */
-    double union_s;                    /* time during which at least one row was busy */
-    double overlap;                    /* 1 - union_s / sum_s: the part of busy time that
-                                        * overlaps */
-    size_t pictures;                   /* number of pictures of the profile */
-    double elapsed_s;                  /* the time from the start of the first picture to the end of
-                                        * the last */
-    double read_s, write_s;            /* of a film: the time in which frames were read and written,
-                                        * or a pipe was waited for; 0: there is no film */
-    int bound;                         /* the row with the largest busy time; -1: no rows */
+    /* Seconds at which the start of CUDA began and ended; equal: there was none. */
+    double start_begin_s, start_end_s;
+    double sum_s;     /* the sum of the rows' busy times */
+    double union_s;   /* time during which at least one row was busy */
+    double overlap;   /* 1 - union_s / sum_s: the part of busy time that
+                       * overlaps */
+    size_t pictures;  /* number of pictures of the profile */
+    double elapsed_s; /* the time from the start of the first picture to the end of
+                       * the last */
+    /* For a film: seconds in which frames were read and written, waiting for pipes included; else
+     * 0. */
+    double read_s, write_s;
+    int bound;            /* index of the row with the largest busy time; -1: no rows */
     double bound_percent; /* per cent of the wall time in which that row is busy; NaN: no rows */
     const struct gf_bound_advice
         *advice; /* advice for the stage that limits the run; NULL if the report has no rows */

@@ -1,5 +1,5 @@
-/* Puts the spans of a run on tracks and layers of a timeline, and writes it for Perfetto (--trace)
- * and, joined where they are many, for the page. */
+/* Puts the spans of a run on tracks and layers of a timeline. Writes the timeline for Perfetto
+ * (--trace) and for the page, there with joined spans if they are many. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +112,8 @@ static void timeline_name(const struct timeline *timeline, const struct event *e
                  layer);
 }
 
-/* Writes the timeline in Chrome's trace-event format: complete events ("X"), with times in
- * microseconds. */
+/* ---- the timeline in Chrome's trace-event format: complete events ("X"), with times in
+ * microseconds ---- */
 
 /* The most layers of a track, so that thread ids are unique and in the order of the tracks. */
 enum { LAYERS_MAX = 1000 };
@@ -140,7 +140,7 @@ static void end_both(struct gf_json *json)
     gf_json_end(json);
 }
 
-/* Writes metadata of a thread; -1 is the whole process. */
+/* Writes an event of metadata about a thread; -1 stands for the whole process. */
 static void put_metadata(struct gf_json *json, int thread, const char *name, const char *key,
                          const char *value)
 {
@@ -186,8 +186,8 @@ static void put_event(struct gf_json *json, const struct gf_profile *profile,
 static void put_trace(FILE *file, const struct gf_profile *profile, const struct timeline *timeline)
 {
     struct gf_json json = gf_json_begin(file);
-    int named = 0; /* number of threads whose names are written, since the events are sorted by
-                    * track */
+    /* Number of the highest thread whose name was written; the events are sorted by track. */
+    int named = 0;
     json.indent = 0;
     gf_json_object(&json, NULL, GF_JSON_INLINE);
     gf_json_string(&json, "displayTimeUnit", "ms");
@@ -214,7 +214,7 @@ enum gf_status gf_trace_write(const struct gf_profile *profile, FILE *file, stru
     return GF_OK;
 }
 
-/* ---- for the page ---- */
+/* ---- the timeline on the page ---- */
 
 /* The most boxes of the page's drawing, where spans are joined. */
 enum { BOXES_MAX = 2400 };
@@ -225,9 +225,9 @@ static int by_layer(const void *a, const void *b)
     return x->track == y->track && x->layer != y->layer ? x->layer - y->layer : by_track(a, b);
 }
 
-/* Joins the spans of one stage that follow each other on a layer within gap_s, and writes them as
- * in the JSON of a profile, with their number at the end. Returns how many boxes that makes. With a
- * `json` of NULL nothing is written. */
+/* Joins the spans of one stage that follow each other on a layer within gap_s, and writes each
+ * joined box as the JSON of a profile writes a span, with the number of its spans at the end.
+ * Returns how many boxes that makes. With a `json` of NULL nothing is written. */
 static size_t join(struct gf_json *json, const struct timeline *timeline,
                    const struct gf_profile_report *report, double gap_s)
 {
@@ -259,7 +259,7 @@ static size_t join(struct gf_json *json, const struct timeline *timeline,
     return boxes;
 }
 
-/* Writes the spans of a run that has too many for its JSON. */
+/* Writes joined spans for a run that has too many to save them all. */
 static GF_CHECKED enum gf_status put_joined(FILE *file, const struct gf_profile_report *report,
                                             const struct gf_profile *profile,
                                             struct gf_error *error)
