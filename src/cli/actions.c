@@ -26,8 +26,8 @@ static enum gf_status put(FILE *file, const void *account, struct gf_error *erro
     return GF_OK;
 }
 
-/* Reads the logs, records and folders that are named. A list, @LIST, names the inputs that should
- * be in them. */
+/* Reads the logs, records and folders that the command line names. A list, @LIST, names the inputs
+ * that should be in them. */
 static enum gf_status add_all(const struct gf_command *command, struct gf_account *account,
                               struct gf_error *error)
 {
@@ -90,7 +90,7 @@ enum gf_status gf_act_calibrate(const struct gf_command *command, struct gf_erro
     struct gf_calibration calibration;
     struct gf_figures_file file;
     struct gf_error why;
-    /* The runs that are measured must not use the user's options from the environment. */
+    /* The measured runs must not use the options that the user has set in the environment. */
     (void)unsetenv("GPUFILTER_OPTS");
     GF_TRY(gf_calibrate("/proc/self/exe", GF_CALIBRATE_SECONDS, &calibration, error));
     printf("%-18s %9s %9s  %-8s  %s\n", "figure", "declared", "measured", "unit", "what it is");

@@ -42,60 +42,64 @@ enum gf_status gf_check_stdin(struct gf_error *error) GF_CHECKED;
 /* Writes a report to the stream. */
 typedef enum gf_status gf_report_writer(FILE *file, const void *context, struct gf_error *error);
 
-/* Opens the file that an option names: a name that cannot be is a mistake of the command line. */
+/* Opens the output file that an option names. A name that cannot be an output's is
+ * GF_ERROR_USAGE. */
 enum gf_status gf_report_open(const char *path, struct gf_output **output,
                               struct gf_error *error) GF_CHECKED;
 /* Calls `write` with a stream that leads to the output, and commits the output. */
 enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write,
                                const void *context, struct gf_error *error) GF_CHECKED;
 
-/* ---- progress (progress.c) ---- */
+/* ---- the progress of a batch (progress.c) ---- */
 
-/* Shows how a batch gets on: a bar on a terminal, lines of text, or lines of JSON; the file of
+/* Shows the progress of a batch: a bar on a terminal, lines of text, or lines of JSON; the file of
  * --metrics; and one line when the batch is done, or when a signal ends it. */
 
 struct gf_progress {
     FILE *file;
-    enum gf_progress_form form; /* never AUTO */
-    double tick_s;              /* the time between two calls of gf_progress_show() */
+    enum gf_progress_form form; /* the chosen form, never AUTO */
+    double tick_s;              /* seconds between two calls of gf_progress_show() */
     int columns;
     bool colour;
-    bool drawn;  /* the bar is in the terminal's last line */
+    bool drawn;  /* the bar stands in the terminal's last line */
     bool single; /* there is one input, and the bar shows how much of its picture is done */
 };
 
 /* Returns a progress that prints to `file`. AUTO means a bar if the file is a terminal, else a line
- * every ten seconds. A single input has no lines, and its bar begins after a second. */
+ * every ten seconds. For a single input no lines are printed, and the bar appears after a
+ * second. */
 struct gf_progress gf_progress_make(FILE *file, enum gf_progress_form form, size_t inputs);
 void gf_progress_show(struct gf_progress *progress, const struct gf_batch_state *state,
                       bool at_end);
 /* Removes the bar, so that something else can be printed in its place. */
 void gf_progress_clear(struct gf_progress *progress);
 
-/* Prints the summary of a batch: one line when the batch is done, or when a signal ends it. */
+/* ---- the summary of a batch: one line when the batch is done, or when a signal ends it ---- */
 
 /* Writes a summary such as "3 files done, 1 skipped, in 0.52 s: 12.0 Mpixel, 5.8 pictures/s, bound
  * by decode". */
 void gf_summary_make(const struct gf_batch_state *state, char *text, size_t size);
 
-/* Prepares the line that a signal prints: the counts, and the option by which a later run goes on.
- * Returns the counts, which the batch updates. Without this call, and with --quiet, a signal prints
- * nothing. */
+/* Prepares the line that a signal prints: the counts, and the option by which a later run can
+ * continue. Returns the counts, which the batch updates. Without this call, and with --quiet, a
+ * signal prints nothing. */
 struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command);
-/* Prints the line. The signal handler calls this function. */
+/* Prints the line that gf_summary_prepare() has prepared. The signal handler calls this
+ * function. */
 void gf_summary_interrupted(void);
 
-/* Prints how long each step of the start of the devices took, from the start of the program on. */
+/* Prints how long each step of the start of the devices took, in ms since the start of the
+ * program. */
 void gf_summary_start(void);
 
-/* The file of --metrics: the counts of a batch in Prometheus' text format, for the textfile
- * collector of node_exporter. */
+/* ---- the file of --metrics: the counts of a batch in Prometheus' text format, for the textfile
+ * collector of node_exporter ---- */
 
-/* Replaces the file by one with these counts. */
+/* Replaces the file of --metrics by one with the counts of `state`. */
 enum gf_status gf_metrics_write(const char *path, const struct gf_batch_state *state,
                                 struct gf_error *error) GF_CHECKED;
 
-/* ---- the actions, but for those of the study (study/study.h) ---- */
+/* ---- the actions, except for those of the study (study/study.h) ---- */
 
 /* Filters every input into its output (filter_pictures.c). */
 enum gf_status gf_act_filter(struct gf_command *command, struct gf_error *error) GF_CHECKED;
@@ -133,8 +137,8 @@ enum gf_leaving {
 enum gf_leaving gf_leaving(bool starting, bool started, bool shared, bool replaced);
 
 /* Ends the process with that status and hands its teardown over to a clone. The driver needs 65 ms
- * (H200) to destroy a context, and the kernel 10 ms to free a file of 100 MB in memory. Whoever
- * waits for this process need not wait for that. The clone shares the memory and the open files and
- * keeps them until the process has ended. It has no standard stream, and then ends by itself. If no
- * clone can be made, the process ends in the usual way. */
+ * (H200) to destroy a context, and the kernel 10 ms to free a file of 100 MB in memory. A process
+ * that waits for this one need not wait for that. The clone shares the memory and the open files
+ * and keeps them until the process has ended. It closes the standard streams at once, and ends
+ * after the process. If no clone can be made, the process ends in the usual way. */
 _Noreturn void gf_leave_handing_over(int status);

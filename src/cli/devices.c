@@ -1,5 +1,5 @@
-/* --devices: the GPUs of this machine, which of the program's code each would run, and the CPU;
- * as text and as JSON. */
+/* --devices: the GPUs of this machine, which compiled code of the program each would run, and the
+ * CPU; as text and as JSON. */
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,9 +18,9 @@
 struct gf_nvml_info {
     char driver[32]; /* "580.159.04"; "" if not known */
     int sm_mhz, sm_most_mhz,
-        memory_mhz; /* the present clocks, and the highest clocks of the multiprocessors */
+        memory_mhz; /* clocks in MHz: sm_mhz and memory_mhz at present, sm_most_mhz the highest */
     int power_mw, power_limit_mw;
-    int persistence;                 /* whether the driver stays loaded without clients: 0 or 1 */
+    int persistence; /* 1: the driver stays loaded without clients; 0: it does not */
     int pcie_generation, pcie_lanes; /* the fastest link that both the GPU and the slot support */
 };
 
@@ -59,7 +59,8 @@ static void ask(void *library, nvml_device device, struct gf_nvml_info *info)
     info->pcie_lanes = get(library, "nvmlDeviceGetMaxPcieLinkWidth", device);
 }
 
-/* pci_bus_id: "0000:01:00.0". */
+/* Asks NVML about the GPU at a PCI address such as "0000:01:00.0". Members that it cannot tell stay
+ * -1. */
 static void nvml_query(const char *pci_bus_id, struct gf_nvml_info *info)
 {
     *info = (struct gf_nvml_info){"", -1, -1, -1, -1, -1, -1, -1, -1};
@@ -81,7 +82,7 @@ static void nvml_query(const char *pci_bus_id, struct gf_nvml_info *info)
     dlclose(library);
 }
 
-/* ---- as text ---- */
+/* ---- devices as text ---- */
 
 static void print_nature(FILE *file, const struct gf_device_info *info)
 {
@@ -261,7 +262,7 @@ enum gf_status gf_help_devices(FILE *file, bool measured, struct gf_error *error
     return status ? status : print_cpu(file, measured, error);
 }
 
-/* ---- as JSON, without what takes the start of a GPU ---- */
+/* ---- devices as JSON, without facts for which a GPU would have to be started ---- */
 
 const struct gf_key_help gf_devices_keys[] = {
     {"version", "1.0; a key whose meaning changes raises the first number"},
@@ -291,7 +292,7 @@ const struct gf_key_help gf_devices_keys[] = {
     {0},
 };
 
-/* Writes a number that is not known, as null, if it is less than `least`. */
+/* Writes value / unit, or null if the value is less than `least`, which means unknown. */
 static void put_known(struct gf_json *json, const char *key, double value, double least,
                       double unit)
 {

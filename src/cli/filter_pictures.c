@@ -1,5 +1,5 @@
-/* The main action: finds the inputs, opens what the run writes, runs the batch, and tells of it
- * by messages, progress, profiles and traces. */
+/* The main action: finds the inputs, opens what the run writes, runs the batch, and reports it by
+ * messages, progress, profiles and traces. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@
 #include "report/text.h"
 #include "text/text.h"
 
-/* The contents of the page. */
+/* What the page of --profile=html:FILE shows. */
 struct run_page {
     const struct gf_command *command;
     const struct gf_profile_report *report;
@@ -42,11 +42,13 @@ struct gf_session {
     char **fetch, **store, **probe; /* the words of these commands, or NULL */
     struct gf_output *trace, *page; /* the files of --trace and --profile=html:FILE; or NULL */
     struct gf_progress progress;
-    bool pictures_shown;             /* a single input was reported picture by picture */
-    double metrics_s;                /* the time of the run at which the file of --metrics is due */
-    struct gf_batch_profile profile; /* the profile of several pictures */
-    struct gf_batch_report pictures; /* what --profile=html:FILE shows of several pictures */
-    struct gf_figures figures;       /* the figures of this machine */
+    bool pictures_shown; /* session_picture() has reported the pictures of a single input */
+    double metrics_s; /* when the file of --metrics is due, in seconds from the start of the run */
+    /* The joined profile of the pictures, if there are several inputs. */
+    struct gf_batch_profile profile;
+    /* What --profile=html:FILE shows of a run of several pictures. */
+    struct gf_batch_report pictures;
+    struct gf_figures figures; /* the measured figures of this machine, for estimates of time */
     int all_devices[GF_COMMAND_DEVICES_MAX];
     enum gf_status report_status; /* the first failure to write the profile or the trace */
     struct gf_error report_error;
@@ -82,9 +84,9 @@ static enum gf_status profile_page_put(FILE *file, const void *context, struct g
     return status;
 }
 
-/* ---- messages, progress and reports of the run ---- */
+/* ---- messages, progress and reports during the run ---- */
 
-/* The least number of seconds between two files of --metrics. */
+/* The file of --metrics is written every so many seconds at most. */
 enum { METRICS_S = 5 };
 
 /* Prints a message of the batch. */
@@ -153,7 +155,8 @@ static void describe_run(const char *input, const char *output, const struct gf_
     describe_file(output, profile->out_file, &profile->out, text);
 }
 
-/* Whether this run is to be profiled. A comparison has runs of its own. */
+/* Whether this run is to be profiled. For --profile=compare it is not: the comparison has runs of
+ * its own. */
 static bool session_is_profiled(const struct gf_command *command)
 {
     return command->profile && command->profile < GF_PROFILE_COMPARE;
@@ -241,9 +244,9 @@ static GF_CHECKED enum gf_status session_report_batch(struct gf_session *session
     return GF_OK;
 }
 
-/* ---- from the devices that the command names to the exit status ---- */
+/* ---- the whole action, from the devices that the command names to the exit status ---- */
 
-/* The seconds after which a server that --server=start started ends if it has no work. */
+/* A server that --server=start has started ends after so many seconds without work. */
 enum { SERVER_IDLE_S = 300 };
 
 static enum gf_status check_terminals(const struct gf_command *command, struct gf_error *error)
@@ -263,8 +266,8 @@ static enum gf_status check_terminals(const struct gf_command *command, struct g
     return GF_OK;
 }
 
-/* Reads the name of an output. *folder becomes the folder that holds all such outputs; it is from
- * malloc(). */
+/* Reads the name of an output. *folder becomes the folder that holds all outputs of this name, from
+ * malloc(); see gf_template_folder(). */
 static enum gf_status open_template(const struct gf_session *session, int index,
                                     struct gf_template *template, char **folder,
                                     struct gf_error *error)
@@ -384,8 +387,8 @@ static enum gf_status open_session(struct gf_session *session, struct gf_error *
         status = open_sheet(session, error);
     if (!status)
         status = open_inputs(session, error);
-    /* The metrics, the trace, the page and the logs are opened before any work, so that an error is
-     * seen at once. */
+    /* The metrics, the trace, the page and the logs are opened before any work, so that an error
+     * shows at once. */
     const struct gf_batch_state begun = {0};
     if (!status && command->metrics)
         status = gf_metrics_write(command->metrics, &begun, error);
@@ -451,7 +454,7 @@ static void drop_warning(void *context, const char *text)
     (void)text;
 }
 
-/* Tells which fonts of this machine texts were drawn with, since their results depend on them. */
+/* Prints which fonts of this machine were used to draw texts, since the results depend on them. */
 static void describe_fonts(void)
 {
     const char *path;
@@ -480,11 +483,12 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
                                                  .timeout_s = command->transfer_timeout,
                                                  .space = command->transfer_space};
     /* For several pictures the peaks are not measured: measuring them takes longer than filtering
-     * many a picture. */
+     * most pictures. */
     command->options.profile = profiled && !several;
     command->options.spans = profiled;
     command->options.warn =
-        command->quiet ? NULL : drop_warning; /* the batch replaces this function by its own */
+        /* Not NULL, so that the batch collects warnings; it replaces the function. */
+        command->quiet ? NULL : drop_warning;
     struct gf_batch_request request = {
         .chain = command->chain,
         .options = command->options,
@@ -545,7 +549,8 @@ static enum gf_status run_batch(struct gf_session *session, struct gf_error *err
 
 enum gf_status gf_act_filter(struct gf_command *command, struct gf_error *error)
 {
-    static struct gf_session session; /* 44 KB, of which a run writes little */
+    /* Static because it takes 44 KB, of which a run writes little. */
+    static struct gf_session session;
     session.command = command;
     enum gf_status status = open_session(&session, error);
     if (!status)

@@ -17,21 +17,22 @@
 
 enum { SLOTS = 256 };
 
-/* What is printed of an input. */
+/* What is printed about an input. */
 struct result {
-    char *text;                   /* from malloc(); NULL: nothing */
-    size_t size, files, failures; /* an archive has several files */
-    bool told;                    /* its failures have been printed */
+    char *text; /* from malloc(); NULL: nothing */
+    /* Sizes of the text, and counts of files and failed files; an archive has several files. */
+    size_t size, files, failures;
+    bool told; /* the failures of its files were printed already */
     enum gf_status status;
     struct gf_error error;
 };
 
 struct run {
     const struct gf_command *command;
-    struct gf_options options; /* those for headers: no warnings, no threads */
+    struct gf_options options; /* the options for reading headers: no warnings, no threads */
     struct gf_inputs inputs;
     bool json, single;
-    struct gf_pipeline *pipeline; /* counts levels; NULL: only headers are read */
+    struct gf_pipeline *pipeline; /* filters and counts levels; NULL: only headers are read */
     struct result result[SLOTS];
 };
 
@@ -43,7 +44,8 @@ static enum gf_status read_header(const struct run *run, const char *name, struc
     enum gf_file_format format;
     enum gf_status status = gf_input_format(input, &format, error);
     if (!status && gf_input_page(input) < 0 && gf_format_animates_unasked(format))
-        gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL}); /* all are counted */
+        /* So that all frames are counted. */
+        gf_input_choose_pages(input, (struct gf_pages){0, GF_PAGES_ALL});
     if (!status)
         status = gf_source_open(input, &run->options, &source, error);
     gf_input_choose_pages(input, pages);
@@ -83,7 +85,7 @@ static enum gf_status read_file(struct run *run, const struct gf_input_name *ite
     return status;
 }
 
-/* Writes what is known of a file as a line of JSON. */
+/* Writes the facts and levels of a file as a line of JSON. */
 static void put_json(const struct run *run, const struct gf_facts *facts,
                      const struct gf_levels *levels, FILE *file)
 {
@@ -104,7 +106,7 @@ static void put_failure(const char *name, const struct gf_error *error, FILE *fi
     gf_json_end(&json);
 }
 
-/* Writes what is known of a file. A failure is a line of the JSON, too. */
+/* Reads a file and writes its facts and levels. As JSON, a failure is written as a line, too. */
 static enum gf_status describe(struct run *run, const struct gf_input_name *item, FILE *file,
                                struct gf_error *error)
 {
@@ -127,7 +129,7 @@ static enum gf_status describe(struct run *run, const struct gf_input_name *item
     return status;
 }
 
-/* Counts a file, and its failure. */
+/* Counts a file in the result, and its failure if `status` is one. */
 static void count(struct result *result, enum gf_status status, const struct gf_error *error)
 {
     result->files++;
@@ -136,7 +138,7 @@ static void count(struct result *result, enum gf_status status, const struct gf_
         result->status = gf_fail(&result->error, status, "%s", error->text);
 }
 
-/* The archive that is described. */
+/* The context while the members of an archive are described. */
 struct archive {
     struct run *run;
     FILE *file;
@@ -187,7 +189,8 @@ static enum gf_status examine(void *context, int thread, int index, struct gf_er
     return GF_OK;
 }
 
-/* Prints what is known of a file, and its failure unless the caller prints it. */
+/* Prints the result of an input, and its failure unless that is in the JSON or printed
+ * elsewhere. */
 static void print(const struct run *run, struct result *result)
 {
     if (result->text)
@@ -198,8 +201,8 @@ static void print(const struct run *run, struct result *result)
     result->text = NULL;
 }
 
-/* Examines all files. Several threads read headers; the levels of one picture after another are
- * counted, each by all threads. */
+/* Examines all files. Headers are read by several threads at once. Levels are counted in one
+ * picture after another, each by all threads. */
 static enum gf_status examine_all(struct run *run, struct gf_error *error)
 {
     const int asked = run->command->options.threads, count = (int)run->inputs.count;

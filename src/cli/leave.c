@@ -23,9 +23,9 @@ enum gf_leaving gf_leaving(bool starting, bool started, bool shared, bool replac
     return starting ? GF_LEAVING_AT_ONCE : GF_LEAVING_ORDERLY;
 }
 
-/* Waits until the parent has ended. The clone uses the memory of the process that is ending;
- * therefore it calls nothing but the kernel. It gives up after a second, so that it never outlives
- * a process that does not end. */
+/* The function of the clone: waits until the parent, the process that is ending, has ended. It uses
+ * the parent's memory; therefore it calls nothing but the kernel. It gives up after a second, so
+ * that it never outlives a process that does not end. */
 static int keep(void *argument)
 {
     enum { TRIES = 1000 };
@@ -37,8 +37,8 @@ static int keep(void *argument)
     _exit(0);
 }
 
-/* The kernel frees the memory and the files of a process when their last user ends, and here the
- * clone is the last user. The clone sends nobody a signal when it ends. */
+/* The kernel frees the memory and the files of a process when their last user ends, which is the
+ * clone here. The clone sends nobody a signal when it ends. */
 _Noreturn void gf_leave_handing_over(int status)
 {
     enum { STACK = 64 << 10 };

@@ -40,7 +40,7 @@ static const struct measure {
     {"ms-ssim", "min-ms-ssim", "", 5, false, offsetof(struct gf_likeness, ms_ssim)},
 };
 
-/* What follows the name of the file. */
+/* The limits and the form that follow the file's name in --compare=FILE:... */
 struct limits {
     double value[MEASURES]; /* the limits of the measures; NaN: there is none */
     bool json;              /* the measures are printed as JSON */
@@ -131,8 +131,8 @@ static void print_json(FILE *file, const struct gf_likeness *likeness)
     gf_json_end(&json);
 }
 
-/* Returns GF_ERROR_DIFFERENT if a limit is not kept; GF_ERROR_UNFIT if the pictures are too small
- * for a limit's measure. */
+/* Returns GF_ERROR_DIFFERENT if a measure is beyond its limit; GF_ERROR_UNFIT if the pictures are
+ * too small for a limit's measure. */
 static enum gf_status check_limits(const struct gf_likeness *likeness, const struct limits *limits,
                                    const char *name, struct gf_error *error)
 {
@@ -244,7 +244,8 @@ enum gf_status gf_act_compare(const struct gf_command *command, struct gf_error 
 {
     struct gf_image picture[2] = {0};
     struct limits limits;
-    char *name = NULL; /* "a.png:json", also of --compare=json a.png b.png */
+    /* A copy of --compare's value, such as "a.png:json", also for --compare=json a.png b.png. */
+    char *name = NULL;
     const bool two = command->inputs == 2;
     if (asprintf(&name, "%s%s%s", two ? command->input[0] : "", two ? ":" : "", command->likeness) <
         0)

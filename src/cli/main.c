@@ -42,8 +42,8 @@ static void on_signal(int number)
     _exit(128 + number);
 }
 
-static bool sigpipe_was_ignored; /* the parent ignores SIGPIPE; a closed pipe is then reported as an
-                                  * error */
+/* The parent has set SIGPIPE to be ignored, and so wants a closed pipe to be an error. */
+static bool sigpipe_was_ignored;
 
 /* Whether standard output is a pipe that nobody reads any more. This is no error, since the reader
  * has read enough. */
@@ -53,7 +53,8 @@ static bool reader_is_gone(void)
     return !sigpipe_was_ignored && poll(&out, 1, 0) > 0 && (out.revents & POLLERR);
 }
 
-/* Signals that the parent ignores, as a shell does for background jobs and nohup, stay ignored. */
+/* Catches signals that end the program. Those that the parent ignores, as nohup and shells with
+ * background jobs do, stay ignored. */
 static void catch_signals(void)
 {
     static const int ending[] = {SIGINT, SIGTERM, SIGHUP};
@@ -208,7 +209,8 @@ int main(int argc, char **argv)
         status = act(&command, &error);
     struct gf_error flush_error = {0};
     const enum gf_status flushed = gf_flush_stdout(&flush_error);
-    if (status != GF_ERROR_OUTPUT) /* otherwise the flush may have failed for the same reason */
+    /* With GF_ERROR_OUTPUT the flush may have failed for the same reason. */
+    if (status != GF_ERROR_OUTPUT)
         gf_message_add_error(flushed, &flush_error, &status, &error);
     gf_command_free(&command);
     free(words);

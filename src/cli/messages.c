@@ -10,7 +10,7 @@
 #include "batch/names/names.h"
 #include "batch/request/request.h"
 
-static FILE *own; /* the stream of standard error; NULL means stderr */
+static FILE *own; /* the program's own stream to standard error; NULL: it is stderr */
 
 FILE *gf_message_file(void)
 {
@@ -19,7 +19,8 @@ FILE *gf_message_file(void)
 
 void gf_message_silence_libraries(void)
 {
-#ifdef __GLIBC__ /* in glibc stderr is a variable, which leads libraries to the stream */
+/* In glibc stderr is a variable, so that libraries can be led to another stream. */
+#ifdef __GLIBC__
     static const cookie_io_functions_t nowhere;
     FILE *const discarding = fopencookie(NULL, "w", nowhere);
     if (!discarding)
@@ -120,7 +121,8 @@ enum gf_status gf_report_write(struct gf_output *output, gf_report_writer *write
     FILE *const file = fopencookie(&stream, "w", (cookie_io_functions_t){.write = write_to_output});
     if (!file)
         return gf_fail_memory(error);
-    /* For a stream of pictures the file keeps the report of the last one. */
+    /* For a stream of pictures each report replaces the one before, so that the file keeps the
+     * last. */
     enum gf_status status = gf_output_rewind(output, error);
     if (!status)
         status = write(file, context, error);

@@ -14,8 +14,8 @@
 #include "batch/names/names.h"
 #include "codec/io/output.h"
 
-/* The times are long, so that a run of a few seconds prints no lines, and a picture of less than a
- * second has no bar. */
+/* All in seconds: when the bar of a single picture appears, and the times between two updates of
+ * bars, of lines and of JSON. They are long enough that a run of a few seconds prints no lines. */
 static const double patience_s = 1, bar_tick_s = 0.1, lines_tick_s = 10, json_tick_s = 1;
 enum { BAR_MARKS = 24, COLUMNS_LEAST = 40 };
 
@@ -60,7 +60,7 @@ struct gf_progress gf_progress_make(FILE *file, enum gf_progress_form form, size
 
 struct rates {
     size_t finished;
-    double files_per_s, pictures_per_s, left_s; /* left_s: NaN if not known */
+    double files_per_s, pictures_per_s, left_s; /* left_s: seconds that are left, NaN if unknown */
 };
 
 static struct rates rates_of(const struct gf_batch_state *state)
@@ -230,7 +230,7 @@ enum gf_status gf_metrics_write(const char *path, const struct gf_batch_state *s
 }
 
 static struct gf_batch_counts counts;
-static char how_to_resume[500]; /* the end of the line; empty: no line is printed */
+static char how_to_resume[500]; /* the end of the line that a signal prints; empty: no line */
 static bool on_terminal;
 
 void gf_summary_make(const struct gf_batch_state *state, char *text, size_t size)
@@ -253,7 +253,7 @@ struct gf_batch_counts *gf_summary_prepare(const struct gf_command *command)
     on_terminal = isatty(STDERR_FILENO);
     if (command->quiet)
         return &counts;
-    /* A later run cannot go on with a stream, nor with a single archive, which does not exist until
+    /* A later run cannot continue a stream, nor with a single archive, which does not exist until
      * it is complete. */
     bool streams = false, any_files = false, numbered = false;
     for (int i = 0; i < gf_command_outputs(command); i++) {

@@ -37,7 +37,7 @@ enum gf_status gf_shell_words_split(const char *text, char ***words, int *count,
                                     struct gf_error *error)
 {
     const size_t length = strlen(text),
-                 most = length / 2 + 2; /* each word takes at least two characters */
+                 most = length / 2 + 2; /* the most words: each takes at least two characters */
     char **const list = malloc(most * sizeof *list + length + most);
     if (!list)
         return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
@@ -56,7 +56,7 @@ enum gf_status gf_shell_words_split(const char *text, char ***words, int *count,
     return GF_OK;
 }
 
-/* The state of the reading of the arguments. */
+/* The state while the arguments are read. */
 struct reader {
     int argc;
     char *const *argv;
@@ -103,7 +103,8 @@ static bool is_option(const char *text)
                           : !text[2] && find_letter(text[1]);
 }
 
-/* Suggests an option that begins like the text, or that differs from it by a few letters. */
+/* Fails for an unknown option. The message suggests an option that begins like the text or differs
+ * from it by a few letters. */
 static enum gf_status unknown_option(const char *text, struct gf_error *error)
 {
     const char *const name = text + strspn(text, "-");
@@ -152,8 +153,8 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
     int index = 0;
     while (gf_option_at(index) != option)
         index++;
-    /* A file named on the command line replaces a file named in the environment without an
-     * error. */
+    /* Two different files on the command line are an error; a file there replaces one from the
+     * environment. */
     if (value && option->type == GF_OPTION_FILE && reader->given[index])
         return gf_fail(reader->error, GF_ERROR_USAGE, "--%s is given twice: '%.100s' and '%.100s'",
                        option->name, *member, value);
@@ -165,7 +166,7 @@ static enum gf_status set(struct reader *reader, const struct gf_option *option,
     return gf_option_set(option, value, reader->command, reader->error);
 }
 
-/* Takes the next argument as the value. *value becomes NULL if the value is left out. */
+/* Takes the next argument as the option's value. *value becomes NULL if the value is left out. */
 static enum gf_status next_value(struct reader *reader, const struct gf_option *option,
                                  const char **value)
 {
@@ -243,8 +244,8 @@ static enum gf_status add_file(struct reader *reader, const char *text)
     return GF_OK;
 }
 
-/* Refuses a number after an option that takes no value or whose value needs "=", as in "-q 80" or "
- * --strip 1". */
+/* Refuses a number as a chain after an option that takes no value or whose value needs "=", as in
+ * "-q 80" or " --strip 1". */
 static enum gf_status check_number(const struct reader *reader, const char *text)
 {
     const char *const before = reader->next > 2 ? reader->argv[reader->next - 2] : "", *end;
@@ -257,8 +258,8 @@ static enum gf_status check_number(const struct reader *reader, const char *text
                    is_quality ? "; did you mean --quality=" : "", is_quality ? text : "");
 }
 
-/* Refuses a word in place of a filter that is an option, here or, as "+append", in other programs.
- */
+/* Fails if the name of a filter in the chain is that of an option, of this program or, like
+ * "+append", of another one. */
 static enum gf_status check_name(const char *word, const char *chain, struct gf_error *error)
 {
     if (gf_filter_find(word) || gf_foreign_meaning(chain))
@@ -299,7 +300,8 @@ static enum gf_status read_operand(struct reader *reader, const char *text)
     if (action == GF_ACTION_INFO && !reader->in_environment &&
         gf_input_stat(gf_archive_path(text), &file))
         return add_file(reader, text);
-    /* If a shell expands -i *.jpg, all names but the first look like chains. */
+    /* If a shell has expanded -i *.jpg, all names except the first stand where chains are
+     * expected. */
     if (gf_file_format_named(text) != GF_FILE_AUTO && gf_input_stat(text, &file))
         return gf_fail(reader->error, GF_ERROR_USAGE,
                        "'%.80s' is a file, where a chain was expected: %s", text,

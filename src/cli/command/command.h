@@ -61,9 +61,9 @@ enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
 /* One of several outputs of a command line. */
 struct gf_command_output {
     const char *output, *chain, *chain_file, *to_icc; /* NULL: not given */
-    /* Bits of the options that were given, as in struct gf_command. */
+    /* The options given for this output, bits as in struct gf_command. */
     uint64_t given;
-    /* The options for all outputs, changed by the options of this output. */
+    /* The values of the options for this output: those for all outputs, changed by its own. */
     struct gf_options options;
     char *made; /* a chain joined from several parts, from malloc(); else NULL */
 };
@@ -71,7 +71,7 @@ struct gf_command_output {
 /* A command line after parsing. The strings belong to argv. */
 struct gf_command {
     enum gf_action action;
-    int form; /* the choice that the value of --list, --devices and the like names */
+    int form; /* the form that the value of --list, --devices and the like chooses */
     enum gf_help_form help;
     const struct gf_filter *topic;            /* the filter given to --help; or NULL */
     const char *lab, *examples;               /* the values of --lab and --examples; or NULL */
@@ -79,11 +79,11 @@ struct gf_command {
     const char *input[GF_COMMAND_INPUTS_MAX]; /* the pictures, or the files that --report reads */
     int inputs;
     const char *trace, *log, *resume, *metrics; /* NULL: not given */
-    const char *fetch, *store, *probe;          /* commands; NULL: not given */
+    const char *fetch, *store, *probe;          /* commands for transfers; NULL: not given */
     const char *join, *sheet;                   /* NULL: not given */
     int transfer_tries, transfer_timeout;       /* the timeout in seconds; 0: not given */
     uint64_t transfer_space;                    /* 0: not given */
-    /* The members of the only output, or of the first of several outputs. */
+    /* These four belong to the only output, or to the first of several. */
     const char *output, *chain, *chain_file, *to_icc;
     /* `all` has the options and the chain before the first of several -o, which are for all
      * outputs; `more` has the outputs after the first. */
@@ -92,27 +92,28 @@ struct gf_command {
     /* The first output's chain if it was joined from several parts, from malloc(); else NULL. */
     char *made;
     bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
-    int shard, shards; /* 0: not given */
+    int shard, shards; /* part `shard` of `shards`, from --shard; 0: not given */
     int progress;      /* enum gf_progress_form */
     int device[GF_COMMAND_DEVICES_MAX];
     int devices;      /* the number of devices named, as by --device=cuda:0,1 */
     bool all_devices; /* --device=cuda:all */
     int server;       /* enum gf_server_use */
-    const char *raw;  /* NULL, or frames without headers */
+    const char *raw;  /* the value of --raw, about frames without headers; or NULL */
     int on_failure;   /* enum gf_on_failure */
-    int idle_s;       /* 0: not given */
+    int idle_s;       /* seconds; 0: not given */
     int profile;      /* enum gf_profile_form */
-    const char *page; /* the file of --profile=html:FILE and similar options, and of --report; or
-                       * NULL */
+    /* The FILE of --profile=html:FILE, of similar options or of --report; or NULL. */
+    const char *page;
     bool verbose, quiet;
     bool untrusted; /* the pictures are from strangers */
-    /* The options of the output that were given on the command line: bits by their index in the
-     * table. */
+    /* The options given on the command line for the only or first output: bit i is the option with
+     * index i in the table. */
     uint64_t given;
     struct gf_options options;
 };
 
-/* Sets limits for pictures from strangers where the command line sets none. */
+/* For --untrusted: sets limits for pictures from strangers for options that the command line does
+ * not set. */
 void gf_command_distrust(struct gf_command *command);
 
 struct gf_choice {
@@ -120,7 +121,7 @@ struct gf_choice {
     const char *name;
     int value;
 };
-/* The end of a choice that takes a file's name, as in "html:FILE". */
+/* The end of the name of a choice that takes a file's name, as in "html:FILE". */
 #define GF_CHOICE_FILE ":FILE"
 
 struct gf_option {
@@ -128,19 +129,20 @@ struct gf_option {
     const char *name;
     char letter; /* the letter of the short form, or 0 */
     const char
-        *argument; /* what help calls the value; NULL: there is none, or help names the choices */
+        /* What help calls the value; NULL: no value, or help lists the choices. */
+        *argument;
     enum gf_option_type type;
     bool optional;         /* the value may be left out */
-    bool of_output;        /* the option belongs to the -o before it, where there are several */
+    bool of_output;        /* if there are several -o, the option belongs to the one before it */
     enum gf_action action; /* what the program does instead of filtering a picture */
     /* The value that a switch stores, or any other option if its value is left out. */
     int implied;
     double least, greatest;
     const struct gf_choice *choices;   /* ends with a NULL name */
     const char *(*word_at)(int index); /* words that the value may begin with, for completion */
-    size_t offset;      /* the offset in struct gf_command of the member that the option sets */
-    size_t file_offset; /* the offset of the member that stores the FILE of a choice */
-    size_t bare_offset; /* the offset of the bool that stores whether a number was left out */
+    size_t offset;      /* offset in struct gf_command of the member that the option sets */
+    size_t file_offset; /* offset of the member for the FILE of a choice */
+    size_t bare_offset; /* offset of the bool for whether a number was left out */
     const char *help;
 };
 
@@ -152,13 +154,13 @@ static inline int gf_command_outputs(const struct gf_command *command)
 }
 struct gf_command_output gf_command_output_at(const struct gf_command *command, int index);
 
-/* The outputs of a command line that is being read. */
+/* The outputs of a command line while it is being read. */
 struct gf_command_outputs {
     int begun;                      /* the number of -o read so far */
     struct gf_command_output first; /* the first output, set when a second one begins */
 };
-/* Reads -o. Options before the first -o are for all outputs: the options of each output begin as a
- * copy of them. */
+/* Handles an -o, which begins another output. Options before the first -o are for all outputs: the
+ * options of each output begin as a copy of them. */
 enum gf_status gf_command_begin_output(struct gf_command *command,
                                        struct gf_command_outputs *outputs, const char *name,
                                        struct gf_error *error) GF_CHECKED;
@@ -180,7 +182,7 @@ void gf_command_free(struct gf_command *command);
 /* Returns the option at `index`, in the order of --help; NULL past the last one. */
 const struct gf_option *gf_option_at(int index);
 
-/* The options, and the command, that an empty command line gives. */
+/* Return the options, and set the command, that an empty command line gives. */
 struct gf_options gf_command_options(void);
 void gf_command_default(struct gf_command *command);
 /* Stores the value of an option. If `value` is NULL, stores the value that the option implies
@@ -205,7 +207,8 @@ enum gf_status gf_command_parse_after(int count, char *const *environment, int a
 void gf_option_usage(const struct gf_option *option, char *text, size_t size);
 /* Writes the option's range and default: "1..100; default 90"; "" if it has neither. */
 void gf_option_limits(const struct gf_option *option, char *text, size_t size);
-/* Writes the choices without aliases, as in "png, jpeg, pnm, pam", then `more`. */
+/* Writes the choices without aliases, as in "png, jpeg, pnm, pam", separated by `separator`; then
+ * `more`. */
 void gf_option_choices(const struct gf_choice *choices, const char *separator, const char *more,
                        char *text, size_t size);
 /* Writes a number of the type as a user writes it: "1G". */
@@ -229,12 +232,14 @@ static inline bool gf_option_takes_file(const struct gf_option *option)
  * blur". */
 bool gf_option_takes_next(const struct gf_option *option);
 
-/* Returns the name of the option or the value that the word means; NULL if there is none. */
+/* Return the name of this program's option, or of an option's value, that a word from other
+ * programs means; NULL if there is none. */
 const char *gf_option_synonym(const char *word);
 const char *gf_value_synonym(const char *word);
 /* Returns what to do in place of an option of other programs that is no option here; or NULL. */
 const char *gf_option_note(const char *word);
 
-/* Splits the text; words[count] is NULL. One free(words) releases the words and their text. */
+/* Splits the text into words as a shell does, with quotes; words[count] is NULL. One free(words)
+ * releases the words and their text. */
 enum gf_status gf_shell_words_split(const char *text, char ***words, int *count,
                                     struct gf_error *error) GF_CHECKED;

@@ -88,7 +88,7 @@ static enum gf_status check_page(const struct gf_command *command, struct gf_err
     return GF_OK;
 }
 
-/* Refuses the same file for two purposes. */
+/* Fails if the command line names the same file for two purposes, such as the log and the trace. */
 static enum gf_status check_files(const struct gf_command *command, struct gf_error *error)
 {
     const bool pattern = command->resume && gf_resume_is_pattern(command->resume);
@@ -155,7 +155,7 @@ static enum gf_status check_compare(const struct gf_command *command, struct gf_
     return GF_OK;
 }
 
-/* Each option that has its usual value gets the one for strangers. */
+/* Sets each option that still has its default to its value for pictures from strangers. */
 static void distrust(struct gf_options *options)
 {
     const struct gf_options usual = gf_command_options();
@@ -195,7 +195,7 @@ static enum gf_status check_info(const struct gf_command *command, struct gf_err
                : gf_fail(error, GF_ERROR_USAGE, "--info: -i FILE is missing: the picture to read");
 }
 
-/* Refuses what does not suit a run that makes one picture of several. */
+/* Refuses options that do not suit --join and --sheet, which make one picture of several. */
 static enum gf_status check_sheet(const struct gf_command *command, struct gf_error *error)
 {
     const char *const option = command->join ? "--join" : "--sheet";

@@ -1,4 +1,4 @@
-/* The outputs of a command line, and their chains. */
+/* Divides the options of a command line among its outputs, and joins the chain of each output. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +39,8 @@ static void put_output(struct gf_command *command, const struct gf_command_outpu
     gf_options_of_output(&command->options, &output->options);
 }
 
-/* Stores the output that ends because another one begins. */
+/* Stores the present output, which ends because another -o begins: the first one in *first, later
+ * ones in command->more. */
 static void end_output(struct gf_command *command, struct gf_command_output *first)
 {
     const struct gf_command_output ended = take_output(command);
@@ -127,8 +128,8 @@ static enum gf_status append_file(char **chain, const char *file, struct gf_erro
     return status;
 }
 
-/* Appends the profile of --to-icc to the chain. A message about the profile names this option, not
- * the filter icc. */
+/* Appends the profile of --to-icc to the chain. The chain gets a filter icc, but error messages
+ * name the option. */
 static enum gf_status append_profile(char **chain, const char *profile, struct gf_error *error)
 {
     static const char name[] = "icc: ";

@@ -10,7 +10,8 @@
 #include "batch/sheets/sheet.h"
 #include "chain/chain.h"
 
-/* Reads "2G", "1.5M", "512MiB". The suffix is K, M, G or T in either case. */
+/* Reads a number with a suffix, such as "2G", "1.5M" or "512MiB". The suffix is K, M, G or T in
+ * either case: powers of 1024 for sizes, of 1000 for counts. */
 static bool parse_scaled(const char *text, enum gf_option_type type, double *value)
 {
     const double base = type == GF_OPTION_SIZE ? 1024 : 1000;
@@ -81,7 +82,7 @@ static enum gf_status fail_choice(const struct gf_option *option, const char *te
 static bool is_choice(const char *choice, const char *text, const char **file)
 {
     const size_t end = strlen(GF_CHOICE_FILE), length = strlen(choice);
-    const size_t begin = length > end ? length - end : 0; /* where the name ends */
+    const size_t begin = length > end ? length - end : 0; /* where ":FILE" begins in the choice */
     *file = NULL;
     if (strcmp(choice + begin, GF_CHOICE_FILE))
         return !strcmp(choice, text);
@@ -106,8 +107,8 @@ static enum gf_status set_choice(const struct gf_option *option, const char *tex
     return fail_choice(option, text, error);
 }
 
-/* Reads several choices, as in "png,jpeg". An option that means a set by itself takes "all" for
- * that set. */
+/* Reads several choices, as in "png,jpeg", as a set of bits. For an option whose value may be left
+ * out, "all" means the same set as no value. */
 static enum gf_status set_set(const struct gf_option *option, const char *text, uint64_t *set,
                               struct gf_error *error)
 {
@@ -142,7 +143,8 @@ static enum gf_status set_small_set(const struct gf_option *option, const char *
     return status;
 }
 
-/* Reads the numbers "0,2,3" of "cuda:0,2,3". */
+/* Reads the numbers "0,2,3" of "cuda:0,2,3" into command->device. Returns false if they are invalid
+ * or too many. */
 static bool read_devices(const char *text, struct gf_command *command)
 {
     for (const char *at = text;; at++) {
@@ -195,7 +197,8 @@ static enum gf_status add_input(const struct gf_option *option, const char *text
     return GF_OK;
 }
 
-/* Reads "K/N", where K counts from 1. The message helps a caller whose index counts from 0. */
+/* Reads "K/N", where K counts from 1. The message for K = 0 tells how to convert an index that
+ * counts from 0. */
 static enum gf_status set_shard(const struct gf_option *option, const char *text,
                                 struct gf_command *command, struct gf_error *error)
 {
@@ -249,7 +252,7 @@ static enum gf_status set_topic(const struct gf_option *option, const char *text
     return command->topic ? GF_OK : gf_filter_named(text, "", &command->topic, error);
 }
 
-/* Stores the value that the option implies without a value. */
+/* Stores the value that the option has if its value is left out. */
 static void set_implied(const struct gf_option *option, struct gf_command *command)
 {
     void *const member = (char *)command + option->offset;

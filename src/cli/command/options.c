@@ -1,5 +1,5 @@
-/* The table of options, what users of other programs call them, and the functions that write an
- * option for the help. */
+/* The table of options, the names that other programs have for them, and the functions that write
+ * an option for the help. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -142,7 +142,7 @@ bool gf_option_takes_next(const struct gf_option *option)
            (option->type == GF_OPTION_FILTER || option->type == GF_OPTION_WORDS);
 }
 
-/* Whether a choice repeats the value of an earlier one. */
+/* Whether the choice at `index` is an alias: an earlier one has the same value. */
 static bool is_alias(const struct gf_choice *choices, int index)
 {
     for (int i = 0; i < index; i++) {

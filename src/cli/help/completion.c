@@ -22,8 +22,8 @@ static void append_filters(char *text, size_t size)
     }
 }
 
-/* Prints an assignment of the names of all filters, for all three shells: `assignment` is "NAME="
- * or "set NAME ". */
+/* Prints an assignment of the names of all filters, in the syntax of a shell: `assignment` is
+ * "NAME=" or "set NAME ". */
 static void completion_filters(FILE *file, const char *assignment)
 {
     char names[GF_COMPLETION_WORDS_SIZE] = "";
@@ -80,7 +80,7 @@ static void completion_params(FILE *file)
     fputs("    *) offers= ;;\n    esac\n}\n", file);
 }
 
-/* Prints the function that sets `offers` to the values of a parameter. */
+/* Prints a function for bash and zsh that sets `offers` to the values of a parameter. */
 static void completion_param_values(FILE *file)
 {
     const struct gf_filter *filter;
@@ -199,7 +199,8 @@ void gf_completion_bash(FILE *file)
     fputs(gf_grammar_bash, file);
 }
 
-/* Escapes text within single quotes, and brackets and colons for _arguments. */
+/* Prints text within single quotes for zsh: escapes quotes, and brackets and colons, which its
+ * function _arguments reads. */
 static void put_zsh_text(FILE *file, const char *text)
 {
     for (; *text; text++) {
@@ -210,7 +211,7 @@ static void put_zsh_text(FILE *file, const char *text)
     }
 }
 
-/* Prints the possible values of the option, after its name and description. */
+/* Prints the part of an entry for zsh's _arguments that describes the option's value. */
 static void put_zsh_value(FILE *file, const struct gf_option *option)
 {
     char words[GF_COMPLETION_WORDS_SIZE];
@@ -290,8 +291,8 @@ static void put_fish_option(FILE *file, const struct gf_option *option)
     fputs("'\n", file);
 }
 
-/* Prints a line for each parameter of the filter with its values. The shell's functions look these
- * lines up. */
+/* Prints a case for fish with a line for each parameter of the filter and its values, in which
+ * other functions look them up. */
 static void put_fish_filter(FILE *file, const struct gf_filter *filter)
 {
     const char *const alias = gf_filter_alias(filter);

@@ -92,7 +92,8 @@ void gf_help_print(FILE *file)
           file);
 }
 
-/* Writes a value that the parameter accepts: its default, if it has one. */
+/* Writes a value that the parameter accepts: its default or, without one, an example for its
+ * type. */
 static void example_value(const struct gf_param *param, char *text, size_t size)
 {
     gf_param_default(param, text, size);
@@ -170,8 +171,8 @@ void gf_help_filter(FILE *file, const struct gf_filter *filter)
         fprintf(file, "\n--help=study %s lists the variants of its CUDA kernels.\n", name);
 }
 
-/* Prints the formats that this program can use, and for each other format what the program
- * lacks. */
+/* Prints the formats that this program can use, and for each other format which library is
+ * missing. */
 static void print_formats(FILE *file)
 {
     const struct gf_file_type *type;
@@ -233,7 +234,7 @@ void gf_completion_print(FILE *file, enum gf_shell shell)
     print[shell](file);
 }
 
-/* ---- --list, as text and as a table in Markdown ---- */
+/* ---- --list, as text and as a Markdown table ---- */
 
 static void print_text(FILE *file, const struct gf_filter *filter)
 {
@@ -296,13 +297,14 @@ void gf_help_list(FILE *file, enum gf_list_form form)
     }
 }
 
-/* ---- --examples: commands of the cookbook, and of the filters, that have a word ---- */
+/* ---- --examples: commands of the cookbook and of the filters' help that contain the given words
+ * ---- */
 
 GF_EMBED(cookbook, "samples/README.md");
 
 struct search {
     FILE *file;
-    const char *words, *asked; /* the words that are looked for, and those that the user gave */
+    const char *words, *asked; /* words: those searched for; asked: those that the user gave */
     int found;
 };
 
@@ -314,7 +316,8 @@ static void put(struct search *search, const char *text, size_t length)
     fwrite(text, 1, length, search->file);
 }
 
-/* Whether the text has each of the words, in small or capital letters. */
+/* Whether the text contains each of the words, which blanks separate; upper and lower case count as
+ * the same. */
 static bool has_words(const char *text, const char *words)
 {
     char word[64];
@@ -326,7 +329,7 @@ static bool has_words(const char *text, const char *words)
     return true;
 }
 
-/* Whether this build has the options of the commands. */
+/* Whether this build has all options that the commands use. */
 static bool is_available(const char *commands)
 {
     struct gf_error error;
@@ -351,8 +354,8 @@ static enum gf_status print_example(struct search *search, const char *heading, 
     return GF_OK;
 }
 
-/* Prints what the blocks of commands in the cookbook have. An example ends where a comment follows
- * a command, or where its block ends. */
+/* Searches the blocks of commands in the cookbook, samples/README.md, and prints the examples that
+ * match. An example ends where a comment follows a command, or where its block ends. */
 static enum gf_status search_cookbook(struct search *search, struct gf_error *error)
 {
     const char *heading = "", *begin = NULL;

@@ -12,20 +12,21 @@ void gf_help_print(FILE *file);
 void gf_help_filter(FILE *file, const struct gf_filter *filter);
 void gf_help_list(FILE *file, enum gf_list_form form);
 void gf_help_version(FILE *file);
-/* Prints the commands of the cookbook, and of the filters' help, that have all of the words; all
+/* Prints the commands of the cookbook, and of the filters' help, that contain all of the words; all
  * commands if `words` is NULL (help.c). */
 enum gf_status gf_help_examples(FILE *file, const char *words, struct gf_error *error) GF_CHECKED;
 /* Lists the devices. With `measure` also measures the bandwidths of each device. */
 enum gf_status gf_help_devices(FILE *file, bool measure, struct gf_error *error) GF_CHECKED;
 
-/* Writes the same as JSON (devices.c), which has these keys; {0} ends them. */
+/* Writes the devices as JSON (devices.c). gf_devices_keys are its keys, for the manual; {0} ends
+ * them. */
 enum gf_status gf_help_devices_json(FILE *file, struct gf_error *error) GF_CHECKED;
 extern const struct gf_key_help gf_devices_keys[];
 
 void gf_man_print(FILE *file);
 void gf_completion_print(FILE *file, enum gf_shell shell);
 
-/* Writes a chain of this filter alone that the parser accepts: "blur=1.5:border=edge". */
+/* Writes an example chain that consists of this filter: "blur=1.5:border=edge". */
 void gf_help_example(const struct gf_filter *filter, char *text, size_t size);
 
 /* An example command line, with a sentence that says its purpose. gf_example_at() returns NULL past
@@ -35,12 +36,12 @@ struct gf_example {
 };
 const struct gf_example *gf_example_at(int index);
 
-/* Prints the elements of the manual page, in the man macros. */
+/* ---- elements of the manual page, in the man macros ---- */
 
 /* Prints text without markup: dashes stay ASCII dashes, and a dot begins no request. */
 void gf_man_text(FILE *file, const char *text);
 void gf_man_line(FILE *file, const char *text);
-/* Prints a tagged paragraph. The tag is bold. */
+/* Begins a tagged paragraph of the manual with `text` in bold as its tag. */
 void gf_man_tag(FILE *file, const char *tag);
 void gf_man_param(FILE *file, const struct gf_param *param);
 
@@ -67,7 +68,7 @@ void gf_completion_fish(FILE *file);
 enum { GF_COMPLETION_WORDS_SIZE = 2000 };
 
 /* A parameter of a filter with the words that it accepts. gf_completion_param() returns the
- * parameters one after another, `variant` last, and false past it. */
+ * parameters one after another, `variant` last, and then false. */
 struct gf_completion_param {
     const char *name;
     char values[400];

@@ -19,7 +19,7 @@
 
 void gf_man_text(FILE *file, const char *text)
 {
-    bool first = true; /* the character is the first of its line */
+    bool first = true; /* *text is the first character of its line */
     for (; *text; text++) {
         if (first && (*text == '.' || *text == '\''))
             fputs("\\&", file);
@@ -78,7 +78,8 @@ static bool is_marked(const char *line)
 /* Prints the paragraph at the begin of the text as one line, and returns where it ends. */
 static const char *put_paragraph(FILE *file, const char *text)
 {
-    char mark = 0, before = ' '; /* the mark that is open; 0: none */
+    /* mark: the '*' or '_' that is open, 0: none; before: the previous character. */
+    char mark = 0, before = ' ';
     while (*text && !(*text == '\n' && (!text[1] || text[1] == '\n' || is_marked(text + 1)))) {
         const bool marks = mark ? *text == mark
                                 : (*text == '*' || *text == '_') && !isalnum((unsigned char)before);
@@ -96,7 +97,7 @@ static const char *put_paragraph(FILE *file, const char *text)
 
 void gf_man_document(FILE *file, const char *text, const struct gf_man_part *parts)
 {
-    bool apart = false; /* something precedes the next paragraph */
+    bool apart = false; /* a paragraph precedes the next one, so that they must be separated */
     for (const char *at = text; *at; at += *at == '\n') {
         const int length = (int)strcspn(at, "\n") - 2;
         if (*at == '\n')
@@ -126,7 +127,7 @@ static void put_region(FILE *file)
         gf_man_param(file, param);
 }
 
-/* Tells which depths the formats have. */
+/* Prints a list of the formats with the bits per sample that each can have. */
 static void put_depths(FILE *file)
 {
     const struct gf_file_type *type;
@@ -193,7 +194,7 @@ static void put_filters(FILE *file)
         put_filter(file, filter);
 }
 
-/* Names the options that each of several outputs can have. */
+/* Prints the options that can be given for each of several outputs. */
 static void put_of_outputs(FILE *file)
 {
     const struct gf_option *option;

@@ -37,8 +37,8 @@ static enum gf_status print_lab(const struct gf_lab *lab, const struct gf_lab_re
     return status;
 }
 
-/* Runs a lab and prints its results, even if some are wrong. The results are kept in `findings`.
- * *shown becomes whether anything was printed. */
+/* Runs a lab, a microbenchmark, and prints its results, even if some are wrong. The results are
+ * kept in `findings`. *shown becomes whether anything was printed. */
 static enum gf_status show_lab(const struct gf_lab *lab, const struct gf_lab_request *request,
                                const struct gf_device_info *device, const char *separator,
                                struct findings *findings, bool *shown, struct gf_error *error)
@@ -191,7 +191,8 @@ static enum gf_status put_comparison_page(FILE *file, const void *context, struc
     return GF_OK;
 }
 
-/* Prints the comparison. `page` is the file of --profile=compare:html:FILE; else NULL. */
+/* Prints the comparison of variants, or writes it to the page. `page` is the file of
+ * --profile=compare:html:FILE; else NULL. */
 static enum gf_status print_comparison(const struct gf_command *command, struct gf_output *page,
                                        const struct gf_comparison *comparison,
                                        struct gf_error *error)
@@ -207,7 +208,7 @@ static enum gf_status print_comparison(const struct gf_command *command, struct 
     return gf_flush_stdout(error);
 }
 
-/* Compares the variants, and writes the report even if a result is wrong. */
+/* Compares the variants of the chain's kernels, and writes the report even if a result is wrong. */
 static enum gf_status compare(struct gf_command *command, struct gf_output *page,
                               struct gf_error *error)
 {
@@ -291,8 +292,8 @@ static enum gf_status put_saved_page(FILE *file, const void *context, struct gf_
     return gf_saved_page(file, reports->saved, reports->count, error);
 }
 
-/* Checks that there is a comparison for counters, which are drawn on the comparisons whose kernels
- * they counted. */
+/* Fails if reports of hardware counters are given without a report of a comparison, on which they
+ * are drawn. */
 static enum gf_status check_counters(const struct reports *reports, struct gf_error *error)
 {
     int comparisons = 0;
@@ -306,7 +307,7 @@ static enum gf_status check_counters(const struct reports *reports, struct gf_er
     return GF_OK;
 }
 
-/* Adds the reports of a file. The jobs of a log are a report each. */
+/* Adds the reports of a file. Each job in a log becomes a report of its own. */
 static enum gf_status read_file(struct reports *reports, const char *path, struct gf_error *error)
 {
     struct gf_saved saved;
@@ -328,7 +329,7 @@ static enum gf_status read_file(struct reports *reports, const char *path, struc
     return GF_OK;
 }
 
-/* Does the action --report (saved.c). */
+/* Does the action --report: draws saved reports on one page. */
 static GF_CHECKED enum gf_status act_report(const struct gf_command *command,
                                             struct gf_error *error)
 {

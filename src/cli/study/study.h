@@ -11,10 +11,11 @@
 struct gf_command;
 
 #ifdef GF_WITH_STUDY
-/* Contains parts of tables and of texts that only a build with the study has. */
+/* GF_STUDY(...) is its arguments in a build with the study, and nothing in others; for parts of
+ * tables and texts. */
 #define GF_STUDY(...) __VA_ARGS__
 
-/* Does the action of the command. */
+/* Does the action of the command, which is one of the study. */
 enum gf_status gf_act_study(struct gf_command *command, struct gf_error *error) GF_CHECKED;
 /* Prints the variants of the named filter's CUDA kernels, or of all filters' if `name` is NULL
  * (--help=study). */
@@ -24,7 +25,7 @@ void gf_study_man(FILE *file);
 /* Returns a word that --lab accepts; NULL past the last one. */
 const char *gf_study_lab_word(int index);
 
-/* Fails because the argument needs the study, which this build does not contain. */
+/* Fails in builds without the study if the argument needs it; here it never fails. */
 static inline enum gf_status gf_study_check(const char *argument, struct gf_error *error)
 {
     (void)argument, (void)error;
@@ -37,7 +38,7 @@ static inline enum gf_status gf_study_check(const char *argument, struct gf_erro
 {
     static const char *const options[] = {"--lab", "--explain", "--report", "--profile=compare",
                                           "--help=study"};
-    static const char account[] = "--report=json:"; /* needs no study */
+    static const char account[] = "--report=json:"; /* this form needs no study */
     for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
         const size_t length = strlen(options[i]);
         if (!strncmp(argument, options[i], length) && strchr("=:", argument[length]) &&
@@ -50,7 +51,7 @@ static inline enum gf_status gf_study_check(const char *argument, struct gf_erro
     return GF_OK;
 }
 
-/* Is never called, since no option of such a build names a study action. */
+/* Never called: in a build without the study no option has such an action. */
 static inline enum gf_status gf_act_study(struct gf_command *command, struct gf_error *error)
 {
     (void)command;

@@ -21,7 +21,7 @@ static bool has_variants(const struct gf_filter *filter)
     return gf_filter_variant(filter, 1, NULL);
 }
 
-/* Whether two filters have the same variants, by their names. */
+/* Whether two filters have variants of the same names. */
 static bool has_same_variants(const struct gf_filter *filter, const struct gf_filter *other)
 {
     const char *name, *other_name;
