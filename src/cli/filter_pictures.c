@@ -39,7 +39,8 @@ struct gf_session {
     struct gf_sheet sheet; /* the value of --join or --sheet */
     struct gf_batch_log *log;
     struct gf_resume *resume;
-    char **fetch, **store, **probe; /* the words of these commands, or NULL */
+    /* The words of the commands of --fetch, --store and --probe; or NULL. */
+    char **fetch, **store, **probe;
     struct gf_output *trace, *page; /* the files of --trace and --profile=html:FILE; or NULL */
     struct gf_progress progress;
     bool pictures_shown; /* session_picture() has reported the pictures of a single input */
@@ -86,7 +87,7 @@ static enum gf_status profile_page_put(FILE *file, const void *context, struct g
 
 /* ---- messages, progress and reports during the run ---- */
 
-/* The file of --metrics is written every so many seconds at most. */
+/* The file of --metrics is written at most once in this many seconds. */
 enum { METRICS_S = 5 };
 
 /* Prints a message of the batch. */

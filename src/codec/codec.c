@@ -117,7 +117,7 @@ static void warn_left_out(const char *name, const struct gf_file_type *type,
 
 /* ---- recognising and opening ---- */
 
-enum { HEAD_BYTES = 256 }; /* so many first bytes of a file suffice to recognise its format */
+enum { HEAD_BYTES = 256 }; /* the first 256 bytes of a file suffice to recognise its format */
 
 static bool begins_as(const struct gf_file_type *type, const unsigned char *bytes, size_t size)
 {

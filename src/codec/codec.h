@@ -69,8 +69,8 @@ bool gf_output_animates(const char *name, const struct gf_options *options,
                         enum gf_file_format own);
 /* Whether animations are written as files of this type. */
 bool gf_format_animates(enum gf_file_format file_format);
-/* Whether several pictures in a file of this type are an animation if none of them is chosen: those
- * of a TIFF are pages. */
+/* Whether several pictures in a file of this type are an animation unless the user chose one. It is
+ * false for TIFF, whose pictures are pages. */
 bool gf_format_animates_unasked(enum gf_file_format file_format);
 /* Whether a file of this type can say that its samples are PQ or HLG. */
 bool gf_format_names_hdr(enum gf_file_format file_format);

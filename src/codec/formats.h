@@ -44,7 +44,8 @@ struct gf_file_type {
     bool paged;       /* several pages are written only if the user chose them */
     bool pages;       /* a file can hold several pictures; "name[2]" selects the third */
     enum gf_tags_room tags;
-    /* It is never read in a cell, since its rows are plain samples behind a short header. */
+    /* The format is never read in a cell, since its rows are plain samples behind a short
+     * header. */
     bool in_program;
     bool one_thread; /* its reader starts no thread */
     bool has_end;    /* the reader stops at the end of the picture: another one can follow in the
@@ -76,7 +77,7 @@ bool gf_file_type_ignores(const struct gf_file_type *type, const struct gf_optio
                           const char *option);
 /* A format that the program recognises but does not read, for better messages. */
 struct gf_foreign {
-    const char *name; /* such as "PDF" */
+    const char *name; /* the format's name, such as "PDF" */
     /* The first bytes of its files, `length` of them; 0: they do not identify it. */
     const char *bytes;
     size_t length;

@@ -184,7 +184,7 @@ static enum gf_remote_outcome link_filter(struct gf_remote *remote,
         case GF_SERVER_HELLO:
         case GF_SERVER_WELCOME:
         case GF_SERVER_REQUEST:
-        default: /* 0 */
+        default: /* no valid message arrived */
             silent = !type && errno == EAGAIN;
             return begun || silent || remote->own ? fail_silent(link, !silent, status, error)
                                                   : GF_REMOTE_ABSENT;

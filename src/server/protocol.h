@@ -172,7 +172,7 @@ int gf_server_folder_open(const char *path, bool make);
 
 /* The folder, the lock and the socket that a server holds while it runs. */
 struct gf_server_place {
-    int folder, lock, listener; /* -1: none */
+    int folder, lock, listener; /* open descriptors; -1: none */
     char name[40];              /* the name of the socket in the folder; "" if the socket belongs to
                                  * another process */
 };

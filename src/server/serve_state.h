@@ -19,7 +19,7 @@ struct gf_server_job {
     struct gf_server_request request;
     int in, out; /* descriptors of input and output; -1: the worker has closed it */
     int file[GF_REMOTE_FILES];
-    bool alone; /* no other job was in work when this one began */
+    bool alone; /* no other picture was being filtered when this job began */
     struct gf_schedule_progress progress;
     enum gf_status status;
     struct gf_error error;
@@ -40,7 +40,7 @@ struct gf_server_worker {
 };
 
 struct gf_server_client {
-    int socket; /* -1: unused */
+    int socket; /* the client's connection; -1: this element is unused */
     bool greeted, stops;
     double since_s; /* when, by gf_now(), the last message was sent or received */
     struct gf_server_job *job;

@@ -95,7 +95,7 @@ enum gf_status gf_archive_reader_again(const struct gf_archive_reader *reader, i
 enum gf_status gf_archive_end(struct gf_archive_reader *reader, bool *more,
                               struct gf_error *error) GF_CHECKED;
 
-/* Such a function gets a picture of an archive: its name, "ARCHIVE/MEMBER", and its bytes, which
+/* A function that gets each picture of an archive: its name, "ARCHIVE/MEMBER", and its bytes, which
  * stay valid until it returns. */
 typedef void gf_archive_taker(void *context, const char *name, const void *data, size_t size);
 /* Calls taker() for each member whose name is the name of a picture (archive_read.c). Fails as

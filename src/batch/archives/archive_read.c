@@ -348,7 +348,8 @@ void gf_archive_reader_close(struct gf_archive_reader *reader)
 }
 
 /* Turns a file whose name ends with a slash into the folder that it stands for. libarchive does so
- * itself if the name is UTF-8. An archive with such a file in it could not be read again. */
+ * itself if the name is UTF-8. As a file it would make an output archive that cannot be read
+ * again. */
 static void make_folder(const struct gf_archive_member *member)
 {
     const size_t length = strlen(member->name);

@@ -52,9 +52,9 @@ struct gf_archive_output {
     const char *to;       /* the name in messages */
     /* Path of the temporary file that is stored when it is complete, from malloc(); or NULL. */
     char *file;
-    struct gf_archive_writer *writer; /* NULL: not open */
-    enum gf_status status;            /* the status of writing the archive */
-    struct gf_error why;              /* why that failed */
+    struct gf_archive_writer *writer; /* writes the output archive; NULL: not open */
+    enum gf_status status; /* GF_OK, or the status with which writing the archive failed */
+    struct gf_error why;   /* why writing the archive failed */
     bool is_handed;   /* transfers.c stores it, and the line in the log is written after that */
     void *lost;       /* the names of members that the archive lacks, in a tree of tsearch() */
     bool is_outdated; /* --probe printed a record that does not fit the output */
@@ -71,8 +71,8 @@ struct gf_archive {
     const char *from;     /* the archive's name in messages */
     struct gf_input_identity identity;
     struct gf_fetched fetched;        /* the transfer of the archive, if there are transfers */
-    struct gf_archive_reader *reader; /* NULL: not open */
-    bool is_opened;                   /* the reader has been open */
+    struct gf_archive_reader *reader; /* reads the archive; NULL: not open */
+    bool is_opened;                   /* `reader` is or was open */
     /* The file of an archive that is not packed, for the workers, which read members from it; -1:
      * the reader reads all members. */
     int members;
@@ -98,7 +98,7 @@ struct gf_archive {
 /* The failure of one output of a picture. */
 struct gf_archive_loss {
     enum gf_status status;
-    char *why; /* from malloc() */
+    char *why; /* the reason, from malloc() */
 };
 
 /* A picture, another member, or the end of an archive. A slot without a header holds more bytes of
@@ -133,10 +133,11 @@ struct gf_archive_sample {
 };
 
 struct gf_archive_ring {
-    struct gf_batch *batch; /* the batch, whose lock guards the members below, and whose condition
-                             * signals their changes */
-    pthread_cond_t to_do;   /* workers wait for a picture here, since each picture wakes one of
-                             * them, and since a change concerns none of the others */
+    /* The batch: its lock guards the members below, and its condition signals their changes. */
+    struct gf_batch *batch;
+    /* Workers wait here for a picture: each picture wakes one worker, and other changes wake
+     * none. */
+    pthread_cond_t to_do;
     int outputs;
     bool from_archives; /* the inputs are archives, not files */
     bool files;         /* the inputs are archives, and one of the outputs is files */

@@ -51,7 +51,7 @@ struct gf_film_reader {
     struct gf_input *input;
     const struct gf_raw_frames *raw; /* NULL: the input is a Y4M */
     bool pictures;                   /* the input is a stream of pictures of any size */
-    uint64_t picture_most;           /* the most bytes of such a picture */
+    uint64_t picture_most;           /* the most bytes of a picture of such a stream */
     char head[GF_Y4M_LINE_MOST + 1]; /* the header of each frame, with a line break */
     size_t frame_bytes;              /* bytes of the samples of a frame */
     size_t frames;                   /* number of frames read so far */

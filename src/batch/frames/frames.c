@@ -48,7 +48,7 @@ struct gf_frames {
 /* The formats that --raw names, without the bits that may follow, as in "gray10le". */
 static const struct {
     const char *word, *planes; /* format's name; Y4M's parameter C for 8 bits */
-    const char *wide;          /* parameter C before the number of bits if they exceed 8 */
+    const char *wide;          /* parameter C for more bits, whose number follows it: "C420p10" */
     const char *range;
     int channels;
 } kinds[] = {{"gray", "Cmono", "Cmono", "", 1},

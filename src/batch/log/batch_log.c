@@ -25,7 +25,7 @@ struct gf_batch_log {
     size_t size;
     FILE *memory;
     bool made;  /* this run created the file */
-    bool begun; /* the file has been checked for an unfinished last line */
+    bool begun; /* a line was written, so that the end of the file was checked before */
 };
 
 const struct gf_key_help gf_batch_log_keys[] = {
@@ -215,7 +215,7 @@ static void remove_torn_line(const struct gf_batch_log *log, size_t written)
     struct stat file;
     if (written && end >= (off_t)written && !fstat(log->fd, &file) && S_ISREG(file.st_mode) &&
         file.st_size == end && ftruncate(log->fd, end - (off_t)written))
-        return; /* if that fails, the next run ends the line */
+        return; /* if ftruncate() fails, the next run ends the line */
 }
 
 static enum gf_status write_all(const struct gf_batch_log *log, size_t length,

@@ -1,5 +1,5 @@
-/* The log of a batch, and what it recognises an input by. Two inputs of one name have different
- * identities. An input that changes gets another identity. */
+/* The log of a batch, and the identity by which it recognises an input. Two inputs of one name have
+ * different identities. An input that changes gets another identity. */
 #pragma once
 
 #include <stdbool.h>
@@ -131,7 +131,7 @@ struct gf_batch_profile {
     struct gf_batch_profile_picture *picture;
     size_t pictures;
     struct gf_profile_stage *stage; /* the stages of all pictures, whose formats may differ */
-    bool incomplete;                /* memory ran out */
+    bool incomplete;                /* some pictures are missing because memory ran out */
 };
 
 /* Adds a picture. begin_s is the time at which its run began, counted from the begin of the

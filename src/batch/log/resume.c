@@ -243,9 +243,9 @@ static bool keep_line(struct gf_resume *resume, const struct gf_json_value *line
     if (record->key && record->log != resume->logs && finished < record->finished)
         return true;
     resume->count += !record->key;
-    /* The line counts if it says "ok", or if it reports another result of the same input than
-     * "skipped". A line about a skipped file does not tell which chain made the file. After a
-     * failure the output may be an earlier one's. */
+    /* The line counts if it says "ok", or "failed" for the input that the record already names. A
+     * line about a skipped file does not tell which chain made the file. After a failure the output
+     * may be an earlier one's. */
     if (done || (record->input == input && strcmp(outcome, gf_outcome_names[GF_OUTCOME_SKIPPED])))
         *record = (struct record){.input = input,
                                   .fingerprint = strtoull(gf_json_text_of(line, "job"), NULL, 16),

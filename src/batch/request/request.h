@@ -45,9 +45,9 @@ enum gf_server_use {
 
 /* What the output archive gets for a picture of an input archive that fails. */
 enum gf_on_failure {
-    GF_ON_FAILURE_DROP,        /* nothing */
-    GF_ON_FAILURE_DROP_SAMPLE, /* nothing for all files of its sample */
-    GF_ON_FAILURE_KEEP         /* the unchanged picture */
+    GF_ON_FAILURE_DROP,        /* the output archive gets nothing for it */
+    GF_ON_FAILURE_DROP_SAMPLE, /* it gets no file of the picture's sample */
+    GF_ON_FAILURE_KEEP         /* it gets the unchanged picture */
 };
 
 #define GF_TRANSFERS_UNFIT \
@@ -92,12 +92,13 @@ struct gf_batch_request {
     int server;        /* enum gf_server_use, for a single input's picture */
     int server_idle_s; /* the idle time after which a started server ends, in seconds */
     bool skip_existing, update, fail_fast;
-    int on_failure;     /* enum gf_on_failure */
-    bool plain_members; /* of an input archive only files and folders with plain names count, and
-                         * no link in an output's folder is followed */
-    bool process_ends;  /* the process ends after the run, so that devices are not closed */
-    bool verbose;       /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
-    bool dry_run;       /* only sends GF_MESSAGE_DRY_RUN */
+    int on_failure; /* what a failed picture leaves: enum gf_on_failure */
+    /* Only members of archives that are files or folders with plain names are used, and no link in
+     * an output's folder is followed. */
+    bool plain_members;
+    bool process_ends; /* the process ends after the run, so that devices are not closed */
+    bool verbose;      /* sends GF_MESSAGE_CHOICE and GF_MESSAGE_PICTURE */
+    bool dry_run;      /* nothing is filtered; GF_MESSAGE_DRY_RUN says what would be done */
     const struct gf_transfer_options *transfer; /* NULL: inputs and outputs lie in their places */
     struct gf_batch_log *log;                   /* this member and all members below may be NULL */
     struct gf_resume *resume;

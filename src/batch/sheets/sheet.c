@@ -192,7 +192,7 @@ void gf_sheet_free(struct gf_sheet *sheet)
     sheet->chain = NULL;
 }
 
-/* Fails if inputs or outputs are archives or otherwise cannot be those of sheets. */
+/* Fails if inputs or outputs are archives or names that a page cannot have. */
 static enum gf_status check_names(const struct gf_batch_request *request, const char *option,
                                   struct gf_error *error)
 {

@@ -67,7 +67,7 @@ void gf_page_close(struct gf_page *page);
  * JSON. */
 
 struct gf_sheet_place {
-    const char *input; /* the picture's name */
+    const char *input; /* the name of the input picture */
     int x, y, width, height;
 };
 

@@ -35,7 +35,7 @@ struct gf_transfer_job {
     void *item;        /* the caller's data from malloc(), or NULL */
     uint64_t counted;
     bool outdated;   /* the stored record belongs to another file */
-    bool is_awaited; /* the job belongs to a thread that waits until it has ended; no record */
+    bool is_awaited; /* a thread waits for the job's end and owns the job; no record is stored */
     bool ended;
     enum gf_status status;
     struct gf_error why;
@@ -65,11 +65,11 @@ struct gf_transfers {
     bool closing;     /* the threads are to end */
 };
 
-/* The number of the calling thread among those of the transfers. */
+/* The number of the calling thread among the transfers' threads, 0 to GF_COMMANDS_MAX - 1. */
 extern _Thread_local int gf_transfer_thread;
 /* ---- running a command until it succeeds ---- */
 
-/* Without --transfer-timeout a command has failed that moves no byte for so many seconds. */
+/* Without --transfer-timeout a command fails if it moves no byte for this many seconds. */
 enum { IDLE_S = 3600 };
 
 _Thread_local int gf_transfer_thread;
@@ -412,7 +412,7 @@ static void free_job(struct gf_transfer_job *job)
     free(job);
 }
 
-/* Stores a file under its name, or that of its record. */
+/* Stores the file under the name `out`, with the signature of the URL `given`. */
 static enum gf_status store_file(struct gf_transfers *transfers, const char *file, const char *out,
                                  const char *given, struct gf_error *error)
 {
@@ -551,7 +551,8 @@ bool gf_transfers_next_ended(struct gf_transfers *transfers, void **item, struct
     return true;
 }
 
-/* Frees the jobs whose outputs were not stored, or whose end nobody has asked for. */
+/* Frees the jobs whose outputs were not stored, or whose end was not asked for by
+ * gf_transfers_next_ended(). */
 static void transfer_free_jobs(struct gf_transfers *transfers)
 {
     struct gf_transfer_job *job;

@@ -69,8 +69,8 @@ char *gf_transfers_probe(const struct gf_transfers *transfers, const char *out, 
                          size_t *size);
 
 /* Stores a file and then its record, which is the file FILE.json. The file's path is from malloc(),
- * and belongs to the transfers from now on. If the record that is there is `outdated`, an empty one
- * takes its place before the file is stored, so that no record ever vouches for another file.
+ * and belongs to the transfers from now on. If a record is stored already and `outdated`, an empty
+ * one replaces it before the file is stored, so that no record ever vouches for another file.
  * `counted` is what the output has counted in the folder's space so far. `item` is from malloc(),
  * or NULL, and comes back from gf_transfers_next_ended(). After a failure the caller still owns
  * it. */

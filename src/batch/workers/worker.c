@@ -76,7 +76,8 @@ static enum gf_status claim_path(struct gf_batch *batch, const struct gf_batch_w
     return GF_ERROR_UNFIT;
 }
 
-/* Checks that the names of an input's outputs differ. Some of these names are known only now. */
+/* Checks that the names of an input's outputs differ. Names that depend on the input's header are
+ * known only now. */
 static enum gf_status check_other_paths(const struct gf_batch_result *result,
                                         struct gf_error *error)
 {
@@ -212,8 +213,8 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
     options.warn_context = worker;
     struct gf_remote *const remote = connect_worker(worker);
     enum gf_status status;
-    /* The limits for the second pictures that filters open are those of the whole batch, since all
-     * workers share these pictures. */
+    /* Filters such as overlay open a second picture, which all workers share: its limits are those
+     * of the whole batch. */
     const struct gf_options *const outer = gf_second_pictures_limits();
     gf_second_pictures_set_limits(&request->options);
     if (remote) {

@@ -60,7 +60,8 @@ enum { GF_COMMAND_INPUTS_MAX = 2048, GF_COMMAND_DEVICES_MAX = 64 };
 
 /* One of several outputs of a command line. */
 struct gf_command_output {
-    const char *output, *chain, *chain_file, *to_icc; /* NULL: not given */
+    /* Values of -o, the chain, --chain-file and --to-icc; NULL: not given. */
+    const char *output, *chain, *chain_file, *to_icc;
     /* The options given for this output, bits as in struct gf_command. */
     uint64_t given;
     /* The values of the options for this output: those for all outputs, changed by its own. */
@@ -78,11 +79,11 @@ struct gf_command {
     const char *likeness;                     /* the value of --compare; or NULL */
     const char *input[GF_COMMAND_INPUTS_MAX]; /* the pictures, or the files that --report reads */
     int inputs;
-    const char *trace, *log, *resume, *metrics; /* NULL: not given */
+    const char *trace, *log, *resume, *metrics; /* files; NULL: not given */
     const char *fetch, *store, *probe;          /* commands for transfers; NULL: not given */
-    const char *join, *sheet;                   /* NULL: not given */
+    const char *join, *sheet;                   /* values of these options; NULL: not given */
     int transfer_tries, transfer_timeout;       /* the timeout in seconds; 0: not given */
-    uint64_t transfer_space;                    /* 0: not given */
+    uint64_t transfer_space;                    /* bytes; 0: not given */
     /* These four belong to the only output, or to the first of several. */
     const char *output, *chain, *chain_file, *to_icc;
     /* `all` has the options and the chain before the first of several -o, which are for all
@@ -93,15 +94,15 @@ struct gf_command {
     char *made;
     bool recursive, nul_separated, skip_existing, update, fail_fast, dry_run;
     int shard, shards; /* part `shard` of `shards`, from --shard; 0: not given */
-    int progress;      /* enum gf_progress_form */
+    int progress;      /* the form of the progress: enum gf_progress_form */
     int device[GF_COMMAND_DEVICES_MAX];
     int devices;      /* the number of devices named, as by --device=cuda:0,1 */
-    bool all_devices; /* --device=cuda:all */
-    int server;       /* enum gf_server_use */
+    bool all_devices; /* all CUDA devices are used: --device=cuda:all */
+    int server;       /* whether a server is used: enum gf_server_use */
     const char *raw;  /* the value of --raw, about frames without headers; or NULL */
-    int on_failure;   /* enum gf_on_failure */
-    int idle_s;       /* seconds; 0: not given */
-    int profile;      /* enum gf_profile_form */
+    int on_failure;   /* what a failed picture leaves: enum gf_on_failure */
+    int idle_s;       /* seconds after which an idle server ends; 0: not given */
+    int profile;      /* the form of the profile: enum gf_profile_form */
     /* The FILE of --profile=html:FILE, of similar options or of --report; or NULL. */
     const char *page;
     bool verbose, quiet;

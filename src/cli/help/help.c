@@ -126,7 +126,7 @@ void gf_help_example(const struct gf_filter *filter, char *text, size_t size)
     }
 }
 
-/* Whether the text mentions M as a word. */
+/* Whether the text has the word M, by which help calls the largest value of a sample. */
 static bool names_full_scale(const char *text)
 {
     for (const char *at = text; (at = strchr(at, 'M')); at++) {

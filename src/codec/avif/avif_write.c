@@ -265,7 +265,7 @@ struct gf_codec_memory gf_avif_sink_memory(struct gf_format format,
                                            const struct gf_options *options)
 {
     /* Measured bytes for each pixel of drawings and screenshots; photographs take a quarter. For
-     * the former the encoder also keeps tables that grow up to TABLES_MOST. */
+     * drawings the encoder also keeps tables that grow up to TABLES_MOST. */
     const double library_bytes = 80, table_bytes = 600;
     const uint64_t TABLES_MOST = (uint64_t)56 << 20;
     struct gf_codec_memory memory = gf_whole_sink_memory(format, library_bytes);

@@ -430,7 +430,7 @@ static uint32_t density_of(double density)
     return density > 0 && density < INT_MAX ? (uint32_t)nearbyint(density) : 0;
 }
 
-/* Writes the headers and the palette to `file`, and returns the size of them. */
+/* Writes the headers and the palette to `file`, and returns their size in bytes. */
 static size_t make_headers(const struct gf_whole_sink *sink, unsigned char *file)
 {
     static const uint32_t masks[4] = {0xff0000, 0xff00, 0xff, 0xff000000};

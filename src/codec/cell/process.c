@@ -336,8 +336,9 @@ enum gf_status gf_cell_fail_senseless(struct gf_cell_talk *talk, struct gf_error
     return fail(talk, "the decoder gave an answer without sense", error);
 }
 
-/* A cell that reports GF_ERROR_MEMORY has reached its limit, since its picture takes more than it
- * should. Such a cell is ended, because its libraries may be in disorder. */
+/* Fails as the cell reports. A cell that reports GF_ERROR_MEMORY has reached its limit, since its
+ * picture takes more than it should. Such a cell is ended, because its libraries may be in
+ * disorder. */
 enum gf_status gf_cell_fail_reported(struct gf_cell_talk *talk, uint32_t status, const char *text,
                                      struct gf_error *error)
 {

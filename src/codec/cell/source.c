@@ -44,8 +44,9 @@ static void ask(struct cell_source *source, enum gf_cell_wish wish, int number, 
     gf_cell_say(&source->talk, &message, NULL);
 }
 
-/* A failure that a cell reports for a file that became shorter is an error of the input, not damage
- * of the picture. Such a file may also kill the cell, which has mapped it. */
+/* Returns the status of a read. A failure that a cell reports for a file that became shorter is an
+ * error of the input, not damage of the picture. Such a file may also kill the cell, which has
+ * mapped it. */
 static enum gf_status fail_of_input(const struct cell_source *source, enum gf_status status,
                                     struct gf_error *error)
 {

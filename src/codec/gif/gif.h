@@ -57,7 +57,7 @@ struct gf_gif_decoder {
 /* ---- the bytes of a GIF file around the codes of its pixels (gif_file.c) ---- */
 
 /* A packet of XMP is followed by the bytes 1, 255 down to 0, and 0. A reader that takes the packet
- * for blocks and skips by their lengths lands in these bytes, and each of them leads it to the
+ * for blocks and skips by their lengths lands in these bytes, and from each of them steps to the
  * end. */
 enum { GF_GIF_XMP_TAIL = 258 };
 
@@ -87,7 +87,7 @@ struct gf_gif_file {
     /* A pixel's width divided by its height is (aspect + 15) / 64; 0: unknown. */
     unsigned char aspect;
     unsigned loops;            /* how many times the frames are shown; 0: forever */
-    int colours;               /* the palette gets at least so many entries */
+    int colours;               /* the least number of entries that the palette gets */
     struct gf_gif_bytes texts; /* comments and XMP, which follow the header */
     struct gf_gif_bytes held;
     int64_t palette_at; /* offset of the palette in the output; 0: nothing is written yet */

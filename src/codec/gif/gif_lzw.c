@@ -9,8 +9,8 @@
 #include "base/memory/grow.h"
 #include "base/threads/times.h"
 
-/* CHOICES: where pixels may have two indices, at most so many strings of the dictionary are
- * followed at once. CUT_MOST: a string is shortened by at most so many pixels. */
+/* CHOICES: where pixels may have two indices, this is how many strings of the dictionary are
+ * followed at once. CUT_MOST: the most pixels by which a string is shortened. */
 enum { CODES = 4096, BITS_MOST = 12, PLACES_BITS = 14, CHOICES = 16, CUT_MOST = 4 };
 enum { GENERATION_AT = 20, GENERATIONS = 1 << (32 - GENERATION_AT) };
 

@@ -122,7 +122,7 @@ struct walk {
     bool cut; /* the file ends between two records, without a trailer */
     GifFileType *gif;
     int long_bits; /* bits of an index of this picture if they are too many for giflib; else 0 */
-    int error;     /* giflib's error number */
+    int error;     /* giflib's error number; 0: no error */
     GraphicsControlBlock control; /* the control block of the next picture */
     bool beyond;                  /* a pixel has an index beyond its palette */
     double seconds;               /* duration of the counted pictures */

@@ -148,8 +148,8 @@ ssize_t gf_crew_read(struct gf_crew **crew, int fd, void *data, size_t size, int
 enum {
     MAPPED_FROM_BYTES = 4 << 20,
     STEP_BYTES = 512 << 10,
-    /* At most so many threads allocate pages. One machine took 34 ms for a file with one, 32 ms
-     * with two, 27 ms with four. */
+    /* The most threads that allocate pages. One machine took 34 ms for a file with one, 32 ms with
+     * two, 27 ms with four. */
     AHEAD_MOST = 4,
     TMPFS = 0x01021994
 };

@@ -108,7 +108,8 @@ void gf_input_go_to(struct gf_input *input, int64_t position);
 /* Makes the input consist of `size` bytes at `position` alone, as if they were a file whose first
  * picture is wanted. Only for a regular file that has these bytes. */
 void gf_input_narrow(struct gf_input *input, int64_t position, int64_t size);
-struct gf_said *gf_input_said(struct gf_input *input); /* see gf_said_begin() */
+/* The warnings about the input's picture: see gf_said_begin(). */
+struct gf_said *gf_input_said(struct gf_input *input);
 /* The input's name for messages: its path, or "stdin". */
 const char *gf_input_name(const struct gf_input *input);
 
@@ -156,7 +157,7 @@ enum gf_status gf_input_give_back(struct gf_input *input, const void *data, size
 /* Starts another picture at the input's position: gf_input_rewind() goes back to this position from
  * now on. */
 void gf_input_start_here(struct gf_input *input);
-/* True unless it is a regular file or memory. */
+/* True unless the input is a regular file or memory. */
 bool gf_input_is_stream(const struct gf_input *input);
 
 /* Remembers the warnings about a picture, so that none is repeated and at most GF_SAID_MOST are
@@ -167,7 +168,8 @@ enum { GF_SAID_MOST = 16 };
 struct gf_said {
     struct gf_options options; /* the caller's options, with a `warn` that passes no line twice */
     const char *name;          /* the name of the picture, for the warnings */
-    void (*warn)(void *context, const char *text); /* the caller's function */
+    /* The caller's function for warnings, to which new lines go. */
+    void (*warn)(void *context, const char *text);
     void *context;
     pthread_mutex_t lock;        /* guards the members below */
     uint64_t line[GF_SAID_MOST]; /* hashes of the lines that were passed on */

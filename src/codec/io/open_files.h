@@ -99,8 +99,6 @@ void gf_input_keep(struct gf_input *input, const void *data, size_t size);
 enum gf_status gf_input_read_next(struct gf_input *input, void *data, size_t size, size_t *got,
                                   struct gf_error *error) GF_CHECKED;
 
-/* ---- streams whose bytes are kept (input.c) ---- */
-
 /* struct gf_output is the state of an open output. */
 
 /* An output in memory needs its buffer for small pieces alone. */

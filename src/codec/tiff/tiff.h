@@ -40,9 +40,9 @@ extern struct gf_tiff_calls gf_tiff;
 
 /* An open TIFF of libtiff. Its address must not change while it is open. */
 struct gf_tiff_handle {
-    TIFF *tiff; /* NULL: not open */
+    TIFF *tiff; /* libtiff's handle; NULL: not open */
     const char *name;
-    struct gf_input *input; /* a regular file */
+    struct gf_input *input; /* the file that is read, a regular one */
     struct gf_output *output;
     int64_t at;
     /* Offset of the directory that libtiff sees as the first; 0: the file's first. */
@@ -86,7 +86,7 @@ enum gf_status gf_tiff_write_metadata(struct gf_tiff_handle *handle,
 /* ---- how a TIFF stores pixels, and their conversion ---- */
 
 enum gf_tiff_colour {
-    GF_TIFF_PLAIN, /* gray or RGB */
+    GF_TIFF_PLAIN, /* gray or RGB samples */
     GF_TIFF_PALETTE,
     GF_TIFF_CMYK,
     GF_TIFF_CIELAB, /* a* and b* are signed */
@@ -107,7 +107,7 @@ struct gf_tiff_layout {
     int colours;     /* 1, 3 or 4 samples of colour; 1 with a palette */
     int alpha_at;    /* index of the sample that is alpha; 0: none */
     bool associated; /* the colours are multiplied by alpha */
-    bool inverted;   /* 0 is white */
+    bool inverted;   /* gray samples are inverted: 0 is white */
     bool separate;   /* each sample of a pixel is in a plane of its own */
     int planes;      /* number of planes: 1, or `samples` if `separate` */
     uint16_t compression;

@@ -8,7 +8,7 @@
 #include "codec/common/opening.h"
 #include "codec/common/rows/whole_picture.h"
 
-enum { BELOW_MOST = 16 }; /* at most so many SubIFDs of the first directory are searched */
+enum { BELOW_MOST = 16 }; /* the most SubIFDs of the first directory that are searched */
 
 static enum gf_picture_kind kind_of(const struct gf_tiff_handle *handle)
 {

@@ -8,7 +8,7 @@
 
 #define GF_Y4M_MAGIC "YUV4MPEG2 "
 
-enum { GF_Y4M_LINE_MOST = 1024 }; /* a line has at most so many bytes, with its line break */
+enum { GF_Y4M_LINE_MOST = 1024 }; /* the most bytes of a line, including its line break */
 
 /* Reads a line without its line break. *length is 0 if the input ends before the line; a truncated
  * or too long line is an error. */

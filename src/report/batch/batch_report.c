@@ -145,8 +145,8 @@ static void add_counts(struct gf_batch_report *report)
     }
 }
 
-/* Computes the time during which at least one picture was in work, from the last end to the
- * first. */
+/* Computes how long at least one picture was being processed. Goes through the pictures from the
+ * one that ended last to the one that ended first. */
 static void add_work(struct gf_batch_report *report)
 {
     double begin_s = INFINITY; /* the earliest start of the pictures looked at so far */

@@ -36,6 +36,6 @@ struct gf_page_picture {
  * is NULL. */
 struct gf_page_picture gf_page_picture_make(const char *path, const char *chain,
                                             const struct gf_options *options);
-/* Puts the pictures before and after the chain on the page, if both are there, and frees them. */
+/* Puts the pictures before and after the chain on the page, if both have data, and frees them. */
 void gf_page_pictures(struct gf_page *page, struct gf_page_picture *before,
                       struct gf_page_picture *after);

@@ -13,7 +13,8 @@
 #include "icc/icc_build.h"
 
 static const double LIGHT_UNITS = 1e4; /* 1 cd/m2 in the units of mDCV and cLLI */
-enum { UNSPECIFIED = 2 }; /* number of unknown primaries or transfer functions (ITU-T H.273) */
+/* The number by which H.273 says that primaries or transfer are unspecified. */
+enum { UNSPECIFIED = 2 };
 
 bool gf_curve_is_hdr(int curve)
 {

@@ -120,7 +120,7 @@ struct gf_exif_facts {
     char lens[128];
     char time[32];               /* when the picture was taken: "2024-05-01T12:30:00" */
     const char *colour;          /* the colour space: "sRGB", "Adobe RGB" or "" (unknown) */
-    double density_x, density_y; /* pixels per metre */
+    double density_x, density_y; /* pixels per metre; 0: unknown */
     bool has_gps;                /* EXIF states a place, not just the version of its GPS record */
     size_t thumbnail_bytes;
 };

@@ -18,7 +18,7 @@ struct gf_mpf {
     int pictures; /* number of pictures, without the JPEG itself and its previews */
     struct {
         int64_t begin, bytes;         /* offset and size; begin is 0 if the index lacks it */
-    } picture[GF_MPF_LISTED];         /* the first GF_MPF_LISTED of these pictures */
+    } picture[GF_MPF_LISTED];         /* the first GF_MPF_LISTED of the counted pictures */
     int64_t end;                      /* offset behind the last picture; 0: unknown */
     uint16_t kinds[GF_PICTURE_KINDS]; /* how many pictures of each kind the index lists */
     int64_t chosen, chosen_bytes;     /* offset and size of the chosen picture; 0: none */

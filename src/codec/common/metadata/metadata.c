@@ -487,7 +487,8 @@ enum gf_status gf_metadata_for_output(const struct gf_metadata *metadata, struct
                                       enum gf_tags_room room, const struct gf_options *options,
                                       struct gf_metadata *kept, struct gf_error *error)
 {
-    enum { PREVIEW = 200, PREVIEW_END = 202 }; /* datasets of IPTC */
+    /* Datasets of IPTC for small previews, which are removed. */
+    enum { PREVIEW = 200, PREVIEW_END = 202 };
     *kept = (struct gf_metadata){.orientation = 1, .inks = metadata && metadata->inks};
     if (!metadata || options->strip)
         return GF_OK;

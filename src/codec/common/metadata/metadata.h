@@ -37,9 +37,9 @@ enum gf_metadata_kind {
 };
 
 struct gf_metadata {
-    struct gf_blob icc;  /* an ICC profile */
+    struct gf_blob icc;  /* the file's ICC profile */
     struct gf_blob exif; /* a TIFF structure, from "II" or "MM" on, without "Exif\0\0" */
-    struct gf_blob xmp;  /* the XMP packet */
+    struct gf_blob xmp;  /* the file's XMP packet */
     /* The palette of a PNG, 4 bytes RGBA for each colour. If the output is a PNG of the same
      * pixels, it gets this palette. */
     struct gf_blob palette;
@@ -203,9 +203,9 @@ extern const struct gf_xmp_name gf_xmp_places[], gf_xmp_rights[];
 bool gf_xmp_names_gain_map(const struct gf_blob *xmp);
 #define GF_XMP_GAIN_MAP "http://ns.adobe.com/hdr-gain-map/1.0/"
 #define GF_XMP_GAIN_MAP_OF_APPLE "http://ns.apple.com/HDRGainMap/1.0/"
-/* Reads the numbers of a property: an attribute's one, or those of the items in an element; "True"
- * counts as 1 and "False" as 0. Returns how many there are, `most` at most; 0 also for a packet
- * that is damaged or not read. */
+/* Reads the numbers of a property, which is an attribute with one number or an element with items;
+ * "True" counts as 1 and "False" as 0. Returns how many there are, `most` at most; 0 also if the
+ * packet is damaged or in an unsupported form. */
 int gf_xmp_numbers(const struct gf_blob *xmp, const char *space, const char *name, double *number,
                    int most);
 /* Returns the number of bytes after a JPEG's end marker that belong to the pictures and films in

@@ -23,7 +23,7 @@ struct weighing {
     const struct gf_palette_weights *weights;
     int parts, down; /* parts: of the picture, for threads; down: rows of blocks */
     size_t bins;
-    struct sums *sums; /* [parts][bins] */
+    struct sums *sums; /* the sums of each part and bin: [parts][bins] */
 };
 
 /* Returns the weight of a block whose pixels have that variance. */
@@ -329,7 +329,8 @@ struct refining {
     const struct gf_palette_bins *bins;
     int parts;
     int16_t at[GF_PALETTE_AXES][GF_PALETTE_MOST]; /* the entries' coordinates, [axis][entry] */
-    struct totals (*sums)[GF_PALETTE_MOST];       /* [parts][entry] */
+    /* The totals of each part and entry: [parts][GF_PALETTE_MOST]. */
+    struct totals (*sums)[GF_PALETTE_MOST];
 };
 
 /* Returns 256 times the squared distance to the nearest entry, plus its index. Of equally near

@@ -131,12 +131,13 @@ struct gf_whole_sink {
     struct gf_format format;
     unsigned char *pixels; /* the picture in `format`, rows without gaps */
     int row;
-    void *animation;     /* the format's own state of an animation; NULL before its first frame */
-    bool animated;       /* several frames are written */
-    unsigned loops;      /* how many times the frames are shown; 0: forever */
-    int frames;          /* number of frames that were added */
-    double shown;        /* duration of the added frames in seconds */
-    uint32_t per_second; /* units of time in a second: those of the first frame, or finer ones */
+    void *animation; /* the format's own state of an animation; NULL before its first frame */
+    bool animated;   /* several frames are written */
+    unsigned loops;  /* how many times the frames are shown; 0: forever */
+    int frames;      /* number of frames that were added */
+    double shown;    /* duration of the added frames in seconds */
+    /* Units of time in a second, for durations: those of the first frame, or finer ones. */
+    uint32_t per_second;
 };
 
 /* Opens the sink. `format` is the format of the rows that will be written, and `in_file` the format
