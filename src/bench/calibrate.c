@@ -25,7 +25,7 @@ extern char **environ;
 /* How a job is run and measured. */
 enum clock {
     PROCESSOR, /* processor time of one thread, to which other programs add little */
-    WALL,      /* from call to return, by all threads */
+    WALL,      /* time from call to return, of all threads together */
     DEVICE,    /* the copies and the filters on the GPU, by its own clock */
     PROGRAM,   /* a process of the program, from its start to its end */
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 struct gf_timing {
-    int runs; /* the number of runs; 0: not measured */
+    int runs; /* the number of runs measured; 0: none */
     double median_s, least_s, most_s;
 };
 

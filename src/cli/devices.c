@@ -16,7 +16,7 @@
 
 /* The result of a query. -1: not known. */
 struct gf_nvml_info {
-    char driver[32]; /* "580.159.04"; "" if not known */
+    char driver[32]; /* driver's version, "580.159.04"; "": unknown */
     int sm_mhz, sm_most_mhz,
         memory_mhz; /* clocks in MHz: sm_mhz and memory_mhz at present, sm_most_mhz the highest */
     int power_mw, power_limit_mw;

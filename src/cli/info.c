@@ -19,7 +19,7 @@ enum { SLOTS = 256 };
 
 /* What is printed about an input. */
 struct result {
-    char *text; /* from malloc(); NULL: nothing */
+    char *text; /* what is printed, from malloc(); NULL: nothing */
     /* Sizes of the text, and counts of files and failed files; an archive has several files. */
     size_t size, files, failures;
     bool told; /* the failures of its files were printed already */

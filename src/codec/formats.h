@@ -47,7 +47,7 @@ struct gf_file_type {
     /* The format is never read in a cell, since its rows are plain samples behind a short
      * header. */
     bool in_program;
-    bool one_thread; /* its reader starts no thread */
+    bool one_thread; /* the format's reader starts no thread */
     bool has_end;    /* the reader stops at the end of the picture: another one can follow in the
                       * input */
     enum gf_lossy lossy;
@@ -64,7 +64,7 @@ struct gf_file_type {
     const char *package;
     gf_source_opener *open;           /* NULL: the program was built without the library */
     gf_sink_opener *create;           /* NULL if `open` is NULL or the format is only read */
-    gf_sink_memory_call *sink_memory; /* NULL if writing needs almost no memory */
+    gf_sink_memory_call *sink_memory; /* memory for writing; NULL: almost none */
 };
 
 /* The declaration of the format with that number, from 0; NULL for a number beyond the last. */

@@ -68,7 +68,7 @@ struct gf_server_welcome {
     uint32_t verdict;
     int32_t process, device;
     uint32_t clients, running, waiting;
-    uint64_t done; /* number of pictures so far */
+    uint64_t done; /* number of pictures filtered so far */
     /* Memory of the server's process; device memory of its buffers. */
     uint64_t host_bytes, device_bytes;
 };
@@ -91,7 +91,7 @@ struct gf_server_request {
     struct gf_server_head head;
     uint32_t word[GF_SERVER_WORDS]; /* the values of the options; a switch is 0 or 1 */
     int64_t in_offset;
-    int32_t in_page, in_last_page; /* as in struct gf_pages */
+    int32_t in_page, in_last_page; /* pages of the input, as in struct gf_pages */
     int32_t number;                /* number of the input in its list */
     int32_t files;                 /* number of files that the chain names */
     char chain[GF_SERVER_CHAIN_SIZE], in_name[GF_SERVER_NAME_SIZE], out_name[GF_SERVER_NAME_SIZE];

@@ -15,7 +15,7 @@ struct gf_server_client;
  * cancel it. */
 struct gf_server_job {
     struct gf_server_job *next; /* the next job in the queue, or in the list of finished jobs */
-    struct gf_server_client *client; /* NULL: the client has closed the connection */
+    struct gf_server_client *client; /* NULL: its client has closed the connection */
     struct gf_server_request request;
     int in, out; /* descriptors of input and output; -1: the worker has closed it */
     int file[GF_REMOTE_FILES];
@@ -33,7 +33,7 @@ struct gf_server_worker {
     struct gf_server *server;
     pthread_t thread;
     pthread_cond_t wake;
-    struct gf_server_job *job; /* NULL: none; guarded by the server's lock */
+    struct gf_server_job *job; /* the present job, or NULL; guarded by the server's lock */
     /* The worker's own pipeline; NULL: none, so that the worker holds no memory. */
     struct gf_pipeline *pipeline;
     atomic_uint_fast64_t held_bytes; /* bytes of device memory that the pipeline holds */

@@ -117,7 +117,7 @@ void gf_archive_member_set_target(struct gf_archive_member *member, const char *
 struct gf_archive_writer {
     struct archive *archive;
     struct gf_output *output; /* the file to which the archive goes; NULL: standard output */
-    struct gf_error error;    /* the failure of the output */
+    struct gf_error error;    /* why writing to the output failed */
     enum gf_status status;
     uint64_t bytes, max_bytes; /* bytes of the members so far, and their limit; 0: none */
     bool abandoned;            /* drops what libarchive still writes, above all the end marker */

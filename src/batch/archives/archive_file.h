@@ -148,7 +148,7 @@ struct gf_archive_record {
     struct gf_archive_failed *failed;
     size_t failures;
     bool again;   /* another try may mend a failure, so that the archive gets no record */
-    double begun; /* the time in seconds since 1970 */
+    double begun; /* when the archive was begun, in seconds since 1970 */
 };
 
 /* Notes a picture or a link that the archive lacks. Returns false when out of memory. */

@@ -33,11 +33,11 @@ struct gf_archive_reader {
     struct archive *archive;  /* the second step, which finds the members */
     struct passage into, out; /* the bytes into and out of the first step */
     uint64_t given;           /* bytes of members that were read, holes included */
-    bool any_proportion;      /* `given` has no limit */
+    bool any_proportion;      /* members may have any number of bytes */
     char member[256];         /* the name of the member that was found last, for messages */
     struct gf_input *input;
     int64_t start;         /* position in the unpacked archive at which this reader began */
-    struct gf_error error; /* the failure of the input */
+    struct gf_error error; /* why reading the input failed */
     enum gf_status status;
     atomic_bool cancelled;
     bool packed;

@@ -49,7 +49,7 @@ enum gf_slot_state { GF_SLOT_FREE, GF_SLOT_TO_DO, GF_SLOT_IN_WORK, GF_SLOT_DONE 
 /* One output of an input archive. */
 struct gf_archive_output {
     const char *argument; /* the archive's name as in -o; NULL: the output is files */
-    const char *to;       /* the name in messages */
+    const char *to;       /* the output's name in messages */
     /* Path of the temporary file that is stored when it is complete, from malloc(); or NULL. */
     char *file;
     struct gf_archive_writer *writer; /* writes the output archive; NULL: not open */
@@ -83,7 +83,7 @@ struct gf_archive {
     size_t pictures;            /* the number of pictures read so far */
     enum gf_status read_status; /* the status of reading the members */
     struct gf_error read_error;
-    bool more;                 /* data follow the end of the archive */
+    bool more;                 /* data follow the archive's end marker */
     enum gf_status end_status; /* the status of the archive's end, once all members are read */
     struct gf_error end_error;
     bool skipped; /* an earlier run's records say that all outputs are done */
@@ -162,7 +162,7 @@ struct gf_archive_ring {
     bool reading;
     pthread_t reader_thread;
     struct gf_transfers *transfers; /* NULL: inputs and outputs lie in their places */
-    struct gf_claims claims;        /* the names of outputs that are files */
+    struct gf_claims claims;        /* names that outputs which are files have taken */
     /* The archives that could not be read to the end, or written. */
     size_t failed;
     enum gf_status failure; /* the gravest of these archives' statuses */

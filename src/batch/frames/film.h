@@ -28,7 +28,7 @@ struct gf_raw_frames {
 struct gf_split {
     unsigned char *data;
     size_t size, room;
-    uint64_t most; /* the most bytes of a picture */
+    uint64_t most; /* the most bytes that a picture may have */
 };
 
 /* Whether pictures that begin with these bytes can be cut out of a stream. */
@@ -49,7 +49,7 @@ struct gf_film_frame {
 
 struct gf_film_reader {
     struct gf_input *input;
-    const struct gf_raw_frames *raw; /* NULL: the input is a Y4M */
+    const struct gf_raw_frames *raw; /* format of raw frames; NULL: the input is a Y4M */
     bool pictures;                   /* the input is a stream of pictures of any size */
     uint64_t picture_most;           /* the most bytes of a picture of such a stream */
     char head[GF_Y4M_LINE_MOST + 1]; /* the header of each frame, with a line break */
@@ -67,12 +67,12 @@ enum gf_status gf_film_read(struct gf_film_reader *reader, struct gf_film_frame 
                             struct gf_error *error) GF_CHECKED;
 
 struct gf_film_writer {
-    struct gf_output *output; /* NULL: the frames go to the descriptor */
+    struct gf_output *output; /* where the film goes; NULL: to the descriptor */
     int descriptor;
     bool owns_descriptor;
     const char *name;
-    const struct gf_raw_frames *raw; /* NULL: a Y4M is written */
-    bool plain;                      /* pictures are written, one after another */
+    const struct gf_raw_frames *raw; /* format of raw frames; NULL: a Y4M is written */
+    bool plain;                      /* single pictures are written, one after another */
     bool same_size;                  /* the frames must have the size that `raw` states */
     /* The frame rate for the header of a Y4M; NULL: that of the first frame. */
     const struct gf_raw_frames *rate;

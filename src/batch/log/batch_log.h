@@ -17,7 +17,7 @@ struct gf_input_identity {
     /* The input's size and time, as in "512 1763827100.500000000"; empty for a pipe, which has no
      * identity. */
     char text[128];
-    struct timespec changed; /* valid if the text is not empty */
+    struct timespec changed; /* when the input was changed; valid if `text` is not empty */
     bool is_gone;            /* the input does not exist any more: stat() fails */
 };
 
@@ -64,9 +64,10 @@ struct gf_batch_log_entry {
     enum gf_status failure; /* why it failed; GF_OK: it did not fail */
     const char *message;
     long long bytes_in, bytes_out; /* sizes of the files; -1: unknown */
-    int width, height;             /* the size of the input; 0: unknown */
+    int width, height;             /* the input's size in pixels; 0: unknown */
     struct gf_stage_times ms;
-    const char *device, *decoder, *encoder; /* NULL: no picture was processed */
+    /* What processed the picture; NULL: none was processed. */
+    const char *device, *decoder, *encoder;
     uint64_t fingerprint; /* a hash of the chain and of the options that the result depends on */
 };
 

@@ -98,7 +98,8 @@ static bool parts_take(struct gf_parts *parts, const char *name, int64_t bytes, 
     if (!parts->load && !open_loads(parts))
         return false;
     *own = parts->load[0].part == parts->part - 1;
-    parts->load[0].bytes += (uint64_t)bytes + 1; /* the 1 distributes empty files, too */
+    /* Plus 1, so that empty files are distributed, too. */
+    parts->load[0].bytes += (uint64_t)bytes + 1;
     sift(parts->load, parts->parts);
     return true;
 }

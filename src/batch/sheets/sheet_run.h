@@ -42,10 +42,10 @@ struct gf_placed {
 };
 
 struct gf_page {
-    struct gf_output *output; /* NULL: the page is not open */
+    struct gf_output *output; /* the page's file; NULL: the page is not open */
     struct gf_sink *sink;
     struct gf_format format;
-    unsigned char background[8]; /* a pixel in `format` */
+    unsigned char background[8]; /* the background's pixel in `format` */
     unsigned char *rows;         /* memory for a few rows */
     int done;                    /* number of rows written */
 };
@@ -72,7 +72,7 @@ struct gf_sheet_place {
 };
 
 struct gf_places {
-    struct gf_output *output; /* NULL: there is no such file */
+    struct gf_output *output; /* the file of places; NULL: there is none */
     const char *path, *page;  /* the names of the file and of the page */
     struct gf_sheet_place *place;
     size_t count;
@@ -97,7 +97,7 @@ void gf_places_close(struct gf_places *places);
 /* A picture as the worker leaves it. */
 struct gf_sheet_picture {
     struct gf_bytes bytes; /* the result as a PAM file in memory */
-    int width, height;     /* size of the input */
+    int width, height;     /* size of the input in pixels */
     bool failed;
 };
 

@@ -52,7 +52,7 @@ struct gf_transfers {
     void *context;
     pthread_t thread[GF_COMMANDS_MAX];
     int threads, numbered; /* number of threads, and of those that have set gf_transfer_thread */
-    pthread_mutex_t lock;  /* guards the members below */
+    pthread_mutex_t lock;  /* guards all members below */
     pthread_cond_t changed;
     /* Input number i is at i % GF_TRANSFER_AHEAD. */
     struct gf_transfer_input input[GF_TRANSFER_AHEAD];
@@ -171,7 +171,7 @@ static const char *extension_of(const char *path)
  * identity that would be too long is hashed. */
 static void identify_by_list(const struct gf_input_name *name, struct gf_input_identity *identity)
 {
-    enum { LONGEST = 56 }; /* gf_identify_member() keeps so many characters */
+    enum { LONGEST = 56 }; /* gf_identify_member() keeps this many characters */
     const size_t length = strlen(name->etag);
     char word[LONGEST];
     if (length < LONGEST - 24)

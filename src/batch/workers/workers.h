@@ -63,11 +63,11 @@ struct gf_batch {
     /* The positions of the next input to take and of the next input to report. For an
      * archive `next` counts the pictures that workers have taken. */
     size_t next, reported;
-    int working;                    /* the number of workers that run */
+    int working;                    /* number of workers that are running */
     struct gf_batch_worker *worker; /* the workers on the CPU or on this process's devices, then the
                                      * workers of each helper */
     int workers_here, workers_of_helper;
-    bool attended; /* the calling thread starts helpers */
+    bool attended; /* the thread that called gf_batch_run() can start helpers */
     struct gf_batch_window window;
     struct gf_batch_pace pace;
     bool stopped;

@@ -102,7 +102,7 @@ struct gf_command {
     const char *raw;  /* the value of --raw, about frames without headers; or NULL */
     int on_failure;   /* what a failed picture leaves: enum gf_on_failure */
     int idle_s;       /* seconds after which an idle server ends; 0: not given */
-    int profile;      /* the form of the profile: enum gf_profile_form */
+    int profile;      /* form of --profile: enum gf_profile_form */
     /* The FILE of --profile=html:FILE, of similar options or of --report; or NULL. */
     const char *page;
     bool verbose, quiet;
@@ -139,7 +139,7 @@ struct gf_option {
     /* The value that a switch stores, or any other option if its value is left out. */
     int implied;
     double least, greatest;
-    const struct gf_choice *choices;   /* ends with a NULL name */
+    const struct gf_choice *choices;   /* the option's choices; the last has the name NULL */
     const char *(*word_at)(int index); /* words that the value may begin with, for completion */
     size_t offset;      /* offset in struct gf_command of the member that the option sets */
     size_t file_offset; /* offset of the member for the FILE of a choice */

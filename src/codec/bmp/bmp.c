@@ -56,7 +56,7 @@ struct mask {
 struct bmp {
     struct gf_whole_source whole;
     bool top_down; /* the first row in the file is the upper one */
-    int depth;     /* bits of a pixel */
+    int depth;     /* bits of a pixel in the file */
     uint32_t compression;
     struct mask mask[4];
     unsigned char palette[PALETTE_MOST][3]; /* RGB; black from number `colours` on */

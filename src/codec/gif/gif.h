@@ -30,7 +30,7 @@ struct gf_gif_pixels {
 };
 
 struct gf_gif_coder;
-struct gf_gif_coder *gf_gif_coder_open(void); /* NULL: out of memory */
+struct gf_gif_coder *gf_gif_coder_open(void); /* returns NULL when out of memory */
 void gf_gif_coder_close(struct gf_gif_coder *coder);
 /* Replaces the bytes by the codes of the pixels, whose indices have `bits` bits (2..8). */
 enum gf_status gf_gif_encode(struct gf_gif_coder *coder, const struct gf_gif_pixels *pixels,

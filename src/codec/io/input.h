@@ -86,7 +86,7 @@ int gf_input_page(const struct gf_input *input);
 bool gf_input_is_part(const struct gf_input *input);
 /* Where another process finds the bytes of an input, which it can only read. */
 struct gf_input_loan {
-    int descriptor; /* the caller closes it */
+    int descriptor; /* open file with the bytes, which the caller closes */
     int64_t offset, size;
     uint64_t copied; /* bytes of the caller's memory that were copied for the descriptor; else 0 */
 };

@@ -77,7 +77,7 @@ struct gf_input {
     /* Offset in a regular file at which the input begins; not 0 where bytes before it were already
      * read, maybe by another process. */
     int64_t base;
-    int64_t size;       /* bytes of a regular file, else -1 */
+    int64_t size;       /* size of a regular file in bytes; else -1 */
     int64_t position;   /* offset of the next byte that is not in the buffer yet */
     int spool;          /* the unnamed file with the stream's bytes so far; -1: none are kept */
     int64_t spool_base; /* offset at which the stream's bytes begin in the spool file */
@@ -115,7 +115,7 @@ struct gf_output {
     int fd;
     bool to_stdout, exists;
     bool in_memory;
-    bool foreign;          /* another process commits the file */
+    bool foreign;          /* another process puts the file in its place */
     unsigned char *memory; /* an output in memory: its bytes, of which there are `written` */
     size_t capacity;
     bool borrowed; /* `memory` belongs to the caller and is not freed */

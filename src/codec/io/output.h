@@ -82,7 +82,7 @@ void gf_output_close(struct gf_output *output); /* also removes an output that w
  * signal handler calls, removes the files of its own process. */
 
 struct gf_temporary {
-    char *path; /* NULL: there is no file */
+    char *path; /* path of the temporary file; NULL: there is none */
     struct gf_temporary_slot *slot;
 };
 

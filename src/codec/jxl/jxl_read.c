@@ -365,7 +365,7 @@ struct jxl_source {
     struct gf_whole_source whole;
     struct gf_jxl_header header;
     const char *damage;  /* what is damaged behind the counted pictures; NULL: nothing */
-    JxlDecoder *decoder; /* NULL before the first frame */
+    JxlDecoder *decoder; /* decodes frames; NULL before the first one */
     void *runner;
     struct gf_cmyk inks;  /* the conversion to RGB, if the picture has black ink */
     unsigned char *black; /* the samples of the black ink; NULL: the picture has none */

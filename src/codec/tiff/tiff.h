@@ -111,7 +111,7 @@ struct gf_tiff_layout {
     bool separate;   /* each sample of a pixel is in a plane of its own */
     int planes;      /* number of planes: 1, or `samples` if `separate` */
     uint16_t compression;
-    int tile_width, tile_height; /* 0: the picture is in strips */
+    int tile_width, tile_height; /* pixels of a tile; 0: strips */
     void *palette; /* RGB samples of format.bits bits for each index, from malloc(); or NULL */
     /* The values of floating-point numbers and of integers of more than 16 bits that become 0 and
      * 65535. Alpha always has the range of gf_tiff_usual_range(). */
@@ -186,7 +186,7 @@ struct gf_tiff_source {
     bool beyond[GF_TIFF_HANDLES_MAX];            /* a sample was outside layout.low..high */
     int handles, block_rows; /* block_rows: rows of a tile, or of a strip that libtiff converts */
     size_t block_bytes;      /* bytes of a tile, or of a row, in one plane */
-    bool begun;              /* a row was asked for */
+    bool begun;              /* reading of rows has begun */
     bool warned;             /* the warning about samples outside the range was given */
     bool raw;                /* strips are uncompressed and read without libtiff */
     int row;                 /* number of the next row */

@@ -267,7 +267,7 @@ struct y4m_source {
     struct gf_options options;
     struct gf_yuv yuv;
     struct gf_yuv_reader *reader;
-    const unsigned char *frame; /* NULL: not read yet */
+    const unsigned char *frame; /* the frame's bytes; NULL: not read yet */
     unsigned char *own; /* memory for the frame; NULL: the frame lies in the input's memory */
     size_t bytes;
     int row;

@@ -15,7 +15,7 @@ struct y4m_sink {
     struct gf_output *output;
     struct gf_format format; /* the format of the rows that write() gets */
     struct gf_yuv yuv;
-    struct gf_yuv_writer *writer; /* NULL: no row was written yet */
+    struct gf_yuv_writer *writer; /* converts rows; NULL: no row was written yet */
     unsigned char *frame;
     unsigned char *own; /* memory for the frame; NULL: the output lends it */
     size_t bytes;

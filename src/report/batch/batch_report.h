@@ -46,7 +46,7 @@ struct gf_batch_report {
     /* How many pictures ended in each of GF_BATCH_SLICES equal parts of work_s. */
     size_t slice[GF_BATCH_SLICES];
     double stage_ms[GF_BATCH_STAGES]; /* sums: decode, upload, filter, download, encode */
-    double work_ms;                   /* the sum of all stages */
+    double work_ms;                   /* the sum of stage_ms over all stages */
     int most;                         /* index of the stage with the largest sum; -1: none */
     struct gf_timing total, stage[GF_BATCH_STAGES]; /* the times of a picture: the median, and the
                                                      * ends of the middle half as least and most */

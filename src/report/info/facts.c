@@ -264,7 +264,7 @@ static void add_moments(const uint64_t *count, int levels, struct summary *summa
         summary->entropy -= part > 0 ? part * log2(part) : 0;
     }
     summary->deviation = sqrt(squares);
-    summary->entropy = fmax(summary->entropy, 0); /* makes -0 to 0 */
+    summary->entropy = fmax(summary->entropy, 0); /* turns -0 into 0 */
 }
 
 static struct summary summarise(const struct gf_histogram *histogram, int channel)

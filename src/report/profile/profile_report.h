@@ -19,7 +19,7 @@ struct gf_bound_advice {
 /* All spans of one kind and stage. The busy time is the union of their intervals: two lanes in the
  * same stage at the same time count once. */
 struct gf_profile_report_row {
-    char name[112]; /* "decode", "blur", "equalize histogram" */
+    char name[112]; /* kind or stage: "decode", "blur", "equalize histogram" */
     enum gf_span_kind kind;
     int stage;   /* index of the profile's stage; -1: the row belongs to no stage */
     int segment; /* segment of the stage; -1: the row belongs to no stage */
@@ -34,7 +34,7 @@ struct gf_profile_report_row {
 enum { GF_PROFILE_SPANS_SAVED = 4096 };
 
 struct gf_profile_report {
-    struct gf_profile_report_row *row; /* decode, upload, the stages, download, encode */
+    struct gf_profile_report_row *row; /* in order: decode, upload, stages, download, encode */
     int count;
     /* Seconds at which the start of CUDA began and ended; equal: there was none. */
     double start_begin_s, start_end_s;

@@ -35,7 +35,8 @@ enum gf_status gf_mpf_choose(struct gf_input *input, struct gf_error *error) GF_
  * picture's, whose marker segments say what its samples mean. */
 
 #define GF_GAIN_MAP_OF_APPLE "urn:com:apple:photo:2020:aux:hdrgainmap"
-#define GF_APP2_GAIN_MAP "urn:iso:std:iso:ts:21496:-1" /* with the terminating zero */
+/* The name of the segment, with its terminating zero. */
+#define GF_APP2_GAIN_MAP "urn:iso:std:iso:ts:21496:-1"
 
 /* What the marker segments of a gain map's JPEG hold. The blobs point into the JPEG. */
 struct gf_gain_map_facts {

@@ -148,7 +148,7 @@ void gf_iptc_remove(struct gf_blob *iptc, int first, int last);
 struct gf_icc_parts {
     struct gf_blob part[256]; /* indexed by the number of the part, from 1 on */
     int count;                /* the number of parts that the marker segments state; 0: none yet */
-    bool broken;              /* the marker segments contradict each other */
+    bool broken;              /* the marker segments are inconsistent: no profile */
 };
 /* Adds the payload of an APP2 marker segment if it is a part of a profile. False when out of
  * memory. */

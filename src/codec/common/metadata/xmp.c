@@ -25,10 +25,11 @@ const struct gf_xmp_name gf_xmp_thumbnails[] = {
     {NULL, NULL}};
 const struct gf_xmp_name gf_xmp_places[] = {
     {"http://ns.adobe.com/exif/1.0/", "GPS*"},
-    {"http://www.dji.com/drone-dji/1.0/", "Gps*"}, /* where a drone was */
+    {"http://www.dji.com/drone-dji/1.0/", "Gps*"}, /* properties that say where a drone was */
     {"http://www.dji.com/drone-dji/1.0/", "Latitude"},
     {"http://www.dji.com/drone-dji/1.0/", "Longitude"},
-    {"http://ns.google.com/photos/dd/1.0/earthpose/", "*"}, /* where a phone was */
+    /* Properties that say where a phone was. */
+    {"http://ns.google.com/photos/dd/1.0/earthpose/", "*"},
     {NULL, NULL}};
 const struct gf_xmp_name gf_xmp_rights[] = {{"http://purl.org/dc/elements/1.1/", "rights"},
                                             {"http://ns.adobe.com/xap/1.0/rights/", "*"},

@@ -44,7 +44,7 @@ struct gf_whole_source {
     int sound;        /* number of pictures before the file's damage, if read_header() has set it */
     struct gf_blob file;
     bool headers_only;     /* no row will be read */
-    bool borrowed;         /* the bytes of `file` are the input's */
+    bool borrowed;         /* the bytes of `file` belong to the input */
     unsigned char *pixels; /* NULL until the first row is read */
     bool decoded;          /* the present picture is in `pixels` */
     bool released;
@@ -109,7 +109,7 @@ struct gf_whole_sink;
 /* The functions and limits of a format. */
 struct gf_whole_encoder {
     const char *name; /* the format's name, such as "JPEG XL" */
-    int side_most;    /* the longest side in pixels */
+    int side_most;    /* the most pixels that a side may have */
     /* Writes the whole file to the output. */
     enum gf_status (*encode)(struct gf_whole_sink *sink, struct gf_error *error);
     /* For animations; NULL if the format has none. add() adds `pixels` as a frame, end() ends the
