@@ -55,9 +55,9 @@ struct gf_archive_output {
     struct gf_archive_writer *writer; /* writes the output archive; NULL: not open */
     enum gf_status status; /* GF_OK, or the status with which writing the archive failed */
     struct gf_error why;   /* why writing the archive failed */
-    bool is_handed;   /* transfers.c stores it, and the line in the log is written after that */
-    void *lost;       /* the names of members that the archive lacks, in a tree of tsearch() */
-    bool is_outdated; /* --probe printed a record that does not fit the output */
+    bool is_handed;        /* transfer.c stores it, and the line in the log is written after that */
+    void *lost;            /* the names of members that the archive lacks, in a tree of tsearch() */
+    bool is_outdated;      /* --probe printed a record that does not fit the output */
     struct gf_archive_record record;
 };
 
