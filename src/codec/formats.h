@@ -146,8 +146,8 @@ void gf_fitted_sink_take_metadata(struct gf_sink *sink, struct gf_metadata *meta
 struct gf_codec_memory gf_fitted_sink_memory(struct gf_format format, uint64_t encoder,
                                              const struct gf_options *options);
 
-/* format_facts.c names kinds of metadata; codec.c warns of metadata and colours of an input that
- * its output does not keep. */
+/* codec.c names kinds of metadata, and warns of metadata and colours of an input that its output
+ * does not keep. */
 
 enum { GF_METADATA_KINDS_TEXT_SIZE = 260 };
 /* Writes the kinds of metadata in `set`, bits of enum gf_metadata_kind, as text: "EXIF, XMP and
