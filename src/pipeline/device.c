@@ -199,7 +199,7 @@ enum gf_status gf_pipeline_choose_device(struct gf_pipeline *pipeline, struct gf
     case GF_DEVICE_AUTO:
         break;
     }
-    if (!pipeline->chain.count && !any_filters(pipeline))
+    if (!pipeline->gpu_is_sooner && !pipeline->chain.count && !any_filters(pipeline))
         return use_cpu(pipeline, "there is nothing to filter", error);
     if (kernels)
         return use_cpu(pipeline, lacks.text, error);
@@ -427,6 +427,15 @@ enum gf_status gf_pipeline_leave_remote(struct gf_pipeline *pipeline, struct gf_
     else if (!status && *reason && pipeline->on_cuda)
         gf_pipeline_set_reason(pipeline, reason);
     return status ? status : gf_input_rewind(task->input, error);
+}
+
+enum gf_status gf_pipeline_expect_gpu_sooner(struct gf_pipeline *pipeline, struct gf_error *error)
+{
+    pipeline->gpu_is_sooner = true;
+    if (pipeline->remote || pipeline->on_cuda)
+        return GF_OK;
+    gf_pipeline_close_backend(pipeline);
+    return gf_pipeline_choose_device(pipeline, error);
 }
 
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline)

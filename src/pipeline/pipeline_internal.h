@@ -240,6 +240,10 @@ struct gf_remote {
 enum gf_status gf_pipeline_open_remote(const char *chain, const struct gf_options *options,
                                        struct gf_remote *remote, struct gf_pipeline **pipeline,
                                        struct gf_error *error) GF_CHECKED;
+/* Tells the pipeline that a GPU was estimated to be sooner. With GF_DEVICE_AUTO it then takes the
+ * GPU for a chain without filters, too, whose pictures are only decoded and encoded. */
+enum gf_status gf_pipeline_expect_gpu_sooner(struct gf_pipeline *pipeline,
+                                             struct gf_error *error) GF_CHECKED;
 /* Makes the CPU filter the pictures that the remote does not accept, whatever device the options
  * name. */
 void gf_pipeline_set_cpu_for_remote(struct gf_pipeline *pipeline);

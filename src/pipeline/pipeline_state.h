@@ -57,6 +57,7 @@ struct gf_pipeline {
                                       * of the last picture */
     char *text;                      /* the chain's text; NULL without memory for it */
     struct gf_crew *crew;            /* pipelines like this one; NULL: none was needed */
+    bool gpu_is_sooner;              /* by an estimate, also for a chain without filters */
     bool cpu_for_remote;             /* the CPU filters the pictures that the remote does not
                                       * accept */
     void (*remote_warn)(void *context, const char *text); /* receives the remote's warnings */

@@ -476,6 +476,12 @@ static void test_nothing_to_filter(void **state)
     request.expected = 4;
     assert_int_equal(gf_cost_choose(&request, GF_COST_SERVER_BESIDE, reason, sizeof reason).device,
                      GF_DEVICE_CPU);
+    /* A single one goes to a server, whose GPU is awake, and to no GPU that starts for it. */
+    request.expected = 1;
+    assert_int_equal(gf_cost_choose(&request, GF_COST_SERVER_WORKS, reason, sizeof reason).device,
+                     GF_DEVICE_CUDA);
+    assert_int_equal(gf_cost_choose(&request, GF_COST_SERVER_BESIDE, reason, sizeof reason).device,
+                     GF_DEVICE_CPU);
     request.expected = 64000;
     request.options.codec = GF_CODEC_CPU;
     assert_int_equal(gf_cost_choose(&request, GF_COST_SERVER_BESIDE, reason, sizeof reason).device,

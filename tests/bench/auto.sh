@@ -40,6 +40,34 @@ make_picture 24m 6000 4000
 make_picture 33m 7680 4320
 printf 'P6\n1 1\n255\nabc' >"$work/dot.ppm"
 
+# The other forms of a picture, made when a case asks for one. It fails where the program, or Python with OpenCV, cannot write it.
+make_form() { # NAME.FORM
+    local from=$work/${1%%.*}.ppm
+    [ ! -e "$work/$1" ] || return 0
+    case $1 in
+    *.progressive.jpg) "$program" --device=cpu -q --progressive -i "$from" -o "$work/$1" ;;
+    *.other.png) python3 -c 'import cv2, sys; cv2.imwrite(sys.argv[2], cv2.imread(sys.argv[1]), [cv2.IMWRITE_PNG_COMPRESSION, 6])' "$from" "$work/$1" ;;
+    *) "$program" --device=cpu -q -i "$from" -o "$work/$1" ;;
+    esac 2>/dev/null
+    [ -s "$work/$1" ]
+}
+
+film_of() { # PICTURE, FRAMES -> a film of so many of it
+    local film=$work/$2x$1 frame=()
+    while [ ${#frame[@]} -lt $((2 * $2)) ]; do
+        frame+=(-i "$work/${1%.y4m}.ppm")
+    done
+    [ -e "$film" ] || "$program" --device=cpu -q "${frame[@]}" -o "$film" || return 1
+    echo "$film"
+}
+
+archive_of() { # PICTURE, FILES -> an archive of so many of it
+    local folder archive=$work/$2x$1.tar
+    folder=$(folder_of "$1" "$2")
+    [ -e "$archive" ] || tar --hard-dereference -C "$work" -cf "$archive" "${folder##*/}" || return 1
+    echo "$archive"
+}
+
 folder_of() { # PICTURE, FILES -> a folder with so many names of it
     local folder=$work/$2x$1
     if [ ! -d "$folder" ]; then
@@ -47,6 +75,35 @@ folder_of() { # PICTURE, FILES -> a folder with so many names of it
         seq "$2" | xargs -P 8 -I{} ln "$work/$1" "$folder/{}.${1##*.}"
     fi
     echo "$folder"
+}
+
+# Sets what a case's run is given: input, output, arguments. It fails where the case needs a format that is missing.
+place_case() { # PICTURE, FILES, ENDING, CHAIN, MORE
+    local formats
+    formats=" $("$program" --version | tr 'A-Z,' 'a-z ' | sed 's/read only//') "
+    case $3 in
+    webp | avif | tar) [[ $formats == *" $3 "* ]] || return 1 ;;
+    tif) [[ $formats == *" tiff "* ]] || return 1 ;;
+    esac
+    arguments=()
+    [ "$4" = - ] || arguments+=("$4")
+    # shellcheck disable=SC2206 # several words
+    arguments+=(${5//OUT/$work/out})
+    output=$work/out/o.$3
+    case $1 in
+    *.y4m) input=$(film_of "$1" "$2") ;;
+    *)
+        make_form "$1" || return 1
+        if [ "$2" = 1 ]; then
+            input=$work/$1
+        elif [ "$3" = tar ]; then
+            input=$(archive_of "$1" "$2")
+        else
+            input=$(folder_of "$1" "$2")
+            [[ $5 == --* ]] || output="$work/out/{stem}.$3"
+        fi
+        ;;
+    esac
 }
 
 # ---- a run ----
@@ -65,7 +122,7 @@ run() { # DEVICE: the case by it; its microseconds are added to $work/us.DEVICE,
     [ "$1" != auto ] || [ -e "$work/told" ] || talk=-v # the first time
     [ "$1" = cpu ] || settle
     start=${EPOCHREALTIME/./}
-    if "$program" $talk "$server_option" --device="$1" --log="$work/log" -i "$input" -o "$output" "$chain" >/dev/null 2>"$work/messages"; then
+    if "$program" $talk "$server_option" --device="$1" --log="$work/log" -i "$input" -o "$output" "${arguments[@]}" >/dev/null 2>"$work/messages"; then
         us=$((${EPOCHREALTIME/./} - start))
     else
         echo "bench-auto: $name by $1 failed: $(tail -1 "$work/messages")" >&2
@@ -143,10 +200,9 @@ prepare_figures() { # a folder for each origin; that of the declared ones is emp
 
 # One run of each case by auto with the figures of each origin. Writes lines into $work/SET.chosen: origin, name, device, seconds expected of the CPU and of the GPU.
 weigh() { # SET, OPTION
-    local set=$1 server_option=$2 name picture files ending chain input output kind
-    while IFS=$'\t' read -r name picture files ending chain <&3; do
-        input=$work/$picture output=$work/out/o.$ending
-        [ "$files" = 1 ] || { input=$(folder_of "$picture" "$files"); output=$work/out/; }
+    local set=$1 server_option=$2 name picture files ending chain more input output arguments kind
+    while IFS=$'\t' read -r name picture files ending chain more <&3; do
+        place_case "$picture" "$files" "$ending" "$chain" "$more" || continue
         for kind in $kinds; do
             rm -f "$work/took" "$work/told"
             XDG_CACHE_HOME=$work/figures/$kind run auto
@@ -192,10 +248,10 @@ report_chosen() { # SET, HEADING
 }
 
 measure() { # SET, OPTION -> lines in $work/SET: name; microseconds of the CPU, the GPU, auto; auto's device; seconds expected; runs
-    local set=$1 server_option=$2 name picture files ending chain input output expected done_cases=0
-    while IFS=$'\t' read -r name picture files ending chain <&3; do
-        input=$work/$picture output=$work/out/o.$ending
-        [ "$files" = 1 ] || { input=$(folder_of "$picture" "$files"); output=$work/out/; }
+    local set=$1 server_option=$2 name picture files ending chain more input output arguments expected done_cases=0
+    while IFS=$'\t' read -r name picture files ending chain more <&3; do
+        place_case "$picture" "$files" "$ending" "$chain" "$more" ||
+            { echo "bench-auto: $name is left out: $picture or .$ending cannot be made here" >&2; continue; }
         done_cases=$((done_cases + 1))
         measure_case || continue
         if [ -n "${FIGURES:-}" ]; then

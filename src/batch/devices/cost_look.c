@@ -313,16 +313,6 @@ bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server se
     return true;
 }
 
-static bool filters_anything(const struct gf_batch_request *request)
-{
-    bool any = false;
-    for (int k = 0; k < gf_batch_outputs(request); k++) {
-        const char *const chain = gf_batch_output_at(request, k).chain;
-        any |= chain && *chain;
-    }
-    return any;
-}
-
 struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
                                      enum gf_cost_server server, char *reason, size_t size)
 {
@@ -337,9 +327,6 @@ struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
         choice.device = GF_DEVICE_CUDA;
         if (single || !gf_cost_look(request, server, &work))
             return choice;
-    } else if (single && !filters_anything(request)) { /* as gf_pipeline_open() has it */
-        snprintf(reason, size, "there is nothing to filter");
-        return choice;
     } else if (gf_batch_check_kernels(request, &lacks)) {
         snprintf(reason, size, "%s", lacks.text);
         return choice;

@@ -93,7 +93,6 @@ void gf_batch_begin_devices(const struct gf_batch_request *request)
 static void find_server(const struct gf_batch_request *request, struct gf_batch_devices *devices)
 {
     const int device = request->devices ? request->device[0] : request->options.device_index;
-    const bool filters = request->chain && *request->chain;
     const bool asked = asks_for_cuda(request);
     bool silent;
     if (request->server == GF_SERVER_OFF)
@@ -102,7 +101,7 @@ static void find_server(const struct gf_batch_request *request, struct gf_batch_
     if (request->inputs->count > 1 && (!asked || request->verbose) && gf_server_present(device))
         devices->server = GF_COST_SERVER_BESIDE;
     if (request->more_outputs || !gf_batch_is_single(request) || request->devices > 1 ||
-        (!filters && !asked) || !gf_server_may_run(request->chain, &request->options))
+        !gf_server_may_run(request->chain, &request->options))
         return;
     devices->remote = gf_server_connect(device, &silent);
     if (devices->remote)

@@ -81,8 +81,7 @@ double gf_cost_cuda_s(const struct gf_cost_work *work);
 bool gf_cost_look(const struct gf_batch_request *request, enum gf_cost_server server,
                   struct gf_cost_work *work);
 /* Chooses the GPU if the request asks for it. Otherwise, it chooses the GPU only if it can be used
- * and its estimated time is shorter, and not for a single picture that is not filtered; the reason
- * for this choice is written to reason[size]. */
+ * and its estimated time is shorter; the reason for this choice is written to reason[size]. */
 struct gf_cost_choice gf_cost_choose(const struct gf_batch_request *request,
                                      enum gf_cost_server server, char *reason, size_t size);
 /* Reports the estimates and their figures, line by line: "estimate: CPU 0.021 s", "declared: file

@@ -231,6 +231,12 @@ static enum gf_status open_pipeline(struct gf_batch_worker *worker, struct gf_er
         status = gf_pipeline_open(request->chain, &options, &worker->pipeline, error);
     }
     gf_second_pictures_set_limits(outer);
+    if (!status && options.device == GF_DEVICE_AUTO)
+        status = gf_pipeline_expect_gpu_sooner(worker->pipeline, error);
+    if (status) {
+        gf_pipeline_close(worker->pipeline);
+        worker->pipeline = NULL;
+    }
     if (!status) {
         gf_pipeline_share_budget(worker->pipeline, &worker->batch->memory_budget);
         gf_pipeline_share_missed(worker->pipeline, &worker->batch->missed);
