@@ -80,12 +80,13 @@ folder_of() { # PICTURE, FILES -> a folder with so many names of it
 # Sets what a case's run is given: input, output, arguments. It fails where the case needs a format that is missing.
 place_case() { # PICTURE, FILES, ENDING, CHAIN, MORE
     local formats
-    formats=" $("$program" --version | tr 'A-Z,' 'a-z ' | sed 's/read only//') "
+    formats=" $("$program" --version | tr 'A-Z,\n' 'a-z  ') "
     case $3 in
     webp | avif | tar) [[ $formats == *" $3 "* ]] || return 1 ;;
     tif) [[ $formats == *" tiff "* ]] || return 1 ;;
     esac
-    arguments=()
+    # One picture of several has no log.
+    [[ $5 == --* ]] && arguments=() || arguments=(--log="$work/log")
     [ "$4" = - ] || arguments+=("$4")
     # shellcheck disable=SC2206 # several words
     arguments+=(${5//OUT/$work/out})
@@ -122,17 +123,21 @@ run() { # DEVICE: the case by it; its microseconds are added to $work/us.DEVICE,
     [ "$1" != auto ] || [ -e "$work/told" ] || talk=-v # the first time
     [ "$1" = cpu ] || settle
     start=${EPOCHREALTIME/./}
-    if "$program" $talk "$server_option" --device="$1" --log="$work/log" -i "$input" -o "$output" "${arguments[@]}" >/dev/null 2>"$work/messages"; then
+    if "$program" $talk "$server_option" --device="$1" -i "$input" -o "$output" "${arguments[@]}" >/dev/null 2>"$work/messages"; then
         us=$((${EPOCHREALTIME/./} - start))
     else
         echo "bench-auto: $name by $1 failed: $(tail -1 "$work/messages")" >&2
         failed=1
     fi
     # By a server the process has no GPU of its own.
-    [ "$1" = cpu ] || grep -q "by the server" "$work/log" || quiet_from=${EPOCHREALTIME/./}
+    [ "$1" = cpu ] || grep -qs "by the server" "$work/log" || quiet_from=${EPOCHREALTIME/./}
     [ -z "$us" ] || echo "$us" >>"$work/us.$1"
     [ "$1" = auto ] || return 0
-    grep -o '"device":"[^"]*' "$work/log" | sed 's/.*"cpu.*/cpu/;/^cpu$/!s/.*/gpu/' >>"$work/took"
+    if [ -e "$work/log" ]; then
+        grep -oE '"device":"[^"]+' "$work/log" | sed 's/.*"cpu.*/cpu/;/^cpu$/!s/.*/gpu/' >>"$work/took"
+    else
+        grep -oE 'files on (CUDA|the CPU)' "$work/messages" | sed 's/.*CPU/cpu/;s/.*CUDA/gpu/' >>"$work/took"
+    fi
     [ -e "$work/told" ] || grep -E 'estimate: |declared: |calibrated: ' "$work/messages" | cut -d: -f2- >"$work/told"
 }
 
