@@ -1,4 +1,4 @@
-/* Macros for declarations. */
+/* Macros for the declarations of public functions. */
 #ifndef GPUFILTER_API_H
 #define GPUFILTER_API_H
 

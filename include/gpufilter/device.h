@@ -14,15 +14,15 @@ extern "C" {
 struct gf_device_info {
     int index;
     char name[64];
-    int major, minor, multiprocessors; /* compute capability 9.0 is 9, 0 */
+    int major, minor, multiprocessors; /* the first two: compute capability */
     int code_architecture; /* the architecture whose machine code the library's kernels use on this
                             * device: 90 for sm_90 */
     uint64_t memory_bytes, l2_bytes;
     int copy_engines;
-    int driver_version, runtime_version; /* 13000 is 13.0 */
-    double memory_bandwidth;             /* bytes/s by clock and bus width; 0: not known */
+    int driver_version, runtime_version; /* versions of CUDA: 13000 is 13.0 */
+    double memory_bandwidth; /* bytes/s, from the memory's clock and bus width; 0: not known */
     bool ecc;
-    char pci_bus_id[16]; /* "0000:01:00.0" */
+    char pci_bus_id[16]; /* the device's address on the PCI bus: "0000:01:00.0" */
     int numa_node;       /* the NUMA node of the device; -1: there is only one, or it is not
                           * known */
 };
@@ -41,7 +41,7 @@ GF_API enum gf_status gf_device_describe(int index, struct gf_device_info *info,
 GF_API enum gf_status gf_device_code(int index, int *architecture, bool *built_in,
                                      struct gf_error *error) GF_CHECKED;
 
-/* The numbers of a self-test's cases. */
+/* The numbers of cases of a self-test. */
 struct gf_selftest_counts {
     int passed, failed, skipped;
 };

@@ -13,11 +13,11 @@ extern "C" {
 #endif
 
 enum gf_param_type {
-    GF_TYPE_FLOAT,  /* double, least..greatest */
-    GF_TYPE_INT,    /* int, least..greatest */
-    GF_TYPE_CHOICE, /* int, an index into choices */
-    GF_TYPE_WORD,   /* double, least..greatest, or a word of choices: choices[0] is stored as NaN,
-                     * choices[i] as greatest + i */
+    GF_TYPE_FLOAT,  /* the value is a double, least..greatest */
+    GF_TYPE_INT,    /* the value is an int, least..greatest */
+    GF_TYPE_CHOICE, /* the value is an int, an index into choices */
+    GF_TYPE_WORD,   /* the value is a double, least..greatest, or a word of choices: choices[0] is
+                     * stored as NaN, choices[i] as greatest + i */
     GF_TYPE_LENGTH, /* struct gf_length: pixels ("640"), or per cent of the input ("50%") */
     GF_TYPE_MATRIX, /* struct gf_matrix: "0 1 0/1 -4 1/0 1 0", or a name of choices */
     GF_TYPE_FILE,   /* char[GF_FILE_NAME_SIZE], the name of a file, or one of choices; "" if none is
@@ -58,11 +58,10 @@ struct gf_param {
     bool required; /* it has no default */
     double value;  /* the default value; for a choice its index; for a colour 0xRRGGBB, or -1 less
                     * the index of a word; NaN for the first word of a GF_TYPE_WORD */
-    double least, greatest;      /* the limits, in the same form; any finite number */
+    double least, greatest;      /* the range of the value; any finite number if both are equal */
     const char *const *choices;  /* ends with NULL */
     const char *help;            /* the meaning of the parameter, with units */
-    const char *const *matrices; /* the matrices with the names in choices, if the parameter is a
-                                  * matrix */
+    const char *const *matrices; /* the matrices of the names in choices, as text */
 };
 
 struct gf_filter; /* opaque */
@@ -79,7 +78,7 @@ GF_API const char *gf_filter_suggest(const char *name);
 GF_API const char *gf_filter_name(const struct gf_filter *filter);
 /* Returns the filter's second name, or NULL. */
 GF_API const char *gf_filter_alias(const struct gf_filter *filter);
-/* One line. */
+/* Returns one line that says what the filter does. */
 GF_API const char *gf_filter_summary(const struct gf_filter *filter);
 /* Describes in a few lines of plain text what the filter computes. */
 GF_API const char *gf_filter_definition(const struct gf_filter *filter);

@@ -18,7 +18,7 @@ extern "C" {
 struct gf_format {
     int width, height; /* pixels, 1..16777216 */
     int channels;      /* 1..4 */
-    int bits;          /* 8 or 16 */
+    int bits;          /* bits of a sample, 8 or 16 */
 };
 
 struct gf_image {
@@ -53,15 +53,16 @@ GF_API enum gf_status gf_image_alloc(struct gf_image *image, struct gf_format fo
 /* Frees the pixels if gf_image_alloc() or a pipeline allocated them, and sets data to NULL. */
 GF_API void gf_image_free(struct gf_image *image);
 
-/* Where the numbers of a picture's channels lie: pixel after pixel, or channel after channel. */
+/* The order of a picture's numbers: all channels of one pixel after another (NHWC), or all pixels
+ * of one channel after another (NCHW). */
 enum gf_floats { GF_FLOATS_NHWC, GF_FLOATS_NCHW };
 
 /* Writes what networks take: (v / M - mean) / deviation of each sample v, in single precision,
- * rounded after each operation. `channels` is 0, for those of the picture, or 3, for three times
- * those of a gray picture, too; GF_ERROR_UNFIT if it has others. `mean` and `deviation` have a
- * number for each channel of the result; NULL means 0 and 1. `values` has room for width x height x
- * channels numbers, without gaps between rows. Returns GF_ERROR_USAGE if a mean is not finite or a
- * deviation not a finite positive number. */
+ * rounded after each operation. `channels` is 0, for as many as the picture has, or 3; a gray
+ * picture then gets three equal ones, and GF_ERROR_UNFIT is returned for a picture with alpha.
+ * `mean` and `deviation` have a number for each channel of the result; NULL means 0 and 1. `values`
+ * has room for width x height x channels numbers, without gaps between rows. Returns GF_ERROR_USAGE
+ * if a mean is not finite or a deviation not a finite positive number. */
 GF_API enum gf_status gf_image_to_floats(const struct gf_image *image, enum gf_floats layout,
                                          int channels, const float *mean, const float *deviation,
                                          float *values, struct gf_error *error) GF_CHECKED;

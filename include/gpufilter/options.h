@@ -15,7 +15,7 @@ extern "C" {
 enum gf_device_kind {
     GF_DEVICE_AUTO, /* a GPU, if there is one and something to filter; otherwise the CPU */
     GF_DEVICE_CPU,
-    GF_DEVICE_CUDA /* GF_ERROR_UNAVAILABLE if there is none */
+    GF_DEVICE_CUDA /* an NVIDIA GPU; GF_ERROR_UNAVAILABLE if there is none */
 };
 /* The file formats. HEIC and the raw photographs of cameras can only be read. WebP, TIFF, AVIF,
  * JPEG XL, HEIC, GIF, JPEG 2000 and raw photographs need a library that may be missing. */
@@ -60,11 +60,11 @@ enum gf_tiff_compression {
  * system calls, and whose death fails its picture alone. */
 enum gf_sandbox {
     GF_SANDBOX_OFF,
-    GF_SANDBOX_AUTO, /* WebP, TIFF, AVIF, JPEG XL, HEIC, GIF, JPEG 2000, raw photographs and
-                      * pictures' ICC profiles, where the machine has cells */
-    GF_SANDBOX_ALL   /* PNG, JPEG, BMP, QOI and Y4M, too, a cell for each picture;
-                      * GF_ERROR_UNAVAILABLE where the machine has none. Decoders of a GPU stay where
-                      * they are */
+    GF_SANDBOX_AUTO, /* cells decode WebP, TIFF, AVIF, JPEG XL, HEIC, GIF, JPEG 2000, raw
+                      * photographs and ICC profiles, if the machine can run cells */
+    GF_SANDBOX_ALL   /* cells also decode PNG, JPEG, BMP, QOI and Y4M, each picture in a new cell;
+                      * GF_ERROR_UNAVAILABLE if the machine cannot run cells. A GPU's decoders run in
+                      * no cell */
 };
 enum gf_subsampling {
     GF_SUBSAMPLING_420,
@@ -76,21 +76,21 @@ enum gf_subsampling {
 /* What becomes of the gain map of a JPEG (Ultra HDR, ISO 21496-1, Apple's). A map that cannot be
  * read is left out with a warning. */
 enum gf_gain_map {
-    GF_GAIN_MAP_DROP, /* the picture is read without it */
-    GF_GAIN_MAP_KEEP, /* a JPEG gets it, moved and resized as the picture was; a warning tells of
-                       * filters that change colours, and of those that it cannot follow, without
-                       * which it is left out */
-    GF_GAIN_MAP_APPLY /* the picture is the HDR one: 16 bits, PQ, BT.2020, white of 203 cd/m2 */
+    GF_GAIN_MAP_DROP, /* the picture is read without its gain map */
+    GF_GAIN_MAP_KEEP, /* an output JPEG gets the map, moved and resized as the picture was. A
+                       * warning tells that it is left out, if a filter moves pixels in another way,
+                       * or that a filter changes colours */
+    GF_GAIN_MAP_APPLY /* the result is the HDR picture: 16 bits, PQ, BT.2020, white of 203 cd/m2 */
 };
 
 /* The items of metadata that options.stripped and options.kept choose. */
 enum gf_metadata_item {
-    GF_METADATA_GPS,  /* the place, in EXIF and XMP */
+    GF_METADATA_GPS,  /* where the picture was taken, in EXIF and XMP */
     GF_METADATA_EXIF, /* EXIF with its GPS, copyright, orientation and thumbnail */
     GF_METADATA_XMP,
     GF_METADATA_IPTC,
-    GF_METADATA_ICC,   /* the profile, or what else describes the colours */
-    GF_METADATA_TEXTS, /* texts with keywords */
+    GF_METADATA_ICC,   /* the ICC profile, or another description of the colours */
+    GF_METADATA_TEXTS, /* texts with keywords, as a PNG has */
     GF_METADATA_COMMENTS,
     GF_METADATA_DENSITY,
     GF_METADATA_THUMBNAILS,
@@ -100,12 +100,12 @@ enum gf_metadata_item {
     GF_METADATA_ITEMS
 };
 
-/* The matrices and ranges of YCbCr that options.yuv chooses. */
+/* The matrices and the ranges of YCbCr samples, from which options.yuv chooses. */
 enum gf_yuv_item {
     GF_YUV_ITEM_BT601,
     GF_YUV_ITEM_BT709,
     GF_YUV_ITEM_BT2020,
-    GF_YUV_ITEM_LIMITED, /* luma is 16..235, for 8 bits */
+    GF_YUV_ITEM_LIMITED, /* luma is 16..235 at 8 bits */
     GF_YUV_ITEM_FULL,
     GF_YUV_ITEMS
 };
@@ -123,30 +123,28 @@ enum {
     GF_DEPTH_MAX = 16
 };
 
-/* Start with gf_options_default() and change members. A later version of the library may add
- * members at the end; a program that was built without them gets their defaults. gf_pipeline_open()
- * checks every member: a value outside its range is GF_ERROR_USAGE. */
+/* The options of a pipeline. Start with gf_options_default() and change members. A later version of
+ * the library may add members at the end; a program that was built without them gets their
+ * defaults. gf_pipeline_open() checks every member: a value outside its range is GF_ERROR_USAGE. */
 struct gf_options {
     size_t size; /* bytes of the struct that the caller was compiled with; gf_options_default() sets
                   * it */
     enum gf_device_kind device;
-    int device_index;      /* index of the CUDA device, 0..GF_DEVICE_INDEX_MAX */
-    int lanes;             /* number of bands that are worked on at once, 1..GF_LANES_MAX; 0: the
-                            * library chooses */
-    int band_rows;         /* rows of a band, 1..GF_BAND_ROWS_MAX; 0: the library chooses */
-    int threads;           /* for the CPU backend, for a PNG's encoder and for the codecs of a large
-                            * JPEG, 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG or JPEG
-                            * is coded by the thread that needs it */
+    int device_index; /* index of the CUDA device, 0..GF_DEVICE_INDEX_MAX */
+    int lanes;        /* number of bands that are worked on at once, 1..GF_LANES_MAX; 0: the
+                       * library chooses */
+    int band_rows;    /* rows of a band, 1..GF_BAND_ROWS_MAX; 0: the library chooses */
+    int threads; /* number of threads of the CPU backend, of a PNG's encoder and of the codecs of a
+                  * large JPEG, 1..GF_THREADS_MAX; 0: one for each processor; 1: a PNG or JPEG is
+                  * coded by the thread that needs it */
     uint64_t memory_bytes; /* limit of host memory for buffers, codecs, second pictures and whole
                             * pictures; a picture that needs more is GF_ERROR_INPUT. 0: three
                             * quarters of the machine's or the control group's memory, and for a
-                            * decoder 1 GiB or 16 KiB for each byte of the file */
-    uint64_t device_memory_bytes;    /* budget of device memory; 0: all free memory */
-    uint64_t max_pixels;             /* a larger input, or a larger result of a filter, is
-                                      * GF_ERROR_INPUT; 1 or more */
+                            * decoder 1 GiB, or 16 KiB for each byte of the file if that is more */
+    uint64_t device_memory_bytes; /* budget of device memory; 0: all free memory */
+    uint64_t max_pixels; /* a larger input or result of a filter is GF_ERROR_INPUT; at least 1 */
     enum gf_host_memory host_memory; /* kind of host memory for copies to and from a GPU */
-    enum gf_transfer transfer;       /* zero copy: kernels access host memory directly, which needs
-                                      * pinned host_memory */
+    enum gf_transfer transfer;       /* zero copy: kernels access pinned host memory directly */
     enum gf_codec codec;
     bool no_fuse;         /* run each filter by itself: the picture is rounded after each filter,
                            * and a separate kernel counts a histogram that a filter needs */
@@ -155,12 +153,12 @@ struct gf_options {
                            * upright in any case */
     bool allow_truncated; /* keep what can be decoded of a truncated JPEG, PNG or JPEG 2000 */
     bool strip;           /* write no metadata, and convert no colours; see also `stripped` */
-    bool profile;         /* record spans and measure the machine's peaks */
-    bool spans;           /* record spans */
+    bool profile;         /* record spans, and measure the machine's peak bandwidths */
+    bool spans;           /* record when each part of the run began and ended (struct gf_span) */
     bool serial; /* the calling thread does everything, for programs with a pipeline on each of many
                   * threads */
-    bool no_clobber;            /* an output file that exists already is GF_ERROR_OUTPUT */
-    bool sync;                  /* an output file is on the disk when its run returns */
+    bool no_clobber; /* an output file that exists already is GF_ERROR_OUTPUT */
+    bool sync;       /* wait until the output file is on the disk, not only in the system's cache */
     enum gf_file_format format; /* format of the output; GF_FILE_AUTO: by the extension of its name,
                                  * or the input's format if there is no name */
     int quality; /* quality of JPEG, WebP, AVIF, JPEG XL, JPEG 2000, TIFF, 1..GF_QUALITY_MAX */
@@ -220,10 +218,10 @@ struct gf_options {
     double range_low, range_high;
     /* Bits of a sample in the file that is written: 1 (gray without alpha becomes black and white),
      * 8, 10, 12 or 16, GF_ERROR_USAGE if the format has no such samples; GF_DEPTH_AUTO: as many as
-     * the input has, as far as the format can; 0: as many as the picture in memory has, 8 or 16,
-     * but 8 after thumbnail, and in an AVIF as many as the input has. */
+     * the input has, as far as the format can store them; 0: as many as the picture in memory has,
+     * 8 or 16, but 8 after the filter thumbnail, and in an AVIF as many as the input has. */
     int depth;
-    bool dither; /* where samples lose bits, an ordered dither shares pixels out between levels */
+    bool dither; /* if samples lose bits, neighbours are rounded up or down in a regular pattern */
     bool reserved_3[3];
     enum gf_gain_map gain_map;
     /* The matrix and the range of the samples of a Y4M that is read or written, as bits 1 << enum

@@ -1,5 +1,5 @@
-/* Pictures whose bytes are in no file and no block of memory: functions of the caller give the
- * bytes of a file, one after another, and take them.
+/* Pictures that a program reads and writes by functions of its own, not from a file or a block of
+ * memory: they give the bytes of a file, one after another, and take them.
  *
  * A function that returns another status than GF_OK is not called again. The call of the pipeline
  * ends with that status and with what gf_fail() has written to the function's *error. The functions
@@ -32,7 +32,7 @@ struct gf_reader {
 
 /* Takes the bytes of an output. */
 struct gf_writer {
-    size_t size; /* sizeof(struct gf_writer), as above */
+    size_t size; /* sizeof(struct gf_writer): later versions may add members at the end */
     /* Takes all `size` bytes. The calling thread calls it when the whole file is in memory, so that
      * nothing is written of a picture that fails before. */
     enum gf_status (*write)(void *context, const void *data, size_t size, struct gf_error *error);

@@ -13,14 +13,14 @@ extern "C" {
 #endif
 
 enum gf_span_kind {
-    GF_SPAN_START,     /* CUDA initialisation */
-    GF_SPAN_DECODE,    /* bytes: samples produced */
-    GF_SPAN_UPLOAD,    /* bytes: copied to the device */
-    GF_SPAN_STAGE,     /* bytes: read by the stage + written by it */
-    GF_SPAN_STATISTIC, /* bytes: read by the statistic */
-    GF_SPAN_DOWNLOAD,  /* bytes: copied from the device */
-    GF_SPAN_ENCODE,    /* bytes: samples consumed; 0: the time to write the bytes that a GPU has
-                        * encoded */
+    GF_SPAN_START,     /* the initialisation of CUDA */
+    GF_SPAN_DECODE,    /* reading and decoding the input; bytes: the samples produced */
+    GF_SPAN_UPLOAD,    /* a copy to the device; bytes: copied */
+    GF_SPAN_STAGE,     /* a stage, once for a band; bytes: read by the stage + written by it */
+    GF_SPAN_STATISTIC, /* counting a histogram; bytes: read */
+    GF_SPAN_DOWNLOAD,  /* a copy from the device; bytes: copied */
+    GF_SPAN_ENCODE, /* encoding; bytes: samples consumed; 0: the time to write the bytes that a GPU
+                     * has encoded */
     GF_SPAN_KINDS
 };
 
@@ -28,7 +28,7 @@ enum gf_span_kind {
 struct gf_span {
     enum gf_span_kind kind;
     int stage;             /* index in gf_profile.stages for STAGE and STATISTIC, otherwise -1 */
-    int lane;              /* -1: the reader or the writer */
+    int lane;              /* the lane, from 0; -1: the thread that reads or writes the picture */
     double begin_s, end_s; /* seconds since the run began */
     size_t bytes;
 };
@@ -44,7 +44,7 @@ struct gf_profile {
     const struct gf_profile_stage *stages; /* the stages, in the order of the chain */
     int stage_count;
     double wall_s;    /* the time from the start of the run to the renamed output */
-    char device[96];  /* "cuda:0 NVIDIA H200" or "cpu, 2 threads" */
+    char device[96];  /* the device that did the work: "cuda:0 NVIDIA H200" or "cpu, 2 threads" */
     char reason[160]; /* the reason for the choice of the device */
     int lanes, segments;
     int band_rows; /* the rows of a band of the first segment */
@@ -53,15 +53,15 @@ struct gf_profile {
     long long in_bytes, out_bytes;  /* the bytes of the files; in_bytes is -1 for a stream */
     /* Peak bandwidths of this machine, measured in this run, in bytes per second; 0: not
      * measured. */
-    double device_copy_peak;             /* device copy (CPU backend: memcpy), read + written */
-    double upload_peak, download_peak;   /* over PCIe from and to pinned memory */
+    double device_copy_peak;           /* copies within the device (CPU: memcpy), read + written */
+    double upload_peak, download_peak; /* copies over PCIe from and to pinned host memory */
     bool device_decoded, device_encoded; /* the GPU's codec decoded or encoded the picture */
-    int reduction; /* 2, 4 or 8: the file was decoded at 1/2, 1/4 or 1/8 of its size, and `in` is
-                    * the smaller picture; otherwise 1 */
-    int quality;   /* the quality that max_bytes or target_ssim of the options has found; 0: none */
+    int reduction;  /* 2, 4 or 8: the file was decoded at 1/2, 1/4 or 1/8 of its size, and `in` is
+                     * the smaller picture; otherwise 1 */
+    int quality;    /* the quality that options.max_bytes or target_ssim has led to; 0: none */
     char found[64]; /* what a filter has found in the picture: "deskew: turned by -1.25 degrees"; or
                      * "" */
-    int frames;     /* the number of frames of an animation; 1 of a picture */
+    int frames;     /* the number of frames of an animation; 1 if the input is a single picture */
 };
 
 /* Returns the kind's name: "decode", "upload", "stage"; "unknown" for a number that is no kind. */

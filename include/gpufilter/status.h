@@ -41,8 +41,8 @@ struct gf_error {
 GF_API enum gf_status gf_fail(struct gf_error *error, enum gf_status status, const char *format,
                               ...) GF_PRINTF(3, 4);
 
-/* Return the status's name, "GF_ERROR_INPUT", and its meaning. A number that is no status has a
- * text, too. */
+/* gf_status_name() returns the status's name, "GF_ERROR_INPUT", and gf_status_meaning() its
+ * meaning. Both return a text for a number that is no status, too. */
 GF_API const char *gf_status_name(enum gf_status status);
 GF_API const char *gf_status_meaning(enum gf_status status);
 
