@@ -1,4 +1,4 @@
-/* Bytes as numbers: their hash, and eight of them as one word. */
+/* Bytes as numbers: a hash of many, and eight of them as one 64-bit word. */
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +10,8 @@
  * http://www.isthe.com/chongo/tech/comp/fnv/) */
 #define GF_HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* Continues `hash` with the bytes. The first call starts with GF_HASH_START. */
+/* Returns the hash of everything that `hash` stands for, followed by these bytes. Begin with
+ * GF_HASH_START. */
 static inline uint64_t gf_hash(uint64_t hash, const void *data, size_t size)
 {
     const unsigned char *const byte = (const unsigned char *)data;

@@ -62,7 +62,8 @@ static inline const char *gf_cpu_instruction_set(void)
 }
 #endif
 
-/* A function that is always inlined, so that constant arguments are constants inside it. */
+/* Declares a function that is always inlined, so that constant arguments are constants inside
+ * it. */
 #define GF_INLINE static inline __attribute__((always_inline))
 
 /* Runs the statement with the value (bits, channels, or bytes of a pixel) as a constant with the

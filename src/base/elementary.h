@@ -43,7 +43,8 @@ GF_HOST_DEVICE float gf_select(float v, float limit, float above, float below)
 #endif
 }
 
-/* Adding this constant rounds a number to an integer, which is in the low bits of the sum. */
+/* Adding this constant to a float rounds it to an integer, which is then in the low bits of the
+ * sum. */
 #define GF_ROUNDING_SHIFT 12582912.0f /* 1.5 * 2^23 */
 
 /* Returns 2^x for -126 <= x <= 127, with a relative error of 3e-6. The polynomial minimises the
@@ -65,8 +66,8 @@ GF_HOST_DEVICE float gf_exp2_coarse(float x)
     return gf_exp2_bounded(x > -126.0f ? x : -126.0f);
 }
 
-/* Returns the cube root of x. y is near x^(-1/3): h = 1 - x y^3 is in 0.18..0.32, and a polynomial
- * of least relative error for (1 - h)^(-1/3) corrects y. */
+/* Returns the cube root of x, by one correction of y, a rough x^(-1/3): h = 1 - x y^3 is in
+ * 0.18..0.32, and the polynomial is (1 - h)^(-1/3) with the least relative error. */
 GF_HOST_DEVICE float gf_cbrt_from(float x, float y)
 {
     const float coarse = x * (y * y); /* the cube root, with the relative error of y^2 */
@@ -132,7 +133,8 @@ static inline double gf_double_of_bits(uint64_t bits)
     return v;
 }
 
-/* Adding this constant rounds a number to an integer, which is in the low bits of the sum. */
+/* Adding this constant to a double rounds it to an integer, which is then in the low bits of the
+ * sum. */
 #define GF_ROUNDING_SHIFT_DOUBLE 6755399441055744.0 /* 1.5 * 2^52 */
 
 static inline uint64_t gf_bits_of_double(double v)
@@ -142,7 +144,8 @@ static inline uint64_t gf_bits_of_double(double v)
     return bits;
 }
 
-/* Returns e^x, x <= 708; 0 below -708. e^r, |r| <= ln(2) / 2, is computed by its power series. */
+/* Returns e^x, x <= 708; 0 below -708. x = k ln 2 + r, and e^r, |r| <= ln(2) / 2, is computed by
+ * its power series. */
 static inline double gf_exp_double(double x)
 {
     static const double term[15] = {1.0 / 87178291200,

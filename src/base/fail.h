@@ -1,14 +1,14 @@
-/* Fails with a status and a message, hands a failure on, and checks the arguments of public
- * functions. */
+/* Helpers for failures: they make one with a status, hand it on to the caller, and check the
+ * arguments of public functions. */
 #pragma once
 
 #include <errno.h>
 
 #include "gpufilter/status.h"
 
-/* Returns `never` where errno says that no file can have such a name: it is too long, leads through
- * a file or in a circle, or is a folder's. Another try does not help there. Else returns `again`.
- */
+/* Returns `never` if errno says that no file can have such a name: it is too long, leads through a
+ * file or in a circle of links, or is a folder's. Another try then fails, too. Otherwise returns
+ * `again`, for errors that may pass. */
 static inline enum gf_status gf_status_of_name(enum gf_status never, enum gf_status again)
 {
     return errno == ENAMETOOLONG || errno == ENOTDIR || errno == ELOOP || errno == EISDIR ? never
@@ -20,7 +20,7 @@ static inline enum gf_status gf_fail_memory(struct gf_error *error)
     return gf_fail(error, GF_ERROR_MEMORY, "out of memory");
 }
 
-/* Returns from the calling function with the status of a call that fails. It is for functions that
+/* Returns from the calling function with the status of `call` if it fails. It is for functions that
  * then have nothing to close or to free. */
 #define GF_TRY(call) \
     do { \

@@ -1,5 +1,5 @@
-/* What C and the kernels' C++ share: functions of both, which have one definition, and the
- * linkage of C. */
+/* Macros for code that C and CUDA's C++ share: functions for host and device with one definition,
+ * and C linkage. */
 #pragma once
 
 /* Marks functions that host and device share: one definition, so that both backends compute the
@@ -11,8 +11,8 @@
 #define GF_HOST_DEVICE static inline
 #endif
 
-/* Linkage of C functions that kernels' files, which are C++, call, too. A header declares them
- * between GF_C_BEGIN and GF_C_END. */
+/* Between GF_C_BEGIN and GF_C_END a header declares functions with the linkage of C, which CUDA
+ * files, compiled as C++, call, too. */
 #ifdef __cplusplus
 #define GF_C_BEGIN extern "C" {
 #define GF_C_END }

@@ -57,9 +57,7 @@ void gf_image_free(struct gf_image *image)
     image->data = NULL;
 }
 
-/* Finds the samples of arrays of Python packages by DLPack's exchange API. */
-
-/* DLPack's DLTensor. Strides count samples. */
+/* DLPack's DLTensor, which describes where the samples of an array lie. Strides count samples. */
 struct tensor {
     unsigned char *data;
     struct tensor_kind {
@@ -71,7 +69,8 @@ struct tensor {
     uint64_t offset; /* bytes from data to the first sample */
 };
 
-/* DLPack's DLPackExchangeAPI: `managed` are functions that lend and give arrays. */
+/* DLPack's DLPackExchangeAPI, a table of functions. `managed` are those that hand arrays over,
+ * which are not used here. */
 struct exchange {
     uint32_t major, minor;
     const struct exchange *older;
@@ -85,7 +84,8 @@ static bool describe(const struct exchange *exchange, void *array, struct tensor
            (!tensor->kind.axes || (tensor->shape && tensor->strides));
 }
 
-/* The stride of an axis of one does not count. */
+/* Whether two arrays have the same type, device, shape and strides. The stride of an axis with one
+ * sample does not matter. */
 static bool are_alike(const struct tensor *tensor, const struct tensor *first)
 {
     if (memcmp(&tensor->kind, &first->kind, sizeof first->kind) != 0)

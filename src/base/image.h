@@ -1,4 +1,4 @@
-/* Pictures in memory: the limits of every picture, its checks, and rectangles of it. */
+/* The limit of a picture's sides, checks of formats and of callers' pictures, and rectangles. */
 #pragma once
 
 #include "gpufilter/image.h"
@@ -13,7 +13,8 @@ static inline size_t gf_pixel_bytes(struct gf_format format)
 /* Returns GF_ERROR_USAGE if the format is not supported. The message begins with `name`. */
 enum gf_status gf_format_check(struct gf_format format, const char *name,
                                struct gf_error *error) GF_CHECKED;
-/* Likewise for a caller's picture: its format, its pitch and where its samples lie. */
+/* Returns GF_ERROR_USAGE if a caller's picture has a wrong format, pitch or address of its samples.
+ * The message begins with `name`. */
 enum gf_status gf_image_check(const struct gf_image *image, const char *name,
                               struct gf_error *error) GF_CHECKED;
 

@@ -9,7 +9,7 @@
 #if GF_X86
 #include <immintrin.h>
 
-/* Attributes of functions for processors of a level (enum gf_cpu_level). */
+/* Attributes that compile a function for processors of one level (enum gf_cpu_level). */
 #define GF_SSSE3 __attribute__((target("ssse3")))
 #define GF_AVX2 __attribute__((target("avx2,fma")))
 /* The targets leave out AVX-512 VL, which processors of these levels have: gcc's code is up to 4 %
@@ -39,7 +39,8 @@ static inline int gf_vec_bytes(void)
 #endif
 }
 
-/* Calls name_64(), name_32() or name_16(), as gf_vec_bytes() says, which is not 0. */
+/* Calls name_64(), name_32() or name_16(), for vectors of gf_vec_bytes() bytes, which must not be
+ * 0. */
 #if GF_X86
 #define GF_BY_VEC(name, ...) \
     (gf_vec_bytes() == 64   ? name##_64(__VA_ARGS__) \

@@ -37,7 +37,8 @@
 #define VEC_NAMED(name, bytes) name##_##bytes
 #define VEC_NAME(name, bytes) VEC_NAMED(name, bytes)
 #define V(name) VEC_NAME(name, VEC_BYTES)
-/* The bytes of a group, among which permutations select, and the groups of a vector. */
+/* A group is the bytes among which one permutation can select: VEC_GROUP bytes, VEC_GROUPS times in
+ * a vector. */
 #define VEC_GROUP (VEC_BYTES == 64 ? 64 : 16)
 #define VEC_GROUPS (VEC_BYTES / VEC_GROUP)
 #define VEC_INTS (VEC_BYTES / 4)
@@ -115,7 +116,7 @@ VEC void V(store_first)(void *to, size_t count, V(bytes) v)
 #endif
 }
 
-/* Loads groups that begin at from + offset[i]. */
+/* Loads one group of VEC_GROUP bytes from each from + offset[i]. */
 VEC V(bytes) V(load_groups)(const uint8_t *from, const int *offset)
 {
 #if VEC_WIDE
@@ -132,7 +133,8 @@ VEC V(bytes) V(load_groups)(const uint8_t *from, const int *offset)
 #endif
 }
 
-/* Loads groups of which the first `count` bytes after `from` may be read. The rest are zeros. */
+/* Does what V(load_groups)() does, but reads no more than the first `count` bytes after `from`;
+ * zeros stand for the rest. */
 VEC V(bytes) V(load_first_groups)(const uint8_t *from, const int *offset, size_t count)
 {
 #if VEC_WIDE
@@ -144,8 +146,8 @@ VEC V(bytes) V(load_first_groups)(const uint8_t *from, const int *offset, size_t
 #endif
 }
 
-/* Selects bytes order[i] of each group; order[i] must be less than VEC_GROUP, or 255 for a zero,
- * which is not allowed in groups of 64. */
+/* Selects within each group: byte i of the result is byte order[i] of v. order[i] must be less than
+ * VEC_GROUP, or 255 for a zero, which is not allowed in groups of 64. */
 VEC_PERMUTES V(bytes) V(permute)(V(bytes) v, V(bytes) order)
 {
 #if VEC_WIDE
@@ -164,7 +166,7 @@ VEC_PERMUTES V(bytes) V(permute)(V(bytes) v, V(bytes) order)
 #endif
 }
 
-/* Prepares a selection of one byte for each integer; V(select)() selects it from each group. */
+/* Prepares V(select)(): integer i of its result is byte order[i] of a group, extended by zeros. */
 VEC V(ints) V(selection)(const uint8_t *order)
 {
 #if VEC_WIDE
@@ -187,7 +189,7 @@ VEC_PERMUTES V(ints) V(select)(V(bytes) v, V(ints) selection)
 #endif
 }
 
-/* Clamps to 0..most. */
+/* Clamps each number to 0..most. NaN becomes 0. */
 VEC V(floats) V(clamp)(V(floats) v, float most)
 {
     const V(floats) none = {0}, all = none + most;
@@ -214,7 +216,7 @@ VEC V(floats) V(add_product)(V(floats) a, V(floats) b, V(floats) c)
 #endif
 }
 
-/* Packs four vectors of integers to bytes, with saturation. */
+/* Packs four vectors of integers, in order, to one of bytes, with saturation to 0..255. */
 VEC V(bytes) V(pack)(const V(ints) from[4])
 {
 #if VEC_WIDE
@@ -240,7 +242,7 @@ VEC V(bytes) V(pack)(const V(ints) from[4])
 #endif
 }
 
-/* Packs two vectors of words, less than 32768, to bytes, with saturation. */
+/* Packs two vectors of words below 32768, in order, to one of bytes, with saturation to 255. */
 VEC V(bytes) V(pack_words)(V(words) low, V(words) high)
 {
 #if VEC_WIDE
@@ -262,7 +264,7 @@ VEC V(bytes) V(pack_words)(V(words) low, V(words) high)
 #endif
 }
 
-/* Returns the sums of neighbouring bytes. */
+/* Returns the sums of bytes 0 and 1, 2 and 3, and so on, as words. */
 VEC V(words) V(add_pairs)(V(bytes) v)
 {
 #if VEC_WIDE
@@ -274,8 +276,9 @@ VEC V(words) V(add_pairs)(V(bytes) v)
 #endif
 }
 
-/* A table of 256 bytes. Without permutations of 64 bytes it has sixteen parts. On x86, a part is
- * then what its half of the table adds to the parts before it. */
+/* A table of 256 bytes, for V(look_up)(). With permutations of 64 bytes it is 4 vectors, otherwise
+ * 16 parts of 16 bytes. On x86 such a part is stored XOR the part before it in the same half of the
+ * table, since V(look_up_half)() XORs parts. */
 struct V(table) {
     V(bytes) part[256 / VEC_GROUP];
 };
@@ -300,8 +303,9 @@ VEC struct V(table) V(load_table)(const uint8_t *from)
 }
 
 #if VEC_AVX2 || VEC_SSSE3
-/* Looks up the bytes that are less than 128. vpshufb makes zeros of the others, which stay at 128
- * or more. */
+/* Looks up bytes below 128 in eight parts of 16 bytes: the XOR of entry v % 16 of the parts 0 to v
+ * / 16 is the table's entry. Step k subtracts 16 k with saturation; vpshufb makes zeros of negative
+ * bytes, and so of those from 128 on. */
 VEC V(bytes) V(look_up_half)(const V(bytes) * part, V(bytes) v)
 {
     V(bytes) to = V(permute)(part[0], v);
@@ -317,7 +321,7 @@ VEC V(bytes) V(look_up_half)(const V(bytes) * part, V(bytes) v)
 }
 #endif
 
-/* Looks up each byte. */
+/* Replaces each byte by its entry in the table. */
 VEC_PERMUTES V(bytes) V(look_up)(const struct V(table) * table, V(bytes) v)
 {
 #if VEC_WIDE
@@ -335,8 +339,8 @@ VEC_PERMUTES V(bytes) V(look_up)(const struct V(table) * table, V(bytes) v)
 #endif
 }
 
-/* Adds the products of four bytes and signed bytes to each integer. The sums of the products of
- * bytes 0 and 1, and of 2 and 3, must have 15 bits and a sign. */
+/* Adds to each integer the sum of its four bytes of v times the four signed bytes of weights. The
+ * products of bytes 0 and 1 must have a sum within -32768..32767, and so must those of 2 and 3. */
 VEC_PRODUCTS V(ints) V(add_products)(V(ints) sum, V(bytes) v, V(bytes) weights)
 {
 #if VEC_WIDE
@@ -354,7 +358,7 @@ VEC_PRODUCTS V(ints) V(add_products)(V(ints) sum, V(bytes) v, V(bytes) weights)
 #endif
 }
 
-/* Returns a mask of the bytes that differ. */
+/* Returns a mask whose bit i is set if byte i of a and b differ. */
 VEC uint64_t V(differ)(V(bytes) a, V(bytes) b)
 {
 #if VEC_WIDE
@@ -369,7 +373,8 @@ VEC uint64_t V(differ)(V(bytes) a, V(bytes) b)
 #endif
 }
 
-/* Interleaves four vectors of bytes to integers, whose lowest bytes are those of from[0]. */
+/* Interleaves four vectors of bytes: byte 0 of each of from[0] to from[3], then byte 1 of each, and
+ * so on. */
 VEC void V(interleave)(const V(bytes) from[4], V(bytes) to[4])
 {
 #if VEC_WIDE
@@ -404,8 +409,8 @@ VEC void V(interleave)(const V(bytes) from[4], V(bytes) to[4])
 #endif
 }
 
-/* Adds the products of two bytes and signed bytes to each word. Sums must have 15 bits and a
- * sign. */
+/* Adds to each word the sum of its two bytes of v times the two signed bytes of weights. The sum of
+ * the two products must be within -32768..32767. */
 VEC V(words) V(add_short_products)(V(words) sum, V(bytes) v, V(bytes) weights)
 {
 #if VEC_AVX2
@@ -417,7 +422,7 @@ VEC V(words) V(add_short_products)(V(words) sum, V(bytes) v, V(bytes) weights)
 #endif
 }
 
-/* Adds both words to each integer. */
+/* Adds to integer i the words 2 i and 2 i + 1 of v, which are signed. */
 VEC V(ints) V(add_words)(V(ints) sum, V(words) v)
 {
 #if VEC_AVX2
@@ -427,7 +432,7 @@ VEC V(ints) V(add_words)(V(ints) sum, V(words) v)
 #endif
 }
 
-/* Stores the lower halves of integers. */
+/* Stores the lower 16 bits of each integer. */
 VEC void V(store_narrow)(uint16_t *to, V(ints) v)
 {
 #if VEC_WIDE
@@ -438,7 +443,7 @@ VEC void V(store_narrow)(uint16_t *to, V(ints) v)
 #endif
 }
 
-/* Returns the upper halves of the numbers of two vectors. */
+/* Returns the upper 32 bits of each number of `first`, then of `second`. */
 VEC V(ints) V(upper_halves)(V(longs) first, V(longs) second)
 {
 #if VEC_WIDE
@@ -456,7 +461,7 @@ VEC V(ints) V(upper_halves)(V(longs) first, V(longs) second)
 #endif
 }
 
-/* Returns a mask of the numbers whose lower halves are less than a limit. */
+/* Returns a mask whose bit i is set if the lower 32 bits of number i are less than `limit`. */
 VEC unsigned V(are_below)(V(longs) v, uint32_t limit)
 {
     const V(longs) lower = v & 0xffffffff;

@@ -19,7 +19,7 @@ void *gf_pages_alloc(size_t size)
     if (pages == MAP_FAILED)
         return NULL;
     if (size >= 2 * (size_t)HUGE_PAGE)
-        (void)madvise(pages, size, MADV_HUGEPAGE); /* a refusal costs only speed */
+        (void)madvise(pages, size, MADV_HUGEPAGE); /* a refusal only makes access slower */
     return pages;
 }
 
@@ -31,7 +31,7 @@ void *gf_pages_alloc(size_t size)
 
 struct populating {
     char *pages;
-    size_t size, part; /* bytes of all pages, and of each part but the last */
+    size_t size, part; /* bytes of all pages, and of each part, the last of which may be smaller */
 };
 
 static enum gf_status populate_part(void *context, int thread, int part, struct gf_error *error)
@@ -55,7 +55,8 @@ void gf_pages_populate(void *pages, size_t size)
     const size_t part = (size / count + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     struct populating all = {.pages = pages, .size = size, .part = part};
     const int parts = (int)((size + part - 1) / part);
-    (void)!gf_ordered_run(parts, parts, populate_part, &all, NULL); /* a failure costs only speed */
+    /* A failure only makes the first access slower. */
+    (void)!gf_ordered_run(parts, parts, populate_part, &all, NULL);
 }
 
 void gf_pages_expect(void *memory, size_t size)
@@ -110,7 +111,7 @@ struct gf_arena_chunk {
     char *data;
     size_t size;
     struct piece *first;
-    bool own; /* the chunk has only one piece, which was too large for the usual chunks */
+    bool own; /* the chunk was taken for one piece, which was too large for the usual chunks */
 };
 
 static size_t rounded(size_t size)
@@ -162,8 +163,8 @@ static struct piece *add_chunk(struct gf_arena *arena, size_t size, bool own)
     return piece;
 }
 
-/* Allocates a chunk for the piece. First it tries the usual size, then the exact size of the piece,
- * then both again after freeing idle chunks. */
+/* Takes a new chunk for a piece. It tries the usual size, then the exact size of the piece, then
+ * both again after giving back the chunks that nothing uses. */
 static struct piece *new_chunk(struct gf_arena *arena, size_t size)
 {
     size_t usual = 2 * arena->held > arena->least ? 2 * arena->held : arena->least;
@@ -192,8 +193,8 @@ static struct piece *find_free(const struct gf_arena *arena, size_t size)
     return best;
 }
 
-/* Cuts the bytes that the piece does not need off its end, as a free piece. If there is no memory
- * to describe the free piece, the piece keeps the bytes. */
+/* Cuts the bytes beyond `size` off the piece's end, as a free piece. If there is no memory to
+ * describe the free piece, the piece keeps the bytes. */
 static void cut(struct piece *piece, size_t size)
 {
     struct piece *const rest = piece->size > size ? calloc(1, sizeof *rest) : NULL;
@@ -209,7 +210,7 @@ static void cut(struct piece *piece, size_t size)
     piece->size = size;
 }
 
-/* Joins the piece with the next one. */
+/* Joins the piece with the one behind it. */
 static void join(struct piece *piece)
 {
     struct piece *const behind = piece->behind;

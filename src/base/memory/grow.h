@@ -1,17 +1,18 @@
-/* Arrays from malloc() that grow. */
+/* Arrays from malloc() that grow as elements are added. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Makes room for another element in the array, a pointer, which is NULL before the first one.
- * Returns false when out of memory; the array then stays as it is. An array that grows in no other
- * way has room for the next power of two of elements. */
+/* Makes room for another element after the `count` elements of the array. The array is a pointer,
+ * and NULL before the first element. Returns false when out of memory; the array then stays as it
+ * is. Use it for each added element, because the array is enlarged only when `count` is a power of
+ * two. */
 #define GF_GROW(array, count) gf_grow(&(array), (size_t)(count), sizeof *(array))
 
-/* The same for an array whose number of elements that have room is kept, too, in `room`, a size_t:
- * makes room for `count` elements. */
+/* Makes room for `count` elements in an array of which `room`, a size_t, keeps for how many
+ * elements it has memory. Returns false when out of memory. */
 #define GF_RESERVE(array, room, count) \
     gf_reserve(&(array), &(room), (size_t)(count), sizeof *(array))
 

@@ -1,5 +1,5 @@
-/* Files that others have written: opens and reads those that a chain names, and reads lines of
- * text. */
+/* Files that this program has not written: opens and reads those that a chain names, and reads
+ * lines of text. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,19 +10,19 @@
 
 #include "gpufilter/status.h"
 
-/* Files that a chain names are opened for reading by path or, if another process has opened them,
- * by these descriptors from that process. They are named as in the chain. */
+/* Files that a chain names, opened for this process by another one, which hands their descriptors
+ * over: path[i] is the name in the chain, descriptor[i] the open file. */
 struct gf_handed_files {
     int count;
     const char *const *path;
-    const int *descriptor; /* descriptors of regular files */
+    const int *descriptor; /* descriptor[i] is that of path[i], a regular file */
 };
 
-/* From now on the calling thread opens these files and no others; NULL: it opens files by path
- * again. *handed must live until then. */
+/* From now on the calling thread opens these files alone, by copying their descriptors; NULL: it
+ * opens files by path again. *handed must live until then. */
 void gf_named_files_hand(const struct gf_handed_files *handed);
 
-/* Whether the calling thread opens no files but handed ones. */
+/* Whether the calling thread opens handed files only. */
 bool gf_named_files_handed(void);
 
 /* Returns a descriptor of the file, at its beginning, which the caller closes; -1 with errno after
@@ -47,9 +47,6 @@ struct gf_file_identity {
 
 struct gf_file_identity gf_file_identify(const struct stat *file);
 bool gf_file_is_same(const struct gf_file_identity *a, const struct gf_file_identity *b);
-
-/* Reads texts of other programs: the byte order mark of a text, and its lines. The input may be
- * endless, such as a device or a pipe. */
 
 enum { GF_LINE_MOST = 1 << 20 };
 

@@ -8,7 +8,8 @@
 
 #define OF_THE_WHEEL "gf_"
 
-/* Whether the message of dlopen() ends with an error of the system that passes. */
+/* Whether dlopen() failed for lack of memory or descriptors, so that another try may succeed. `why`
+ * is its message, which then ends with the text of such an errno. */
 static bool may_pass(const char *why)
 {
     static const int passing[] = {EMFILE, ENFILE, ENOMEM, EAGAIN};
@@ -21,9 +22,9 @@ static bool may_pass(const char *why)
     return false;
 }
 
-/* Opens a file of the library. A Python wheel may bring it under a name of its own, so that other
- * modules of the process keep theirs. After a failure library->why names the reason and, unless it
- * may pass, the package that contains the file, if it is known. */
+/* Opens one of the library's files. A Python wheel may contain it under a name with a prefix, so
+ * that other modules of the process get their own copy. After a failure library->why has the reason
+ * and, if another try would fail, too, the package that contains the file, if it is known. */
 static void *open_file(struct gf_library *library, const char *file, bool *passing)
 {
     char of_wheel[64];

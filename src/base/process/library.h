@@ -1,5 +1,6 @@
-/* Loads shared libraries when they are first needed. Linking with all libraries of pictures would
- * make every start take 15 ms more. A format lists the functions that it calls:
+/* Loads shared libraries when they are first needed. Linking the program with all libraries of
+ * picture formats would make every start take 15 ms more. A format lists the functions that it
+ * calls:
  * #define WEBP_CALLS(CALL) CALL(WebPDecode) CALL(WebPEncode)
  * struct webp_calls { WEBP_CALLS(GF_LIBRARY_CALL) };
  * extern struct webp_calls webp;
@@ -14,7 +15,7 @@
 
 #define GF_LIBRARY_CALL(name) __typeof__(name) *name;
 #define GF_LIBRARY_NAME(name) #name,
-/* A library and its package, which the build defines without quotes. */
+/* Makes a string of what the build defines without quotes, such as libwebp.so.7=libwebp7. */
 #define GF_LIBRARY_TEXT_(name) #name
 #define GF_LIBRARY_TEXT(name) GF_LIBRARY_TEXT_(name)
 
@@ -28,21 +29,22 @@ struct gf_library {
     void **calls;                       /* the struct of pointers to the functions, in the order of
                                          * their names */
     pthread_mutex_t lock;
-    int state; /* 0: not tried yet, or a failure that passes; 1: loaded; -1: the library is missing
-                */
+    int state; /* 0: not tried, or the last try failed and another may succeed; 1: loaded; -1:
+                * missing */
     char why[200];
 };
 
-/* Initialises a struct gf_library from the struct of pointers, the list of functions, and the
- * files. */
+/* Initialises a struct gf_library: calls_ is the struct of pointers to functions, LIST the list of
+ * functions, and the rest are the names of files to try. */
 #define GF_LIBRARY(calls_, LIST, ...) \
     { \
         .file = {__VA_ARGS__}, .names = (const char *const[]){LIST(GF_LIBRARY_NAME) NULL}, \
         .calls = (void **)&(calls_), .lock = PTHREAD_MUTEX_INITIALIZER \
     }
 
-/* Loads the library, unless it is loaded. Where it is missing, the status is `failure`, and the
- * message says what `subject` (a file or a format) needs. A want of memory or descriptors is
- * GF_ERROR_MEMORY, and the next call tries again. Any thread may call this function. */
+/* Loads the library, unless it is loaded. If it is missing, the status is `failure`, and the
+ * message says that `subject` (a file or a format) needs it. Too little memory or too few
+ * descriptors is GF_ERROR_MEMORY, and the next call tries again. Any thread may call this
+ * function. */
 enum gf_status gf_library_load(struct gf_library *library, const char *subject,
                                enum gf_status failure, struct gf_error *error) GF_CHECKED;

@@ -1,5 +1,5 @@
-/* Finds the limits of this process, shares memory among pipelines, and places it on nodes;
- * CUDA's numbers of devices. */
+/* Finds the limits of this process, shares memory among pipelines, places memory on NUMA nodes, and
+ * converts CUDA's numbers of devices. */
 #include "base/process/machine.h"
 
 #include <ctype.h>
@@ -13,11 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* A hierarchy of control groups that is mounted. */
+/* A mounted hierarchy of control groups (cgroups). */
 struct hierarchy {
     bool unified;                            /* the hierarchy is of version 2 */
-    char inside[PATH_MAX], folder[PATH_MAX]; /* the group that is mounted, and the folder where it
-                                              * is mounted */
+    char inside[PATH_MAX], folder[PATH_MAX]; /* the group that is the root of the mount, and the
+                                              * folder where it is mounted */
 };
 
 static FILE *open_below(const char *root, const char *path)
@@ -38,8 +38,8 @@ static bool lists(const char *list, const char *word)
     return false;
 }
 
-/* Finds the process's control group in the hierarchy of the controller. A line of the file is
- * "NUMBER:CONTROLLERS:GROUP"; version 2 has the number 0 and no controllers. */
+/* Finds the process's control group, in the hierarchy that has the controller (such as "memory"). A
+ * line of the file is "NUMBER:CONTROLLERS:GROUP"; version 2 has the number 0 and no controllers. */
 static bool find_group(FILE *file, bool unified, const char *controller, char group[PATH_MAX])
 {
     char line[PATH_MAX + 256];
@@ -58,8 +58,8 @@ static bool find_group(FILE *file, bool unified, const char *controller, char gr
     return found;
 }
 
-/* Reads up to two numbers from a file in the folder, and returns how many. "max" is not a
- * number. */
+/* Reads up to two numbers from a file in the folder, and returns how many it has read. It stops at
+ * the word "max". */
 static int read_numbers(const char *folder, const char *name, double number[2])
 {
     char path[PATH_MAX], text[64];
@@ -96,7 +96,8 @@ static void take_processors(const char *folder, bool unified, struct gf_cgroup_l
         limits->processors = processors;
 }
 
-/* Takes the limits of the process's group and of its parents, up to the group that is mounted. */
+/* Lowers *limits to those of the process's group and of its parents, up to the root of the
+ * mount. */
 static void take_limits(const char *root, FILE *groups, const struct hierarchy *hierarchy,
                         const char *controller, struct gf_cgroup_limits *limits)
 {

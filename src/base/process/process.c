@@ -36,7 +36,8 @@ bool gf_socket_send(int socket, const void *message, size_t size, const int *des
     return sent == (ssize_t)size;
 }
 
-/* False if more descriptors came than there are places; those beyond are closed. */
+/* Stores the descriptors that came with a message. Returns false, and closes those that do not fit,
+ * if there are more than `places`. */
 static bool take_descriptors(struct msghdr *header, int *descriptor, int places)
 {
     int count = 0;
@@ -95,7 +96,7 @@ size_t gf_socket_receive(int socket, void *message, size_t size, int *descriptor
 
 enum { STREAMS = 3 };
 
-/* Returns the first of the descriptors that are handed over. */
+/* Returns the number that the first handed descriptor gets in the new process. */
 static int first_handed(const struct gf_spawn *spawn)
 {
     return spawn->is_tool ? STDOUT_FILENO : STREAMS;
@@ -130,7 +131,8 @@ pid_t gf_spawn(const struct gf_spawn *spawn)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    int handed[GF_SPAWN_HANDED_MAX] = {-1, -1}; /* copies above the descriptors that they become */
+    int handed[GF_SPAWN_HANDED_MAX] = {-1, -1}; /* copies with high numbers, which the descriptors 0
+                                                 * to 4 of the new process do not overwrite */
     pid_t process = -1;
     int why = 0;
     for (int i = 0; !why && i < spawn->count; i++) {

@@ -74,7 +74,7 @@ static int gravity(enum gf_status status)
     case GF_EXIT_AGAIN:
         return 3;
     }
-    return 4; /* the failure ends the run */
+    return 4; /* all other statuses: the failure ends the run */
 }
 
 enum gf_status gf_graver_status(enum gf_status a, enum gf_status b)
@@ -92,8 +92,8 @@ static size_t padded(size_t size)
     return (size + 3) & ~(size_t)3;
 }
 
-/* Searches the notes in a part of the program's file. A note has a header, a name and a
- * description; the last two are padded to 4 bytes. */
+/* Searches one segment of the program's file for the linker's build identifier, which is an ELF
+ * note. A note has a header, a name and a description; the last two are padded to 4 bytes. */
 static void search_notes(struct build *build, const char *at, size_t left)
 {
     ElfW(Nhdr) note;
@@ -112,8 +112,8 @@ static void search_notes(struct build *build, const char *at, size_t left)
     }
 }
 
-/* Searches the object that holds this function: the program, or the library that a program or
- * Python has loaded. */
+/* Searches one loaded object for the build identifier, if it holds this function: the program, or
+ * the library that a program or Python has loaded. */
 static int search_object(struct dl_phdr_info *info, size_t size, void *context)
 {
     (void)size;

@@ -136,7 +136,7 @@ void gf_json_bool(struct gf_json *json, const char *key, bool value)
 }
 
 struct reader {
-    char *at, *end; /* *end is '\0' */
+    char *at, *end; /* the next character, and the end of the text, where *end is '\0' */
     struct gf_json_tree *tree;
     size_t count; /* the number of values in use */
     int depth;
@@ -190,9 +190,9 @@ static char *put_utf8(char *to, int code)
     return to;
 }
 
-/* Reads the digits after \u: one letter, a pair of codes that make one letter, or a byte that is
- * not UTF-8. A zero is an error, since a text cannot contain it. Returns NULL if the text is
- * damaged. */
+/* Reads what follows \u: a character, a surrogate pair that is one character, or a byte that is not
+ * UTF-8 (udc80 to udcff). A zero is an error, since a text cannot contain it. Returns the place
+ * behind it; NULL if the text is damaged. */
 static char *read_code(struct reader *reader, char *to)
 {
     int code = hex4(reader->at);
@@ -234,14 +234,14 @@ static const char *read_string(struct reader *reader)
         else if (letter != 'u' || !(to = read_code(reader, to)))
             return NULL;
     }
-    *to = '\0'; /* overwrites the closing quote, or a character before it */
+    *to = '\0'; /* may overwrite the closing quote, which has been read */
     reader->at++;
     return text;
 }
 
 static bool read_value(struct reader *reader, struct gf_json_value *value);
 
-/* Reads the elements or members up to the closing bracket. */
+/* Reads the elements or members of an array or object, up to `close`, its closing bracket. */
 static bool read_list(struct reader *reader, struct gf_json_value *value, char close)
 {
     const struct gf_json_value **link = &value->first;

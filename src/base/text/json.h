@@ -1,8 +1,10 @@
 /* Writes JSON, member by member, with its commas, line breaks and quotes. The key is NULL for an
- * element of an array and for the outermost value.
- * struct gf_json json = gf_json_begin(file); gf_json_object(&json, NULL, GF_JSON_COMPACT);
- * gf_json_number(&json, "pi", 3.14159, 2); gf_json_end(&json);
- * writes {"pi":3.14} and a line break. */
+ * element of an array and for the outermost value. The calls
+ *   struct gf_json json = gf_json_begin(file);
+ *   gf_json_object(&json, NULL, GF_JSON_COMPACT);
+ *   gf_json_number(&json, "pi", 3.14159, 2);
+ *   gf_json_end(&json);
+ * write {"pi":3.14} and a line break. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +14,7 @@
 
 #include "gpufilter/status.h"
 
-/* The separators between the members of an object or array. */
+/* What stands between two members of an object or array. */
 enum gf_json_layout {
     GF_JSON_COMPACT,    /* "a":1,"b":2 */
     GF_JSON_INLINE,     /* "a": 1, "b": 2 */
@@ -24,7 +26,7 @@ enum { GF_JSON_DEPTH_MAX = 8 };
 
 struct gf_json {
     FILE *file;
-    int indent; /* the number of spaces by which each level is indented */
+    int indent; /* the spaces of indentation for each level */
     int depth, lines;
     struct {
         enum gf_json_layout layout;
@@ -42,7 +44,7 @@ void gf_json_end(struct gf_json *json);
 /* Writes a text; NULL becomes null. Bytes that are not UTF-8 become \udc80 to \udcff, as Python
  * writes them. */
 void gf_json_string(struct gf_json *json, const char *key, const char *text);
-/* Writes a hash as a text of 16 digits; 0 becomes "". */
+/* Writes a hash as a text of 16 hexadecimal digits; 0 becomes "". */
 void gf_json_hash(struct gf_json *json, const char *key, uint64_t hash);
 /* Writes a number with that many decimals. NaN and infinity become null. */
 void gf_json_number(struct gf_json *json, const char *key, double value, int decimals);
@@ -55,8 +57,8 @@ struct gf_key_help {
     const char *path, *help;
 };
 
-/* Reads JSON (RFC 8259) into a tree. The text need not be trusted: its depth and size are limited,
- * and damage is an error that names the line. */
+/* Reads JSON (RFC 8259) into a tree. The text may come from a stranger: its depth and size are
+ * limited, and damage is an error that names the line. */
 
 enum gf_json_type {
     GF_JSON_NULL,
@@ -69,13 +71,11 @@ enum gf_json_type {
 
 struct gf_json_value {
     enum gf_json_type type;
-    const char *key; /* the key of a member of an object; otherwise NULL */
-    const char
-        /* The text of a string. The escapes \udc80 to \udcff become bytes, as json.h writes
-         * them. */
-        *text;
-    double number; /* the value of a number; 0 or 1 for a bool */
-    /* The first element or member of this value, and the value after this value. */
+    const char *key;  /* the key of a member of an object; otherwise NULL */
+    const char *text; /* the text of a string; \udc80 to \udcff have become bytes */
+    double number;    /* the value of a number; 0 or 1 for a bool */
+    /* `first` is the first element or member of this value, `next` the element or member that
+     * follows this value in its parent; NULL: there is none. */
     const struct gf_json_value *first, *next;
 };
 
@@ -86,8 +86,8 @@ struct gf_json_tree {
     char *text;                  /* the memory in which the strings lie */
 };
 
-/* Reads one value with nothing but white space around it. Messages use `name` and `line`, the
- * number of the text's first line. */
+/* Reads one value; the text contains nothing else but white space. Messages name the file `name`
+ * and count lines from `line`, the number of the text's first line. */
 enum gf_status gf_json_read(const char *name, int line, const char *text, size_t size,
                             struct gf_json_tree *tree, struct gf_error *error) GF_CHECKED;
 void gf_json_tree_free(struct gf_json_tree *tree);
@@ -95,16 +95,17 @@ void gf_json_tree_free(struct gf_json_tree *tree);
 /* Returns a member of an object; NULL if the value is no object, or has no such member. `value` may
  * be NULL. */
 const struct gf_json_value *gf_json_member(const struct gf_json_value *value, const char *key);
-/* Returns the member's number; NaN if the member is missing or no number. */
-double gf_json_number_of(const struct gf_json_value *value, const char *key);
-/* Returns the member as an integer within least .. most; `otherwise` if the member is no such
+/* Returns the number that is the object's member `key`; NaN if the member is missing or no
  * number. */
+double gf_json_number_of(const struct gf_json_value *value, const char *key);
+/* Returns the object's member `key` as an integer within least .. most; `otherwise` if the member
+ * is missing or no such integer. */
 int gf_json_int_of(const struct gf_json_value *value, const char *key, int least, int most,
                    int otherwise);
-/* Returns the member's text; "" if the member is missing or no text. */
+/* Returns the text of the object's member `key`; "" if the member is missing or no text. */
 const char *gf_json_text_of(const struct gf_json_value *value, const char *key);
 bool gf_json_bool_of(const struct gf_json_value *value, const char *key);
-/* Returns the first element or member of the object's member `key`, or NULL. Its `next` is the
+/* Returns the first element or member inside the object's member `key`, or NULL. Its `next` is the
  * following one. */
 const struct gf_json_value *gf_json_first_of(const struct gf_json_value *value, const char *key);
 size_t gf_json_count(const struct gf_json_value *first); /* counts the values from `first` on */

@@ -1,6 +1,6 @@
-/* NVTX ranges: Nsight shows what a thread does, under the names in the profile. A range takes a few
- * nanoseconds while no tool is attached. Both functions do nothing in a build without the CUDA
- * toolkit's headers. */
+/* NVTX ranges: they show in Nsight Systems what each thread does, under the names of the run's
+ * profile. A range takes a few nanoseconds while no tool is attached. Both functions do nothing in
+ * a build without the CUDA toolkit's headers. */
 #pragma once
 
 #if defined(GF_WITH_CUDA) && defined(__has_include)

@@ -18,15 +18,17 @@ struct thread {
 struct gf_ordered {
     struct gf_ordered_setup setup;
     struct thread *thread;
-    int started, most; /* the number of threads that were started, and the most */
+    int started, most; /* the number of threads that were started, and the most that may be */
     pthread_mutex_t lock;
     pthread_cond_t can_begin, has_ended;
     int submitted, begun, ended, taken; /* the numbers of items that have reached each state */
     int idle;                           /* the number of threads that wait for an item */
-    double time_limit_s;                /* the caller's, when it submitted the last item */
-    bool *done;                         /* whether an item has ended, at index item % slots */
+    double time_limit_s; /* the time limit of the caller when it submitted the last item
+                          * (gf_time_limit()) */
+    bool *done;          /* done[item % slots]: whether the item has ended */
     bool closing;
-    enum gf_status status; /* the failure of item `failed`, the first in order so far */
+    /* The failure of item `failed`, the first one in the order of items so far. */
+    enum gf_status status;
     int failed;
     struct gf_error error;
 };
@@ -36,7 +38,7 @@ static bool can_begin(const struct gf_ordered *ordered)
     return ordered->begun < ordered->submitted && !ordered->status;
 }
 
-/* Begins the next item and works on it. The caller holds the lock, which the work does not. */
+/* Begins the next item and works on it. The caller holds the lock, which is released meanwhile. */
 static void work_on_next(struct gf_ordered *ordered, int thread)
 {
     const struct gf_ordered_setup *const setup = &ordered->setup;
@@ -74,7 +76,7 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-/* If the system refuses a thread, those that were started do the work. */
+/* Starts another thread. If the system refuses it, those that were started do the work. */
 static void start_thread(struct gf_ordered *ordered)
 {
     struct thread *const thread = &ordered->thread[ordered->started];

@@ -1,5 +1,4 @@
-/* Reads the clock, and records what ran and when; knows until when the thread's picture must be
- * done. */
+/* Reads the clock, records what ran and when, and keeps the time limit of each thread's picture. */
 #include "base/threads/times.h"
 
 #include <math.h>
@@ -85,8 +84,8 @@ double gf_intervals_union(struct gf_interval *interval, size_t count)
 }
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards `noted` */
-static struct gf_times noted[GF_START_PARTS];            /* the times of the parts of the start, in
-                                                          * seconds of gf_now() */
+/* When each part of the start ran, in seconds of gf_now(). */
+static struct gf_times noted[GF_START_PARTS];
 static double origin_s;
 
 void gf_start_origin(void)

@@ -1,5 +1,5 @@
-/* Times: the clock, spans of what ran, the parts of a start, and the limit of a thread's
- * picture. */
+/* Times: the clock, spans (what ran from when to when), how long the parts of a start took, and the
+ * time limit of the picture that a thread works on. */
 #pragma once
 
 #include <pthread.h>
@@ -13,8 +13,8 @@
 
 GF_C_BEGIN
 
-/* Spans record what ran, where and when. Any thread may add a span. Spans are read after the
- * run. */
+/* Spans record what ran, where and when, for the profile of a run. Any thread may add a span; they
+ * are read after the run. */
 struct gf_spans {
     pthread_mutex_t lock;
     bool on;         /* spans are recorded; otherwise they are dropped */
@@ -26,14 +26,14 @@ struct gf_spans {
 struct gf_interval {
     double begin_s, end_s;
 };
-/* Returns the time that the intervals cover together. Sorts the intervals. */
+/* Returns the seconds that at least one of the intervals covers. Sorts the intervals. */
 double gf_intervals_union(struct gf_interval *interval, size_t count);
 
 double gf_now(void); /* seconds of a monotonic clock */
 
 void gf_spans_init(struct gf_spans *spans);
 void gf_spans_free(struct gf_spans *spans);
-/* Drops all spans and sets the origin to now. */
+/* Drops all spans and sets the origin to now. `on`: whether spans are recorded from now on. */
 void gf_spans_restart(struct gf_spans *spans, bool on);
 /* Adds a span. begin_s and end_s are times of gf_now(). The span is dropped if there is no memory
  * for it. */
@@ -42,9 +42,8 @@ void gf_spans_add(struct gf_spans *spans, enum gf_span_kind kind, int stage, int
 
 GF_C_END
 
-/* Records the times of the parts of a device's start, and of a server, for --verbose and `make
- * bench-start`. Work that is done once, or seldom, notes when it began and ended. Any thread may
- * note a time. */
+/* The times that the start of a device, or of a server, takes, in parts, for --verbose and `make
+ * bench-start`. Whoever does a part notes when it began and ended. Any thread may note a time. */
 GF_C_BEGIN
 
 enum gf_start_part {
@@ -53,15 +52,16 @@ enum gf_start_part {
     GF_START_DESCRIBE,     /* the device's properties are read */
     GF_START_CLOCK,        /* the device's clock is compared with the host's */
     GF_START_WAIT,         /* a pipeline waits until the device is ready */
-    GF_START_QUEUE,        /* a queue is created */
+    GF_START_QUEUE,        /* a queue for the device's work (a CUDA stream) is created */
     GF_START_MEMORY,       /* device memory is allocated or freed */
     GF_START_PINNED,       /* host memory is pinned */
     GF_START_KERNELS,      /* kernels are loaded before they are needed */
-    GF_START_DECODER,      /* the codec's first group is decoded */
-    GF_START_ENCODER,      /* the codec's first group is encoded */
+    GF_START_DECODER,      /* the GPU's codec decodes its first group of pictures */
+    GF_START_ENCODER,      /* the GPU's codec encodes its first group of pictures */
     GF_START_PICTURE,      /* a pipeline's first picture is done */
     GF_START_SERVER,       /* a server processes a picture */
-    GF_START_SERVER_KINDS, /* the first of one number for each kind of span of the server */
+    GF_START_SERVER_KINDS, /* the first of GF_SPAN_KINDS numbers, one for each kind of span in a
+                            * server's profile */
     GF_START_PARTS = GF_START_SERVER_KINDS + GF_SPAN_KINDS
 };
 
@@ -76,8 +76,8 @@ void gf_times_add(struct gf_times *times, double begin_s, double end_s);
 void gf_start_origin(void); /* makes this moment the origin of all times */
 /* Notes that the part began at begin_s and has just ended. */
 void gf_start_note(enum gf_start_part part, double begin_s);
-/* Adds the times that another process has noted. Their origin is the time origin_s of this
- * process. */
+/* Adds the times of a part that another process has noted. Its times count from origin_s, a time of
+ * gf_now() in this process. */
 void gf_start_note_times(enum gf_start_part part, const struct gf_times *times, double origin_s);
 /* Writes a line such as "start: driver: once, from 3.2 to 104.0 ms". Returns false if nothing was
  * noted. */
@@ -85,17 +85,16 @@ bool gf_start_describe(enum gf_start_part part, char *text, size_t size);
 
 GF_C_END
 
-/* The time at which the picture of the calling thread must be done. The function that begins a
- * picture sets the limit, and so does each thread that works on a part of the picture. Code that
- * may take long asks in between whether the time is up, and stops. */
-
-/* Returns the limit as a time of gf_now(); 0: there is none. */
+/* Returns the time of gf_now() at which the picture of the calling thread must be done; 0: there is
+ * no limit. The function that begins a picture sets the limit, and so does each thread that works
+ * on a part of the picture. Code that may take long asks in between whether the time is up, and
+ * stops. */
 double gf_time_limit(void);
 void gf_time_limit_set(double at_s);
-/* Moves the limit, if there is one, by the time since begin_s, in which the thread has waited for
+/* Moves the limit, if there is one, by the time since begin_s, because the thread has waited for
  * something that does not belong to the picture, such as the start of a device. */
 void gf_time_limit_excuse(double begin_s);
-/* Returns the seconds that are left; INFINITY if there is no limit. */
+/* Returns the seconds until the limit; INFINITY if there is no limit. */
 double gf_time_left(void);
 bool gf_time_is_up(void);
 /* Returns GF_ERROR_INPUT if the time is up. The pipeline replaces the text by one that names the
