@@ -99,8 +99,8 @@ struct gf_icc gf_icc_for(struct gf_icc icc, int channels)
     return icc;
 }
 
-/* The files that were read. They are kept until the process ends, since stages have pointers to
- * their bytes. */
+/* The profiles that were read from files. They are kept until the process ends, since stages have
+ * pointers to their bytes. */
 struct loaded {
     struct loaded *next;
     struct gf_file_identity identity;
@@ -167,7 +167,8 @@ void gf_icc_hand(const char *name, const struct gf_icc *icc)
     handed = icc;
 }
 
-/* Refuses profiles of kinds that describe no device. */
+/* Refuses profiles of kinds that do not describe the colours of a device, such as iccMAX or named
+ * colours. */
 static enum gf_status check_kind(const char *name, struct gf_icc icc, struct gf_error *error)
 {
     const char *const kind = !is_profile(icc)         ? NULL
@@ -232,8 +233,6 @@ enum gf_status gf_icc_load_inks(const char *name, struct gf_icc *icc, struct gf_
                           : gf_fail(error, GF_ERROR_INPUT, "%s: not an ICC profile of CMYK", name);
 }
 
-/* Reads the description of an ICC profile. (ICC.1:2022, 10.15; ICC.1:2001, 6.5.17) */
-
 struct block {
     const unsigned char *data;
     size_t size;
@@ -247,7 +246,8 @@ static size_t number(struct block block, size_t at)
     return value;
 }
 
-/* Returns a part of the block; an empty one if it is not within the block. */
+/* Returns `size` bytes of the block from offset `at` on; an empty block if they are not all within
+ * it. */
 static struct block part(struct block block, size_t at, size_t size)
 {
     return at <= block.size && size <= block.size - at ? (struct block){block.data + at, size}
@@ -266,7 +266,7 @@ static struct block find_tag(struct block profile, const char *name)
     return (struct block){0};
 }
 
-/* Converts UTF-16 to UTF-8. A character beyond 16 bits becomes two question marks. */
+/* Converts UTF-16 (big endian) to UTF-8. A character beyond 16 bits becomes two question marks. */
 static void put_utf16(struct block from, char text[GF_ICC_TEXT_SIZE])
 {
     size_t length = 0;
@@ -286,7 +286,7 @@ static void put_utf16(struct block from, char text[GF_ICC_TEXT_SIZE])
     text[length] = '\0';
 }
 
-/* Chooses the English text of several, else the first. */
+/* Returns the English text of a tag with texts in several languages, or else the first text. */
 static struct block choose_text(struct block tag)
 {
     enum { RECORDS_AT = 16, RECORD_BYTES = 12, RECORDS_MOST = 100 };

@@ -1,5 +1,5 @@
-/* Makes tables of the conversion that Little CMS computes between two profiles. Little CMS itself
- * never converts pixels. */
+/* Makes the tables of the conversion between two profiles, for which it asks Little CMS for single
+ * colours. Little CMS itself never converts pixels of pictures. */
 #include "icc/icc_build.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@
 #include "icc/icc_memory.h"
 #include "icc/icc_tables.h"
 
-/* Makes a transform from gray, which is a table of results. */
+/* Makes a transform from gray: a table with the result of each level. */
 static enum gf_status make_levels(struct gf_icc_making *b, struct gf_error *error)
 {
     const struct gf_icc_wish *const wish = b->wish;
@@ -104,13 +104,14 @@ const char *gf_icc_library_version(void)
     return text;
 }
 
-/* Whether the profile's rendering intent is valid. Little CMS 2.14 uses it as an index into a table
- * of four, without a check. */
+/* Whether Little CMS may use the profile: its class, its version and its rendering intent are
+ * valid. Little CMS 2.14 uses the intent as an index into a table of four, without a check. */
 static bool is_sound(cmsHPROFILE profile)
 {
     const cmsProfileClassSignature kind = cmsGetDeviceClass(profile);
     const cmsUInt32Number intent = cmsGetHeaderRenderingIntent(profile);
-    return cmsGetEncodedICCversion(profile) < 0x5000000 && /* iccMAX has colours of its own */
+    /* Profiles of iccMAX, version 5, have colours of their own. */
+    return cmsGetEncodedICCversion(profile) < 0x5000000 &&
            (kind == cmsSigInputClass || kind == cmsSigDisplayClass || kind == cmsSigOutputClass ||
             kind == cmsSigColorSpaceClass) &&
            (cmsIsMatrixShaper(profile) ||
@@ -118,8 +119,8 @@ static bool is_sound(cmsHPROFILE profile)
              cmsIsIntentSupported(profile, intent, LCMS_USED_AS_INPUT)));
 }
 
-/* Whether Little CMS can make a conversion from the profile. A profile can have all its tags with
- * useless contents. */
+/* Whether Little CMS can make a conversion from the profile. It cannot from a profile that has all
+ * its tags but useless contents. */
 static bool converts(cmsContext context, cmsHPROFILE profile)
 {
     const int channels = (int)cmsChannelsOf(cmsGetColorSpace(profile));
@@ -154,7 +155,7 @@ bool gf_icc_is_target(struct gf_icc icc)
 {
     cmsContext context;
     if (gf_icc_memory_begin(icc.size, &context, NULL))
-        return true; /* the conversion itself will fail */
+        return true; /* out of memory: the conversion itself will report it */
     const cmsUInt32Number flags = cmsFLAGS_NOOPTIMIZE | cmsFLAGS_NOCACHE,
                           result = format_of(gf_icc_channels_after(icc));
     cmsHPROFILE const to = cmsOpenProfileFromMemTHR(context, icc.data, (cmsUInt32Number)icc.size),
@@ -213,8 +214,6 @@ static enum gf_status judge(struct gf_icc icc, bool *sound)
 
 #endif
 
-/* ---- profiles that came with pictures ---- */
-
 static _Atomic(gf_icc_cell_work *) cell_work;
 
 void gf_icc_set_cell_work(gf_icc_cell_work *call)
@@ -222,8 +221,8 @@ void gf_icc_set_cell_work(gf_icc_cell_work *call)
     cell_work = call;
 }
 
-/* Does the work in a cell or, where GF_SANDBOX_AUTO finds no cells, in this process. Profiles of
- * this project's own making need no cell. */
+/* Does the work of Little CMS in a cell or, if GF_SANDBOX_AUTO finds that this machine cannot run
+ * cells, in this process. Profiles that this project has made need no cell. */
 static enum gf_status work(const struct gf_icc_wish *wish, bool *sound,
                            struct gf_icc_transform **transform, struct gf_error *error)
 {
@@ -240,11 +239,10 @@ static enum gf_status work(const struct gf_icc_wish *wish, bool *sound,
     return sound ? judge(wish->from, sound) : build_new(wish, transform, error);
 }
 
-/* ---- the last verdicts, which are kept ---- */
-
-/* The last verdicts on profiles. A verdict takes milliseconds, and the pictures of a batch have few
- * profiles. The bytes are kept, since somebody could make an unsound profile with the hash of a
- * sound one. Most profiles of presses have 500 to 700 kB. */
+/* The last verdicts, whether a profile is sound. A verdict takes milliseconds, and the pictures of
+ * a batch have few different profiles. The profile's bytes are kept and compared, not a hash, since
+ * somebody could make an unsound profile with the hash of a sound one. Most profiles of presses
+ * have 500 to 700 kB. */
 enum { VERDICTS = 8, VERDICT_BYTES_MOST = 1 << 20 };
 static struct verdict {
     struct gf_icc icc;
@@ -264,14 +262,14 @@ static void keep_verdict(struct gf_icc icc, bool sound)
     *verdict = (struct verdict){{.data = copy, .size = icc.size}, sound};
 }
 
-/* Without a verdict, as when memory runs out, the profile counts as sound; its conversion will then
- * fail. Threads that have the same new profile wait for one verdict. */
+/* A profile that could not be judged, as when memory runs out, counts as sound; its conversion will
+ * then fail. Threads that have the same new profile wait for one verdict. */
 bool gf_icc_is_sound(struct gf_icc icc)
 {
     bool sound = true;
     const struct gf_icc_wish wish = {.from = icc};
     struct gf_icc_transform *none = NULL;
-    if (icc.size > VERDICT_BYTES_MOST) /* nothing is kept that others could wait for */
+    if (icc.size > VERDICT_BYTES_MOST) /* a profile so large is judged each time */
         return work(&wish, &sound, &none, NULL) || sound;
     pthread_mutex_lock(&judging);
     int i = 0;
@@ -287,14 +285,12 @@ bool gf_icc_is_sound(struct gf_icc icc)
     return sound;
 }
 
-/* ---- the last transforms, which are kept ---- */
-
-/* The profiles are kept and compared, since somebody could make a profile with the hash of another.
- */
+/* The last transforms. The profiles' bytes are kept and compared, not a hash, since somebody could
+ * make a profile with the hash of another. */
 enum { KEPT = 4, KEPT_BYTES_MOST = 4 << 20 };
 static struct kept {
     struct gf_icc_wish wish;
-    struct gf_icc_transform *transform; /* NULL: nothing is kept here */
+    struct gf_icc_transform *transform; /* NULL: this entry is empty */
 } kept[KEPT];
 static int kept_next;
 static pthread_mutex_t keeping = PTHREAD_MUTEX_INITIALIZER;
@@ -327,7 +323,7 @@ static void keep(const struct gf_icc_wish *wish, const struct gf_icc_transform *
     struct kept *const to = &kept[kept_next++ % KEPT];
     free((void *)to->wish.from.data);
     free(to->transform);
-    if (wish->from.size) /* a device link has no profile before it */
+    if (wish->from.size) /* `from` is empty if `to` is a device link */
         memcpy(copy, wish->from.data, wish->from.size);
     memcpy(copy + wish->from.size, wish->to.data, wish->to.size);
     *to = (struct kept){*wish, made};
@@ -357,22 +353,21 @@ enum gf_status gf_icc_build(const struct gf_icc_wish *wish, struct gf_icc_transf
     return status;
 }
 
-/* Checks a transform that another process has made, which a stranger's profile may have taken over.
- */
-
-/* Whether a table lies within the block. */
+/* Whether a table of `size` bytes at that offset lies within the transform's block. This and the
+ * next functions check a transform of a cell, which a harmful profile may have taken over. */
 static bool is_inside(const struct gf_icc_transform *t, unsigned at, size_t size)
 {
     return at % 16 == 0 && at >= sizeof *t && at <= t->bytes && size <= t->bytes - at;
 }
 
-/* Whether tables of three channels, or one that they share, lie within the block. */
+/* Whether the tables of three channels, or their common one (step 0), lie within the block. */
 static bool are_inside(const struct gf_icc_transform *t, unsigned at, unsigned step, size_t size)
 {
     return (!step || step == size) && is_inside(t, at, step ? 3 * size : size);
 }
 
-/* The curves from light to samples. A result of 16 bits is rounded to an integer. */
+/* Whether the curves from light to samples lie within the block; for 16 bits, also whether each of
+ * their values is a sample, since it is rounded to an integer. */
 static bool encodes(const struct gf_icc_transform *t)
 {
     const size_t size = t->bits == 8 ? GF_ICC_ENCODE_SIZE_8 : GF_ICC_ENCODE_SIZE_16 * sizeof(float);
@@ -382,11 +377,12 @@ static bool encodes(const struct gf_icc_transform *t)
     const size_t count = t->bits == 8 ? 0 : (t->encode_step ? 3 : 1) * size / sizeof(float);
     bool good = true;
     for (size_t i = 0; i < count; i++)
-        good &= encode[i] >= 0 && encode[i] <= 65535; /* not for NaN */
+        good &= encode[i] >= 0 && encode[i] <= 65535; /* false for NaN, too */
     return good;
 }
 
-/* Any light is clipped: the curves to it, the matrix and their products may have any values. */
+/* Whether the tables of a MATRIX lie within the block. The curves to light, the matrix and their
+ * products may have any values, since light is clipped. */
 static bool is_matrix(const struct gf_icc_transform *t)
 {
     return t->inputs == 3 && t->outputs == 3 &&
@@ -394,7 +390,7 @@ static bool is_matrix(const struct gf_icc_transform *t)
            (t->bits == 16 || is_inside(t, t->product_at, sizeof(float[3][256][4]))) && encodes(t);
 }
 
-/* Whether each sample has a place between two nodes of its axis. */
+/* Whether each sample has a place between two nodes on the axis of its channel. */
 static bool has_places(const struct gf_icc_transform *t)
 {
     const size_t count = (size_t)t->inputs * 256;
@@ -407,7 +403,7 @@ static bool has_places(const struct gf_icc_transform *t)
     return good;
 }
 
-/* Whether there are curves of 16 bits for each channel, or none. */
+/* Whether the block has a curve of 65536 entries for each channel, or none (`at` is 0). */
 static bool has_curves(const struct gf_icc_transform *t, unsigned at, int channels)
 {
     return !at || is_inside(t, at, (size_t)channels * sizeof(uint16_t[65536]));
@@ -446,8 +442,8 @@ bool gf_icc_transform_fits(const struct gf_icc_transform *t, size_t size,
                : (t->kind == GF_ICC_GRID || t->kind == GF_ICC_LAB) && is_grid(t);
 }
 
-/* A gamma of 2.2 with sRGB's primaries counts as sRGB: it differs by up to 7 of 255 in dark
- * colours, and every program shows it as sRGB. */
+/* A profile with sRGB's primaries and a gamma of 2.2 counts as sRGB: it differs by up to 7 of 255
+ * in dark colours, and every program shows it as sRGB. */
 bool gf_icc_is_srgb(struct gf_icc icc, int channels)
 {
     enum { STEPS_MOST = 8, STEP = 17, LEVELS = 16, PIXELS = LEVELS * LEVELS * LEVELS };

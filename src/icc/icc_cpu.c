@@ -38,8 +38,7 @@ static void convert_levels(const struct gf_icc_transform *t, const void *in, int
     }
 }
 
-/* A vector of four channels. Tables contain the products of the first curves with the matrix, for
- * four channels at a time. */
+/* A vector with a number for each of four channels. */
 typedef float quad __attribute__((vector_size(16)));
 typedef int32_t quad_of_int __attribute__((vector_size(16)));
 
@@ -147,10 +146,10 @@ GF_TARGET_CLONES static void convert_matrix(const struct gf_icc_transform *t, co
         matrix_8(t, in, in_channels, out, out_channels, width);
 }
 
-/* ---- a table of all colours (the grid) ---- */
+/* Conversions by a table of all colours (GF_ICC_GRID). */
 
-/* A vector of sums for all channels at a node or between nodes, equal to the sums of
- * gf_icc_interpolated() and gf_icc_mixed(). */
+/* The results of all channels at a node or between nodes: four at a time what gf_icc_interpolated()
+ * and gf_icc_mixed() compute for one. */
 typedef uint32_t quad_of_sums __attribute__((vector_size(16)));
 typedef uint16_t quad_of_samples __attribute__((vector_size(8)));
 enum { PART_BITS = 15 };
@@ -179,7 +178,7 @@ place_of(const struct gf_icc_transform *t, const void *in, int index, int channe
     return gf_icc_place_of(t->curve_at ? curve[65536 * channel + sample] : sample, t->grid);
 }
 
-/* Applies the curves that follow the interpolation. */
+/* Applies the curves that follow the interpolation, if there are some, to each channel. */
 static inline __attribute__((always_inline)) quad_of_sums curved(const struct gf_icc_transform *t,
                                                                  quad_of_sums v, int outputs)
 {
@@ -190,7 +189,7 @@ static inline __attribute__((always_inline)) quad_of_sums curved(const struct gf
     return v;
 }
 
-/* Computes gf_icc_lab_light(), without its limits, for all channels. */
+/* Computes what gf_icc_lab_light() does for all channels, without clipping the light. */
 static inline __attribute__((always_inline)) quad lab_light(const struct gf_icc_transform *t,
                                                             quad_of_sums v)
 {
@@ -214,7 +213,7 @@ store_8(const struct gf_icc_transform *t, quad_of_sums v, unsigned char *out, in
 {
     v = curved(t, v, outputs);
     if (!t->encode_at) {
-        v = (v * 65281u + 8388608u) >> 24; /* like gf_icc_narrow() */
+        v = (v * 65281u + 8388608u) >> 24; /* computes gf_icc_narrow() for four channels */
         for (int c = 0; c < outputs; c++)
             out[c] = (unsigned char)v[c];
         return;
@@ -227,7 +226,7 @@ store_8(const struct gf_icc_transform *t, quad_of_sums v, unsigned char *out, in
             out[c] = encode[(unsigned)c * step + (unsigned)at[c]];
         return;
     }
-    /* This is gf_icc_node_light() for four channels. */
+    /* This computes gf_icc_node_light() for four channels, without clipping. */
     const quad light = __builtin_convertvector((quad_of_int)v, quad) * (1.5f / 65535.0f) - 0.25f;
     const quad_of_int at = encode_index_8(light);
     for (int c = 0; c < outputs; c++)
@@ -251,8 +250,8 @@ store_16(const struct gf_icc_transform *t, quad_of_sums v, uint16_t *out, int ou
     }
 }
 
-/* Converts a row by the grid. `first` is 1 for CMYK, whose first channel is the fourth axis,
- * otherwise 0. */
+/* Converts a row by the grid. `first` is the channel of the first axis of a three-dimensional grid:
+ * 1 for CMYK, where channel 0 interpolates between two such grids; otherwise 0. */
 static inline __attribute__((always_inline)) void
 grid_row(const struct gf_icc_transform *restrict t, const void *in, int in_channels,
          void *restrict out, int out_channels, int width, int first, int bits)
@@ -295,7 +294,7 @@ GF_TARGET_CLONES static void convert_grid(const struct gf_icc_transform *t, cons
         grid_row(t, in, in_channels, out, out_channels, width, 0, 16);
 }
 
-/* ---- L*a*b* and a table of it ---- */
+/* Conversions by L*a*b* and a table that it indexes (GF_ICC_LAB). */
 
 static inline __attribute__((always_inline)) quad_of_int node_at(const uint16_t *node)
 {
@@ -304,14 +303,14 @@ static inline __attribute__((always_inline)) quad_of_int node_at(const uint16_t 
     return __builtin_convertvector(samples, quad_of_int);
 }
 
-/* Computes gf_icc_mixed() for all channels. */
+/* Computes gf_icc_mixed() for four channels. */
 static inline __attribute__((always_inline)) quad_of_int mixed(quad_of_int low, quad_of_int high,
                                                                uint32_t part)
 {
     return low + (((high - low) * (int32_t)part + GF_ICC_PART / 2) >> PART_BITS);
 }
 
-/* Computes gf_icc_trilinear() for all channels. */
+/* Computes gf_icc_trilinear() for four channels. */
 static inline __attribute__((always_inline)) quad_of_sums
 trilinear(const struct gf_icc_place place[3], const uint16_t *node, size_t grid)
 {
@@ -376,7 +375,7 @@ void gf_icc_convert(const struct gf_icc_transform *t, const void *in, int in_cha
         convert_lab(t, in, in_channels, out, out_channels, width);
     else
         convert_grid(t, in, in_channels, out, out_channels, width);
-    const bool done = t->kind == GF_ICC_MATRIX; /* a MATRIX has copied alpha already */
+    const bool done = t->kind == GF_ICC_MATRIX; /* convert_matrix() has copied alpha already */
     if (!done && in_channels > t->inputs && out_channels > t->outputs)
         copy_alpha(in, in_channels, out, out_channels, width, t->bits);
 }

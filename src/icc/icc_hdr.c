@@ -14,14 +14,14 @@ static const double pq_most = 10000, hlg_most = 1000, hlg_gamma = 1.2;
 static const double m1 = 2610.0 / 16384, m2 = 2523.0 / 32, c1 = 3424.0 / 4096, c2 = 2413.0 / 128,
                     c3 = 2392.0 / 128;
 
-/* Returns light, 0..1 of 10,000 cd/m2, of a PQ sample, and back (SMPTE ST 2084). */
+/* Returns the light of a PQ sample (SMPTE ST 2084), both 0..1; a light of 1 is 10,000 cd/m2. */
 static double light_of_pq(double sample)
 {
     const double p = gf_pow_double(sample, 1 / m2);
     return gf_pow_double(fmax(p - c1, 0) / (c2 - c3 * p), 1 / m1);
 }
 
-/* Returns the PQ sample of light, both 0..1; a light of 1 is 10,000 cd/m2. */
+/* Returns the PQ sample of light, the inverse of light_of_pq(). */
 static double tone_pq(double light)
 {
     const double p = gf_pow_double(light, m1);
@@ -40,7 +40,8 @@ static double decoded(int curve, double sample)
     return curve == GF_CURVE_PQ ? light_of_pq(sample) : light_of_hlg(sample);
 }
 
-/* Returns the luminance in cd/m2 that a display shows for a luminance of decoded samples. */
+/* Returns the luminance in cd/m2 that a display shows for `y`, the luminance of decoded samples,
+ * 0..1. */
 static double displayed(int curve, double y)
 {
     return curve == GF_CURVE_PQ ? pq_most * y : hlg_most * gf_pow_double(y, hlg_gamma);
@@ -51,8 +52,9 @@ double gf_tone_luminance(int curve, double sample)
     return displayed(curve, decoded(curve, sample));
 }
 
-/* Keeps luminances up to a knee, and bends those above it by a Hermite spline, so that `peak`
- * becomes `white`. All numbers are PQ samples, relative to that of the peak. */
+/* Returns what a luminance in cd/m2 becomes by BT.2390's curve: it stays up to a knee, and a
+ * Hermite spline bends what is above, so that `peak` becomes `white`. The variables are PQ samples
+ * relative to that of the peak. */
 static double bt2390(double luminance, double white, double peak)
 {
     const double most = tone_pq(peak / pq_most), goal = tone_pq(white / pq_most) / most;
@@ -65,7 +67,7 @@ static double bt2390(double luminance, double white, double peak)
     return pq_most * light_of_pq(bent * most);
 }
 
-/* Returns the part of white, 0..1, that a luminance becomes. */
+/* Returns the part of white, 0..1, that a luminance in cd/m2 becomes. */
 static double toned(const struct gf_tone_wish *wish, double luminance)
 {
     const double peak = fmax(wish->peak, wish->white), v = luminance / wish->white;
@@ -109,7 +111,7 @@ static void fill_tables(const struct gf_tone_wish *wish, struct gf_icc_transform
     for (int v = 0; v < levels; v++)
         decode[v] = (float)decoded(wish->hdr[1], (double)v / (levels - 1));
     for (int i = 0; i < GF_ICC_ENCODE_SIZE_16; i++) {
-        /* No luminance is 0, where the gain of HLG has no value. */
+        /* The gain is computed for a luminance above 0, since that of HLG has no value at 0. */
         const double y = fmax(gf_icc_light_at(i, 0, GF_ICC_ENCODE_BITS_16), 1e-7);
         gain[i] = (float)(toned(wish, displayed(wish->hdr[1], y)) / y);
     }
@@ -155,22 +157,24 @@ enum gf_status gf_tone_build(const struct gf_tone_wish *wish, struct gf_icc_tran
 
 enum {
     LEVELS = 255 * GF_GAIN_ONE + 1,
-    /* The table of PQ has so many octaves of light below 1, and so many bits of the mantissa. */
+    /* The table from light to PQ has so many octaves of light below 1, and 2^BITS steps in each. */
     OCTAVES = 30,
     BITS = 7,
     REST_BITS = 23 - BITS,
     PQ_SIZE = (OCTAVES << BITS) + 2
 };
-static const uint32_t least_bits = (127 - OCTAVES) << 23; /* of the float 2^-OCTAVES */
-static const double white = 203, most = 10000;            /* cd/m2 */
+static const uint32_t least_bits = (127 - OCTAVES) << 23; /* the bits of the float 2^-OCTAVES */
+/* Luminances in cd/m2: of white, and the most that PQ has. */
+static const double white = 203, most = 10000;
 
 struct gf_gain {
     float decode[3][256];
-    bool mixes; /* the light that is multiplied is not the picture's: to_map converts it */
+    bool mixes; /* light is multiplied in other colours than the picture's; to_map converts to them
+                 */
     float to_map[3][3], to_result[3][3];
     float base_offset[3], offset[3];
     float pq[PQ_SIZE];
-    int table[3]; /* the table of each channel */
+    int table[3]; /* table[c]: which table of factors channel c uses, since equal ones are shared */
     float factor[3][LEVELS];
 };
 
@@ -179,7 +183,8 @@ static double light_of_srgb(double sample)
     return sample <= 0.04045 ? sample / 12.92 : gf_pow_double((sample + 0.055) / 1.055, 2.4);
 }
 
-/* Sets the matrix between two profiles, and the curves of `from` unless decode is NULL. */
+/* Sets the matrix from linear light of one profile to that of another, and *decode, unless it is
+ * NULL, to the curves of `from`. */
 static enum gf_status join(struct gf_icc from, struct gf_icc to, float matrix[3][3],
                            float (*decode)[256], struct gf_error *error)
 {
@@ -282,7 +287,8 @@ void gf_gain_free(struct gf_gain *gain)
     free(gain);
 }
 
-/* Returns the sample of PQ, with straight lines between the entries of the table. */
+/* Returns the 16-bit PQ sample of light, by linear interpolation between the entries of the
+ * table. */
 static uint16_t sample_of(const struct gf_gain *gain, float light)
 {
     const float within = light > 0.0f ? light < 1.0f ? light : 1.0f : 0.0f;

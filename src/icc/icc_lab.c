@@ -1,6 +1,6 @@
-/* Makes transforms by a profile's own table and the curves around it: from RGB to L*a*b* to
- * printers, from scanners and printers by L*a*b* to RGB, and device links. Their results are Little
- * CMS's, but for rounding. */
+/* Makes transforms from a profile's own table and the curves around it, as printers' and scanners'
+ * profiles have them: from RGB through L*a*b* to a printer, from a scanner or printer through
+ * L*a*b* to RGB, and device links. The results are Little CMS's, but for rounding. */
 #ifdef GF_WITH_LCMS
 #include "base/fail.h"
 #include "icc/icc_tables.h"
@@ -11,7 +11,7 @@
 
 enum { CURVES_MOST = 3, LEVELS = 65536 };
 
-/* The steps of a profile's conversion: curves, a table, curves. */
+/* The steps of a profile's conversion: curves before its table, the table, curves after it. */
 struct lut {
     const _cmsStageToneCurvesData *before[CURVES_MOST], *after[CURVES_MOST];
     int before_count, after_count;
@@ -29,7 +29,8 @@ static bool is_identity(const cmsStage *stage)
     return is;
 }
 
-/* Whether the table has as many nodes along each axis, as 16 bits. */
+/* Reads a table of 16-bit numbers with the same number of nodes along each axis. Returns false for
+ * other tables. */
 static bool read_table(const cmsStage *stage, cmsUInt32Number outputs, struct lut *lut)
 {
     const _cmsStageCLutData *const data = cmsStageData(stage);
@@ -45,7 +46,8 @@ static bool read_table(const cmsStage *stage, cmsUInt32Number outputs, struct lu
     return good;
 }
 
-/* Reads the steps of the pipeline. Returns false if there are others, or no table. */
+/* Reads the steps of a profile's conversion. Returns false if it has other steps than curves, a
+ * table and curves, or no table. */
 static bool read_lut(const cmsPipeline *pipeline, int inputs, int outputs, struct lut *lut)
 {
     *lut = (struct lut){.node = NULL};
@@ -67,7 +69,8 @@ static bool read_lut(const cmsPipeline *pipeline, int inputs, int outputs, struc
     return good && lut->node;
 }
 
-/* The value of the curves one after another. */
+/* Returns the 16-bit value of channel c after all the curves, one after another, for v,
+ * 0..65535. */
 static uint16_t curve_at(const _cmsStageToneCurvesData *const *curves, int count, int c, int v)
 {
     float value = (float)v / (LEVELS - 1);
@@ -76,7 +79,7 @@ static uint16_t curve_at(const _cmsStageToneCurvesData *const *curves, int count
     return (uint16_t)(gf_icc_clamp((double)value) * (LEVELS - 1) + 0.5);
 }
 
-/* Fills in uint16_t [channels][65536]. */
+/* Fills in uint16_t [channels][65536]: what all the curves together make of each number. */
 static void fill_curves(uint16_t *to, const _cmsStageToneCurvesData *const *curves, int count,
                         int channels)
 {
@@ -86,7 +89,7 @@ static void fill_curves(uint16_t *to, const _cmsStageToneCurvesData *const *curv
     }
 }
 
-/* Whether one of the curves is no straight line. */
+/* Whether at least one of the curves is not a straight line. */
 static bool bends(const _cmsStageToneCurvesData *const *curves, int count)
 {
     bool straight = true;
@@ -97,7 +100,7 @@ static bool bends(const _cmsStageToneCurvesData *const *curves, int count)
     return !straight;
 }
 
-/* Reserves memory for the table and the curves. */
+/* Reserves memory in the transform for the profile's table and the curves around it. */
 static void reserve_lut(struct gf_icc_transform *head, const struct lut *lut, size_t *end)
 {
     size_t nodes = 1;
@@ -132,16 +135,16 @@ static void fill_lut(struct gf_icc_transform *t, const struct lut *lut)
         fill_curves(gf_icc_inside(t, t->out_at), lut->after, lut->after_count, t->outputs);
 }
 
-/* ---- from RGB by L*a*b* ---- */
+/* Transforms from RGB through L*a*b*. */
 
-/* What the intent does between the two profiles: XYZ relative to white times `factor` plus
- * `offset`, as ICC.1 and Adobe's black point compensation have it. */
+/* How the intent changes colours between two profiles: XYZ relative to white becomes XYZ times
+ * `factor` plus `offset` (ICC.1; Adobe's black point compensation). */
 struct between {
     double factor[3], offset[3];
 };
 
-/* Absolute colours: factors from the white of one profile to that of the other. Screens of version
- * 2 have the white of all. */
+/* Sets the factors for absolute colours: one profile's white divided by the other's. That of a
+ * screen's profile of version 2 counts as D50. */
 static void between_whites(const struct gf_icc_making *b, double factor[3])
 {
     const cmsHPROFILE profiles[] = {b->from, b->to};
@@ -164,7 +167,8 @@ static struct between read_between(const struct gf_icc_making *b)
     const cmsUInt32Number intent = (cmsUInt32Number)wish->intent;
     struct between between = {{1, 1, 1}, {0, 0, 0}};
     cmsCIEXYZ from, to;
-    /* Little CMS compensates always for these intents of a profile of version 4. */
+    /* Little CMS always compensates for the black point with these intents of a profile of version
+     * 4. */
     const bool always = (intent == INTENT_PERCEPTUAL || intent == INTENT_SATURATION) &&
                         cmsGetEncodedICCversion(b->to) >= 0x4000000;
     if (wish->intent == GF_ICC_ABSOLUTE) {
@@ -191,7 +195,7 @@ static cmsTagSignature tag_of(const struct gf_icc_making *b, cmsHPROFILE profile
     return cmsIsTag(profile, of[b->wish->intent]) ? of[b->wish->intent] : of[0];
 }
 
-/* Whether the table is one of version 2, where L* = 100 is 65280. */
+/* Whether the profile's table is one of ICC version 2, where L* = 100 is 65280 instead of 65535. */
 static bool is_old(const struct gf_icc_making *b, cmsHPROFILE profile)
 {
     char type[4] = "";
@@ -199,7 +203,7 @@ static bool is_old(const struct gf_icc_making *b, cmsHPROFILE profile)
     return !memcmp(type, "mft2", sizeof type);
 }
 
-/* Fills in the conversion from decoded samples to L*a*b* of 16 bits. */
+/* Fills in what converts decoded samples to L*a*b* of 16 bits. */
 static void fill_lab(struct gf_icc_making *b, const struct gf_icc_shaper *from)
 {
     const double white[3] = {cmsD50_XYZ()->X, cmsD50_XYZ()->Y, cmsD50_XYZ()->Z};
@@ -248,9 +252,10 @@ enum gf_status gf_icc_make_lab(struct gf_icc_making *b, bool *made, struct gf_er
     return GF_OK;
 }
 
-/* ---- by L*a*b* to RGB ---- */
+/* Transforms through L*a*b* to RGB. */
 
-/* Fills in the conversion from L*a*b* to light of the result. */
+/* Fills in what converts L*a*b* to light of the result. Returns false if the matrix has no
+ * inverse. */
 static bool fill_light(struct gf_icc_making *b, struct gf_icc_shaper *to)
 {
     const struct between between = read_between(b);
@@ -294,7 +299,7 @@ enum gf_status gf_icc_make_from_lab(struct gf_icc_making *b, bool *made, struct 
     return GF_OK;
 }
 
-/* ---- device links ---- */
+/* Transforms by device links. */
 
 enum gf_status gf_icc_make_link(struct gf_icc_making *b, bool *made, struct gf_error *error)
 {

@@ -49,7 +49,7 @@ typedef double matrix[3][3];
 
 static const matrix bradford = {
     {0.8951, 0.2664, -0.1614}, {-0.7502, 1.7135, 0.0367}, {0.0389, -0.0685, 1.0296}};
-/* The white point D50, with the numbers of an ICC header. */
+/* The XYZ of the white point D50, as an ICC header states it. */
 static const double d50[3] = {0xf6d6 / 65536.0, 1, 0xd32d / 65536.0};
 
 static void multiply(const matrix a, const matrix b, matrix product)
@@ -99,7 +99,8 @@ static bool xyz_of(const double xy[2], double xyz[3])
     return true;
 }
 
-/* Computes the matrix that adapts from the white to D50. Returns false if there is none. */
+/* Computes the matrix that adapts XYZ from the white to D50. Returns false if the white has
+ * none. */
 static bool adapt(const double white[3], matrix adaptation)
 {
     matrix back, scaled;
@@ -118,7 +119,7 @@ static bool adapt(const double white[3], matrix adaptation)
     return true;
 }
 
-/* Computes the XYZ of the primaries as the columns of a matrix. Their sum is the white. */
+/* Computes the matrix with the XYZ of the primaries as columns, whose sum is the white. */
 static bool find_xyz(const struct gf_icc_space *space, const double white[3], matrix m)
 {
     const double *const corner[3] = {space->red, space->green, space->blue};
@@ -142,8 +143,8 @@ static bool find_xyz(const struct gf_icc_space *space, const double white[3], ma
     return true;
 }
 
-/* Computes the XYZ of the primaries, adapted to D50, as the columns of a matrix. Their sum is the
- * white D50. */
+/* Computes the matrix with the XYZ of the primaries, adapted to D50, as columns. Their sum is
+ * D50. */
 static bool find_primaries(const struct gf_icc_space *space, matrix adaptation, matrix primaries)
 {
     double white[3];
@@ -200,12 +201,13 @@ static void append_text(struct writer *w, const char *text, size_t size)
     w->at += size;
 }
 
-static void append_fixed(struct writer *w, double value) /* writes an s15Fixed16Number */
+static void append_fixed(struct writer *w, double value) /* writes ICC's s15Fixed16Number */
 {
     append(w, (uint32_t)(int32_t)floor(value * 65536 + 0.5), 4);
 }
 
-/* Lists the bytes from `begin` on as the data of a tag. Several tags may share data. */
+/* Adds a tag to the profile's list, with the bytes from `begin` on. Several tags may share
+ * bytes. */
 static void enter(struct writer *w, const char *name, const unsigned char *begin)
 {
     unsigned char *const entry = w->base + HEADER + 4 + TAG_ENTRY * w->tags++;
@@ -247,8 +249,8 @@ static void write_xyz(struct writer *w, const char *tag, const double xyz[3])
     enter(w, tag, begin);
 }
 
-/* Writes the curve. Type 3 of parametricCurveType is (a x + b)^g where x >= d, otherwise c x; type
- * 0 is x^g. */
+/* Writes the curve from samples to light. Type 3 of parametricCurveType is (a x + b)^g where x >=
+ * d, otherwise c x; type 0 is x^g. */
 static const unsigned char *write_curve(struct writer *w, const struct gf_icc_space *space)
 {
     static const double srgb[] = {2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045};
@@ -263,7 +265,7 @@ static const unsigned char *write_curve(struct writer *w, const struct gf_icc_sp
     return begin;
 }
 
-/* Rounds the columns so that their sum is exactly the white, and gray stays gray. */
+/* Writes the primaries, rounded so that their sum is exactly the white and gray stays gray. */
 static void write_primaries(struct writer *w, const matrix primaries)
 {
     static const char *const tags[] = {"rXYZ", "bXYZ", "gXYZ"};
@@ -284,7 +286,7 @@ static void write_header(struct writer *w, bool gray)
     put(header, (uint32_t)(w->at - w->base), 4);
     put(header + 8, 0x04200000, 4);
     memcpy(header + 12, gray ? "mntrGRAYXYZ " : "mntrRGB XYZ ", 12);
-    put(header + 24, 2026, 2); /* a fixed date, 1 January */
+    put(header + 24, 2026, 2); /* the date is fixed: 1 January 2026 */
     put(header + 26, 1, 2);
     put(header + 28, 1, 2);
     memcpy(header + 36, "acsp", 4);

@@ -1,6 +1,6 @@
 /* Memory for Little CMS, which does not check all of its allocations: it crashes if it gets no
- * memory for a mutex or a matrix. Each use of Little CMS therefore has a reserve for allocations
- * that malloc() refuses. If the reserve was used, the whole use fails at its end. */
+ * memory for a mutex or a matrix. While a thread uses Little CMS, it has a reserve for allocations
+ * that malloc() refuses. If the reserve was touched, the whole use fails at its end. */
 #ifdef GF_WITH_LCMS
 #include "icc/icc_memory.h"
 
@@ -20,7 +20,7 @@ static _Thread_local struct {
     bool touched;
 } reserve;
 
-/* The header of a block in the reserve. */
+/* The header of a block in the reserve: its size, and the alignment of what follows. */
 union head {
     size_t size;
     max_align_t aligned;
@@ -45,8 +45,9 @@ static void *take(size_t size)
     return head + 1;
 }
 
-/* Whether the profiles claim a table that they cannot contain. Little CMS takes up to 512 MB for
- * such a claim, before it reads the table; its own limit fails in the same way. */
+/* Whether Little CMS asks for a block that a table in the profiles cannot need, since it is larger
+ * than the reserve. It takes up to 512 MB for a table that a profile claims to contain, before it
+ * reads that table; its own limit fails in the same way. */
 static bool is_too_large(size_t size)
 {
     return reserve.data && size > reserve.size;
@@ -78,7 +79,7 @@ static void *resize(cmsContext context, void *block, cmsUInt32Number size)
     void *const grown = is_reserved(block) ? NULL : realloc(block, size);
     if (grown)
         return grown;
-    /* The size of a block from malloc() is unknown, so that the block cannot be moved: the
+    /* The size of a block from malloc() is unknown, so that it cannot be copied to the reserve: the
      * allocation fails. */
     if (!is_reserved(block)) {
         reserve.touched = true;

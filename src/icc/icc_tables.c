@@ -1,4 +1,5 @@
-/* The tables of a conversion: curves, a matrix and curves; or a grid of all colours. */
+/* The tables of a conversion between two profiles: curves, a matrix and curves; or a grid of all
+ * colours, from which other colours are interpolated. */
 #include "icc/icc_tables.h"
 
 #include <stdlib.h>
@@ -55,8 +56,8 @@ bool gf_icc_agrees(const struct gf_icc_making *b, int levels)
     return true;
 }
 
-/* Makes transforms that consist of curves, a matrix and curves, as for most profiles of screens and
- * cameras. */
+/* Transforms that consist of curves, a matrix and curves, as most profiles of screens and cameras
+ * need. */
 
 bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper)
 {
@@ -134,7 +135,7 @@ static void fill_curve(void *table, const cmsToneCurve *curve, int bits)
     }
 }
 
-/* Whether the three curves are the same function, as in most profiles. */
+/* Whether the three curves are the same function, so that one table is enough. */
 static bool same_curves(cmsToneCurve *const curve[3])
 {
     for (int i = 0; i <= 4096; i++) {
@@ -196,17 +197,17 @@ enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made, struct gf
     return GF_OK;
 }
 
-/* Makes tables of all colours (grids), for profiles that contain such tables. */
+/* Transforms by a table of all colours (a grid), for profiles that contain such tables. */
 
-enum { ROW = 256 }; /* nodes that are computed together */
+enum { ROW = 256 }; /* the number of nodes that one call of Little CMS computes */
 
-/* The curves that precede the table in most profiles with a table. The axes of the grid are chosen
- * so that these curves are straight lines along them, with nodes at the nodes of the profile's
- * table. Interpolation between nodes then gives the profile's values. */
+/* The curves that most profiles with a table have before it. The axes of the grid are chosen so
+ * that these curves are straight lines along them, and that nodes lie where the profile's table has
+ * nodes. Interpolation between nodes then gives the profile's values. */
 struct front {
-    cmsToneCurve *curve[4];   /* the profile's curves, from samples to the axis; NULL: a straight
-                               * line */
-    cmsToneCurve *inverse[4]; /* curves from the axis to samples */
+    /* From samples to the axis of the profile's table; NULL: a straight line. */
+    cmsToneCurve *curve[4];
+    cmsToneCurve *inverse[4]; /* from the axis of the profile's table to samples */
     int points;               /* nodes of the profile's table along an axis; 0: unknown */
 };
 
@@ -254,8 +255,8 @@ static void close_front(struct front *front)
     }
 }
 
-/* Returns the number of nodes: as many as GF_ICC_GRID_* allow, including the nodes of the profile's
- * table. */
+/* Returns the number of nodes along an axis: as many as GF_ICC_GRID_RGB or _CMYK allow so that the
+ * nodes of the profile's table are among them. */
 static int grid_of(const struct front *front, int inputs)
 {
     const int most = inputs == 4 ? GF_ICC_GRID_CMYK : GF_ICC_GRID_RGB,
@@ -269,7 +270,7 @@ static uint16_t on_axis(const cmsToneCurve *curve, uint32_t sample)
     return (uint16_t)(curve ? gf_icc_clamp((double)v) * 65535 + 0.5 : sample);
 }
 
-/* Fills in the positions of samples on the axes. */
+/* Fills in the place of each sample on its axis. */
 static void fill_places(struct gf_icc_transform *t, const struct front *front)
 {
     struct gf_icc_place *const places = gf_icc_inside(t, t->place_at);
@@ -318,7 +319,7 @@ static void fill_nodes(const struct gf_icc_making *b, const struct front *front,
     }
 }
 
-/* Fills nodes with light, which the transform `linear` computes in floats. */
+/* Fills nodes with the light that Little CMS's transform `linear` computes in floats. */
 static void fill_light(const struct gf_icc_making *b, const struct front *front,
                        cmsHTRANSFORM linear, uint16_t *node)
 {
@@ -341,8 +342,8 @@ static void fill_light(const struct gf_icc_making *b, const struct front *front,
     }
 }
 
-/* Opens the target profile with straight lines instead of its curves, so that a conversion to it
- * results in linear light. */
+/* Opens a copy of the target profile with straight lines instead of its curves, so that a
+ * conversion to it gives linear light. Returns NULL after a failure. */
 static cmsHPROFILE open_linear(const struct gf_icc_making *b)
 {
     static const cmsTagSignature copied[] = {cmsSigRedColorantTag, cmsSigGreenColorantTag,
@@ -393,8 +394,8 @@ static struct gf_icc_transform grid_head(const struct gf_icc_making *b, const st
     return head;
 }
 
-/* Makes a table of light, followed by the target's curves, if the target has curves. *made becomes
- * whether the table is accurate. */
+/* Makes a table of light that is followed by the target's curves, if the target has curves. *made
+ * becomes whether the transform is accurate. */
 static enum gf_status make_light(struct gf_icc_making *b, const struct front *front,
                                  cmsHTRANSFORM linear, const struct gf_icc_shaper *to, bool *made,
                                  struct gf_error *error)

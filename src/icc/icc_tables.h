@@ -1,12 +1,13 @@
-/* Shared declarations of the files that make tables. */
+/* What the files that make the tables of a transform share. */
 #pragma once
 
 #include "icc/icc_build.h"
 
-/* Reserves bytes at the end of a block and returns their offset. */
+/* Reserves `size` bytes at the end of a block that is *end bytes long so far, and returns their
+ * offset, a multiple of 16. */
 unsigned gf_icc_reserve(size_t *end, size_t size);
-/* Allocates a block of `size` bytes, all zero, in place of *transform, and copies the head to its
- * beginning. */
+/* Allocates the block of a transform, `size` bytes, all zero, in place of *transform, and copies
+ * the head to its beginning. */
 enum gf_status gf_icc_allocate(struct gf_icc_transform **transform, size_t size,
                                const struct gf_icc_transform *head,
                                struct gf_error *error) GF_CHECKED;
@@ -15,7 +16,7 @@ static inline void *gf_icc_inside(struct gf_icc_transform *transform, unsigned o
     return (char *)transform + offset;
 }
 
-/* ---- tables from two profiles, in builds with Little CMS ---- */
+/* Making tables from two profiles, in builds with Little CMS. */
 
 #ifdef GF_WITH_LCMS
 #include <lcms2.h>
@@ -33,21 +34,19 @@ static inline uint32_t gf_icc_in_bits(uint32_t sample16, int bits)
 {
     return bits == 8 ? gf_icc_narrow(sample16) : sample16;
 }
-/* Whether the tables give the same colours as Little CMS, within that many 8-bit levels. They do
- * not if a profile needs more steps than the tables have. */
+/* Whether the transform's tables give the same colours as Little CMS itself, within `levels` levels
+ * of 8 bits. They do not if a profile needs more steps than the tables have. */
 bool gf_icc_agrees(const struct gf_icc_making *b, int levels);
-
-/* ---- profiles of curves and a matrix (icc_tables.c) ---- */
 
 struct gf_icc_shaper {
     cmsToneCurve *curve[3]; /* the curves from samples to light */
-    double matrix[3][3];    /* converts to XYZ relative to D50; the columns are the primaries */
+    double matrix[3][3];    /* from light to XYZ relative to D50; its columns are the primaries */
 };
 bool gf_icc_read_shaper(cmsHPROFILE profile, struct gf_icc_shaper *shaper);
-/* Computes the inverse of `to` times `from`; false if there is none. */
+/* Computes the inverse of `to` times `from`; returns false if `to` has no inverse. */
 bool gf_icc_join_matrices(double to[3][3], double from[3][3], float product[3][3]);
-/* gf_icc_reserve_encode() reserves memory for the curves from light to samples;
- * gf_icc_fill_encode() fills it. */
+/* gf_icc_reserve_encode() reserves memory for the curves from light to samples of the result;
+ * gf_icc_fill_encode() fills it in. */
 void gf_icc_reserve_encode(struct gf_icc_transform *head, const struct gf_icc_shaper *to,
                            size_t *end);
 enum gf_status gf_icc_fill_encode(struct gf_icc_making *b, const struct gf_icc_shaper *to,
@@ -58,15 +57,15 @@ static inline double gf_icc_clamp(double v)
     return v > 0 ? v < 1 ? v : 1 : 0;
 }
 
-/* Each function makes a transform of one kind. *made becomes false if the profiles do not fit that
- * kind. */
+/* Each function makes a transform of one kind (enum gf_icc_kind). *made becomes false if the
+ * profiles do not fit that kind. */
 enum gf_status gf_icc_make_matrix(struct gf_icc_making *b, bool *made,
                                   struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_light_grid(struct gf_icc_making *b, bool *made,
                                       struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_grid(struct gf_icc_making *b, struct gf_error *error) GF_CHECKED;
-/* From curves and a matrix to a profile's table of L*a*b*, or back, and by a device link's own
- * table (icc_lab.c). */
+/* These make a transform from curves and a matrix to a profile's table of L*a*b*, back from such a
+ * table, and by the table of a device link. */
 enum gf_status gf_icc_make_lab(struct gf_icc_making *b, bool *made,
                                struct gf_error *error) GF_CHECKED;
 enum gf_status gf_icc_make_from_lab(struct gf_icc_making *b, bool *made,
@@ -74,7 +73,8 @@ enum gf_status gf_icc_make_from_lab(struct gf_icc_making *b, bool *made,
 enum gf_status gf_icc_make_link(struct gf_icc_making *b, bool *made,
                                 struct gf_error *error) GF_CHECKED;
 
-/* Fills in float [2^bits] for each channel, or for one that all share: from samples to light. */
+/* Fills in the table from samples to light: float [2^bits] for each channel, or one that all
+ * channels share. */
 void gf_icc_fill_decode(struct gf_icc_making *b, const struct gf_icc_shaper *from);
 
 #endif

@@ -1,5 +1,5 @@
-/* A conversion of colours as tables and numbers, which both backends evaluate to the same bits.
- * icc_build.h makes it from two profiles. */
+/* A conversion of colours between two ICC profiles as tables and numbers, which both backends
+ * evaluate to the same bits. icc_build.h makes it. */
 #pragma once
 
 #include <stddef.h>
@@ -10,10 +10,12 @@
 
 enum gf_icc_kind {
     GF_ICC_LEVELS, /* gray input: a table of results */
-    GF_ICC_MATRIX, /* between RGB profiles: curves, a matrix, curves */
+    GF_ICC_MATRIX, /* between RGB profiles: curves to light, a matrix, curves to samples */
     GF_ICC_GRID,   /* a table of 3 or 4 dimensions, with interpolation between nodes */
-    GF_ICC_LAB,    /* from RGB: curves, a matrix, L*a*b*, then a table of it and curves */
-    GF_ICC_TONE    /* from HDR: a curve, a gain by the luminance, a matrix, a curve */
+    GF_ICC_LAB,    /* from RGB: curves, a matrix, conversion to L*a*b*, then a table that L*a*b*
+                    * indexes, and curves */
+    GF_ICC_TONE    /* from HDR: a curve to light, a gain that depends on the luminance, a matrix, a
+                    * curve to samples */
 };
 
 enum {
@@ -25,12 +27,13 @@ enum {
     GF_ICC_ENCODE_OCTAVES = 16,
     GF_ICC_ENCODE_SIZE_8 = (GF_ICC_ENCODE_OCTAVES << GF_ICC_ENCODE_BITS_8) + 16,
     GF_ICC_ENCODE_SIZE_16 = (GF_ICC_ENCODE_OCTAVES << GF_ICC_ENCODE_BITS_16) + 4,
-    GF_ICC_PART = 32768,  /* the distance between two nodes */
+    GF_ICC_PART = 32768,  /* the distance between two nodes of a grid, as an integer */
     GF_ICC_NODE = 4,      /* a node has four uint16_t: the results, then zeros */
-    GF_ICC_GRID_RGB = 49, /* the most nodes along an axis, for RGB */
+    GF_ICC_GRID_RGB = 49, /* the most nodes along an axis of a table that is computed, for RGB */
     GF_ICC_GRID_CMYK = 21,
-    GF_ICC_GRID_MOST = 63, /* of a profile's own table */
-    GF_ICC_STEP_BITS = 12  /* bits of an index step to the next node, at most 63 x 63 */
+    /* The most nodes along an axis of a table that is copied from a profile. */
+    GF_ICC_GRID_MOST = 63,
+    GF_ICC_STEP_BITS = 12 /* bits of a step in the node's index, at most 63 x 63 */
 };
 #define GF_ICC_DARK 1.52587890625e-05f /* 2^-16 */
 #define GF_ICC_DARK_BITS 0x37800000u
@@ -43,33 +46,37 @@ struct gf_icc_transform {
     unsigned bytes;      /* bytes of the struct and all tables */
     /* For LEVELS: the table uint16_t [outputs][M + 1], where M is the largest sample. */
     unsigned level_at;
-    /* For MATRIX: float [M + 1] at decode_at + c decode_step, then bytes [ENCODE_SIZE_8] or floats
-     * [ENCODE_SIZE_16] at encode_at + c encode_step. A step is 0 if all channels share one table.
-     * For 8 bits also float [3][256][4] at product_at: column c of the matrix times the decoded
-     * sample. */
+    /* For MATRIX: the curve of channel c to light is float [M + 1] at decode_at + c decode_step;
+     * its curve to samples is at encode_at + c encode_step, uint8_t [ENCODE_SIZE_8] for 8 bits or
+     * float [ENCODE_SIZE_16]. A step is 0 if all channels share one table. For 8 bits also float
+     * [3][256][4] at product_at: column c of the matrix times the decoded sample. */
     unsigned decode_at, decode_step, encode_at, encode_step, product_at;
     float matrix[3][3]; /* the matrix from decoded samples to linear light of the result */
     /* For TONE: the curves as for MATRIX, one for all channels, and float [ENCODE_SIZE_16] at
-     * gain_at: what light is multiplied by, for each luminance (gf_icc_table_at()). */
+     * gain_at: the factor of the light for each luminance (gf_icc_table_at()). */
     unsigned gain_at;
     float luminance[3]; /* the weights of the decoded samples in the luminance */
-    /* For GRID: uint16_t [grid^inputs][GF_ICC_NODE], the first channel outermost. If encode_at is
-     * not 0, the nodes contain light, -1/4..5/4, and the curves at encode_at convert it to samples,
-     * so that light outside of the result's gamut is clipped at each pixel. If also lab_scale[0] is
-     * not 0, the nodes contain L*a*b*, from which `column` leads to light. For 8 bits
-     * also struct gf_icc_place [inputs][256] at place_at. */
+    /* For GRID: the nodes uint16_t [grid^inputs][GF_ICC_NODE] at node_at, the first channel
+     * outermost. If encode_at is not 0, a node contains light, -1/4..5/4, and the curves at
+     * encode_at convert it to samples, so that light outside of the result's gamut is clipped at
+     * each pixel. If lab_scale[0] is not 0 either, a node contains L*a*b*, from which `column`
+     * leads to light. For 8 bits also struct gf_icc_place [inputs][256] at place_at: where each
+     * sample lies on the axes. */
     int grid;
     unsigned node_at, place_at;
     /* For 16 bits: uint16_t [inputs][65536], the positions of samples on the axes; 0: no table. */
     unsigned curve_at;
-    /* uint16_t [outputs][65536]: curves that follow the interpolation; 0: none. */
+    /* uint16_t [outputs][65536]: curves of the result after the interpolation; 0: none. */
     unsigned out_at;
-    /* For LAB: decode_at as for MATRIX; `column` leads to half of XYZ relative to white, which
-     * absolute colours exceed. float [ENCODE_SIZE_16] at root_at: the function f of L*a*b*. The
-     * axes of the grid are L*, a* and b* as 16 bits, after curve_at. */
+    /* For LAB: decode_at as for MATRIX; `column` leads from light to half of XYZ relative to white,
+     * since absolute colours exceed 1. float [ENCODE_SIZE_16] at root_at: the function f in the
+     * definition of L*a*b*. The axes of the grid are L*, a* and b* as 16 bits, after the curves at
+     * curve_at. */
     unsigned root_at;
-    float column[4][4]; /* the matrix's columns, then what is added */
-    float lab_scale[2]; /* for LAB: a unit of L*, and of a* and b*; for GRID: one through it */
+    float column[4][4]; /* the columns of a 3 x 3 matrix, then the vector that is added to the
+                         * product */
+    float lab_scale[2]; /* for LAB: 16-bit units in 1 of L*, and in 1 of a* and b*; for GRID: the
+                         * reciprocals */
 };
 
 static inline const void *gf_icc_block(const struct gf_icc_transform *transform, unsigned offset)
@@ -82,7 +89,8 @@ GF_HOST_DEVICE float gf_icc_within(float light)
     return light > 0.0f ? (light < 1.0f ? light : 1.0f) : 0.0f;
 }
 
-/* Returns the light of one channel, 0..1, as the sum of three products. */
+/* Returns the light of one channel, 0..1, as the sum of its three products with a row of the
+ * matrix. */
 GF_HOST_DEVICE float gf_icc_light(float r, float g, float b)
 {
     return gf_icc_within((r + g) + b);
@@ -94,8 +102,7 @@ GF_HOST_DEVICE uint32_t gf_icc_encode_index_8(float light)
            (23 - GF_ICC_ENCODE_BITS_8);
 }
 
-/* Looks up light, 0..1, in a table of GF_ICC_ENCODE_SIZE_16 floats, with straight lines between
- * them. */
+/* Looks up light, 0..1, in a table of GF_ICC_ENCODE_SIZE_16 floats, with linear interpolation. */
 GF_HOST_DEVICE float gf_icc_table_at(const float *table, float light)
 {
     const uint32_t at = gf_bits_of_float(light + GF_ICC_DARK) - GF_ICC_DARK_BITS;
@@ -111,7 +118,8 @@ GF_HOST_DEVICE uint32_t gf_icc_encode_16(const float *table, float light)
     return (uint32_t)(int32_t)(gf_icc_table_at(table, light) + 0.5f);
 }
 
-/* Returns the light at table index i plus `part`, a fraction of a step. */
+/* Returns the light that index i of a table from light to samples stands for, plus `part` of a
+ * step. */
 static inline double gf_icc_light_at(int i, double part, int mantissa_bits)
 {
     const int steps = 1 << mantissa_bits, octave = i >> mantissa_bits;
@@ -121,8 +129,8 @@ static inline double gf_icc_light_at(int i, double part, int mantissa_bits)
 }
 
 /* Converts decoded samples of a TONE to light of the result, 0..1. The gain depends on the
- * luminance alone, so that hues stay. A colour outside of the result's gamut moves towards the gray
- * of its luminance until it is inside. */
+ * luminance alone, so that hues do not change. A colour outside of the result's gamut moves towards
+ * the gray of its luminance until it is inside. */
 GF_HOST_DEVICE void gf_icc_tone(const struct gf_icc_transform *t, const float *gain, float r,
                                 float g, float b, float light[3])
 {
@@ -146,27 +154,28 @@ struct gf_icc_place {
     uint32_t node, part;
 };
 
-/* sample: 0..65535. */
+/* Finds the place on an axis with `grid` nodes of a sample, 0..65535. */
 GF_HOST_DEVICE struct gf_icc_place gf_icc_place_of(uint32_t sample, int grid)
 {
     const uint32_t at = sample * (uint32_t)(grid - 1);
     struct gf_icc_place place = {at / 65535u,
                                  (at % 65535u * (uint32_t)GF_ICC_PART + 32767u) / 65535u};
-    if (place.node == (uint32_t)(grid - 1)) { /* the last interval contains both of its ends */
+    /* The end of an axis belongs to the last interval between nodes. */
+    if (place.node == (uint32_t)(grid - 1)) {
         place.node--;
         place.part = (uint32_t)GF_ICC_PART;
     }
     return place;
 }
 
-/* The indices of a tetrahedron's four nodes, and their weights, whose sum is GF_ICC_PART. */
+/* The indices of the four nodes of a tetrahedron, and their weights, whose sum is GF_ICC_PART. */
 struct gf_icc_corners {
     uint32_t node[4], weight[4];
 };
 
-/* Chooses one of the six tetrahedra around the diagonal of eight nodes by the order of the parts.
- * (J. Kasson et al., Performing color space conversions with three-dimensional linear
- * interpolation, 1995) */
+/* Finds the tetrahedron in which a colour lies: of the six around the diagonal of a cube of eight
+ * nodes, the order of the parts of x, y and z chooses one. (J. Kasson et al., Performing color
+ * space conversions with three-dimensional linear interpolation, 1995) */
 GF_HOST_DEVICE struct gf_icc_corners gf_icc_corners_of(struct gf_icc_place x, struct gf_icc_place y,
                                                        struct gf_icc_place z, uint32_t grid)
 {
@@ -188,7 +197,7 @@ GF_HOST_DEVICE struct gf_icc_corners gf_icc_corners_of(struct gf_icc_place x, st
     return corners;
 }
 
-/* Returns one channel of the result, 0..65535. `node` points to that channel of node 0. */
+/* Returns one channel of the result, 0..65535. `node` points to that channel in node 0. */
 GF_HOST_DEVICE uint32_t gf_icc_interpolated(const struct gf_icc_corners *corners,
                                             const uint16_t *node)
 {
@@ -198,21 +207,22 @@ GF_HOST_DEVICE uint32_t gf_icc_interpolated(const struct gf_icc_corners *corners
     return sum / (uint32_t)GF_ICC_PART;
 }
 
-/* Converts a number in a node, 0..65535, to light, clipped to 0..1. */
+/* Converts a number in a node, 0..65535, to light -1/4..5/4, and clips it to 0..1. */
 GF_HOST_DEVICE float gf_icc_node_light(uint32_t v)
 {
     return gf_icc_within((float)(int32_t)v * (1.5f / 65535.0f) - 0.25f);
 }
 
-/* Interpolates two results along the fourth axis. */
+/* Interpolates between two results of the other three axes along the fourth, for CMYK, and along
+ * each axis of L*a*b*. */
 GF_HOST_DEVICE uint32_t gf_icc_mixed(uint32_t low, uint32_t high, uint32_t part)
 {
     return (low * ((uint32_t)GF_ICC_PART - part) + high * part + GF_ICC_PART / 2) /
            (uint32_t)GF_ICC_PART;
 }
 
-/* Returns one channel of the result of a LAB, 0..65535: trilinear, which Little CMS uses for
- * L*a*b*, whose diagonal is no axis of gray. */
+/* Returns one channel of the result of a LAB, 0..65535, by trilinear interpolation. Little CMS uses
+ * it for L*a*b*, since the diagonal of that space is no axis of gray. */
 GF_HOST_DEVICE uint32_t gf_icc_trilinear(const struct gf_icc_place place[3], const uint16_t *node,
                                          uint32_t grid)
 {
@@ -232,7 +242,7 @@ GF_HOST_DEVICE uint32_t gf_icc_word(float v)
     return v > 0.0f ? v < 65535.0f ? (uint32_t)(int32_t)(v + 0.5f) : 65535u : 0u;
 }
 
-/* Converts decoded samples to places on the axes of a LAB. */
+/* Converts decoded samples to L*a*b*, and that to places on the axes of a LAB's table. */
 GF_HOST_DEVICE void gf_icc_lab_places(const struct gf_icc_transform *t, const float *root,
                                       const uint16_t *curve, float r, float g, float b,
                                       struct gf_icc_place place[3])
@@ -249,7 +259,7 @@ GF_HOST_DEVICE void gf_icc_lab_places(const struct gf_icc_transform *t, const fl
         place[c] = gf_icc_place_of(t->curve_at ? curve[65536 * c + lab[c]] : lab[c], t->grid);
 }
 
-/* Converts L*a*b* of 16 bits to light of the result, 0..1, by the matrix from XYZ relative to
+/* Converts L*a*b* of 16 bits from a node to light of the result, 0..1, through XYZ relative to
  * white. */
 GF_HOST_DEVICE void gf_icc_lab_light(const struct gf_icc_transform *t, const uint32_t lab[3],
                                      float light[3])
@@ -267,7 +277,7 @@ GF_HOST_DEVICE void gf_icc_lab_light(const struct gf_icc_transform *t, const uin
             t->column[3][c]);
 }
 
-/* Returns round(v / 257), exactly for 0..65535. */
+/* Returns v / 257, rounded, which makes 8 bits of 16; exact for 0..65535. */
 GF_HOST_DEVICE uint32_t gf_icc_narrow(uint32_t v)
 {
     return (v * 65281u + 8388608u) >> 24;
