@@ -1,12 +1,13 @@
-/* The samples that a stencil reads beyond the edges of the picture. */
+/* The rule for samples that a stencil reads beyond the edges of the picture. */
 #pragma once
 
 #include "base/host_device.h"
 
 enum gf_border { GF_BORDER_EDGE, GF_BORDER_REFLECT, GF_BORDER_WRAP, GF_BORDER_CONSTANT };
 
-/* Returns the index in 0..n-1 whose sample replaces index i, or -1 if 0 replaces it (a constant
- * border). Reflection does not repeat the edge sample: -1 becomes 1, and for n = 1 always 0. */
+/* Returns the index in 0..n-1 of the sample that stands for index i of a row or column of n
+ * samples, or -1 if 0 stands for it (a constant border). Reflection does not repeat the sample at
+ * the edge: -1 becomes 1; for n = 1 it is always 0. */
 GF_HOST_DEVICE int gf_border_index(int i, int n, int border)
 {
     if (i >= 0 && i < n)

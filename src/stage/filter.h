@@ -19,7 +19,8 @@
 #include "stage/variant.h"
 
 /* The position of a smaller rectangle on a larger one: at a side, in a corner, or in the middle.
- * They stand in the order of gf_gravity_names, whose last name is another spelling of the first. */
+ * The values are indices into gf_gravity_names, whose last name is the American spelling of the
+ * first. */
 enum gf_gravity {
     GF_GRAVITY_CENTRE,
     GF_GRAVITY_NORTH,
@@ -33,11 +34,12 @@ enum gf_gravity {
     GF_GRAVITY_CENTER
 };
 
-/* Returns the offset of the smaller rectangle if `room` columns (or rows) are left over, rounded
- * down. */
+/* Returns the left offset of the smaller rectangle, if it is `room` columns narrower than the
+ * larger one, rounded down; gf_gravity_y() returns the upper one in rows. */
 static inline int gf_gravity_x(int gravity, double room)
 {
-    static const signed char part[] = {1, 1, 2, 2, 2, 1, 0, 0, 0, 1}; /* halves */
+    /* part[gravity] is the offset in halves of `room`. */
+    static const signed char part[] = {1, 1, 2, 2, 2, 1, 0, 0, 0, 1};
     return (int)floor(room * part[gravity] / 2);
 }
 
@@ -49,9 +51,10 @@ static inline int gf_gravity_y(int gravity, double room)
 
 struct gf_filter;
 
-enum { GF_PARTS_MAX = 6, GF_PART_BYTES = 4096 }; /* parameters may hold a matrix */
+/* GF_PART_BYTES has room for the parameters of a filter with a matrix. */
+enum { GF_PARTS_MAX = 6, GF_PART_BYTES = 4096 };
 
-/* A part of a filter, which is a filter that does its work. */
+/* A filter that does a part of another filter's work. */
 struct gf_part {
     const struct gf_filter *filter;
     size_t size;
@@ -59,8 +62,8 @@ struct gf_part {
                                                     * struct */
 };
 
-/* The parts in the order in which they run. Parts of a part replace it, unless it is the filter
- * that appended it. */
+/* The parts of a filter in the order in which they run. If a part has parts itself, those take its
+ * place, unless it is the same filter that appended it. */
 struct gf_parts {
     int count;
     struct gf_part part[GF_PARTS_MAX];
@@ -77,17 +80,16 @@ static inline void gf_parts_add(struct gf_parts *parts, const struct gf_filter *
         memcpy(part->params, params, size);
 }
 
-/* What a filter's find() has found in the picture. */
+/* What a filter's find() has found in the picture, as those of trim and deskew do. */
 struct gf_found {
-    bool is_known;           /* false: nothing has been looked for */
-    struct gf_rectangle box; /* what is kept of the picture */
-    double angle;            /* by which the picture is turned, in degrees, clockwise */
-    char text[64];           /* the line about it for --verbose, or "" */
+    bool is_known;           /* false: find() has not looked for anything */
+    struct gf_rectangle box; /* the rectangle of the picture that is kept */
+    double angle;            /* the angle by which the picture is turned, in degrees, clockwise */
+    char text[64];           /* a line for --verbose that says what was found, or "" */
 };
 
-/* The picture that a filter gets. If a file was decoded at a fraction of its size, the input is
- * smaller than the picture by that fraction; the picture's sides need not be multiples of
- * `reduction`. */
+/* The picture for which a filter works. If its file was decoded at a fraction of its size
+ * (`reduction`), the filter's input is smaller than this picture by that fraction, rounded up. */
 struct gf_extent {
     int width, height;     /* the size of the whole picture, to which sizes in parameters refer */
     int reduction;         /* the divisor of both sides: 1, 2, 4 or 8 */
@@ -132,7 +134,8 @@ struct gf_filter_cost {
 #define GF_COST_PIXEL 0.8
 
 /* Whether a stencil's kernels can apply a table to samples before the stencil, after it, or both.
- * ALPHA: they read and write straight RGBA and convert it to premultiplied colour themselves. */
+ * GF_FUSES_ALPHA: they read and write straight RGBA and convert it to premultiplied colour and back
+ * themselves. */
 enum gf_fusing { GF_FUSES_NOTHING, GF_FUSES_BEFORE, GF_FUSES_AFTER, GF_FUSES_BOTH, GF_FUSES_ALPHA };
 
 struct gf_filter {
@@ -143,47 +146,50 @@ struct gf_filter {
     /* Words of other programs for what the filter does. An unknown name that is one of them gets
      * this filter as a suggestion. */
     const char *synonyms;
-    /* A chain for the filter's help, if its defaults would change nothing that one sees; or
-     * NULL. */
+    /* A chain for the filter's help whose effect one sees; NULL: the filter with its defaults. */
     const char *example;
-    const struct gf_param *params; /* or NULL */
+    const struct gf_param *params; /* the declarations of the parameters; NULL: there are none */
     size_t params_size;
     enum gf_filter_kind kind;
     struct gf_filter_cost cost;
 
-    /* GF_COLOUR: sets the profile of the result, for an input of that format and profile *from,
-     * which the function may replace. If both profiles are the same, and shape() changes nothing,
-     * the planner leaves the stage out. */
+    /* GF_COLOUR: sets *to, the profile of the result, for an input of that format and profile
+     * *from, which the function may replace. If both profiles are the same, and shape() changes
+     * nothing, the planner leaves the stage out. */
     enum gf_status (*colours)(const void *params, struct gf_format in, struct gf_icc *from,
                               struct gf_icc *to, struct gf_error *error);
 
-    /* Checks parameters against each other; may be NULL. The filter's name precedes the message. */
+    /* Checks parameters against each other; may be NULL. Messages begin with the filter's name,
+     * which the caller adds. */
     enum gf_status (*check)(const void *params, struct gf_error *error);
-    /* Appends the filters that do the work on such a picture; without any the picture does not
-     * change. NULL: the filter does the work itself. */
+    /* Appends the filters that do this filter's work on such a picture; if it appends none, the
+     * picture does not change. NULL: the filter does its work itself. */
     void (*expand)(const void *params, const struct gf_extent *extent, struct gf_parts *parts);
-    /* Whether expand() reads extent->facts; NULL: no. */
+    /* Whether expand() reads extent->facts with these parameters; NULL: no. */
     bool (*reads_facts)(const void *params);
     /* Finds in the picture what the parts of the filter depend on, such as the size of the result;
      * expand() gets it. *found is zero before the call. The stages before the filter then make a
      * whole picture in host memory. NULL: the parts depend on no pixels. */
     void (*find)(const void *params, const struct gf_view *picture, struct gf_found *found);
-    bool for_screens; /* files of its result have 8 bits unless options.depth says otherwise */
-    /* The filter changes the picture's size, or it goes through the picture several times. */
+    bool for_screens; /* files that are written from the result have 8 bits a sample unless
+                       * options.depth says otherwise */
+    /* The filter cannot be limited to a region of the picture: it changes the picture's size, or
+     * goes through the picture several times. */
     bool takes_no_region;
     /* Returns the number, 1, 2, 4 or 8, by which a picture's sides may be divided when it is
      * decoded for this filter, if the filter is the first of a chain; NULL: 1. */
     int (*reduction)(const void *params, int width, int height);
     /* Reads the files that the parameters name and keeps their contents in `params`; unload() frees
-     * them. Each is called once for a chain, load() after check(); for a part of another filter
-     * once for a plan. NULL: the filter reads no files. The filter's name precedes the message. */
+     * them. Each is called once for a chain, load() after check(); for a part of another filter,
+     * once for a plan. NULL: the filter reads no files. The caller adds the filter's name to
+     * messages. */
     enum gf_status (*load)(void *params, struct gf_error *error);
     void (*unload)(void *params);
     /* Writes the pictures that load() has read, 2 at most, to `list`, and returns their number.
      * NULL: none. */
     int (*pictures)(const void *params, const struct gf_picture **list);
-    /* Sets the format of the result. *out is a copy of `in` before the call; NULL: the formats are
-     * equal. */
+    /* Sets the format of the result. *out is a copy of `in` before the call. NULL: input and result
+     * have the same format. */
     enum gf_status (*shape)(const void *params, struct gf_format in, struct gf_format *out,
                             struct gf_error *error);
     /* GF_STENCIL: the number of rows above and below a result row that the row depends on.
@@ -197,37 +203,40 @@ struct gf_filter {
      * result does, as with means and medians. After other stencils the planner limits the
      * colour. */
     bool within_alpha;
-    /* For a filter without radius(): sets the rows first .. end - 1 of the input, within the
-     * picture, that rows y0 .. y1 - 1 of the result depend on. Both ends never decrease with y0 and
-     * y1, unless needs_whole() returns true. NULL: the same rows. */
+    /* For a filter without radius(): sets *first and *end to the rows first .. end - 1 of the
+     * input, within the picture, that rows y0 .. y1 - 1 of the result depend on. Neither may
+     * decrease when y0 and y1 grow, unless needs_whole() returns true. NULL: a row depends on the
+     * same row of the input. */
     void (*input_rows)(const struct gf_stage *stage, int y0, int y1, int *first, int *end);
-    /* With input_rows(): the largest number of rows that any `rows` rows of the result depend on.
-     * NULL: a band may depend on the whole input, and the filter is fused for alpha on a device
-     * alone (see fuses). */
+    /* With input_rows(): the largest number of input rows that any `rows` rows of the result depend
+     * on. NULL: a band may depend on the whole input, and only a device's kernels can read straight
+     * alpha (see fuses). */
     int (*input_rows_most)(const struct gf_stage *stage, int rows);
     /* Whether the filter needs the whole input before it makes the first row; NULL: no. */
     bool (*needs_whole)(const void *params);
-    /* Returns the histogram of its input that the filter needs; NULL: none. */
+    /* Returns the kind of histogram of its input that the filter needs; NULL: none. */
     enum gf_statistic (*statistic)(const void *params);
-    /* Whether the filter needs only the lowest and the highest level of that histogram; NULL:
-     * no. */
+    /* With statistic(): whether the filter needs only the lowest and the highest level that occur;
+     * NULL: no. */
     bool (*extremes)(const void *params);
-    /* The frames of a film whose histograms are added for that statistic; NULL: what
-     * GF_PARAM_SMOOTH says, or else 1. */
+    /* With statistic(): the number of a film's frames whose histograms are added; NULL: the
+     * parameter of GF_PARAM_SMOOTH, or 1 without such a parameter. */
     int (*smooth)(const void *params);
 
-    /* GF_POINT: appends the filter's operations. All members below are then NULL. */
+    /* GF_POINT: appends the filter's operations for each pixel. All members below are then NULL. */
     void (*point)(const struct gf_stage *stage, struct gf_point_builder *builder);
 
-    /* Returns a hint if the stage changes nothing although the user surely expects that; else NULL.
-     * May be NULL. */
+    /* Returns a hint for the user if the stage changes nothing although the user surely expects a
+     * change; otherwise NULL. The pointer itself may be NULL. */
     const char *(*idle)(const struct gf_stage *stage);
 
-    /* Fills stage->constants; may be NULL. It is called once, after the histogram is counted. It
-     * gets constants_size bytes, all zero; if constants_size is 0, it allocates them itself. */
+    /* prepare() fills stage->constants; it may be NULL. It is called once, after the histogram is
+     * counted. It gets constants_size bytes, all zero; if constants_size is 0, it allocates them
+     * itself. */
     size_t constants_size;
     enum gf_status (*prepare)(struct gf_stage *stage, struct gf_error *error);
-    /* Return the bytes of scratch memory for a band of `rows` rows of the result; NULL: none. */
+    /* Return the bytes of scratch memory, on the CPU and on a device, for a band of `rows` rows of
+     * the result; NULL: none. */
     size_t (*cpu_scratch)(const struct gf_stage *stage, int rows);
     size_t (*cuda_scratch)(const struct gf_stage *stage, int rows);
     /* Computes rows out->y .. out->y + out->rows - 1. Rows start at any multiple of the sample
@@ -236,35 +245,37 @@ struct gf_filter {
     void (*cpu)(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                 void *scratch);
     bool cpu_intrinsics; /* cpu() has hand-written vector code, which gf_cpu_allow_intrinsics() can
-                            turn off */
-    /* The CUDA kernels; the first is the default. A point filter has those of gf_point, which are
-     * launched on a stage of gf_point whose list is that one filter. NULL, if there is cpu(): the
-     * filter has no kernels, and its chains run on the CPU. */
+                          * turn off */
+    /* The filter's CUDA kernels; the first variant is the default. A point filter has the kernels
+     * of gf_point, which run a list of operations. NULL, if there is cpu(): the filter has no
+     * kernels, and its chains run on the CPU. */
     const struct gf_variant *cuda;
-    /* GF_STENCIL: whether cuda_fused can apply launch->before and launch->after for 8-bit pictures
-     * without alpha, and whether it can read straight RGBA (GF_FUSES_ALPHA). The planner sets no
-     * launch->before if the border is constant or wraps. NULL: neither. */
+    /* GF_STENCIL: what cuda_fused can do with these parameters: apply launch->before and
+     * launch->after for 8-bit pictures without alpha, or read straight RGBA (GF_FUSES_ALPHA). The
+     * planner sets no launch->before if the border is constant or wraps. NULL: nothing. */
     enum gf_fusing (*fuses)(const void *params);
-    /* The default kernels with launch->before and launch->after; with ALPHA, kernels whose
-     * launch->in is straight RGBA though the stage's is premultiplied. They return
-     * cudaErrorNotSupported, and do nothing, if the device has no such kernel. Those of a filter
-     * without radius() and input_rows_most() take every launch; their launch->in may also be RGB of
-     * 8 bits, of which all is opaque. */
+    /* Launches the default kernels with launch->before and launch->after; for GF_FUSES_ALPHA,
+     * kernels that read and write straight RGBA although the stage's formats are premultiplied. It
+     * returns cudaErrorNotSupported, and does nothing, if the device has no such kernel. That of a
+     * filter without radius() and input_rows_most() never does; its launch->in may also be opaque
+     * RGB of 8 bits. */
     gf_launcher *cuda_fused;
-    /* The default kernels, which also count their result into launch->count. They return
-     * cudaErrorNotSupported, and do nothing, if a separate kernel must count the result. NULL: a
+    /* Launches the default kernels, which also count their result into launch->count. It returns
+     * cudaErrorNotSupported, and does nothing, if a separate kernel must count the result. NULL: a
      * separate kernel always counts. */
     gf_launcher *cuda_counting;
-    /* The default kernels for all pictures of launch->stack, which are whole, in one launch. They
-     * return cudaErrorNotSupported, and do nothing, if a launch for each is as good, or if they do
-     * not take such pictures. NULL: see cuda/filters/README.md. */
+    /* Launches the default kernels once for all pictures of launch->stack, each of them whole. It
+     * returns cudaErrorNotSupported, and does nothing, if a launch for each picture is as fast, or
+     * if it does not take such pictures. NULL: see cuda/filters/README.md. */
     gf_launcher *cuda_stacked;
 };
 
-/* A filter's parameters: the struct that holds them, and their declarations. */
+/* Initialises a filter's parameters: type_ is the struct that holds them, list_ their
+ * declarations. */
 #define GF_PARAMS(type_, list_) .params = list_, .params_size = sizeof(type_)
 
-/* Declares a parameter: struct, member, default, range, and help, which names the unit. */
+/* Declares a parameter of a filter: member_ of the struct type_, its default, its range, and its
+ * help, which names the unit. */
 #define GF_PARAM(type_, member, value_, least_, greatest_, help_) \
     { \
         .name = #member, .type = GF_TYPE_FLOAT, .offset = offsetof(type_, member), \
@@ -275,7 +286,7 @@ struct gf_filter {
         .name = #member, .type = GF_TYPE_INT, .offset = offsetof(type_, member), .value = value_, \
         .least = least_, .greatest = greatest_, .help = help_ \
     }
-/* A parameter of filters that need a histogram. */
+/* Declares `smooth`, a parameter of filters that need a histogram. */
 enum { GF_SMOOTH_MOST = 100 };
 #define GF_PARAM_SMOOTH(type_) \
     GF_PARAM_INT( \
@@ -291,8 +302,8 @@ enum { GF_SMOOTH_MOST = 100 };
         .name = #member, .type = GF_TYPE_WORD, .offset = offsetof(type_, member), .value = value_, \
         .least = least_, .greatest = greatest_, .choices = choices_, .help = help_ \
     }
-/* Returns the index of the word that the value of such a parameter stands for, or -1 for a number.
- */
+/* Returns the index in choices of the word that the value of a GF_TYPE_WORD stands for, or -1 if it
+ * is a number. */
 static inline int gf_param_word(const struct gf_param *param, double value)
 {
     return isnan(value) ? 0 : value > param->greatest ? (int)(value - param->greatest) : -1;
@@ -313,7 +324,7 @@ static inline int gf_param_word(const struct gf_param *param, double value)
         .name = #member, .type = GF_TYPE_MATRIX, .offset = offsetof(type_, member), \
         .required = true, .help = help_ \
     }
-/* Declares a file's name. choices: names that the parameter accepts instead, or NULL. */
+/* Declares the name of a file. choices_: words that the parameter accepts instead, or NULL. */
 #define GF_PARAM_FILE(type_, member, choices_, help_) \
     { \
         .name = #member, .type = GF_TYPE_FILE, .offset = offsetof(type_, member), \
@@ -323,15 +334,15 @@ static inline int gf_param_word(const struct gf_param *param, double value)
     { \
         .name = #member, .type = GF_TYPE_TEXT, .offset = offsetof(type_, member), .help = help_ \
     }
-/* Declares a colour. value: 0xRRGGBB, or -1 - i for choice i. choices: words that the parameter
+/* Declares a colour. value_: 0xRRGGBB, or -1 - i for choice i. choices_: words that the parameter
  * accepts instead of a colour, or NULL. */
 #define GF_PARAM_COLOUR(type_, member, value_, choices_, help_) \
     { \
         .name = #member, .type = GF_TYPE_COLOUR, .offset = offsetof(type_, member), \
         .value = value_, .choices = choices_, .help = help_ \
     }
-/* A matrix of numbers in a range. choices: names of the matrices that the parameter accepts
- * instead, or NULL. */
+/* Declares a matrix whose numbers have a range. choices_: names that the parameter accepts instead;
+ * matrices_: their matrices, as text. Both may be NULL. */
 #define GF_PARAM_MATRIX_OF(type_, member, required_, least_, greatest_, choices_, matrices_, \
                            help_) \
     { \

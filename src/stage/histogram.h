@@ -1,4 +1,5 @@
-/* The histograms of its input that a stage may need. */
+/* The histograms that a stage may need of its input: what they count, and how they lie in
+ * memory. */
 #pragma once
 
 #include <stdint.h>
@@ -8,17 +9,17 @@
 /* What is counted. Pixels with zero alpha are not counted. */
 enum gf_statistic {
     GF_STATISTIC_NONE,
-    GF_STATISTIC_CHANNELS,  /* each colour channel in a histogram of its own */
+    GF_STATISTIC_CHANNELS,  /* each colour channel has a histogram of its own */
     GF_STATISTIC_LUMA,      /* gf_luma601(), or the gray channel */
-    GF_STATISTIC_JOINT,     /* all colour channels in one histogram */
+    GF_STATISTIC_JOINT,     /* all colour channels are counted in one histogram */
     GF_STATISTIC_LIGHTNESS, /* CIELAB L* scaled to 0..M; a gray sample counts as a gray RGB pixel */
     GF_STATISTIC_KINDS,
-    /* The luma of each tile of a grid in a histogram of its own. gf_statistic_of_tiles() adds the
-     * size of the grid. */
+    /* Each tile of a grid has a histogram of its luma. gf_statistic_of_tiles() adds the size of the
+     * grid. */
     GF_STATISTIC_TILES = GF_STATISTIC_KINDS,
     GF_STATISTIC_MOST = 0xffffff
 };
-enum { GF_TILES_MAX = 16 }; /* the most tiles across or down */
+enum { GF_TILES_MAX = 16 }; /* the most tiles of a grid across or down */
 
 /* Returns the statistic of columns * rows tiles. */
 static inline enum gf_statistic gf_statistic_of_tiles(int columns, int rows)
@@ -26,15 +27,15 @@ static inline enum gf_statistic gf_statistic_of_tiles(int columns, int rows)
     return (enum gf_statistic)(GF_STATISTIC_TILES | columns << 8 | rows << 16);
 }
 
-/* Returns the kind of the statistic, without the size of a grid. */
+/* Returns the statistic without the size of its grid of tiles. */
 static inline enum gf_statistic gf_statistic_kind(enum gf_statistic statistic)
 {
     return (enum gf_statistic)(statistic & 255);
 }
 
-/* A picture in tiles of one size. If one side is no multiple of the number of tiles, both sides are
- * extended to the next multiple by reflecting the picture at its edge, as in OpenCV's
- * createCLAHE. */
+/* A picture that is cut into tiles of one size. If one side is no multiple of the number of tiles,
+ * both sides are extended to the next multiple by reflecting the picture at its edge, as in
+ * OpenCV's createCLAHE. */
 struct gf_tiles {
     int columns, rows;
     int width, height; /* the size of a tile, in pixels */
@@ -52,7 +53,8 @@ static inline struct gf_tiles gf_tiles_of(enum gf_statistic statistic, struct gf
 }
 
 struct gf_histogram {
-    int channels;    /* 1, the number of colour channels for CHANNELS, or of tiles for TILES */
-    int bins;        /* M + 1, where M is the largest sample */
+    int channels; /* the number of histograms: of colour channels for CHANNELS, of tiles for TILES,
+                   * otherwise 1 */
+    int bins;     /* M + 1, where M is the largest sample */
     uint64_t *count; /* [channels][bins] */
 };

@@ -1,5 +1,5 @@
-/* Pictures: some rows of one in memory, a second picture of a filter, what a text can say about
- * one, and how textures lie. */
+/* Pictures in memory: some rows of a picture, the second picture that a filter reads, facts that a
+ * text can state about a picture, and the layout that textures need. */
 #pragma once
 
 #include <stdbool.h>
@@ -55,16 +55,14 @@ static inline size_t gf_view_bytes(const struct gf_view *view)
     return gf_row_bytes(view->format) * (size_t)view->rows;
 }
 
-/* A second picture that a filter reads beside its input, such as the picture that `overlay` lays
- * over the input. Its contents never change, so that all stages, threads and devices share it. */
-
-/* The largest number of second pictures that one stage reads. */
+/* The largest number of second pictures that one stage reads, such as the one that `overlay` lays
+ * over its input. */
 enum { GF_STAGE_PICTURES_MAX = 8 };
 
 struct gf_picture {
     struct gf_image image;
-    bool brief;  /* it is made for one main picture alone */
-    bool local;  /* it depends on files of this machine that the chain does not name */
+    bool brief;  /* the picture serves one main picture only, and is freed after that */
+    bool local;  /* the picture depends on files of this machine that the chain does not name */
     uint64_t id; /* a number that identifies the picture in this process */
     char *notes; /* lines of warnings from the picture's reader that have not been reported; NULL:
                   * none */
@@ -75,9 +73,8 @@ static inline uint64_t gf_picture_bytes(const struct gf_picture *picture)
     return (uint64_t)picture->image.pitch * (uint64_t)picture->image.format.height;
 }
 
-/* What a text can say about the picture on which it is drawn. */
-
-/* The facts: the end of the constant, the field's name, and its description. */
+/* What a text can say about the picture on which it is drawn. Each fact has the end of its
+ * constant's name, its name in a chain, and its description. */
 /* clang-format off */
 #define GF_PICTURE_FACTS(FACT) \
     FACT(STEM, "stem", "the input's name without folder and extension") \
@@ -100,18 +97,16 @@ enum gf_picture_fact {
 
 enum { GF_PICTURE_FACT_SIZE = 512 };
 
-/* The facts of the picture for which a plan is made. tell() writes a fact other than the size; the
- * text is printable UTF-8, and empty if the fact is not known. */
+/* Gives the facts about the picture for which a plan is made. tell() writes one fact as printable
+ * UTF-8, which is empty if the fact is not known; it is not called for the width and the height. */
 struct gf_facts_of_picture {
     void (*tell)(void *context, enum gf_picture_fact fact, char text[GF_PICTURE_FACT_SIZE]);
     void *context;
 };
 
-/* The layout of a picture in device memory that textures require. A view with another layout is
- * copied to scratch memory first. */
-
-/* The alignments in bytes and the largest sides in texels: the narrowest limits of all devices from
- * compute capability 5.0 on. */
+/* What textures require of a picture in device memory: alignments in bytes and the largest sides in
+ * texels, the narrowest limits of all devices from compute capability 5.0 on. A view with another
+ * layout is copied to scratch memory first. */
 enum {
     GF_TEXTURE_ALIGNMENT = 512,
     GF_TEXTURE_PITCH_ALIGNMENT = 32,

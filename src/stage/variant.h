@@ -1,4 +1,5 @@
-/* The CUDA kernels of a filter: their launchers, and the list of variants. */
+/* The declaration of a filter's CUDA kernels: launchers, and the list of variants that a user can
+ * choose from. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,12 +10,12 @@
 
 struct gf_stage;
 
-/* The most pictures of a stack whose inputs lie anywhere. */
+/* The most pictures of a stack whose inputs need not lie at equal distances (gf_stack.in). */
 enum { GF_LISTED_MOST = 64 };
 
-/* Pictures of one size that lie one below the other: the input of each begins in_rows rows after
- * that of the one before, and its result out_rows rows. If `in` is set, the inputs lie anywhere,
- * and these are their addresses, with the pitch of the launch's input. */
+/* Pictures of one size that one launch filters. The input of each begins in_rows rows after that of
+ * the picture before, and its result out_rows rows after. If `in` is set, the inputs lie anywhere,
+ * and in[i] are their addresses, with the pitch of the launch's input. */
 struct gf_stack {
     int count, in_rows, out_rows;
     const unsigned char *const *in;
@@ -25,7 +26,8 @@ struct gf_stack {
  * only the rows' own bytes. */
 struct gf_launch {
     const struct gf_stage *stage;
-    struct gf_view in, out; /* device memory; `in` holds at least the input rows of `out` */
+    /* Views of device memory; `in` holds at least the input rows that `out` needs. */
+    struct gf_view in, out;
     void *scratch; /* cuda_scratch() bytes of device memory, 256-byte aligned, not cleared */
     const void *constants; /* stage->constants on the device, 256-byte aligned */
     void *stream;          /* cudaStream_t */
@@ -36,19 +38,21 @@ struct gf_launch {
     /* For cuda_fused alone: the bits of `in` and `out` if they are straight RGBA, while the stage
      * works on the 16 bits of their premultiplied colour (GF_FUSES_ALPHA); otherwise 0. */
     int straight;
-    const struct gf_view *pictures; /* the pictures of gf_stage_pictures(), whole, in device
-                                     * memory */
-    /* For cuda_counting alone: the counters of the result, as for a gf_counter. */
+    const struct gf_view *pictures; /* the stage's second pictures, whole, in device memory, in the
+                                     * order of gf_stage_pictures() */
+    /* For cuda_counting alone: what is counted, and the counters in device memory, as gf_counter
+     * has them. */
     enum gf_statistic statistic;
     unsigned long long *count;
-    /* For cuda_stacked alone: pictures of one format. `in` and `out` are the first of them. */
+    /* For cuda_stacked alone: the pictures, of one format. `in` and `out` are views of the first of
+     * them. */
     struct gf_stack stack;
 };
 typedef int gf_launcher(const struct gf_launch *launch);
 
 /* Adds the view's pixels to count[channels][bins], 64-bit counters in device memory. `tables` is
- * gf_lightness_tables() on the device for LIGHTNESS, otherwise NULL. The rules for launchers
- * apply. */
+ * gf_lightness_tables() on the device for LIGHTNESS, otherwise NULL. Like a launcher, it neither
+ * allocates nor synchronises, and returns the launch status. */
 typedef int gf_counter(const struct gf_view *view, enum gf_statistic statistic,
                        unsigned long long *count, const void *tables, void *stream);
 
@@ -57,24 +61,26 @@ typedef int gf_counter(const struct gf_view *view, enum gf_statistic statistic,
  * function. A build without CUDA has the same table without the functions, so that it accepts the
  * same chains. */
 struct gf_variant {
-    const char *name;    /* "tiled" */
+    const char *name;    /* the name in a chain: "tiled" */
     const char *summary; /* the technique, and the section of the CUDA guides that explains it */
     gf_launcher *launch; /* NULL: the launcher of the default */
-    gf_counter *count;   /* the counter of a filter with a statistic; NULL: the counter of the
-                          * default */
+    /* Counts the histogram of the filter's input; NULL: the counter of the default. */
+    gf_counter *count;
     bool count_extremes; /* count marks only the lowest and the highest level of the picture */
-    int tolerance; /* the largest difference of its 8-bit samples from the CPU's; 0: the samples are
-                      the same */
-    int tolerance_16; /* the largest difference of its 16-bit samples */
+    int tolerance; /* the largest difference of an 8-bit sample from the CPU's result; 0: there is
+                    * none */
+    int tolerance_16; /* the largest difference of a 16-bit sample from the CPU's result */
     int architecture; /* the lowest compute capability that it runs on, 90 for 9.0; 0: any */
-    /* Returns the reason why the variant cannot run this stage ("takes 8 bits only"), or NULL. The
-     * pointer itself is NULL if the variant runs every stage. */
+    /* Returns the reason why the variant cannot run this stage, such as "takes 8 bits only"; NULL:
+     * it can. The pointer itself is NULL if the variant runs every stage. */
     const char *(*refuses)(const struct gf_stage *stage);
-    size_t (*scratch)(const struct gf_stage *stage, int rows); /* NULL: the filter's cuda_scratch */
+    /* Returns the bytes of scratch memory that the variant needs; NULL: those of the filter's
+     * cuda_scratch. */
+    size_t (*scratch)(const struct gf_stage *stage, int rows);
 };
 
-/* Returns the largest difference of samples with that many bits. `variant` may be NULL, for the
- * default. */
+/* Returns the largest difference from the CPU's result of samples with that many bits. `variant`
+ * may be NULL, for the default kernels, which differ in nothing. */
 static inline int gf_variant_tolerance(const struct gf_variant *variant, int bits)
 {
     return !variant ? 0 : bits == 8 ? variant->tolerance : variant->tolerance_16;
@@ -87,6 +93,7 @@ static inline int gf_variant_tolerance(const struct gf_variant *variant, int bit
 #endif
 #define GF_VARIANT(name_, launcher_, summary_) \
     .name = name_, .launch = GF_LAUNCHER(launcher_), .summary = summary_
-/* A filter's list; the first is the default: GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")}).
- * Those that people study stand in cuda/study/variants/variants.def. */
+/* Makes a filter's list of variants, of which the first is the default:
+ * GF_CUDA({GF_VARIANT("tiled", gf_blur_cuda, "...")}). Further variants, for study, are in
+ * cuda/study/variants/variants.def. */
 #define GF_CUDA(...) ((const struct gf_variant[]){__VA_ARGS__, {0}})
