@@ -1,9 +1,9 @@
 /* sRGB, linear light and CIELAB (D65), shared by host and device.
  *
- * Linear RGB is held in 0..1. XYZ is held relative to the white point, so that white is (1, 1, 1),
- * grays have X = Y = Z, and the matrices' rows sum to 1. Primaries and white: IEC 61966-2-1, as
- * OpenCV and scikit-image have them. L* = 116 fy - 16, a* = 500 (fx - fy), b* = 200 (fy - fz), f of
- * CIE 15. */
+ * Linear RGB is a number in 0..1. XYZ is relative to the white point, so that white is (1, 1, 1),
+ * grays have X = Y = Z, and the rows of the matrices sum to 1. Primaries and white are those of IEC
+ * 61966-2-1, as in OpenCV and scikit-image. L* = 116 fy - 16, a* = 500 (fx - fy), b* = 200 (fy -
+ * fz), where fx is f(X) with the function f of CIE 15. */
 #pragma once
 
 #include <math.h>
@@ -13,8 +13,8 @@
 #include "base/elementary.h"
 #include "base/host_device.h"
 
-/* CIELAB's function f is a straight line up to DARK = (6/29)^3. DARK_F is f(DARK); SLOPE and OFFSET
- * describe the line. */
+/* CIELAB's function f is a straight line, SLOPE t + OFFSET, up to t = DARK = (6/29)^3, and the cube
+ * root above. DARK_F is f(DARK). */
 #define GF_LAB_DARK 0.008856452f
 #define GF_LAB_DARK_F 0.20689655f
 #define GF_LAB_SLOPE 7.7870370f
@@ -52,7 +52,7 @@ GF_HOST_DEVICE float gf_clamp(float v, float max)
     return v > 0.0f ? (v < max ? v : max) : 0.0f;
 }
 
-/* Returns the cube root. Two kernel variants define other cube roots for a comparison. */
+/* Returns the cube root of x. Two variants of the kernels put other functions here, to compare. */
 GF_HOST_DEVICE float gf_colour_root(float x)
 {
 #if defined(__CUDA_ARCH__) && defined(GF_ROOTS_BY_POWF)
@@ -76,8 +76,8 @@ GF_HOST_DEVICE float gf_lab_inverse(float f)
     return gf_select(f, GF_LAB_DARK_F, f * f * f, line);
 }
 
-/* sRGB's transfer function and its inverse, 0..1. x^(1/2.4) is computed as c c^(1/4), where c is
- * the cube root of x. */
+/* sRGB's transfer function and its inverse, both for numbers in 0..1. x^(1/2.4) is computed as c
+ * c^(1/4), where c is the cube root of x. */
 GF_HOST_DEVICE float gf_srgb_decode(float v)
 {
     const float power = gf_pow((v + 0.055f) / 1.055f, 2.4f);
@@ -125,9 +125,9 @@ GF_HOST_DEVICE float gf_luminance(struct gf_rgb p)
     return fmaf(GF_Y_R, p.r, fmaf(GF_Y_G, p.g, GF_Y_B * p.b));
 }
 
-/* Multiplies a* and b* by the factor and keeps L*, with the same result as rgb2lab and lab2rgb of
- * scikit-image: relative to the tabulated white point, with fz at least 0. With a factor of 0 the
- * result is gray, and does not depend on the white point. */
+/* Multiplies a* and b* by the factor and keeps L*. The result is that of scikit-image's rgb2lab and
+ * lab2rgb: relative to the tabulated white point, with fz at least 0. With a factor of 0 it is
+ * gray, and does not depend on the white point. */
 GF_HOST_DEVICE struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
 {
     const float x =
@@ -151,7 +151,7 @@ GF_HOST_DEVICE struct gf_rgb gf_saturate(struct gf_rgb p, float factor)
     return result;
 }
 
-/* Replaces L* by 116 new_fy - 16 and keeps a* and b*. */
+/* Replaces L* by 116 new_fy - 16, and keeps a* and b*. */
 GF_HOST_DEVICE struct gf_rgb gf_relight(struct gf_rgb p, float new_fy)
 {
     const float x = fmaf(GF_X_R, p.r, fmaf(GF_X_G, p.g, GF_X_B * p.b));
@@ -170,15 +170,15 @@ GF_HOST_DEVICE struct gf_rgb gf_relight(struct gf_rgb p, float new_fy)
     return q;
 }
 
-/* A table for CIELAB L*, scaled to 0..M and rounded. L* is interpolated in integers from the
- * luminance, so that histograms are equal on every machine. gf_lightness_tables() makes a table for
- * a depth. */
+/* A table of CIELAB's L*, scaled to 0..M and rounded, where M is the largest sample. L* is
+ * interpolated in integers from the luminance, so that histograms are equal on every machine.
+ * gf_lightness_tables() makes the table for a depth. */
 enum { GF_LIGHTNESS_PIECES = 4096 };
 
 struct gf_lightness {
     uint32_t curve[GF_LIGHTNESS_PIECES + 1]; /* L* M/100, in units of 1/4096 */
-    uint32_t step[GF_LIGHTNESS_PIECES];      /* the table of gf_lightness_bin_8() */
-    float linear[];                          /* linear light of each of the M + 1 samples */
+    uint32_t step[GF_LIGHTNESS_PIECES]; /* for gf_lightness_bin_8(): one number for each piece */
+    float linear[];                     /* linear light of each of the M + 1 samples */
 };
 
 /* Returns the luminance as an integer below 2^24, in units of 1/2^24. */
@@ -200,8 +200,8 @@ GF_HOST_DEVICE int gf_lightness_bin(struct gf_rgb p, const uint32_t *curve)
     return gf_lightness_interpolated(gf_lightness_position(p), curve);
 }
 
-/* Returns the bin of L* for 8-bit samples by one look-up: within a piece of the table the bin
- * changes at most once. */
+/* Returns what gf_lightness_bin() does for 8-bit samples, by one look-up: within a piece of the
+ * table the bin changes at most once. */
 GF_HOST_DEVICE int gf_lightness_bin_8(struct gf_rgb p, const uint32_t *step)
 {
     const int y = gf_lightness_position(p);

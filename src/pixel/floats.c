@@ -8,7 +8,7 @@
 #include "base/fail.h"
 #include "base/image.h"
 
-/* How a sample becomes a number; those of 8 bits are looked up. */
+/* How the samples of one channel become numbers; `table` has those of all 8-bit samples. */
 struct scale {
     float mean, deviation, table[256];
 };
@@ -54,7 +54,7 @@ enum gf_status gf_float_form_make(struct gf_format format, enum gf_floats layout
     return GF_OK;
 }
 
-/* Writes `count` samples that lie `channels` apart as numbers that lie `step` apart. */
+/* Writes `count` samples, `channels` samples apart, as numbers that are `step` numbers apart. */
 GF_INLINE void write_bytes(const unsigned char *sample, int channels, const struct scale *scale,
                            float *value, size_t step, int count)
 {
@@ -71,7 +71,7 @@ GF_INLINE void write_words(const uint16_t *sample, int channels, const struct sc
         value[(size_t)x * step] = number_of(scale, sample[x * channels], 65535);
 }
 
-/* Writes `count` channels of a row; of a gray one each has the same samples. */
+/* Writes `count` channels of a row, `plane` numbers apart; those of a gray picture are equal. */
 GF_TARGET_CLONES static void write_row(const unsigned char *row, struct gf_format format, int count,
                                        const struct scale *scale, float *value, size_t plane)
 {

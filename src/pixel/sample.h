@@ -1,4 +1,4 @@
-/* Rounds samples, and computes luma, for both compilers; colours as samples of a format. */
+/* Rounds numbers to samples, computes luma, and makes samples of a colour, for host and device. */
 #pragma once
 
 #include <string.h>
@@ -28,8 +28,8 @@ GF_HOST_DEVICE int gf_round_flat(float v, float max)
     return (int)((floored < max ? floored : max) + 0.5f);
 }
 
-/* Luma of ITU-R BT.601: 0.299 R + 0.587 G + 0.114 B. The weights have as many bits as the samples.
- * The weights for 16 bits are: */
+/* The weights of luma by ITU-R BT.601, 0.299 R + 0.587 G + 0.114 B, for 16-bit samples, in units of
+ * 1/65536. gf_luma601_8() has weights in units of 1/256. */
 enum { GF_LUMA601_R = 19595, GF_LUMA601_G = 38470, GF_LUMA601_B = 7471 };
 
 GF_HOST_DEVICE int gf_luma601_8(int r, int g, int b)
@@ -61,7 +61,7 @@ static inline void gf_fill_samples(const struct gf_colour *colour, struct gf_for
         sample[0] = gf_luma601(format.bits, sample[0], sample[1], sample[2]);
 }
 
-/* A piece of a row: one pixel, repeated. */
+/* One pixel, repeated, from which rows of one colour are copied piece by piece. */
 struct gf_pattern {
     unsigned char bytes[192]; /* whole pixels of 1 to 4 samples with 8 or 16 bits */
 };

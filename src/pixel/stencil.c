@@ -59,8 +59,7 @@ void gf_stencil_columns(const unsigned char *row, struct gf_format format, int f
         copy_pixel(row, format, x, border, to + (size_t)(x - first) * pixel_bytes);
 }
 
-/* The function is static, because compilers export the clones of a global function from the
- * library. */
+/* Converts a row to floats. It is static, since compilers export the clones of global functions. */
 GF_TARGET_CLONES static void to_floats(const unsigned char *row, int bits, size_t count,
                                        float *restrict to)
 {
@@ -95,8 +94,7 @@ void gf_floats_to_samples(const float *from, int bits, size_t count, unsigned ch
     to_samples(from, bits, count, row);
 }
 
-/* Copies each pixel with only the bits that the mask selects. A pixel has the size of the integer
- * type. */
+/* Defines a function that copies the bits of pixels in a mask. A pixel has the size of `type`. */
 #define KEEP(type) \
     GF_TARGET_CLONES static void keep_##type(const unsigned char *from, unsigned char *to, \
                                              const unsigned char *mask_bytes, size_t count) \
@@ -139,7 +137,7 @@ struct gf_column_sums gf_column_sums_carve(struct gf_carver *carver, struct gf_f
                                    .square = gf_carve(carver, samples * sizeof(double))};
 }
 
-/* Adds a row to the columns' sums (sign 1) or subtracts it (sign -1). */
+/* Adds a row of samples to the columns' sums (sign 1), or subtracts it (sign -1). */
 GF_TARGET_CLONES static void add_samples(const unsigned char *row, int bits, int sign, int samples,
                                          int32_t *restrict column, double *restrict square)
 {

@@ -1,5 +1,5 @@
-/* Functions for stencils on the CPU: rows above and below the picture, columns beside it, samples
- * as floats, and scratch memory divided into arrays. */
+/* Functions for stencils on the CPU: rows and columns beyond the picture's edges, samples as
+ * floats, and scratch memory divided into arrays. */
 #pragma once
 
 #include <stdint.h>
@@ -27,15 +27,16 @@ static inline void *gf_carve(struct gf_carver *carver, size_t size)
     return array;
 }
 
-/* Sets rows[i] to row first + i of the picture, which the border extends. With a constant border,
- * `zeros` replaces rows outside of the picture. */
+/* Sets rows[i] to row first + i, for `count` rows of the picture or beyond it, where `border` says
+ * which row stands there. With a constant border it is `zeros`. */
 void gf_stencil_rows(const struct gf_view *in, int first, int count, int border,
                      const unsigned char *zeros, const unsigned char **rows);
 
-/* Fills `pad` pixels on both sides of the `width` pixels at `row`. */
+/* Fills `pad` pixels on each side of the `width` pixels at `row` by the rule `border`. */
 void gf_stencil_pad(void *row, int width, int pad, size_t pixel_bytes, int border);
 
-/* Copies columns first .. first + count - 1 of a row of the picture, which the border extends. */
+/* Copies columns first .. first + count - 1 of a row of the picture, or beyond it, where `border`
+ * says which column stands there. */
 void gf_stencil_columns(const unsigned char *row, struct gf_format format, int first, int count,
                         int border, unsigned char *to);
 
@@ -54,37 +55,37 @@ static inline size_t gf_samples(struct gf_format format)
 }
 
 /* Sums over square windows on the CPU, for filters whose time does not depend on the radius: a
- * column's sum over the window's rows changes by one row at a time, and a window's sum is updated
- * as the window moves along a row. All sums are exact integers. */
+ * column's sum changes by two rows from one row of windows to the next, and a window's sum by two
+ * columns from one window to the next. All sums are exact integers. */
 
-/* The sums of samples and of their squares in each column, over 2 radius + 1 rows. Doubles hold the
- * squares' sums exactly. */
+/* For each column, the sums of the samples and of their squares in 2 radius + 1 rows. Doubles hold
+ * sums of squares exactly. */
 struct gf_column_sums {
     const struct gf_view *in;
     int radius, border;
-    int channels, samples; /* channels; samples of a row */
-    int row;               /* the middle row of the sums; -1: there are no sums yet */
+    int channels, samples; /* the channels of a pixel, and the samples of a row */
+    int row; /* the row in the middle of the window; -1: nothing has been summed yet */
     int32_t *column;
     double *square;
 };
 
-/* Takes the arrays from scratch memory. The caller sets `in` before the first sums. */
+/* Takes the two arrays from scratch memory. The caller sets `in` before gf_column_sums_go_to(). */
 struct gf_column_sums gf_column_sums_carve(struct gf_carver *carver, struct gf_format format,
                                            int radius, int border);
-/* Computes the sums around a row of the picture. From the sums of a neighbouring row that takes two
- * rows of samples. */
+/* Computes the sums for windows around a row of the picture. If the sums are those of a
+ * neighbouring row, only two rows of samples are read. */
 void gf_column_sums_go_to(struct gf_column_sums *sums, int row);
 
-/* Returns the numbers in a row that has room for the columns that a window reaches beyond the
- * picture, and for one more in front of them. */
+/* Returns how many numbers a row of sums has together with the columns that a window reaches beyond
+ * the picture, and with one more in front of them. */
 static inline size_t gf_window_room(struct gf_format format, int radius)
 {
     return gf_samples(format) + (size_t)(2 * radius + 2) * (size_t)format.channels;
 }
 
-/* Defines a function that computes the sums of windows along a row, over samples that are
- * `channels` apart. `room` has gf_window_room() numbers. The first sum is added up; each later sum
- * is the sum before it, plus one column and minus one column. */
+/* Defines a function that computes the sums of all windows of a row, separately for each channel.
+ * `room` has space for gf_window_room() numbers. The first sum is added up; each later sum is the
+ * one before it, plus one column and minus one column. */
 #define GF_WINDOW_SLIDE(name, type) \
     static void name(const struct gf_column_sums *sums, const type *column, type *room, type *sum) \
     { \

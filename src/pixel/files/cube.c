@@ -11,8 +11,7 @@
 
 static const char blanks[] = " \t";
 
-/* Limits for values, which may be negative: of curves, and of a cube's nodes, which are stored with
- * 16 bits. */
+/* The largest absolute values of a curve's points, and of a cube's nodes (stored with 16 bits). */
 static const double value_most = 1e6, node_most = 64;
 
 struct reader {
@@ -22,7 +21,7 @@ struct reader {
     struct gf_error *error;
     const char *at; /* the position in the current line */
     int line;
-    size_t done, count; /* done: colours read; count: colours in the file, curves before the cube */
+    size_t done, count; /* done: the colours that were read; count: those that the file must have */
 };
 
 static enum gf_status fail(const struct reader *reader, const char *what)
@@ -35,7 +34,7 @@ static bool at_end(const struct reader *reader)
     return !*reader->at || strchr("\r\n#", *reader->at);
 }
 
-/* Reads `count` numbers, after which the line must end. */
+/* Reads `count` numbers from the current line, which must then end. */
 static bool read_numbers(struct reader *reader, double *value, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -206,7 +205,7 @@ static enum gf_status finish(const struct reader *reader)
     return cube->size ? gf_cube_set_nodes(cube, reader->node, reader->error) : GF_OK;
 }
 
-/* Returns the address of the line's end: a line feed, a carriage return, or the end of the text. */
+/* Returns the end of the line: a line feed, a carriage return, or the end of the text. */
 static const char *line_end(const char *line, const char *end)
 {
     while (line < end && *line != '\n' && *line != '\r')
@@ -248,8 +247,8 @@ enum gf_status gf_cube_parse(const char *text, size_t length, struct gf_cube *cu
     return status;
 }
 
-/* Stores the nodes with 16 bits. The 16 bits span the full scale, or a larger range if a value is
- * outside of the full scale. */
+/* Stores a cube's nodes with 16 bits, which span the full scale, or a larger range if a value is
+ * outside of it. */
 enum gf_status gf_cube_set_nodes(struct gf_cube *cube, const double *value, struct gf_error *error)
 {
     const size_t side = (size_t)cube->size, count = 3 * side * side * side;
@@ -268,8 +267,7 @@ enum gf_status gf_cube_set_nodes(struct gf_cube *cube, const double *value, stru
     return GF_OK;
 }
 
-/* Makes the default look, for users without a file: dark tones towards teal, bright ones towards
- * orange. */
+/* Makes the table for users without a file: dark tones towards teal, bright ones towards orange. */
 static GF_CHECKED enum gf_status cube_make_look(struct gf_cube *cube, struct gf_error *error)
 {
     enum { SIDE = 17 };
@@ -280,7 +278,7 @@ static GF_CHECKED enum gf_status cube_make_look(struct gf_cube *cube, struct gf_
         double v[3];
         for (int c = 0; c < 3; c++) {
             const double x = (double)index[c] / (SIDE - 1);
-            v[c] = 0.5 * x + 0.5 * x * x * (3 - 2 * x); /* adds contrast */
+            v[c] = 0.5 * x + 0.5 * x * x * (3 - 2 * x); /* an S-shaped curve, which adds contrast */
         }
         const double shift = 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2] - 0.45;
         const double colour[3] = {v[0] + 0.16 * shift, v[1] + 0.02 * shift, v[2] - 0.16 * shift};
@@ -297,8 +295,6 @@ void gf_cube_free(struct gf_cube *cube)
     *cube = (struct gf_cube){0};
 }
 
-/* Keeps the .cube files that were read, so that all chains of a batch share them. */
-
 static enum gf_status read_file(int fd, const char *path, struct gf_cube *cube,
                                 struct gf_error *error)
 {
@@ -313,7 +309,7 @@ static enum gf_status read_file(int fd, const char *path, struct gf_cube *cube,
     return status ? gf_fail(error, status, "%.200s: %s", path, detail.text) : GF_OK;
 }
 
-/* Reads the table of a file; without a file it makes the default look. */
+/* Reads the table of a file; without a file it makes the one of cube_make_look(). */
 static enum gf_status read_cube(int fd, const char *path, const char *how, void **value,
                                 struct gf_error *error)
 {

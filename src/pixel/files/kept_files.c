@@ -23,8 +23,7 @@ struct gf_kept_entry {
     struct gf_file_identity identity;
 };
 
-/* Whether the entry holds the value of the file. `file` is NULL for a value that was made without a
- * file. */
+/* Whether the entry holds the value that `how` describes, of that file; NULL: of no file. */
 static bool is_of(const struct gf_kept_entry *entry, const struct gf_file_identity *file,
                   const char *how)
 {
@@ -146,7 +145,8 @@ void gf_picture_free(void *picture)
     free(owned);
 }
 
-/* Draws the default picture: an ellipse in warm and cold colours with a soft edge. */
+/* Draws a picture for users without a file: an ellipse in warm and cold colours, soft at its
+ * edge. */
 static enum gf_status draw(double scale, struct gf_image *image, struct gf_error *error)
 {
     const struct gf_format format = {(int)fmax(floor(96 * scale + 0.5), 1),
@@ -169,7 +169,7 @@ static enum gf_status draw(double scale, struct gf_image *image, struct gf_error
 enum gf_status (*gf_picture_read)(int descriptor, const char *name, double scale,
                                   struct gf_image *image, char **notes, struct gf_error *error);
 
-/* Reads a picture and scales it. `how` is the scale as text. */
+/* Reads a picture from a file and scales it by `how`, a number as text. */
 static enum gf_status read_picture(int fd, const char *path, const char *how, void **value,
                                    struct gf_error *error)
 {

@@ -1,5 +1,5 @@
-/* Keeps values that were made from files, so that all chains of a batch share them; second
- * pictures (layers and masks) among them. */
+/* Keeps values that were made from files, so that all chains of a batch share them. Second
+ * pictures, such as layers and masks, are among them. */
 #pragma once
 
 #include <pthread.h>
@@ -9,12 +9,12 @@
 
 struct gf_kept_entry;
 
-/* Files of one kind. `read` makes a value of a file, and `free` frees it. Both are called with the
- * lock held. */
+/* The files of one kind, such as .cube tables, and what was made of them. `read` makes a value of a
+ * file, and `free` frees it; both are called with the lock held. */
 struct gf_kept_files {
-    int unused; /* largest number of unused values that are kept */
-    /* Makes the value from an open regular file. `how` describes what else the value depends on;
-     * `path` is for messages. */
+    int unused; /* the most unused values that are kept */
+    /* Makes the value from an open regular file; fd is -1 if there is none. `how` says what else
+     * the value depends on; `path` is for messages. */
     enum gf_status (*read)(int fd, const char *path, const char *how, void **value,
                            struct gf_error *error);
     void (*free)(void *value);
@@ -22,29 +22,30 @@ struct gf_kept_files {
     struct gf_kept_entry *first; /* the latest entry */
 };
 
-/* Finds the value of a file. If the path is empty, `read` makes the value without a file (fd is
- * -1). A file is read once and shared; it is read again only if it has changed. The caller returns
- * the value by gf_kept_files_release(). Any thread may call this function. */
+/* Finds the value of a file, or, if the path is empty, the value that `read` makes without a file.
+ * A file is read once and shared; it is read again only if it has changed. The caller returns the
+ * value by gf_kept_files_release(). Any thread may call this function. */
 enum gf_status gf_kept_files_find(struct gf_kept_files *files, const char *path, const char *how,
                                   const void **value, struct gf_error *error) GF_CHECKED;
 void gf_kept_files_release(struct gf_kept_files *files, const void *value);
 
 /* Reads a picture file, turned upright by its EXIF orientation and scaled by `scale`, with the
- * file's 8 or 16 bits. The caller keeps the descriptor; `name` is for messages. The caller frees
- * the image by gf_image_free(), and *notes: lines of warnings, or NULL.
- * Codecs are in a layer above: src/pipeline/pipeline.c sets it when the library is loaded. */
+ * file's 8 or 16 bits. The descriptor stays open; `name` is for messages. The caller frees the
+ * image by gf_image_free(), and *notes: lines of warnings, or NULL.
+ * Codecs are in a layer above this one: src/pipeline/pipeline.c sets the function when the library
+ * is loaded. */
 extern enum gf_status (*gf_picture_read)(int descriptor, const char *name, double scale,
                                          struct gf_image *image, char **notes,
                                          struct gf_error *error) GF_CHECKED;
 
-/* Finds the picture of a file, scaled by `scale`. If the path is empty, it is a small picture that
- * the program draws. A file is read once and shared; it is read again only if it has changed. The
+/* Finds the picture of a file, scaled by `scale`, or, if the path is empty, a small one that the
+ * program draws. A file is read once and shared; it is read again only if it has changed. The
  * caller returns the picture by gf_picture_release(). Any thread may call this function. */
 enum gf_status gf_picture_load(const char *path, double scale, const struct gf_picture **picture,
                                struct gf_error *error) GF_CHECKED;
 void gf_picture_release(const struct gf_picture *picture);
-/* Takes the warnings of the file's reader, which the caller frees. Returns NULL if there are none
- * or another chain has taken them. */
+/* Takes the lines of warnings that reading the file gave, which the caller frees. Returns NULL if
+ * there are none or another chain has taken them. */
 char *gf_picture_take_notes(const struct gf_picture *picture);
 /* Makes a picture, which then owns the image. The caller frees it by gf_picture_free(). */
 enum gf_status gf_picture_new(const struct gf_image *image, struct gf_picture **picture,

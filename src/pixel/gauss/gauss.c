@@ -13,9 +13,10 @@ int gf_gauss_radius(double sigma)
     return radius > GF_GAUSS_RADIUS_MAX ? GF_GAUSS_RADIUS_MAX : radius;
 }
 
-/* Rounds running sums of the taps, from the outermost tap inwards, and takes their differences. Any
- * group of neighbouring taps then has an error of at most one unit, and wide kernels do not change
- * the brightness. Returns false if a tap needs more than 15 bits. */
+/* Makes the integer taps, scaled by 2^shift: rounds running sums of the taps, from the outermost
+ * inwards, and takes their differences. Any group of neighbouring taps then has an error of at most
+ * one unit, and wide kernels do not change the brightness. Returns 0 if a tap needs more than 15
+ * bits. */
 static int scale_taps(struct gf_gauss *gauss, const double *tap, int shift)
 {
     const double scale = (double)(1 << shift);
@@ -35,7 +36,7 @@ static int scale_taps(struct gf_gauss *gauss, const double *tap, int shift)
     return centre <= INT16_MAX;
 }
 
-/* Normalises the taps. */
+/* Divides the taps by their sum, and stores them as floats and as integers. */
 static void set_taps(struct gf_gauss *gauss, double *tap)
 {
     double sum = 0;
@@ -71,7 +72,7 @@ double gf_gauss_window_sigma(int radius)
 void gf_gauss_init_window(struct gf_gauss *gauss, int radius)
 {
     enum { TABLES = 4 };
-    /* Small windows have taps of their own, in 256ths, from the middle outwards. */
+    /* The taps of windows with a radius of 1 to 4, in 256ths, from the middle outwards. */
     static const double small[TABLES][TABLES + 1] = {
         {128, 64}, {96, 64, 16}, {72, 56, 28, 8}, {60, 51, 30, 13, 4}};
     double tap[TABLES + 1];
@@ -89,25 +90,24 @@ size_t gf_gauss_mid_pitch(struct gf_format format)
 }
 
 enum {
-    RUN16 = 512,    /* the number of a 16-bit row's samples that are computed together, in the
-                     * first-level cache */
-    COLUMNS = 2048, /* the number of an 8-bit row's samples that are computed together, in the
-                     * second-level cache */
+    RUN16 = 512, /* how many 16-bit samples of a row are computed together, so that they stay in the
+                  * first-level cache */
+    COLUMNS = 2048, /* how many 8-bit samples of a row are computed together, so that they stay in
+                     * the second-level cache */
 };
 
 struct work {
     const unsigned char **rows, **columns;
     unsigned char *zeros;
-    void *mid;        /* rows after the vertical pass, with room for the border on both sides */
-    int lines;        /* the number of rows of mid, a multiple of GF_GAUSS_LINES */
-    size_t mid_pitch; /* the distance between rows of `mid`, in samples */
+    void *mid;        /* the rows after the vertical pass, with room for the border on both sides */
+    int lines;        /* the number of rows of `mid`, a multiple of GF_GAUSS_LINES */
+    size_t mid_pitch; /* samples from one row of `mid` to the next */
     struct gf_gauss_pairs *pairs;
     uint32_t *words;
     void *sums;
 };
 
-/* Returns the number of rows that are blurred together. The more rows, the less often each input
- * row is read. */
+/* Returns how many rows are blurred together: with more, each input row is read less often. */
 static int lines_at_once(struct gf_format format, int radius)
 {
     return format.bits == 8 && radius > 2 * GF_GAUSS_LINES ? 4 * GF_GAUSS_LINES : GF_GAUSS_LINES;
@@ -154,8 +154,8 @@ size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows)
                : gf_gauss_mid_pitch(stage->in) * (size_t)rows;
 }
 
-/* Lists the input rows of a block of output rows. If the band ends before the block, zeros replace
- * the input rows that only rows after the band need. */
+/* Lists in work->rows the input rows for `lines` rows of the result from y on. Rows that only rows
+ * beyond the band need are zeros. */
 static void block_rows(const struct gf_gauss_request *request, const struct work *work, int y,
                        int lines)
 {
@@ -191,7 +191,7 @@ static void run8(const struct gf_gauss_request *request, const struct work *work
     for (int i = 0; i < lines; i++) {
         uint16_t *const line = mid + (size_t)i * work->mid_pitch;
         gf_stencil_pad(line + halo, format.width, request->gauss->radius, pixel, request->border);
-        memset(line + samples + 2 * halo, 0, pixel); /* only a zero tap multiplies these samples */
+        memset(line + samples + 2 * halo, 0, pixel); /* only zero taps multiply these samples */
         for (size_t x = 0; x < samples; x += GF_GAUSS_CHUNK) {
             const size_t count = samples - x < GF_GAUSS_CHUNK ? samples - x : GF_GAUSS_CHUNK;
             simd->horizontal(work->pairs, line + x, format.channels, work->words, work->sums,
@@ -201,8 +201,8 @@ static void run8(const struct gf_gauss_request *request, const struct work *work
     }
 }
 
-/* Adds four taps in one loop, one after the other. The running sum is then stored a quarter as
- * often, and the order of additions stays the same. */
+/* Adds the vertical pass's taps of floats, four in each loop over the samples, in the order of one
+ * after another, so that the running sum is stored a quarter as often. */
 GF_TARGET_CLONES static void vertical16(const struct gf_gauss *gauss,
                                         const unsigned char *const *rows, float *restrict mid,
                                         size_t first, size_t count)

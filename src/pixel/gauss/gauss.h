@@ -28,9 +28,8 @@ enum {
 
 struct gf_gauss {
     int radius;
-    int shift;                               /* 14..17 */
-    uint16_t fixed[GF_GAUSS_RADIUS_MAX + 1]; /* indexed by the distance from the centre; at most
-                                              * 32767 */
+    int shift; /* the taps are integers in units of 1/2^shift, 14..17 */
+    uint16_t fixed[GF_GAUSS_RADIUS_MAX + 1]; /* integer taps, for 8-bit pictures, at most 32767 */
     float real[GF_GAUSS_RADIUS_MAX + 1];
 };
 
@@ -42,58 +41,56 @@ static inline int gf_gauss_tap(const struct gf_gauss *gauss, int distance)
 
 int gf_gauss_radius(double sigma);
 void gf_gauss_init(struct gf_gauss *gauss, double sigma);
-/* The sigma that OpenCV's getGaussianKernel chooses for 2 radius + 1 taps, and its taps for them.
- */
+/* gf_gauss_window_sigma() returns the sigma that OpenCV's getGaussianKernel chooses for 2 radius +
+ * 1 taps; gf_gauss_init_window() sets the taps that it has for them. */
 double gf_gauss_window_sigma(int radius);
 void gf_gauss_init_window(struct gf_gauss *gauss, int radius);
 
-/* Up to this radius one kernel blurs on the device, without scratch memory. */
+/* The largest radius with which one kernel does both passes on a device, without scratch memory. */
 enum { GF_GAUSS_FUSED_MAX = 16 };
-/* For larger radii a kernel does the vertical pass into scratch memory, and another kernel the
- * horizontal pass. Returns the bytes from one row of scratch memory to the next. */
+/* Returns the bytes from one row to the next of the scratch memory in which, for larger radii, a
+ * kernel for the vertical pass leaves its result for another one for the horizontal pass. */
 size_t gf_gauss_mid_pitch(struct gf_format format);
 
-/* Up to this radius a kernel blurs 16-bit pictures without scratch memory. */
+/* The largest radius with which one kernel blurs 16-bit pictures without scratch memory. */
 enum { GF_GAUSS_STRIP_MAX = 6 };
 
-/* The tensor-core kernel accepts 8-bit pictures without alpha, with a radius up to
- * GF_GAUSS_TENSOR_MAX and a sigma from GF_GAUSS_TENSOR_SIGMA_MIN on. With a smaller sigma and shift
- * 14 the centre's tap is 1, and the picture does not change. */
+/* The kernel for tensor cores takes 8-bit pictures without alpha, with a radius up to
+ * GF_GAUSS_TENSOR_MAX and a sigma from GF_GAUSS_TENSOR_SIGMA_MIN on; with a smaller one only the
+ * tap in the centre is not 0, and the picture does not change. */
 enum { GF_GAUSS_TENSOR_MAX = 64 };
 #define GF_GAUSS_TENSOR_SIGMA_MIN 0.22
 
 GF_C_END
 
-/* Blurs bands by a Gaussian on the CPU. The filter's own functions finish the sums: blur rounds
- * them, unsharp compares them with the picture. */
-
-/* The two inner loops of the fixed-point Gaussian on the CPU, at several levels of vector
- * instructions, which all compute the same sums. On x86, pmaddwd multiplies two 16-bit samples by
- * two taps and adds the products in 32 bits; vpdpwssd also adds them to the sum. Where neighbouring
- * taps differ little, vpdpbusd does this for four 8-bit samples. */
+/* The rest blurs bands on the CPU. The two inner loops for 8 bits exist for several levels of
+ * vector instructions, which all compute the same sums. On x86, pmaddwd multiplies two 16-bit
+ * samples by two taps and adds the products in 32 bits; vpdpwssd also adds them to the sum. If
+ * neighbouring taps differ little, vpdpbusd does this for four 8-bit samples. */
 
 enum {
     GF_GAUSS_LINES = 8,    /* rows that the vertical pass computes together */
     GF_GAUSS_CHUNK = 2048, /* samples of a row that the horizontal pass computes together */
-    GF_GAUSS_LEAD = 3,     /* pairs of zero taps before the first tap */
-    GF_GAUSS_BEHIND = 144, /* the words after the last sample, which zero taps multiply */
+    GF_GAUSS_LEAD = 3,     /* pairs of zero taps before the first one and after the last */
+    /* Words behind the last sample that may be read, since zero taps multiply them. */
+    GF_GAUSS_BEHIND = 144,
     GF_GAUSS_QUADS = (2 * GF_GAUSS_RADIUS_MAX + GF_GAUSS_LINES + 3) / 4,
 };
 
-/* The taps of a Gaussian whose neighbouring taps differ little, in groups of four bytes; the lowest
- * byte belongs to the topmost row. The first row of a block is the sum of its samples times 256
- * high + low. Each other row is the row above it plus the sum of its samples times differences of
- * neighbouring taps. difference[p] begins p rows further down. */
+/* The taps in groups of four bytes, if neighbouring ones differ little; the lowest byte is for the
+ * topmost row. The first row of a block is the sum of its samples times 256 high + low. Each other
+ * row is the row above it plus the sum of its samples times the differences of neighbouring taps,
+ * of which difference[p] begins p rows further down. */
 struct gf_gauss_quads {
-    bool fit; /* the differences fit into a byte */
+    bool fit; /* whether the differences fit into a byte */
     int32_t high[GF_GAUSS_QUADS], low[GF_GAUSS_QUADS];
     int32_t difference[4][GF_GAUSS_QUADS + 1]; /* each of the four begins with a zero */
 };
 
-/* The taps in pairs; the lower half of a word belongs to the upper row. even[GF_GAUSS_LEAD + m]
- * contains taps 2m and 2m + 1 (tap 0 is the topmost one), odd[GF_GAUSS_LEAD + m] contains taps 2m -
- * 1 and 2m. Zero taps on both sides allow each of the GF_GAUSS_LINES rows of a block to use every
- * pair of input rows. */
+/* The taps in pairs; the lower half of a word is for the upper row. even[GF_GAUSS_LEAD + m] has
+ * taps 2m and 2m + 1 (tap 0 is the topmost one), odd[GF_GAUSS_LEAD + m] has taps 2m - 1 and 2m.
+ * With zero taps on both sides, each of the GF_GAUSS_LINES rows of a block can use every pair of
+ * input rows. */
 struct gf_gauss_pairs {
     const struct gf_gauss *gauss;
     int32_t even[GF_GAUSS_RADIUS_MAX + 1 + 2 * GF_GAUSS_LEAD];
@@ -101,8 +98,8 @@ struct gf_gauss_pairs {
     struct gf_gauss_quads quads;
 };
 
-/* Returns the number of input rows for a block of GF_GAUSS_LINES rows, rounded up. Zero taps
- * multiply the additional rows. */
+/* Returns the number of input rows that a block of GF_GAUSS_LINES rows reads, rounded up to a
+ * multiple of 4. Zero taps multiply the rows beyond those that are needed. */
 static inline int gf_gauss_reach(const struct gf_gauss *gauss)
 {
     return (2 * gauss->radius + GF_GAUSS_LINES + 3) / 4 * 4;
@@ -112,42 +109,44 @@ void gf_gauss_pairs_init(struct gf_gauss_pairs *pairs, const struct gf_gauss *ga
 
 struct gf_gauss_simd {
     const char *name;
-    /* Computes output rows i < GF_GAUSS_LINES at mid + i * mid_pitch from rows[i] .. rows[i + 2
-     * radius]. `rows` has gf_gauss_reach() elements. */
+    /* Computes row i < GF_GAUSS_LINES of the vertical pass, `count` samples at mid + i * mid_pitch,
+     * from rows[i] .. rows[i + 2 radius]. `rows` has gf_gauss_reach() elements. */
     void (*vertical)(const struct gf_gauss_pairs *pairs, const unsigned char *const *rows,
                      uint16_t *mid, size_t mid_pitch, size_t count);
-    /* Computes sums[i] for i < count <= GF_GAUSS_CHUNK over the samples mid[i + k * channels], k =
-     * 0..2 radius. mid has (2 radius + 1) * channels more samples than count. work has room for
-     * GF_GAUSS_CHUNK + 2 radius * channels + GF_GAUSS_BEHIND words; sums has room for
-     * GF_GAUSS_CHUNK. */
+    /* Computes sums[i], i < count <= GF_GAUSS_CHUNK, of the horizontal pass over the samples mid[i
+     * + k * channels], k = 0..2 radius. mid has (2 radius + 1) * channels more samples than
+     * `count`; work has room for GF_GAUSS_CHUNK + 2 radius * channels + GF_GAUSS_BEHIND words; sums
+     * has room for GF_GAUSS_CHUNK. */
     void (*horizontal)(const struct gf_gauss_pairs *pairs, const uint16_t *mid, int channels,
                        uint32_t *work, uint32_t *sums, size_t count);
 };
 
-/* Returns the functions of a level. Level 0 is plain C, and higher levels are faster. Returns NULL
- * if this processor lacks the level or gf_cpu_allow_intrinsics() forbids it. */
+/* Returns the loops of a level: 0 is plain C, and higher levels are faster. Returns NULL if this
+ * processor lacks the level or gf_cpu_allow_intrinsics() forbids it. */
 const struct gf_gauss_simd *gf_gauss_simd_level(int level);
-/* Returns the functions of the fastest level that is available. */
+/* Returns the loops of the fastest level that is available. */
 const struct gf_gauss_simd *gf_gauss_simd_best(void);
 
 struct gf_gauss_request {
     const struct gf_gauss *gauss;
     int border;
     const struct gf_view *in, *out;   /* both have the same format */
-    void *scratch;                    /* memory of gf_gauss_scratch bytes */
-    const struct gf_gauss_simd *simd; /* NULL: the fastest one */
+    void *scratch;                    /* gf_gauss_scratch() bytes */
+    const struct gf_gauss_simd *simd; /* NULL: the fastest loops */
     const void *context;
-    /* For 8 bits: finishes samples first .. first + count - 1 of a row; a blurred sample is sums[i]
-     * / 2^(shift + GF_GAUSS_FRACTION). */
+    /* For 8 bits: makes the result's samples first .. first + count - 1 of a row, of blurred
+     * samples that are sums[i] / 2^(shift + GF_GAUSS_FRACTION): blur rounds them, unsharp compares
+     * them with the picture. */
     void (*finish8)(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                     const uint32_t *sums);
-    /* For 16 bits: finishes the blurred samples, which are floats. */
+    /* For 16 bits: makes samples first .. first + count - 1 of a row of the result, of blurred
+     * samples that are floats. */
     void (*finish16)(const struct gf_gauss_request *request, int row, size_t first, size_t count,
                      const float *blurred);
 };
 
 size_t gf_gauss_scratch(struct gf_format format, int radius);
-/* The functions cpu_scratch() and cuda_scratch() of a filter that blurs by a Gaussian. */
+/* The functions cpu_scratch() and cuda_scratch() of filters that blur by a Gaussian. */
 size_t gf_gauss_cpu_scratch(const struct gf_stage *stage, int rows);
 size_t gf_gauss_cuda_scratch(const struct gf_stage *stage, int rows);
 void gf_gauss_blur(const struct gf_gauss_request *request);

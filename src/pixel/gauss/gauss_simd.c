@@ -4,8 +4,8 @@
 
 #include "base/simd.h"
 
-/* Returns the factor of a sample in the difference between row i and row i - 1 of the result. The
- * sample is j rows below the first sample of row i - 1. */
+/* Returns the weight of a sample in the difference between row i of the result and row i - 1, if it
+ * is j rows below the first sample that row i - 1 reads. */
 static int tap_difference(const struct gf_gauss *gauss, int j)
 {
     return j < 0 ? 0
@@ -51,8 +51,8 @@ static uint32_t vertical_half(const struct gf_gauss *gauss)
     return 1u << (gauss->shift - GF_GAUSS_FRACTION - 1);
 }
 
-/* Computes samples first .. end - 1 of a row in plain C. They are the whole row, or the end that is
- * shorter than a vector. */
+/* Computes samples first .. end - 1 of a row of the vertical pass in plain C: the whole row, or the
+ * end that is shorter than a vector. */
 GF_TARGET_CLONES static void vertical_row(const struct gf_gauss *gauss,
                                           const unsigned char *const *rows, uint16_t *mid,
                                           size_t first, size_t end)
@@ -109,7 +109,7 @@ GF_TARGET_CLONES static void horizontal_plain(const struct gf_gauss_pairs *pairs
 
 #if GF_X86
 
-/* Writes samples i and i + channels to work[i], so that one load serves two taps. */
+/* Writes samples i and i + channels as the halves of work[i], so that one load serves two taps. */
 GF_TARGET_CLONES static void interleave(const uint16_t *mid, int channels, uint32_t *work,
                                         size_t count)
 {
@@ -179,8 +179,9 @@ GF_AVX2 static void horizontal_avx2(const struct gf_gauss_pairs *pairs, const ui
     }
 }
 
-/* Loads 32 columns of four rows; each word holds the four samples of a column. *first has columns
- * 0-3, 16-19, 8-11 and 24-27; *second has the four columns after each of these groups. */
+/* Loads 32 columns of four rows, so that each word holds the four samples of a column. *first has
+ * columns 0-3, 16-19, 8-11 and 24-27; *second has the four columns that follow each of these
+ * groups. */
 GF_VNNI static inline void load_quads(const unsigned char *const rows[4], size_t x, __m512i *first,
                                       __m512i *second)
 {
@@ -197,7 +198,7 @@ GF_VNNI static inline void load_quads(const unsigned char *const rows[4], size_t
                                  _mm256_unpackhi_epi16(upper8, lower8), 1);
 }
 
-/* Stores 32 sums in the order of load_quads(). */
+/* Stores 32 sums, whose columns are in the order of load_quads(). */
 GF_VNNI static inline void store_quads(uint16_t *mid, __m512i first, __m512i second, __m128i shift)
 {
     const __m512i packed =
@@ -205,8 +206,8 @@ GF_VNNI static inline void store_quads(uint16_t *mid, __m512i first, __m512i sec
     _mm512_storeu_si512(mid, _mm512_shuffle_i64x2(packed, packed, _MM_SHUFFLE(3, 1, 2, 0)));
 }
 
-/* Computes the first row of a block directly, and each other row from the row above it and a
- * difference. */
+/* Computes a block of the vertical pass: its first row from the samples, and each other row from
+ * the row above it and a difference. */
 GF_VNNI static void vertical_flat(const struct gf_gauss_pairs *pairs,
                                   const unsigned char *const *rows, uint16_t *mid, size_t mid_pitch,
                                   size_t count)
@@ -217,7 +218,7 @@ GF_VNNI static void vertical_flat(const struct gf_gauss_pairs *pairs,
     size_t x = 0;
     for (; x < count && count >= 32; x += 32) {
         if (x + 32 > count)
-            x = count - 32; /* the last vector repeats some columns */
+            x = count - 32; /* the last vector computes some columns again */
         __m512i high[2], sum[GF_GAUSS_LINES][2];
         for (int v = 0; v < 2; v++) {
             high[v] = _mm512_setzero_si512();
@@ -312,8 +313,8 @@ enum {
     FEW = 32
 }; /* lanes of a vector; registers for sums, and for taps */
 
-/* Adds TAPS pairs of taps to VECTORS vectors of sums. The samples of successive pairs are `step`
- * vectors apart at `at`, so that one load serves several sums. */
+/* Adds TAPS pairs of taps to VECTORS vectors of sums. The samples of each pair are `step` vectors
+ * behind those of the pair before, so that one load serves several sums. */
 GF_VNNI GF_INLINE void add_taps(__m512i sum[VECTORS], const uint32_t *at, const __m512i tap[TAPS],
                                 int step)
 {
@@ -329,8 +330,8 @@ GF_VNNI GF_INLINE void add_taps(__m512i sum[VECTORS], const uint32_t *at, const 
     }
 }
 
-/* Uses pairs of taps that are `apart` pairs apart, since their samples are `step` vectors apart: 2
- * apart channels = WIDTH step. */
+/* Adds the pairs of taps in groups whose members are `apart` pairs apart: then their samples are
+ * `step` whole vectors apart, since 2 apart channels = WIDTH step. */
 GF_VNNI GF_INLINE void many_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work,
                                  int channels, int step, uint32_t *sums, size_t count)
 {
@@ -354,7 +355,7 @@ GF_VNNI GF_INLINE void many_taps(const struct gf_gauss_pairs *pairs, const uint3
     }
 }
 
-/* Adds few taps in a loop in which each sum loads its own samples. */
+/* Adds few taps, in a loop in which each sum loads its own samples. */
 GF_VNNI static void few_taps(const struct gf_gauss_pairs *pairs, const uint32_t *work, int channels,
                              uint32_t *sums, size_t count)
 {

@@ -1,5 +1,5 @@
-/* Histograms on the CPU. The bins of a piece of a row are computed first, with vectors, and then
- * counted. */
+/* Histograms on the CPU: the bins of a piece of a row are computed first, with vectors, and are
+ * then counted. */
 #include "pixel/histogram/histogram.h"
 
 #include <pthread.h>
@@ -15,7 +15,8 @@
 
 enum { PIECE = 1024, CHANNELS_MAX = 3 };
 
-/* The counts of 8-bit samples. Pixels with zero alpha are counted in an extra last bin. */
+/* Counts of 8-bit samples: for each channel GF_HISTOGRAM_TURNS tables that are added up later.
+ * Pixels with zero alpha are counted in an extra last bin. */
 struct tally {
     uint32_t count[CHANNELS_MAX][GF_HISTOGRAM_TURNS][257];
 };
@@ -39,8 +40,8 @@ static void fill_lightness(uint32_t *curve, float *linear, int max)
         linear[v] = (float)gf_srgb_decode_exact((double)v / max);
 }
 
-/* Fills the table of gf_lightness_bin_8(). For a luminance y in piece i, step[i] + y is 2^13
- * times the bin plus a number below 2^13. */
+/* Fills the table of gf_lightness_bin_8(), so that for a luminance y in piece i, (step[i] + y) /
+ * 2^13, rounded down, is the bin. */
 static void fill_steps(const uint32_t *curve, uint32_t *step)
 {
     for (int i = 0; i < GF_LIGHTNESS_PIECES; i++) {
@@ -93,8 +94,8 @@ GF_INLINE uint32_t sample(const void *in, int bits, int index)
     return bits == 8 ? ((const uint8_t *)in)[index] : ((const uint16_t *)in)[index];
 }
 
-/* Finds the bin of each pixel for its luma, if `luma` is set and there are three channels,
- * otherwise for `channel`. */
+/* Finds the bin of each pixel: that of its luma, if `luma` is set and it has three colour channels,
+ * otherwise that of `channel`. */
 GF_INLINE void find_bins(const void *in, int n, const int bits, const int channels, const bool luma,
                          int channel, uint32_t *bin)
 {
@@ -150,8 +151,8 @@ static void flush(struct tally *tally, struct gf_histogram *histogram)
     memset(tally, 0, sizeof *tally);
 }
 
-/* Computes the luma of RGB pixels with vectors, exactly as gf_luma601_8(). Returns false if this
- * processor has none. */
+/* Computes the luma of n RGB pixels with vectors, exactly as gf_luma601_8(). Returns false, and
+ * does nothing, if the processor's vectors may not be used. */
 static bool find_luma_bytes(const uint8_t *in, int n, uint8_t *luma)
 {
     const struct gf_point_op op = {
@@ -159,8 +160,7 @@ static bool find_luma_bytes(const uint8_t *in, int n, uint8_t *luma)
     return gf_bytes_gray(&op, 1, in, (size_t)n, luma);
 }
 
-/* Counts 8-bit samples, or the luma of 8-bit pixels. Returns false for any other format or
- * statistic. */
+/* Counts 8-bit gray samples, or the luma of 8-bit RGB. Returns false for all else, uncounted. */
 static bool add_bytes(const uint8_t *in, int n, struct gf_format format, bool luma,
                       struct tally *tally)
 {
@@ -197,21 +197,21 @@ static void add_piece(const void *in, int n, struct gf_format format, enum gf_st
     }
 }
 
-/* Computes the luma of n pixels. A pixel with zero alpha gets M + 1, where M is the largest
- * sample. */
+/* Finds the luma of n pixels; it is M + 1 for zero alpha, where M is the largest sample. */
 static void histogram_luma(const void *in, int n, struct gf_format format, uint32_t *bin)
 {
     find_any_bins(in, n, format, true, 0, bin);
 }
 
-/* Does gf_histogram_add() for all statistics but TILES. */
+/* Does what gf_histogram_add() does, for all statistics but TILES. */
 static void histogram_add_whole(const struct gf_view *view, enum gf_statistic statistic,
                                 struct gf_histogram *histogram)
 {
     const struct gf_format format = view->format;
     const int pixel_bytes = format.channels * format.bits / 8;
     struct tally tally = {0};
-    uint64_t pending = 0; /* pixels in the tally, whose counters have 32 bits */
+    /* The pixels in the tally, which is emptied before its 32-bit counters overflow. */
+    uint64_t pending = 0;
     for (int y = view->y; y < view->y + view->rows; y++) {
         const unsigned char *const row = gf_view_row(view, y);
         for (int x = 0; x < format.width; x += PIECE) {
@@ -240,11 +240,10 @@ enum gf_status gf_histogram_alloc(struct gf_histogram *histogram, enum gf_statis
 
 enum { TILES_PIECE = 1024 };
 
-/* The counts of 8-bit samples in a row of tiles. Pixels with zero alpha are counted in an extra
- * last bin. */
+/* Counts of 8-bit samples in one row of tiles, as in struct tally. */
 struct tile_tally {
     uint32_t count[GF_TILES_MAX][GF_HISTOGRAM_TURNS][257];
-    int down; /* the number of the row of tiles; -1 before the first one */
+    int down; /* the index of that row of tiles; -1: nothing has been counted */
 };
 
 static uint64_t *counters_of(const struct gf_tiles *tiles, int across, int down,
@@ -267,7 +266,7 @@ static void flush_tiles(const struct gf_tiles *tiles, struct tile_tally *tile_ta
     tile_tally->down = -1;
 }
 
-/* Counts columns x .. x + n - 1 of a row in the tiles that contain them. */
+/* Counts columns x .. x + n - 1 of row y in the tiles that contain them. */
 static void count_inside(const struct gf_tiles *tiles, int y, int x, const uint32_t *bin, int n,
                          struct tile_tally *tile_tally, struct gf_histogram *histogram)
 {
@@ -282,8 +281,9 @@ static void count_inside(const struct gf_tiles *tiles, int y, int x, const uint3
     }
 }
 
-/* Tiles may extend beyond the picture, which is reflected there. Counts columns first .. end - 1 of
- * row `place` of the extended picture, where they show one of these n pixels. */
+/* Counts pixels that a tile has beyond the picture, where the picture is reflected: those columns
+ * first .. end - 1 of row `place` of the extended picture that show one of the n pixels from column
+ * x on. */
 static void count_beyond(const struct gf_tiles *tiles, int place, int first, int end, int x,
                          const uint32_t *bin, int n, int width, struct gf_histogram *histogram)
 {
@@ -340,11 +340,8 @@ void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
         histogram_add_whole(view, statistic, histogram);
 }
 
-/* Finds the lowest and the highest level of each channel, for filters that need no other part of a
- * histogram. */
-
-/* LANES is a multiple of the vector length and of 3, so that a lane always belongs to the same
- * channel. */
+/* Samples of a row are compared in LANES lanes: a multiple of the vector length and of 3, so that a
+ * lane always belongs to the same channel. */
 enum { LANES = 192 };
 
 struct extremes {
@@ -386,7 +383,7 @@ bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic st
         return false;
     for (int k = 0; k < LANES; k++)
         extremes.low[k] = (uint16_t)(histogram->bins - 1), extremes.high[k] = 0;
-    /* Rows without gaps between them are treated as one row. */
+    /* Rows without gaps between them are searched as one row. */
     const bool are_one = view->pitch == gf_row_bytes(format);
     const size_t samples = gf_samples(format) * (size_t)(are_one ? view->rows : 1);
     for (int y = view->y; y < view->y + (are_one ? 1 : view->rows); y++)

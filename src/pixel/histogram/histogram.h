@@ -1,4 +1,5 @@
-/* Histograms of whole pictures and of tiles, and the variants that count them on a GPU. */
+/* Histograms of whole pictures and of tiles, on the CPU and by counters on a GPU, and their sums
+ * over the frames of a film. */
 #pragma once
 
 #include <stdint.h>
@@ -16,16 +17,16 @@ GF_C_BEGIN
 /* Adds the histogram of the view's rows to histogram->count, on the CPU. */
 void gf_histogram_add(const struct gf_view *view, enum gf_statistic statistic,
                       struct gf_histogram *histogram);
-/* Marks only the lowest and the highest level of each channel in these rows, by a count of 1.
- * Returns false, and marks nothing, if this is not faster than counting: with alpha, or for a
+/* Sets the counters of the lowest and the highest level of each channel in the view's rows to 1,
+ * and no others. Returns false, and does nothing, if counting is as fast: with alpha, or for a
  * statistic other than CHANNELS. */
 bool gf_histogram_mark_extremes(const struct gf_view *view, enum gf_statistic statistic,
                                 struct gf_histogram *histogram);
-/* The device's default counters: gf_histogram_cuda counts every level, gf_extremes_cuda only finds
- * the lowest and the highest. */
+/* The device's default counters (gf_counter): gf_histogram_cuda counts every level,
+ * gf_extremes_cuda only finds the lowest and the highest. */
 extern gf_counter gf_histogram_cuda, gf_extremes_cuda;
-/* Copies the tables for the statistic LIGHTNESS with samples of `bits` bits. The caller frees the
- * copy. Returns NULL when out of memory. */
+/* Returns a copy of the tables for the statistic LIGHTNESS with samples of `bits` bits, *size
+ * bytes, which the caller frees. Returns NULL when out of memory. */
 void *gf_lightness_tables(int bits, size_t *size);
 int gf_statistic_channels(enum gf_statistic statistic, struct gf_format format);
 /* Makes an empty histogram for a picture of the format. The caller frees histogram->count. */
@@ -36,14 +37,12 @@ static inline size_t gf_histogram_counters(const struct gf_histogram *histogram)
     return (size_t)histogram->channels * (size_t)histogram->bins;
 }
 
-/* Counts bins on the CPU, for histograms of whole pictures and of tiles. */
-
-/* The number of tables in which successive bins are counted in turns, because incrementing a
- * counter twice in a row waits for the first store. */
+/* Bins are counted in so many tables in turn, which are added up later, because incrementing the
+ * same counter twice in a row waits for the first store. */
 
 enum { GF_HISTOGRAM_TURNS = 4 };
 
-/* Counts bins 0..255. Bin 256 collects pixels that are not counted. */
+/* Counts n bins of 0..255. Bin 256 is for pixels that do not count. */
 static inline void gf_count_8(const uint32_t *bin, int n, uint32_t count[GF_HISTOGRAM_TURNS][257])
 {
     int i = 0;
@@ -55,7 +54,7 @@ static inline void gf_count_8(const uint32_t *bin, int n, uint32_t count[GF_HIST
         count[0][bin[i]]++;
 }
 
-/* Counts bytes as bins. One load reads eight bytes. */
+/* Counts n bytes as bins, of which one load reads eight. */
 static inline void gf_count_bytes(const uint8_t *in, int n, uint32_t count[GF_HISTOGRAM_TURNS][257])
 {
     int i = 0;
@@ -69,7 +68,7 @@ static inline void gf_count_bytes(const uint8_t *in, int n, uint32_t count[GF_HI
         count[0][in[i]]++;
 }
 
-/* Counts bins 0..65535. Pixels with larger numbers are not counted. */
+/* Counts n bins of 0..65535. Larger bins are for pixels that do not count. */
 static inline void gf_count_16(const uint32_t *bin, int n, uint64_t *count)
 {
     for (int i = 0; i < n; i++) {
@@ -78,32 +77,31 @@ static inline void gf_count_16(const uint32_t *bin, int n, uint64_t *count)
     }
 }
 
-/* What gf_histogram_cuda chooses from. They count in different ways
+/* The counters among which gf_histogram_cuda chooses. They count in different ways
  * (cuda/filters/histogram/levels.cuh), with equal results. */
 
 extern gf_counter gf_histogram_shared_cuda, gf_histogram_lanes_cuda, gf_histogram_packed_cuda,
     gf_histogram_tiles_cuda;
 
-/* ---- the histograms of films (smooth.c) ---- */
-
 /* The histograms of a film's frames, of which several workers filter some at a time. The histogram
- * of a frame becomes the sum of its own and of those of the frames before it, whatever the order in
- * which the workers count. */
+ * of a frame becomes the sum of its own and of those of some frames before it, whatever the order
+ * in which the workers count. */
 
 struct gf_smooth;
-/* `room` frames may be at work at a time. The histograms that are kept take at most `bytes`. NULL
- * when out of memory. */
+/* Opens the histograms of a film. At most `room` frames are in work at a time; the kept histograms
+ * take at most `bytes` bytes. Returns NULL when out of memory. */
 struct gf_smooth *gf_smooth_open(size_t room, uint64_t bytes);
 void gf_smooth_close(struct gf_smooth *smooth);
-/* The calling thread filters this frame from now on. */
+/* Tells that the calling thread filters this frame from now on. */
 void gf_smooth_begin(struct gf_smooth *smooth, size_t frame);
-/* The thread begins with its picture, or once more: its next histogram is the chain's first. */
+/* Tells that the calling thread begins its frame, or begins it again: the next histogram is the
+ * first of the chain. */
 void gf_smooth_attempt(void);
-/* The frame is done, or has failed: nobody waits for a histogram of it any longer. */
+/* Tells that the frame is done or has failed: nobody waits for its histograms any longer. */
 void gf_smooth_end(struct gf_smooth *smooth, size_t frame);
-/* Adds the histograms of the frames before that of the calling thread, up to `frames` with its own;
- * waits for those that are still to be counted. Does nothing in a thread that filters no frame of a
- * film. */
+/* Adds to a histogram of the calling thread's frame those of the frames before it, so that it is
+ * the sum of at most `frames`; waits for those that are still to be counted. Does nothing in a
+ * thread that filters no frame of a film. */
 enum gf_status gf_smooth_add(int frames, struct gf_histogram *histogram,
                              struct gf_error *error) GF_CHECKED;
 

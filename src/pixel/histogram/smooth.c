@@ -9,13 +9,13 @@
 #include "stage/filter.h"
 
 struct kept {
-    size_t next; /* the frame's number + 1; 0: there is none */
+    size_t next; /* the number of its frame + 1; 0: there is none */
     struct gf_histogram histogram;
 };
 
-/* The histograms of one place in the chain. That of frame i is kept[i % count]. A frame that is at
- * work is at most `room` after one that is not, so that no histogram is needed any longer when
- * another takes its place. */
+/* The histograms that one filter of the chain (`place`) needs of the frames. That of frame i is
+ * kept[i % count]. Frames in work are at most `room` apart, so that a histogram is no longer needed
+ * when another one takes its place. */
 struct series {
     struct series *after;
     int place, frames;
@@ -29,13 +29,14 @@ struct gf_smooth {
     size_t room;
     uint64_t bytes, bytes_most;
     struct series *series;
-    size_t ended;     /* all frames before this one have ended */
-    bool has_ended[]; /* [room]: of this one and those after it, by their number % room */
+    size_t ended;     /* all frames with a lower number have ended */
+    bool has_ended[]; /* [room]: whether frame i, from number `ended` on, has ended, at i % room */
 };
 
 static _Thread_local struct gf_smooth *own;
 static _Thread_local size_t own_frame;
-static _Thread_local int own_place; /* of the next histogram among those of the chain */
+/* How many histograms the thread's frame has had before the next one. */
+static _Thread_local int own_place;
 
 struct gf_smooth *gf_smooth_open(size_t room, uint64_t bytes)
 {
@@ -108,8 +109,8 @@ static bool are_alike(const struct gf_histogram *a, const struct gf_histogram *b
     return a->channels == b->channels && a->bins == b->bins;
 }
 
-/* Keeps a copy of the histogram of the thread's frame. A second try of the frame keeps the first
- * one's. */
+/* Keeps a copy of the histogram of the thread's frame. A frame that is filtered again keeps its
+ * first. */
 static enum gf_status keep(struct gf_smooth *smooth, struct series *series,
                            const struct gf_histogram *histogram, struct gf_error *error)
 {
@@ -135,7 +136,7 @@ static enum gf_status keep(struct gf_smooth *smooth, struct series *series,
     return GF_OK;
 }
 
-/* Waits until a frame's histogram is kept, or will never be. Returns NULL for the latter. */
+/* Waits until a frame's histogram is kept, and returns it; returns NULL if it never will be. */
 static const struct kept *wait_for(struct gf_smooth *smooth, const struct series *series,
                                    size_t frame)
 {

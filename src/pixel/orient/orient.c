@@ -1,4 +1,4 @@
-/* Mirrors rows and transposes tiles, with and without vector instructions. */
+/* Mirrors rows and transposes tiles, with and without vectors. */
 #include "pixel/orient/orient.h"
 
 #include <stddef.h>
@@ -9,8 +9,8 @@
 #include "base/simd.h"
 
 /* Writes `count` pixels of each of `rows` rows in reverse order to another row. A pixel has `size`
- * bytes (1, 2, 3, 4, 6, 8). Either step may be negative. Returns how many pixels of each result row
- * were written; the caller has to write the others. */
+ * bytes (1, 2, 3, 4, 6, 8). Either step, the bytes from one row to the next, may be negative.
+ * Returns how many pixels of each result row were written; the caller has to write the others. */
 GF_X86_ONLY int gf_orient_mirror_simd(size_t size, const unsigned char *src, ptrdiff_t src_step,
                                       unsigned char *dst, ptrdiff_t dst_step, int count, int rows);
 
@@ -21,19 +21,18 @@ GF_X86_ONLY int gf_orient_mirror_simd(size_t size, const unsigned char *src, ptr
 GF_X86_ONLY void gf_orient_turn_simd(size_t size, const unsigned char *src, ptrdiff_t src_step,
                                      unsigned char *dst, ptrdiff_t dst_step, int columns, int rows);
 
-/* Returns the side of the smallest tile of gf_orient_turn_simd(), or 0 if it does not accept pixels
- * of that size. */
+/* Returns the side of gf_orient_turn_simd()'s smallest tile; 0 if it takes no such pixels. */
 static inline int gf_orient_side(size_t size)
 {
     return size == 1 ? 16 : size == 2 ? 8 : size == 3 || size == 4 ? 4 : 0;
 }
 
-/* Mirrors rows with vectors. */
+/* Mirroring rows with vectors. */
 
 #if GF_X86
 
-/* Computes the permutation of a vector of `width` bytes that mirrors its whole pixels, from the
- * upper end downwards. The next vector overwrites the bytes after these pixels. */
+/* Computes the permutation that mirrors the whole pixels of a vector of `width` bytes, from its
+ * upper end downwards. The next vector overwrites the bytes behind these pixels. */
 static void mirror_order(int width, int size, unsigned char *order)
 {
     const int used = width / size * size;
@@ -53,14 +52,13 @@ GF_SSSE3 static int mirror_16(int size, __m128i shuffle, const unsigned char *en
     return done;
 }
 
-/* The permutations that mirror a row by vectors. The vectors are aligned to cache lines, and may
- * begin within a pixel. */
+/* How vectors that are aligned to cache lines, and may begin within a pixel, mirror a row. */
 struct mirror {
     int size;
     unsigned char whole[64]; /* the permutation of a vector that begins with a whole pixel */
-    /* For vectors that begin with byte 0, 1, .. of a pixel. begin: where the input's pixels for the
-     * vector begin, relative to their end. order: a permutation of the 64 bytes from there and the
-     * last 64 bytes. */
+    /* For vectors that begin with byte 0, 1, .. of a pixel: begin is where the 64 input bytes for
+     * the vector begin, relative to the end of the input's pixels; order is a permutation of these
+     * and of the 64 bytes just before that end. */
     ptrdiff_t begin[8];
     unsigned char order[8][64];
 };
@@ -79,7 +77,7 @@ static void mirror_prepare(struct mirror *mirror, int size)
     }
 }
 
-/* Mirrors pixels first .. last - 1 of the result; a vector holds `each` pixels. */
+/* Writes pixels first .. last - 1 of the mirrored row, as many at a time as a vector holds. */
 GF_VBMI static void mirror_some(const struct mirror *mirror, const unsigned char *end,
                                 unsigned char *dst, int first, int last)
 {
@@ -95,8 +93,7 @@ GF_VBMI static void mirror_some(const struct mirror *mirror, const unsigned char
     }
 }
 
-/* Mirrors a row. `parts` says that pixels can cross the ends of vectors; each caller passes a
- * constant. */
+/* Mirrors a row. `parts`, a constant, says that pixels can cross the ends of vectors. */
 GF_VBMI GF_INLINE void mirror_64(const struct mirror *mirror, const bool parts,
                                  const unsigned char *end, unsigned char *dst, int count)
 {
@@ -158,7 +155,7 @@ int gf_orient_mirror_simd(size_t size, const unsigned char *src, ptrdiff_t src_s
     return count;
 }
 
-/* Transposes tiles with vectors. */
+/* Transposing tiles with vectors. */
 
 #define TURN GF_SSSE3
 #define TURN_NAME(name) name##_16
@@ -181,7 +178,7 @@ GF_AVX512 GF_INLINE __m512i four_rows(const unsigned char *src, ptrdiff_t step)
     return _mm512_inserti32x4(v, _mm_loadu_si128((const void *)(src + 3 * step)), 3);
 }
 
-/* Stores the first 12 bytes of each part without gaps. */
+/* Stores the first 12 of each 16 bytes, without gaps. */
 GF_AVX512 GF_INLINE void store_48(unsigned char *to, __m512i v)
 {
     const __m512i close = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 0, 0, 0, 0);
@@ -210,9 +207,9 @@ void gf_orient_turn_simd(size_t size, const unsigned char *src, ptrdiff_t src_st
 }
 #endif
 
-/* ---- with or without vectors ---- */
+/* Whole pictures, with or without vectors. */
 
-/* The size of a tile of the result. A tile reads and writes whole cache lines. */
+/* The size of a tile of the result, with which whole cache lines are read and written. */
 enum { TILE_COLUMNS = 256, TILE_ROWS = 32 };
 
 void gf_orient_shape(struct gf_orient orient, struct gf_format in, struct gf_format *out)
@@ -234,7 +231,8 @@ void gf_orient_input_rows(struct gf_orient orient, const struct gf_stage *stage,
     *end = orient.transpose ? height : orient.mirror_y ? height - y0 : y1;
 }
 
-/* Copies pixels. The function is always inlined, so that the size of a pixel is a constant. */
+/* Copies `count` pixels that are `step` bytes apart. The function is inlined, so that a pixel's
+ * size is a constant. */
 GF_INLINE void copy_pixels(size_t size, const unsigned char *src, ptrdiff_t step,
                            unsigned char *dst, int count)
 {
@@ -259,7 +257,7 @@ GF_INLINE void mirror_rows(size_t size, struct gf_orient orient, const struct gf
                     -(ptrdiff_t)size, gf_view_row(out, y) + (size_t)done * size, width - done);
 }
 
-/* Makes columns x0 .. x0 + columns - 1 of row y of the result. */
+/* Writes columns x0 .. x0 + columns - 1 of row y of the transposed result. */
 GF_INLINE void transpose_row(size_t size, struct gf_orient orient, const struct gf_view *in,
                              const struct gf_view *out, int x0, int columns, int y)
 {
@@ -270,9 +268,9 @@ GF_INLINE void transpose_row(size_t size, struct gf_orient orient, const struct 
     copy_pixels(size, top + column * size, step, gf_view_row(out, y) + (size_t)x0 * size, columns);
 }
 
-/* Makes the first columns of rows *first .. *end - 1 of a tile with vectors, and narrows these
- * rows: pixels of 3 bytes need a margin, since bytes beside them are read and written. Returns the
- * number of columns. */
+/* Writes the first columns of rows *first .. *end - 1 of a tile with vectors, and returns their
+ * number. It leaves out rows at the edge of the picture (*first and *end change) for pixels of 3
+ * bytes, since bytes beside these are read and written. */
 GF_INLINE int turn_inside(size_t size, struct gf_orient orient, const struct gf_view *in,
                           const struct gf_view *out, int x0, int columns, int *first, int *end)
 {
@@ -328,8 +326,8 @@ GF_INLINE void permute(size_t size, struct gf_orient orient, const struct gf_vie
     }
 }
 
-/* Copies by blocks, because memcpy() takes a third longer on AMD's Zen 4 for rows of more than 8
- * KiB that are copied in descending order. */
+/* Copies a row in blocks, because memcpy() takes a third longer on AMD's Zen 4 for rows of more
+ * than 8 KiB that are copied in descending order. */
 GF_TARGET_CLONES static void copy_row(const unsigned char *restrict from,
                                       unsigned char *restrict to, size_t bytes)
 {

@@ -8,7 +8,8 @@
 
 GF_C_BEGIN
 
-/* A symmetry: rows and columns are exchanged first, then left and right, then top and bottom. */
+/* A symmetry: rows and columns are exchanged (transpose), then left and right (mirror_x), then top
+ * and bottom (mirror_y). */
 struct gf_orient {
     bool transpose, mirror_x, mirror_y;
 };
@@ -23,8 +24,8 @@ void gf_orient_cpu(const struct gf_stage *stage, const struct gf_view *in,
                    const struct gf_view *out, void *scratch);
 extern gf_launcher gf_orient_cuda, gf_orient_stacked_cuda;
 
-/* Defines the functions of a filter, which pass its symmetry orient_of_(params) to the functions
- * above, and the members of its declaration. */
+/* Defines the functions of a filter's declaration, which pass its symmetry orient_of_(params) to
+ * the functions above; GF_ORIENT_FILTER sets the members of the declaration. */
 #define GF_ORIENT_FUNCTIONS(orient_of_) \
     static enum gf_status shape(const void *params, struct gf_format in, struct gf_format *out, \
                                 struct gf_error *error) \
@@ -49,7 +50,7 @@ extern gf_launcher gf_orient_cuda, gf_orient_stacked_cuda;
     .shape = shape, .needs_whole = needs_whole, .input_rows = input_rows, .prepare = prepare, \
     .constants_size = sizeof(struct gf_orient), .cpu = gf_orient_cpu, .cpu_intrinsics = true
 
-/* The kernel for the list .cuda of a filter that transposes. */
+/* The entry for GF_CUDA(), the list of kernels, of a filter that transposes. */
 #define GF_TRANSPOSE_KERNEL \
     { \
         GF_VARIANT("tiled", gf_orient_cuda, \

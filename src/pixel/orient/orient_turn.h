@@ -2,9 +2,10 @@
  * define
  * - TURN, the target, TURN_NAME(name), the name of a function, and TURN_PARTS, the number of parts,
  * - TURN_VECTOR, the type, TURN_LOAD(from, step), which loads 16 bytes from each of TURN_PARTS
- * addresses `step` apart, TURN_STORE(to, v), and TURN_STORE3(to, v), which stores pixels of 3 bytes
- * from the upper end of each part,
- * - TURN_LOW(bits, a, b) and TURN_HIGH(bits, a, b), which interleave the halves of parts,
+ * addresses `step` bytes apart, TURN_STORE(to, v), and TURN_STORE3(to, v), which stores pixels of 3
+ * bytes from the first 12 bytes of each part,
+ * - TURN_LOW(bits, a, b) and TURN_HIGH(bits, a, b), which interleave the low or the high halves of
+ * parts,
  * - TURN_SHUFFLE(v, order), which permutes the bytes of each part.
  * The file undefines them at its end. */
 
@@ -74,9 +75,9 @@ TURN GF_INLINE void TURN_NAME(turn_words)(const int size, const unsigned char *s
     }
 }
 
-/* Transposes columns from `first` on, as long as whole vectors fit. Returns the end of these
- * columns. Columns of the result are written in ascending order, so that each pixel of 3 bytes
- * overwrites the extra byte after the pixel before it. */
+/* Transposes columns from `first` on, as long as whole vectors fit, and returns the column behind
+ * them. The result's columns are written in ascending order, so that each pixel of 3 bytes
+ * overwrites the extra byte behind the pixel before it. */
 TURN static int TURN_NAME(turn_all)(size_t size, const unsigned char *src, ptrdiff_t src_step,
                                     unsigned char *dst, ptrdiff_t dst_step, int first, int columns,
                                     int rows)

@@ -15,7 +15,8 @@ struct gf_stage gf_fused_part(const struct gf_stage *stage, enum gf_fused_part p
     return found;
 }
 
-/* The result has the size of the stencil's and the depth of the last part's. */
+/* Finds the format of the result, which has the sides of the stencil's result and the depth of the
+ * last part's. */
 static enum gf_status fused_shape(const void *params, struct gf_format in, struct gf_format *out,
                                   struct gf_error *error)
 {
@@ -43,7 +44,8 @@ static bool fused_needs_whole(const void *params)
     return gf_stage_needs_whole(stencil_of(params));
 }
 
-/* Returns the bytes of the rows that the stencil reads for `rows` result rows. */
+/* Returns the bytes of the stencil's input for `rows` rows of the result, if a part before it makes
+ * that. */
 static size_t read_bytes(const struct gf_stage *stage, int rows)
 {
     const struct gf_fused_stages *const stages = stage->params;
@@ -58,8 +60,8 @@ static size_t read_bytes(const struct gf_stage *stage, int rows)
                : 0;
 }
 
-/* Returns the bytes of the rows that the stencil writes. It is 0 if the part after the stencil
- * keeps the format, since that part then works in place. */
+/* Returns the bytes of the stencil's result, if the part after it cannot work in place; 0 if it
+ * can, since it keeps the format. */
 static size_t written_bytes(const struct gf_stage *stage, int rows)
 {
     const struct gf_format made = stencil_of(stage->params)->out;
@@ -102,8 +104,8 @@ static size_t separate_cuda_scratch(const struct gf_stage *stage, int rows)
            (stencil->filter->cuda_scratch ? stencil->filter->cuda_scratch(stencil, rows) : 0);
 }
 
-/* Kernels that may read the whole input take every launch (see cuda_fused), and need no memory
- * between the parts. */
+/* Returns the device's scratch memory. Kernels that may read the whole input take every launch (see
+ * cuda_fused), so that they need no memory between the parts. */
 static size_t fused_cuda_scratch(const struct gf_stage *stage, int rows)
 {
     return gf_stage_rows_known(stencil_of(stage->params)) ? separate_cuda_scratch(stage, rows) : 0;

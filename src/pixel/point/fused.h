@@ -11,13 +11,13 @@ GF_C_BEGIN
 
 enum gf_fused_part { GF_FUSED_BEFORE, GF_FUSED_STENCIL, GF_FUSED_AFTER, GF_FUSED_PARTS };
 
-/* The parameters of gf_fused: three bound stages. The stages before and after the stencil are lists
- * of point filters that are one table (gf_point_is_table()), or have no filter. */
+/* The parameters of gf_fused: three bound stages. Those before and after the stencil are lists of
+ * point filters that are one table (gf_point_is_table()), or have no filter. */
 struct gf_fused_stages {
     struct gf_stage part[GF_FUSED_PARTS];
 };
 
-/* The constants of gf_fused: the offsets of the parts' constants, each a multiple of 256. */
+/* The constants of gf_fused: the offset of each part's own constants, a multiple of 256 bytes. */
 struct gf_fused {
     size_t at[GF_FUSED_PARTS];
 };
@@ -28,13 +28,14 @@ extern const struct gf_filter gf_fused;
  * such part. */
 struct gf_stage gf_fused_part(const struct gf_stage *stage, enum gf_fused_part part);
 
-/* The memory between the parts, for the rows of `out`. read: the rows that the stencil reads, if
- * there is a part before it. written: the rows that it writes, which are `out` where the format is
+/* The memory between the parts that `out` needs. read: the rows that the stencil reads, if a part
+ * before it makes them. written: the rows that the stencil writes, or `out` itself if the format is
  * the same. */
 struct gf_fused_middle {
     struct gf_view read, written;
 };
-/* Divides `scratch` into the memory between the parts. Returns its size in bytes. */
+/* Divides `scratch` into the memory between the parts (struct gf_fused_middle). Returns its size in
+ * bytes. */
 size_t gf_fused_middle(const struct gf_stage *stage, const struct gf_view *out, void *scratch,
                        struct gf_fused_middle *middle);
 

@@ -1,6 +1,6 @@
-/* Second pictures on top of the first, for both compilers. First the blend modes of W3C's
- * "Compositing and Blending Level 1" (2024), chapter 9. A mode computes a colour from a source on a
- * backdrop, which are straight (not premultiplied) colours in 0..1. */
+/* Second pictures on top of the first, for host and device. The first part are the blend modes of
+ * W3C's "Compositing and Blending Level 1" (2024), chapter 9. A mode computes a colour from a
+ * source s on a backdrop b; both are straight (not premultiplied) colours in 0..1. */
 #pragma once
 
 #include <math.h>
@@ -63,14 +63,14 @@ GF_HOST_DEVICE float gf_blend_burn(float b, float s)
     return b < 1.0f ? v : 1.0f;
 }
 
-/* What the backdrop b becomes where the layer of SOFT_LIGHT is white. */
+/* Returns what the backdrop b becomes under a white layer in the mode SOFT_LIGHT. */
 GF_HOST_DEVICE float gf_blend_lighter(float b)
 {
     const float cubic = ((16.0f * b - 12.0f) * b + 4.0f) * b, root = sqrtf(b);
     return b <= 0.25f ? cubic : root;
 }
 
-/* `lighter` is gf_blend_lighter(b). */
+/* Blends one channel by SOFT_LIGHT; `lighter` is gf_blend_lighter(b). */
 GF_HOST_DEVICE float gf_blend_soft_light(float b, float s, float lighter)
 {
     const float over = s + s - 1.0f;
@@ -121,7 +121,7 @@ GF_HOST_DEVICE float gf_blend_least(struct gf_rgb p)
     return rg < p.b ? rg : p.b;
 }
 
-/* Computes the specification's Lum(). */
+/* Returns the luminosity of a colour, Lum() in the specification. */
 GF_HOST_DEVICE float gf_blend_lum(struct gf_rgb p)
 {
     return fmaf(0.3f, p.r, fmaf(0.59f, p.g, 0.11f * p.b));
@@ -155,7 +155,7 @@ GF_HOST_DEVICE struct gf_rgb gf_blend_set_sat(struct gf_rgb p, float s)
     return set;
 }
 
-/* Blends by a mode that needs all channels. */
+/* Blends a colour by a mode that needs all channels, HUE to LUMINOSITY. */
 GF_HOST_DEVICE struct gf_rgb gf_blend_colour(int mode, struct gf_rgb b, struct gf_rgb s)
 {
     const struct gf_rgb from = mode == GF_BLEND_SATURATION || mode == GF_BLEND_LUMINOSITY ? b : s;
@@ -165,32 +165,33 @@ GF_HOST_DEVICE struct gf_rgb gf_blend_colour(int mode, struct gf_rgb b, struct g
     return gf_blend_set_lum(mode == GF_BLEND_HUE || mode == GF_BLEND_SATURATION ? set : from, lum);
 }
 
-/* A layer, which is a second picture on top of the first. Compositing as in W3C's "Compositing and
+/* A layer is a second picture on top of the first. Compositing is that of W3C's "Compositing and
  * Blending Level 1" (2024), chapters 5 and 10: as and ab are the alphas of source and backdrop, Cs
  * and Cb their straight colours, B the blend mode; ao = as + ab (1 - as), Co ao = as ((1 - ab) Cs +
  * ab B(Cb, Cs)) + (1 - as) ab Cb. */
 
-/* A mask's value at a pixel is the pixel's luma or its alpha. */
+/* Which number of a mask's pixel limits the layer: its luma or its alpha. */
 enum gf_mask_of { GF_MASK_LUMA, GF_MASK_ALPHA };
 
-/* A layer as part of a point program's constants. source and mask are indices in the stage's list
- * of pictures (-1: none). (x, y) is the position of the source's first pixel on the picture. */
+/* A layer in the constants of a point program. source and mask are indices in the stage's list of
+ * second pictures (-1: none). (x, y) is where the source's first pixel lies on the picture,
+ * (mask_x, mask_y) the mask's. */
 struct gf_layer {
     int source, mask;
     int x, y, mask_x, mask_y;
     int mode;         /* enum gf_blend */
-    int over_alpha;   /* the backdrop has alpha */
+    int over_alpha;   /* whether the backdrop has alpha */
     int mask_of;      /* enum gf_mask_of */
-    int inverted;     /* use 1 minus the mask's value */
-    float max, least; /* M of the picture, and 1 / M */
-    float scale;      /* factor from the source's samples to the picture's */
-    float opacity;    /* 0..1, a factor of the source's alpha */
-    float alpha;      /* opacity / M of the source, for alpha in samples */
-    float mask_scale; /* 1 / M of the mask */
+    int inverted;     /* whether 1 minus the mask's value is used */
+    float max, least; /* M, the largest sample of the picture, and 1 / M */
+    float scale;      /* the factor from samples of the source to samples of the picture */
+    float opacity;    /* the factor of the source's alpha, 0..1 */
+    float alpha;      /* opacity / M of the source, the factor of its alpha in samples */
+    float mask_scale; /* 1 / the largest sample of the mask */
 };
 
-/* Returns the mask's value at a pixel, 0..1. A gray mask has equal r, g and b. A mask without alpha
- * has an alpha of 1. */
+/* Returns the mask's value at a pixel p with that alpha, 0..1. A gray mask has equal r, g and b, a
+ * mask without alpha an alpha of 1. */
 GF_HOST_DEVICE float gf_layer_mask_of(const struct gf_layer *layer, struct gf_rgb p, float alpha)
 {
     const float luma = ((p.r * 77.0f + p.g * 150.0f) + p.b * 29.0f) * (1.0f / 256.0f);
@@ -199,7 +200,7 @@ GF_HOST_DEVICE float gf_layer_mask_of(const struct gf_layer *layer, struct gf_rg
     return layer->inverted ? 1.0f - part : part;
 }
 
-/* Returns the blended colour B of one channel, in 0..M. */
+/* Returns one channel v of the backdrop, 0..M, blended with s of the layer by the mode. */
 GF_HOST_DEVICE float gf_layer_blend(int mode, const struct gf_layer *layer, float v, float s)
 {
     return gf_blend_channel(mode, v * layer->least, s * layer->least) * layer->max;
@@ -215,8 +216,8 @@ GF_HOST_DEVICE struct gf_rgb gf_layer_blend_colour(int mode, const struct gf_lay
     return scaled;
 }
 
-/* Composites one channel on an opaque backdrop v, 0..M: `blended` is the result of the blend mode,
- * `as` the alpha of the layer, 0..1. */
+/* Composites one channel on an opaque backdrop v, 0..M; `blended` is the blended channel, `as` the
+ * layer's alpha, 0..1. */
 GF_HOST_DEVICE float gf_layer_mix(const struct gf_layer *layer, float v, float blended, float as)
 {
     return gf_clamp(fmaf(as, blended - v, v), layer->max);
@@ -227,7 +228,7 @@ GF_HOST_DEVICE float gf_layer_union(float as, float ab)
     return as + ab * (1.0f - as);
 }
 
-/* Composites one channel on a backdrop with alpha ab. The result has alpha ao. */
+/* Composites one channel s of the layer on a backdrop v with alpha ab. The result has alpha ao. */
 GF_HOST_DEVICE float gf_layer_over(const struct gf_layer *layer, float v, float s, float blended,
                                    float as, float ab, float ao)
 {
@@ -237,7 +238,7 @@ GF_HOST_DEVICE float gf_layer_over(const struct gf_layer *layer, float v, float 
     return as > 0.0f ? straight : v;
 }
 
-/* Returns the alpha of the result, 0..M. `alpha` is the alpha of the backdrop, 0..M. */
+/* Returns the alpha of the result, 0..M; `alpha` is that of the backdrop. */
 GF_HOST_DEVICE float gf_layer_alpha(const struct gf_layer *layer, float alpha, float ao, float as)
 {
     return as > 0.0f ? gf_clamp(ao * layer->max, layer->max) : alpha;

@@ -1,4 +1,4 @@
-/* Noise: its table for 8-bit samples, and the operation that adds it. */
+/* Noise: the table with which it is added to 8-bit samples, and the operation that adds it. */
 #include "pixel/point/noise.h"
 
 #include <math.h>
@@ -8,13 +8,13 @@
 #include "pixel/point/point_planes.h"
 
 /* Makes the table for adding normal noise to 8-bit samples. A code is the upper 24 bits of a random
- * word; noise depends on these bits alone, and grows with them. */
+ * word, on which alone the noise depends: it grows with the code. */
 
 enum {
     CODES = 1 << 24,
     BUCKET_CODES = CODES / GF_NOISE_BUCKETS,
-    UNITS = 256 >> GF_NOISE_SKIPPED_BITS, /* one code is this many units of a sum */
-    STEPS_MOST = 1500, /* the most steps of noise on each side of 0, with a margin */
+    UNITS = 256 >> GF_NOISE_SKIPPED_BITS, /* what one code adds to a sum (gf_noise_sum()) */
+    STEPS_MOST = 1500, /* the most steps of the rounded noise on each side of 0, with a margin */
     DOUBT_MOST = BUCKET_CODES / 4
 };
 
@@ -23,7 +23,7 @@ static double noise_of(int code, float scale)
     return (double)gf_noise_normal(gf_noise_even((uint32_t)code << 8)) * (double)scale;
 }
 
-/* Returns the first code, from `from` on, whose noise is at least `least`, or CODES. */
+/* Returns the first code from `from` on whose noise is at least `least`; CODES if there is none. */
 static int first_code(double least, float scale, int from)
 {
     int end = CODES;
@@ -37,11 +37,11 @@ static int first_code(double least, float scale, int from)
     return from;
 }
 
-/* The largest distance between noise and a step at which rounding to float can change the result.
- * The sum with a sample is below 256 and is rounded twice, by at most 2^-17 each time. */
+/* If noise is closer to a step than this, rounding to float can change the result: its sum with a
+ * sample is below 256 and is rounded twice, by at most 2^-17 each time. */
 static const double doubtful = 0x1p-16;
 
-/* The step from sample k - 1 to k. For codes first .. end - 1 the rounded result is uncertain. */
+/* Where the rounded noise changes from k - 1 to k: for codes first .. end - 1 that is uncertain. */
 struct step {
     int first, end;
 };
@@ -61,14 +61,15 @@ static uint32_t bucket_of(int index, int value, int fraction)
            ((uint32_t)index << (GF_NOISE_REST_BITS - GF_NOISE_SKIPPED_BITS));
 }
 
-/* Marks the buckets that contain the step. `crossed` counts the steps of each bucket. */
+/* Enters the step in the buckets that contain it. `crossed` counts the steps of each bucket, which
+ * can be used only if that is 1. */
 static void mark_step(uint32_t *buckets, uint8_t *crossed, struct step step, int k, int doubt)
 {
     const int middle = step.first + (step.end - step.first) / 2;
     const int most = step.end > step.first ? step.end - 1 : step.first;
     for (int i = step.first / BUCKET_CODES; i <= most / BUCKET_CODES && i < GF_NOISE_BUCKETS; i++) {
-        const int before = middle - doubt - i * BUCKET_CODES; /* the codes of the bucket before the
-                                                               * sum wraps */
+        /* How many codes of the bucket come before its sum gets the next higher noise. */
+        const int before = middle - doubt - i * BUCKET_CODES;
         buckets[i] = crossed[i]++
                          ? bucket_of(i, GF_NOISE_UNKNOWN, 0)
                          : bucket_of(i, k - 1, (1 << GF_NOISE_FRACTION_BITS) - before * UNITS);
@@ -84,7 +85,7 @@ uint32_t gf_noise_buckets(float scale, uint32_t *buckets)
     if (!(scale > 0) || least < -STEPS_MOST || most > STEPS_MOST)
         return 0;
     int doubt = 1, from = 0;
-    for (int k = least; k <= most + 1; k++) { /* the steps in the middle span the most codes */
+    for (int k = least; k <= most + 1; k++) { /* the steps in the middle have the most codes */
         const struct step step = step_to(k, scale, from);
         while (2 * doubt < step.end - step.first + 2)
             doubt *= 2;
@@ -124,7 +125,7 @@ void gf_point_noise(struct gf_point_builder *builder, const struct gf_point_nois
                                                   .d = (float)noise->same});
 }
 
-/* Computes the random words for a piece that begins at column x of row y. */
+/* Computes the random words of a piece of pixels that begins at column x of row y. */
 GF_TARGET_CLONES static void find_words(uint32_t x, uint32_t y, uint32_t seed,
                                         uint32_t (*restrict word)[GF_PIECE])
 {

@@ -1,4 +1,4 @@
-/* Random numbers for pixels. They depend only on the pixel's position and a seed, so that all
+/* Random numbers for pixels, which depend only on the pixel's position and a seed, so that all
  * backends and bands make the same picture. */
 #pragma once
 
@@ -71,35 +71,34 @@ GF_HOST_DEVICE float gf_noise_normal(float x)
 }
 
 /* A table for adding normal noise to 8-bit samples. The rounded noise is a step function of the
- * random word. Rounding to float matters only where the sum of noise and sample is very close to
- * the middle between two samples; such sums are called uncertain. */
+ * random word. Only where noise and sample together are very close to the middle between two
+ * samples does rounding to float matter; such sums are called uncertain. */
 
 enum {
-    GF_NOISE_BUCKET_BITS = 13, /* the number of a word's upper bits, which are the number of its
-                                * bucket */
+    GF_NOISE_BUCKET_BITS = 13, /* the upper bits of a word, which are the index of its bucket */
     GF_NOISE_BUCKETS = 1 << GF_NOISE_BUCKET_BITS,
-    GF_NOISE_REST_BITS = 32 - GF_NOISE_BUCKET_BITS, /* bits of a word's position in its bucket */
-    /* A bucket plus a word's upper bits is a sum: its upper half is the noise to add, its lower
-     * half is the word's distance from the step. A distance has one bit more than a word's position
-     * in its bucket, so that a bucket can have no step. */
+    GF_NOISE_REST_BITS = 32 - GF_NOISE_BUCKET_BITS, /* the other bits, its position in the bucket */
+    /* A bucket plus a word's upper bits is a sum, whose upper half is the noise to add and whose
+     * lower half is the word's distance from the step. A distance has one bit more than a word's
+     * position in its bucket, so that a bucket can have no step. */
     GF_NOISE_FRACTION_BITS = 16,
     GF_NOISE_SKIPPED_BITS = GF_NOISE_REST_BITS + 1 - GF_NOISE_FRACTION_BITS,
-    /* The noise in the sums of buckets that cannot be used. All other noise is larger. */
+    /* The noise in the sums of buckets that cannot be used, less than any other. */
     GF_NOISE_UNKNOWN = -2048,
 };
 
 /* Fills buckets[GF_NOISE_BUCKETS] for noise with a standard deviation of `scale` samples. Returns a
  * limit: a sum is uncertain if its lower half is below the limit, or if its noise is
- * GF_NOISE_UNKNOWN. Returns 0 if the scale is too small or too large for buckets. */
+ * GF_NOISE_UNKNOWN. Returns 0 if `scale` is too small or too large for buckets. */
 uint32_t gf_noise_buckets(float scale, uint32_t *buckets);
 
-/* Returns the sum of a word and its bucket. */
+/* Returns the sum of a word and its bucket, for gf_noise_step() and gf_noise_doubtful(). */
 GF_HOST_DEVICE uint32_t gf_noise_sum(const uint32_t *buckets, uint32_t word)
 {
     return buckets[word >> GF_NOISE_REST_BITS] + (word >> GF_NOISE_SKIPPED_BITS);
 }
 
-/* Returns the noise to add to a sample from a sum that is not uncertain. */
+/* Returns the noise to add to a sample, by a sum that is not uncertain. */
 GF_HOST_DEVICE int gf_noise_step(uint32_t sum)
 {
     return (int32_t)sum >> GF_NOISE_FRACTION_BITS;

@@ -1,4 +1,4 @@
-/* Makes a stage from a list of point filters: its program, and the tables after the program. */
+/* Makes a stage of a list of point filters: its program, and the tables behind the program. */
 #include "pixel/point/point.h"
 
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 #include "pixel/point/point_program.h"
 #include "pixel/point/point_planes.h"
 
-/* Reserves `size` bytes at the end of the block and returns their offset. */
+/* Reserves `size` bytes at the end of a block that is *end bytes long, and returns their offset, a
+ * multiple of 16. */
 static unsigned place(size_t *end, size_t size)
 {
     const size_t at = *end;
@@ -16,7 +17,7 @@ static unsigned place(size_t *end, size_t size)
     return (unsigned)at;
 }
 
-/* Fills in the program except its tables, and returns the size of the block. */
+/* Fills in all of the program but its tables, and returns the bytes of the block. */
 static size_t lay_out(const struct gf_point_builder *builder, struct gf_format in,
                       struct gf_format out, struct gf_point_program *program)
 {
@@ -65,7 +66,7 @@ static size_t lay_out(const struct gf_point_builder *builder, struct gf_format i
 
 static int rounded(double v)
 {
-    return (int)(v + 0.5); /* the caller has clamped v */
+    return (int)(v + 0.5); /* v is not negative */
 }
 
 static void write_samples(const struct gf_point_builder *builder, struct gf_format in,
@@ -205,7 +206,7 @@ bool gf_point_is_table(const struct gf_stage *stage)
     return is_table;
 }
 
-/* Lists the second pictures in the order in which build() adds them to the program. */
+/* Lists the second pictures of all filters, in the order in which build() adds them. */
 static int pictures(const void *params, const struct gf_picture **list)
 {
     const struct gf_point_list *const points = params;

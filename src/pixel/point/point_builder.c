@@ -1,5 +1,5 @@
-/* Collects the operations of point filters. Operations on single samples at the beginning of a list
- * are combined in a table, in double precision; the others become a list. */
+/* Collects the operations of point filters. Those on single samples at the beginning of a list are
+ * combined in a table, in double precision; the others become a list. */
 #include "pixel/point/point_program.h"
 
 #include <stdlib.h>
@@ -28,8 +28,8 @@ void gf_point_append(struct gf_point_builder *builder, struct gf_point_op op)
                                   "more operations than fit in one run of filters");
 }
 
-/* Lets `of` change the `bins` values in the tables of `channels` (a bit for each) before any
- * operation. If channels differ, each gets a table of its own. */
+/* Lets `of` change the tables that map each of the `bins` levels, for the channels whose bit is
+ * set, before there are operations. If channels then differ, each has a table of its own. */
 static void point_map(struct gf_point_builder *builder, unsigned channels,
                       void (*of)(const void *context, int channel, double *value, int bins),
                       const void *context)
@@ -85,8 +85,8 @@ GF_TARGET_CLONES static void samplewise_values(const void *context, int channel,
     }
 }
 
-/* Appends an operation on single colour samples. It goes into the table if no operation came before
- * it. */
+/* Appends an operation on single colour samples. If there is no operation before it, it is computed
+ * into the table instead. */
 static void samplewise(struct gf_point_builder *builder, int kind, double a, double b, double c)
 {
     const double max = gf_sample_max(builder->format);
@@ -162,12 +162,11 @@ void gf_point_luma_weights(struct gf_format format, double weight[3])
         weight[c] = (double)luma601[format.bits == 16][c] / (1 << format.bits);
 }
 
-/* Append the conversions of samples to linear light, 0..1, and back. A conversion that would cancel
- * the last one removes it instead. */
+/* point_to_light() and its inverse append the conversion of samples to linear light, 0..1, and
+ * back. A conversion that would undo the last one removes it instead. */
 static void point_to_light(struct gf_point_builder *builder)
 {
-    /* If the last operation converts from linear light, it and the new operation cancel each
-     * other. */
+    /* The last operation converts back from linear light, so that both can be left out. */
     if (builder->count && builder->op[builder->count - 1].kind == GF_POINT_ENCODE)
         builder->count--;
     else
@@ -217,7 +216,7 @@ void gf_point_flatten(struct gf_point_builder *builder, const int sample[3])
     builder->format.channels--;
 }
 
-/* Appends an operation that does not change the colour, because a table alone cannot drop alpha. */
+/* Appends an operation that does not change the colour, since only operations can drop alpha. */
 void gf_point_drop_alpha(struct gf_point_builder *builder)
 {
     if (!gf_has_alpha(builder->format))
@@ -244,7 +243,7 @@ void gf_point_levels(struct gf_point_builder *builder, int tables, const double 
     builder->changed = true;
 }
 
-/* The L* of a gray sample depends on the sample alone, so that a table of samples suffices. */
+/* L* of a gray sample depends on that sample alone, so that the table of samples is enough. */
 static void lightness_of_gray(struct gf_point_builder *builder, const double *value)
 {
     const double max = gf_sample_max(builder->format);
@@ -274,8 +273,7 @@ void gf_point_lightness(struct gf_point_builder *builder, const double *value)
     point_from_light(builder);
 }
 
-/* Appends the operations of point filters that mix channels, use curves and tables, or change
- * alpha. */
+/* Operations that mix channels, use curves and tables, or change alpha. */
 
 struct gain {
     double max;
@@ -314,8 +312,8 @@ void gf_point_light_gain(struct gf_point_builder *builder, const double factor[3
     point_from_light(builder);
 }
 
-/* Makes room for `words` more words of data at *first, an index that an operation stores as a
- * float. Returns false after a failure. */
+/* Makes room for `words` more words of data. *first becomes the index of the first of them, which
+ * an operation stores as a float. Returns false after a failure. */
 static bool add_data(struct gf_point_builder *builder, size_t words, size_t *first)
 {
     *first = (builder->words + 3) / 4 * 4;
@@ -337,7 +335,7 @@ struct curve {
     double max;
 };
 
-/* Returns the curve's value without limits. */
+/* Returns the curve's value for v, both in samples, not limited to 0..M. */
 static double curve_value(const struct curve *of, int channel, double v)
 {
     return of->max * of->curve->of(of->curve->context, channel, v / of->max);
@@ -384,7 +382,7 @@ void gf_point_curve(struct gf_point_builder *builder, const struct gf_point_curv
                                          .b = (float)(-curve->least * (points - 1) / range),
                                          .c = (float)first,
                                          .d = (float)(points - 1)});
-    if (is_beyond) /* append a LINEAR that changes nothing but limits the result */
+    if (is_beyond) /* LINEAR that changes nothing, but limits the result to 0..M */
         gf_point_append(builder,
                         (struct gf_point_op){.kind = GF_POINT_LINEAR, .max = (float)max, .b = 1});
 }
@@ -436,7 +434,7 @@ static void append_matrix(struct gf_point_builder *builder, const double matrix[
     builder->format.channels += gf_colour_channels(builder->format) == 1 ? 2 : 0;
 }
 
-/* A matrix that maps grays to grays is a linear function of a gray sample. */
+/* For gray samples, a matrix that maps grays to grays is only a linear function. */
 void gf_point_matrix(struct gf_point_builder *builder, const double matrix[3][4])
 {
     const double max = gf_sample_max(builder->format);
@@ -494,7 +492,7 @@ void gf_point_key(struct gf_point_builder *builder, const double colour[3], doub
                                                   .d = (float)(1 / (fmax(blend, 1e-9) * max))});
 }
 
-/* Appends the operations of point filters that depend on the pixel's position. */
+/* Operations that depend on the pixel's position. */
 
 static bool dithers(const float *curve, const float *columns, int width)
 {
@@ -506,7 +504,7 @@ static bool dithers(const float *curve, const float *columns, int width)
     return is;
 }
 
-/* Fills the tables of another field for the whole picture. Returns false when out of memory. */
+/* Adds a field, whose tables it fills for the whole picture. Returns false when out of memory. */
 static bool add_field(struct gf_point_builder *builder, const struct gf_point_field *field)
 {
     const struct gf_format format = builder->format;
@@ -534,7 +532,7 @@ static bool add_field(struct gf_point_builder *builder, const struct gf_point_fi
     return true;
 }
 
-/* Appends an operation that uses the last field that was added. */
+/* Appends an operation that uses the field that was added last. */
 static void append_position(struct gf_point_builder *builder, int kind, const double value[3])
 {
     const double max = gf_sample_max(builder->format);
@@ -586,7 +584,7 @@ void gf_point_fade(struct gf_point_builder *builder, const struct gf_point_field
     append_position(builder, GF_POINT_FADE, (const double[3]){0});
 }
 
-/* Appends the operations of point filters that read second pictures. */
+/* Operations that read second pictures. */
 
 static struct gf_layer *add_layer(struct gf_point_builder *builder)
 {

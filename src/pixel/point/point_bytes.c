@@ -1,5 +1,4 @@
-/* Point programs for 8-bit samples: in registers, 64 pixels or samples at a time, and through
- * tables. */
+/* Point programs for 8-bit samples: with vectors, 64 pixels or samples at a time, and by tables. */
 #include <math.h>
 #include <string.h>
 
@@ -9,18 +8,19 @@
 
 enum { CHANNELS_MAX = 4, PHASES_MAX = 3 };
 
-/* The weights of red, green, blue and green, whose sum is at most 256. The first two and the last
- * two weigh at most 128, so that sums of products of pairs have 15 bits. */
+/* The weights of red, green, blue and again green, in 256ths, whose sum is at most 256. The first
+ * two and the last two weigh at most 128 together, so that their sums of products have 15 bits. */
 struct weights {
     uint8_t byte[4];
 };
 
-/* The tables of the channels: those that differ from each other and change samples. */
+/* The tables that map the samples of the channels, without those that are equal to another or
+ * change nothing. */
 struct tables {
     int channels, count;
     const uint8_t *table[CHANNELS_MAX];
-    uint8_t applies[CHANNELS_MAX][CHANNELS_MAX]; /* 255 if a table is that of a channel, otherwise
-                                                  * 0 */
+    uint8_t applies[CHANNELS_MAX][CHANNELS_MAX]; /* applies[t][c] is 255 if channel c is mapped by
+                                                  * table t, otherwise 0 */
 };
 
 #define VEC_BYTES 16
@@ -32,7 +32,7 @@ struct tables {
 #include "pixel/point/point_bytes_vec.h"
 #endif
 
-/* Whether the weights fit in bytes, and the sums have at most eight fraction bits. */
+/* Finds the weights of a GRAY in 256ths. Returns false if they are not of that form. */
 static bool find_weights(const struct gf_point_op *op, struct weights *weights)
 {
     const bool fit = op->a >= 0 && op->a < 128 && op->b >= 0 && op->b < 255 && op->c >= 0 &&
@@ -103,8 +103,8 @@ enum { WIDTH = 64 };
 
 struct colours {
     struct table_64 table[3];
-    __m512i two[3], third[3]; /* permutations for each third of the result: of red and green, and
-                               * with blue */
+    /* Permutations for each third of the result: of red and green, and with blue. */
+    __m512i two[3], third[3];
     __mmask64 blue[3];
 };
 
@@ -156,7 +156,8 @@ GF_VBMI void gf_bytes_colour(const uint8_t table[3][256], const uint8_t *in, siz
                     3 * (n - i));
 }
 
-/* Mixes sixteen samples as floats near 2^23; their lowest bytes are the samples. */
+/* Mixes sixteen samples, given as the bits of floats 2^23 + sample; returns floats whose lowest
+ * bytes are the results. */
 GF_VBMI GF_INLINE __m512 mix_sixteen(__m512 as, __m512i s, __m512i v)
 {
     const __m512 sample = _mm512_sub_ps(_mm512_castsi512_ps(v), _mm512_set1_ps(8388608.0f));
@@ -164,12 +165,11 @@ GF_VBMI GF_INLINE __m512 mix_sixteen(__m512 as, __m512i s, __m512i v)
     return _mm512_add_ps(_mm512_fmadd_ps(as, difference, sample), _mm512_set1_ps(0.5f));
 }
 
-/* Mixes half of the samples of two vectors to 16-bit words. Mixtures of samples stay within 0..255
- * without clamping. */
+/* Mixes half of the samples of two vectors of 16-bit words. A mixture of two samples is within
+ * 0..255 without clamping. */
 GF_VBMI GF_INLINE __m512i mix_words_of(__m512 as, __m512i s, __m512i v)
 {
-    const __m512i upper = _mm512_set1_epi16(0x4B00); /* the upper half of the bits of the float
-                                                      * 2^23 */
+    const __m512i upper = _mm512_set1_epi16(0x4B00); /* the upper 16 bits of the float 2^23 */
     const __m512 low =
         mix_sixteen(as, _mm512_unpacklo_epi16(s, upper), _mm512_unpacklo_epi16(v, upper));
     const __m512 high =
@@ -201,15 +201,13 @@ GF_VBMI void gf_bytes_mix(float opacity, const uint8_t *s, const uint8_t *in, ui
 
 #endif
 
-/* Maps rows of samples through tables. */
-
-/* Maps samples through tables, with one load and one store for eight samples. table:
- * [channel][256]. `out` may be `in`. */
+/* Maps n samples by the tables [channels][256], with one load and one store for eight samples.
+ * `out` may be `in`. */
 GF_INLINE void map_8(const uint8_t *in, uint8_t *out, size_t n, const int channels,
                      const uint8_t *table)
 {
-    const int words = channels == 3 ? 3 : 1; /* the number of words after which a word begins with
-                                              * channel 0 again */
+    /* A word begins with channel 0 again after so many words. */
+    const int words = channels == 3 ? 3 : 1;
     size_t i = 0;
     for (; i + 8 * (size_t)words <= n; i += 8 * (size_t)words) {
         for (int k = 0; k < words; k++) {

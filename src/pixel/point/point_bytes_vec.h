@@ -1,12 +1,11 @@
-/* Gray from RGB, and tables, for 8-bit samples and one width of vectors (base/vec.h). */
+/* Converts 8-bit RGB to gray, and maps 8-bit samples by tables, with vectors of one width
+ * (base/vec.h). */
 #include "base/vec.h"
-
-/* ---- gray ---- */
 
 struct V(gray) {
     V(bytes) pixels;     /* the permutation of bytes to red, green, blue, green */
     V(bytes) weights;    /* the weights of these four bytes */
-    V(bytes) least, may; /* the limit of a step; zeros if it exceeds all samples */
+    V(bytes) least, may; /* for STEP: the least sample that becomes 255; 0 in `may`: none does */
 };
 
 VEC struct V(gray) V(gray_init)(const struct weights *weights, const struct gf_point_op *step)
@@ -24,7 +23,8 @@ VEC struct V(gray) V(gray_init)(const struct weights *weights, const struct gf_p
                             .may = (V(bytes)){0} + (uint8_t)(least > 255 ? 0 : 255)};
 }
 
-/* Converts the pixels of four vectors, of which `count` bytes may be read, or all with `inside`. */
+/* Converts as many pixels as a vector has bytes. `steps`: a STEP follows. Only `count` bytes of
+ * `in` may be read, unless `inside` is true. */
 VEC V(bytes) V(gray_of)(const struct V(gray) * gray, const bool steps, const bool inside,
                         const uint8_t *in, size_t count)
 {
@@ -64,8 +64,6 @@ VEC_TARGET static void V(gray)(const struct weights *weights, const struct gf_po
         V(gray_row)(weights, step, false, in, n, out);
 }
 
-/* ---- tables ---- */
-
 struct V(lookup) {
     struct V(table) table[CHANNELS_MAX];
     V(bytes)
@@ -73,7 +71,7 @@ struct V(lookup) {
                                       * period */
 };
 
-/* Sets the lanes for a row whose first sample belongs to `channel`. */
+/* Sets the lanes for samples of which the first belongs to `channel`. */
 VEC void V(begin_with)(struct V(lookup) * lookup, const struct tables *tables, const int count,
                        const int phases, size_t channel)
 {
@@ -103,14 +101,14 @@ VEC V(bytes) V(map_of)(const struct V(lookup) * lookup, const int count, int pha
     return to;
 }
 
-/* Maps up to VEC_BYTES samples. */
+/* Maps the first n samples of a vector. */
 VEC void V(map_some)(const struct V(lookup) * lookup, const int count, int phase, const uint8_t *in,
                      uint8_t *out, size_t n)
 {
     V(store_first)(out, n, V(map_of)(lookup, count, phase, V(load_first)(in, n)));
 }
 
-/* Maps a row. Except for the first samples, stores are aligned. */
+/* Maps a row of n samples. Stores are aligned, but for the first samples'. */
 VEC void V(map_row)(const struct tables *tables, const int count, const int phases,
                     const uint8_t *in, uint8_t *out, size_t n)
 {

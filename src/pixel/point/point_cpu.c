@@ -1,16 +1,13 @@
-/* Evaluates point programs on the CPU: the operations on planes, and the rows that they are made
- * of. */
+/* Evaluates point programs on the CPU: the operations on planes of floats, and whole rows. */
 #include <string.h>
 
 #include "base/cpu.h"
 #include "pixel/point/point_planes.h"
 
-/* The operations on planes that neither depend on the position nor read second pictures. A piece is
- * always computed in full, so that the loops have no remainders. */
+/* The operations that neither depend on the pixel's position nor read second pictures. A piece is
+ * always computed in full, so that loops have no remainders. */
 
-/* ---- on the samples of a channel ---- */
-
-/* Defines an operation on samples. `result` is the new value of v[i]. */
+/* Defines an operation on the samples v[i] of one channel; `result` is the new value of v[i]. */
 #define OF_SAMPLES(name, result) \
     GF_TARGET_CLONES static void name(const struct gf_point_op op, int channel, float *restrict v, \
                                       const float *restrict alpha) \
@@ -61,8 +58,8 @@ GF_TARGET_CLONES static void encode_8(const unsigned char *table, float *v)
         v[i] = gf_point_encode_8_of(table, v[i]);
 }
 
-/* There are two loops, because compilers do not vectorise a limit and a dependent look-up in one
- * loop. */
+/* Applies a CURVE in two loops, because compilers do not vectorise a limit and a look-up that
+ * depends on it in one. */
 GF_TARGET_CLONES static void curve(const struct gf_point_op op, const float *restrict point,
                                    float *restrict v)
 {
@@ -105,8 +102,7 @@ static inline void set_pixel(struct gf_planes *p, int i, struct gf_rgb v)
     p->colour[2][i] = v.b;
 }
 
-/* Defines an operation on pixels. `result` is the new value of the pixel v; only RELIGHT uses
- * new_fy. */
+/* Defines an operation on pixels. `result` is the new value of pixel v; only RELIGHT has new_fy. */
 #define OF_PIXELS(name, result) \
     GF_TARGET_CLONES static void name(const struct gf_point_op op, const float *new_fy, \
                                       struct gf_planes *p) \
@@ -148,7 +144,7 @@ GF_TARGET_CLONES static void key(const struct gf_point_op op, struct gf_planes *
         p->alpha[i] *= gf_point_key_of(&op, pixel_of(p, i));
 }
 
-/* The nodes that table3d() reads for each pixel, and their weights. */
+/* For each pixel of a piece, the nodes that table3d() reads, and their weights. */
 struct places {
     int node[4][GF_PIECE];
     float weight[4][GF_PIECE];
@@ -201,8 +197,8 @@ static void to_colour(int *colours, struct gf_planes *p)
     *colours = 3;
 }
 
-/* Runs an operation that neither depends on the position nor reads second pictures. *colours is the
- * number of colour channels; the operation may change it. */
+/* Applies an operation that neither depends on the position nor reads second pictures. *colours is
+ * the number of colour channels, which it may change. */
 static void planes_apply(const struct gf_point_program *program, const struct gf_point_op *op,
                          int *colours, struct gf_planes *p)
 {
@@ -223,7 +219,7 @@ static void planes_apply(const struct gf_point_program *program, const struct gf
         to_colour(colours, p);
         matrix(op, p);
         break;
-    case GF_POINT_ROW: /* the MATRIX before it has read this row */
+    case GF_POINT_ROW: /* MATRIX, the operation before it, has used this row */
         break;
     case GF_POINT_VIBRANCE:
         vibrance(*op, NULL, p);
@@ -244,8 +240,8 @@ static void planes_apply(const struct gf_point_program *program, const struct gf
     }
 }
 
-/* Evaluates point programs on the CPU. A program without operations maps whole rows through a
- * table; other programs are evaluated in pieces of a row, as planes of floats. */
+/* Programs without operations map whole rows by a table; other programs are evaluated in pieces of
+ * a row, as planes of floats. */
 
 static void look_up(const struct gf_point_program *program, struct gf_format in,
                     struct gf_planes *p)
@@ -259,7 +255,8 @@ static void look_up(const struct gf_point_program *program, struct gf_format in,
     }
 }
 
-/* Evaluates a whole row of 16-bit RGB with vectors and returns its width, or returns 0. */
+/* Evaluates a whole row of 16-bit RGB with vectors, if it can, and returns the number of its
+ * pixels; otherwise 0. */
 static int evaluate_words(const struct gf_stage *stage, const void *in, void *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;
@@ -274,8 +271,8 @@ static int evaluate_words(const struct gf_stage *stage, const void *in, void *ou
     return grays && stage->out.bits == 16 && gf_words_gray(op, in, n, out) ? width : 0;
 }
 
-/* Evaluates the first pixels of a row of RGB in registers, if input and output have the same depth
- * and no planes are needed. Returns how many pixels it has evaluated. */
+/* Evaluates the first pixels of an 8-bit RGB row in registers, if the result has the same depth and
+ * no planes are needed. Returns how many. */
 static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_t *out, int width)
 {
     const struct gf_point_program *const program = stage->constants;
@@ -294,7 +291,7 @@ static int evaluate_fast(const struct gf_stage *stage, const uint8_t *in, uint8_
                : 0;
 }
 
-/* The state that all rows of a call share. */
+/* What all rows that one call of gf_point_cpu() evaluates share. */
 struct evaluation {
     struct gf_planes planes;
     const struct gf_stage *stage;
@@ -303,7 +300,7 @@ struct evaluation {
     struct gf_layer_part part;
 };
 
-/* Applies the operations to n pixels, which are in the planes and begin at column x of row y. */
+/* Applies the program's operations to a piece in the planes, from column x of row y on. */
 static void apply(struct evaluation *evaluation, int x, int y)
 {
     const struct gf_stage *const stage = evaluation->stage;
@@ -346,11 +343,11 @@ static void evaluate_row(struct evaluation *evaluation, const uint8_t *in, uint8
     for (int x = begin ? begin : evaluate_fast(stage, in, out, width), n; x < end; x += n) {
         if (mixes && (n = gf_mix_stretch(&evaluation->mix, in, out, x, y)) > 0)
             continue;
-        /* Pieces of a field must begin at multiples of GF_PIECE. Evaluating the same pixels twice
-         * gives the same result. */
+        /* A piece in which a field counts must begin at a multiple of GF_PIECE. Pixels before x are
+         * evaluated again, with the same result. */
         x = mixes ? x / GF_PIECE * GF_PIECE : x;
         n = end - x < GF_PIECE ? end - x : GF_PIECE;
-        if (n < GF_PIECE) /* the rest of the planes still has values of the previous piece */
+        if (n < GF_PIECE) /* otherwise planes would have values of the piece before */
             memset(planes, 0, sizeof *planes);
         uint8_t *const to = out + (ptrdiff_t)x * out_size;
         gf_planes_split(in + (ptrdiff_t)x * in_size, stage->in, n, planes);
@@ -367,8 +364,8 @@ static bool knows_position(const struct gf_point_program *program)
     return knows;
 }
 
-/* Whether rows without gaps between them can be processed as one long row, because positions do not
- * matter. The bytes of that row, and a vector after them, must not exceed an int. */
+/* Whether rows can be evaluated as one long row: there are no gaps between them, and positions do
+ * not matter. The bytes of that row, and a vector after them, must not exceed an int. */
 static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
                     const struct gf_view *out)
 {
@@ -377,8 +374,7 @@ static bool are_one(const struct gf_stage *stage, const struct gf_view *in,
            (size_t)out->rows * (in_bytes > out_bytes ? in_bytes : out_bytes) < INT32_MAX - 64;
 }
 
-/* Whether 8-bit gray becomes RGB independently of the position, so that a table of 256 colours
- * suffices. */
+/* Whether 8-bit gray becomes 8-bit RGB regardless of position, by a table of 256 colours. */
 static bool colours_gray(const struct gf_stage *stage)
 {
     return stage->in.channels == 1 && stage->in.bits == 8 && gf_is_rgb8(stage->out) &&
@@ -411,7 +407,7 @@ void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const 
                           gf_layer_is_samplewise(program, stage->in, evaluation.pictures);
     const bool colours = colours_gray(stage);
     uint8_t table[3][256];
-    /* Clearing these 8 KB takes as long as a look-up. */
+    /* The planes are cleared only if they are needed: these 8 KB take as long as a look-up. */
     if (!is_plain && program->table != GF_POINT_SAMPLES)
         memset(&evaluation.planes, 0, sizeof evaluation.planes);
     gf_mix_init(&evaluation.mix, stage);

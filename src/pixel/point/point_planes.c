@@ -1,4 +1,4 @@
-/* Pixels as planes of floats and back, and the operations on planes that depend on a pixel's
+/* Converts pixels to planes of floats and back, and applies the operations that depend on a pixel's
  * position. */
 #include "pixel/point/point_planes.h"
 
@@ -8,13 +8,13 @@
 #include "base/cpu.h"
 #include "base/simd.h"
 
-/* Converts 8-bit RGB pixels to planes of floats and back, eight pixels at a time. Compilers do not
- * vectorise loops with steps of three bytes. */
+/* Converts 8-bit RGB to planes and back by hand-written vectors, eight pixels at a time, because
+ * compilers do not vectorise loops with steps of three bytes. */
 
 #if GF_X86
 
-/* Eight pixels are read or written as two groups of 16 bytes. Only 12 bytes of a group belong to
- * its four pixels, so that two more pixels must follow. */
+/* Eight pixels are read or written as two groups of 16 bytes, of which only 12 belong to the
+ * group's four pixels, so that two more pixels must follow. */
 enum { GROUP = 8, REACH = 10 };
 
 struct group {
@@ -96,7 +96,7 @@ GF_AVX2 static int matrix(const struct gf_point_op *at, const uint8_t *in, int n
     return i;
 }
 
-/* Sixteen pixels. Only pixels that exist are read and written. */
+/* Conversions of sixteen pixels with AVX-512. Only pixels that exist are read and written. */
 enum { SIXTEEN = 16, SIXTEEN_BYTES = 48 };
 
 struct sixteen {
@@ -116,8 +116,8 @@ GF_VBMI static inline struct sixteen split_sixteen(__m512i v)
     return (struct sixteen){channel_of(v, 0), channel_of(v, 1), channel_of(v, 2)};
 }
 
-/* Computes a row of a matrix as integers, which may exceed 0..255: packing saturates them, if
- * gf_planes_sums_fit() is true. */
+/* Computes a row of a MATRIX as integers, which may be outside of 0..255: packing saturates them,
+ * if gf_planes_sums_fit() is true. */
 GF_VBMI static inline __m512i whole_row(struct gf_point_op op, struct sixteen p)
 {
     const __m512 blue = _mm512_fmadd_ps(_mm512_set1_ps(op.c), p.blue, _mm512_set1_ps(op.d));
@@ -134,14 +134,14 @@ GF_VBMI static inline __m512i matrix_of(const struct gf_point_op *op, __m512i v,
     return _mm512_permutexvar_epi8(order, _mm512_packus_epi16(words, last));
 }
 
-/* Converts pixels as long as whole vectors fit in the row. A vector's 48 bytes are stored with 16
- * more, which the next pixels overwrite. */
+/* Applies a MATRIX as long as whole vectors fit in the row, and returns how many pixels that are.
+ * 64 bytes are stored of which 48 count; the next pixels overwrite the others. */
 GF_VBMI static int matrix_16(const struct gf_point_op *at, const uint8_t *in, int n, uint8_t *out)
 {
     const struct gf_point_op op[3] = {at[0], at[1], at[2]};
     uint8_t gather[64] = {0};
-    for (int i = 0; i < SIXTEEN_BYTES; i++) /* each quarter gets four reds, four greens and four
-                                             * blues */
+    /* Each quarter gets four reds, four greens and four blues. */
+    for (int i = 0; i < SIXTEEN_BYTES; i++)
         gather[i] = (uint8_t)(16 * (i / 12) + 4 * (i % 3) + i / 3 % 4);
     const __m512i order = _mm512_loadu_si512(gather);
     int i = 0;
@@ -155,7 +155,7 @@ GF_VBMI static int matrix_16(const struct gf_point_op *at, const uint8_t *in, in
     return n;
 }
 
-/* Computes gf_point_gray_of() for sixteen pixels, as samples. No sum is rounded, so that the order
+/* Computes gf_point_gray_of() for sixteen pixels, as samples; no sum is rounded, so that the order
  * of additions does not matter. With `step`, a sample is 255 if it is at least `least`, otherwise
  * 0. */
 GF_VBMI static inline __m128i gray_of(struct gf_point_op op, bool step, int least, __m512i v)
@@ -209,13 +209,11 @@ int gf_planes_gray_rgb8(const struct gf_point_op *op, int count, const uint8_t *
     return 0;
 }
 
-/* Converts samples of pixels to planes of floats and back. */
-
-/* The plane in which a channel is stored. */
+/* The plane of channel c: alpha, or a colour. */
 #define PLANE_OF(planes, channels, c) \
     ((channels) % 2 == 0 && (c) == (channels)-1 ? (planes)->alpha : (planes)->colour[c])
 
-/* Stores the samples of pixels first..n-1 in planes. */
+/* Stores the samples of pixels first .. n - 1 in the planes. */
 GF_INLINE void split(const void *in, int bits, int first, int n, const int channels,
                      struct gf_planes *planes)
 {
@@ -233,8 +231,8 @@ GF_INLINE void split(const void *in, int bits, int first, int n, const int chann
     }
 }
 
-/* Whether a pixel of four channels can be loaded as an integer whose lowest bits are the first
- * channel. Compilers vectorise loops over such integers. */
+/* Whether a pixel of four channels is loaded as an integer whose lowest bits are the first channel.
+ * Compilers vectorise loops over such integers. */
 enum { PIXELS_ARE_NUMBERS = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ };
 
 #define SPLIT_NUMBERS(type, bits) \
@@ -285,7 +283,7 @@ GF_INLINE void join(void *out, int bits, int first, int n, const int channels,
     }
 }
 
-/* Stores the planes as samples. Every operation has clamped the values to 0..M. */
+/* Stores pixels first .. n - 1 of the planes as samples; all values are within 0..M already. */
 GF_TARGET_CLONES static void join_planes(void *out, struct gf_format format, int first, int n,
                                          const struct gf_planes *planes)
 {
@@ -313,10 +311,9 @@ void gf_planes_join(uint8_t *to, struct gf_format format, int n, const struct gf
                 n, p);
 }
 
-/* Point programs on the CPU that depend on a pixel's position: mixing in a colour, and fading
- * alpha. */
+/* Operations that mix in a colour or fade alpha, by a field (struct gf_point_field). */
 
-/* Computes a field's values for a piece of a row that begins at column x of row y. */
+/* Computes the values of field `number` for a piece of a row from column x of row y on. */
 GF_TARGET_CLONES static void find_field(const struct gf_stage *stage, int number, int x, int y,
                                         float *restrict field)
 {
@@ -371,8 +368,8 @@ static const float *curve_of(const struct gf_stage *stage)
                           program->field_at + (unsigned)program->op[0].d * program->field_bytes);
 }
 
-/* Returns the first column after x whose element of `columns` differs from that of x, or `width`.
- * The field has the same value in all columns before it, in each row. */
+/* Returns the first column after x whose number in `columns` differs from that of x, or `width`. In
+ * each row the field has the same value in all columns before it. */
 static int end_of(const float *columns, int x, int width)
 {
     enum { BLOCK = 64 };
@@ -404,14 +401,15 @@ void gf_mix_init(struct gf_mix *mix, const struct gf_stage *stage)
     }
 }
 
-/* Whether the colour consists of integers, so that it can be copied where the field is 1. */
+/* Whether the operation's colour has integer channels, so that it is copied where the field is
+ * 1. */
 static bool is_whole(const struct gf_point_op *op)
 {
     return op->a == floorf(op->a) && op->b == floorf(op->b) && op->c == floorf(op->c);
 }
 
-/* Decides for each stretch of columns, in a row with this value in the field, whether its pixels
- * are copied, filled with the colour, or computed. */
+/* Decides for each stretch of columns whether its pixels are copied, filled with the colour, or
+ * computed, in rows that have the number `row` in the field. */
 static void sort_stretches(struct gf_mix *mix, float row)
 {
     const struct gf_point_program *const program = mix->stage->constants;

@@ -1,4 +1,4 @@
-/* The operations on planes that read second pictures. */
+/* The operations on planes of floats that read second pictures: layers and masks. */
 #include "pixel/point/point_planes.h"
 
 #include <limits.h>
@@ -6,7 +6,7 @@
 
 #include "base/cpu.h"
 
-/* Moves the first `count` values of a plane to index `at`. The others become 0. */
+/* Moves the first `count` values of a plane to index `at`, and sets the others to 0. */
 static void place_plane(float *plane, int at, int count)
 {
     if (at)
@@ -15,9 +15,8 @@ static void place_plane(float *plane, int at, int count)
     memset(plane + at + count, 0, (size_t)(GF_PIECE - at - count) * sizeof *plane);
 }
 
-/* Reads pixels of row y of a picture into planes, from column x on. Values outside of the picture
- * are 0. A gray sample goes into all three planes. A picture without alpha gets the alpha
- * `opaque`. */
+/* Reads pixels of row y of a second picture into planes, from column x on. Pixels outside of it are
+ * 0. A gray sample goes into all three colours. Alpha is `opaque` if the picture has none. */
 static void read_piece(const struct gf_image *image, int x, int y, float opaque,
                        struct gf_planes *p)
 {
@@ -55,7 +54,7 @@ GF_TARGET_CLONES static void find_mask(const struct gf_layer layer,
     }
 }
 
-/* Reads the mask's values into the array part[GF_PIECE]. */
+/* Sets part[GF_PIECE] to the mask's values for a piece from column x of row y on. */
 static void read_mask(const struct gf_layer *layer, const struct gf_picture *picture, int x, int y,
                       float *part)
 {
@@ -86,7 +85,7 @@ GF_INLINE void blend_colour(const int mode, const struct gf_layer *layer,
     }
 }
 
-/* Each mode has a function of its own, so that compilers vectorise its loop. */
+/* Defines a function for one blend mode, so that compilers vectorise its loop. */
 #define BLEND_CHANNELS(name) \
     GF_TARGET_CLONES static void blend_##name(const struct gf_layer layer, int colours, \
                                               const struct gf_planes *v, \
@@ -181,8 +180,8 @@ void gf_planes_layer(const struct gf_layer *layer, const struct gf_picture *cons
     }
     const struct gf_image *const image = &pictures[layer->source]->image;
     read_piece(image, x - layer->x, y - layer->y, layer->opacity, &source);
-    const int planes = layer->mode >= GF_BLEND_HUE ? 3 : colours; /* joint modes need three
-                                                                   * channels */
+    /* Modes that join channels need all three. */
+    const int planes = layer->mode >= GF_BLEND_HUE ? 3 : colours;
     for (int c = 0; c < planes && layer->scale != 1.0f; c++)
         scale_plane(layer->scale, source.colour[c]);
     if (gf_has_alpha(image->format))
@@ -211,7 +210,7 @@ GF_TARGET_CLONES static void mix_words(float as, const uint16_t *restrict s,
     }
 }
 
-/* Each mode has a function that does gf_layer_blend() and gf_layer_mix() on 8-bit samples. */
+/* Defines a function for gf_layer_blend() and gf_layer_mix() by one mode on 8-bit samples. */
 #define MIX_BYTES(name) \
     GF_TARGET_CLONES static void mix_bytes_##name( \
         const struct gf_layer layer, const uint8_t *restrict s, const uint8_t *restrict in, \
@@ -225,8 +224,7 @@ GF_TARGET_CLONES static void mix_words(float as, const uint16_t *restrict s,
     }
 GF_BLEND_SEPARABLE(MIX_BYTES)
 
-/* Blends 8-bit samples by the mode MULTIPLY: v s / 255, rounded, which equals the general
- * formula. */
+/* Blends 8-bit samples by MULTIPLY: v s / 255, rounded, the same as by the general formula. */
 GF_TARGET_CLONES static void multiply_bytes(const uint8_t *restrict s, const uint8_t *restrict in,
                                             uint8_t *restrict out, size_t n)
 {
@@ -246,8 +244,7 @@ static int clamped(long long v, int most)
     return v < 0 ? 0 : v > most ? most : (int)v;
 }
 
-/* Whether the program only puts one picture on another picture of the same format, without
- * alpha. */
+/* Whether the program only puts one picture on a picture of the same format without alpha. */
 static bool mixes_two(const struct gf_point_program *program, struct gf_format in,
                       const struct gf_picture *const *pictures)
 {

@@ -1,5 +1,6 @@
 /* The program of a list of point filters, for both backends: a table for single samples, then
- * operations on unrounded floats, then rounding. M is the largest sample. */
+ * operations on unrounded floats, then rounding. M is the largest sample, v a sample before an
+ * operation, and a, b, c, d are numbers of the operation. */
 #pragma once
 
 #include "base/host_device.h"
@@ -16,44 +17,44 @@ enum gf_point_kind {
     GF_POINT_POWER,       /* v becomes M (v / M)^a */
     GF_POINT_STEP,        /* v becomes round(v) >= a ? M : 0 */
     GF_POINT_GRAY,        /* makes one channel: (R a + G b + B c) / d, d a power of two */
-    GF_POINT_DECODE,      /* sRGB samples to linear light, 0..1 */
-    GF_POINT_SATURATE,    /* on linear light: multiplies CIELAB a* and b* by a */
-    GF_POINT_RELIGHT,     /* on linear light: CIELAB L* through the level table */
-    GF_POINT_ENCODE,      /* linear light to sRGB samples */
-    GF_POINT_ENCODE_8,    /* like ENCODE, rounded to 8 bits, through a table */
-    GF_POINT_PREMULTIPLY, /* makes 16-bit premultiplied colour, v a alpha / b; a is 65535 / b, and b
-                           * the largest sample of the straight picture */
-    GF_POINT_UNPREMULTIPLY, /* from 16 bits; a = 65535 / M */
+    GF_POINT_DECODE,      /* converts sRGB samples to linear light, 0..1 */
+    GF_POINT_SATURATE,    /* linear light: multiplies CIELAB's a* and b* by a */
+    GF_POINT_RELIGHT,     /* linear light: maps CIELAB's L* by the table at level_at */
+    GF_POINT_ENCODE,      /* converts linear light to sRGB samples */
+    GF_POINT_ENCODE_8,    /* does what ENCODE does, rounded to 8 bits, by a table */
+    GF_POINT_PREMULTIPLY, /* makes 16-bit premultiplied colour: v a alpha / b; a is 65535 / b, b the
+                           * largest sample of the straight picture */
+    GF_POINT_UNPREMULTIPLY, /* makes straight colour of 16-bit premultiplied; a = 65535 / M */
     GF_POINT_LIMIT,         /* limits the colour to alpha */
     GF_POINT_FLATTEN,       /* composes over the colour a, b, c and drops alpha */
     GF_POINT_GAIN,          /* multiplies v by a, b or c, one for each channel */
     GF_POINT_QUANTIZE,      /* v becomes round(v a) b */
     GF_POINT_SOLARIZE,      /* v becomes round(v) > a ? M - v : v */
-    GF_POINT_CURVE,         /* interpolates linearly between points, at v a + b within 0..d; see
-                             * below */
-    GF_POINT_MATRIX,        /* three channels; red becomes R a + G b + B c + d; two ROWs follow */
-    GF_POINT_ROW,           /* the rows of green and blue, which the MATRIX before them reads */
-    GF_POINT_VIBRANCE,      /* Y + (v - Y) (a - b (most - least)), with Y the luma of BT.709 */
-    GF_POINT_TABLE3D, /* three channels: looks up v a (pixel/point/table3d.h) in b nodes a side;
-                       * times d */
-    GF_POINT_OPAQUE,  /* adds an alpha of M */
-    GF_POINT_KEY,     /* multiplies alpha by the distance of Cb, Cr from a, b: slope d beyond c */
-    /* The next operations depend on the pixel's position. Except for NOISE, d is the number of the
-     * field. */
+    GF_POINT_CURVE,    /* interpolates linearly between points, at v a + b within 0..d; see struct
+                        * gf_point_op */
+    GF_POINT_MATRIX,   /* three channels: red becomes R a + G b + B c + d; two ROWs follow */
+    GF_POINT_ROW,      /* the rows for green and blue, which the MATRIX before them uses */
+    GF_POINT_VIBRANCE, /* v becomes Y + (v - Y) (a - b (most - least)), with Y the luma of BT.709 */
+    GF_POINT_TABLE3D,  /* three channels: looks up v a in a table of b nodes a side
+                        * (pixel/point/table3d.h), times d */
+    GF_POINT_OPAQUE,   /* adds an alpha of M */
+    GF_POINT_KEY, /* multiplies alpha by (distance of Cb, Cr from a, b - c) d, limited to 0..1 */
+    /* The next operations depend on the pixel's position; d is the index of a field, but for
+     * NOISE. */
     GF_POINT_MIX,   /* v becomes v + (a, b or c - v) field */
     GF_POINT_ADD,   /* v becomes v + a field */
     GF_POINT_FADE,  /* multiplies alpha by the field */
-    GF_POINT_NOISE, /* v becomes v + a z; b: z is normal; c: seed; d: z is equal for all channels */
-    /* The next operations read second pictures at the pixel's position. d is the number of the
-     * layer. */
+    GF_POINT_NOISE, /* v becomes v + a z, z random; b: z is normal; c: seed; d: one z for all
+                     * channels */
+    /* The next operations read second pictures at the pixel's position; d is a layer's index. */
     GF_POINT_OVERLAY, /* puts the layer on the picture */
     GF_POINT_MASK     /* multiplies alpha by the layer's mask */
 };
 
-/* An operation; enum gf_point_kind says what a, b, c and d mean. `max` is the largest sample (M) of
- * its result. In LINEAR and POWER, bit c of d says that channel c does not change. In CURVE and
- * TABLE3D, c is the index of the operation's first word in the data at data_at. The data of CURVE
- * are floats [3][d + 2]; the last float of each channel is read but has no effect. */
+/* An operation of a program; enum gf_point_kind says what a, b, c and d mean. `max` is the largest
+ * sample (M) of its result. In LINEAR and POWER, bit i of d says that channel i does not change. In
+ * CURVE and TABLE3D, c is the index of the operation's first word in the data at data_at. The data
+ * of CURVE are floats [3][d + 2]; the last float of each channel is read but has no effect. */
 struct gf_point_op {
     int kind;
     float max;
@@ -66,44 +67,46 @@ enum {
      * the linear light i / ENCODE_STEPS. The table's error before rounding is below 0.1 even where
      * sRGB is steepest. */
     GF_POINT_ENCODE_STEPS = 16383,
-    /* The number of steps in a field's curve. One more value is read but has no effect. */
+    /* The number of steps in a field's curve. A value behind the last is read but has no effect. */
     GF_POINT_CURVE_STEPS = 4096,
     GF_POINT_CURVE_ROOM = GF_POINT_CURVE_STEPS + 4,
-    /* The columns of a field are padded to a multiple of this number. Both backends compute pixels
-     * after the end of a row, which they do not store. */
+    /* A field has a number for each column, padded to a multiple of this, since both backends
+     * compute pixels behind the end of a row, which they do not store. */
     GF_POINT_FIELD_STEP = 512,
-    /* The period of an ordered dither's columns divides this number. */
+    /* A number that the period of the columns of an ordered dither divides. */
     GF_POINT_FIELD_REPEAT = 128
 };
 
 enum gf_point_table {
     GF_POINT_NO_TABLE,
-    GF_POINT_SAMPLES, /* the results of a program without operations, or of op[0] if its max is not
-                       * 0 */
-    GF_POINT_FLOATS   /* values for the first operation */
+    GF_POINT_SAMPLES, /* a sample's result by the program, if that has no operations, or by op[0],
+                       * if its max is not 0 */
+    GF_POINT_FLOATS   /* what the first operation gets for each sample */
 };
 
-/* The constants of gf_point. The tables follow at byte offsets from the start of this struct, each
- * a multiple of 16. */
+/* The constants of gf_point. Its tables follow at byte offsets from the start of the struct, each a
+ * multiple of 16. */
 struct gf_point_program {
     int table;  /* enum gf_point_table */
-    int tables; /* 1, or the number of colour channels */
+    int tables; /* the tables of that kind: 1, or one for each colour channel */
     int count;  /* number of operations */
-    /* [tables][M + 1] floats or 16-bit samples; or [4][256] 8-bit samples, including alpha */
+    /* The table's offset: [tables][M + 1] floats or 16-bit samples, or [4][256] 8-bit samples, with
+     * alpha. */
     unsigned table_at;
-    unsigned curve_at;  /* the offset of gf_lightness.curve, for RELIGHT */
-    unsigned step_at;   /* the offset of gf_lightness.step, for RELIGHT */
-    unsigned level_at;  /* the offset of a table float [M + 1] for RELIGHT: the new f(Y) */
-    unsigned encode_at; /* the offset of a table for ENCODE_8: bytes [ENCODE_STEPS + 1] */
+    unsigned curve_at;  /* for RELIGHT: the offset of gf_lightness.curve */
+    unsigned step_at;   /* for RELIGHT: the offset of gf_lightness.step */
+    unsigned level_at;  /* for RELIGHT: the offset of a table float [M + 1], the new f(Y) */
+    unsigned encode_at; /* for ENCODE_8: the offset of a table of bytes [ENCODE_STEPS + 1] */
     int fields;
     bool field_is_part; /* the values of all fields are within 0..1 */
     bool field_dithers; /* the first field is in -0.499..0.499, and its columns repeat */
-    float field_zero;   /* the first field is 0 for sums of column and row up to this one */
-    unsigned field_at, field_bytes; /* fields, each with the floats of its curve, of the picture's
-                                     * columns, and of its rows */
-    unsigned data_at;               /* the data of CURVE and TABLE3D */
-    /* The table and the result of gf_noise_buckets(), for devices, if the program only adds normal
-     * noise to 8 bits; otherwise 0. */
+    float field_zero;   /* the first field is 0 if column and row add up to this or less */
+    /* The offset and the size of the fields, each of which has the floats of its curve, of the
+     * picture's columns, and of its rows. */
+    unsigned field_at, field_bytes;
+    unsigned data_at; /* the offset of the data of CURVE and TABLE3D */
+    /* If the program only adds normal noise to 8 bits: the offset of the table of
+     * gf_noise_buckets(), for devices, and its result; otherwise 0. */
     unsigned buckets_at;
     uint32_t doubt_limit;
     int layers;
@@ -116,8 +119,8 @@ static inline const void *gf_point_block(const struct gf_point_program *program,
     return (const char *)program + offset;
 }
 
-/* Whether the program needs the device's larger kernel, because it has an operation from GAIN on,
- * or one that does not change all channels. */
+/* Whether the program needs the device's larger kernel: it has an operation from GAIN on, or one
+ * that changes only some channels. */
 static inline bool gf_point_is_wide(const struct gf_point_program *program)
 {
     for (int i = 0; i < program->count; i++) {
@@ -140,14 +143,14 @@ static inline size_t gf_point_field_floats(struct gf_format format)
            4 * 4;
 }
 
-/* Whether the program only puts a picture on another one of equal format without alpha, by a blend
- * mode of single channels (with 16 bits only by NORMAL), so that each result sample depends on two
- * samples, in the same way for every channel. */
+/* Whether the program only puts a picture on another of the same format without alpha, by a mode
+ * that blends each channel by itself (for 16 bits only NORMAL), so that a sample of the result
+ * depends on two samples, in the same way in every channel. */
 bool gf_layer_is_samplewise(const struct gf_point_program *program, struct gf_format in,
                             const struct gf_picture *const *pictures);
 
-/* The rectangle outside of which the program changes nothing: the layer's place if the program only
- * puts a layer on the picture, otherwise an infinite rectangle. */
+/* The rectangle outside of which the program changes nothing: where the layer lies, if it only puts
+ * a layer on the picture, otherwise an infinite one. */
 struct gf_layer_part {
     int x, y, end_x, end_y;
 };
@@ -158,7 +161,7 @@ struct gf_layer_part gf_layer_part_of(const struct gf_stage *stage,
 void gf_point_cpu(const struct gf_stage *stage, const struct gf_view *in, const struct gf_view *out,
                   void *scratch);
 
-/* The functions below evaluate single operations on both backends. */
+/* The functions from here on evaluate single operations on both backends. */
 
 /* Whether an operation on single samples leaves that channel unchanged. */
 GF_HOST_DEVICE int gf_point_leaves(const struct gf_point_op *op, int channel)
@@ -181,7 +184,7 @@ GF_HOST_DEVICE float gf_point_step_of(const struct gf_point_op *op, float v)
     return (float)(int)(v + 0.5f) >= op->a ? op->max : 0.0f;
 }
 
-/* Computes the gray sample. It is exact if the sum of the weights times M is below 2^24. */
+/* Computes the sample of a GRAY. It is exact if the sum of the weights times M is below 2^24. */
 GF_HOST_DEVICE float gf_point_gray_of(const struct gf_point_op *op, float r, float g, float b)
 {
     return ((r * op->a + g * op->b) + b * op->c) * op->d;
@@ -198,8 +201,8 @@ GF_HOST_DEVICE float gf_point_encode_8_of(const unsigned char *table, float x)
     return (float)table[(int)(rounded - GF_ROUNDING_SHIFT)];
 }
 
-/* Computes a premultiplied sample. `alpha` is the alpha of the straight picture, 0..M. The caller
- * multiplies alpha by op->a. */
+/* Computes a sample of PREMULTIPLY. `alpha` is that of the straight picture, 0..M; the caller
+ * multiplies it by op->a. */
 GF_HOST_DEVICE float gf_point_premultiply_of(const struct gf_point_op *op, float v, float alpha)
 {
     return gf_clamp(v * op->a * alpha / op->b, op->max);
@@ -210,22 +213,22 @@ GF_HOST_DEVICE float gf_point_limit_of(float v, float alpha)
     return v < alpha ? v : alpha;
 }
 
-/* Composes a sample over the channel `colour` of the background. */
+/* Composites a sample over `colour`, the background's sample of the same channel. */
 GF_HOST_DEVICE float gf_point_flatten_of(const struct gf_point_op *op, float v, float colour,
                                          float alpha)
 {
     return gf_clamp((v * alpha + colour * (op->max - alpha)) / op->max, op->max);
 }
 
-/* Computes a straight sample. `alpha` is 0..65535; the caller divides it by op->a. Where alpha is 0
- * the colour is 0. */
+/* Computes a sample of UNPREMULTIPLY. `alpha` is 0..65535; the caller divides it by op->a. The
+ * colour is 0 where alpha is 0. */
 GF_HOST_DEVICE float gf_point_unpremultiply_of(const struct gf_point_op *op, float v, float alpha)
 {
     const float straight = gf_clamp(v * op->max / (alpha > 0.0f ? alpha : 1.0f), op->max);
     return alpha > 0.0f ? straight : 0.0f;
 }
 
-/* Returns the position in a field's curve. */
+/* Returns the position in a field's curve that column and row lead to, 0..GF_POINT_CURVE_STEPS. */
 GF_HOST_DEVICE float gf_point_field_at(float column, float row)
 {
     return gf_clamp(column + row, 1.0f) * (float)GF_POINT_CURVE_STEPS;
@@ -242,7 +245,8 @@ GF_HOST_DEVICE float gf_point_field_of(const float *curve, float column, float r
     return gf_point_field_value(curve, gf_point_field_at(column, row));
 }
 
-/* Mixes in a channel of the colour: MIX replaces the sample by it, ADD adds it. */
+/* Computes a sample of MIX, which replaces v by the colour as far as the field says, or of ADD,
+ * which adds the colour times the field. */
 GF_HOST_DEVICE float gf_point_blend_of(const struct gf_point_op *op, float v, float colour,
                                        float field)
 {
@@ -271,7 +275,7 @@ GF_HOST_DEVICE float gf_point_solarize_of(const struct gf_point_op *op, float v)
     return gf_select((float)(int)(v + 0.5f), op->a, op->max - v, v);
 }
 
-/* Interpolates a curve. point: the channel's first point; at: the position, in points. */
+/* Interpolates a CURVE at the position `at`, in points; `point` is the channel's first point. */
 GF_HOST_DEVICE float gf_point_curve_at(const float *point, float at)
 {
     const int i = (int)at;
@@ -288,7 +292,7 @@ GF_HOST_DEVICE float gf_point_row_of(const struct gf_point_op *op, struct gf_rgb
     return gf_clamp(fmaf(op->a, p.r, fmaf(op->b, p.g, fmaf(op->c, p.b, op->d))), op->max);
 }
 
-/* Computes a MATRIX, which the two ROWs follow. */
+/* Computes a MATRIX and the two ROWs behind it. */
 GF_HOST_DEVICE struct gf_rgb gf_point_matrix_of(const struct gf_point_op *op, struct gf_rgb p)
 {
     const struct gf_rgb q = {gf_point_row_of(op, p), gf_point_row_of(op + 1, p),
@@ -308,7 +312,7 @@ GF_HOST_DEVICE struct gf_rgb gf_point_vibrance_of(const struct gf_point_op *op, 
     return q;
 }
 
-/* Scales a colour from the table to the result of TABLE3D. */
+/* Scales a colour from the table of a TABLE3D to samples. */
 GF_HOST_DEVICE struct gf_rgb gf_point_scaled(const struct gf_point_op *op, struct gf_rgb v)
 {
     const struct gf_rgb scaled = {gf_clamp(v.r * op->d, op->max), gf_clamp(v.g * op->d, op->max),
@@ -323,7 +327,8 @@ GF_HOST_DEVICE struct gf_rgb gf_point_table3d_of(const struct gf_point_op *op,
                            gf_table3d_of(nodes, (int)op->b, p.r * op->a, p.g * op->a, p.b * op->a));
 }
 
-/* Returns the factor of alpha. Cb and Cr are defined by ITU-R BT.601, in units of samples. */
+/* Returns the factor by which a KEY multiplies alpha. Cb and Cr are those of ITU-R BT.601, in units
+ * of samples. */
 GF_HOST_DEVICE float gf_point_key_of(const struct gf_point_op *op, struct gf_rgb p)
 {
     const float y = fmaf(0.299f, p.r, fmaf(0.587f, p.g, 0.114f * p.b));
@@ -332,19 +337,19 @@ GF_HOST_DEVICE float gf_point_key_of(const struct gf_point_op *op, struct gf_rgb
     return gf_clamp((distance - op->c) * op->d, 1.0f);
 }
 
-/* ---- the operations of a list before they become a program (point_builder.c) ---- */
+/* The operations of a list before they become a program. */
 
 struct gf_point_builder {
-    enum gf_status status;          /* whether an operation failed */
-    struct gf_error *error;         /* why */
-    struct gf_format format;        /* the input format of the next operation */
-    int bins;                       /* M + 1, the number of levels of the list's first input */
-    unsigned left;                  /* a bit for each channel that gf_point_linear() and
-                                     * gf_point_power() leave unchanged */
-    bool changed;                   /* `value` is not the identity */
-    int tables;                     /* 1, or the number of colour channels */
-    double *value;                  /* [3][bins], of which the first `tables` are used */
-    struct gf_lightness *lightness; /* NULL unless there is an operation RELIGHT */
+    enum gf_status status;   /* whether an operation failed */
+    struct gf_error *error;  /* how it failed */
+    struct gf_format format; /* the input format of the next operation */
+    int bins;                /* M + 1, the number of levels of the first input of the list */
+    unsigned left; /* bit c: gf_point_linear() and gf_point_power() leave channel c unchanged */
+    bool changed;  /* whether `value` is not the identity */
+    int tables;    /* 1, or the number of colour channels */
+    /* The table for single samples: [3][bins], of which the first `tables` are used. */
+    double *value;
+    struct gf_lightness *lightness; /* NULL if there is no RELIGHT */
     float *level; /* [bins]: the table of RELIGHT, the new f(Y) of CIELAB for each level */
     int fields;
     bool field_beyond;  /* a field has values outside of 0..1 */
@@ -352,7 +357,7 @@ struct gf_point_builder {
     float *field;       /* [fields][gf_point_field_floats()] */
     size_t words;
     uint32_t *data;       /* the data of CURVE and TABLE3D */
-    int pictures, layers; /* the numbers of pictures and layers that were added */
+    int pictures, layers; /* how many pictures and layers were added */
     struct gf_layer layer[GF_STAGE_PICTURES_MAX];
     int count;
     struct gf_point_op op[GF_POINT_OPS_MAX];

@@ -1,4 +1,5 @@
-/* Point programs for 16-bit RGB pixels, with vectors sixteen pixels at a time. */
+/* Point programs for 16-bit RGB pixels: with vectors of sixteen pixels, and without tables where
+ * they are simple. */
 #include <string.h>
 
 #include "base/cpu.h"
@@ -35,7 +36,7 @@ struct pixels {
     __m512 red, green, blue;
 };
 
-/* Computes gf_point_row_of(), rounded. The result may be outside 0..65535: packing saturates it. */
+/* Computes gf_point_row_of(), rounded; packing saturates what is outside of 0..65535. */
 GF_AVX512 GF_INLINE __m512i row_of(struct gf_point_op op, struct pixels p)
 {
     const __m512 blue = _mm512_fmadd_ps(_mm512_set1_ps(op.c), p.blue, _mm512_set1_ps(op.d));
@@ -48,8 +49,8 @@ struct places {
     __m512i first, last;
 };
 
-/* Finds the permutation after which each quarter of the two joined vectors contains four reds and
- * four greens, or four blues. */
+/* Finds the permutation after which each quarter of two joined vectors has four reds and four
+ * greens, or four blues. */
 GF_AVX512 GF_INLINE struct places find_places(void)
 {
     uint16_t place[2 * WORDS] = {0};
@@ -91,7 +92,7 @@ GF_AVX512 static void matrix(const struct gf_point_op *at, const uint16_t *in, s
     }
 }
 
-/* Computes gf_point_gray_of(), rounded. The order of additions is the same, because sums with some
+/* Computes gf_point_gray_of(), rounded, in the same order of additions, since sums with some
  * weights are not exact. */
 GF_AVX512 GF_INLINE __m256i gray_of(struct gf_point_op op, struct samples s)
 {
@@ -134,8 +135,8 @@ enum {
     LEVELS = 65536,
     MOST = LEVELS - 1,
     PART = 4096
-}; /* the table is compared in parts, because
-    * most tables differ early */
+}; /* PART: a table is compared in parts of so many entries, since most differ early from what is
+    * sought */
 
 GF_TARGET_CLONES static bool is_linear(const uint16_t *table, int sign, int offset)
 {
@@ -159,7 +160,7 @@ GF_TARGET_CLONES static bool is_step(const uint16_t *table, int least)
     return !differs;
 }
 
-/* Returns the first index in a step's table whose value is MOST. */
+/* Returns the first index in the table of a step whose value is MOST. */
 static int least_of_step(const uint16_t *table)
 {
     int below = -1, from = LEVELS;
@@ -188,7 +189,7 @@ bool gf_words_recognise(const uint16_t *table, struct gf_point_op *op)
     return is_step(table, least);
 }
 
-/* Adds or subtracts with saturation. `plus` or `minus` is 0. */
+/* Adds `plus` or subtracts `minus` (one is 0), with saturation, to samples XOR `flipped`. */
 GF_TARGET_CLONES static void add(uint16_t flipped, uint16_t plus, uint16_t minus,
                                  const uint16_t *in, uint16_t *out, size_t n)
 {
@@ -208,8 +209,8 @@ GF_TARGET_CLONES static void step(uint16_t least, const uint16_t *in, uint16_t *
 
 void gf_words_map(const struct gf_point_op *op, const uint16_t *in, uint16_t *out, size_t n)
 {
-    const int offset = (int)op->c - (op->b < 0 ? MOST : 0); /* MOST - v equals v with all bits
-                                                             * inverted */
+    /* MOST - v is v with all bits inverted. */
+    const int offset = (int)op->c - (op->b < 0 ? MOST : 0);
     if (op->kind == GF_POINT_LINEAR)
         add(op->b < 0 ? MOST : 0, (uint16_t)(offset > 0 ? offset : 0),
             (uint16_t)(offset < 0 ? -offset : 0), in, out, n);

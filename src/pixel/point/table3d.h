@@ -1,23 +1,23 @@
-/* Looks up colours in a table on the nodes of a cube of RGB, for both compilers. */
+/* Looks up colours in a table that is a cube of RGB with nodes, for host and device. */
 #pragma once
 
 #include <stdint.h>
 
 #include "pixel/colour.h"
 
-/* Nodes along each side. */
+/* The least and the most nodes along a side of the cube. */
 enum { GF_TABLE3D_MIN = 2, GF_TABLE3D_MAX = 129 };
 
-/* The nodes of a table before they are packed: [size][size][size][3], blue slowest. The numbers
- * 0..65535 span least..greatest, which are parts of the full scale. */
+/* The nodes of a table before they are packed: [size][size][size][3], where red changes fastest.
+ * Their numbers 0..65535 stand for least..greatest, which are parts of the full scale. */
 struct gf_table3d_nodes {
     uint16_t *node;
     double least, greatest;
 };
 
-/* Returns the number of words of a table. A node is two words: green (upper half) with red, and
- * blue. Each is 0..65535. The node of red r, green g and blue b is at ((b * size + g) * size + r) *
- * 2. */
+/* Returns the number of 32-bit words of a packed table. A node is two words: green (upper half)
+ * with red, and blue, each 0..65535. The node of red r, green g and blue b is at ((b * size + g) *
+ * size + r) * 2. */
 GF_HOST_DEVICE int gf_table3d_words(int size)
 {
     return 2 * size * size * size;
@@ -31,18 +31,18 @@ GF_HOST_DEVICE struct gf_rgb gf_table3d_node(const uint32_t *nodes, int at)
     return v;
 }
 
-/* The indices of four nodes, in words, and their weights. */
+/* Four nodes between which a colour lies, as indices of words, and their weights. */
 struct gf_table3d_place {
     int n0, n1, n2, n3;
     float w0, w1, w2, w3;
 };
 
-/* Interpolates at a position with coordinates 0..size-1 between the corners of a tetrahedron
+/* Finds the four nodes around a position with coordinates 0..size-1, the corners of a tetrahedron
  * (Kasson, Nin, Plouffe, Hafner: Performing color space conversions with three-dimensional linear
- * interpolation, Journal of Electronic Imaging 4(3), 1995). The tetrahedron is one of six in the
- * cube of eight nodes. Its edges lead from the cube's first corner along the axis with the largest
- * fraction, then along the second, then along the last. If two fractions are equal, the corner that
- * depends on their order has weight 0. */
+ * interpolation, Journal of Electronic Imaging 4(3), 1995). It is one of six in the cube of eight
+ * nodes. Its edges lead from the cube's first corner along the axis with the largest fraction, then
+ * along the second, then along the last. If two fractions are equal, the corner that depends on
+ * their order has weight 0. */
 GF_HOST_DEVICE struct gf_table3d_place gf_table3d_place_of(int size, float r, float g, float b)
 {
     const float last = (float)(size - 2);

@@ -24,9 +24,10 @@ static const struct gf_stage *stages_of(const struct gf_region_parts *parts,
     return &parts->stage[box->first];
 }
 
-/* ---- the rows that a band reads ---- */
+/* The rows of the input that a band reads. */
 
-/* Finds the rows at each cut between the stages of a box, for rows y0 .. y1 - 1 of the result. */
+/* Finds the rows of the input of each stage of a box, and of the last result, for rows y0 .. y1 - 1
+ * of the result. */
 static void find_cuts(const struct gf_region_parts *parts, const struct gf_region_box *box, int y0,
                       int y1, struct gf_rows *cut)
 {
@@ -53,8 +54,9 @@ static bool needs_whole(const void *params)
     return whole;
 }
 
-/* A band above a box also reads what the first row of the box reads above the band, and a band
- * below a box what its last row reads below the band: the rows that bands read never go back. */
+/* Finds the input rows of a band. Above a box they include what the first row of the box reads
+ * above the band, and below a box what its last row reads below the band, so that the rows that
+ * bands read never go back. */
 static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first, int *end)
 {
     const struct gf_region_parts *const parts = stage->params;
@@ -73,12 +75,11 @@ static void input_rows(const struct gf_stage *stage, int y0, int y1, int *first,
     }
 }
 
-/* ---- scratch memory ---- */
-
 typedef size_t scratch_of_stage(const struct gf_stage *stage, int rows);
 
-/* Sets `most` to the largest numbers of rows at each cut, for `rows` rows of a box at any place.
- * Rows at places in between read no more than the rows from one place to behind the next one. */
+/* Sets most[i] to the most rows that cut i (struct gf_region_band) can have for `rows` rows of a
+ * box, wherever they are. It tries places a few rows apart, each with the rows up to the next
+ * place, so that places in between need no more. */
 static void find_most_rows(const struct gf_region_parts *parts, const struct gf_region_box *box,
                            int rows, int *most)
 {
@@ -95,7 +96,7 @@ static void find_most_rows(const struct gf_region_parts *parts, const struct gf_
     }
 }
 
-/* The sizes of the parts of the scratch memory. */
+/* The bytes of the parts of a band's scratch memory (struct gf_region_band). */
 struct sizes {
     size_t columns, made[2];
 };
@@ -183,8 +184,6 @@ struct gf_stage gf_region_stage(const struct gf_stage *stage, const struct gf_re
     return own;
 }
 
-/* ---- what the planner asks of gf_region, and its constants ---- */
-
 static int pictures(const void *params, const struct gf_picture **list)
 {
     const struct gf_region_parts *const parts = params;
@@ -247,7 +246,7 @@ static void mix(void *pixel, const void *filtered, struct gf_format format, floa
         gf_region_mix_words(pixel, filtered, format.channels, 65535.0f, coverage);
 }
 
-/* Replaces the box's pixels in a row of the result. `filtered` begins with the box's columns. */
+/* Replaces a box's pixels in row y of the result. `filtered` begins with the box's first column. */
 static void replace_row(const struct gf_region_parts *parts, const struct gf_region_mask *mask,
                         const struct gf_region_box *box, struct gf_format format, int y,
                         const unsigned char *filtered, unsigned char *row)
@@ -326,14 +325,12 @@ const struct gf_filter gf_region = {
                                 "a pixel that is replaced")}),
 };
 
-/* Reads the masks of regions. */
-
 static double sample_of(const unsigned char *row, int at, int bits)
 {
     return bits == 8 ? row[at] / 255.0 : ((const uint16_t *)(const void *)row)[at] / 65535.0;
 }
 
-/* Returns a pixel's luma times its alpha as a sample of 16 bits. */
+/* Returns a mask's value at a pixel, its luma times its alpha, as a sample of 16 bits. */
 static uint16_t value_of(const unsigned char *row, int x, struct gf_format format)
 {
     const int at = x * format.channels;

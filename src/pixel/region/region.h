@@ -1,4 +1,5 @@
-/* How far a region covers a pixel, and the pixel that follows, for both compilers. */
+/* Filters that are limited to a region: how far the region covers a pixel, and which pixel that
+ * makes, for host and device. */
 #pragma once
 
 #include <math.h>
@@ -22,7 +23,7 @@ struct gf_region_cover {
     struct gf_region_shape shape[GF_REGION_SHAPES_MAX];
 };
 
-/* A mask with 16-bit rows, which is stretched over the picture. */
+/* A mask of one channel with 16 bits, which is stretched over the picture. */
 struct gf_region_mask {
     const unsigned char *data; /* NULL: the region has no mask */
     size_t pitch;
@@ -35,8 +36,9 @@ GF_HOST_DEVICE float gf_region_least(float a, float b)
     return a < b ? a : b;
 }
 
-/* Returns the distance in pixels of the pixel's middle from the edge of the shape; below 0 the
- * pixel is outside. In an ellipse the distance is that part of the smaller half axis. */
+/* Returns the distance of the pixel's middle from the edge of the shape, in pixels; it is below 0
+ * outside. In an ellipse it is measured along the smaller half axis, to which the ellipse is
+ * scaled. */
 GF_HOST_DEVICE float gf_region_depth(const struct gf_region_shape *shape, int x, int y)
 {
     const float left = (float)(x - shape->x0) + 0.5f, right = (float)(shape->x1 - x) - 0.5f;
@@ -49,7 +51,7 @@ GF_HOST_DEVICE float gf_region_depth(const struct gf_region_shape *shape, int x,
     return (1.0f - sqrtf(across * across + down * down)) * gf_region_least(rx, ry);
 }
 
-/* Returns a sample of the mask, as a part of the full scale. */
+/* Returns a sample of the mask, 0..1. */
 GF_HOST_DEVICE float gf_region_mask_sample(const struct gf_region_mask *mask, int x, int y)
 {
     const uint16_t *const row =
@@ -57,7 +59,8 @@ GF_HOST_DEVICE float gf_region_mask_sample(const struct gf_region_mask *mask, in
     return (float)row[x] / 65535.0f;
 }
 
-/* Returns the position on the mask, limited to the middles of its outermost samples. */
+/* Returns the position on the mask of column or row `at` of the picture, limited to the centres of
+ * its outermost samples. */
 GF_HOST_DEVICE float gf_region_mask_position(int at, float scale, int count)
 {
     const float position = ((float)at + 0.5f) * scale - 0.5f;
@@ -65,7 +68,7 @@ GF_HOST_DEVICE float gf_region_mask_position(int at, float scale, int count)
     return limited > 0.0f ? limited : 0.0f;
 }
 
-/* Interpolates the mask bilinearly. */
+/* Returns the mask's value at pixel (x, y) of the picture, 0..1, by bilinear interpolation. */
 GF_HOST_DEVICE float gf_region_mask_coverage(const struct gf_region_mask *mask, int x, int y)
 {
     const float u = gf_region_mask_position(x, mask->scale_x, mask->width);
@@ -82,7 +85,7 @@ GF_HOST_DEVICE float gf_region_mask_coverage(const struct gf_region_mask *mask, 
     return upper + down * (lower - upper);
 }
 
-/* Returns how far the region covers a pixel, 0..1: the most of all shapes. */
+/* Returns how far the region covers a pixel, 0..1: by its mask, or the most of all its shapes. */
 GF_HOST_DEVICE float gf_region_coverage(const struct gf_region_cover *cover,
                                         const struct gf_region_mask *mask, int x, int y)
 {
@@ -99,9 +102,9 @@ GF_HOST_DEVICE float gf_region_coverage(const struct gf_region_cover *cover,
     return most;
 }
 
-/* Mixes a pixel of the picture with the filtered pixel; both have straight alpha, and 0 < coverage
- * < 1. Colours are mixed in proportion to their alphas, so that transparent pixels give none. With
- * equal alphas, as without alpha, v becomes v + coverage (filtered - v). */
+/* Defines a function that mixes a pixel of the picture with the filtered pixel; both have straight
+ * alpha, and 0 < coverage < 1. Colours are mixed in proportion to their alphas, so that transparent
+ * pixels give none. With equal alphas, as without alpha, v becomes v + coverage (filtered - v). */
 #define GF_REGION_MIX(name_, sample_) \
     GF_HOST_DEVICE void name_(sample_ *pixel, const sample_ *filtered, int channels, float max, \
                               float coverage) \
@@ -122,66 +125,67 @@ GF_HOST_DEVICE float gf_region_coverage(const struct gf_region_cover *cover,
 GF_REGION_MIX(gf_region_mix_bytes, uint8_t)
 GF_REGION_MIX(gf_region_mix_words, uint16_t)
 
-/* A region of a picture: the stages of a filter run for the rows that the region touches, and their
- * result replaces the picture's pixels as far as the region covers them. All other pixels are
- * copied. */
+/* The filter gf_region: the stages of the filter that is limited run for the rows that the region
+ * touches, and their result replaces the picture's pixels as far as the region covers them. All
+ * other pixels are copied. */
 
 GF_C_BEGIN
 
 enum { GF_REGION_STAGES_MAX = 64 };
 
 /* A rectangle within the picture that contains shapes of the region. Boxes do not overlap. The
- * box's stages are stage[first] .. stage[first + count - 1] of struct gf_region_parts. They filter
- * columns from .. from + columns - 1 of the picture, as if it had no other columns. */
+ * stages stage[first] .. stage[first + count - 1] of struct gf_region_parts are the box's; they
+ * filter columns from .. from + columns - 1 of the picture, as if it had no others. */
 struct gf_region_box {
     struct gf_rectangle at;
     int first, count;
     int from, columns;
-    bool covered; /* each pixel of the box is replaced entirely */
+    bool covered; /* whether each pixel of the box is replaced entirely */
 };
 
-/* The parameters of gf_region. The planner makes them (chain/region_plan.h). */
+/* The parameters of gf_region, which the planner makes (gf_region_plan()). */
 struct gf_region_parts {
     struct gf_region_cover cover;
-    const struct gf_picture *mask;   /* one channel, 16 bits; the region's shapes are then unused */
-    const struct gf_filter *written; /* the filter of the chain */
+    /* One channel of 16 bits, which counts instead of the shapes; NULL: there is none. */
+    const struct gf_picture *mask;
+    const struct gf_filter *written; /* the filter of the chain that is limited, for messages */
     int boxes, stages;
     struct gf_region_box box[GF_REGION_SHAPES_MAX];
     struct gf_stage stage[GF_REGION_STAGES_MAX];
 };
 
-/* The constants of gf_region: the offsets of the stages' constants, each a multiple of 256. */
+/* The constants of gf_region: the offset in bytes of each stage's constants, a multiple of 256. */
 struct gf_region_constants {
     size_t at[GF_REGION_STAGES_MAX];
 };
 
 extern const struct gf_filter gf_region;
 
-/* The rows of one box in a band. cut[0] are the rows that the box's stages read, cut[i + 1] those
- * that its stage i makes; the last ones are replaced in the result. */
+/* The rows of one box in a band. cut[0] are the rows that the box's first stage reads, cut[i + 1]
+ * those that its stage i makes; the last ones are put into the result. */
 struct gf_region_band {
     const struct gf_region_box *box;
     struct gf_rows cut[GF_REGION_STAGES_MAX + 1];
-    /* Parts of the scratch memory: columns of the input, the results of the stages in turn, and the
-     * scratch memory of the stages. */
+    /* Parts of the scratch memory: some columns of the input, the results of the stages in turn,
+     * and the scratch memory of each stage. */
     unsigned char *columns, *made[2], *scratch;
 };
 
-/* Finds the rows of a box in a band of the result. Returns false if there are none. `scratch` is
- * the memory that gf_region's cpu_scratch() or cuda_scratch() asks for. */
+/* Finds the rows of box number `box` in a band of the result. Returns false if there are none.
+ * `scratch` is the memory that gf_region's cpu_scratch() or cuda_scratch() asks for. */
 bool gf_region_band(const struct gf_stage *stage, int box, const struct gf_view *out, void *scratch,
                     struct gf_region_band *band);
-/* Returns stage i of the box with its constants, and sets the view of its result. */
+/* Returns stage i of the box with its constants, and its result's view in scratch memory, *out. */
 struct gf_stage gf_region_stage(const struct gf_stage *stage, const struct gf_region_band *band,
                                 int i, struct gf_view *out);
-/* Returns the number of bytes between the rows of views in scratch memory. */
+/* Returns the bytes from one row to the next of views in scratch memory. */
 size_t gf_region_pitch(struct gf_format format);
-/* Returns the mask, whose samples are those of `view`. */
+/* Returns the mask for a picture of the format, whose samples are in `view`, on host or device. */
 struct gf_region_mask gf_region_mask_of(const struct gf_region_parts *parts,
                                         struct gf_format picture, const struct gf_view *view);
 
-/* Reads a mask's file: one channel of 16 bits, its luma times its alpha. A file is read once and
- * shared. The caller returns the picture by gf_region_mask_release(). */
+/* Reads a mask's file: one channel of 16 bits, the luma of each pixel times its alpha. A file is
+ * read once and shared. The caller returns the mask by gf_region_mask_release(). */
 enum gf_status gf_region_mask_load(const char *path, const struct gf_picture **mask,
                                    struct gf_error *error) GF_CHECKED;
 void gf_region_mask_release(const struct gf_picture *mask);

@@ -1,5 +1,5 @@
-/* The kernels of resampling, the inputs of an output and their weights, and the plan of a walk
- * down a strip. */
+/* The kernels of resampling: which inputs an output is the weighted sum of, and the tables for
+ * threads of a device that walk down the rows. */
 #include "pixel/resample/resample.h"
 
 #include "base/fail.h"
@@ -12,8 +12,8 @@ static double sinc(double x)
     return x == 0 ? 1 : gf_sin_pi_double(x) / (pi * x);
 }
 
-/* Returns the value of a kernel with its usual parameters: Lanczos with 3 lobes, Keys' cubic with a
- * = -1/2, the triangle, and the box, which excludes its left end. */
+/* Returns the weight of an input at the distance `at` from the output's position: by Lanczos with 3
+ * lobes, Keys' cubic with a = -1/2, the triangle, or the box, which excludes its left end. */
 static double kernel_at(enum gf_resample_kernel kernel, double at)
 {
     const double x = fabs(at);
@@ -45,8 +45,8 @@ static double kernel_radius(enum gf_resample_kernel kernel)
     }
 }
 
-/* Inputs first .. end - 1 of an output, whose centres are under the kernel. Shrinking widens the
- * kernel. */
+/* The inputs first .. end - 1 of an output, whose centres are within the kernel's reach of
+ * `centre`. Shrinking widens the kernel by `widening`. */
 struct window {
     double centre, widening;
     int first, end;
@@ -75,7 +75,7 @@ void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample
         *end = i1 - i0 == 1 ? window.end : window_of(kernel, axis, i1 - 1).end;
         return;
     }
-    /* The sum of steps differs from this product by less than one input. */
+    /* Positions are sums of steps, which differ from this product by less than one input. */
     const double low = ((double)i0 + axis->offset + 0.5) * axis->scale - 1;
     const double high = ((double)i1 - 1 + axis->offset + 0.5) * axis->scale + 2;
     *first = low > 0 ? gf_at_most(low, axis->in - 1) : 0;
@@ -88,7 +88,7 @@ int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resamp
     return gf_at_most(ceil(2 * kernel_radius(kernel) * widening) + 1, axis->in);
 }
 
-/* Computes the weights of output i's inputs. Not for the nearest kernel. */
+/* Computes the weights of the inputs of output i, for all kernels but the nearest. */
 static void resample_weights(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
                              int i, float *weight)
 {
@@ -103,10 +103,10 @@ static void resample_weights(enum gf_resample_kernel kernel, const struct gf_res
     }
 }
 
-/* Tables for the device's threads that walk down the picture. 8-bit samples are used without
- * conversion, as the bits of floats: a sample of 1 is the smallest float. The factor COLUMN_SCALE
- * of the weights restores the scale without rounding. The product of a 16-bit weight and such a
- * sample is exact. */
+/* Tables for the device's threads that walk down the picture. They use 8-bit samples as the bits of
+ * floats without conversion, where a sample of 1 is the smallest float above 0. COLUMN_SCALE, a
+ * factor of the weights, restores the scale without rounding. The product of a 16-bit weight and
+ * such a sample is exact. */
 #define COLUMN_SCALE 0x1p125f
 
 enum { WINDOW_MOST = 64 };
@@ -117,16 +117,16 @@ static void walk_window_of(enum gf_resample_kernel kernel, const struct gf_resam
     gf_resample_inputs(kernel, axis, i, i + 1, start, end);
 }
 
-/* Returns the input row after which an output is complete. It is the output's last row, except that
- * each row completes only one output: outputs that end with the picture wait for rows after it,
- * which add nothing. `before` is the row that completes the previous output, or -1. */
+/* Returns the input row after which an output is complete. It is the output's last row, but each
+ * row completes one output only: outputs that end with the picture wait for rows behind it, which
+ * add nothing. `before` is the row that completes the previous output, or -1. */
 static int completion_of(int end, int before)
 {
     return end - 1 > before ? end - 1 : before + 1;
 }
 
-/* Returns the largest number of outputs that are incomplete at the same time; with `gathers`
- * (enlarging), the largest number of inputs of an output. */
+/* Returns the largest number of outputs that are incomplete at the same time or, with `gathers`
+ * (enlarging), of inputs that an output has. */
 static int reach_of(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis,
                     bool gathers)
 {
@@ -180,8 +180,8 @@ static size_t walk_take(size_t *used, size_t count)
     return at;
 }
 
-/* Plans the columns for a reach of 2, 4 or 6, which is the reach of the rows. In a low picture it
- * can be less than the columns need; HALVES is then impossible. */
+/* Plans how groups of columns read their inputs, for a reach of 2, 4 or 6 rows. In a low picture
+ * the reach of rows can be less than columns need; HALVES is then impossible. */
 static void plan_columns(const struct gf_resample *resample, struct gf_format format,
                          struct gf_resample_walk *walk)
 {
@@ -205,7 +205,8 @@ static void plan_columns(const struct gf_resample *resample, struct gf_format fo
     }
 }
 
-/* Reserves memory for the walk's tables, from *used on. */
+/* Plans how threads of a device walk down the rows (struct gf_resample_walk), and reserves memory
+ * for their tables behind *used bytes of the block. */
 static struct gf_resample_walk resample_walk_plan(const struct gf_resample *resample,
                                                   struct gf_format format, size_t *used)
 {
@@ -293,8 +294,8 @@ static void fill_rows(const struct gf_resample *resample, float scale, char *blo
     }
 }
 
-/* Returns the bits of the first float (see GF_RESAMPLE_ENCODE_BUCKETS) whose sample is v + 1
- * instead of v. */
+/* Returns the bits of the least float whose 8-bit sample exceeds v (for
+ * GF_RESAMPLE_ENCODE_BUCKETS). */
 static uint32_t change_after(int v)
 {
     uint32_t below = 0, above = 0x3f800000; /* the bits of the floats 0 and 1 */
@@ -326,7 +327,7 @@ static void fill_encode(uint32_t *table)
     }
 }
 
-/* Fills the walk's tables after the tables of rows and columns. */
+/* Fills in the tables for a walk down the rows, behind those of rows and columns. */
 static void resample_walk_fill(const struct gf_resample *resample, int bits, char *block)
 {
     if (!resample->walk.group)
@@ -339,14 +340,13 @@ static void resample_walk_fill(const struct gf_resample *resample, int bits, cha
 
 static void fill_nearest(const struct gf_resample_axis *axis, int *start)
 {
-    /* The position is a sum of steps, as in Pillow. The product would sometimes round to another
-     * neighbour. */
+    /* The position is a sum of steps, as in Pillow; a product would round differently at times. */
     double at = (axis->offset + 0.5) * axis->scale;
     for (int i = 0; i < axis->out; i++, at += axis->scale)
         start[i] = gf_at_most(at, axis->in - 1);
 }
 
-/* Returns the nearest number with 16 significant bits. */
+/* Returns the number with 16 significant bits that is nearest to v. */
 static float shortened(float v)
 {
     uint32_t bits;
@@ -356,8 +356,8 @@ static float shortened(float v)
     return v;
 }
 
-/* Rounds the weights to 16 significant bits. Each rounding error is added to the next weight, so
- * that the sum does not change, and flat areas stay the same. */
+/* Rounds the weights of an output to 16 significant bits. Each rounding error is added to the next
+ * weight, so that the sum does not change, and flat areas stay the same. */
 static void shorten_weights(float *weight, int count)
 {
     double owed = 0;
@@ -368,7 +368,8 @@ static void shorten_weights(float *weight, int count)
     }
 }
 
-/* Finds the inputs first .. end - 1 of group g, widened to multiples of `step`. */
+/* Finds the inputs first .. end - 1 that the outputs of group g have, widened to multiples of
+ * `step`. */
 static void group_span(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int g,
                        int step, int *first, int *end)
 {
@@ -435,8 +436,8 @@ static void fill_table(enum gf_resample_kernel kernel, const struct gf_resample_
         return;
     }
     int *const count = (int *)(block + table->count);
-    /* If the scale is an integer, positions are exact, and outputs with equal fractions of their
-     * position have equal weights. */
+    /* If the scale is an integer, positions are exact, and outputs at equal fractions of an input
+     * have equal weights. */
     const bool repeats = axis->scale == floor(axis->scale) && axis->offset == 0;
     for (int i = 0; i < axis->out; i++) {
         float *const own = (float *)(block + table->weight) + (size_t)i * (size_t)table->taps;
@@ -490,7 +491,7 @@ enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kern
     resample.columns = lay_out(kernel, column_axis, &used);
     resample.rows = lay_out(kernel, row_axis, &used);
     resample.walk = resample_walk_plan(&resample, stage->in, &used);
-    /* A variant may need the groups although the default kernel walks down the rows. */
+    /* Variants also need the groups' tables, although the default kernel walks down the rows. */
     const bool has_groups =
         kernel != GF_RESAMPLE_NEAREST && (!resample.walk.group || stage->variant);
     if (has_groups) {

@@ -22,7 +22,7 @@ enum gf_resample_kernel {
     GF_RESAMPLE_AREA,
 };
 
-/* One axis: output i is at the input's position (i + offset + 0.5) * scale. */
+/* One axis: the centre of output i is at the input's position (i + offset + 0.5) * scale. */
 struct gf_resample_axis {
     int in, out, offset;
     double scale;
@@ -33,47 +33,46 @@ enum {
 }; /* the device computes this many adjacent outputs from one run of
     * inputs */
 
-/* The weights of one axis, as byte offsets of arrays in the block of constants. Output i is the sum
- * over k < count[i] of weight[i * taps + k] times input start[i] + k; with the nearest kernel it is
+/* The tables of one axis, as offsets in bytes from the block of constants. Output i is the sum over
+ * k < count[i] of weight[i * taps + k] times input start[i] + k; with the nearest kernel it is
  * input start[i]. The device computes groups of four outputs: output 4 g + j is the sum over k <
- * group_count[g] of group_weight[(g * group_taps + k) * 4 + j] times input group_start[g] + k. The
- * weight is zero where the output does not use that input. Groups of columns start and end at
+ * group_count[g] of group_weight[(g * group_taps + k) * 4 + j] times input group_start[g] + k; the
+ * weight is 0 for inputs that the output does not have. Groups of columns start and end at
  * multiples of 4. */
 struct gf_resample_table {
     size_t start, count, weight, group_start, group_count, group_weight;
     int taps, group_taps;
 };
 
-/* The rule for the width of the columns' windows in struct gf_resample_walk. */
+/* How wide a window of inputs a group of columns has in struct gf_resample_walk. */
 enum gf_resample_width {
-    GF_RESAMPLE_NARROW, /* gf_resample_walk_window() gives the window */
-    GF_RESAMPLE_WIDE,   /* the window is a multiple of 4 */
-    GF_RESAMPLE_HALVES, /* like NARROW, and column i begins 2 i pixels after column 0 */
+    GF_RESAMPLE_NARROW, /* its width is what gf_resample_walk_window() returns */
+    GF_RESAMPLE_WIDE,   /* its width is a multiple of 4 */
+    GF_RESAMPLE_HALVES, /* as NARROW, and column i of a group reads from 2 i pixels behind column 0
+                         * on */
 };
 
-/* The same weights for device threads that compute `group` adjacent columns each and walk down the
- * rows. Column i of group g is the sum over k < window of input column_start[g] + k times
+/* The same weights, for threads of the device that compute `group` adjacent columns each and walk
+ * down the rows. Column i of group g is the sum over k < window of input column_start[g] + k times
  * column_weight[((k / 4 * groups + g) * 4 + k % 4) * group + i]. Row r of the first pass is added
- * to results row_first[r] + j, j < reach, times row_weight[r * stride + j]; the number after these
- * weights is 1 if result row_first[r] is then complete. With `gathers` (enlarging), result y is
- * instead the sum of the last `reach` rows times row_weight[y * stride + j]. */
+ * to result rows row_first[r] + j, j < reach, times row_weight[r * stride + j]; the number behind
+ * these weights is 1 if result row row_first[r] is then complete. With `gathers` (enlarging),
+ * result row y is instead the sum of the last `reach` rows times row_weight[y * stride + j]. */
 struct gf_resample_walk {
-    int group; /* 0: the walking kernel does not accept the picture */
+    int group; /* 0: no kernel walks down such a picture */
     int window, reach;
     bool gathers;
     enum gf_resample_width width_kind;
     size_t column_start, column_weight, row_first, row_weight;
-    /* The offset of uint32_t[GF_RESAMPLE_ENCODE_BUCKETS] in the block of constants. It is set only
-     * if gf_resample.linear is true. */
+    /* With gf_resample.linear: the offset of uint32_t[GF_RESAMPLE_ENCODE_BUCKETS] in the block. */
     size_t encode;
 };
 
-/* A table that converts linear light x, 0..1, to a rounded 8-bit sample. A bucket is as wide as
- * 2^15 steps of the float x + 1/16, so that the sample changes at most once in a bucket. If `at` is
- * the bits of that float, the sample is the upper half of entry gf_resample_encode_bucket(at) + at.
- * If the lower half is within GUARD of 0, x is too close to a change, and gf_resample_encode() must
- * decide: its rounding errors move a change by less than GUARD, which was checked for all
- * floats. */
+/* A table that converts linear light x, 0..1, to a rounded 8-bit sample. A bucket is 2^15 steps of
+ * the float x + 1/16 wide, so that the sample changes at most once in it. If `at` is the bits of
+ * that float, the sample is the upper half of entry gf_resample_encode_bucket(at) plus `at`. If the
+ * lower half is within GUARD of 0, x is so close to a change that gf_resample_encode() must decide:
+ * its rounding errors move a change by less than GUARD, which was checked for all floats. */
 #define GF_RESAMPLE_ENCODE_OFFSET 0.0625f
 enum { GF_RESAMPLE_ENCODE_BUCKETS = 1041, GF_RESAMPLE_ENCODE_GUARD = 16 };
 
@@ -82,14 +81,14 @@ GF_HOST_DEVICE uint32_t gf_resample_encode_bucket(uint32_t at)
     return (at >> 15) - (0x3d800000u >> 15);
 }
 
-/* Returns the window of a group of columns for ratios up to 2, or, if it is `tight`, for ratios up
- * to 1 and a little above. */
+/* Returns the width of a group's window for ratios up to 2 or, if it is `tight`, for ratios up to 1
+ * and a little above. */
 static inline int gf_resample_walk_window(int group, int reach, bool tight)
 {
     return tight ? reach + group : 2 * (reach + group - 1);
 }
 
-/* Returns the stride of gf_resample_walk.row_weight in weights, for a `reach` of 2, 4 or 6. */
+/* Returns how many weights of row_weight a row has, for a `reach` of 2, 4 or 6. */
 static inline int gf_resample_walk_stride(int reach)
 {
     return reach == 2 ? 4 : 8;
@@ -97,12 +96,11 @@ static inline int gf_resample_walk_stride(int reach)
 
 struct gf_resample {
     enum gf_resample_kernel kernel;
-    bool linear; /* sums are of linear light, 0..1 */
+    bool linear; /* whether linear light, 0..1, is summed instead of samples */
     struct gf_resample_axis column_axis, row_axis;
     struct gf_resample_table columns, rows;
     struct gf_resample_walk walk;
-    /* The offset of float[M + 1], the linear light of each sample, in the block. It is set only if
-     * `linear` is true. */
+    /* If `linear` is true: the offset of float[M + 1], the linear light of each sample. */
     size_t decode;
 };
 
@@ -116,8 +114,8 @@ static inline const float *gf_resample_floats(const void *block, size_t offset)
     return (const float *)((const char *)block + offset);
 }
 
-/* Returns the upper limit of the first pass. It is infinite for kernels without negative weights,
- * which need no clamping. */
+/* Returns the number to which results of the first pass are limited. It is infinite for kernels
+ * without negative weights, whose results need no limit. */
 static inline float gf_resample_most(const struct gf_resample *resample, int bits)
 {
     if (resample->kernel == GF_RESAMPLE_LINEAR || resample->kernel == GF_RESAMPLE_AREA)
@@ -125,8 +123,8 @@ static inline float gf_resample_most(const struct gf_resample *resample, int bit
     return resample->linear ? 1.0f : bits == 8 ? 255.0f : 65535.0f;
 }
 
-/* Finds the inputs that outputs i0 .. i1 - 1 depend on. For the nearest kernel there may be more
- * inputs than that. */
+/* Finds the inputs first .. end - 1 that outputs i0 .. i1 - 1 depend on. For the nearest kernel
+ * they may be more than that. */
 void gf_resample_inputs(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis, int i0,
                         int i1, int *first, int *end);
 
@@ -134,10 +132,10 @@ static inline int gf_at_most(double v, int most)
 {
     return v < most ? (int)v : most;
 }
-/* Returns the largest number of inputs of an output. */
+/* Returns the largest number of inputs that an output has. */
 int gf_resample_taps_most(enum gf_resample_kernel kernel, const struct gf_resample_axis *axis);
 
-/* Fills stage->constants with a struct gf_resample and the arrays that it refers to. */
+/* Fills stage->constants with a struct gf_resample and the arrays behind it. */
 enum gf_status gf_resample_prepare(struct gf_stage *stage, enum gf_resample_kernel kernel,
                                    bool linear, const struct gf_resample_axis *column_axis,
                                    const struct gf_resample_axis *row_axis,
@@ -165,7 +163,7 @@ GF_HOST_DEVICE float gf_resample_decode_premultiplied(uint32_t colour, uint32_t 
     return decode[straight < max ? straight : max] * ((float)alpha / (float)max);
 }
 
-/* Converts premultiplied linear light back, in 0..1. */
+/* Converts premultiplied linear light to premultiplied sRGB, 0..1, of the same alpha. */
 GF_HOST_DEVICE float gf_resample_encode_premultiplied(float light, float alpha)
 {
     const float a = gf_clamp(alpha, 1.0f);

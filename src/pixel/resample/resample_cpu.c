@@ -1,4 +1,4 @@
-/* Resizes on the CPU: with vectors, by halves, and in floats. */
+/* Resizes on the CPU: with vectors for 8 bits, by halving, and in floats. */
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -8,24 +8,25 @@
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 
-/* Both passes of resize for 8-bit samples with vectors. */
+/* Both passes for 8-bit samples with vectors. */
 
-/* The table of columns for vectors of `each` lanes. The lanes of a group take their inputs from one
- * group of bytes (base/vec.h). Lane j of vector b, in group g, is the sum over k < taps of
- * weight[(b * taps + k) * each + j] times input sample base[g] + k * channels + lane[b * each +
- * j]. */
+/* The columns' inputs and weights, arranged for vectors of `each` lanes. Lane j of vector b, in
+ * group g of lanes, is the sum over k < taps of weight[(b * taps + k) * each + j] times input
+ * sample base[g] + k * channels + lane[b * each + j]. The inputs of a group's lanes come from one
+ * group of bytes (base/vec.h). */
 struct lanes {
     int vectors, taps, channels, each;
     int *base;
     unsigned char *lane;
     float *weight;
-    int *from; /* index in the column table of the first weight of each lane's pixel */
+    int *from; /* for each lane, where the weights of its pixel begin in the table of columns */
 };
 
 enum {
-    LINES = 4,       /* rows that are computed together */
-    END_ROOM = 1024, /* bytes at the end of a row that the last vectors read, and zeros */
-    REACH = 64,      /* bytes from which the widest vectors select */
+    LINES = 4, /* the rows that are computed together */
+    /* Bytes for the end of a row that the last vectors read, and for zeros behind it. */
+    END_ROOM = 1024,
+    REACH = 64, /* the bytes among which the widest vectors select */
     PICKED = 64
 };
 
@@ -40,7 +41,7 @@ enum {
 
 /* The functions for vectors of one width. */
 struct vectors {
-    int lanes, group; /* lanes of a vector and of a group */
+    int lanes, group; /* how many lanes a vector has, and a group of them */
     /* Computes 1..LINES rows of the first pass from as many input rows of `samples` bytes. Results
      * are clamped to 0..max; up to 15 floats after a row are overwritten. */
     void (*rows)(const struct lanes *lanes, const unsigned char *const *rows, int count,
@@ -49,10 +50,11 @@ struct vectors {
      * to 63 floats after a row are read. */
     void (*sum)(const float *const *rows, const float *weight, int count, size_t samples,
                 unsigned char *to);
-    /* Computes a row of `count` means of 2 x 2 pixels. */
+    /* Computes `count` means of 2 x 2 pixels in rows a and b: a row that is half as wide. */
     void (*halve_once)(const unsigned char *a, const unsigned char *b, int count, int channels,
                        unsigned char *row);
-    /* Adds neighbouring sums of `count` pixels in place. Returns how many of them it made. */
+    /* Adds each two neighbouring pixels of a row of sums, in place, for `count` results. Returns
+     * how many it has made; the caller makes the rest. */
     int (*halve)(uint16_t *sums, int count, int channels);
 };
 
@@ -73,18 +75,19 @@ static const struct vectors *find_vectors(void)
     return gf_vec_bytes() ? &vectors_16 : NULL;
 }
 
-/* Whether the inputs of a group's lanes are close enough together. */
+/* Whether the inputs of a group's lanes are close enough together for one group of bytes. */
 static bool lanes_fit(const struct gf_resample_axis *columns, struct gf_format in, int group,
                       int taps)
 {
-    /* The distance between the pixels of a group's first and last lane is at most (group - 1) /
-     * channels results. */
+    /* The pixels of a group's first and last lane are at most (group - 1) / channels apart in the
+     * result. */
     const double apart = ceil((group - 1) / in.channels * columns->scale);
     return in.bits == 8 && (apart + 1) * in.channels <= 4 * group &&
            2 * (taps * in.channels + REACH) <= END_ROOM;
 }
 
-/* The lanes after the last sample may hold any values. */
+/* Finds lanes->base and lanes->lane: where each lane's input lies. Lanes behind the last sample may
+ * have any values. */
 static void fill_lanes(const struct lanes *lanes, const struct gf_resample *resample, int group)
 {
     const int *const start = gf_resample_ints(resample, resample->columns.start);
@@ -128,7 +131,7 @@ GF_TARGET_CLONES static void fill_weights(const struct lanes *lanes, const float
     }
 }
 
-/* Fills the arrays of `lanes`, which the caller has allocated. */
+/* Fills in the arrays of `lanes`, which are allocated. */
 static void resample_lanes_fill(struct lanes *lanes, const struct gf_resample *resample,
                                 const struct vectors *vectors)
 {
@@ -140,11 +143,10 @@ static void resample_lanes_fill(struct lanes *lanes, const struct gf_resample *r
     fill_weights(lanes, gf_resample_floats(resample, resample->columns.weight), lanes->weight);
 }
 
-/* Computes means of 2 x 2, 4 x 4 or 8 x 8 pixels of 8 bits in integers. The weights of the area
- * kernel are powers of two in this case, so that its float sums are exact, too, and only the result
- * is rounded. */
+/* Means of 2 x 2, 4 x 4 or 8 x 8 pixels of 8 bits, in integers. The area kernel's weights are then
+ * powers of two, so that its sums as floats are exact, too, and only the result is rounded. */
 
-/* Adds the sums of pixels 2 i and 2 i + 1 for `count` results. */
+/* Adds the sums of pixels 2 i and 2 i + 1 to pixel i, for `count` results. */
 static void halve(uint16_t *sums, int count, int channels)
 {
     const struct vectors *const vectors = find_vectors();
@@ -190,7 +192,7 @@ static int halvings_of(const struct gf_resample_axis *axis)
 }
 
 /* Returns how often both sides of a picture are halved, 1..3, if each result is the mean of whole
- * 8-bit pixels; otherwise 0. */
+ * 8-bit pixels by the area kernel; otherwise 0. */
 static int resample_halvings(const struct gf_resample *resample, struct gf_format format)
 {
     const int n = halvings_of(&resample->column_axis);
@@ -199,7 +201,8 @@ static int resample_halvings(const struct gf_resample *resample, struct gf_forma
     return takes ? n : 0;
 }
 
-/* Computes rows of such a result; `sums` has room for an input row. */
+/* Computes rows of a picture whose sides are halved `halvings` times; `sums` has room for an input
+ * row. */
 static void resample_halve(int halvings, const struct gf_view *in, const struct gf_view *out,
                            uint16_t *sums)
 {
@@ -230,12 +233,12 @@ struct work {
     const struct gf_resample *resample;
     struct gf_format in, out;
     float *source; /* one input row, with room for a vector after it */
-    float *slots;  /* input rows after the first pass, with the same room */
-    size_t slot;   /* floats of a slot */
+    float *slots;  /* input rows after the first pass, with room for a vector after each */
+    size_t slot;   /* the floats from one slot to the next */
     int slot_count;
-    const float **rows;            /* the rows for one result row */
-    float *sums;                   /* one result row */
-    const struct vectors *vectors; /* NULL: without vectors */
+    const float **rows;            /* the slots of the rows that a result row is the sum of */
+    float *sums;                   /* a result row before rounding */
+    const struct vectors *vectors; /* NULL: no vectors are used */
     struct lanes lanes;
 };
 
@@ -269,7 +272,7 @@ size_t gf_resample_scratch(const struct gf_stage *stage, enum gf_resample_kernel
                            const struct gf_resample_axis *rows)
 {
     struct work work;
-    linear = linear && kernel != GF_RESAMPLE_NEAREST; /* like gf_resample_prepare() */
+    linear = linear && kernel != GF_RESAMPLE_NEAREST; /* as gf_resample_prepare() decides */
     return carve(&work, NULL, stage, kernel, linear, columns, rows);
 }
 
@@ -294,8 +297,8 @@ static void to_light(const unsigned char *row, struct gf_format format, const fl
     }
 }
 
-/* Computes a row of the result's width from an input row. A vector holds one pixel. Its unused
- * lanes overwrite the start of the next pixel, which is computed later. */
+/* Computes a row of the first pass from an input row. A vector holds one pixel; its unused lanes
+ * overwrite the start of the next pixel, which is computed later. */
 GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, const float *source,
                                          int channels, float max, float *restrict out)
 {
@@ -319,7 +322,7 @@ GF_TARGET_CLONES static void add_columns(const struct gf_resample *resample, con
     }
 }
 
-/* Computes the weighted sum of rows in their order. The sum's vectors stay in registers. */
+/* Computes the weighted sum of rows in their order. Vectors of sums stay in registers. */
 GF_TARGET_CLONES static void add_rows(const float *const *rows, const float *weight, int count,
                                       size_t samples, float *restrict sums)
 {
@@ -355,8 +358,8 @@ static void make_slot(const struct work *work, const unsigned char *samples, flo
                 gf_resample_most(resample, work->in.bits), to);
 }
 
-/* Computes the slots of input rows first .. first + count - 1. `count` is at most
- * LINES. */
+/* Computes the first pass for input rows first .. first + count - 1, into their slots; `count` is
+ * at most LINES. */
 static void make_slots(const struct work *work, const struct gf_view *in, int first, int count)
 {
     const unsigned char *rows[LINES];
@@ -373,7 +376,7 @@ static void make_slots(const struct work *work, const struct gf_view *in, int fi
             make_slot(work, rows[i], slots[i]);
 }
 
-/* Converts linear light to unrounded samples in place. */
+/* Converts linear light to samples that are not rounded, in place. */
 GF_TARGET_CLONES static void encode(float *sums, size_t count, float max)
 {
     for (size_t i = 0; i < count; i++)
@@ -391,7 +394,7 @@ GF_TARGET_CLONES static void encode_premultiplied(float *sums, struct gf_format 
     }
 }
 
-/* Computes a result row from the first `count` rows of work->rows. */
+/* Computes a result row from the first `count` rows of work->rows, with their weights. */
 static void finish_row(const struct work *work, const float *weight, int count, unsigned char *row)
 {
     const struct gf_format format = work->out;
@@ -415,7 +418,7 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
     const int *const count = gf_resample_ints(work->resample, table->count);
     const float *const weights = gf_resample_floats(work->resample, table->weight);
     const int last = out->y + out->rows - 1, needed = start[last] + count[last];
-    int made = start[out->y]; /* earlier rows are in slots, if they are still needed */
+    int made = start[out->y]; /* rows before this one are in slots, if they are still needed */
     for (int y = out->y; y <= last; y++) {
         if (made < start[y])
             made = start[y];
@@ -433,8 +436,8 @@ static void weigh(const struct work *work, const struct gf_view *in, const struc
 
 #if GF_X86 && !defined(VEC_PLAIN)
 
-/* The nearest kernel for pixels of one byte: result i is byte start[i] of a row. Finds for each of
- * 64 lanes which of 128 bytes it selects. Returns false if they are too far apart. */
+/* The nearest kernel for pixels of one byte: result i is byte start[i] of a row. picks_fill() finds
+ * which of 128 bytes each of 64 lanes selects; it returns false if they are too far apart. */
 static bool picks_fill(struct lanes *lanes, const int *start, int count)
 {
     lanes->vectors = (count + PICKED - 1) / PICKED;
@@ -448,7 +451,7 @@ static bool picks_fill(struct lanes *lanes, const int *start, int count)
     return true;
 }
 
-/* Loads `count` bytes and fills the vector with zeros. */
+/* Loads `count` bytes, and fills the rest of the vector with zeros. */
 GF_VBMI GF_INLINE __m512i load_part(const unsigned char *from, ptrdiff_t count)
 {
     return (__m512i)load_first_64(from, count < 0 ? 0 : (size_t)count);
@@ -489,7 +492,7 @@ static bool pick_by_lanes(struct work *work, const struct gf_view *in, const str
 }
 #endif
 
-/* Copies the nearest pixels. The function is inlined, so that the size is a constant. */
+/* Copies the nearest pixels of a row. The function is inlined, so that their size is a constant. */
 GF_INLINE void gather(size_t size, const unsigned char *row, const int *start, int count,
                       unsigned char *to)
 {

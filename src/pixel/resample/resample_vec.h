@@ -1,10 +1,10 @@
-/* Both passes of resize for 8-bit samples, for one width of vectors (base/vec.h). A vector of
- * results of the first pass takes its inputs, for each tap, from groups of bytes. The products are
+/* Both passes of resize for 8-bit samples, with vectors of one width (base/vec.h). For each tap, a
+ * vector of results of the first pass selects its inputs from groups of bytes. The products are
  * exact (pixel/resample/resample.h), so that the sums equal those of the portable code. */
 #include "base/vec.h"
 
-/* Computes vectors first .. end - 1 of `count` rows, which begin at byte `from` of the picture's.
- * Each caller passes a constant for `count`. */
+/* Computes vectors first .. end - 1 of the first pass for `count` rows, of which rows[i] begins
+ * with byte `from` of the picture's row. Callers pass `count` as a constant. */
 VEC void V(make_vectors)(const struct lanes *lanes, int first, int end, const int count,
                          const unsigned char *const *rows, ptrdiff_t from, float max,
                          float *const *out)
@@ -30,8 +30,8 @@ VEC void V(make_vectors)(const struct lanes *lanes, int first, int end, const in
     }
 }
 
-/* Computes all vectors. The last ones read copies of the rows' ends, since their groups exceed the
- * rows. */
+/* Computes all vectors of `count` rows. The last vectors read copies of the rows' ends, since their
+ * groups of bytes reach beyond the rows. */
 VEC void V(make_lines)(const struct lanes *lanes, const int count, const unsigned char *const *rows,
                        size_t samples, float max, float *const *out)
 {
@@ -65,7 +65,7 @@ VEC_TARGET static void V(lanes_rows)(const struct lanes *lanes, const unsigned c
         V(make_lines)(lanes, 1, rows + i, samples, max, out + i);
 }
 
-/* Computes VEC_BYTES samples of the second pass, from x on. Packing to bytes clamps them to
+/* Computes VEC_BYTES samples of the second pass, from sample x on. Packing to bytes limits them to
  * 0..255. */
 VEC V(bytes) V(sum_of)(const float *const *rows, const float *weight, int count, size_t x)
 {
@@ -89,14 +89,14 @@ VEC_TARGET static void V(lanes_sum)(const float *const *rows, const float *weigh
         V(store_first)(to + x, samples - x, V(sum_of)(rows, weight, count, x));
 }
 
-/* Returns the means of two pixels in each of two rows. The bytes of the two pixels are
+/* Returns the means of two pixels in each of two rows, where the bytes of the two pixels are
  * neighbours. */
 VEC V(words) V(means_of_pairs)(V(bytes) above, V(bytes) below)
 {
     return (V(add_pairs)(above) + V(add_pairs)(below) + 2) >> 2;
 }
 
-/* Halves a gray row once. The pixels to add are neighbouring bytes. */
+/* Halves a gray row once, where neighbouring pixels are neighbouring bytes. */
 VEC void V(halve_once_gray)(const unsigned char *a, const unsigned char *b, size_t count,
                             unsigned char *row)
 {
@@ -117,15 +117,17 @@ VEC void V(halve_once_gray)(const unsigned char *a, const unsigned char *b, size
     }
 }
 
-/* Stores what the groups made: half a group each, from every `apart`-th byte of the vector on. The
- * first `each` bytes of a half count; the next half overwrites the rest. */
+/* Stores the results of each group, which are in the first half of it: in `v` groups are `apart`
+ * bytes apart, and in memory `each` bytes. Only `each` bytes of a half count; the next half
+ * overwrites the rest. */
 VEC void V(store_halves)(void *to, ptrdiff_t each, V(bytes) v, const int apart)
 {
     for (int g = 0; g < VEC_GROUPS; g++)
         memcpy((uint8_t *)to + g * each, (const uint8_t *)&v + g * apart, VEC_GROUP / 2);
 }
 
-/* Returns the means of the pixels of groups, which `pairs` makes neighbours. */
+/* Returns the means of pixels in groups, after the permutation `pairs` has made the bytes to add
+ * neighbours. */
 VEC V(bytes) V(means_of_groups)(const unsigned char *a, const unsigned char *b, const int *offset,
                                 V(bytes) pairs)
 {
@@ -171,8 +173,8 @@ VEC_TARGET static void V(halve_once)(const unsigned char *a, const unsigned char
         V(halve_once_colour)(a, b, (ptrdiff_t)count * channels, channels, row);
 }
 
-/* Adds neighbouring sums of `count` pixels in place. Returns the number of pixels that whole
- * vectors computed. */
+/* Adds each two neighbouring pixels of a row of sums, in place, for `count` results. Returns how
+ * many whole vectors have made. */
 VEC_TARGET static int V(halve)(uint16_t *sums, int count, int channels)
 {
     enum { QUARTER = VEC_GROUP / 4 };

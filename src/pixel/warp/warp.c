@@ -1,5 +1,5 @@
-/* Prepares a warp: the input rows that it reads, and its constants (positions as integers, weights
- * as tables). */
+/* Prepares a warp: finds the input rows that it reads, and makes its constants (positions as
+ * integers, weights as tables). */
 #include "pixel/warp/warp.h"
 
 #include "base/elementary.h"
@@ -13,7 +13,8 @@ _Static_assert(GF_WARP_STRETCH == 1 << GF_WARP_ZONE_WIDTH, "a stretch is in one 
 
 enum { WEIGHT_ONE = 1 << 14, GRID = 32 };
 
-/* Positions in the input must fit in 31 bits. */
+/* The largest position in the input, so that it fits in 31 bits, and the largest step to the
+ * next. */
 static const double POSITION_MAX = 1 << 29, STEP_MAX = 1 << 20;
 
 static int taps_of(int kernel)
@@ -22,10 +23,8 @@ static int taps_of(int kernel)
     return taps[kernel];
 }
 
-/* ---- the input rows that are read ---- */
-
-/* The lowest and the highest row of the input that rows y0..y1 of the result map to. y0 and y1 are
- * half a pixel outside of the rows' centres. */
+/* The lowest and the highest row of the input to which rows y0..y1 of the result map. y0 and y1 are
+ * half a pixel beyond the centres of the outermost rows. */
 struct range {
     double low, high;
 };
@@ -35,7 +34,7 @@ static struct range everything(void)
     return (struct range){-GF_WARP_FAR, GF_WARP_FAR};
 }
 
-/* Returns the range of an affine or perspective map, whose extremes are in the corners. */
+/* Returns the range of an affine or perspective map; its extremes lie at the rows' corners. */
 static struct range corners_range(const struct gf_warp_params *params, double y0, double y1)
 {
     const double x1 = params->width - 0.5;
@@ -62,16 +61,16 @@ static struct range of_both(struct range a, struct range b)
     return (struct range){a.low < b.low ? a.low : b.low, larger(a.high, b.high)};
 }
 
-/* Returns the largest horizontal distance of a column from the centre, in the map's unit. */
+/* Returns the largest distance of a column from the lens map's centre, in the map's unit. */
 static double farthest(const struct gf_warp_params *params)
 {
     const double *const c = params->map.c;
     return larger((c[0] + 0.5) * c[6], (params->width - 0.5 - c[0]) * c[6]);
 }
 
-/* Returns the range of input rows that row y maps to under a lens map. The map multiplies the
- * distance from the centre by 1 + k1 r^2 + k2 r^4, which is a parabola over r^2. The extremes are
- * at the row's least r^2, at its greatest r^2 or at the vertex of the parabola. */
+/* Returns the range of input rows to which row y maps under a lens map, which multiplies the
+ * distance r from the centre by 1 + k1 r^2 + k2 r^4, a parabola over r^2. The extremes lie at the
+ * row's least r^2, at its greatest r^2 or at the parabola's vertex. */
 static struct range lens_row_range(const struct gf_warp_params *params, double y)
 {
     const double *const c = params->map.c;
@@ -88,9 +87,9 @@ static struct range lens_row_range(const struct gf_warp_params *params, double y
     return range;
 }
 
-/* At a fixed distance dx from the centre's column, dy (1 + r2 (k1 + r2 k2)) is a polynomial of dy
- * with the derivative q0 + q1 s + q2 s^2, where s = dy^2. Extends the range by the rows where the
- * derivative is 0. */
+/* Extends the range by the extremes of a column whose distance from the centre is dx. There dy (1 +
+ * r2 (k1 + r2 k2)) is a polynomial of dy with the derivative q0 + q1 s + q2 s^2, s = dy^2, which is
+ * 0 at an extreme. */
 static struct range with_turns(const struct gf_warp_params *params, double dx, double y0, double y1,
                                struct range range)
 {
@@ -109,7 +108,7 @@ static struct range with_turns(const struct gf_warp_params *params, double dx, d
     return range;
 }
 
-/* Returns the range of rows y0..y1 under a lens map. Between the two rows the extremes are in the
+/* Returns the range of rows y0..y1 under a lens map. Between the two rows the extremes lie in the
  * columns nearest to the centre or farthest from it, or at a vertex, which moves on a straight line
  * from one of these columns to the other. */
 static struct range lens_range(const struct gf_warp_params *params, double y0, double y1)
@@ -129,9 +128,9 @@ static int bounded(double v, int least, int most)
     return v < least ? least : v > most ? most : (int)v;
 }
 
-/* Finds the input rows of a band. Both ends must never decrease from band to band: no later band
- * needs a row before *first, and no earlier band a row after *end. One more row on each side allows
- * for rounding. */
+/* Finds the input rows first .. end - 1 of a band. Neither may decrease from band to band: no later
+ * band needs a row before *first, and no earlier band one from *end on. One more row on each side
+ * allows for rounding. */
 static void rows_of(const struct gf_warp_params *params, int in_height, int y0, int y1, int *first,
                     int *end)
 {
@@ -158,8 +157,9 @@ bool gf_warp_needs_whole(const void *params)
     return ((const struct gf_warp_params *)params)->whole;
 }
 
-/* Where each pixel of the input is in many windows, and is read from global memory for each of
- * them, a stage of its own multiplies it by alpha in less time. */
+/* Returns whether kernels multiply by alpha themselves. If each pixel of the input is in many
+ * windows, and is read from global memory for each of them, a stage that does so before takes less
+ * time. */
 enum gf_fusing gf_warp_fuses(const void *params_)
 {
     const struct gf_warp_params *const params = params_;
@@ -167,11 +167,9 @@ enum gf_fusing gf_warp_fuses(const void *params_)
     return tiled || taps_of(params->kernel) <= 2 ? GF_FUSES_ALPHA : GF_FUSES_NOTHING;
 }
 
-/* ---- constants that depend on the picture's size ---- */
-
-/* Returns the distance in the input between two points of the result, which are (dx, dy) apart and
- * have (x, y) as their middle; 0 if the middle is outside of the picture. With an in_width of 0 it
- * may be anywhere. */
+/* Returns the distance in the input, in pixels, between the images of two points of the result,
+ * which are (dx, dy) apart with (x, y) in the middle; 0 if the middle maps to outside of the
+ * picture. If in_width is 0, it may be anywhere. */
 static double step(const struct gf_warp_params *params, double x, double y, double dx, double dy,
                    int in_width, int in_height)
 {
@@ -236,7 +234,7 @@ static int64_t fixed(double v)
     return (int64_t)floor(v * 4294967296.0 + 0.5);
 }
 
-/* Returns the value of a kernel: Keys' cubic with a = -1/2, or Lanczos. */
+/* Returns the weight of a pixel at the distance x: by Keys' cubic with a = -1/2, or by Lanczos. */
 static double kernel_at(int kernel, double x)
 {
     const double t = fabs(x);
@@ -248,8 +246,8 @@ static double kernel_at(int kernel, double x)
     return t < 3 ? 3 * gf_sin_pi_double(t) * gf_sin_pi_double(t / 3) / (pi * pi * t * t) : 0;
 }
 
-/* Computes the weights of a phase: normalised, and rounded so that their sum is exactly one. The
- * remainder is added to the largest weight. */
+/* Computes the weights of a phase (a position between two pixels), rounded so that their sum is
+ * exactly WEIGHT_ONE: the remainder is added to the largest weight. */
 static void fill_phase(int kernel, int taps, int phase, int16_t *weight)
 {
     const double at = (double)phase / GF_WARP_PHASES;
@@ -285,8 +283,8 @@ static void fill_beyond(struct gf_warp *warp, const struct gf_warp_params *param
         warp->beyond[c] = (uint16_t)(c < colours ? sample[c] : max);
 }
 
-/* Sets the sizes of zones. Returns the number of rows of zones. A straight map shrinks all parts of
- * a picture alike, so that there is one zone. */
+/* Sets the sizes of zones, and returns the number of rows of zones. A straight map shrinks all
+ * parts of a picture alike, so that one zone is enough. */
 static int set_zones(struct gf_warp *warp, int width, int height)
 {
     const bool one = warp->map.kind == GF_WARP_AFFINE || warp->nx * warp->ny == 1;
@@ -300,8 +298,8 @@ static int set_zones(struct gf_warp *warp, int width, int height)
     return ((height - 1) >> warp->zone_height) + 1;
 }
 
-/* Returns the largest step at the corners of a zone, also where they are outside of the picture;
- * infinity if the map has no position there. */
+/* Returns the largest step in the input at the corners of a zone, which may be outside of the
+ * picture; infinity if the map has no position there. */
 static double corners_step(const struct gf_warp_params *params, const struct gf_warp *warp,
                            int column, int row, double dx, double dy)
 {
@@ -325,8 +323,8 @@ static uint8_t at_most(int count, int most)
     return (uint8_t)(count < most ? count : most);
 }
 
-/* Sets the numbers of samples of each zone to those that its corners need, and no more than those
- * of the whole picture. */
+/* Sets how many samples the pixels of each zone have: as many as its corners need, and no more than
+ * the most for the whole picture. */
 static void fill_zones(const struct gf_warp_params *params, const struct gf_warp *warp, int down,
                        struct gf_warp_counts *counts)
 {
@@ -341,7 +339,7 @@ static void fill_zones(const struct gf_warp_params *params, const struct gf_warp
     }
 }
 
-/* Raises the numbers of samples to those that the points of gf_warp_plan() need. */
+/* Raises the zones' numbers of samples to what the points that gf_warp_plan() tries need. */
 static void raise_zones(const struct gf_warp_params *params, const struct gf_warp *warp,
                         struct gf_warp_counts *counts)
 {

@@ -24,8 +24,8 @@ GF_C_BEGIN
 enum gf_warp_kernel { GF_WARP_LINEAR, GF_WARP_CUBIC, GF_WARP_LANCZOS3, GF_WARP_NEAREST };
 extern const char *const gf_warp_kernel_names[];
 
-/* What is outside of the picture: the values of colour.word in struct gf_warp_params, in the order
- * of pad's words. */
+/* What is outside of the picture: a colour, the nearest edge pixel, or transparency. These are
+ * values of colour.word in struct gf_warp_params, in the order of pad's words. */
 enum gf_warp_beyond { GF_WARP_COLOUR, GF_WARP_EDGE, GF_WARP_TRANSPARENT };
 
 /* Positions count pixels: the centre of column 0 is 0. From (x, y) of the result to (u, v) of the
@@ -47,12 +47,13 @@ struct gf_warp_params {
     int width, height; /* the size of the result in pixels */
     int kernel;
     int nx, ny; /* the most samples of a pixel across and down; set by gf_warp_plan() */
-    bool whole; /* a band needs much of the input, which is then held whole; set by
+    bool whole; /* a band needs much of the input, which is then kept as a whole; set by
                  * gf_warp_plan() */
-    struct gf_colour colour; /* with TRANSPARENT the input must have alpha */
+    /* What is outside of the picture; with TRANSPARENT the input must have alpha. */
+    struct gf_colour colour;
 };
 
-/* The kernel for the list .cuda of a filter that is a warp. */
+/* The entry for GF_CUDA(), the list of kernels, of a filter that warps. */
 extern gf_launcher gf_warp_cuda;
 #define GF_WARP_KERNEL \
     { \
@@ -82,42 +83,44 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
         .cuda_fused = GF_LAUNCHER(gf_warp_cuda), \
     }
 
-/* Sets nx, ny and `whole` for an input of in_width x in_height pixels. */
+/* Sets nx, ny and `whole` of the parameters, for an input of in_width x in_height pixels. */
 void gf_warp_plan(struct gf_warp_params *params, int in_width, int in_height);
 
 enum {
     GF_WARP_PHASES = 1024, /* positions between two pixels in the tables of weights */
-    GF_WARP_TAPS = 8,      /* the weights of a phase in the table; weights after `taps` are 0 */
+    GF_WARP_TAPS = 8,      /* the weights of a phase in the table; those from `taps` on are 0 */
     GF_WARP_SAMPLES_MAX = 64,
-    GF_WARP_STRETCH = 256,     /* the pixels that the CPU computes at once */
-    GF_WARP_ZONES_ACROSS = 32, /* the most zones of a result */
+    GF_WARP_STRETCH = 256, /* the most pixels of a row that the CPU computes at once, a stretch */
+    GF_WARP_ZONES_ACROSS = 32, /* the most zones of a result in each direction */
     GF_WARP_ZONES_DOWN = 64,
-    GF_WARP_ZONE_WIDTH = 8,  /* 2^8 columns or more, so that a stretch is in one zone */
-    GF_WARP_ZONE_HEIGHT = 5, /* 2^5 rows or more */
+    /* The exponent of a zone's least width: 2^8 columns, so that a stretch is in one zone. */
+    GF_WARP_ZONE_WIDTH = 8,
+    GF_WARP_ZONE_HEIGHT = 5, /* the exponent of a zone's least height: 2^5 rows */
     GF_WARP_ONE_ZONE = 31,
 };
 
-/* The number of samples of a pixel, across and down. */
+/* How many samples each pixel of a zone has across and down. */
 struct gf_warp_counts {
     uint8_t nx, ny;
 };
 
-/* The constants of a warp. The table of weights is at an offset of `table` bytes:
- * int16_t[PHASES][TAPS], in units of 1/2^14. The counts of zones are at an offset of `zones` bytes:
- * struct gf_warp_counts[][zones_across]. */
+/* The constants of a warp. `table` bytes after the beginning of the struct is the table of weights,
+ * int16_t[PHASES][TAPS], in units of 1/2^14; `zones` bytes after it are the numbers of samples in
+ * each zone, struct gf_warp_counts[][zones_across]. */
 struct gf_warp {
     struct gf_warp_map map;
     int kernel, taps, nx, ny; /* nx and ny are the most samples of a pixel */
     int in_width, in_height;
-    bool edge;                    /* the nearest edge pixel replaces `beyond` */
-    uint16_t beyond[4];           /* a pixel outside of the picture */
-    double bias;                  /* added to positions, so that truncation rounds */
-    double one_of;                /* AFFINE: 1 / (256 nx ny) */
-    int64_t u, ux, uy, v, vx, vy; /* AFFINE: u + ux x + uy y in 2^-32 pixels, with the bias */
-    int64_t part_ux, part_uy, part_vx, part_vy; /* half of the distance between two samples of a
-                                                 * pixel */
-    int zone_width, zone_height, zones_across;  /* the sizes of a zone are powers of two, of which
-                                                 * these are the exponents */
+    bool edge;          /* outside of the picture is the nearest edge pixel instead of `beyond` */
+    uint16_t beyond[4]; /* the samples of a pixel outside of the picture */
+    double bias;   /* is added to positions before they are truncated, so that they are rounded */
+    double one_of; /* AFFINE: 1 / (256 nx ny) */
+    int64_t u, ux, uy, v, vx, vy; /* AFFINE: the position u + ux x + uy y, v + vx x + vy y in 2^-32
+                                   * pixels, with the bias */
+    /* Half of the distance from one sample of a pixel to the next. */
+    int64_t part_ux, part_uy, part_vx, part_vy;
+    int zone_width, zone_height, zones_across; /* the exponents of a zone's sides, which are powers
+                                                * of two; the zones in a row of them */
     size_t table, zones;
 };
 
@@ -127,9 +130,9 @@ struct gf_warp_stretch {
     int32_t x[GF_WARP_STRETCH], y[GF_WARP_STRETCH];
     uint16_t f[GF_WARP_STRETCH], g[GF_WARP_STRETCH];
 };
-/* Computes pixels first .. first + count - 1 of the stretch to `out` with vector instructions, for
- * 8-bit gray or RGB. Their windows, and GF_WARP_BESIDE columns to the right of them, must be inside
- * the picture. Returns how many pixels were computed. Needs GF_CPU_AVX2. */
+/* Computes pixels first .. first + count - 1 of the stretch with vector instructions, for 8-bit
+ * gray or RGB, and stores them at `out`. Their windows, and GF_WARP_BESIDE columns to the right of
+ * them, must be inside the picture. Returns how many pixels were computed. Needs GF_CPU_AVX2. */
 enum { GF_WARP_BESIDE = 2 };
 GF_X86_ONLY int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
                                   const struct gf_warp_stretch *stretch, int first, int count,
@@ -144,8 +147,8 @@ struct gf_warp_at {
     unsigned f, g;
 };
 
-/* Positions are limited to this one, far outside of any picture, for which windows still have valid
- * indices. */
+/* The limit of positions, which is far outside of any picture, and for which windows still have
+ * valid indices. */
 #define GF_WARP_FAR 1.0e9
 
 GF_HOST_DEVICE double gf_warp_bounded(double v)
@@ -172,8 +175,8 @@ GF_HOST_DEVICE void gf_warp_source(const struct gf_warp_map *map, double x, doub
     *v = w > 0 ? gf_warp_bounded(left / w) : -GF_WARP_FAR;
 }
 
-/* Returns the position of sample (i, j) of a pixel under an affine map, relative to the pixel's
- * centre. */
+/* gf_warp_part_u() and gf_warp_part_v() return the position of sample (i, j) of a pixel under an
+ * affine map, relative to the pixel's centre, in 2^-32 pixels. */
 GF_HOST_DEVICE int64_t gf_warp_part_u(const struct gf_warp *warp, int i, int j)
 {
     return (2 * i + 1 - warp->nx) * warp->part_ux + (2 * j + 1 - warp->ny) * warp->part_uy;
@@ -184,8 +187,8 @@ GF_HOST_DEVICE int64_t gf_warp_part_v(const struct gf_warp *warp, int i, int j)
     return (2 * i + 1 - warp->nx) * warp->part_vx + (2 * j + 1 - warp->ny) * warp->part_vy;
 }
 
-/* Returns the position of sample i of n in a pixel, relative to the pixel's centre. `half` is half
- * of the distance between two samples, gf_warp_half(n). */
+/* gf_warp_offset() returns the position of sample i of n in a pixel, relative to the pixel's
+ * centre. `half` is gf_warp_half(n), half of the distance between two samples. */
 GF_HOST_DEVICE double gf_warp_half(int n)
 {
     return 0.5 / n;
@@ -205,7 +208,7 @@ GF_HOST_DEVICE struct gf_warp_at gf_warp_split(double u, double v)
     return at;
 }
 
-/* Returns the position of sample (i, j) of the result's pixel (x, y). */
+/* Returns the position in the input of sample (i, j) of the result's pixel (x, y). */
 GF_HOST_DEVICE struct gf_warp_at gf_warp_at(const struct gf_warp *warp, int x, int y, int i, int j)
 {
     struct gf_warp_at at;
@@ -222,10 +225,9 @@ GF_HOST_DEVICE struct gf_warp_at gf_warp_at(const struct gf_warp *warp, int x, i
     return gf_warp_split(u + warp->bias, v + warp->bias);
 }
 
-/* ---- values, with enough fraction bits for a mean to be rounded only once ---- */
-
-/* Interpolates linearly in two rows, then between them. The unit of the result is 1/2^24 (8 bits)
- * or 1/2^16 (16 bits). */
+/* Interpolates linearly between the pixels a and b of a row, c and d of the next row, then between
+ * the rows. f and g are the weights of b and of the lower row in 1/4096. The result has a unit of
+ * 1/2^24 (8 bits) or 1/2^16 (16 bits), so that a mean of several is rounded only once. */
 GF_HOST_DEVICE uint32_t gf_warp_linear8(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t f,
                                         uint32_t g)
 {
@@ -241,14 +243,15 @@ GF_HOST_DEVICE uint32_t gf_warp_linear16(uint32_t a, uint32_t b, uint32_t c, uin
     return 4096 * top + g * (bottom - top);
 }
 
-/* Rounds the cubic and Lanczos kernels' sums of a row from units of 1/2^14 to units of 1/2^6. Sums
- * of columns then have units of 1/2^20. */
+/* Rounds a row's weighted sum, by the cubic or Lanczos kernel, from a unit of 1/2^14 to 1/2^6. The
+ * weighted sum of such sums over the rows then has a unit of 1/2^20. */
 GF_HOST_DEVICE int gf_warp_round_row(int sum)
 {
     return (sum + 128) >> 8;
 }
 
-/* Returns a sum as a rounded sample, or as a sample with 8 fraction bits. */
+/* gf_warp_sample() rounds a sum with so many fraction bits to a sample, gf_warp_fine() to a sample
+ * with 8 fraction bits. */
 GF_HOST_DEVICE int gf_warp_sample(int64_t sum, int fraction_bits, int max)
 {
     const int64_t rounded = (sum + ((int64_t)1 << (fraction_bits - 1))) >> fraction_bits;
@@ -260,9 +263,9 @@ GF_HOST_DEVICE int64_t gf_warp_fine(int64_t sum, int fraction_bits)
     return (sum + ((int64_t)1 << (fraction_bits - 9))) >> (fraction_bits - 8);
 }
 
-/* Returns the mean of a pixel's samples, which have 8 fraction bits, as a rounded sample. The
- * quotient is found by a multiplication by one_of = 1 / (256 samples), whose error is at most
- * one. */
+/* Returns the rounded mean of a pixel's samples, whose `sum` has 8 fraction bits. The quotient is
+ * computed by multiplication with one_of = 1 / (256 samples), and corrected by one if that is
+ * wrong. */
 GF_HOST_DEVICE int gf_warp_mean(int samples, double one_of, int64_t sum, int max)
 {
     const int64_t divisor = 256 * (int64_t)samples;
@@ -275,7 +278,7 @@ GF_HOST_DEVICE int gf_warp_mean(int samples, double one_of, int64_t sum, int max
     return mean > max ? max : (int)mean;
 }
 
-/* Returns the place of a pixel's zone in the table of counts. */
+/* Returns the index of a pixel's zone in the table of counts. */
 GF_HOST_DEVICE int gf_warp_zone(const struct gf_warp *warp, int x, int y)
 {
     return (y >> warp->zone_height) * warp->zones_across + (x >> warp->zone_width);

@@ -1,4 +1,4 @@
-/* Warps pictures on the CPU: computes the positions of a stretch of pixels, then their values. */
+/* Warps pictures on the CPU: for a stretch of pixels, first their positions in the input. */
 #include "pixel/warp/warp_cpu.h"
 
 #include <string.h>
@@ -9,38 +9,36 @@
 #include "pixel/sample.h"
 #include "pixel/stencil.h"
 
-/* Computes positions by third differences in integers of 2^-44 pixels. They differ slightly from
- * the positions of gf_warp_at(). A position that is so close to the next 1/4096 of a pixel that the
- * difference could matter is computed again by gf_warp_at(). */
+/* Computes positions by third differences, in integers of 2^-44 pixels, which differ slightly from
+ * those of gf_warp_at(). If a position is so close to the next 1/4096 of a pixel that the
+ * difference could matter, gf_warp_at() computes it again. */
 
 #if GF_X86
 
-/* Each piece of PIECE pixels has a polynomial, which is computed from the positions of NODES
- * pixels that are SPACING apart. */
+/* A stretch consists of pieces of PIECE pixels. A piece has a polynomial, which is computed from
+ * the positions of NODES pixels that are SPACING apart. */
 enum { PIECE = 64, NODES = 4, SPACING = 21, PIECES = GF_WARP_STRETCH / PIECE };
 
-static const double ONE = 17592186044416.0; /* the integer for one pixel: 2^44 */
-static const double REACH = 1 << 17;        /* the largest position, in pixels */
-static const double UNSURE_MOST = 1 << 24;  /* the largest difference, in 2^-44 pixels, with which
-                                             * steps are faster */
-
-/* ---- bounds of the difference from gf_warp_at() ---- */
+static const double ONE = 17592186044416.0; /* one pixel in units of 2^-44 */
+static const double REACH = 1 << 17;        /* positions must be less than this, in pixels */
+/* Beyond this difference, in 2^-44 pixels, too many positions would be computed twice. */
+static const double UNSURE_MOST = 1 << 24;
 
 static double larger(double a, double b)
 {
     return a > b ? a : b;
 }
 
-/* The error of a polynomial through four points SPACING apart is at most this number times the
- * fourth derivative. */
+/* Returns the factor of the fourth derivative in the error of a polynomial through four points that
+ * are SPACING apart. */
 static double of_fourth_derivative(void)
 {
     return (double)SPACING * SPACING * SPACING * SPACING / 24;
 }
 
-/* Bounds the difference for a perspective map. The derivative of (a x + b) / (g x + h) is D / w^2,
- * where D = a h - g b and w = g x + h; the fourth derivative is -24 D g^3 / w^5. Rounding of sums
- * adds to the bound. */
+/* Returns the most by which positions of a perspective map can differ from gf_warp_at()'s. The
+ * derivative of (a x + b) / (g x + h) is D / w^2, where D = a h - g b and w = g x + h; the fourth
+ * derivative is -24 D g^3 / w^5. Rounding of sums adds to the bound. */
 static double unsure_perspective(const double *c, double x0, double x1, double y)
 {
     const double g = c[6], h = c[7] * y + c[8], w0 = g * x0 + h, w1 = g * x1 + h;
@@ -60,8 +58,8 @@ static double unsure_perspective(const double *c, double x0, double x1, double y
     return of_fourth_derivative() * derivative + 0x1p-50 * sums / least;
 }
 
-/* Bounds the difference for a lens map. Only the term k2 r2^2 of the stretch has a fourth
- * derivative; the largest part of the derivative comes from d r2^2. */
+/* Returns the same bound for a lens map. Only the term k2 r2^2 has a fourth derivative, whose
+ * largest part comes from d r2^2. */
 static double unsure_lens(const double *c, double x0, double x1, double y)
 {
     const double step = fabs(c[6]), dx = larger(fabs(x0 - c[0]), fabs(x1 - c[0])) * step;
@@ -73,14 +71,14 @@ static double unsure_lens(const double *c, double x0, double x1, double y)
     return of_fourth_derivative() * derivative + 0x1p-49 * size;
 }
 
-/* The polynomials p(k) = a[0] + a[1] k + a[2] k^2 + a[3] k^3 of both coordinates in each piece, u
- * before v, in 2^-44 pixels. */
+/* For each piece, the polynomials p(k) = a[0] + a[1] k + a[2] k^2 + a[3] k^3 of both coordinates at
+ * its pixel k, in 2^-44 pixels: those of u for all pieces, then those of v. */
 struct polynomials {
     double a[NODES][2 * PIECES];
 };
 
-/* Fits the polynomials to the nodes' values, which are in pixels, and adds `unsure`. The value at
- * node n of piece s has the index n * PIECES + s. */
+/* Fits the polynomials to the values at the nodes, which are in pixels, and adds `unsure`. The
+ * value at node n of piece s has the index n * PIECES + s. */
 GF_INLINE void fill(const double *value, double unsure, int first, struct polynomials *to)
 {
     const double per = 1.0 / SPACING;
@@ -95,8 +93,8 @@ GF_INLINE void fill(const double *value, double unsure, int first, struct polyno
     }
 }
 
-/* Computes positions at nodes. Each caller passes a constant kind of map, so that compilers
- * vectorise the loop. */
+/* Computes the positions at the nodes. Callers pass the kind of the map as a constant, so that
+ * compilers vectorise the loop. */
 GF_INLINE void nodes_by(const struct gf_warp *warp, int kind, int x, int y, double *u, double *v)
 {
     struct gf_warp_map map = warp->map;
@@ -163,8 +161,8 @@ GF_TARGET_CLONES static void straight_positions(const struct gf_warp *warp, int 
     }
 }
 
-/* Computes positions. Each caller passes a constant kind of map, so that compilers vectorise the
- * loop. */
+/* Computes the positions of a stretch. Callers pass the kind of the map as a constant, so that
+ * compilers vectorise the loop. */
 GF_INLINE void positions_by(const struct gf_warp *warp, int kind, int x, int y, int i, int j,
                             int count, struct gf_warp_stretch *stretch)
 {
@@ -208,13 +206,13 @@ static void positions(const struct gf_warp *warp, int x, int y, int sample, int 
         lens_positions(warp, x, y, i, j, count, stretch);
 }
 
-/* The samples of a pixel's window. */
+/* The pixels of the input around a position, from which the value there is computed. */
 struct window {
     const unsigned char *at;
-    ptrdiff_t pitch; /* the distance between rows, in bytes */
+    ptrdiff_t pitch; /* the bytes from one row to the next */
 };
 
-/* Copies a window that is not entirely inside the picture; its first pixel is (x, y). */
+/* Copies a window that is not entirely inside the picture to `to`; its first pixel is (x, y). */
 static struct window copy_window(const struct gf_warp_sampler *s, int x, int y, unsigned char *to)
 {
     const struct gf_warp *const warp = s->warp;
@@ -284,8 +282,8 @@ GF_INLINE void store(unsigned char *out, int bits, int i, int v)
         ((gf_u16_any *)(void *)out)[i] = (uint16_t)v;
 }
 
-/* Computes pixel k of the stretch. It is stored at `out`, or added to the sums if a pixel has
- * several samples. */
+/* Computes pixel k of the stretch, and stores it at `out` or, if a pixel has several samples, adds
+ * it to the sums. */
 GF_INLINE void make_pixel(const struct gf_warp_sampler *s, const struct gf_warp_stretch *stretch,
                           int k, int bits, int channels, enum method method, unsigned char *out,
                           int64_t *sums)
@@ -347,8 +345,7 @@ STRETCHES_OF(16, 4)
         nearest_##bits_##_##channels_, linear_##bits_##_##channels_, table_##bits_##_##channels_ \
     }
 
-/* Chooses the function for the format. Pictures with alpha are premultiplied and have 16 bits
- * here. */
+/* Returns the function for the format. Alpha is premultiplied here, with 16 bits. */
 static gf_warp_maker *maker_of(const struct gf_warp *warp, struct gf_format format)
 {
     static gf_warp_maker *const makers[6][3] = {MAKERS(8, 1),  MAKERS(8, 3),  MAKERS(16, 1),
@@ -359,9 +356,9 @@ static gf_warp_maker *maker_of(const struct gf_warp *warp, struct gf_format form
     return makers[format.bits == 8 ? format.channels / 2 : 1 + format.channels][method];
 }
 
-/* Whether the windows of all samples are outside of the picture, which has one colour there. Under
- * an affine map they are between the windows of the outermost samples of the first and last
- * pixel. */
+/* Whether the windows of all samples of `count` pixels from (x, y) on lie outside of the picture,
+ * where everything has one colour. Under an affine map they lie between the windows of the
+ * outermost samples of the first and the last pixel. */
 static bool is_beyond(const struct gf_warp *warp, int x, int y, int count)
 {
     const int taps = warp->taps, before = taps / 2 - 1;
@@ -377,7 +374,8 @@ static bool is_beyond(const struct gf_warp *warp, int x, int y, int count)
     return left || right || above || below;
 }
 
-/* `warp` has the numbers of samples of the pixels' zone. */
+/* Computes `count` pixels, from (x, y) on, as means of samples. `warp` has the numbers of samples
+ * of their zone. */
 static void make_mean(const struct gf_warp_sampler *s, const struct gf_warp *warp,
                       gf_warp_maker *maker, int x, int y, int count, unsigned char *out)
 {
@@ -403,7 +401,7 @@ void gf_warp_cpu(const struct gf_stage *stage, const struct gf_view *in, const s
 {
     const struct gf_warp *const all = stage->constants;
     const struct gf_warp_counts *const zones = gf_warp_zones(all);
-    struct gf_warp warp = *all; /* with a zone's numbers of samples */
+    struct gf_warp warp = *all; /* nx and ny become those of each zone */
     const size_t size = gf_pixel_bytes(in->format);
     const struct gf_warp_sampler sampler = {all, in, gf_warp_weights(all), size};
     gf_warp_maker *const maker = maker_of(all, in->format);

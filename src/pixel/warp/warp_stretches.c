@@ -1,5 +1,5 @@
-/* Stretches of 8-bit pixels that a warp computes together: with vectors, and outside of the
- * picture. */
+/* Computes stretches of 8-bit pixels of a warp together: with vectors, or as one colour outside of
+ * the picture. */
 #include <string.h>
 
 #include "base/cpu.h"
@@ -9,9 +9,9 @@
 
 #if GF_X86
 
-/* Sixteen neighbouring pixels of the result that are close together in the input. Bytes are
- * selected from four or eight input rows in registers, which takes a fifth of the time of gathering
- * them from memory. */
+/* Sixteen neighbouring pixels of the result that are close together in the input are computed at
+ * once. Their bytes are selected from four or eight input rows in registers, in a fifth of the time
+ * that gathering them from memory takes. */
 
 enum { EACH = GF_WARP_NEAR, FEW = 4, MANY = 8 };
 
@@ -20,15 +20,15 @@ static inline int smaller(int a, int b)
     return a < b ? a : b;
 }
 
-/* The positions of a stretch's pixels from k on, relative to `corner`. */
+/* Where sixteen pixels' windows lie: their columns x and rows y, in pixels from `corner` on. */
 struct near {
     const unsigned char *corner;
     __m512i x, y;
 };
 
-/* Finds the positions of a stretch's pixels from k on. Returns the number of input rows, FEW or
- * MANY, that contain their windows of `high` rows. Returns 0 if they need more rows, or more than
- * `columns` columns, or if fewer than `bytes` bytes follow the corner. */
+/* Finds the windows of the stretch's pixels from k on, which have `high` rows and pixels of `size`
+ * bytes. Returns the number of input rows, FEW or MANY, that contain them. Returns 0 if they need
+ * more rows, or more than `columns` columns, or if fewer than `bytes` bytes follow the corner. */
 GF_VBMI GF_INLINE int find(const struct gf_view *in, const struct gf_warp_stretch *stretch, int k,
                            const int size, const int columns, const int high, const int bytes,
                            struct near *near)
@@ -55,7 +55,7 @@ GF_VBMI GF_INLINE __m512i two_rows(const unsigned char *from, size_t pitch)
     return _mm512_inserti64x4(_mm512_castsi256_si512(first), second, 1);
 }
 
-/* Selects the bytes with these indices from `rows` rows of 32 bytes. */
+/* Selects the bytes with these indices from `rows` rows of 32 bytes that begin at `corner`. */
 GF_VBMI GF_INLINE __m512i pick_32(const unsigned char *corner, size_t pitch, int rows,
                                   __m512i index)
 {
@@ -69,7 +69,7 @@ GF_VBMI GF_INLINE __m512i pick_32(const unsigned char *corner, size_t pitch, int
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), upper, lower);
 }
 
-/* Returns the index of byte (x, y) in rows of 32 bytes. */
+/* Returns the index of byte x of row y, in rows of 32 bytes, for each pixel. */
 GF_VBMI GF_INLINE __m512i index_32(const struct near *near)
 {
     return _mm512_add_epi32(near->x, _mm512_slli_epi32(near->y, 5));
@@ -85,7 +85,8 @@ GF_VBMI int gf_warp_near_linear_gray8(const struct gf_view *in,
                                       uint8_t *out)
 {
     const __m512i lowest = _mm512_set4_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0);
-    /* A window has four bytes: the pixel, its right neighbour, and the two below them. */
+    /* The offsets of a window's four bytes in rows of 32: the pixel, its right neighbour, and the
+     * two below them. */
     const __m512i window = _mm512_set1_epi32(0x21200100);
     const __m512i each_second = _mm512_set1_epi32(0x00ff00ff), one = _mm512_set1_epi32(4096);
     const __m512i half = _mm512_set1_epi32(1 << 23);
@@ -103,8 +104,8 @@ GF_VBMI int gf_warp_near_linear_gray8(const struct gf_view *in,
         const __m512i left = _mm512_madd_epi16(_mm512_and_si512(bytes, each_second), down);
         const __m512i right =
             _mm512_madd_epi16(_mm512_and_si512(_mm512_srli_epi32(bytes, 8), each_second), down);
-        /* Computes gf_warp_linear8(), rounded. No intermediate result is rounded, so that the order
-         * of operations does not matter. */
+        /* This is gf_warp_linear8(), then rounding. Nothing is rounded before, so that the order of
+         * operations does not matter. */
         const __m512i sum = _mm512_add_epi32(_mm512_slli_epi32(left, 12),
                                              _mm512_mullo_epi32(f, _mm512_sub_epi32(right, left)));
         const __m512i rounded = _mm512_srli_epi32(_mm512_add_epi32(sum, half), 24);
@@ -145,8 +146,8 @@ GF_VBMI int gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp_str
         struct near near;
         if (find(in, stretch, first + i, 3, 21, 1, 64, &near) != FEW)
             break;
-        /* The index of a pixel in four rows of 64 bytes; its highest bit selects the lower two
-         * rows. */
+        /* The index of each pixel's first byte in four rows of 64 bytes; its highest bit selects
+         * the lower two rows. */
         const __m512i pixel = _mm512_add_epi32(
             _mm512_add_epi32(near.x, _mm512_slli_epi32(near.x, 1)), _mm512_slli_epi32(near.y, 6));
         const __m512i index = _mm512_add_epi8(_mm512_permutexvar_epi8(low, pixel), which);
@@ -161,7 +162,7 @@ GF_VBMI int gf_warp_near_rgb8(const struct gf_view *in, const struct gf_warp_str
     return i;
 }
 
-/* Warps 8-bit gray with vector instructions: eight pixels at a time, each in a 32-bit lane. */
+/* 8-bit gray with AVX2: eight pixels at a time, each in a 32-bit lane. */
 
 enum { LANES = 8 };
 
@@ -170,7 +171,7 @@ GF_AVX2 GF_INLINE __m256i gray_fractions(const uint16_t *from)
     return _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)from));
 }
 
-/* Loads four bytes of each window, at the offsets from `row`. */
+/* Loads four bytes of each of eight windows, at the offsets from `row`. */
 GF_AVX2 GF_INLINE __m256i four_bytes(const unsigned char *row, __m256i offsets)
 {
     return _mm256_i32gather_epi32((const int *)(const void *)row, offsets, 1);
@@ -187,7 +188,7 @@ GF_AVX2 GF_INLINE __m256i offsets_of(const struct gf_warp_stretch *stretch, int 
         _mm256_mullo_epi32(_mm256_sub_epi32(y, less), _mm256_set1_epi32(pitch)));
 }
 
-/* Stores the lowest byte of each lane. */
+/* Stores the lowest byte of each of the eight lanes. */
 GF_AVX2 GF_INLINE void store_lanes(__m256i v, uint8_t *out)
 {
     const __m256i low =
@@ -199,8 +200,8 @@ GF_AVX2 GF_INLINE void store_lanes(__m256i v, uint8_t *out)
     _mm_storel_epi64((void *)out, both);
 }
 
-/* Interpolates between the two lowest bytes a and b of each lane: 4096 a + f (b - a), with the
- * weights 4096 - f and f. */
+/* Interpolates between the two lowest bytes a and b of each lane: returns 4096 a + f (b - a).
+ * `weights` has 4096 - f and f in each lane. */
 GF_AVX2 GF_INLINE __m256i between(__m256i bytes, __m256i weights)
 {
     const __m256i two = _mm256_setr_epi8(0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13, -1,
@@ -208,7 +209,7 @@ GF_AVX2 GF_INLINE __m256i between(__m256i bytes, __m256i weights)
     return _mm256_madd_epi16(_mm256_shuffle_epi8(bytes, two), weights);
 }
 
-/* Computes gf_warp_linear8(), rounded, for gray. */
+/* Computes gray pixels as gf_warp_linear8() does, rounded. */
 GF_AVX2 static void linear_gathered(const struct gf_view *in, const struct gf_warp_stretch *stretch,
                                     int first, int count, uint8_t *out)
 {
@@ -240,7 +241,8 @@ static void gray_linear(const struct gf_view *in, const struct gf_warp_stretch *
     }
 }
 
-/* Weights 4 part .. 4 part + 3 of each lane's phase, in pairs of 16 bits: 0 and 2, 1 and 3. */
+/* Four weights of each lane's phase, those with the numbers 4 part .. 4 part + 3, in pairs of 16
+ * bits: 0 and 2 in `even`, 1 and 3 in `odd`. */
 struct pairs {
     __m256i even, odd;
 };
@@ -255,7 +257,7 @@ GF_AVX2 GF_INLINE struct pairs gray_weights_of(const int16_t *gray_by_table, __m
                           _mm256_blend_epi16(_mm256_srli_epi32(low, 16), high, 0xaa)};
 }
 
-/* Multiplies four bytes by their weights and adds the products. */
+/* Returns for each lane the sum of its four bytes times the four weights. */
 GF_AVX2 GF_INLINE __m256i weigh(__m256i bytes, struct pairs weights)
 {
     const __m256i each_second = _mm256_set1_epi32(0x00ff00ff);
@@ -265,7 +267,7 @@ GF_AVX2 GF_INLINE __m256i weigh(__m256i bytes, struct pairs weights)
                             _mm256_madd_epi16(odd, weights.odd));
 }
 
-/* Computes table_value() of warp_cpu.c, rounded. Weights after the last tap are 0. */
+/* Computes gray pixels as table_value() of warp_cpu.c, rounded. Weights from `taps` on are 0. */
 GF_AVX2 GF_INLINE void gray_by_table(const struct gf_warp *warp, const struct gf_view *in,
                                      const struct gf_warp_stretch *stretch, int first, int count,
                                      const int taps, uint8_t *out)
@@ -274,7 +276,7 @@ GF_AVX2 GF_INLINE void gray_by_table(const struct gf_warp *warp, const struct gf
     const int before = taps / 2 - 1, parts = (taps + 3) / 4;
     const __m256i half = _mm256_set1_epi32(128), whole = _mm256_set1_epi32(1 << 19);
     for (int i = 0; i < count; i += LANES) {
-        /* A phase has GF_WARP_TAPS weights of 2 bytes, which are 4 words. */
+        /* A phase's offset in 32-bit words: GF_WARP_TAPS weights of 16 bits are 4 words. */
         const __m256i across =
             _mm256_slli_epi32(_mm256_srli_epi32(gray_fractions(stretch->f + first + i), 2), 2);
         const __m256i down =
@@ -293,7 +295,7 @@ GF_AVX2 GF_INLINE void gray_by_table(const struct gf_warp *warp, const struct gf
             value = _mm256_srai_epi32(value, 8);
             if (j % 4 == 0)
                 column = gray_weights_of(weights, down, j / 4);
-            /* Weight j is widened from the low or the high half of its pair. */
+            /* Weight j is sign-extended from the low or the high half of its pair. */
             const __m256i pair = j % 2 ? column.odd : column.even;
             const __m256i w = j % 4 < 2 ? _mm256_srai_epi32(_mm256_slli_epi32(pair, 16), 16)
                                         : _mm256_srai_epi32(pair, 16);
@@ -333,7 +335,7 @@ int gf_warp_simd_gray8(const struct gf_warp *warp, const struct gf_view *in,
     return done;
 }
 
-/* Warps 8-bit RGB with vector instructions: two pixels at a time, each channel in a 32-bit lane. */
+/* 8-bit RGB with AVX2: two pixels at a time, each channel in a 32-bit lane. */
 
 struct source {
     const unsigned char *data; /* the address of the first row */
@@ -345,8 +347,8 @@ GF_AVX2 GF_INLINE const unsigned char *pixel_at(const struct source *source, int
     return source->data + (ptrdiff_t)y * source->pitch + 3 * (ptrdiff_t)x;
 }
 
-/* Loads two neighbouring pixels of each of two windows, as pairs of 16 bits: R R, G G, B B. Reads 8
- * bytes of each window. */
+/* Loads two neighbouring pixels at each of two addresses, as pairs of 16 bits, R R, G G and B B for
+ * each. Reads 8 bytes at each address. */
 GF_AVX2 GF_INLINE __m256i load_pairs(const unsigned char *first, const unsigned char *second)
 {
     const __m256i spread =
@@ -364,8 +366,8 @@ GF_AVX2 GF_INLINE __m256i in_halves(int first, int second)
                                    _mm_set1_epi32(second), 1);
 }
 
-/* Stores the low bytes of the lanes, three of each pixel. Four bytes are stored; the next pixel
- * overwrites the fourth. */
+/* Stores the lowest bytes of three lanes of each of two pixels. Four bytes are stored for a pixel;
+ * the next pixel overwrites the fourth. */
 GF_AVX2 GF_INLINE void store_two(__m256i v, uint8_t *out)
 {
     const __m256i bytes = _mm256_shuffle_epi8(
@@ -437,8 +439,7 @@ GF_AVX2 GF_INLINE void table(const struct gf_warp *warp, const struct source *so
                 p += source->pitch;
                 q += source->pitch;
             }
-            /* The sums of rows fit in 16 bits, so that pairs of sums can be multiplied by pairs of
-             * weights. */
+            /* The sums of rows fit in 16 bits, so that two are multiplied by weights at once. */
             const __m256i both = _mm256_blend_epi16(rows[0], _mm256_slli_epi32(rows[1], 16), 0xaa);
             sum = _mm256_add_epi32(sum, _mm256_madd_epi16(both, in_halves(weights_of(down0 + j),
                                                                           weights_of(down1 + j))));
@@ -464,7 +465,7 @@ GF_AVX2 static void lanczos3(const struct gf_warp *warp, const struct source *so
 int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
                       const struct gf_warp_stretch *stretch, int first, int count, uint8_t *out)
 {
-    /* The last pixel is left out, because four bytes are stored for each pixel. */
+    /* The last pixel is left out, because four bytes are stored for each pixel, one too many. */
     const int done = (count - 1) & ~1;
     const struct source source = {gf_view_row(in, 0), (ptrdiff_t)in->pitch};
     if (warp->kernel == GF_WARP_LINEAR)
@@ -477,12 +478,12 @@ int gf_warp_simd_rgb8(const struct gf_warp *warp, const struct gf_view *in,
 }
 #endif
 
-/* The place of a pixel's window: inside the picture, together with the additional columns that
- * vectors read; entirely outside; or at an edge. For a stretch of pixels MIXED also means that
- * their windows have different places. */
+/* Where a pixel's window lies: inside the picture, with the further columns that vectors read;
+ * entirely outside; or at an edge (MIXED). For a stretch of pixels MIXED also means that their
+ * windows lie in different places. */
 enum place { INSIDE, OUTSIDE, MIXED };
 
-/* Finds the place of each pixel's window in a stretch. */
+/* Finds where each pixel's window in a stretch lies. */
 GF_TARGET_CLONES static void find_places(const struct gf_warp *warp,
                                          const struct gf_warp_stretch *stretch, int count,
                                          unsigned char *places)
@@ -524,8 +525,8 @@ static struct extremes of_ends(const struct gf_warp_stretch *stretch, int last)
                              y0 < y1 ? y1 : y0};
 }
 
-/* Finds the place of all windows of the stretch, from the extremes of their positions. Under an
- * affine map these are the stretch's ends. */
+/* Returns where all windows of the stretch lie, by the extremes of their positions. Under an affine
+ * map these are at the stretch's ends. */
 static enum place place_of(const struct gf_warp *warp, const struct gf_warp_stretch *stretch,
                            int count)
 {
@@ -543,8 +544,8 @@ static enum place place_of(const struct gf_warp *warp, const struct gf_warp_stre
     return is_out && !warp->edge ? OUTSIDE : MIXED;
 }
 
-/* Copies pixels as four bytes each. The next pixel overwrites the fourth byte, so that the last
- * pixel must not be copied this way. */
+/* Copies the nearest pixels, as four bytes each. The next pixel overwrites the fourth byte, so that
+ * the last pixel of a row must not be copied in this way. */
 static void copy_some_rgb8(const struct gf_view *in, const struct gf_warp_stretch *stretch,
                            int first, int count, unsigned char *out)
 {
@@ -614,9 +615,8 @@ static void fill_beyond(const struct gf_warp_sampler *s, int count, unsigned cha
     }
 }
 
-/* Computes a stretch of 8-bit RGB or gray pixels with one sample each: parts with windows inside
- * the picture with vectors, stretches outside of the picture as one colour, and the pixels between
- * them one by one. */
+/* Computes the stretch in parts: with vectors where windows are inside the picture, as one colour
+ * where they are outside, and the pixels between them one by one. */
 void gf_warp_stretches(const struct gf_warp_sampler *s, gf_warp_maker *maker,
                        const struct gf_warp_stretch *stretch, int count, unsigned char *out)
 {

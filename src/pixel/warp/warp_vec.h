@@ -1,7 +1,8 @@
-/* Positions of pixels for one width of vectors (base/vec.h). */
+/* Computes the positions of pixels with vectors of one width (base/vec.h). */
 #include "base/vec.h"
 
-/* Fits the polynomials of a stretch of pixels. Returns false if positions are too far away. */
+/* Fits the polynomials of a stretch that begins at pixel (x, y). Returns false if positions in the
+ * input are too far away. */
 VEC_TARGET static bool V(fit_polynomials)(const struct gf_warp *warp, int x, int y, double unsure,
                                           struct polynomials *to)
 {
@@ -15,8 +16,8 @@ VEC_TARGET static bool V(fit_polynomials)(const struct gf_warp *warp, int x, int
     return are_within(u, REACH / 2) && are_within(v, REACH / 2);
 }
 
-/* One coordinate in VEC_LONGS lanes, and its first, second and third differences to the pixels that
- * are as many further to the right. */
+/* One coordinate of VEC_LONGS neighbouring pixels, in 2^-44 pixels, and its first, second and third
+ * differences to the pixels that are VEC_LONGS further to the right. */
 struct V(track) {
     V(longs) at, first, second, third;
 };
@@ -40,7 +41,7 @@ VEC struct V(track) V(track_of)(const struct polynomials *from, int i)
                              __builtin_convertvector(6 * n * n * n * a3, V(longs))};
 }
 
-/* Returns the track of a straight line, which is given in 2^-32 pixels. */
+/* Returns the track of a straight line, whose position and step are given in 2^-32 pixels. */
 VEC struct V(track) V(straight)(int64_t at, int64_t step)
 {
     V(longs) lane;
@@ -58,8 +59,9 @@ VEC void V(advance)(struct V(track) * track, const bool is_straight)
     track->second += track->third;
 }
 
-/* Computes VEC_INTS positions: whole pixels in `whole`, and fractions in `part` unless it is NULL.
- * Returns a mask of positions that are not certain. */
+/* Computes VEC_INTS positions: their whole pixels in `whole`, and unless `part` is NULL, their
+ * fractions in 1/4096 in `part`. Returns a mask of the positions that gf_warp_at() must compute
+ * again. */
 VEC unsigned V(next)(struct V(track) * track, const bool is_straight, uint32_t twice_unsure,
                      int32_t *whole, uint16_t *part)
 {
@@ -76,7 +78,7 @@ VEC unsigned V(next)(struct V(track) * track, const bool is_straight, uint32_t t
                : V(are_below)(low, twice_unsure) | V(are_below)(high, twice_unsure) << VEC_LONGS;
 }
 
-/* Computes the positions of a mask by gf_warp_at(). */
+/* Computes again, by gf_warp_at(), positions from pixel k on whose bits in `which` are set. */
 VEC_TARGET static void V(make_anew)(const struct gf_warp *warp, int x, int y, unsigned which, int k,
                                     struct gf_warp_stretch *stretch)
 {
@@ -106,8 +108,8 @@ VEC_TARGET static bool V(curved_steps)(const struct gf_warp *warp, int x, int y,
     const bool is_lens = warp->map.kind == GF_WARP_LENS;
     const double pixels =
         (is_lens ? unsure_lens : unsure_perspective)(warp->map.c, x, x + GF_WARP_STRETCH, y);
-    const double unsure = ceil(pixels * ONE) + 4096; /* includes the rounding of the polynomial
-                                                      * itself */
+    /* The bound includes the rounding of the polynomial itself. */
+    const double unsure = ceil(pixels * ONE) + 4096;
     struct polynomials polynomials;
     if (!(unsure < UNSURE_MOST) || !V(fit_polynomials)(warp, x, y, unsure, &polynomials))
         return false;

@@ -1,4 +1,4 @@
-/* Frames of YCbCr to rows of gray or RGB, and back. */
+/* Converts frames of YCbCr to rows of gray or RGB, and rows to frames. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,9 @@
 #include "pixel/yuv/yuv_formula.h"
 #include "pixel/yuv/yuv_simd.h"
 
-/* The numbers of Rec. ITU-T H.273 for a frame: luma is black + luma_span * (kr R + kg G + kb B),
- * and chroma is middle + chroma_span * (B - Y) / (2 - 2 kb), for R, G and B in 0..1. */
+/* The numbers of Rec. ITU-T H.273 for a frame, where R, G and B are in 0..1: Y is kr R + kg G + kb
+ * B, luma is black + luma_span * Y, Cb is middle + chroma_span * (B - Y) / (2 - 2 kb), and Cr is
+ * that with R and kr. */
 struct numbers {
     double kr, kg, kb;
     double black, luma_span, middle, chroma_span;
@@ -55,7 +56,7 @@ static struct numbers numbers_of(const struct gf_yuv *yuv)
 
 struct gf_yuv_to_rgb gf_yuv_to_rgb_of(const struct gf_yuv *yuv)
 {
-    enum { WEIGHTS = 16 }; /* the sum of the weights of a sample of chroma */
+    enum { WEIGHTS = 16 }; /* the weights in a pixel's sum of chroma add up to this */
     const struct numbers n = numbers_of(yuv);
     const double most = yuv->bits > 8 ? 65535 : 255, chroma = most / n.chroma_span / WEIGHTS;
     return (struct gf_yuv_to_rgb){.black = (float)n.black,
@@ -81,7 +82,7 @@ struct gf_yuv_from_rgb gf_yuv_from_rgb_of(const struct gf_yuv *yuv, int channels
     const double u = n.chroma_span / most / (2 * (1 - n.kb)),
                  v = n.chroma_span / most / (2 * (1 - n.kr));
     return (struct gf_yuv_from_rgb){
-        .luma = channels == 1 /* the sum of the weights is then exactly that of one */
+        .luma = channels == 1 /* gray has a single weight, which is exactly the sum of the three */
                     ? mix_of(1, 0, 0, luma, n.black)
                     : mix_of(n.kr, n.kg, n.kb, luma, n.black),
         .u = mix_of(-n.kr, -n.kg, 1 - n.kb, u, n.middle),
@@ -89,17 +90,17 @@ struct gf_yuv_from_rgb gf_yuv_from_rgb_of(const struct gf_yuv *yuv, int channels
         .most = (int)n.most};
 }
 
-/* Converts frames of YCbCr to gray or RGB. Chroma is interpolated linearly: its sums of four
- * weights by four weights are whole numbers, and exact as floats. */
+/* Frames of YCbCr to gray or RGB. Chroma is interpolated linearly, by four weights down times four
+ * weights across: the sums are whole numbers, and exact as floats. */
 
 struct gf_yuv_reader {
     struct gf_yuv yuv;
     struct gf_yuv_planes planes;
     struct gf_yuv_to_rgb to_rgb;
-    float *sums; /* a row of chroma after the vertical weights, with a sample at each end */
+    float *sums; /* a row of chroma after the vertical weights, with one more sample at each end */
     float *row_u, *row_v;
     bool simd;
-    struct gf_yuv_orders orders; /* for vectors */
+    struct gf_yuv_orders orders; /* the permutations by which vectors arrange the bytes of pixels */
 };
 
 struct gf_yuv_reader *gf_yuv_reader_open(const struct gf_yuv *yuv)
@@ -131,8 +132,6 @@ void gf_yuv_reader_close(struct gf_yuv_reader *reader)
     free(reader);
 }
 
-/* ---- chroma ---- */
-
 GF_INLINE void weigh_rows(const void *near, const void *far, struct gf_yuv_near rows,
                           float *restrict sums, size_t count, const int bytes)
 {
@@ -155,7 +154,7 @@ GF_TARGET_CLONES static void weigh_words(const void *near, const void *far, stru
     weigh_rows(near, far, rows, sums, count, 2);
 }
 
-/* Makes a row of the picture's width of sums[-1..count]. */
+/* Makes a row of chroma as wide as the picture of sums[-1..count]. */
 GF_TARGET_CLONES static void widen(const float *restrict sums, size_t count,
                                    struct gf_yuv_widening by, float *restrict row)
 {
@@ -172,7 +171,8 @@ GF_TARGET_CLONES static void scale(const float *restrict sums, size_t count, flo
         row[k] = by * sums[k];
 }
 
-/* The rows of chroma that belong to row y, and where they are. */
+/* Two rows of chroma from which row y of the picture is interpolated, and where they are in a
+ * frame. */
 struct chroma_rows {
     struct gf_yuv_near rows;
     const unsigned char *near, *far;
@@ -189,14 +189,14 @@ static struct chroma_rows chroma_rows_of(const struct gf_yuv_reader *reader,
                                 first + (size_t)rows.far * row};
 }
 
-/* Repeats the first and the last sum. */
+/* Copies the first and the last sum to the places before and behind them. */
 static void put_ends(float *sums, size_t count)
 {
     sums[-1] = sums[0];
     sums[count] = sums[count - 1];
 }
 
-/* Interpolates the chroma of plane 1 or 2 for row y of the picture. */
+/* Interpolates the chroma of plane 1 or 2 of the frame for row y of the picture. */
 static void chroma_row(const struct gf_yuv_reader *reader, const unsigned char *frame, int plane,
                        int y, float *row)
 {
@@ -212,8 +212,6 @@ static void chroma_row(const struct gf_yuv_reader *reader, const unsigned char *
     else
         scale(sums, width, by.even, row);
 }
-
-/* ---- pixels ---- */
 
 GF_INLINE void to_rgb(const struct gf_yuv_reader *reader, const void *luma, void *rgb,
                       const int bytes)
@@ -306,8 +304,8 @@ void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame,
     }
 }
 
-/* Converts gray or RGB to frames of YCbCr. Chroma is computed for each pixel, and then averaged
- * over the pixels around its place. */
+/* Gray or RGB to frames of YCbCr. Chroma is computed for each pixel, and is then averaged over the
+ * pixels around the place of its sample. */
 
 struct gf_yuv_writer {
     struct gf_yuv yuv;
@@ -315,9 +313,9 @@ struct gf_yuv_writer {
     int channels, bits;
     struct gf_yuv_from_rgb from_rgb;
     float *full[2]; /* the chroma of each pixel of the present row, with one more at each end */
-    float *narrow[2][3]; /* the chroma of the last three rows, averaged horizontally */
+    float *narrow[2][3]; /* the chroma of the last three rows, averaged across */
     bool simd;
-    struct gf_yuv_orders orders; /* for vectors */
+    struct gf_yuv_orders orders; /* the permutations by which vectors arrange the bytes of pixels */
 };
 
 struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels, int bits)
@@ -367,7 +365,7 @@ GF_INLINE void put(void *plane, size_t index, int value, const int bytes)
         ((uint8_t *)plane)[index] = (uint8_t)value;
 }
 
-/* ---- luma, and the chroma of each pixel ---- */
+/* The luma and the chroma of each pixel. */
 
 GF_INLINE void from_rgb(const struct gf_yuv_writer *writer, const void *restrict row,
                         void *restrict luma, const int row_bytes, const int bytes)
@@ -407,9 +405,9 @@ GF_FROM(words_of_bytes, 1, 2)
 GF_FROM(bytes_of_words, 2, 1)
 GF_FROM(words_of_words, 2, 2)
 
-/* ---- the planes of chroma ---- */
+/* Averaging the chroma of pixels to the samples of the planes of chroma. */
 
-/* Averages full[-1..2 count] horizontally. */
+/* Averages the chroma full[-1..2 count] across, to half the width. */
 GF_TARGET_CLONES static void narrow_row(const float *restrict full, size_t count,
                                         struct gf_yuv_three weight, float *restrict narrow)
 {
@@ -418,7 +416,7 @@ GF_TARGET_CLONES static void narrow_row(const float *restrict full, size_t count
             gf_yuv_average(weight, full[(ptrdiff_t)(2 * k) - 1], full[2 * k], full[2 * k + 1]);
 }
 
-/* Averages three rows, and rounds. */
+/* Averages three rows of chroma, adds the offset, and rounds to samples. */
 GF_INLINE void average(const float *restrict above, const float *restrict here,
                        const float *restrict below, struct gf_yuv_three weight, float offset,
                        int most, void *restrict to, size_t count, const int bytes)
@@ -442,7 +440,7 @@ GF_TARGET_CLONES static void average_words(const float *above, const float *here
     average(above, here, below, weight, offset, most, to, count, 2);
 }
 
-/* Averages the chroma of a pixel's row horizontally. */
+/* Averages the chroma of row y across, in both planes. */
 static void put_narrow(struct gf_yuv_writer *writer, int index, int y)
 {
     const struct gf_yuv *const yuv = &writer->yuv;
@@ -458,7 +456,7 @@ static void put_narrow(struct gf_yuv_writer *writer, int index, int y)
     }
 }
 
-/* Makes the row of chroma that row y completes. */
+/* Writes the row of chroma for which row y was the last that it needs, if there is one. */
 static void put_chroma(struct gf_yuv_writer *writer, int index, int y, unsigned char *frame)
 {
     const struct gf_yuv_planes *const planes = &writer->planes;

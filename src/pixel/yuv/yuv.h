@@ -20,29 +20,29 @@ enum gf_yuv_matrix { GF_YUV_BT601, GF_YUV_BT709, GF_YUV_BT2020 };
 
 struct gf_yuv {
     int width, height;
-    int bits; /* of a sample, 8..16; a sample of more than 8 bits is a word of two bytes, the low
-               * byte first */
+    int bits; /* bits of a sample, 8..16; more than 8 take two bytes, the low byte first */
     bool mono;
-    bool half_width, half_height; /* of the planes of chroma, rounded up */
-    bool full;                    /* luma has all values; otherwise 16..235, for 8 bits */
+    /* The planes of chroma have half as many columns, or rows, rounded up. */
+    bool half_width, half_height;
+    bool full; /* luma has all values; otherwise 16..235 at 8 bits */
     enum gf_yuv_siting siting;
     enum gf_yuv_matrix matrix;
-    bool interlaced; /* the rows are of two fields in turns; they are converted as if they were not
-                      */
+    bool interlaced; /* the rows are of two fields in turn, which conversions ignore */
 };
 
-/* Returns the bytes of a frame. The sides may be as large as an int. */
+/* Returns the bytes of a frame, whose sides may be as large as an int. */
 size_t gf_yuv_frame_bytes(const struct gf_yuv *yuv);
 
-/* Converts a frame to rows of samples of 8 bits, or of 16 if the frame has more than 8. The rows
- * are gray for a mono frame, and RGB for others. */
+/* Converts a frame to rows: gray for a mono frame, otherwise RGB, with samples of 8 bits, or of 16
+ * bits if the frame has more than 8. */
 struct gf_yuv_reader;
 struct gf_yuv_reader *gf_yuv_reader_open(const struct gf_yuv *yuv); /* NULL: out of memory */
 void gf_yuv_reader_row(struct gf_yuv_reader *reader, const unsigned char *frame, int y, void *row);
 void gf_yuv_reader_close(struct gf_yuv_reader *reader);
 
-/* Converts rows, which come in their order, to a frame. Each row has `channels` samples a pixel, 1
- * or 3, of `bits` bits, 8 or 16. A mono frame is made of gray rows. */
+/* Converts rows, which come in their order, to a frame. A row has `channels` samples a pixel, 1 or
+ * 3, of `bits` bits, 8 or 16. A mono frame needs gray rows. gf_yuv_writer_open() returns NULL when
+ * out of memory. */
 struct gf_yuv_writer;
 struct gf_yuv_writer *gf_yuv_writer_open(const struct gf_yuv *yuv, int channels, int bits);
 void gf_yuv_writer_row(struct gf_yuv_writer *writer, const void *row, int y, unsigned char *frame);

@@ -1,5 +1,5 @@
-/* The arithmetic of the conversions, which the host's rows and a device's frames (cuda/yuv) share:
- * one definition, so that both make the same bits. */
+/* The arithmetic of conversions from and to YCbCr, which the host's rows and a device's frames
+ * (cuda/yuv) share: one definition, so that both make the same bits. */
 #pragma once
 
 #include "base/host_device.h"
@@ -7,36 +7,37 @@
 
 GF_C_BEGIN
 
-/* The planes of a frame, as numbers of samples. */
+/* The sizes and places of a frame's planes, in samples. */
 struct gf_yuv_planes {
     size_t chroma_width, chroma_height;
-    size_t first[3]; /* the first sample of each plane */
+    size_t first[3]; /* the index of the first sample of each plane */
     size_t sample_bytes;
 };
 struct gf_yuv_planes gf_yuv_planes_of(const struct gf_yuv *yuv);
 
-/* A sample of RGB is (Y - black) * luma, and the sums of chroma less `middle` times a factor. */
+/* Numbers that make RGB of YCbCr: each channel is (Y - black) * luma, plus the sums of chroma less
+ * `middle` times red_v and so on, limited to 0..most. */
 struct gf_yuv_to_rgb {
     float black, luma, middle, red_v, green_u, green_v, blue_u;
     int most;
 };
 struct gf_yuv_to_rgb gf_yuv_to_rgb_of(const struct gf_yuv *yuv);
 
-/* Weights of red, green and blue, and what is added. */
+/* A weighted sum of red, green and blue, to which `offset` is added. */
 struct gf_yuv_mix {
     float red, green, blue, offset;
 };
 struct gf_yuv_from_rgb {
-    struct gf_yuv_mix luma, u, v; /* `offset` of u and v is added after averaging */
+    struct gf_yuv_mix luma, u, v; /* the offset of u and v is added after averaging */
     int most;
 };
-/* `channels` and `bits` are those of the rows, as for gf_yuv_writer_open(). */
+/* Returns the numbers for rows of gray or RGB, as gf_yuv_writer_open() takes them. */
 struct gf_yuv_from_rgb gf_yuv_from_rgb_of(const struct gf_yuv *yuv, int channels, int bits);
 
 GF_C_END
 
-/* Rounds to the nearest sample of 0..most. Integers are clamped in fewer instructions than floats;
- * what is below 0 is cut towards 0, and clamped. */
+/* Rounds to the nearest sample of 0..most. Clamping after the conversion to an integer takes fewer
+ * instructions than before it; what is below 0 is cut towards 0, and clamped. */
 GF_HOST_DEVICE int gf_yuv_round(float value, int most)
 {
     int sample = (int)(value + 0.5f);
@@ -44,9 +45,10 @@ GF_HOST_DEVICE int gf_yuv_round(float value, int most)
     return sample < most ? sample : most;
 }
 
-/* ---- to RGB ---- */
+/* Conversion of YCbCr to RGB. */
 
-/* The two rows of chroma that belong to a row of the picture. Their weights' sum is 4. */
+/* The rows of chroma that a row of the picture takes; `far` has far_weight, `near` the rest of
+ * 4. */
 struct gf_yuv_near {
     int near, far, far_weight;
 };
@@ -69,9 +71,10 @@ GF_HOST_DEVICE float gf_yuv_near_sum(struct gf_yuv_near rows, int near, int far)
     return (float)((4 - rows.far_weight) * near + rows.far_weight * far);
 }
 
-/* The weights of a sample's sum and of the one before it for the left pixel of two, and of the sum
- * and the one after it for the right pixel; where each pixel has a sample, `even` alone counts. All
- * sums are whole numbers, and exact as floats. */
+/* The weights with which the left pixel of a pair takes the sample of chroma before its own
+ * (even_before) and its own (even), and the right pixel its own (odd) and the one after it
+ * (odd_after). If each pixel has a sample of its own, `even` alone counts. All sums are whole
+ * numbers, and exact as floats. */
 struct gf_yuv_widening {
     float even_before, even, odd, odd_after;
 };
@@ -86,7 +89,7 @@ struct gf_yuv_pixel {
     int red, green, blue;
 };
 
-/* `u` and `v` are sums whose weights have the sum 16. */
+/* Returns a pixel of RGB. `u` and `v` are sums of chroma whose weights add up to 16. */
 GF_HOST_DEVICE struct gf_yuv_pixel gf_yuv_pixel_of(const struct gf_yuv_to_rgb *to, int luma,
                                                    float u, float v)
 {
@@ -103,9 +106,9 @@ GF_HOST_DEVICE int gf_yuv_gray_of(const struct gf_yuv_to_rgb *to, int luma)
     return gf_yuv_round(((float)luma - to->black) * to->luma, to->most);
 }
 
-/* ---- from RGB ---- */
+/* Conversion of RGB to YCbCr. */
 
-/* Without the offset. */
+/* Returns the weighted sum without its offset. */
 GF_HOST_DEVICE float gf_yuv_mixed(const struct gf_yuv_mix *mix, float red, float green, float blue)
 {
     return red * mix->red + green * mix->green + blue * mix->blue;
@@ -123,7 +126,7 @@ GF_HOST_DEVICE int gf_yuv_luma_of_gray(const struct gf_yuv_from_rgb *from, float
     return gf_yuv_round(gray * from->luma.red + from->luma.offset, from->most);
 }
 
-/* The weights of three neighbours. */
+/* The weights of a sample and its two neighbours in an average. */
 struct gf_yuv_three {
     float before, here, after;
 };
@@ -134,14 +137,14 @@ GF_HOST_DEVICE float gf_yuv_average(struct gf_yuv_three weight, float before, fl
     return before * weight.before + here * weight.here + after * weight.after;
 }
 
-/* The weights of the columns 2k - 1 to 2k + 1 for column k of chroma that is half as wide. */
+/* Returns the weights of columns 2k - 1 to 2k + 1 in column k of chroma of half the width. */
 GF_HOST_DEVICE struct gf_yuv_three gf_yuv_columns_under(const struct gf_yuv *yuv)
 {
     const struct gf_yuv_three two = {0, 0.5f, 0.5f}, three = {0.25f, 0.5f, 0.25f};
     return yuv->siting == GF_YUV_CENTRE ? two : three;
 }
 
-/* The rows of the picture under a row of chroma, and their weights. */
+/* The rows of the picture that are averaged to a row of chroma, and their weights. */
 struct gf_yuv_under {
     int above, here, below;
     struct gf_yuv_three weight;

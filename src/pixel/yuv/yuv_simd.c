@@ -6,8 +6,8 @@
 
 #if GF_X86
 
-/* Sums are doubled, cut to whole numbers, and halved with rounding, which is the rounding of
- * gf_yuv_round() without an addition. Even and odd pixels have vectors of their own. */
+/* Sums are computed doubled, cut to whole numbers, and halved with rounding, which gives what
+ * gf_yuv_round() does without an addition. Even and odd pixels are in vectors of their own. */
 
 enum { HALVES = 2, HALF = GF_YUV_LANES / 2, FLOATS = 16 };
 
@@ -15,14 +15,14 @@ struct pair {
     __m512 even, odd;
 };
 
-/* Returns where packed() puts a pixel. */
+/* Returns the byte in which packed() puts a pixel. */
 static uint8_t lane_of(int pixel)
 {
     const int half = pixel / HALF, pair = pixel % HALF / 2;
     return (uint8_t)(pair / 4 * 16 + half * 8 + pixel % 2 * 4 + pair % 4);
 }
 
-/* Rounds the doubled sums of 32 pixels. Words below 0 become 0. */
+/* Rounds the doubled sums of 32 pixels to 16-bit words. Sums below 0 become 0. */
 GF_VBMI GF_INLINE __m512i rounded(struct pair twice)
 {
     const __m512i words =
@@ -30,13 +30,13 @@ GF_VBMI GF_INLINE __m512i rounded(struct pair twice)
     return _mm512_avg_epu16(words, _mm512_setzero_si512());
 }
 
-/* ---- to RGB ---- */
+/* Conversion of YCbCr to RGB. */
 
 void gf_yuv_orders_prepare(struct gf_yuv_orders *orders)
 {
     for (int i = 0; i < GF_YUV_LANES; i++)
         orders->from_rgb[i] = lane_of(i);
-    for (int i = 0; i < 3 * GF_YUV_LANES; i++) /* those of green lie in the second register */
+    for (int i = 0; i < 3 * GF_YUV_LANES; i++) /* those of green are in the second register */
         orders->to_rgb[i] = (uint8_t)(lane_of(i / 3) | (i % 3 == 1 ? GF_YUV_LANES : 0));
 }
 
@@ -66,7 +66,7 @@ GF_VBMI void gf_yuv_weigh_simd(const uint8_t *near, const uint8_t *far, int far_
     }
 }
 
-/* Interpolates the chroma of 32 pixels from pixel x on. */
+/* Interpolates the chroma of 32 pixels, from pixel x on, of a row of sums. */
 GF_VBMI GF_INLINE struct pair widen(const float *sums, size_t x, const enum gf_yuv_columns columns)
 {
     if (columns == GF_YUV_EACH) {
@@ -88,13 +88,13 @@ GF_VBMI GF_INLINE struct pair widen(const float *sums, size_t x, const enum gf_y
                          _mm512_fmadd_ps(three, here, after)};
 }
 
-/* struct gf_yuv_to_rgb in vectors: the doubled numbers. */
+/* The numbers of struct gf_yuv_to_rgb, doubled, in each lane. */
 struct to_rgb {
     __m512i black, order[3];
     __m512 luma, red_v, green_u, green_v, blue_u;
 };
 
-/* The words of 32 pixels. */
+/* The channels of 32 pixels, as 16-bit words. */
 struct colours {
     __m512i red, green, blue;
 };
@@ -127,7 +127,7 @@ GF_VBMI GF_INLINE struct colours colours_of(const struct to_rgb *to, __m256i lum
                             rounded(add_products(y, u, to->blue_u))};
 }
 
-/* Converts 64 pixels from pixel x on; out[0..2] get their bytes. */
+/* Converts 64 pixels, from pixel x on, with the luma y; out[0..2] become their 192 bytes of RGB. */
 GF_VBMI GF_INLINE void to_rgb_64(const struct to_rgb *to, const enum gf_yuv_columns columns,
                                  __m512i y, const float *u, const float *v, size_t x,
                                  __m512i out[3])
@@ -186,9 +186,9 @@ GF_VBMI void gf_yuv_to_rgb_simd(const struct gf_yuv_to_rgb *to, const struct gf_
         to_rgb(to, orders, GF_YUV_PAIRS_LEFT, luma, u, v, width, rgb);
 }
 
-/* ---- from RGB ---- */
+/* Conversion of RGB to YCbCr. */
 
-/* struct gf_yuv_from_rgb in vectors; the weights for luma are doubled. */
+/* The numbers of struct gf_yuv_from_rgb in each lane; the weights for luma are doubled. */
 struct from_rgb {
     __m512 weight[3][3], black;
     __m512i order;
@@ -223,7 +223,8 @@ GF_VBMI GF_INLINE struct pair weigh_pair(const __m512 weight[3], const struct tr
     return (struct pair){weigh(weight, p[0]), weigh(weight, p[1])};
 }
 
-/* Puts the chroma of 32 pixels. *before has the odd pixel before them in its last lane. */
+/* Stores the chroma of 32 pixels, or the sums for pairs of columns. *before has in its last lane
+ * the odd pixel before them. */
 GF_VBMI GF_INLINE void put_chroma(float *to, size_t x, struct pair full, __m512 *before,
                                   const enum gf_yuv_columns columns)
 {
@@ -245,13 +246,13 @@ GF_VBMI GF_INLINE void put_chroma(float *to, size_t x, struct pair full, __m512 
     _mm512_storeu_ps(to + x / 2, _mm512_add_ps(sum, full.odd));
 }
 
-/* Where the chroma goes. */
+/* The rows to which chroma is stored, and the chroma of the pixels before (see put_chroma()). */
 struct chroma {
     float *u, *v;
     __m512 before_u, before_v;
 };
 
-/* Converts 32 pixels, and returns the words of their luma. */
+/* Converts 32 pixels from pixel x on: stores their chroma, and returns their luma in words. */
 GF_VBMI GF_INLINE __m512i from_rgb_32(const struct from_rgb *from, const uint8_t *rgb, size_t x,
                                       struct chroma *to, const enum gf_yuv_columns columns)
 {
@@ -266,7 +267,7 @@ GF_VBMI GF_INLINE __m512i from_rgb_32(const struct from_rgb *from, const uint8_t
         (struct pair){_mm512_add_ps(luma.even, from->black), _mm512_add_ps(luma.odd, from->black)});
 }
 
-/* Converts 64 pixels, and returns the bytes of their luma. */
+/* Converts 64 pixels from pixel x on: stores their chroma, and returns their luma as bytes. */
 GF_VBMI GF_INLINE __m512i from_rgb_64(const struct from_rgb *from, const uint8_t *rgb, size_t x,
                                       struct chroma *to, const enum gf_yuv_columns columns)
 {
@@ -297,7 +298,7 @@ GF_VBMI GF_INLINE void from_rgb(const struct gf_yuv_from_rgb *numbers,
 {
     const struct from_rgb from = vectors_of(numbers, orders);
     uint8_t last[3 * GF_YUV_LANES] = {0};
-    for (int i = 0; i < FLOATS; i++) /* the first pixel stands for the one before it */
+    for (int i = 0; i < FLOATS; i++) /* the first pixel also counts as the one before it */
         memcpy(last + 6 * i, rgb, 3);
     const struct triple first =
         triple_of(_mm512_loadu_si512(last), _mm512_loadu_si512(last + GF_YUV_LANES), 0);
@@ -309,7 +310,8 @@ GF_VBMI GF_INLINE void from_rgb(const struct gf_yuv_from_rgb *numbers,
         return;
     const size_t left = 3 * (width - x);
     memcpy(last, rgb + 3 * x, left);
-    memcpy(last + left, rgb + 3 * width - 3, 3); /* stands for the pixel behind it */
+    /* The last pixel also counts as the one behind it. */
+    memcpy(last + left, rgb + 3 * width - 3, 3);
     _mm512_mask_storeu_epi8(luma + x, gf_first_bits(width - x),
                             from_rgb_64(&from, last, x, &to, columns));
 }
@@ -327,7 +329,7 @@ GF_VBMI void gf_yuv_from_rgb_simd(const struct gf_yuv_from_rgb *from,
         from_rgb(from, orders, GF_YUV_PAIRS_LEFT, rgb, width, luma, u, v);
 }
 
-/* Averages 32 samples, and returns their words in fours: 0..3, 16..19, 4..7 and so on. */
+/* Averages 32 columns, and returns them as 16-bit words, ordered 0..3, 16..19, 4..7 and so on. */
 GF_VBMI GF_INLINE __m512i average(const float *above, const float *here, const float *below,
                                   __m512 factor, __m512 middle)
 {
@@ -338,7 +340,8 @@ GF_VBMI GF_INLINE __m512i average(const float *above, const float *here, const f
                      ? _mm512_fmadd_ps(_mm512_set1_ps(2), own, _mm512_loadu_ps(above + FLOATS * i))
                      : own;
         sum[i] = _mm512_add_ps(sum[i], _mm512_loadu_ps(below + FLOATS * i));
-        sum[i] = _mm512_fmadd_ps(sum[i], factor, middle); /* the product is exact */
+        /* `factor` is a power of two, so that the product is exact. */
+        sum[i] = _mm512_fmadd_ps(sum[i], factor, middle);
     }
     return rounded((struct pair){sum[0], sum[1]});
 }
