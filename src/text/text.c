@@ -1,4 +1,5 @@
-/* Texts as pictures: their fields are replaced by facts, and they are drawn once and kept. */
+/* Texts as pictures: fields in them are replaced by facts; the pictures are drawn once and kept for
+ * further use. */
 #include "text/text.h"
 
 #include <ctype.h>
@@ -24,8 +25,9 @@ static const char *const names[] = {
 #undef NAME
 };
 
-/* Returns the fact that the field "{name}" or "{n:4}" at `at` names; -1: none. *length becomes the
- * length of the field and *digits the least number of its digits. */
+/* Returns the fact that is named by the field "{name}" or "{n:4}", which begins at `at`; -1: no
+ * fact has the name. *length becomes the length of the field, *digits the least number of digits
+ * that it asks for. */
 static int find_fact(const char *at, size_t *length, int *digits)
 {
     const size_t name = strcspn(at + 1, ":}");
@@ -106,11 +108,11 @@ enum gf_status gf_text_fill(const char *from, const struct gf_text_about *about,
     return GF_OK;
 }
 
-/* Draws texts. The pictures of all texts are kept, with the font's file, so that all chains of a
- * batch share them. */
+/* Draws texts. The pictures of all texts are kept under the name of the font's file, so that all
+ * chains of a batch share them. */
 
 #ifdef GF_LIBRARY_freetype
-/* Whether the text has a field. */
+/* Whether the text has a field such as {stem}. */
 static bool text_has_field(const char *text)
 {
     size_t length;
@@ -120,16 +122,17 @@ static bool text_has_field(const char *text)
     return text;
 }
 
-/* ---- how a text is drawn, as text, under which a picture is kept ---- */
+/* A picture is kept under a text, `how`, that says all about how it was drawn. */
 
 enum { HOW_SIZE = 200 + GF_TEXT_FACES_MAX * (GF_TEXT_PATH_SIZE + 16) };
 
-/* What `how` says: the style, the fonts after the first one, and the text. */
+/* What a text `how` says: the style, the fonts after the first one, and the text that is drawn. */
 struct how {
     struct gf_text_style style;
-    int local;                /* the fonts are not files that the chain names */
-    int further;              /* the number of fonts after the first one */
-    const char *fonts, *text; /* fonts: lines of an index and a path */
+    int local;   /* whether a font is one of this machine whose file the chain does not name */
+    int further; /* the number of fonts after the first one */
+    /* fonts: a line for each font, with its index in the file and the file's path. */
+    const char *fonts, *text;
 };
 
 static void write_how(const struct gf_text_style *s, const struct gf_text_fonts *fonts,
@@ -158,12 +161,10 @@ static struct how read_how(const char *text)
     return how;
 }
 
-/* ---- the fonts of a text, opened ---- */
-
 struct opened {
     FT_Library freetype;
     struct gf_text_faces faces;
-    unsigned char *bytes[GF_TEXT_FACES_MAX]; /* the file of each face */
+    unsigned char *bytes[GF_TEXT_FACES_MAX]; /* the contents of the font's file, for each face */
 };
 
 static enum gf_status open_face(FT_Library freetype, const unsigned char *bytes, size_t size,
@@ -190,7 +191,7 @@ static enum gf_status open_face(FT_Library freetype, const unsigned char *bytes,
     return GF_OK;
 }
 
-/* Opens the next font of the bytes, which `opened` then owns. */
+/* Opens font number `index` of a file whose bytes are given; `opened` then owns the bytes. */
 static enum gf_status add_face(struct opened *opened, unsigned char *bytes, size_t size, int index,
                                const struct gf_text_style *style, struct gf_error *error)
 {
@@ -236,7 +237,8 @@ static void close_fonts(struct opened *opened)
     gf_text.FT_Done_FreeType(opened->freetype);
 }
 
-/* Draws the text in the font of the bytes, which the function frees. */
+/* Draws the text in the font of the bytes, which are the contents of a file. The function frees
+ * them. */
 static enum gf_status draw(unsigned char *bytes, size_t size, const struct how *how,
                            struct gf_image *image, struct gf_error *error)
 {
@@ -258,7 +260,7 @@ static enum gf_status draw(unsigned char *bytes, size_t size, const struct how *
     return status;
 }
 
-/* Notes how long the picture is of use, and a warning if its text has a field as it stands. */
+/* Notes for how long the picture is of use, and a warning if its text has an unreplaced field. */
 static void note(struct gf_picture *picture, const struct how *how)
 {
     picture->brief = how->style.filled;

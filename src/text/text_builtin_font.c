@@ -6,8 +6,8 @@
 #include "base/fail.h"
 #include "text/text_fonts.h"
 
-/* The letters from U+0020 to U+007E, 12 in a block. The two bottom rows of a block are below the
- * baseline. */
+/* The letters from U+0020 to U+007E: 12 in a block of nine strings, each letter five columns wide.
+ * The two bottom rows of a letter are below the baseline. */
 enum { FIRST = 32, LETTERS = 95, BLOCK = 12, COLUMNS = 5, ROWS = 9, BELOW = 2 };
 static const char *const squares[] = {
     "..... ..#.. .#.#. .#.#. ..#.. ##... .##.. ..#.. ...#. .#... ..... .....",
@@ -92,7 +92,7 @@ static const char *const squares[] = {
 };
 
 enum {
-    SQUARE = 100, /* units */
+    SQUARE = 100, /* font units on a side of a square */
     EM = 10 * SQUARE,
     ADVANCE = 6 * SQUARE,
     CONTOURS_MAX = ROWS * (COLUMNS + 1) / 2,
@@ -103,7 +103,7 @@ enum {
     FONT_MAX = HEADER + GLYPHS * (GLYPH_MAX + 16) + 512,
 };
 
-/* Writes a number of two bytes, the higher byte first. */
+/* Writes a number of two bytes, the higher byte first, and returns the place behind it. */
 static unsigned char *put16(unsigned char *at, int value)
 {
     at[0] = (unsigned char)((unsigned)value >> 8);
@@ -124,7 +124,8 @@ static bool is_set(int letter, int row, int column)
     return squares[letter / BLOCK * ROWS + row][letter % BLOCK * (COLUMNS + 1) + column] == '#';
 }
 
-/* A bar is the contour of adjacent squares in a row: its left, right and bottom, in font units. */
+/* A bar is a rectangle of adjacent squares in one row of a letter: its left, right and bottom
+ * edges, in font units. */
 struct bar {
     int left, right, bottom;
 };
@@ -159,9 +160,9 @@ static unsigned char *put_glyph(unsigned char *at, int letter)
     at = put16(at, (ROWS - BELOW) * SQUARE);
     for (int i = 0; i < bars; i++)
         at = put16(at, 4 * i + 3);
-    at = put16(at, 0); /* no instructions */
+    at = put16(at, 0); /* the glyph has no instructions */
     for (int i = 0; i < 4 * bars; i++)
-        *at++ = 1; /* points on the curve, whose coordinates are 16-bit differences */
+        *at++ = 1; /* flags: the point is on the outline; its coordinates are 16-bit differences */
     for (int i = 0, x = 0; i < bars; x = bar[i++].right) {
         at = put16(at, bar[i].left - x);
         at = put16(at, 0);
@@ -196,9 +197,9 @@ static unsigned char *put_head(unsigned char *at)
     put16(at + 38, -BELOW * SQUARE);
     put16(at + 40, COLUMNS * SQUARE);
     put16(at + 42, (ROWS - BELOW) * SQUARE);
-    put16(at + 46, 6); /* the least size in pixels */
+    put16(at + 46, 6); /* the smallest size in pixels at which the letters can be read */
     put16(at + 48, 2);
-    put16(at + 50, 1); /* offsets of 32 bits */
+    put16(at + 50, 1); /* the table loca has offsets of 32 bits */
     return at + 54;
 }
 
@@ -209,7 +210,7 @@ static unsigned char *put_hhea(unsigned char *at)
     put16(at + 4, EM - BELOW * SQUARE);
     put16(at + 6, -BELOW * SQUARE);
     put16(at + 10, ADVANCE);
-    put16(at + 34, 1); /* all glyphs are as wide as the first */
+    put16(at + 34, 1); /* one width for all glyphs */
     return at + 36;
 }
 
@@ -232,8 +233,8 @@ static unsigned char *put_hmtx(unsigned char *at)
     return at;
 }
 
-/* Writes an entry of the directory for a table that ends before *at. *at is then rounded up to 4
- * bytes. */
+/* Writes the directory's entry of a table that begins at `start` and ends before *at. *at is then
+ * rounded up to 4 bytes. */
 static void put_entry(unsigned char *font, int index, const char *tag, const unsigned char *start,
                       unsigned char **at)
 {
@@ -260,7 +261,8 @@ enum gf_status gf_text_font_make(unsigned char **bytes, size_t *size, struct gf_
         return gf_fail_memory(error);
     put16(put32(font, 0x10000), TABLES);
     unsigned char *at = font + HEADER, *start;
-    /* The directory is sorted by name; the tables glyf and loca come between these tables. */
+    /* place[i]: where table i stands in the directory, which is sorted by name, so that glyf and
+     * loca stand between the others. */
     static const int place[PLAIN] = {0, 2, 3, 4, 6};
     for (int i = 0; i < PLAIN; i++) {
         start = at;

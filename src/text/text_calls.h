@@ -1,4 +1,5 @@
-/* The functions of FreeType (2.10 or later) and HarfBuzz (2.7 or later) that the program calls. */
+/* The functions of FreeType (2.10 or later) and HarfBuzz (2.7 or later) that the program calls,
+ * through pointers that gf_library_load() sets. */
 #pragma once
 
 #include <ft2build.h>

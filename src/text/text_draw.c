@@ -1,5 +1,5 @@
-/* Draws letters: their coverage by FreeType, box, outline and shadow, and the glyphs that are
- * pictures. */
+/* Draws glyphs: FreeType computes how much of each pixel they cover; then box, outline, shadow and
+ * coloured pictures are composited. */
 
 #ifdef GF_LIBRARY_freetype
 #include "text/text_shape.h"
@@ -11,9 +11,10 @@
 #include "base/fail.h"
 #include "pixel/gauss/gauss.h"
 
-/* ---- the shadow of the letters ---- */
+/* The shadow of the letters. */
 
-/* The sum of the values of one column or row, `step` apart, weighted by the taps around `at`. */
+/* Returns the weighted sum of a column's or row's values around the index `at`: `count` values,
+ * `step` floats apart, with the taps of the Gaussian. Values beyond the ends count as 0. */
 static float weigh(const struct gf_gauss *gauss, const float *values, size_t step, int at,
                    int count)
 {
@@ -26,7 +27,7 @@ static float weigh(const struct gf_gauss *gauss, const float *values, size_t ste
     return sum;
 }
 
-/* Blurs the coverage in place. */
+/* Blurs the coverage (255: a pixel is covered) by a Gaussian in place. */
 static enum gf_status blur(unsigned char *coverage, int width, int height, double soft,
                            struct gf_error *error)
 {
@@ -51,8 +52,8 @@ static enum gf_status blur(unsigned char *coverage, int width, int height, doubl
     return good ? GF_OK : gf_fail_memory(error);
 }
 
-/* Makes the coverage of a shadow of the letters and, unless it is NULL, of their outline; the
- * caller frees it, even after a failure. */
+/* Makes the coverage of the shadow of the letters and, unless `edge` is NULL, of their outline; the
+ * caller frees *shade, even after a failure. */
 static GF_CHECKED enum gf_status text_shade(const unsigned char *fill, const unsigned char *edge,
                                             int width, int height,
                                             const struct gf_text_style *style,
@@ -74,10 +75,11 @@ static GF_CHECKED enum gf_status text_shade(const unsigned char *fill, const uns
     return style->soft > 0 ? blur(*shade, width, height, style->soft, error) : GF_OK;
 }
 
-/* Colour glyphs, which a font holds as pictures of some sizes: emoji. The pictures of the nearest
- * size are scaled, and turned with the text. */
+/* Coloured glyphs, such as emoji, which a font contains as pictures of some sizes. The pictures of
+ * the nearest size are scaled, and turned with the text. */
 
-enum { POINTS_MAX = 16 }; /* points along each side of a pixel of the result */
+/* The most points along each side of a pixel of the result whose mean is its colour. */
+enum { POINTS_MAX = 16 };
 
 bool gf_text_has_pictures(FT_Face face)
 {
@@ -101,7 +103,7 @@ enum gf_status gf_text_choose_pictures(FT_Face face, double pixels, double *scal
     return GF_OK;
 }
 
-/* Loads a glyph's picture, which stays in face->glyph until the next call. */
+/* Loads the picture of a glyph, which stays in face->glyph until the next call. */
 static GF_CHECKED enum gf_status
 text_load_picture(FT_Face face, unsigned index, const FT_Bitmap **picture, struct gf_error *error)
 {
@@ -115,8 +117,8 @@ text_load_picture(FT_Face face, unsigned index, const FT_Bitmap **picture, struc
                : gf_fail(error, GF_ERROR_USAGE, "the font has pictures that are not of colours");
 }
 
-/* Adds the premultiplied colour at (x, y) to sum[0..3], as R, G, B, A; between pixels it is
- * interpolated. */
+/* Adds the premultiplied colour of a picture at (x, y) to sum[0..3], as R, G, B, A. Between the
+ * centres of pixels it is interpolated; beyond the picture it is transparent. */
 static void add_point(const FT_Bitmap *picture, double x, double y, double *sum)
 {
     const double left = floor(x - 0.5), top = floor(y - 0.5);
@@ -132,7 +134,7 @@ static void add_point(const FT_Bitmap *picture, double x, double y, double *sum)
     }
 }
 
-/* Paints the picture in face->glyph, whose origin is at (x, y), over the canvas. */
+/* Paints the glyph's picture that is in face->glyph over the canvas, with its origin at (x, y). */
 static void text_paint(const struct gf_text_canvas *canvas, FT_Face face, double scale, double x,
                        double y)
 {
@@ -167,26 +169,27 @@ static void text_paint(const struct gf_text_canvas *canvas, FT_Face face, double
     }
 }
 
-/* ---- the letters, their box and outline ---- */
+/* The letters, the box behind them, and their outline. */
 
-/* A picture that is being drawn. Lengths are in 1/64 pixel unless their comment says pixels. y
- * counts upwards from the first baseline, x to the right from the left end of the widest line. */
+/* A text that is being drawn. Lengths are in 1/64 pixel unless their comment says pixels. y counts
+ * upwards from the first baseline, x to the right from the left end of the widest line. */
 struct drawing {
     const struct gf_text_faces *faces;
     FT_Library library;
     FT_Stroker stroker; /* NULL: no outline */
-    bool turned;        /* the text is turned about its origin by the matrix */
+    bool turned;        /* whether `turn` is not the identity: it turns the text about its origin */
     FT_Matrix turn;
     const struct gf_text_lines *lines;
     const struct gf_text_style *style;
     int64_t pitch, widest;
-    int left, top, width, height; /* the picture's left end, its top above the baseline, and its
-                                   * size, in pixels */
+    int left, top, width, height; /* the left end, the top above the baseline and the size of the
+                                   * picture that is drawn, in pixels */
     int64_t x0, y0, x1, y1;       /* the box around the text before it is turned, in pixels */
-    unsigned char *paint;         /* pictures of glyphs, premultiplied R, G, B, A; NULL: none */
-    unsigned char *box, *shade; /* coverage of the box, if the text is turned, and of the shadow */
-    unsigned char *fill, *edge; /* coverage of the letters, and of their outline, width x
-                                 * height */
+    unsigned char *paint; /* the coloured glyphs, premultiplied R, G, B, A; NULL: there are none */
+    /* Coverage, 0..255, of the box, if the text is turned, and of the shadow. */
+    unsigned char *box, *shade;
+    /* Coverage of the letters, and of them with their outline, width x height. */
+    unsigned char *fill, *edge;
 };
 
 static int64_t down(int64_t v)
@@ -207,8 +210,8 @@ static FT_Vector turn(const FT_Matrix *m, FT_Vector v)
     return turned;
 }
 
-/* Splits the position of a glyph into whole pixels and a fraction, by which the outline is
- * moved. */
+/* Splits the position of a glyph into whole pixels (*x, *y) and the rest (*part), by which FreeType
+ * moves the glyph before it computes coverage. */
 static void place(const struct drawing *d, bool turned, const struct gf_text_glyph *glyph,
                   FT_Vector *part, int64_t *x, int64_t *y)
 {
@@ -246,7 +249,8 @@ static enum gf_status load_glyph(const struct drawing *d, const struct gf_text_g
     return failure ? damaged(failure, error) : GF_OK;
 }
 
-/* Sets the picture's place and size from the box. */
+/* Sets the place and the size of the picture that is drawn, so that it contains the box, turned,
+ * and the shadow. */
 static enum gf_status set_frame(struct drawing *d, struct gf_error *error)
 {
     const struct gf_text_style *const style = d->style;
@@ -280,7 +284,7 @@ static double scale_of(const struct drawing *d, int face)
     return d->faces->scale[face];
 }
 
-/* Finds the box around a glyph's origin that contains the glyph. */
+/* Finds the box, relative to a glyph's origin, that contains the glyph. */
 static enum gf_status measure_glyph(const struct drawing *d, const struct gf_text_glyph *at,
                                     FT_BBox *box, struct gf_error *error)
 {
@@ -301,7 +305,7 @@ static enum gf_status measure_glyph(const struct drawing *d, const struct gf_tex
     return GF_OK;
 }
 
-/* Enlarges the box so that it contains the glyphs. */
+/* Sets the box around the text so that it contains the lines, all glyphs and the padding. */
 static enum gf_status measure(struct drawing *d, struct gf_error *error)
 {
     const int64_t beyond = llround(ceil(d->style->outline)) + d->style->padding;
@@ -329,7 +333,7 @@ static enum gf_status measure(struct drawing *d, struct gf_error *error)
     return set_frame(d, error);
 }
 
-/* Draws the box of a text that is turned. */
+/* Draws the coverage of the box behind a text that is turned. */
 static enum gf_status draw_box(struct drawing *d, struct gf_error *error)
 {
     FT_Outline outline;
@@ -355,8 +359,8 @@ static enum gf_status draw_box(struct drawing *d, struct gf_error *error)
     return failure ? gf_fail(error, GF_ERROR_USAGE, "the text is too long to be turned") : GF_OK;
 }
 
-/* Adds a glyph to the coverage. If two glyphs overlap, their coverages a and b become 1 - (1 - a)
- * (1 - b). */
+/* Adds a glyph to the coverage, with its origin at the whole pixel (x, y). Where two glyphs
+ * overlap, their coverages a and b, as parts of 1, become 1 - (1 - a)(1 - b). */
 static void cover(const struct drawing *d, unsigned char *coverage, const FT_BitmapGlyph glyph,
                   int64_t x, int64_t y)
 {
@@ -376,7 +380,7 @@ static void cover(const struct drawing *d, unsigned char *coverage, const FT_Bit
     }
 }
 
-/* Paints a glyph that is a picture. */
+/* Paints a coloured glyph. */
 static enum gf_status paint_glyph(const struct drawing *d, const struct gf_text_glyph *at,
                                   struct gf_error *error)
 {
@@ -395,7 +399,8 @@ static enum gf_status paint_glyph(const struct drawing *d, const struct gf_text_
     return GF_OK;
 }
 
-/* Draws the glyph or, with `outline`, the area within and around the glyph. */
+/* Adds the glyph to the coverage of the letters or, with `outline`, the glyph widened by its
+ * outline to that of the outline. */
 static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_glyph *at,
                                  bool outline, struct gf_error *error)
 {
@@ -421,7 +426,7 @@ static enum gf_status draw_glyph(const struct drawing *d, const struct gf_text_g
     return status;
 }
 
-/* Makes the shadow of the letters, their outline and pictures. */
+/* Makes the shadow of the letters, their outline and the coloured glyphs. */
 static enum gf_status shade(struct drawing *d, struct gf_error *error)
 {
     const size_t pixels = (size_t)d->width * (size_t)d->height;
@@ -465,8 +470,8 @@ static bool is_gray(int colour)
            ((colour >> 16 & 255) == (colour >> 8 & 255) && (colour >> 8 & 255) == (colour & 255));
 }
 
-/* Composites the colour, with the alpha `part`, over the premultiplied colour in pixel[0..2] with
- * the alpha in pixel[3]. */
+/* Composites a colour 0xRRGGBB, with an alpha of `part`, 0..1, over pixel[0..3]: premultiplied R,
+ * G, B and alpha, 0..255. */
 static void lay(double *pixel, int colour, double part)
 {
     for (int c = 0; c < 4; c++) {

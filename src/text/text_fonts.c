@@ -1,5 +1,5 @@
-/* The fonts of this machine, by name or for letters that another font lacks, and the libraries
- * that draw with them. */
+/* Finds fonts of this machine, by name or for letters that another font lacks, and loads the
+ * libraries that draw with them. */
 #include "text/text_fonts.h"
 
 #include <stdio.h>
@@ -48,10 +48,10 @@ bool gf_text_names_font(const char *font)
     return *font && !strchr(font, '/') && !gf_named_files_handed() && stat(font, &file) != 0;
 }
 
-/* ---- the fonts that were used, for gf_text_font_used() ---- */
+/* The fonts that texts were drawn with, for gf_text_font_used(). */
 
 enum { USED_MAX = 16 };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all static variables below */
 static char *used[USED_MAX];
 static int used_count;
 
@@ -76,7 +76,7 @@ const char *gf_text_font_used(int index)
     return path;
 }
 
-/* ---- by fontconfig ---- */
+/* Finding fonts by name with fontconfig, a library. */
 
 #ifdef GF_LIBRARY_fontconfig
 /* clang-format off */
@@ -94,13 +94,14 @@ static struct {
 static struct gf_library library =
     GF_LIBRARY(fc, FONT_CALLS, GF_LIBRARY_TEXT(GF_LIBRARY_fontconfig));
 
-/* The fonts for a name, the best first. The last names are kept. */
+/* For each of the last names that were looked up: its fonts, the best first. */
 enum { NAMES_MAX = 16 };
 static struct {
-    char *name; /* NULL: not used yet */
+    char *name; /* NULL: this entry is empty */
     FcFontSet *fonts;
 } sorted[NAMES_MAX];
-static unsigned sorted_count; /* the number of names so far */
+static unsigned sorted_count; /* the number of names that were entered, of which only the last
+                               * NAMES_MAX are kept */
 
 static bool is_generic(const char *name)
 {
@@ -111,7 +112,7 @@ static bool is_generic(const char *name)
     return found;
 }
 
-/* Whether the font has that name in the property, such as FC_FAMILY. */
+/* Whether the font has that name in a property of fontconfig, such as FC_FAMILY. */
 static bool has_name(FcPattern *font, const char *property, const char *name)
 {
     FcChar8 *text;
@@ -121,8 +122,7 @@ static bool has_name(FcPattern *font, const char *property, const char *name)
     return found;
 }
 
-/* Returns the fonts in the order in which they suit the pattern. The order does not depend on the
- * locale. */
+/* Returns fonts for the pattern, the best first. The order does not depend on the locale. */
 static FcFontSet *sort(FcPattern *pattern)
 {
     FcResult result;
@@ -134,8 +134,8 @@ static FcFontSet *sort(FcPattern *pattern)
     return fc.FcFontSort(NULL, pattern, FcFalse, NULL, &result);
 }
 
-/* Returns the fonts for a name such as "DejaVu Sans", "DejaVu Sans:bold" or, as a whole name,
- * "DejaVu Sans Bold"; NULL if there is none of that name. */
+/* Returns fonts for a name, the best first. The name is like "DejaVu Sans", "DejaVu Sans:bold" or
+ * "DejaVu Sans Bold". Returns NULL if no font has the name. */
 static FcFontSet *sort_by_name(const char *name)
 {
     FcPattern *pattern = *name ? fc.FcNameParse((const FcChar8 *)name) : fc.FcPatternCreate();
@@ -164,7 +164,7 @@ static FcFontSet *sort_by_name(const char *name)
     return NULL;
 }
 
-/* Returns the fonts for the name, which stay valid until the next call; NULL: none. The caller
+/* Returns fonts for the name as sort_by_name() does; they are valid until the next call. The caller
  * holds the lock. */
 static FcFontSet *fonts_of_name(const char *name)
 {
@@ -197,8 +197,8 @@ static void append(struct gf_text_fonts *fonts, FcPattern *font)
     fonts->count++;
 }
 
-/* Whether the font's letters are outlines of one colour, or (`pictures`) pictures with colours.
- * Colours of outlines are not drawn. */
+/* Whether the font's letters are coloured pictures (`pictures`) or, otherwise, outlines of one
+ * colour. Outlines in several colours count as neither, since they are not drawn. */
 static bool has_kind(FcPattern *font, bool pictures)
 {
     FcBool outlines = FcFalse, colours = FcFalse;
@@ -214,8 +214,8 @@ static bool has_letter(FcPattern *font, uint32_t code, bool pictures)
            fc.FcCharSetHasChar(letters, code);
 }
 
-/* Adds a font of that kind that has the letter, unless one was chosen before. Returns whether there
- * is one. */
+/* Adds a font of the set that has the letter and is of that kind, unless one was chosen before.
+ * Returns whether there is such a font. */
 static bool choose_for(FcFontSet *set, uint32_t code, bool pictures, int *chosen,
                        struct gf_text_fonts *fonts)
 {
@@ -233,8 +233,8 @@ static bool choose_for(FcFontSet *set, uint32_t code, bool pictures, int *chosen
     return found;
 }
 
-/* Adds fonts until each letter is in one, as far as a font has it, of its own kind first (see
- * gf_text_is_picture()). */
+/* Adds fonts until each letter is in one of them, if any font has it. A font of the kind that suits
+ * the letter comes first (see gf_text_is_picture()). */
 static void choose(FcFontSet *set, const char *text, struct gf_text_fonts *fonts)
 {
     int chosen[GF_TEXT_FACES_MAX] = {0};
@@ -281,9 +281,9 @@ static enum gf_status load_fontconfig(struct gf_error *error)
 }
 #endif
 
-/* ---- without fontconfig ---- */
+/* Finding fonts without fontconfig. */
 
-/* Finds the usual font where distributions put it. */
+/* Finds the usual font in the folders where Linux distributions install it. */
 static bool find_usual(struct gf_text_fonts *fonts)
 {
     static const char *const paths[] = {"/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf",
@@ -335,7 +335,7 @@ enum gf_status gf_text_fonts_find(const char *name, const char *text, struct gf_
                    "(apt-get install " GF_TEXT_FONT_PACKAGE "); or font= names a file");
 }
 
-/* ---- FreeType and HarfBuzz ---- */
+/* Loading FreeType and HarfBuzz. */
 
 struct gf_text_calls gf_text;
 static struct gf_library text_library =

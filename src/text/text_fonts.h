@@ -7,19 +7,20 @@
 
 #include "gpufilter/status.h"
 
-/* Variation selectors 15 and 16, which ask for an outline or a picture of the letter before, and
- * the zero width joiner, which joins emoji. */
+/* Variation selectors 15 and 16, which ask for an outline (text) or a picture (emoji) of the letter
+ * before them, and the zero width joiner, which makes one emoji of several. */
 enum { GF_TEXT_OUTLINE_SELECTOR = 0xFE0E, GF_TEXT_PICTURE_SELECTOR, GF_TEXT_JOINER = 0x200D };
 
-/* Whether the letter is a selector or the joiner, which fonts need not have. */
+/* Whether the code is one of the two selectors or the joiner, which a font need not contain. */
 static inline bool gf_text_is_sign(unsigned code)
 {
     return code == GF_TEXT_OUTLINE_SELECTOR || code == GF_TEXT_PICTURE_SELECTOR ||
            code == GF_TEXT_JOINER;
 }
 
-/* Whether a font with pictures comes first for the letter: for emoji beyond U+1F000, and wherever
- * the letter `next` or the first font (`named`) asks for it. */
+/* Whether a font with coloured pictures is preferred for the letter: for emoji from U+1F000 on, and
+ * beyond ASCII if the font that the user named has pictures (`named`). The selector `next`, the
+ * letter after it, decides instead, if it is one. */
 static inline bool gf_text_is_picture(unsigned code, unsigned next, bool named)
 {
     return next == GF_TEXT_PICTURE_SELECTOR ||
@@ -28,11 +29,11 @@ static inline bool gf_text_is_picture(unsigned code, unsigned next, bool named)
 
 enum { GF_TEXT_FACES_MAX = 8, GF_TEXT_PATH_SIZE = 1024 };
 
-/* The font for unnamed texts beyond ASCII, the package that has it, and one for more letters. */
+/* The font for texts beyond ASCII if the user names none, and the package that contains it. */
 #define GF_TEXT_FONT_USUAL "DejaVu Sans"
 #define GF_TEXT_FONT_PACKAGE "fonts-dejavu-core"
 
-/* The fonts of a text: the first has most of its letters, each further one some that all fonts
+/* The fonts of a text: the first has most of its letters, each further one has some that all fonts
  * before it lack. */
 struct gf_text_fonts {
     int count;
@@ -42,15 +43,16 @@ struct gf_text_fonts {
     } font[GF_TEXT_FACES_MAX];
 };
 
-/* Whether the text is UTF-8 with letters beyond ASCII. */
+/* Whether the text is valid UTF-8 and has letters beyond ASCII. */
 bool gf_text_beyond_ascii(const char *text);
 /* Whether the value of font= is the name of a font, not of a file. */
 bool gf_text_names_font(const char *font);
-/* Finds the fonts of that name for the text; the name "" means the usual font. Returns
- * GF_ERROR_UNAVAILABLE if there is none. */
+/* Finds fonts for all letters of the text: first the one with that name, where "" means the usual
+ * font. Returns GF_ERROR_UNAVAILABLE if no font has the name. */
 enum gf_status gf_text_fonts_find(const char *name, const char *text, struct gf_text_fonts *fonts,
                                   struct gf_error *error) GF_CHECKED;
 
-/* Makes the font as a TrueType file. The caller frees it. */
+/* Makes the built-in font of ASCII letters, as the bytes of a TrueType file, which the caller
+ * frees. */
 enum gf_status gf_text_font_make(unsigned char **bytes, size_t *size,
                                  struct gf_error *error) GF_CHECKED;

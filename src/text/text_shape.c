@@ -1,4 +1,5 @@
-/* Lines of text, runs of one direction and script, and their glyphs by HarfBuzz. */
+/* Cuts a text into lines and these into runs of one direction, script and font, and converts the
+ * runs to glyphs by HarfBuzz. */
 
 #ifdef GF_LIBRARY_freetype
 #include "text/text_shape.h"
@@ -129,7 +130,7 @@ void gf_text_set_levels(struct gf_text_letter *letter, int count)
     for (int i = 0; base == NEUTRAL && i < count; i++)
         base = letter[i].kind <= RIGHT ? (enum kind)letter[i].kind : NEUTRAL;
     base = base == RIGHT ? RIGHT : LEFT;
-    int blank = count; /* rule L1 */
+    int blank = count; /* by rule L1, blanks at the end take the direction of the line */
     while (blank && (letter[blank - 1].code == ' ' || letter[blank - 1].code == '\t'))
         blank--;
     join_numbers(letter, count, base);
@@ -140,7 +141,7 @@ void gf_text_set_levels(struct gf_text_letter *letter, int count)
     }
 }
 
-/* The state while a text is shaped, besides its lines. */
+/* What shaping a text needs besides its lines. */
 struct shaping {
     const struct gf_text_faces *faces;
     hb_font_t *font[GF_TEXT_FACES_MAX];
@@ -148,11 +149,12 @@ struct shaping {
     struct gf_text_letter *letter;
     uint32_t *code;
     struct gf_text_lines *lines;
-    size_t room; /* the glyphs for which lines->glyph has room */
+    size_t room; /* the number of glyphs that fit into the memory of lines->glyph */
 };
 
-/* Reads the code points up to the end of the line; *bytes becomes the length of the line in bytes.
- * A tab becomes four blanks; a carriage return is left out. */
+/* Reads the code points of the first line of `text` into s->letter; *count becomes their number,
+ * *bytes the length of the line in bytes. A tab becomes four blanks; a carriage return is left
+ * out. */
 static enum gf_status read_line(struct shaping *s, const char *text, int *count, size_t *bytes,
                                 struct gf_error *error)
 {
@@ -173,7 +175,8 @@ static enum gf_status read_line(struct shaping *s, const char *text, int *count,
     return GF_OK;
 }
 
-/* Whether the letter has no shape of its own, and takes the face of the letter before it. */
+/* Whether the character has no shape of its own, as a combining mark, so that it takes the face of
+ * the letter before it. */
 static bool follows(uint32_t code)
 {
     const hb_unicode_general_category_t kind =
@@ -184,8 +187,8 @@ static bool follows(uint32_t code)
            kind == HB_UNICODE_GENERAL_CATEGORY_FORMAT;
 }
 
-/* Returns the first face that has the letter, of pictures or of outlines; the number of faces if
- * none has it. */
+/* Returns the first face that has the letter, among those with pictures or among those with
+ * outlines; the number of faces if none has it. */
 static int first_face(const struct shaping *s, uint32_t code, bool pictures)
 {
     int face = 0;
@@ -195,9 +198,9 @@ static int first_face(const struct shaping *s, uint32_t code, bool pictures)
     return face;
 }
 
-/* Chooses the first face that has the letter, of its own kind if there is one (see
- * gf_text_is_picture()); face 0 if none has it. A letter after a zero width joiner takes the face
- * of the letters before it. */
+/* Chooses a face for each letter: the first that has it and is of the kind that suits it (see
+ * gf_text_is_picture()), else the first that has it, else face 0. A letter after a zero width
+ * joiner takes the face of the letter before. */
 static void choose_faces(const struct shaping *s, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -249,7 +252,7 @@ static enum gf_status append_glyphs(struct shaping *s, int start, struct gf_erro
     return GF_OK;
 }
 
-/* Shapes a run of letters with one level, script and face. */
+/* Converts a run, the letters start .. end - 1 of one level, script and face, to glyphs. */
 static enum gf_status shape_run(struct shaping *s, int start, int end, struct gf_error *error)
 {
     s->buffer = gf_text.hb_buffer_create();
@@ -272,8 +275,8 @@ struct run {
     int start, end, level;
 };
 
-/* Applies rule L2: from the highest level down to 1, adjacent runs of that level or above are
- * reversed. */
+/* Orders the runs of a line from left to right by rule L2: from the highest level down to 1,
+ * adjacent runs of that level or above are reversed. */
 static void reorder(struct run *run, int runs)
 {
     for (int level = 2; level > 0; level--) {

@@ -12,7 +12,8 @@
 
 struct gf_text_glyph {
     unsigned index; /* the glyph's index in the font */
-    /* The glyph's origin, from the line's start and baseline, in 1/64 pixel, y upwards. */
+    /* The place of the glyph's origin, from the start of its line and its baseline, in 1/64 pixel;
+     * y is counted upwards. */
     int64_t x, y;
     int line, face;
 };
@@ -23,46 +24,51 @@ struct gf_text_lines {
     int glyphs, lines;
 };
 
-/* A character of a line: its code point, script and level of direction (odd: right to left). */
+/* A character of a line: its code point, script, and level of direction (odd: right to left);
+ * `kind` is its class in UAX #9, `face` the index of its font. */
 struct gf_text_letter {
     uint32_t code;
     hb_script_t script;
     unsigned char kind, level, face;
 };
 
-/* Sets the script and level of the letters of a line from their code points. */
+/* Sets the script, kind and level of the letters of a line from their code points. */
 void gf_text_set_levels(struct gf_text_letter *letter, int count);
 
 /* The open fonts of a text, as in struct gf_text_fonts. */
 struct gf_text_faces {
     FT_Face face[GF_TEXT_FACES_MAX];
-    /* For a face whose glyphs are pictures: pixels of the text for a pixel of these; else 0. */
+    /* For a face whose glyphs are pictures: how many pixels of the drawn text one pixel of a
+     * glyph's picture becomes; otherwise 0. */
     double scale[GF_TEXT_FACES_MAX];
     int count;
-    bool local; /* they are fonts of this machine that the chain does not name as files */
+    bool local; /* whether a font is one of this machine whose file the chain does not name */
 };
 
-/* Shapes UTF-8 for faces whose size is set. The caller frees the lines by gf_text_lines_free(),
- * even after a failure. */
+/* Converts UTF-8 to glyphs and their positions, for faces whose size is set. The caller frees the
+ * lines by gf_text_lines_free(), even after a failure. */
 enum gf_status gf_text_shape(const struct gf_text_faces *faces, const char *text,
                              struct gf_text_lines *lines, struct gf_error *error) GF_CHECKED;
 void gf_text_lines_free(struct gf_text_lines *lines);
 
-/* Whether the font has its glyphs as pictures with colours. */
+/* Whether the font's glyphs are coloured pictures, as in fonts of emoji. */
 bool gf_text_has_pictures(FT_Face face);
-/* Chooses the pictures of the size nearest to `pixels`, larger ones first. */
+/* Chooses the smallest pictures of the font that have at least `pixels` pixels per em, or else the
+ * largest. *scale becomes `pixels` divided by their size. */
 enum gf_status gf_text_choose_pictures(FT_Face face, double pixels, double *scale,
                                        struct gf_error *error) GF_CHECKED;
 
-/* Where pictures of glyphs are painted: premultiplied R, G, B, A. `left` and `top` are as in struct
- * drawing of text_draw.c; the text is turned by an angle clockwise. */
+/* The part of the drawn picture in which coloured glyphs are painted: `paint` has premultiplied R,
+ * G, B, A. `left` and `top` are as in struct drawing of text_draw.c; the text is turned clockwise
+ * by the angle with that cosine and sine. */
 struct gf_text_canvas {
     unsigned char *paint;
     int left, top, width, height;
     double cosine, sine;
 };
 
-/* Draws the lines with faces whose size is set. The caller frees the image by gf_image_free(). */
+/* Draws the lines in `style`, with faces whose size is set. The caller frees the image by
+ * gf_image_free(). */
 enum gf_status gf_text_draw(FT_Library library, const struct gf_text_faces *faces,
                             const struct gf_text_lines *lines, const struct gf_text_style *style,
                             struct gf_image *image, struct gf_error *error) GF_CHECKED;
